@@ -40,7 +40,9 @@ def dbn(session: Session) -> Iterator[Facts]:
         yield from _read(query, documents, clicks, attracted, facts, 0)
 
 
-def _read(query: str, documents: Sequence[str], clicks: Sequence[int], attracted: Sequence[bool], facts: Facts, rank: int) -> Iterator[Facts]:
+def _read(
+    query: str, documents: Sequence[str], clicks: Sequence[int], attracted: Sequence[bool], facts: Facts, rank: int
+) -> Iterator[Facts]:
     if rank == len(documents):
         yield facts
         return

@@ -56,8 +56,7 @@ def test_the_probability_of_a_click_is_that_over_all_clicks_of_a_list(model: typ
     found = fitted.marginal(sessions())
     for row, (query, documents, _) in enumerate(LOG):
         chances = {
-            clicks: naive_clicks.likelihood(stories, (query, documents, clicks), slow)
-            for clicks in product((0, 1), repeat=len(documents))
+            clicks: naive_clicks.likelihood(stories, (query, documents, clicks), slow) for clicks in product((0, 1), repeat=len(documents))
         }
         assert sum(chances.values()) == pytest.approx(1, abs=1e-12)
         for rank in range(len(documents)):
@@ -101,7 +100,9 @@ def test_closed_forms_are_the_counts_of_their_papers() -> None:
     assert dict(zip(simple.documents, simple.satisfaction.tolist(), strict=True))["q", "a"] == pytest.approx(2 / 3)
 
 
-@pytest.mark.parametrize(("model", "truth"), [(Cascade(), "cascade"), (SDBN(), "sdbn"), (DCM(), "dcm"), (PBM(100), "pbm"), (UBM(100), "pbm")])
+@pytest.mark.parametrize(
+    ("model", "truth"), [(Cascade(), "cascade"), (SDBN(), "sdbn"), (DCM(), "dcm"), (PBM(100), "pbm"), (UBM(100), "pbm")]
+)
 def test_the_model_that_made_a_log_explains_what_it_has_not_seen(model: PBM, truth: str) -> None:
     log = simulate(np.random.default_rng(1).beta(1, 2, (20, 8)), 20_000, ranks=6, model=truth, policy="random", rng=8)  # type: ignore[arg-type]
     seen, unseen = log.split(0.5, 1)
@@ -145,7 +146,9 @@ def test_pairs_that_were_never_shown_have_the_first_value() -> None:
         (["q"], [[1, "1"]], [[0, 0]], "ids: found '1' and 1, a text and a number"),
     ],
 )
-def test_sessions_that_make_no_sense_are_refused(query: list[str], documents: list[list[str]], clicks: list[list[int]], message: str) -> None:
+def test_sessions_that_make_no_sense_are_refused(
+    query: list[str], documents: list[list[str]], clicks: list[list[int]], message: str
+) -> None:
     with pytest.raises(InputError, match=message):
         Sessions.from_arrays(query, documents, clicks)
 
@@ -158,7 +161,7 @@ def test_a_model_refuses_options_outside_their_range() -> None:
 
 def test_raw_clicks_are_graded_with_a_warning_that_gives_the_bias() -> None:
     log = simulate(np.full((5, 6), 0.5), 20_000, ranks=4, policy="random", rng=2)
-    with pytest.warns(IdealrankWarning, match=r"is 3\.82 times for the same documents"):  # 4 in truth
+    with pytest.warns(IdealrankWarning, match=r"clicked 3\.82 times as often at the first rank"):  # 4 in truth
         raw = ir.clicks.grades(log)
     assert not raw.corrected
     shown = [log.click_rates()[rank] for rank in (0, 3)]  # all documents attract alike, so rates of ranks are propensities

@@ -89,11 +89,12 @@ def grades(
     bias = position_bias(sessions)
     if model is None:
         rate = np.divide(clicks, impressions, out=np.zeros(clicks.size), where=impressions > 0)
-        size = "cannot be told: no document changes its rank" if np.isnan(bias) else f"is {bias:.3g} times for the same documents"
-        warnings.warn(
-            f"grades from raw clicks carry the position: the first rank's rate of clicks, against the last rank's, {size}; "
-            "correct it by a click model", IdealrankWarning, stacklevel=2,
-        )  # fmt: skip
+        size = (
+            "its size cannot be told, since no document changes its rank"
+            if np.isnan(bias)
+            else f"the same documents are clicked {bias:.3g} times as often at the first rank as at the last"
+        )
+        warnings.warn(f"grades from raw clicks carry the position: {size}; correct it by a click model", IdealrankWarning, stacklevel=2)
     else:
         place = {pair: number for number, pair in enumerate(model.documents)}
         rows = np.array([place.get(pair, -1) for pair in sessions.documents], np.int64)
@@ -132,7 +133,9 @@ def grades_of_actions(
     support, best, counts = whole_number("least", least), {}, {}  # type: int, dict[tuple[str, str], float], dict[tuple[str, str], int]
     for row, (one, other, done) in enumerate(zip(query, document, action, strict=True)):
         if done not in table:
-            raise OptionError(f"action, row {row}: found {done!r}, expected one of {', '.join(map(str, table))}; add its grade to the table")
+            raise OptionError(
+                f"action, row {row}: found {done!r}, expected one of {', '.join(map(str, table))}; add its grade to the table"
+            )
         pair = (str(one), str(other))
         best[pair] = max(float(table[done]), best.get(pair, -np.inf))
         counts[pair] = counts.get(pair, 0) + 1

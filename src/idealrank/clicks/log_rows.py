@@ -128,7 +128,11 @@ class LogRows:
         blank = [number for number, name in enumerate(documents) if not name]
         leave_out("documents_empty", "results without an id", lists_with(np.isin(document, blank)))
         if self.propensity is not None:
-            leave_out("propensities", "propensities that are not above 0 and up to 1", lists_with(~((self.propensity > 0) & (self.propensity <= 1))))
+            leave_out(
+                "propensities",
+                "propensities that are not above 0 and up to 1",
+                lists_with(~((self.propensity > 0) & (self.propensity <= 1))),
+            )
         user = None if self.user is None else numbered(self.user)[0]
         if user is not None:
             of_list = np.zeros(counts.size, np.int64)

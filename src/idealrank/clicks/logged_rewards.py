@@ -261,7 +261,8 @@ def ips_difference(
     (0.0, 0.0)
     """
     one, other = (
-        ips(rewards, target, logged_probability, estimator, clip, clusters=clusters, confidence=confidence) for target in (target_a, target_b)
+        ips(rewards, target, logged_probability, estimator, clip, clusters=clusters, confidence=confidence)
+        for target in (target_a, target_b)
     )
     logs = [_Log.of(rewards, target, logged_probability) for target in (target_a, target_b)]
     limit, codes = _limit(estimator, clip), cluster_codes(clusters, one.n)
@@ -305,7 +306,9 @@ def cluster_codes(clusters: "Sequence[Any] | npt.ArrayLike | None", n: int) -> I
 def _limit(estimator: Estimator, clip: float | None) -> float:
     if (estimator == "clipped") != (clip is not None):
         found = "none" if clip is None else f"{clip}"
-        raise OptionError(f"clip: found {found}, expected " + ("a largest weight, such as 10" if clip is None else f"none for {estimator!r}"))
+        raise OptionError(
+            f"clip: found {found}, expected " + ("a largest weight, such as 10" if clip is None else f"none for {estimator!r}")
+        )
     if clip is not None and not (clip > 0 and math.isfinite(clip)):
         raise OptionError(f"clip={clip}: expected a finite weight above 0, such as 10")
     return math.inf if clip is None else float(clip)
@@ -321,7 +324,9 @@ class _Log:
 
     @classmethod
     def of(cls, rewards: npt.ArrayLike, target: npt.ArrayLike, logged: npt.ArrayLike) -> "_Log":
-        columns = [numbers(name, given) for name, given in (("rewards", rewards), ("target_probability", target), ("logged_probability", logged))]
+        columns = [
+            numbers(name, given) for name, given in (("rewards", rewards), ("target_probability", target), ("logged_probability", logged))
+        ]
         n = columns[0].size
         for name, column in zip(("target_probability", "logged_probability"), columns[1:], strict=True):
             if column.size != n:
@@ -373,7 +378,9 @@ def _check_range(name: str, column: FloatArray, *, zero: bool) -> None:
     if (low < 0 if zero else low <= 0) or float(column.max()) > 1:
         place = int(np.argmax((column < 0) | (column > 1) | ((column == 0) & (not zero))))
         hint = "" if zero else "; an action that the logging policy never takes cannot be in its log"
-        raise InputError(f"{name}, row {place}: found {column[place]:g}, expected a probability {'from 0' if zero else 'above 0'} to 1{hint}")
+        raise InputError(
+            f"{name}, row {place}: found {column[place]:g}, expected a probability {'from 0' if zero else 'above 0'} to 1{hint}"
+        )
 
 
 @dataclass(frozen=True)

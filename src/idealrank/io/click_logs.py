@@ -77,7 +77,9 @@ def read_log(path: Paths, *, columns: Mapping[str, str] | None = None, tell: Tel
     [0.0, 1.0]
     """
     found = read_columns(path, SHOWN, columns=columns, tell=tell)
-    return LogRows(found["session"], found["query"], found["document"], found["rank"], found["click"], found.get("user"), found.get("propensity"))
+    return LogRows(
+        found["session"], found["query"], found["document"], found["rank"], found["click"], found.get("user"), found.get("propensity")
+    )
 
 
 def read_columns(
@@ -117,7 +119,9 @@ def _columns_of(source: Source, fields: Sequence[LogField], given: Mapping[str, 
     return found
 
 
-def _rows(source: Source, fields: Sequence[LogField], given: Mapping[str, str], chosen: dict[str, str]) -> Iterator[tuple[Sequence[Any], int]]:
+def _rows(
+    source: Source, fields: Sequence[LogField], given: Mapping[str, str], chosen: dict[str, str]
+) -> Iterator[tuple[Sequence[Any], int]]:
     """Values of the chosen columns, row by row, with the line; which columns are chosen is told by the first one."""
     start = bytes(source.data[:_HEAD]).removeprefix(BYTE_ORDER_MARK).lstrip()
 
@@ -130,7 +134,11 @@ def _rows(source: Source, fields: Sequence[LogField], given: Mapping[str, str], 
             yield [record.fields[name] for name in chosen.values()], number
     elif start[:1] in (b"{", b"["):
         text = source.read()
-        records = line_records(text.split(b"\n"), source.path) if start[:1] == b"{" else json_records(text, source.path, "", "", "an array of records")
+        records = (
+            line_records(text.split(b"\n"), source.path)
+            if start[:1] == b"{"
+            else json_records(text, source.path, "", "", "an array of records")
+        )
         for record in records:
             if not chosen:
                 choose(list(record.fields))

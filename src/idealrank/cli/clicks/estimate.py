@@ -35,8 +35,12 @@ _FORMATS = Formats(
     "--estimator", "estimators", type=click.Choice(["ips", "snips", "clipped"]), multiple=True,
     help="Repeat it for several.  [default: ips, snips]",
 )  # fmt: skip
-@click.option("--clip", metavar="W", type=click.FloatRange(0, min_open=True), default=10.0, show_default=True, help="Largest weight of clipped.")
-@click.option("--resamples", metavar="N", type=click.IntRange(0), default=0, show_default=True, help="Replicates of the bootstrap; 0: normal.")
+@click.option(
+    "--clip", metavar="W", type=click.FloatRange(0, min_open=True), default=10.0, show_default=True, help="Largest weight of clipped."
+)
+@click.option(
+    "--resamples", metavar="N", type=click.IntRange(0), default=0, show_default=True, help="Replicates of the bootstrap; 0: normal."
+)
 @click.option("--seed", metavar="N", type=click.IntRange(0), default=0, show_default=True, help="Random seed of the bootstrap.")
 @click.option("--confidence", metavar="LEVEL", type=click.FloatRange(0, 1, min_open=True, max_open=True), default=0.95, show_default=True,
               help="Confidence level.")  # fmt: skip

@@ -39,7 +39,11 @@ def estimate_parts(values: Sequence[PolicyValue], differences: Sequence[PolicyDi
         Column("difference", "number", lambda one: number_cell(one.value, _PLACES, signed=True)),
         Column(confidence, "number", lambda one: interval_cell(one.interval, _PLACES)),
         Column("B is", cell=lambda one: one.verdict),
-        Column("rows needed", "number", lambda one: number_cell(None) if math.isinf(one.rows_needed()) else count_cell(math.ceil(one.rows_needed()))),
+        Column(
+            "rows needed",
+            "number",
+            lambda one: number_cell(None) if math.isinf(one.rows_needed()) else count_cell(math.ceil(one.rows_needed())),
+        ),
     ]
     parts: list[Part] = [[f"No verdict: {caution}" for caution in cautions]] if cautions else []
     parts.append(Table.of(columns, values))
@@ -89,6 +93,8 @@ def estimate_csv(values: Sequence[PolicyValue], differences: Sequence[PolicyDiff
     """
     yield csv_row(["estimator", "of", "value", "standard_error", "low", "high", "effective_sample_size", "max_weight"])
     for one in values:
-        yield csv_row([one.estimator, "A", *map(repr, (one.value, one.standard_error, *one.interval, one.effective_sample_size, one.max_weight))])
+        yield csv_row(
+            [one.estimator, "A", *map(repr, (one.value, one.standard_error, *one.interval, one.effective_sample_size, one.max_weight))]
+        )
     for two in differences:
         yield csv_row([two.a.estimator, "B - A", *map(repr, (two.value, two.standard_error, *two.interval)), "", ""])

@@ -26,7 +26,11 @@ def propensity_parts(found: Propensities) -> list[Part]:
     columns: list[Column[int]] = [
         Column("rank", "number", lambda rank: count_cell(rank + 1)),
         Column("propensity", "number", lambda rank: number_cell(float(found.relative[rank]), _PLACES)),
-        Column("95 % interval", "number", lambda rank: interval_cell((float(found.intervals[rank, 0]), float(found.intervals[rank, 1])), _PLACES)),
+        Column(
+            "95 % interval",
+            "number",
+            lambda rank: interval_cell((float(found.intervals[rank, 0]), float(found.intervals[rank, 1])), _PLACES),
+        ),
         Column("click rate", "number", lambda rank: number_cell(float(found.click_rates[rank]), _PLACES)),
         Column("perplexity", "number", lambda rank: number_cell(float(found.perplexity[rank]), _PLACES)),
     ]
