@@ -8,7 +8,7 @@ from idealrank.data.hits import Hits, Rectangle
 from idealrank.data.judged import Judged
 from idealrank.data.types import BoolArray, FloatArray, IntArray
 from idealrank.measures.inferred import expected_terms, inferred_terms
-from idealrank.measures.measure import PerQuery
+from idealrank.measures.measure import PerQuery, Response
 from idealrank.measures.states import groups_of, n_nonrelevant, nonrelevant_hits, tie_order_matters
 from idealrank.measures.threshold import NeedsRelevant
 
@@ -127,6 +127,7 @@ class Bpref(NeedsRelevant):
     """
 
     name: ClassVar[str] = "Bpref"
+    response: ClassVar[Response] = "upward"
     cuts: ClassVar = "none"
     summary: ClassVar[str] = "share of judged pairs in the right order"
     use: ClassVar[str] = (
@@ -258,6 +259,7 @@ class InfAP(NeedsRelevant):
     """
 
     name: ClassVar[str] = "infAP"
+    response: ClassVar[Response] = "upward"
     cuts: ClassVar = "none"
     summary: ClassVar[str] = "AP inferred from a judged sample of the pool"
     use: ClassVar[str] = (
