@@ -21,3 +21,7 @@ from idealrank.judging.rater_tables import agreement_by_cluster as agreement_by_
 from idealrank.judging.rater_tables import agreement_by_grade as agreement_by_grade
 from idealrank.judging.rater_tables import agreement_by_rater as agreement_by_rater
 from idealrank.judging.rater_tables import agreement_report as agreement_report
+from idealrank.judging.value_bounds import Bounds as Bounds
+from idealrank.judging.value_bounds import DifferenceBounds as DifferenceBounds
+from idealrank.judging.value_bounds import bounds as bounds
+from idealrank.judging.value_bounds import difference_bounds as difference_bounds
