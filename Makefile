@@ -30,11 +30,18 @@ help: ## print the targets
 
 # --- what people run -------------------------------------------------------------------------------------------------------------
 
+DEMO := examples/pydocs/qrels.txt examples/pydocs/bm25.run examples/pydocs/minilm.run
+
 demo: $(VENV)/.installed ## evaluate two real rankers over Python's own documentation, and say which is better
-	@$(BIN)/idealrank evaluate examples/pydocs/qrels.txt examples/pydocs/bm25.run examples/pydocs/minilm.run
+	@$(BIN)/idealrank evaluate $(DEMO)
 	@echo
-	@$(BIN)/idealrank compare examples/pydocs/qrels.txt examples/pydocs/bm25.run examples/pydocs/minilm.run
-	@echo
+	@if $(BIN)/python -c "import jinja2, vl_convert" 2>/dev/null; then \
+		mkdir -p build && $(BIN)/idealrank compare $(DEMO) --no-robust --report build/demo.html --queries examples/pydocs/queries.tsv && \
+		echo && echo "The page with every query and both rankings: build/demo.html"; \
+	else \
+		$(BIN)/idealrank compare $(DEMO) && \
+		echo && echo "For a page with every query, build/demo.html: $(BIN)/python -m pip install -e '.[report]' && make demo"; \
+	fi
 	@echo "To go on in this shell: source $(BIN)/activate"
 
 # Compiled code is kept between runs, whatever the environment says: hundreds of tests start a process that loads the library, and

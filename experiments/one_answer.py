@@ -16,7 +16,7 @@ import idealrank as ir
 from idealrank.api.report.material import ReportMaterial
 from idealrank.api.report.side_verdicts import with_gate
 from idealrank.integrations.content import content_of
-from idealrank.reports.table.parts import parts_text
+from idealrank.reports.table.text import parts_text
 from idealrank.reports.views.comparison.columns import SHORT
 from idealrank.reports.views.robustness import robust_parts
 

@@ -11,7 +11,7 @@ from pathlib import Path
 import numpy as np
 
 from idealrank.reports.figures import drawings
-from idealrank.reports.figures.simulations import Simulated, simulated_spec
+from idealrank.reports.figures.theory import Simulated, simulated_spec
 from idealrank.theory import limit, pseudo_expectation, simulate_many
 from idealrank.theory.expressions import parse_model
 

@@ -27,7 +27,7 @@ from which_family import draws_table, families_table, level_table, looks_table, 
 
 from idealrank.data.types import BoolArray, FloatArray
 from idealrank.stats import detectable, mann_whitney, paired_t, sign_test, welch_t
-from idealrank.stats.signed_ranks import SignedRanks
+from idealrank.stats.paired_tests import SignedRanks
 
 ALPHA = 0.05
 BATCH = 500

@@ -16,7 +16,7 @@ import numpy as np
 
 from idealrank.data.types import FloatArray
 from idealrank.theory import YbarEstimate, estimate_ybar, pseudo_expectation
-from idealrank.theory.estimation.estimators import Method
+from idealrank.theory.estimation.estimates import Method
 
 METHODS: tuple[Method, ...] = ("kernel", "binned", "isotonic")
 GRID = (np.arange(100) + 0.5) / 100

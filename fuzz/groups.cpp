@@ -1,4 +1,5 @@
-// rank_groups on any arrays: no bad read, the same result for any number of threads, and the order that a stable sort gives.
+// rank_groups and fingerprint_lists on any arrays: no bad read, the same result for any number of threads, the order that a stable sort
+// gives, and the sum of the hashes of every label.
 //
 // Input: label type, score type, flags, depth, number of lists, a length per list, then labels and scores by turns (each a
 // small number, or raw bytes behind a marker), and the shuffle of the rows when the flags ask for it.
@@ -8,6 +9,7 @@
 #include <stdexcept>
 #include <vector>
 
+#include "fingerprint.hpp"
 #include "groups.hpp"
 #include "harness.hpp"
 
@@ -112,7 +114,32 @@ struct Case {
     return tie;
   }
 
+  Fingerprint fingerprint(int threads) const {
+    const auto l = exact(labels);
+    const auto o = exact(offsets);
+    const auto p = exact(order);
+    return fingerprint_lists(l.get(), static_cast<int64_t>(labels.size()), o.get(), static_cast<int64_t>(offsets.size()) - 1,
+                             order.empty() ? nullptr : p.get(), threads,
+                             [](size_t list, char (&digits)[24]) { return decimal(static_cast<int64_t>(list), digits); });
+  }
+
+  // By the definition: a hash for each label of each list, and one for a list without labels.
+  void check_fingerprint() const {
+    namespace of = fingerprints;
+    const Fingerprint found = fingerprint(1), beside = threaded ? fingerprint(3) : found;
+    Fingerprint expected;
+    for (size_t list = 0; list + 1 < offsets.size(); ++list) {
+      const of::State state = of::text(std::to_string(list), of::start(of::lists_start));
+      if (offsets[list] == offsets[list + 1]) expected += of::row(state, of::nothing);
+      for (int64_t place = offsets[list]; place < offsets[list + 1]; ++place)
+        expected += of::row(state, of::bits_of(static_cast<double>(labels[row(place)])));
+    }
+    PROMISE(found.first == expected.first && found.second == expected.second);
+    PROMISE(found.first == beside.first && found.second == beside.second);
+  }
+
   void check() const {
+    check_fingerprint();
     try {
       const Groups groups = run(1, 1 << 15);
       PROMISE(first_nan() < 0);

@@ -117,6 +117,7 @@ struct Plan {
     threads = flags & 4 ? 2 : 1;
     rank.depth = flags & 8 ? 5 : 0;
     rank.unjudged_depth = flags & 16 ? 7 : 0;
+    rank.top_depth = rank.depth;
     chunk_bytes = flags & 32 ? 0 : 1 + size_t{choices.byte()} * 16;
     text_bytes = size_t{1} << (12 + choices.below(6));
     seed = choices.byte() * 0x9e3779b97f4a7c15ull + 0x12345;

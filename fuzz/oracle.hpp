@@ -156,8 +156,15 @@ struct Hit {
   int32_t rank, first, last;
 };
 
+// A document among the first of a list, and whether another of the list has its score.
+struct TopDocument {
+  Row row;
+  bool tied;
+};
+
 struct List {
   std::vector<Hit> hits;
+  std::vector<TopDocument> top;
   std::vector<idealrank::Unjudged> unjudged;
   int64_t length = 0, returned = 0, judged = 0;
   int32_t first_unjudged = 0, tied = 0, straddling = 0, duplicates = 0;
@@ -197,6 +204,7 @@ inline List rank(std::vector<Row> rows, const std::vector<Row>* judgments, int64
     if (end - begin > 1) out.tied += end - begin;
     out.straddling += depth > 0 && begin < depth && end > depth;
     for (int32_t i = begin; i < end; ++i) {
+      if (i < options.top_depth) out.top.push_back({rows[static_cast<size_t>(i)], end - begin > 1});
       const int64_t found = judgment(rows[static_cast<size_t>(i)]);
       if (found < 0 && !out.first_unjudged) out.first_unjudged = i + 1;
       if (found < 0 && judgments != nullptr && begin < options.unjudged_depth) {

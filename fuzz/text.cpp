@@ -1,5 +1,6 @@
 // Reading and joining any two texts: no bad read, the same result and the same error for any chunking and any number of threads,
-// and what oracle.hpp says by the definition.
+// and what oracle.hpp says by the definition. The same rows as columns give the same table, and lists of the run ranked one by one, the
+// same rankings.
 //
 // Input: eight bytes of options, then the qrels and the run, divided by the byte 0x1e; inside each, 0x1d starts a further source.
 #include <algorithm>
@@ -9,6 +10,7 @@
 #include <vector>
 
 #include "align.hpp"
+#include "build.hpp"
 #include "fingerprint.hpp"
 #include "harness.hpp"
 #include "lint.hpp"
@@ -76,12 +78,8 @@ void check_lines(const Counters& counters, const oracle::Rows& rows) {
   PROMISE(counters.at("comments_like_data") == rows.comments_like_data && counters.at("blank") == rows.blank && counters.at("tab_lines") == rows.tab_lines);
 }
 
-void check_table(const Outcome<Table>& read, const oracle::Rows& rows) {
-  PROMISE(read.error.has_value() == rows.error.has_value());
-  if (rows.error) return same_error(*read.error, *rows.error);
-  const Table& table = *read.result;
+void check_rows(const Table& table, const oracle::Rows& rows) {
   PROMISE(table.n_queries() == rows.queries.size() && table.offsets.size() == rows.queries.size() + 1 && table.offsets[0] == 0);
-  check_lines(table.counters, rows);
   PROMISE(table.counters.at("duplicates") == rows.duplicates);
   size_t row = 0;
   for (size_t query = 0; query < rows.queries.size(); ++query) {
@@ -95,6 +93,78 @@ void check_table(const Outcome<Table>& read, const oracle::Rows& rows) {
     PROMISE(static_cast<size_t>(table.offsets[query + 1]) == row);
   }
   PROMISE(row == table.n_rows() && row == table.documents.size());
+}
+
+void check_table(const Outcome<Table>& read, const oracle::Rows& rows) {
+  PROMISE(read.error.has_value() == rows.error.has_value());
+  if (rows.error) return same_error(*read.error, *rows.error);
+  check_lines(read.result->counters, rows);
+  check_rows(*read.result, rows);
+}
+
+// The rows of a text without its lines, as mappings and columns come: a repeated document is told by its row.
+void check_columns(const Input& text, Duplicates policy, const oracle::Rows& rows) {
+  TableBuilder builder;
+  std::vector<std::string> places;
+  bool whole = true;
+  oracle::each_line(text.strings, [&](uint32_t source, uint64_t number, std::string_view line) {
+    const ParsedLine parsed = parse_line(text.sources.layout, line.data(), line.data() + line.size());
+    if (parsed.kind == LineKind::problem) whole = false;
+    if (parsed.kind != LineKind::data) return whole;
+    builder.query(parsed.line.query);
+    builder.row(parsed.line.document, parsed.line.value);
+    places.push_back(std::to_string(source) + ":" + std::to_string(number));
+    return true;
+  });
+  if (!whole) return;
+  try {
+    const Table table = builder.finish(policy, [&](size_t first, size_t second) {
+      ParseError error = builder.error_at(Problem::duplicate, second + 1, second);
+      error.detail = places.at(first);
+      return error;
+    });
+    PROMISE(!rows.error);
+    check_rows(table, rows);
+  } catch (const ParseError& error) {
+    PROMISE(rows.error && rows.error->kind == error.kind && rows.error->detail == error.detail && error.line > 0);
+    PROMISE(places.at(error.line - 1) == std::to_string(rows.error->source) + ":" + std::to_string(rows.error->line));
+    const ParsedLine repeated = parse_line(text.sources.layout, rows.error->text.data(), rows.error->text.data() + rows.error->text.size());
+    // The text of a line is cut at 120 bytes, and then no line any more.
+    if (rows.error->text.size() < 120) PROMISE(error.text == std::string(repeated.line.query) + " " + std::string(repeated.line.document));
+  }
+}
+
+// Every list of a run on its own.
+void check_rankings(const Table& table, const oracle::Rows& run, const ListOptions& given) {
+  ListOptions options = given;
+  options.skip_unjudged = false;
+  options.removed = nullptr;
+  RankedList list(options);
+  for (size_t query = 0; query < run.queries.size(); ++query) {
+    std::vector<oracle::Row> rows = run.queries[query].rows;
+    if (options.float32)
+      for (oracle::Row& row : rows) row.value = static_cast<double>(static_cast<float>(row.value));
+    if (options.duplicates != Duplicates::twice) oracle::drop_duplicates(rows, options.duplicates);
+    oracle::order(rows, options.ties);
+    ListSummary summary;
+    size_t first_of = 0;
+    fill(list, table, query);
+    PROMISE(list.settle_duplicates(summary, first_of) == RankedList::none);
+    list.join_nothing();
+    list.rank();
+    PROMISE(list.size() == rows.size());
+    size_t ranked = 0;
+    list.each_group([&](size_t first, size_t last) {
+      PROMISE(first == ranked + 1 && last >= first && last <= rows.size());
+      for (size_t rank = first; rank <= last; ++rank) {
+        PROMISE(list.id(list.at_rank(rank)) == rows[rank - 1].document && list.score(list.at_rank(rank)) == rows[rank - 1].value);
+        PROMISE(rows[rank - 1].value == rows[first - 1].value);
+      }
+      PROMISE(last == rows.size() || rows[last].value != rows[last - 1].value);
+      ranked = last;
+    });
+    PROMISE(ranked == rows.size());
+  }
 }
 
 void same_aligned(const Aligned& a, const Aligned& b) {
@@ -115,6 +185,11 @@ void same_aligned(const Aligned& a, const Aligned& b) {
   same_array(a.first_unjudged, b.first_unjudged);
   same_array(a.tied, b.tied);
   same_array(a.straddling, b.straddling);
+  same_array(a.top.tied, b.top.tied);
+  same_array(a.top.table.offsets, b.top.table.offsets);
+  same_array(a.top.table.values, b.top.table.values);
+  for (size_t i = 0; i < a.top.table.n_queries(); ++i) PROMISE(a.top.table.queries[i] == b.top.table.queries[i]);
+  for (size_t i = 0; i < a.top.table.n_rows(); ++i) PROMISE(a.top.table.documents[i] == b.top.table.documents[i]);
   same_array(a.duplicates, b.duplicates);
 }
 
@@ -143,8 +218,19 @@ void check_list(const Aligned& aligned, size_t query, const oracle::List& list, 
   }
 }
 
+// The next list of those that the run answers.
+void check_top(const Top& top, size_t place, const std::string& query, const oracle::List& list) {
+  PROMISE(place < top.table.n_queries() && top.table.queries[place] == query && top.table.find_query(query) == place);
+  PROMISE(top.table.rows(place) == list.top.size());
+  for (size_t i = 0; i < list.top.size(); ++i) {
+    const oracle::Row& row = list.top[i].row;
+    const size_t at = top.table.first(place) + i;
+    PROMISE(top.table.documents[at] == row.document && top.table.values[at] == row.value && (top.tied[at] != 0) == list.top[i].tied);
+  }
+}
+
 void check_aligned(const Aligned& aligned, const oracle::Rows& qrels, const oracle::Rows& run, const ListOptions& options) {
-  size_t run_only = 0;
+  size_t run_only = 0, answered = 0;
   int64_t first_row = 0, duplicates = 0;
   for (size_t query = 0; query < qrels.queries.size(); ++query) {
     const oracle::Query& judged = qrels.queries[query];
@@ -153,6 +239,7 @@ void check_aligned(const Aligned& aligned, const oracle::Rows& qrels, const orac
       if (one.id == judged.id) found = &one;
     const oracle::List list = found ? oracle::rank(found->rows, &judged.rows, first_row, options) : oracle::List();
     check_list(aligned, query, list, found != nullptr);
+    if (found && options.top_depth) check_top(aligned.top, answered++, judged.id, list);
     duplicates += list.duplicates;
     first_row += static_cast<int64_t>(judged.rows.size());
   }
@@ -161,8 +248,10 @@ void check_aligned(const Aligned& aligned, const oracle::Rows& qrels, const orac
     PROMISE(run_only < aligned.run_only.size() && aligned.run_only[run_only] == one.id);
     const oracle::List list = oracle::rank(one.rows, nullptr, 0, options);
     check_list(aligned, qrels.queries.size() + run_only++, list, true);
+    if (options.top_depth) check_top(aligned.top, answered++, one.id, list);
     duplicates += list.duplicates;
   }
+  PROMISE(answered == aligned.top.table.n_queries());
   PROMISE(run_only == aligned.run_only.size() && aligned.n_queries == qrels.queries.size() + run_only && aligned.counters.at("duplicates") == duplicates);
 }
 
@@ -204,6 +293,7 @@ struct Plan {
     threads = flags & 8 && flags & 16 ? 3 : 1;  // threads are slow to start: one input in four
     rank.depth = static_cast<int64_t>(choices.below(8));
     rank.unjudged_depth = rank.depth / 2;
+    rank.top_depth = (rank.depth + 3) % 5;
     chunk_bytes = 1 + choices.byte();
     removed_bits = choices.byte();
     only_query = choices.byte();
@@ -240,6 +330,7 @@ void check_run(const Plan& plan, const Table& qrels, const oracle::Rows& judged,
   PROMISE(whole.result->counters == chunked.result->counters);
   const Table table = read_sources(text.sources, {Duplicates::keep, std::nullopt, plan.threads, plan.chunk_bytes}, nullptr);
   same_aligned(*whole.result, TableAligner(qrels, table, options, plan.threads).align(nullptr));
+  check_rankings(table, run, options);
 }
 
 }  // namespace
@@ -254,6 +345,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
 
   ReadOptions options = plan.read;
   oracle::Rows rows = oracle::read(Layout::qrels, qrels_text.strings, options.duplicates, std::nullopt);
+  check_columns(qrels_text, options.duplicates, rows);
   if (plan.only_query < rows.queries.size()) {
     options.only_query = rows.queries[plan.only_query].id;
     rows = oracle::read(Layout::qrels, qrels_text.strings, options.duplicates, options.only_query);

@@ -11,19 +11,20 @@ from idealrank.reports.page import html
 from tests.cli.terminal import DATA
 from tests.in_process import run
 
-# A page shows the lists of all queries: it takes them from one more alignment of each run, for evaluations keep only judged hits.
 COMPARE, GATE = "compare qrels.txt bm25.run neural.run", "gate qrels.txt bm25.run --baseline neural.run"
 EXPECTED = {
     "evaluate qrels.txt bm25.run": 1,
-    "evaluate qrels.txt bm25.run neural.run --report out.html --store kept": 4,
+    "evaluate qrels.txt bm25.run neural.run --report out.html --store kept": 2,
+    "evaluate qrels.txt bm25.run -m RR,nDCG@10 --report out.html": 1,
     COMPARE: 2,
     f"{COMPARE} --rankings --slices slices.csv": 2,
-    f"{COMPARE} --report out.html --no-robust": 4,
+    f"{COMPARE} --report out.html --no-robust": 2,
+    f"{COMPARE} --convention standard,ties=worst --report out.html --no-robust": 2,
     f"{COMPARE} --store kept": 2,
-    f"{COMPARE} -m AP --report out.html --no-robust --store kept": 4,
-    f"{COMPARE} new-seed1.run --report out.html --no-robust": 6,
+    f"{COMPARE} -m AP --report out.html --no-robust --store kept": 2,
+    f"{COMPARE} new-seed1.run --report out.html --no-robust": 3,
     GATE: 2,
-    f"{GATE} --report out.html --no-robust --store kept": 4,
+    f"{GATE} --report out.html --no-robust --store kept": 2,
     "choose qrels.txt bm25.run neural.run": 2,
     "why qrels.txt bm25.run neural.run": 2,
 }

@@ -18,7 +18,7 @@ COMPUTING = ("analysis", "conventions", "data", "evaluation", "judging", "measur
 # The functions below the public ones that may be called from outside, each for its reason. Types and constants need none.
 ALLOWED = {
     # texts of options become values
-    "idealrank.measures.parse": {"parse_measure", "parse_measures", "parse_pair_measures"},
+    "idealrank.measures.parse": {"default_measures", "parse_measure", "parse_measures", "parse_pair_measures"},
     "idealrank.measures.measure_texts": {"split_outside_brackets"},
     "idealrank.measures.cutoffs": {"make_cutoff", "cutoff_text"},
     "idealrank.measures.discounts": {"make_discount"},
@@ -26,12 +26,11 @@ ALLOWED = {
     "idealrank.analysis.tuning.measurement": {"grid_of", "measures_of"},
     "idealrank.data.run": {"name_of"},
     # what there is to choose from
-    "idealrank.measures.defaults": {"default_measures"},
     "idealrank.measures.facts": {"classes_of", "facts_of", "families", "family_title"},
     # the labels of a ranked list, which `theory` asks of files: no value is computed
     "idealrank.data.align": {"align"},
     # whether several runs of a system are copies or folds, by their queries
-    "idealrank.analysis.systems.copies": {"relation_of"},
+    "idealrank.analysis.systems": {"relation_of"},
 }
 
 
@@ -121,7 +120,7 @@ PLANTED: list[tuple[Callable[[Sources], list[str]], dict[str, str]]] = [
     (side_doors, {"idealrank.cli.commands.new": "from idealrank.evaluation.evaluate import Evaluation, evaluate"}),
     (side_doors, {"idealrank.integrations.new": "def later():\n    from idealrank.analysis.comparison.procedure import compare as held"}),
     (side_doors, {"idealrank.pytest_plugin.new": "from idealrank.analysis.gate.checks import _policy"}),
-    (side_doors, {"idealrank.cli.new": "import idealrank.stats.paired"}),
+    (side_doors, {"idealrank.cli.new": "import idealrank.stats.paired_tests"}),
     (side_doors, {"idealrank.cli.theory.new": "from idealrank.theory.limits import limit"}),
     (parsed_prose, {"a": "import re\ntry:\n    work()\nexcept ValueError as error:\n    re.search('x=([a-z]+)', str(error))"}),
     (parsed_prose, {"a": "def hint(refused: InputError):\n    return _SWITCH.match(f'{refused}')"}),

@@ -22,13 +22,13 @@ NAMES = {*MEASURES, *PAIR_MEASURES}
 
 # Uses that ask a question no method of a measure answers yet; the counts may only fall.
 KNOWN = {
-    "idealrank.analysis.comparison.companions": 1,  # Judged, Unjudged and NumRet have no companions
-    "idealrank.analysis.comparison.mismatch": 1,  # Judged and Unjudged count without a relevant document
+    "idealrank.analysis.comparison.query_table": 1,  # Judged, Unjudged and NumRet have no companions
+    "idealrank.analysis.comparison.requirements": 1,  # Judged and Unjudged count without a relevant document
     "idealrank.analysis.reconciliation.search": 1,  # the base of the logarithm cancels in nDCG
     "idealrank.analysis.tuning.measurement": 1,  # measures with a discount to choose
     "idealrank.evaluation.evaluate": 1,  # measures with a threshold for relevance
     "idealrank.judging.document_correction": 1,  # DCG and nDCG alone are sums over documents with an ideal that counts estimate
-    "idealrank.reports.views.comparison.plain_effects": 4,  # measures that count results
+    "idealrank.reports.views.comparison.phrases": 4,  # measures that count results
     "idealrank.reports.table.records": 1,  # NumQ is printed once
     "idealrank.reports.views.trec": 2,  # NumQ is printed once; YAAP of an empty list
     "idealrank.theory.growth": 1,  # nDCG alone has limits

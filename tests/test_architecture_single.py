@@ -70,7 +70,7 @@ def _is_of_os(function: ast.Attribute) -> bool:
 
 
 # `resource` comes with Python, but not on Windows; narwhals says in this way that it lacks the dataframe library that is asked for.
-OPTIONAL = {"idealrank._lazy", "idealrank.reports.figures.vega", "idealrank.data.frames"}
+OPTIONAL = {"idealrank._lazy", "idealrank.reports.figures.drawings", "idealrank.data.interchange"}
 
 
 def optional_imports(sources: Sources) -> list[str]:
@@ -101,9 +101,9 @@ def lazy_names(sources: Sources) -> list[str]:
 
 # Words of features: the same in every room that has to do with one.
 FEATURES = {
-    "advice", "agreement", "attribution", "comparison", "conventions", "diff", "distinguishability", "evaluate", "evaluation",
+    "advice", "agreement", "attribution", "bounds", "comparison", "conventions", "diff", "distinguishability", "evaluate", "evaluation",
     "explanation", "feasible", "gate", "history", "judge", "limits", "measures", "notebook", "overlap", "parquet", "progress",
-    "robustness", "seeds", "sql", "store", "theory", "trec", "tuning",
+    "robustness", "seeds", "sql", "store", "systems", "theory", "trec", "tuning",
 }  # fmt: skip
 
 
@@ -132,8 +132,6 @@ SMALL = 60  # lines of code, from which a module with one user stands for itself
 # Doors and commands are one a feature, however small.
 DOORS = ("idealrank.api.", "idealrank.cli.commands.", "idealrank.integrations.", "idealrank.conventions.")
 ALONE = {
-    "analysis.comparison.means_by_slice": "one run, where its neighbours compare two; computes `Evaluation.by`",
-    "analysis.comparison.traffic": "public: head, torso and tail are made before anything is compared",
     "analysis.explanation.listed_hits": "lists of all queries, where its neighbours explain one",
     "analysis.explanation.swaps": "another question than contributions: what would raise the value",
     "cli.colours": "the only module that knows rich, loaded for terminals alone",
@@ -142,20 +140,8 @@ ALONE = {
     "cli.pair_figure": "one option with its check and its work",
     "cli.judge.label_options": "options stand beside each other in modules of their own",
     "cli.paper_options": "options stand beside each other in modules of their own",
-    "cli.theory.list_files": "reads a kind of file",
-    "cli.trec.help": "a text",
     "io.formats.zscores": "one module a format",
-    "measures.long_ties": "numerical integration, with a derivation and a test of its own",
-    "reports.figures.notebook": "figures stand together",
-    "reports.page.glossary": "a text",
-    "reports.page.largest_changes": "what is shown, without markup",
-    "reports.table.sparkline": "a part for any table",
-    "reports.views.comparison.comparison_records": "one module an output, named in the list of formats",
-    "reports.views.comparison.paper": "one module an output",
-    "reports.views.gate.github": "one module an output, named in the list of formats",
-    "stats.multiple": "public: corrections for many tests",
-    "store.marks": "what may change in a store, apart from what never does",
-    "store.parquet": "loaded with an extra",
+    "reports.figures.grade_bounds": "one module a figure, loaded when --figure is given",
 }
 
 

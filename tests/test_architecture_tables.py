@@ -19,7 +19,7 @@ from tests.contract.commands import commands
 
 REPORTS = Path(__file__).resolve().parents[1] / "src" / "idealrank" / "reports"
 Sources = Mapping[str, str]
-HOME = {"table/cells.py", "table/lines.py"}
+HOME = {"table/cells.py", "table/text.py"}
 """Where cells are put side by side, by the columns; and where long rows are laid as columns, each headed by its first cell, its name."""
 
 

@@ -77,6 +77,27 @@ def program(path: Path, body: str) -> Path:
     return path
 
 
+@posix
+@pytest.mark.parametrize("has_extra", [True, False])
+def test_the_demo_ends_with_a_page_or_says_how_to_get_one(tmp_path: Path, has_extra: bool) -> None:
+    (tmp_path / "bin").mkdir()
+    program(tmp_path / "bin" / "idealrank", 'echo "idealrank $@"')
+    program(tmp_path / "bin" / "python", f"exit {0 if has_extra else 1}")
+    (tmp_path / ".installed").touch()
+    (tmp_path / ".created").touch()
+    os.utime(tmp_path / ".installed", (2**32, 2**32))  # newer than every source
+
+    made = subprocess.run(
+        ["make", "--no-print-directory", "demo", f"VENV={tmp_path}"], cwd=ROOT, capture_output=True, text=True, check=True
+    )  # fmt: skip
+
+    evaluated, compared, said, further = [line for line in made.stdout.splitlines() if line]
+    assert evaluated.startswith("idealrank evaluate examples/pydocs/qrels.txt")
+    assert ("--report build/demo.html" in compared) == has_extra
+    assert said.endswith("build/demo.html") if has_extra else "pip install -e '.[report]' && make demo" in said
+    assert further.startswith("To go on in this shell")
+
+
 def find(version: str, *candidates: str | Path, folder: Path) -> subprocess.CompletedProcess[str]:
     environment = {"PATH": f"{folder}{os.pathsep}/usr/bin{os.pathsep}/bin", "HOME": str(folder)}
     return subprocess.run([FIND, version, *candidates], env=environment, capture_output=True, text=True, check=False)

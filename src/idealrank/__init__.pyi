@@ -11,7 +11,7 @@ from idealrank.analysis.comparison import Slices as Slices
 from idealrank.analysis.comparison import intervals as intervals
 from idealrank.analysis.comparison import traffic_thirds as traffic_thirds
 from idealrank.analysis.comparison import with_companions as with_companions
-from idealrank.analysis.comparison.slice_tests import slices as slices
+from idealrank.analysis.comparison.slice_differences import slices as slices
 from idealrank.analysis.explanation import Explanation as Explanation
 from idealrank.analysis.gate import Contract as Contract
 from idealrank.analysis.gate import Gated as Gated
@@ -21,7 +21,7 @@ from idealrank.analysis.reconciliation import Reconciliation as Reconciliation
 from idealrank.analysis.robustness import Robustness as Robustness
 from idealrank.analysis.systems import SystemComparison as SystemComparison
 from idealrank.analysis.systems import compare_systems as compare_systems
-from idealrank.analysis.systems.seeds import seeds as seeds
+from idealrank.analysis.systems import seeds as seeds
 from idealrank.analysis.tuning import Choice as Choice
 from idealrank.api.advice import advise as advise
 from idealrank.api.agreement import kendall as kendall
@@ -38,6 +38,7 @@ from idealrank.api.evaluation import read_run as read_run
 from idealrank.api.explanation import explain as explain
 from idealrank.api.gate import gate as gate
 from idealrank.api.overlap import overlap as overlap
+from idealrank.api.overlap import overlap_matrix as overlap_matrix
 from idealrank.api.reconciliation import reconcile as reconcile
 from idealrank.api.reconciliation import split_difference as split_difference
 from idealrank.api.report import report as report
@@ -49,7 +50,7 @@ from idealrank.conventions import Convention as Convention
 from idealrank.data.assessors import AssessorQrels as AssessorQrels
 from idealrank.data.judged import Judged as Judged
 from idealrank.data.lists import Lists as Lists
-from idealrank.data.preferences.preference_qrels import PreferenceQrels as PreferenceQrels
+from idealrank.data.preference_qrels import PreferenceQrels as PreferenceQrels
 from idealrank.data.qrels import Qrels as Qrels
 from idealrank.data.run import Run as Run
 from idealrank.errors import FileFormatError as FileFormatError
@@ -62,6 +63,7 @@ from idealrank.errors import OptionError as OptionError
 from idealrank.evaluation.coverage import Coverage as Coverage
 from idealrank.evaluation.evaluate import Evaluation as Evaluation
 from idealrank.evaluation.overlap import Overlap as Overlap
+from idealrank.evaluation.overlap import OverlapMatrix as OverlapMatrix
 from idealrank.integrations import log_to_mlflow as log_to_mlflow
 from idealrank.integrations import log_to_wandb as log_to_wandb
 from idealrank.integrations import metric_names as metric_names

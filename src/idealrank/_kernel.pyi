@@ -291,6 +291,12 @@ class Aligned:
 
         ``duplicates`` is the sum of the array of that name; for texts also ``scattered_queries``, whose lines do not stand together.
         """
+    @property
+    def top(self) -> Table:
+        """The lists cut at `top_depth`: queries that the run answers, in the order of all, documents by rank; empty without it."""
+    @property
+    def top_tied(self) -> NDArray[np.bool_]:
+        """True if another document of the whole list has the same score, per row of `top`."""
     def run_only_ids(self) -> list[bytes]:
         """Ids of the queries after the first `n_qrels_queries`."""
 
@@ -305,6 +311,7 @@ def align(
     removed: NDArray[np.uint8] | None = None,
     depth: int = 0,
     unjudged_depth: int = 0,
+    top_depth: int = 0,
     threads: int = 0,
     progress: Progress | None = None,
     chunk_bytes: int = 0,
@@ -322,6 +329,7 @@ def align(
     removed : per row of the qrels, 1 = the document vanishes from the list.
     depth : drop hits below this rank, except tie groups that start at or above it; 0 keeps all.
     unjudged_depth : list the documents without a judgment down to this rank, whole tie groups included; 0 lists none.
+    top_depth : keep the first documents of every list down to this rank; 0 keeps none.
     """
 
 def rank_query(

@@ -14,13 +14,14 @@ SHOWN_BY = {
     "Explanation": "idealrank.reports.notebook:explanation_html",
     "Gated": "idealrank.reports.notebook:gated_html",
     "Overlap": "idealrank.reports.notebook:overlap_html",
+    "OverlapMatrix": "idealrank.reports.notebook:overlap_matrix_html",
     "Robustness": "idealrank.reports.notebook:robustness_html",
     "Slices": "idealrank.reports.notebook:slices_html",
     "SystemComparison": "idealrank.reports.notebook:systems_html",
 }
 """By name of a class: the module and the function of one argument that makes its HTML."""
 
-COMPUTED_BY = {"Evaluation.by": "idealrank.analysis.comparison.means_by_slice:slice_means"}
+COMPUTED_BY = {"Evaluation.by": "idealrank.analysis.comparison.standings:slice_means"}
 """By name of a method: the module and the function that computes it, in a layer above the class."""
 
 # The only statements of such a stub.

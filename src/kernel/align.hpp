@@ -18,6 +18,13 @@ inline ParseError repeated_document(Bytes query, Bytes document) {
   return {problem_name(Problem::duplicate), 0, 0, std::string(query) + " " + std::string(document), ""};
 }
 
+inline void place_top(const RankedList& list, size_t target, Assembly& assembly, size_t worker) {
+  TopPool& top = assembly.top_pool(worker);
+  size_t from = top.size();
+  list.emit_top(top);
+  assembly.put_top(target, worker, from, top.size() - from);
+}
+
 // The list, whose duplicates are settled, goes into the results of query `target`: one of the qrels, or behind them all.
 inline void place_list(RankedList& list, const Table& qrels, size_t target, ListSummary& summary, Assembly& assembly, size_t worker) {
   HitPool& hits = assembly.pool(worker);
@@ -37,6 +44,7 @@ inline void place_list(RankedList& list, const Table& qrels, size_t target, List
     list.emit_unjudged(unjudged);
     assembly.put_unjudged(target, worker, from);
   }
+  if (list.keeps_top()) place_top(list, target, assembly, worker);
 }
 
 inline void fill(RankedList& list, const Table& run, size_t query) {
@@ -51,7 +59,7 @@ class TableAligner {
         run_(run),
         tasks_((run.n_queries() + block - 1) / block),
         workers_(worker_count(threads, tasks_)),
-        assembly_(qrels.n_queries(), workers_, options.unjudged_depth > 0) {
+        assembly_(qrels.n_queries(), workers_, options) {
     for (size_t i = 0; i < workers_; ++i) lists_.push_back(std::make_unique<RankedList>(options));
   }
 

@@ -6,9 +6,11 @@
 #include <vector>
 
 #include "hits.hpp"
+#include "list.hpp"
 #include "memory.hpp"
 #include "source.hpp"
 #include "table.hpp"
+#include "top.hpp"
 
 namespace idealrank {
 
@@ -25,6 +27,7 @@ struct Aligned {
   Array<int32_t> first_unjudged, tied, straddling, duplicates;
   IdPool run_only;
   Counters counters;
+  Top top;  // empty where it was not asked for
 
   const Array<int64_t>& length() const { return shorter.size() ? shorter : returned; }
 };
@@ -32,10 +35,11 @@ struct Aligned {
 // Takes the results of single lists, from several threads at once (never two for the same query), and puts them together.
 class Assembly {
  public:
-  Assembly(size_t n_qrels_queries, size_t workers, bool with_unjudged = false) : pools_(workers), unjudged_pools_(workers) {
+  Assembly(size_t n_qrels_queries, size_t workers, const ListOptions& options)
+      : pools_(workers), unjudged_pools_(workers), top_pools_(workers), with_top_(options.top_depth > 0) {
     aligned_.n_qrels_queries = n_qrels_queries;
     places_ = Array<uint64_t>::zeros(n_qrels_queries);
-    if (with_unjudged) {
+    if (options.unjudged_depth > 0) {
       unjudged_places_ = Array<uint64_t>::zeros(n_qrels_queries);
       aligned_.unjudged_offsets = Array<int64_t>::zeros(n_qrels_queries + 1);
     }
@@ -44,6 +48,7 @@ class Assembly {
 
   HitPool& pool(size_t worker) { return pools_[worker]; }
   Pool<Unjudged>& unjudged_pool(size_t worker) { return unjudged_pools_[worker]; }
+  TopPool& top_pool(size_t worker) { return top_pools_[worker]; }
 
   // The arrays come as zero pages; zeros are not written, so that what is zero everywhere takes no memory.
   void put(size_t query, const ListSummary& list) {
@@ -68,6 +73,12 @@ class Assembly {
     aligned_.unjudged_offsets[query + 1] = static_cast<int64_t>(unjudged_pools_[worker].size() - start);
   }
 
+  // The first documents of any query that the run answers.
+  void put_top(size_t query, size_t worker, size_t start, size_t count) {
+    top_places_[query] = place(worker, start);
+    top_sizes_[query] = static_cast<uint32_t>(count);
+  }
+
   // Makes room for `count` queries that only the run has.
   void add_queries(size_t count) { size_queries(aligned_.n_qrels_queries + count); }
   IdPool& run_only() { return aligned_.run_only; }
@@ -77,6 +88,7 @@ class Assembly {
     for (size_t query = 0; query < n; ++query) aligned_.hit_offsets[query + 1] += aligned_.hit_offsets[query];
     copy_hits(qrels);
     if (unjudged_places_.size()) copy_unjudged();
+    if (with_top_) copy_top(qrels);
     if (any_lost_) {
       for (size_t query = 0; query < n; ++query) lost_[query] = aligned_.returned[query] - lost_[query];
       aligned_.shorter = std::move(lost_);
@@ -110,6 +122,9 @@ class Assembly {
     widen(aligned_.tied, n);
     widen(aligned_.straddling, n);
     widen(aligned_.duplicates, n);
+    if (!with_top_) return;
+    widen(top_places_, n);
+    widen(top_sizes_, n);
   }
   // Whether any hit that counts is tied. The pools may also hold hits of lists that were done again later.
   bool any_tied() const {
@@ -171,14 +186,44 @@ class Assembly {
     }
     unjudged_pools_.clear();
   }
+  void copy_top(const Table& qrels) {
+    Table& table = aligned_.top.table;
+    size_t answered = 0, rows = 0;
+    for (size_t query = 0; query < aligned_.n_queries; ++query) {
+      answered += aligned_.in_run[query];
+      rows += top_sizes_[query];
+    }
+    table.offsets = Array<int64_t>::raw(answered + 1);
+    table.values = Array<double>::raw(rows);
+    aligned_.top.tied = Array<uint8_t>::raw(rows);
+    table.offsets[0] = 0;
+    size_t to = 0, place = 0;
+    for (size_t query = 0; query < aligned_.n_queries; ++query) {
+      if (!aligned_.in_run[query]) continue;
+      table.index.add(table.queries, query < qrels.n_queries() ? qrels.queries[query] : aligned_.run_only[query - qrels.n_queries()]);
+      const TopPool& pool = top_pools_[top_places_[query] >> 48];
+      size_t from = start_of(top_places_[query]);
+      for (size_t end = from + top_sizes_[query]; from < end; ++from, ++to) {
+        table.documents.push(pool.document(from));
+        table.values[to] = pool.score(from);
+        aligned_.top.tied[to] = pool.tied(from);
+      }
+      table.offsets[++place] = static_cast<int64_t>(to);
+    }
+    top_pools_.clear();
+  }
 
   Aligned aligned_;
   Array<uint64_t> places_;  // per query of the qrels: worker, and first hit in its pool
   Array<uint64_t> unjudged_places_;
+  Array<uint64_t> top_places_;  // per query of either
+  Array<uint32_t> top_sizes_;
   Array<int64_t> lost_;     // documents of the list that are not ranked
   std::atomic<bool> any_lost_{false};
   std::vector<HitPool> pools_;
   std::vector<Pool<Unjudged>> unjudged_pools_;
+  std::vector<TopPool> top_pools_;
+  bool with_top_;
 };
 
 }  // namespace idealrank

@@ -170,7 +170,7 @@ Table from_columns(nb::object queries, nb::object documents, Values values, cons
 }
 
 Aligned align(const Table& qrels, nb::object run, const std::string& ties, bool float32, const std::string& duplicates, bool skip_unjudged,
-              std::optional<Mask> removed, int64_t depth, int64_t unjudged_depth, int threads, Progress* progress, size_t chunk_bytes) {
+              std::optional<Mask> removed, int64_t depth, int64_t unjudged_depth, int64_t top_depth, int threads, Progress* progress, size_t chunk_bytes) {
   checked_threads(threads);
   ListOptions options;
   options.ties = ties_of(ties);
@@ -179,7 +179,9 @@ Aligned align(const Table& qrels, nb::object run, const std::string& ties, bool 
   options.skip_unjudged = skip_unjudged;
   options.depth = depth;
   options.unjudged_depth = unjudged_depth;
+  options.top_depth = top_depth;
   if (unjudged_depth < 0) throw nb::value_error("unjudged_depth must not be negative; 0 tells of no unjudged document");
+  if (top_depth < 0) throw nb::value_error("top_depth must not be negative; 0 keeps no list");
   if (depth < 0) throw nb::value_error("depth must not be negative; 0 keeps all ranks");
   if (removed && removed->shape(0) != qrels.n_rows()) throw nb::value_error("removed must have one entry per row of the qrels");
   if (removed) options.removed = removed->data();
@@ -316,6 +318,12 @@ void bind_aligned(nb::module_& m) {
       .def_prop_ro("straddling", array_of(&Aligned::straddling))
       .def_prop_ro("duplicates", array_of(&Aligned::duplicates))
       .def_prop_ro("counters", [](const Aligned& self) { return to_dict(self.counters); })
+      .def_prop_ro("top", [](const Aligned& self) -> const Table& { return self.top.table; }, nb::rv_policy::reference_internal)
+      .def_prop_ro("top_tied",
+                   [](nb::handle_t<Aligned> self) {
+                     const Array<uint8_t>& tied = nb::cast<const Aligned&>(self).top.tied;
+                     return nb::ndarray<nb::numpy, const bool, nb::ndim<1>>(tied.data(), {tied.size()}, self);
+                   })
       .def("run_only_ids", [](const Aligned& self) { return id_list(self.run_only); });
 }
 
@@ -361,7 +369,7 @@ NB_MODULE(_kernel, m) {
         "mapping"_a, nb::kw_only(), "duplicates"_a = "error");
   m.def("from_columns", &from_columns, "queries"_a, "documents"_a, "values"_a, nb::kw_only(), "duplicates"_a = "error");
   m.def("align", &align, "qrels"_a, "run"_a, nb::kw_only(), "ties"_a, "float32"_a = false, "duplicates"_a = "error", "skip_unjudged"_a = false,
-        "removed"_a = nb::none(), "depth"_a = 0, "unjudged_depth"_a = 0, "threads"_a = 0, "progress"_a = nb::none(), "chunk_bytes"_a = 0);
+        "removed"_a = nb::none(), "depth"_a = 0, "unjudged_depth"_a = 0, "top_depth"_a = 0, "threads"_a = 0, "progress"_a = nb::none(), "chunk_bytes"_a = 0);
   m.def("rank_query", &rank_query, "run"_a, "query"_a, nb::kw_only(), "ties"_a, "float32"_a = false, "duplicates"_a = "error",
         "depth"_a = 0);
 }

@@ -10,6 +10,7 @@
 #include "memory.hpp"
 #include "order.hpp"
 #include "table.hpp"
+#include "top.hpp"
 
 namespace idealrank {
 
@@ -21,6 +22,7 @@ struct ListOptions {
   const uint8_t* removed = nullptr;  // per row of the qrels
   int64_t depth = 0;
   int64_t unjudged_depth = 0;  // documents without a judgment are told of down to this rank; 0 for none
+  int64_t top_depth = 0;       // the first documents of every list are kept down to this rank; 0 for none
 };
 
 // Use: clear, push every line, settle_duplicates, join or join_nothing, rank, then emit or read the ranks. Its memory is kept from
@@ -164,6 +166,18 @@ class RankedList {
       double score = scores_[at_rank(first)];
       for (end = first + 1; end <= n_ && scores_[at_rank(end)] == score;) ++end;
       span(first, end - 1, end - 1);
+    }
+  }
+
+  bool keeps_top() const { return options_.top_depth > 0; }
+  // So many documents of a list are kept.
+  size_t top_of(size_t length) const { return std::min(length, static_cast<size_t>(options_.top_depth)); }
+  // The first documents by rank, and whether each shares its score with another, which may stand below them.
+  void emit_top(TopPool& top) const {
+    for (size_t rank = 1, end = top_of(n_); rank <= end; ++rank) {
+      size_t row = at_rank(rank);
+      bool tied = tied_ && ((rank > 1 && scores_[at_rank(rank - 1)] == scores_[row]) || (rank < n_ && scores_[at_rank(rank + 1)] == scores_[row]));
+      top.push(id(row), scores_[row], tied);
     }
   }
 

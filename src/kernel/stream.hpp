@@ -32,7 +32,7 @@ class TextAligner {
       : qrels_(qrels),
         sources_(sources),
         chunks_(cut(sources, chunk_size(sources, chunk_bytes))),
-        assembly_(qrels.n_queries(), worker_count(threads, chunks_.size()), options.unjudged_depth > 0),
+        assembly_(qrels.n_queries(), worker_count(threads, chunks_.size()), options),
         seen_(qrels.n_queries()),
         first_place_(Array<uint64_t>::raw(qrels.n_queries())) {
     size_t workers = worker_count(threads, chunks_.size());
@@ -63,6 +63,7 @@ class TextAligner {
     RankedList list;
     Pool<RunOnlyList> run_only;
     Pool<Remarks> remarks;
+    Pool<uint64_t> tops;  // per list of run_only, where they are kept: the first of its documents
     Pool<Segment> more;  // segments of queries that some segment had claimed before
     LineCounts counts;
     uint32_t last_target = IdIndex::absent;
@@ -118,6 +119,10 @@ class TextAligner {
     worker.list.join_nothing();
     worker.list.rank();
     worker.list.emit(summary, assembly_.pool(number));
+    if (worker.list.keeps_top()) {
+      worker.tops.push(assembly_.top_pool(number).size());
+      worker.list.emit_top(assembly_.top_pool(number));
+    }
     RunOnlyList& list = worker.run_only.back();
     list.returned = static_cast<uint32_t>(summary.returned);
     if (summary.length == summary.returned && !summary.tied && !summary.duplicates) return;
@@ -139,10 +144,12 @@ class TextAligner {
     IdPool& ids = assembly_.run_only();
     std::vector<bool> scattered = number_queries(sources_, pools, ids);
     assembly_.add_queries(ids.size());
-    for (const auto& worker : workers_) place_run_only(*worker, scattered);
+    for (size_t number = 0; number < workers_.size(); ++number) place_run_only(number, scattered);
   }
-  void place_run_only(Worker& worker, const std::vector<bool>& scattered) {
-    for (const RunOnlyList& list : worker.run_only) {
+  void place_run_only(size_t number, const std::vector<bool>& scattered) {
+    Worker& worker = *workers_[number];
+    for (size_t i = 0; i < worker.run_only.size(); ++i) {
+      const RunOnlyList& list = worker.run_only[i];
       auto target = static_cast<uint32_t>(qrels_.n_queries() + list.target);
       if (scattered[list.target]) worker.more.push({list.place, target});
       ListSummary summary;
@@ -154,9 +161,11 @@ class TextAligner {
       summary.straddling = remarks.straddling;
       summary.duplicates = remarks.duplicates;
       assembly_.put(target, summary);
+      if (i < worker.tops.size()) assembly_.put_top(target, number, worker.tops[i], worker.list.top_of(remarks.length));
     }
     worker.run_only = Pool<RunOnlyList>();
     worker.remarks = Pool<Remarks>();
+    worker.tops = Pool<uint64_t>();
   }
 
   void redo_scattered(Progress* progress) {

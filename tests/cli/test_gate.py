@@ -24,6 +24,7 @@ COMMANDS = {
     "error-no-baseline": "gate qrels.txt bm25.run",
     "error-missing": "gate qrels.txt bm25.run --baseline bm26.run",
     "error-twice": "gate qrels.txt bm25.run --baseline neural.run --baseline neural.run",
+    "error-same-file": "gate qrels.txt bm25.run --baseline neural.run --baseline ./neural.run",
     "error-stdin": "gate qrels.txt bm25.run --baseline -",
     "error-margin": "gate qrels.txt bm25.run --baseline neural.run --margin 0.1",
     "error-strict": "gate qrels.txt bm25.run --baseline neural.run --strict",

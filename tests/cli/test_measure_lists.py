@@ -12,14 +12,23 @@ Say = Callable[..., Said]
 
 @pytest.mark.parametrize("text", [
     "P.5,10", "success.1,5", "iprec_at_recall.0.1,0.2", "ndcg_cut.1,2,3", "Rprec_mult.0.2,0.4", "map_cut.2,3", "recall.1,2",
-    "11pt_avg.0.1,0.5", "utility.1,-1,0,0", "ndcg.1=3,2=9",
+    "11pt_avg.0.1,0.5", "ndcg.1=3,2=9",
 ])  # fmt: skip
 def test_lists_of_parameters_are_read_as_trec_eval_reads_them(text: str, say: Say) -> None:
+    _the_same_lines(text, "bm25.run", say)
+
+
+def test_coefficients_of_utility_are_read_as_trec_eval_reads_them_of_a_run_that_answers_every_query(say: Say) -> None:
+    """For a query without an answer, trec_eval 10 counts a document that it makes up, and `evaluate` counts 0."""
+    _the_same_lines("utility.1,-1,0,0", "neural.run", say)
+
+
+def _the_same_lines(text: str, run: str, say: Say) -> None:
     """The numbers of `idealrank trec-eval`, line for line."""
     ours, theirs = (
         [line.split("\t")[1:] for line in say(*words).out.splitlines() if not line.startswith("runid")]
         for words in (
-            ("evaluate", "qrels.txt", "bm25.run", "--format", "trec", "-m", text), ("trec-eval", "-c", "-m", text, "qrels.txt", "bm25.run"),
+            ("evaluate", "qrels.txt", run, "--format", "trec", "-m", text), ("trec-eval", "-c", "-m", text, "qrels.txt", run),
         )
     )  # fmt: skip
     assert ours == theirs

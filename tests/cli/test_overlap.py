@@ -23,6 +23,12 @@ COMMANDS = {
     "json": "overlap bm25.run neural.run --format json --per-query -m RBO,tau",
     "csv": "overlap bm25.run neural.run --format csv -m RBO,tau",
     "csv-per-query": "overlap bm25.run neural.run --format csv --per-query -m RBO,tau",
+    "matrix": "overlap bm25.run neural.run new-seed1.run",
+    "matrix-not-symmetric": "overlap bm25.run neural.run new-seed1.run -m tauAP,overlap@3 --ties docid",
+    "matrix-latex": "overlap bm25.run neural.run new-seed1.run --format latex",
+    "matrix-markdown": "overlap bm25.run neural.run new-seed1.run -m overlap@3 --format markdown",
+    "markdown": "overlap bm25.run neural.run -m RBO,tau --format markdown --per-query",
+    "error-matrix-per-query": "overlap bm25.run neural.run new-seed1.run --per-query",
     "error-one-run": "overlap bm25.run",
     "error-measure": "overlap bm25.run neural.run -m nDCG@10",
     "error-unknown": "overlap bm25.run neural.run -m RB0",
@@ -63,6 +69,26 @@ def test_all_formats_have_the_numbers_of_the_library(say: Say) -> None:
     assert all(f"{value:.4f}" in table for value in found.mean().values())
     for counts in ((row["in_both"], row["only_a"], row["only_b"]) for row in rows):
         assert counts == ("3", "1", "1")
+
+
+def test_a_matrix_has_the_numbers_of_the_library_in_every_format(say: Say) -> None:
+    names, measure = ["bm25", "neural", "new-seed1"], "tauAP"
+    files = [f"{name}.run" for name in names]
+    found = ir.overlap_matrix([DATA / file for file in files], measure)
+    options = ("overlap", *files, "-m", measure, "--format")
+
+    record = json.loads(say(*options, "json").out)
+    rows = list(csv.DictReader(io.StringIO(say(*options, "csv").out)))
+    texts = [say(*options, form).out for form in ("table", "markdown", "latex")]
+
+    assert [[record["mean"][measure][a][b] for b in names] for a in names] == found[measure].tolist()
+    assert [float(row["value"]) for row in rows] == found[measure].flatten().tolist()
+    assert [int(row["queries"]) for row in rows] == found.values_with(measure).flatten().tolist()
+    assert [(row["only_a"], row["only_b"]) for row in rows] == [
+        (str(len(ir.overlap(DATA / a, DATA / b).only_a)), str(len(ir.overlap(DATA / a, DATA / b).only_b))) for a in files for b in files
+    ]
+    for text in texts:
+        assert all(f"{abs(value):.4f}" in text for value in found[measure].flat)
 
 
 def test_standard_input_and_an_output_file(say: Say, tmp_path: Path) -> None:

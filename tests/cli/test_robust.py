@@ -10,8 +10,7 @@ from pathlib import Path
 import pytest
 
 import idealrank as ir
-from idealrank.reports.table.layout import WIDTH
-from idealrank.reports.table.parts import parts_text
+from idealrank.reports.table.text import WIDTH, parts_text
 from idealrank.reports.views.robustness import mark, robust_parts
 from tests.cli.terminal import Said, check_snapshot
 from tests.conftest import PYDOCS

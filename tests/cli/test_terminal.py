@@ -19,7 +19,7 @@ import pytest
 
 from idealrank.cli import console, progress
 from idealrank.cli.progress import Watch
-from idealrank.data.job_progress import Progress
+from idealrank.data.types import Progress
 from idealrank.errors import IdealrankWarning, InputError
 from tests.cli.terminal import DATA, Said, environment
 

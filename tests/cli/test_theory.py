@@ -14,11 +14,10 @@ from hypothesis import strategies as st
 import idealrank as ir
 from idealrank.cli.commands.theory import COMMANDS as SUBCOMMANDS
 from idealrank.cli.commands.theory import theory
-from idealrank.cli.theory.list_files import labelled
+from idealrank.cli.theory.limits import labelled
 from idealrank.data.align import align
 from idealrank.data.alignment import Alignment
-from idealrank.theory.growth import growing_ndcg, growing_sizes
-from idealrank.theory.rankers import paper_rankers
+from idealrank.theory.growth import growing_ndcg, growing_sizes, paper_rankers
 from tests.cli.terminal import Said, check_snapshot
 
 Say = Callable[..., Said]

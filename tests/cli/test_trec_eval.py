@@ -11,8 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from idealrank.cli.trec.trec_names import NAMES, NICKNAMES, chosen
-from idealrank.cli.trec.trec_options import Request, parse_request
+from idealrank.cli.trec_options import NAMES, NICKNAMES, Request, chosen, parse_request
 from idealrank.errors import OptionError
 from tests.cli.terminal import DATA, Said, check_snapshot, environment
 
@@ -216,6 +215,25 @@ def test_a_missing_query_is_printed_as_zeros_by_10_and_not_at_all_by_9(say: Say)
     assert (DATA / "qrels.txt").exists()
     assert len(queries) == len(nine.splitlines()) + 1
     assert ten.splitlines()[-1] == nine.splitlines()[-1]
+
+
+def test_an_unanswered_query_is_one_unknown_document_to_measures_with_parameters_in_version_10(tmp_path: Path, say: Say) -> None:
+    """As trec_eval.c of 10.0 has it: a list of one made-up document, of which `relstring`, `utility` and others by these very names are
+    emptied afterwards, and `relstring_3` and `utility_2,-1,-1,3` are not."""
+    (tmp_path / "a.qrels").write_text("q1 0 d1 1\nq2 0 d1 1\nq2 0 d2 2\n")
+    (tmp_path / "a.run").write_text("q1 Q0 d1 1 2 t\n")
+    plain, named = ["-mrelstring", "-mutility"], ["-mrelstring.3", "-mutility.2,-1,-1,3"]
+
+    def printed(*options: str) -> list[list[str]]:
+        lines = say("trec-eval", *options, "a.qrels", "a.run", cwd=tmp_path).out.splitlines()
+        return [line.split()[::2] for line in lines if line.split()[1] == "q2"]
+
+    assert printed("-qc", *plain) == [["relstring", "''"], ["utility", "0.0000"]]
+    assert printed("-qc", *named) == [["relstring_3", "'-'"], ["utility_2,-1,-1,3", f"{-1 - 2 + 3 * (0 - 1 - 2):.4f}"]]
+    assert printed("-qcJ", *named) == [["relstring_3", "''"], ["utility_2,-1,-1,3", f"{-2 + 3 * (0 - 2):.4f}"]]
+    assert printed("-qc", *named, "--convention", "trec_eval-9") == []
+    total = say("trec-eval", "-c", "-mutility.2,-1,-1,3", "a.qrels", "a.run", cwd=tmp_path).out
+    assert total.split()[-1] == f"{((2 - 3) + (-1 - 2 - 9)) / 2:.4f}"
 
 
 def test_a_run_that_holds_nothing_is_refused_also_with_all_queries_wanted(tmp_path: Path, say: Say) -> None:

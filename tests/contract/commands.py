@@ -30,6 +30,7 @@ JSON_COMMANDS = (
     "why qrels.txt bm25.run neural.run --format json",
     "seeds qrels.txt old-seed1.run old-seed2.run vs new-seed1.run new-seed2.run --format json",
     "overlap bm25.run neural.run --format json",
+    "overlap bm25.run neural.run new-seed1.run --format json",
     "explain qrels.txt bm25.run --query q1 --format json",
     "reconcile qrels.txt bm25.run --value 0.5 --format json",
     "conventions lightgbm --format json",

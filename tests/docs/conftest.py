@@ -2,11 +2,11 @@
 
 import pytest
 
-from idealrank.testing import checking
+from idealrank.testing import property_checks
 from tests.conftest import examples
 
 
 @pytest.fixture(autouse=True)
 def fewer_inputs(monkeypatch: pytest.MonkeyPatch) -> None:
-    for function in (checking.check_measure, checking.faults_of):
+    for function in (property_checks.check_measure, property_checks.faults_of):
         monkeypatch.setitem(function.__kwdefaults__, "max_examples", examples(100))

@@ -12,7 +12,7 @@ import pytest
 from idealrank.cli.commands.gate import gate
 from idealrank.cli.main import UNDECIDABLE
 from idealrank.integrations import pytest_gate
-from idealrank.reports.views.gate.comment import MARKER
+from idealrank.reports.views.gate.pull_request import MARKER
 from tests.cli.terminal import environment
 from tests.conftest import PYDOCS
 from tests.docs.blocks import ROOT, Block, blocks_of, commands_of

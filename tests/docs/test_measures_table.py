@@ -6,7 +6,7 @@ import sys
 
 import pytest
 
-from idealrank.cli.trec.trec_names import NAMES
+from idealrank.cli.trec_options import NAMES
 from idealrank.measures import MEASURES, PAIR_MEASURES
 from idealrank.measures.facts import classes_of, facts_of
 from idealrank.measures.measure import Measure

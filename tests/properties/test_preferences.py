@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from idealrank.conventions import Convention
 from idealrank.data.assessors import AssessorQrels
-from idealrank.data.preferences.preference_qrels import PreferenceQrels
+from idealrank.data.preference_qrels import PreferenceQrels
 from idealrank.data.qrels import Qrels
 from idealrank.data.run import Run
 from idealrank.evaluation.evaluate import Evaluation, evaluate

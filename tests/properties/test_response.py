@@ -77,7 +77,7 @@ def _add_list(
         return query
 
     base = add(grades)
-    if response in ("upward", "first"):
+    if response in ("upward", "first", "precision"):
         for low, high in permutations(grades, 2):
             if high in place and place[high] < place.get(low, size + 1) and grades[high] < grades[low]:
                 least.append((base, add({**grades, high: grades[low], low: grades[high]})))

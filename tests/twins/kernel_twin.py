@@ -173,7 +173,10 @@ def read_text(kind: Kind, buffers: Sequence[bytes], duplicates: str) -> tuple[di
 
 @dataclass
 class Ranked:
-    """One query of an alignment. A hit is (judgment, rank, first, last), an unjudged document (id, rank, first, last)."""
+    """One query of an alignment.
+
+    A hit is (judgment, rank, first, last), an unjudged document (id, rank, first, last), one of the top (id, score, tied).
+    """
 
     in_run: bool = False
     hits: list[tuple[int, int, int, int]] = field(default_factory=list)
@@ -185,20 +188,21 @@ class Ranked:
     straddling: int = 0
     duplicates: int = 0
     unjudged: list[tuple[bytes, int, int, int]] = field(default_factory=list)
+    top: list[tuple[bytes, float, bool]] = field(default_factory=list)
+
+
+def score_of(row: Row, float32: bool) -> float:
+    with np.errstate(over="ignore"):
+        return float(np.float32(row.value)) if float32 else row.value
 
 
 def rank(rows: Sequence[Row], ties: str, float32: bool) -> list[tuple[Row, int, int]]:
     """(row, first, last rank of its tie group) from the top."""
-
-    def score(row: Row) -> float:
-        with np.errstate(over="ignore"):
-            return float(np.float32(row.value)) if float32 else row.value
-
     ordered = list(rows)
     if ties != "input":
         ordered.sort(key=lambda row: row.document, reverse=ties == "descending")
-    ordered.sort(key=score, reverse=True)
-    scores = [score(row) for row in ordered]
+    ordered.sort(key=lambda row: score_of(row, float32), reverse=True)
+    scores = [score_of(row, float32) for row in ordered]
     return [(row, scores.index(value) + 1, len(scores) - scores[::-1].index(value)) for row, value in zip(ordered, scores, strict=True)]
 
 
@@ -214,6 +218,7 @@ def rank_list(
     removed: Sequence[bool] | None = None,
     depth: int = 0,
     unjudged_depth: int = 0,
+    top_depth: int = 0,
 ) -> Ranked:
     """One list against the judged documents of its query."""
     number = {document: i for i, document in reversed(list(enumerate(judgments)))}
@@ -225,6 +230,7 @@ def rank_list(
     ranking = rank(kept, ties, float32)
     cut = depth or math.inf
     result.length = len(ranking)
+    result.top = [(row.document, score_of(row, float32), first < last) for row, first, last in ranking[:top_depth]]
     for at, (row, first, last) in enumerate(ranking, 1):
         result.tied += last > first
         result.straddling += at == first <= cut < last

@@ -8,7 +8,7 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 import idealrank as ir
-from idealrank.analysis.attribution.added import _from_the_top, added
+from idealrank.analysis.attribution.document_contributions import _from_the_top, added
 from idealrank.analysis.explanation import explain
 from idealrank.data.align import align
 from idealrank.errors import IdealrankError, InputError, OptionError
@@ -262,7 +262,7 @@ def test_many_queries_are_measured_in_pieces(monkeypatch):
     qrels = {f"q{n}": {d: int(generator.integers(3)) for d in DOCUMENTS} for n in range(20)}
     a, b = ({q: dict(zip(DOCUMENTS, generator.random(10).tolist(), strict=True)) for q in qrels} for _ in range(2))
     whole = ir.attribute(qrels, a, b, "ERR")
-    monkeypatch.setattr("idealrank.analysis.attribution.added._ROWS", 7)
+    monkeypatch.setattr("idealrank.analysis.attribution.document_contributions._ROWS", 7)
 
     assert ir.attribute(qrels, a, b, "ERR").documents() == whole.documents()
 

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import idealrank as ir
-from idealrank.data.hits import Hits
+from idealrank.data.judged import Hits
 from idealrank.data.types import FloatArray
 from idealrank.measures import MEASURES
 from idealrank.measures.discounts import make_discount

@@ -11,8 +11,7 @@ from scipy import stats
 import idealrank as ir
 from idealrank.errors import OptionError
 from idealrank.evaluation.evaluate import Evaluation
-from idealrank.reports.views.comparison.league import Ranked
-from idealrank.reports.views.comparison.letters import better_letters, letter_of
+from idealrank.reports.views.comparison.league import Ranked, better_letters, letter_of
 
 
 def runs_of(n_runs: int, n: int = 40, seed: int = 1, measures: tuple[str, ...] = ("nDCG@10", "AP")) -> list[Evaluation]:

@@ -4,11 +4,12 @@ import numpy as np
 import pytest
 
 import idealrank as ir
+from idealrank.api.evaluation import evaluate_read, overlap_ranks, overlaps
 from idealrank.data.run import Run
 from idealrank.errors import OptionError
 from idealrank.evaluation.overlap import measures_beside, overlap
 from idealrank.measures.parse import parse_measures
-from idealrank.reports.views.comparison.rankings import unchanged
+from idealrank.reports.views.comparison.phrases import unchanged
 
 QRELS = {f"q{i}": {"d0": 1, "d1": 2} for i in range(30)}
 
@@ -147,3 +148,42 @@ def test_depths_are_of_the_queries_compared() -> None:
 
     assert found is not None
     assert found.depths == {"overlap@5": (2, 2), "overlap@1": (1, 1), "overlap": (2, 2)}
+
+
+def drawn_run(rng: np.random.Generator, name: str, queries: range, *, repeated: bool) -> ir.Run:
+    """Lists with many ties, longer than the ranks that are kept, with documents that come twice where asked."""
+    rows = []
+    for query in queries:
+        documents = rng.choice(160, rng.integers(1, 150), replace=False).tolist()
+        documents += documents[:5] if repeated else []
+        rows += [(f"q{query}", f"d{document}", float(rng.integers(0, 40))) for document in documents]
+    ids, names, scores = zip(*rows, strict=True)
+    return ir.Run.from_columns(list(ids), list(names), np.array(scores), name=name)
+
+
+@pytest.mark.parametrize("switches", ["standard", "standard,ties=input", "standard,ties=docid-ascending", "standard,missing=left-out"])
+@pytest.mark.parametrize("duplicates", ["error", "first", "last", "best"])
+@pytest.mark.parametrize("measures", ["nDCG@10", "AP", ["P@3", "R@100"]])
+def test_rankings_are_compared_by_kept_documents_as_by_the_runs(switches: str, duplicates: str, measures: str | list[str]) -> None:
+    rng = np.random.default_rng(5)
+    repeated = duplicates != "error"
+    runs = [drawn_run(rng, "a", range(12), repeated=repeated), drawn_run(rng, "b", range(4, 15), repeated=repeated)]
+    qrels = ir.Qrels({f"q{query}": {f"d{number}": 1 for number in range(6)} for query in range(2, 17)})
+    convention, asked = ir.Convention.of(switches, duplicates=duplicates), parse_measures(measures)
+    kept = [evaluate_read(qrels, run, asked, convention, keep_top=overlap_ranks(asked, convention)) for run in runs]
+    unread = [ir.Run({"q": ["x"]}, name=run.name) for run in runs]
+    (by_top,), (by_run,) = overlaps(unread, asked, convention, evaluations=kept), overlaps(runs, asked, convention)
+    place = {query: row for row, query in enumerate(by_top.queries)}
+    rows = [place[query] for query in by_run.queries]
+    assert len(rows) == len(by_top.queries) == 8
+    np.testing.assert_array_equal(by_top.values[rows], by_run.values)
+    np.testing.assert_array_equal(by_top.scored[rows], by_run.scored)
+    np.testing.assert_array_equal(by_top.lengths[rows], by_run.lengths)
+    np.testing.assert_array_equal(by_top.tied[rows], by_run.tied)
+    assert set(by_top.only_a) == set(by_run.only_a)
+    assert set(by_top.only_b) == set(by_run.only_b)
+
+
+@pytest.mark.parametrize("switches", ["ties=expected", "ties=best", "duplicates=twice", "unjudged=skipped", "score=float32"])
+def test_where_kept_documents_do_not_tell_none_are_kept(switches: str) -> None:
+    assert overlap_ranks(parse_measures("nDCG@10"), ir.Convention.of(f"standard,{switches}")) == 0

@@ -15,7 +15,7 @@ import idealrank as ir
 from idealrank.errors import FileFormatError, InputError
 from idealrank.io.query_files import read_clusters
 from idealrank.reports.views.attribution import attribution_report
-from idealrank.reports.views.comparison.slices import slices_cells
+from idealrank.reports.views.comparison.comparison import slices_cells
 from tests.conftest import examples
 
 CLOSE = 1e-12
@@ -92,8 +92,8 @@ def test_values_and_categories_that_do_not_meet_are_refused():
         ir.slices({"q1": 1.0}, {"q2": 1.0}, {"q1": "x"})
     with pytest.raises(InputError, match="found categories of '1', expected some of the 1 evaluated queries, as 'q1'"):
         ir.slices({"q1": 1.0}, {"q1": 1.0}, {"1": "x"})
-    with pytest.raises(InputError, match="categories: found 3 for query 'q1', expected a name, or several"):
-        ir.slices({"q1": 1.0}, {"q1": 1.0}, {"q1": 3})
+    with pytest.raises(InputError, match=r"categories: found 3\.5 for query 'q1', expected a name, or several"):
+        ir.slices({"q1": 1.0}, {"q1": 1.0}, {"q1": 3.5})
 
 
 @given(traffic=st.dictionaries(st.text(min_size=1), st.integers(0, 50), min_size=1).filter(lambda counts: any(counts.values())))

@@ -10,7 +10,7 @@ import pytest
 from sklearn.linear_model import Ridge
 
 from experiments.rankers import factors, movielens
-from idealrank.theory.rankers import read_rankers
+from idealrank.theory.growth import read_rankers
 
 HEADER = "user_id:token\titem_id:token\trating:float\ttimestamp:float"
 

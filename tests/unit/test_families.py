@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import idealrank as ir
-from idealrank.analysis.comparison.differences import COMPANIONS, PRIMARY
+from idealrank.analysis.comparison.families import COMPANIONS, PRIMARY
 
 MEASURES = ["nDCG@5", "AP", "RR", "P@5"]
 

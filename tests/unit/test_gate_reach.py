@@ -15,10 +15,9 @@ from idealrank.api.report.side_verdicts import with_gate
 from idealrank.errors import OptionError
 from idealrank.evaluation.evaluate import Evaluation
 from idealrank.integrations.content import content_of
-from idealrank.reports.views.gate.comment import gate_markdown
 from idealrank.reports.views.gate.gate import gate_json, gate_text
-from idealrank.reports.views.gate.github import annotations
 from idealrank.reports.views.gate.junit import gate_junit
+from idealrank.reports.views.gate.pull_request import annotations, gate_markdown
 from tests.pools import collection, evaluated
 from tests.workflow_commands import obeyed
 

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from idealrank.data.ids import group_by_id
+from idealrank.data.lists import group_by_id
 from idealrank.errors import InputError
 
 NUMBERS = st.lists(st.integers(-3, 3) | st.integers(-(2**62), 2**62), max_size=30).map(np.array)

@@ -5,12 +5,12 @@ import pytest
 
 from idealrank import dcg, evaluate, measure, ndcg
 from idealrank.errors import InputError, OptionError
-from idealrank.measures import in_blocks
+from idealrank.evaluation import batches
 
 
 @pytest.fixture(autouse=True)
 def small_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(in_blocks, "_ITEMS", 64)
+    monkeypatch.setattr(batches, "_ITEMS", 64)
 
 
 @pytest.fixture
@@ -58,7 +58,7 @@ def test_a_mistake_is_named_by_its_place_in_the_whole(grouped) -> None:
 @pytest.mark.parametrize("name", ["Compat", "own"])
 def test_tied_scores_are_refused_alike_wherever_a_block_ends(name: str, items: int, monkeypatch: pytest.MonkeyPatch) -> None:
     """The first list with tied scores is named; how many there are would be the number of one block."""
-    monkeypatch.setattr(in_blocks, "_ITEMS", items)
+    monkeypatch.setattr(batches, "_ITEMS", items)
     scores = np.tile(np.arange(10.0), (40, 1))
     scores[[21, 22, 39], :2] = 5.0
     own = measure(name="own")(lambda grades: float(grades[0]))
@@ -72,7 +72,7 @@ def test_tied_scores_are_refused_alike_wherever_a_block_ends(name: str, items: i
 @pytest.mark.parametrize("items", [64, 1 << 18])
 def test_of_two_mistakes_the_first_is_told_wherever_a_block_ends(items: int, monkeypatch: pytest.MonkeyPatch) -> None:
     """A function that fails on one list, and tied scores further down."""
-    monkeypatch.setattr(in_blocks, "_ITEMS", items)
+    monkeypatch.setattr(batches, "_ITEMS", items)
     scores = np.tile(np.arange(10.0), (40, 1))
     scores[30, :2] = 5.0
     labels = np.ones((40, 10))

@@ -87,7 +87,7 @@ BROKEN = {
     "a.jsonl": ('{"_id": "q1", "text": "one"}\n{"_id": "q2", "text"\n', "a.jsonl:2: found a line that is no JSON ("),
     "fields.jsonl": ('{"_id": "q1", "words": "one"}\n', "fields.jsonl:1: found no id and no text among the fields '_id', 'words'"),
     "number.jsonl": ('{"_id": "q1", "text": 7}\n', "number.jsonl:1: found text 7, expected a text"),
-    "array.json": ('[{"_id": "q1", "text": "x"}, ["q2"]]', "array.json: record 2: found list, expected a record with an id and a text"),
+    "array.json": ('[{"_id": "q1", "text": "x"}, ["q2"]]', "array.json: record 2: found list, expected a record"),
     "cut.json": ('{"q1": "one"', "cut.json: found text that is no JSON ("),
     "empty.tsv": ("\n", "empty.tsv: found an empty file, expected lines ID<tab>TEXT"),
 }  # fmt: skip
@@ -126,3 +126,19 @@ def test_bytes_that_are_no_text_become_signs_of_it(tmp_path: Path) -> None:
     assert read_texts(tmp_path / "a.tsv")["q1"] == "caf\ufffd"
     assert read_texts(tmp_path / "a.tsv", {"q\udcff"}) == {"q\udcff": "x"}
     assert read_texts(tmp_path / "a.csv")["q1"].encode() == b"caf?"
+
+
+def test_arrow_and_columns_with_semicolons_give_the_same_texts(tmp_path: Path) -> None:
+    pyarrow, feather = pytest.importorskip("pyarrow"), pytest.importorskip("pyarrow.feather")
+    columns = dict(zip(("docid", "title", "text"), map(list, zip(*RECORDS, strict=True)), strict=True))
+    feather.write_feather(pyarrow.table(columns), tmp_path / "a.arrow")
+    (tmp_path / "a.csv").write_text("docid;title;text\nq1;;sort a list\nq2;Files;copy a file\n", encoding="utf-8")
+
+    assert read_texts(tmp_path / "a.arrow") == TEXTS
+    assert read_texts(tmp_path / "a.csv") == {name: TEXTS[name] for name in ("q1", "q2")}
+
+
+def test_a_spreadsheet_is_refused_with_what_to_do(tmp_path: Path) -> None:
+    (tmp_path / "texts.xlsx").write_bytes(b"PK\x03\x04 and so on")
+    with pytest.raises(FileFormatError, match=r"texts\.xlsx: found a spreadsheet, expected text or Parquet; save the sheet as CSV"):
+        read_texts(tmp_path / "texts.xlsx")

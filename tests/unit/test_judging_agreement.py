@@ -448,7 +448,7 @@ def test_grades_outside_the_scale_follow_the_named_policy_and_are_counted() -> N
 
 
 def test_many_units_are_counted_and_not_paired() -> None:
-    """Ten copies of the rows are 200,000 units, whose pairs nobody could hold; the coefficients stay, alpha but for its correction."""
+    """Ten copies of the rows are 200,000 units, whose pairs do not fit into memory; the coefficients stay, except alpha's correction."""
     ratings = np.random.default_rng(2).integers(0, 4, (20_000, 3)).astype(float)
     for statistic in ("cohen_kappa", "krippendorff_alpha", "gwet_ac1"):
         one = agreement(ratings, statistic)  # type: ignore[call-overload]

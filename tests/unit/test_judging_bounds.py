@@ -11,7 +11,7 @@ import idealrank as ir
 from idealrank.conventions import Convention
 from idealrank.errors import InputError, OptionError
 from idealrank.judging import extremes
-from idealrank.judging.quotient_extremes import Quotients
+from idealrank.judging.quotients import Quotients
 from idealrank.judging.value_bounds import Bounds, DifferenceBounds, bounds, difference_bounds
 from tests.twins import naive_bounds as naive
 
@@ -168,7 +168,7 @@ class TestQuotients:
             np.ones(20), np.repeat(np.arange(20), 6), rng.random(120), np.arange(4.0), np.repeat(np.arange(20), 3), known, sums
         )
         together = program.highest()
-        monkeypatch.setattr("idealrank.judging.quotient_extremes._CELLS", 1)
+        monkeypatch.setattr("idealrank.judging.quotients._CELLS", 1)
         assert np.array_equal(program.highest(), together)
 
 

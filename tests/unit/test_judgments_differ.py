@@ -15,11 +15,11 @@ from idealrank.errors import IdealrankWarning, IncompatibleError, InputError, Op
 from idealrank.io.gate_files.baselines import changes_since, record_of
 from idealrank.reports.page.cautions import cautions
 from idealrank.reports.subject import Subject
-from idealrank.reports.views.comparison.method import method_text
+from idealrank.reports.views.comparison.comparison import method_text
 from idealrank.reports.views.gate.gate import gate_text
 from idealrank.reports.views.systems import systems_parts
 from idealrank.store import Store
-from idealrank.store.record_checks import check_evaluation
+from idealrank.store.validation import check_evaluation
 from tests.in_process import run
 from tests.unit.store_samples import evaluations
 from tests.unit.store_schema_1 import make_store_of_schema_1

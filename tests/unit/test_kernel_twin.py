@@ -131,6 +131,10 @@ def ranked(aligned: kernel.Aligned, qrels: kernel.Table) -> dict[bytes, twin.Ran
         columns = ("length", "returned", "judged", "first_unjudged", "tied", "straddling", "duplicates")
         counts = (int(getattr(aligned, column)[i]) for column in columns)
         results[query] = twin.Ranked(bool(aligned.in_run[i]), mine, *counts, unjudged_of(aligned, i))
+    tied = iter(aligned.top_tied.tolist())
+    for query, rows in as_rows(aligned.top).items():
+        results[query].top = [(*row, next(tied)) for row in rows]
+    assert list(tied) == []
     return results
 
 
@@ -164,6 +168,7 @@ options = st.fixed_dictionaries(
         "skip_unjudged": st.booleans(),
         "depth": st.sampled_from([0, 0, 1, 2, 3, 10]),
         "unjudged_depth": st.sampled_from([0, 1, 2, 3, 10]),
+        "top_depth": st.sampled_from([0, 1, 2, 3, 10]),
     }
 )
 

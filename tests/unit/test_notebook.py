@@ -43,6 +43,7 @@ RESULTS: dict[str, tuple[Callable[[], Any], str]] = {
     "Explanation": (lambda: ir.explain(QUERIES, RUNS[0], "<q1>", "nDCG@10"), "x&y"),
     "Gated": (lost, "The gate is closed"),
     "Overlap": (lambda: ir.overlap(RUNS[0], RUNS[1], "overlap@2"), "30 queries in both"),
+    "OverlapMatrix": (lambda: ir.overlap_matrix(RUNS, "overlap@2"), "each mean covers the queries"),
     "Robustness": (lambda: ir.robust(QUERIES, RUNS[0], RUNS[1], "RR", variants=["cutoff", "nDCG@1"]), "leads by RR"),
     "Slices": (lambda: ir.slices(*values(), dict.fromkeys(QUERIES, "<i>s</i>")), "<i>s</i>"),
     "SystemComparison": (lambda: ir.compare_systems(evaluations()[:1] * 2, evaluations()[1:] * 2), "Training makes up"),

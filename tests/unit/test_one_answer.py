@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 import idealrank as ir
-from idealrank.reports.table.parts import parts_text
+from idealrank.reports.table.text import parts_text
 from idealrank.reports.views.robustness import robust_parts
 from tests.conftest import ROOT
 

@@ -13,10 +13,10 @@ import pytest
 import idealrank as ir
 from idealrank.analysis.comparison import RunMean
 from idealrank.errors import MissingExtraError
-from idealrank.reports.figures import vega
+from idealrank.reports.figures import drawings
 from idealrank.reports.figures.mean_intervals import curve_words
 from idealrank.reports.page.html import page_html
-from idealrank.reports.page.largest_changes import changes
+from idealrank.reports.page.tables import changes
 from idealrank.reports.subject import CutoffCurve, Listing, Made, QueryLists, Subject
 from idealrank.reports.views.gate.gate import gate_text
 
@@ -217,7 +217,7 @@ def test_many_runs_have_groups_and_every_pair():
 
 @pytest.mark.parametrize(("module", "package"), [("jinja2", "jinja2"), ("vl_convert", "vl-convert-python")])
 def test_what_is_not_installed_is_named_with_its_extra(monkeypatch, module, package):
-    vega.bundle.cache_clear()
+    drawings.bundle.cache_clear()
     monkeypatch.setitem(sys.modules, module, None)
 
     with pytest.raises(MissingExtraError, match=rf"a report needs {package}; pip install 'idealrank\[report\]'"):

@@ -11,12 +11,12 @@ from hypothesis import strategies as st
 
 import idealrank as ir
 from idealrank.reports.figures import specifications
+from idealrank.reports.figures.theme import told_apart
 from idealrank.reports.page.cautions import cautions, robust_sentence
-from idealrank.reports.page.glossary import glossary
 from idealrank.reports.page.html import page_html
 from idealrank.reports.page.payload import pairs_of
+from idealrank.reports.page.wording import glossary
 from idealrank.reports.subject import Subject
-from idealrank.reports.table.short_names import told_apart
 from idealrank.reports.views.comparison.verdicts import look
 from tests.unit.test_page import Reader
 
@@ -124,7 +124,7 @@ def test_a_verdict_of_tomorrow_is_shown_as_undecided_in_its_own_word() -> None:
 
 def test_a_pair_that_the_judgments_do_not_carry_is_no_decided_one_in_maps_and_figures() -> None:
     from idealrank.reports.figures.pair_map import pairs_spec
-    from idealrank.reports.views.comparison.text_map import pair_map
+    from idealrank.reports.views.comparison.league import pair_map
 
     comparison = shown(evaluated([0.1, 0.9])).comparison
     pair = comparison.pairs[0]

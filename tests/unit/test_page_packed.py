@@ -11,8 +11,7 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays
 
 import idealrank as ir
-from idealrank.reports.page.packing import STEPS, coded, decoded, packed, unpacked
-from idealrank.reports.page.payload import fitted, payload
+from idealrank.reports.page.payload import STEPS, coded, decoded, fitted, packed, payload, queries_of, unpacked
 from idealrank.reports.subject import Listing, QueryLists, Subject
 
 SHAPES = arrays.array_shapes(min_dims=2, max_dims=2, max_side=12)
@@ -104,11 +103,12 @@ def test_queries_of_one_run_alone_have_no_value_in_the_other():
 
 def test_rankings_are_taken_in_their_order_until_the_room_is_used():
     subject = three_queries()
-    whole = fitted(subject, 100_000)
+    ids = {query: query for query in queries_of(subject)}
+    whole = fitted(subject, ids, 100_000)
     assert whole.rankings == 2
     assert whole.texts == 1
 
-    less = fitted(subject, len(whole.data) + len(whole.lists) - 1)
+    less = fitted(subject, ids, len(whole.data) + len(whole.lists) - 1)
 
     assert less.rankings < 2
     lists = json.loads(unpacked(less.lists))["lists"]

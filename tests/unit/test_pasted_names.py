@@ -11,7 +11,7 @@ from markdown_it import MarkdownIt
 
 import idealrank as ir
 from idealrank.errors import InputError
-from idealrank.reports.table.markdown import markdown_text
+from idealrank.reports.table.forms import markdown_text
 from idealrank.reports.table.records import csv_report, csv_row, trec_report
 from idealrank.reports.views.trec import TrecColumn, trec_eval_report
 

@@ -11,8 +11,7 @@ import vl_convert
 
 from idealrank.errors import InputError, MissingExtraError, OptionError
 from idealrank.reports.figures import drawings
-from idealrank.reports.figures.simulations import Simulated, simulated_spec
-from idealrank.reports.figures.theory import FIGURES, SimulatedMeans, figure_spec
+from idealrank.reports.figures.theory import FIGURES, Simulated, SimulatedMeans, figure_spec, simulated_spec
 
 DOT = {"mark": "point", "data": {"values": [{}]}}
 NAMES = ("RankSVM", "ListNet", "random")

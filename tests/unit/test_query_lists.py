@@ -6,6 +6,8 @@ import pytest
 from idealrank.analysis.explanation.listed_hits import list_hits
 from idealrank.api.report.query_lists import Lister
 from idealrank.conventions import Convention
+from idealrank.data.align import align
+from idealrank.data.judged import Judged
 from idealrank.data.qrels import Qrels
 from idealrank.data.run import Run
 from idealrank.measures.parse import parse_run_measure
@@ -36,6 +38,11 @@ def by_itself(lister: Lister, run: Run, query: str) -> Listing | None:
     )
 
 
+def aligned(qrels: Qrels, run: Run, convention: Convention) -> Judged:
+    """With every query, also those that do not count."""
+    return align(qrels, run, Convention.of(convention, missing="zero", without_judgments="evaluated").alignment, top_depth=5)
+
+
 @pytest.mark.parametrize("measure", [*TOGETHER, *ALONE])
 @pytest.mark.parametrize(
     "switches", ["standard", "standard,ties=expected", "standard,ties=worst", "standard,negative=removed", "trec_eval-9"]
@@ -44,7 +51,7 @@ def test_listings_of_many_queries_are_those_of_each_by_itself(measure: str, swit
     for seed in range(3):
         qrels, run, queries = drawn(seed, negative=seed == 1)
         lister = Lister(qrels, parse_run_measure(measure), Convention.of(switches), 5)
-        found = lister.listings(run, queries)
+        found = lister.listings(run, aligned(qrels, run, lister.convention), queries)
         assert list(found) == queries
         assert found == {query: by_itself(lister, run, query) for query in queries}
 
@@ -53,4 +60,5 @@ def test_listings_of_many_queries_are_those_of_each_by_itself(measure: str, swit
 def test_most_measures_are_taken_apart_for_all_queries_at_once(measure: str) -> None:
     qrels, run, _ = drawn(0, negative=False)
     convention = Convention.of("standard")
-    assert list_hits(qrels, run, parse_run_measure(measure).under(convention), convention.alignment) is not None
+    found = list_hits(aligned(qrels, run, convention), parse_run_measure(measure).under(convention), convention.alignment)
+    assert found is not None

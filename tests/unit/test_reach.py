@@ -6,7 +6,7 @@ import pytest
 
 import idealrank as ir
 from idealrank.analysis.comparison.tipping import Tipping
-from idealrank.reports.views.comparison.reach import SIGNIFICANT, Phrases, reach_text, sentence, share, tipping_text, unknown_text
+from idealrank.reports.views.comparison.phrases import SIGNIFICANT, Phrases, reach_text, sentence, share, tipping_text, unknown_text
 
 OWN = "the 58 documents that only new shows without a judgment"
 RULED_OUT = Phrases(

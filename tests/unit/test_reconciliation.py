@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 
 from idealrank.analysis.reconciliation import Reconciliation, reconcile, reconcile_lists
+from idealrank.analysis.reconciliation.result import Stated
 from idealrank.analysis.reconciliation.search import Search
-from idealrank.analysis.reconciliation.stated import Stated
 from idealrank.analysis.reconciliation.trials import Trials
 from idealrank.conventions import PRESETS, Convention
 from idealrank.data.lists import Lists

@@ -146,7 +146,7 @@ def test_a_query_that_is_left_out_shows_in_its_share() -> None:
 
 
 def test_many_switches_are_split_along_one_path(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("idealrank.analysis.reconciliation.splitting._MOST_AVERAGED", 2)
+    monkeypatch.setattr("idealrank.analysis.reconciliation.difference._MOST_AVERAGED", 2)
 
     found = split("standard", "lightgbm", "nDCG@2")
 

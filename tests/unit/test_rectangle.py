@@ -7,20 +7,20 @@ import pytest
 from sklearn.metrics import ndcg_score
 
 from idealrank import ndcg
-from idealrank.measures import rectangle
+from idealrank.measures import sums
 
 
 @pytest.fixture
 def tied_lists() -> tuple[np.ndarray, np.ndarray]:
     rng = np.random.default_rng(5)
-    n_lists = 2 * rectangle._BLOCK + 3  # two full blocks, and one that is not
+    n_lists = 2 * sums._BLOCK + 3  # two full blocks, and one that is not
     return rng.integers(0, 4, (n_lists, 7)).astype(np.float64), rng.integers(0, 4, (n_lists, 7)) / 2
 
 
 @pytest.mark.parametrize("cutoff", [1, 3, 7, 10])
 def test_ties_averaged_in_every_block_are_those_of_scikit_learn(tied_lists: tuple[np.ndarray, np.ndarray], cutoff: int) -> None:
     labels, scores = tied_lists
-    edges = [0, 1, rectangle._BLOCK - 1, rectangle._BLOCK, 2 * rectangle._BLOCK - 1, 2 * rectangle._BLOCK, len(labels) - 1]
+    edges = [0, 1, sums._BLOCK - 1, sums._BLOCK, 2 * sums._BLOCK - 1, 2 * sums._BLOCK, len(labels) - 1]
 
     values = ndcg(labels, scores, cutoff)
 
@@ -35,7 +35,7 @@ def test_a_list_has_the_same_bits_in_any_company(tied_lists: tuple[np.ndarray, n
 
     together = ndcg(labels, scores, 3, ties=ties)
 
-    tail = slice(rectangle._BLOCK - 5, rectangle._BLOCK + 5)
+    tail = slice(sums._BLOCK - 5, sums._BLOCK + 5)
     assert together[tail].tobytes() == ndcg(labels[tail], scores[tail], 3, ties=ties).tobytes()
 
 
@@ -46,7 +46,7 @@ def test_few_long_lists_are_summed_as_many_are(ties: str) -> None:
 
     together = ndcg(labels, scores, discount="zipf(0.3)", ties=ties)
 
-    for few in (1, rectangle._FEW - 1):
+    for few in (1, sums._FEW - 1):
         assert together[:few].tobytes() == ndcg(labels[:few], scores[:few], discount="zipf(0.3)", ties=ties).tobytes()
 
 
@@ -62,7 +62,7 @@ def test_one_long_list_takes_no_step_of_python_for_each_rank() -> None:
     before = sys.gettrace()
     sys.settrace(count)
     try:
-        total = rectangle.sum_rows(grades, lambda values: values, weights)
+        total = sums.sum_rows(grades, lambda values: values, weights)
     finally:
         sys.settrace(before)
     assert total.tolist() == [100_000.0]

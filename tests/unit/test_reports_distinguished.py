@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from idealrank.reports.views.distinguishability import distinguished_csv, distinguished_json, distinguished_table
+from idealrank.reports.views.theory import distinguished_csv, distinguished_json, distinguished_table
 from idealrank.theory import distinguish_many
 
 FOUND = distinguish_many(lambda s: s, lambda s: 0.5, [("log2", None), ("log2", 3)], sizes=range(10, 200, 7), runs=20, rng=1)

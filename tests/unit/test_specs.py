@@ -13,10 +13,10 @@ import vl_convert
 import idealrank as ir
 from idealrank.analysis.comparison import intervals
 from idealrank.cli.figure_files import write_figures
-from idealrank.reports.figures import drawings, notebook, query_pairs, query_values, specifications
-from idealrank.reports.figures.theme import DARK, LIGHT, POINTS_PER_PIXEL
+from idealrank.reports import notebook
+from idealrank.reports.figures import drawings, query_values, specifications
+from idealrank.reports.figures.theme import DARK, LIGHT, POINTS_PER_PIXEL, TITLE, told_apart
 from idealrank.reports.subject import CutoffCurve, Subject
-from idealrank.reports.table.short_names import TITLE, told_apart
 
 CUTOFFS = (1, 3, 10)
 
@@ -96,10 +96,10 @@ def test_equal_points_are_one_point_whose_area_is_their_number() -> None:
     a, b = np.repeat([0.0, 1.0, 0.5], [6, 3, 1]), np.repeat([1.0, 1.0, 0.25], [6, 3, 1])
     queries = [f"q{place}" for place in range(10)]
 
-    rows = query_pairs.scatter_rows(a, b, np.ones(10, bool), queries)
-    words = query_pairs.pair_words(a, b, np.ones(10, bool), ("x", "y"), bounds=(0, 1)) | query_pairs.size_words(rows)
+    rows = query_values.scatter_rows(a, b, np.ones(10, bool), queries)
+    words = query_values.pair_words(a, b, np.ones(10, bool), ("x", "y"), bounds=(0, 1)) | query_values.size_words(rows)
     spec = specifications.Figure(
-        name="s", plot="scatter", template=query_pairs.scatter_template(), rows=rows, words=words | {"measure": "RR"}
+        name="s", plot="scatter", template=query_values.scatter_template(), rows=rows, words=words | {"measure": "RR"}
     )
 
     assert [(row["which"], row["side"]) for row in rows] == [("q0 and 5 more", "better"), ("q6 and 2 more", "equal"), ("q9", "worse")]
@@ -135,7 +135,7 @@ def test_ten_thousand_bars_become_four_hundred_that_name_the_extremes() -> None:
     a, b = rng.random(10_000), rng.random(10_000)
     queries = [f"q{place}" for place in range(10_000)]
 
-    rows = query_pairs.winloss_rows(a, b, np.ones(10_000, bool), queries)
+    rows = query_values.winloss_rows(a, b, np.ones(10_000, bool), queries)
 
     assert len(rows) == 400
     assert (rows[0]["query"], rows[-1]["query"]) == (queries[int(np.argmax(b - a))], queries[int(np.argmin(b - a))])
@@ -144,7 +144,7 @@ def test_ten_thousand_bars_become_four_hundred_that_name_the_extremes() -> None:
 
 
 def test_where_lower_is_better_the_sides_change_places() -> None:
-    words = query_pairs.pair_words(np.zeros(3), np.array([1.0, 1.0, -1.0]), np.ones(3, bool), ("x", "y"), direction=-1, bounds=(-1, 1))
+    words = query_values.pair_words(np.zeros(3), np.array([1.0, 1.0, -1.0]), np.ones(3, bool), ("x", "y"), direction=-1, bounds=(-1, 1))
 
     assert (words["upper"], words["uppercolour"]) == ("y worse on 2", "worse")
     assert (words["lower"], words["lowercolour"]) == ("y better on 1", "accent")
@@ -169,8 +169,8 @@ def test_an_axis_has_right_numbers_where_there_is_nothing_between_its_ends(n: in
 def test_queries_that_do_not_count_in_both_runs_are_left_out() -> None:
     a, b, scored = np.array([0.5, np.nan, 1.0]), np.array([1.0, 1.0, 0.0]), np.array([True, True, False])
 
-    assert [row["query"] for row in query_pairs.scatter_rows(a, b, scored, ["p", "q", "r"])] == ["p"]
-    assert [row["query"] for row in query_pairs.winloss_rows(a, b, scored, ["p", "q", "r"])] == ["p"]
+    assert [row["query"] for row in query_values.scatter_rows(a, b, scored, ["p", "q", "r"])] == ["p"]
+    assert [row["query"] for row in query_values.winloss_rows(a, b, scored, ["p", "q", "r"])] == ["p"]
 
 
 def test_intervals_on_slices_stand_where_the_axis_says(subject: Subject) -> None:
@@ -265,9 +265,9 @@ def test_notebooks_have_small_drawings_that_take_the_colour_of_their_text(subjec
     assert subject.comparison
     assert subject.robustness
     found = [
-        notebook.evaluation_figures(subject.evaluations[0]),
-        notebook.comparison_figures(subject.comparison),
-        notebook.robustness_figures(subject.robustness),
+        notebook.evaluation_drawings(subject.evaluations[0]),
+        notebook.comparison_drawings(subject.comparison),
+        notebook.robustness_drawings(subject.robustness),
     ]
 
     assert [text.count("<svg ") for text in found] == [1, 2, 1]
@@ -276,4 +276,4 @@ def test_notebooks_have_small_drawings_that_take_the_colour_of_their_text(subjec
         assert 'role="img" aria-label=' in text
         assert len(text) < 40_000
     monkeypatch.setitem(sys.modules, "vl_convert", None)
-    assert notebook.comparison_figures(subject.comparison) == ""
+    assert notebook.comparison_drawings(subject.comparison) == ""

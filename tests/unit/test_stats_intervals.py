@@ -5,8 +5,8 @@ import pytest
 from scipy import stats as peer
 
 import idealrank as ir
-from idealrank.stats import Design, Interval, bootstrap, difference_interval, mean_interval
-from idealrank.stats.linearisation import linear_mean
+from idealrank.stats import Design, Interval, difference_interval, intervals, mean_interval
+from idealrank.stats.design import linear_mean
 
 METHODS = ("percentile", "basic", "bca", "studentised")
 
@@ -35,7 +35,7 @@ def test_t_is_that_of_scipy(values, alternative: str, level: float) -> None:
 @pytest.mark.parametrize("alternative", ["two-sided", "greater", "less"])
 @pytest.mark.parametrize("method", ["percentile", "basic", "bca"])
 def test_bootstrap_of_the_same_draws_is_that_of_scipy(values, method: str, alternative: str, monkeypatch) -> None:
-    monkeypatch.setattr(bootstrap, "_PICKS", 10**7)  # one block, so that the peer can draw the same
+    monkeypatch.setattr(intervals, "_PICKS", 10**7)  # one block, so that the peer can draw the same
     child = np.random.default_rng(np.random.default_rng(8).bit_generator.seed_seq.spawn(1)[0])
     column = values[:, 0]
     named = "BCa" if method == "bca" else method
@@ -78,9 +78,9 @@ DESIGNS = {
 @pytest.mark.parametrize("named", DESIGNS)
 def test_draws_under_a_design_are_data_sets_of_their_own(values, named: str) -> None:
     design = Design.of(40, **DESIGNS[named])
-    counts = bootstrap.Draws(design, 25, rng=3).each(np.copy, design.n_units)
+    counts = intervals.Draws(design, 25, rng=3).each(np.copy, design.n_units)
     mean = design.mean(values)
-    units = bootstrap.ResampledUnits.of(values, design, linear_mean(values, design))
+    units = intervals.ResampledUnits.of(values, design, linear_mean(values, design))
 
     expected = naive_draws(design, counts, values)
 
@@ -126,11 +126,11 @@ def test_variance_of_strata_and_clusters_is_the_textbook_one() -> None:
 
 @pytest.mark.parametrize("method", METHODS)
 def test_the_same_bits_for_any_threads_columns_and_memory(values, method: str, monkeypatch) -> None:
-    monkeypatch.setattr(bootstrap, "_PICKS", 1 << 12)
+    monkeypatch.setattr(intervals, "_PICKS", 1 << 12)
     design = Design.of(40, strata=np.arange(40) % 2)
     one = mean_interval(values, method=method, design=design, n_resamples=999, rng=4, threads=1)
     many = mean_interval(values, method=method, design=design, n_resamples=999, rng=4, threads=5)
-    monkeypatch.setattr(bootstrap, "_KEPT", 1000)  # a column at a time
+    monkeypatch.setattr(intervals, "_KEPT", 1000)  # a column at a time
     apart = mean_interval(values, method=method, design=design, n_resamples=999, rng=4)
     for other in (many, apart):
         assert (one.low.tobytes(), one.high.tobytes()) == (other.low.tobytes(), other.high.tobytes())

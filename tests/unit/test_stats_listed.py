@@ -6,10 +6,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from idealrank.stats import Design, permutation_test, sign_vectors
-from idealrank.stats.flips import Flips
-from idealrank.stats.inversion import Alternative, Units, counted_rank
-from idealrank.stats.sign_vectors import ROW_BITS, listed_ends
+from idealrank.stats import Design, permutation_test, sign_flips
+from idealrank.stats.sign_flips import ROW_BITS, Alternative, Flips, Units, counted_rank, listed_ends
 
 ALTERNATIVES: tuple[Alternative, ...] = ("two-sided", "greater", "less")
 SMALLEST = 1 << ROW_BITS
@@ -85,7 +83,7 @@ def test_a_first_look_that_missed_is_followed_by_one_at_everything(monkeypatch: 
     units = Units.of(sparse(60, 19, 2), Design.of(60))
     drawn = zero_weights_of(units, 2)
     right = listed_ends(units, drawn, 20_000, "two-sided")
-    monkeypatch.setattr(sign_vectors, "_ERRORS", -20.0)
+    monkeypatch.setattr(sign_flips, "_ERRORS", -20.0)
     assert listed_ends(units, drawn, 20_000, "two-sided").end.tolist() == right.end.tolist()
 
 

@@ -5,7 +5,7 @@ import pytest
 
 import idealrank as ir
 from idealrank.stats import Design, effect_sizes, paired_t, sign_test, wilcoxon
-from idealrank.stats.signed_ranks import null_distribution, walsh_averages
+from idealrank.stats.paired_tests import null_distribution, walsh_averages
 
 TESTS = (paired_t, wilcoxon, sign_test)
 

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 import idealrank as ir
 from idealrank.stats import Design, permutation_test, tails
-from idealrank.stats.flips import AllFlips, Flips
+from idealrank.stats.sign_flips import AllFlips, Flips
 from idealrank.stats.tails import nth_largest
 from tests.conftest import examples
 

@@ -29,10 +29,10 @@ from idealrank.stats import (
     welch_t,
     wilcoxon,
 )
-from idealrank.stats.bootstrap import ResampledUnits
 from idealrank.stats.comparison import Plan, compare_columns, needed_by, visible_by
-from idealrank.stats.linearisation import linear_mean
-from idealrank.stats.signed_ranks import SignedRanks
+from idealrank.stats.design import linear_mean
+from idealrank.stats.intervals import ResampledUnits
+from idealrank.stats.paired_tests import SignedRanks
 from idealrank.stats.tolerance import ranks_within
 from tests.conftest import examples
 

@@ -7,9 +7,9 @@ import numpy as np
 import pytest
 
 import idealrank as ir
-from idealrank.stats import Design, all_pairs, max_t, pair_flips, permutation_test, randomised_hsd, tails
+from idealrank.stats import Design, all_pairs, max_t, pairwise_tests, permutation_test, randomised_hsd, tails
+from idealrank.stats.pairwise_tests import _DRAWS
 from idealrank.stats.randomness import generator_of
-from idealrank.stats.rearrangement import _DRAWS
 
 
 def some_runs(queries: int, runs: int, seed: int = 1, effect: float = 0.05) -> np.ndarray:
@@ -184,8 +184,8 @@ def test_nothing_depends_on_threads_or_on_what_is_kept(monkeypatch: pytest.Monke
         )
         for threads in (1, 2, 5)
     ]
-    monkeypatch.setattr(pair_flips, "_SUMS_KEPT", 0)
-    monkeypatch.setattr(pair_flips, "_MOST_PAIRS", 32)
+    monkeypatch.setattr(pairwise_tests, "_SUMS_KEPT", 0)
+    monkeypatch.setattr(pairwise_tests, "_MOST_PAIRS", 32)
     monkeypatch.setattr(tails, "FEW_VALUES", 0)
     runs.append(
         (

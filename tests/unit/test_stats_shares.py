@@ -9,8 +9,8 @@ import pytest
 from scipy import stats
 
 from idealrank.stats import sign_test
-from idealrank.stats.shares import clopper_pearson, exact_bounds
-from idealrank.stats.threads import each_in_order, in_order
+from idealrank.stats.intervals import clopper_pearson, exact_bounds
+from idealrank.stats.randomness import each_in_order, in_order
 
 
 @pytest.mark.parametrize("size", [1, 7, 400])

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import idealrank as ir
-from idealrank.stats import equivalence, mann_whitney, non_inferiority, unpaired, unpaired_permutation, welch_t
+from idealrank.stats import equivalence, mann_whitney, non_inferiority, unpaired_permutation, unpaired_tests, welch_t
 
 A = np.array([0.1, 0.25, 0.3, 0.72])
 B = np.array([0.4, 0.55, 0.61, 0.9, 0.95])
@@ -58,7 +58,7 @@ def test_mann_whitney_by_listing_all() -> None:
 
 
 def test_random_exchanges_have_the_same_bits_for_any_threads(monkeypatch) -> None:
-    monkeypatch.setattr(unpaired, "_ITEMS", 1 << 12)
+    monkeypatch.setattr(unpaired_tests, "_ITEMS", 1 << 12)
     rng = np.random.default_rng(4)
     a, b = rng.random((30, 2)), rng.random((25, 2))
     one, many = (unpaired_permutation(a, b, n_resamples=2000, rng=5, threads=threads) for threads in (1, 4))

@@ -12,7 +12,7 @@ import pytest
 
 import idealrank as ir
 from idealrank.errors import IdealrankError, InputError
-from idealrank.store import Record, Store, marks
+from idealrank.store import Record, Store, entries
 from idealrank.store.relations import relations
 from tests.cli.stores import example_store, example_verdicts
 
@@ -88,6 +88,42 @@ def test_a_damaged_mean_is_not_printed(whole: tuple[Path, list[str]], tmp_path: 
         assert numbers(other) == numbers(store)
 
 
+@pytest.mark.parametrize("query", [None, "q1"])
+def test_a_mean_of_an_entry_that_is_no_evaluation_is_damage(whole: tuple[Path, list[str]], tmp_path: Path, query: str | None) -> None:
+    verdict = whole[1][-1]
+    shutil.copytree(whole[0], tmp_path / "store")
+    with sqlite3.connect(tmp_path / "store" / "store.sqlite3") as plain:
+        plain.execute("UPDATE mean SET id = ? WHERE measure = 'AP' AND id = (SELECT min(id) FROM mean WHERE measure = 'AP')", [verdict])
+    plain.close()
+
+    with Store.open(tmp_path / "store") as store, pytest.raises(InputError, match=f"the record of {verdict} is damaged"):
+        store.history("AP", query=query)
+
+
+@pytest.mark.parametrize("kind", ["evaluation", "comparison", "gate"])
+@pytest.mark.parametrize(
+    "read",
+    [
+        lambda store: store.entries(),
+        lambda store: [store.evaluation(key) for (key,) in store.rows("SELECT id FROM entry")],
+        lambda store: [store.comparison(key) for (key,) in store.rows("SELECT id FROM entry")],
+        lambda store: store.sql("select * from means"),
+        lambda store: store.sql("select * from comparisons"),
+        lambda store: store.sql("select * from gates"),
+    ],
+)
+def test_an_entry_of_another_kind_than_its_record_is_damage(
+    whole: tuple[Path, list[str]], tmp_path: Path, kind: str, read: Callable[[Store], Any]
+) -> None:
+    shutil.copytree(whole[0], tmp_path / "store")
+    with sqlite3.connect(tmp_path / "store" / "store.sqlite3") as plain:
+        plain.execute("UPDATE entry SET kind = ?", [kind])
+    plain.close()
+
+    with Store.open(tmp_path / "store") as store, pytest.raises(InputError, match=r"is damaged|expected one"):
+        read(store)
+
+
 @pytest.mark.parametrize(
     "read",
     [
@@ -141,7 +177,7 @@ def test_an_entry_that_is_removed_between_two_looks_is_said(tmp_path: Path, monk
     def and_another_removes(store: Store, beginning: str, **kind: Any) -> str:
         key = resolve(store, beginning, **kind)
         with Store.open(store.folder) as other:
-            marks.remove(other._database, key)
+            entries.remove(other._database, key)
         return key
 
     for place, look in enumerate(looks):

@@ -14,7 +14,7 @@ import pytest
 
 import idealrank as ir
 from idealrank.errors import InputError
-from idealrank.store import Record, Store, snapshots
+from idealrank.store import Record, Store, database
 from idealrank.store.database import Database
 from tests.cli.stores import example_store, example_verdicts
 from tests.cli.terminal import DATA
@@ -251,8 +251,8 @@ def test_a_read_only_file_that_is_no_store_is_said(place: Path, content: bytes) 
 def test_a_store_that_never_stands_still_is_an_error(place: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     store = place / "results"
     Store.open(store).close()
-    monkeypatch.setattr(snapshots, "_PATIENCE", 0.0)
-    monkeypatch.setattr(snapshots, "_copied", lambda _: None)
-    monkeypatch.setattr(snapshots, "is_read_only", lambda _: True)
+    monkeypatch.setattr(database, "_PATIENCE", 0.0)
+    monkeypatch.setattr(database, "_copied", lambda _: None)
+    monkeypatch.setattr(database, "is_read_only", lambda _: True)
     with pytest.raises(InputError, match="found it changing for 0 seconds, expected a moment to read it"):
         Database(store)

@@ -10,7 +10,7 @@ import pytest
 
 import idealrank as ir
 from idealrank.cli import storage
-from idealrank.cli.checkout import Checkout, checkout
+from idealrank.cli.invocation import Checkout, checkout
 from idealrank.store import Store
 from tests.unit.store_samples import evaluations
 

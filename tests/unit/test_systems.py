@@ -5,7 +5,7 @@ import pytest
 from scipy import stats as scipy_stats
 
 import idealrank as ir
-from idealrank.analysis.systems.copies import relation_of
+from idealrank.analysis.systems import relation_of
 from idealrank.errors import InputError, OptionError
 from idealrank.stats import replicated_difference
 

@@ -9,7 +9,7 @@ from scipy.stats import binomtest
 import idealrank as ir
 from idealrank.errors import InputError, OptionError
 from idealrank.theory import distinguish, distinguish_many
-from idealrank.theory.rivals import sign_of
+from idealrank.theory.distinguishability import sign_of
 
 PAIRS = [("log2", None), ("zipf(0.5)", "0.2n"), ("geometric(2)", None), ("log2", 10), ("linear", "sqrt(n)")]
 

@@ -11,10 +11,10 @@ from sklearn.isotonic import IsotonicRegression
 
 import idealrank as ir
 from idealrank.data.types import FloatArray
-from idealrank.stats.shares import clopper_pearson
+from idealrank.stats.intervals import clopper_pearson
 from idealrank.theory import canonical_scores, estimate_ybar, pseudo_expectation, simulate
 from idealrank.theory.estimation.bands import PlacedDocuments, wilson, worth
-from idealrank.theory.estimation.estimators import chosen_bandwidth
+from idealrank.theory.estimation.estimates import chosen_bandwidth
 from idealrank.theory.estimation.sample import Sample
 from idealrank.theory.estimation.smoothing import Cells, Isotonic, Kernel
 from tests.docs.blocks import ROOT

@@ -11,8 +11,7 @@ from hypothesis import strategies as st
 
 import idealrank as ir
 from idealrank.errors import InputError, OptionError
-from idealrank.theory.growth import growing_ndcg, growing_sizes
-from idealrank.theory.rankers import RankedCollection, read_rankers
+from idealrank.theory.growth import RankedCollection, growing_ndcg, growing_sizes, read_rankers
 
 MEASURES = ["nDCG", "nDCG(discount=zipf(0.5))", "nDCG(discount=geometric(2))", "nDCG@0.2n", "nDCG(gain=exp2)@3", "nDCG(discount=linear)"]
 

@@ -10,7 +10,7 @@ from scipy import integrate as scipy_integrate
 
 import idealrank as ir
 from idealrank.theory import definition_gap, expansion, limit, pseudo_expectation
-from idealrank.theory.scaled import scaled_expi
+from idealrank.theory.discount_sums import scaled_expi
 from tests.twins.means_of_lists import mean_dcg, mean_ideal, mean_ndcg_of_noise
 
 GRADES = {2: lambda s: 0.05 + 0.35 * s**2, 1: lambda s: 0.2 + 0.2 * s}

@@ -9,8 +9,7 @@ import pytest
 import idealrank as ir
 from idealrank.errors import InputError, OptionError
 from idealrank.theory import RelevanceModel, pseudo_expectation, simulate, simulate_many
-from idealrank.theory.sampling import thinned
-from idealrank.theory.simulation import drawn_levels
+from idealrank.theory.simulation import drawn_levels, thinned
 
 PAIRS = [("log2", None), ("zipf(0.5)", "0.2n"), ("geometric(2)", None), ("linear", "sqrt(n)"), ("jarvelin(3)", 10), ([3.0, 1.0], None)]
 

@@ -1,26 +1,33 @@
 """A reader with a browser and no network: opens a file, notices everything a page must not do, and asks axe-core about it."""
 
 import importlib.resources
+import itertools
 import os
 import shutil
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 import pytest
 
 if TYPE_CHECKING:
-    from playwright.sync_api import Browser, BrowserContext, ConsoleMessage, Page, Request
+    from playwright.sync_api import Browser, BrowserContext, ConsoleMessage, Locator, LocatorAssertions, Page, Request
 
+Found = TypeVar("Found")
 Scheme = Literal["light", "dark"]
+PATIENCE = 30_000  # milliseconds: a busy machine is no fault of the page
 PHONE = (360, 740)
 DESK = (1280, 900)
 _LOCAL = ("file:", "data:", "blob:", "about:")
-# A breach whose error is caught, as of `eval` in a `try`, is told to listeners and to nobody else.
+# A breach whose error is caught, as of `eval` in a `try`, is told to listeners only. Nor does a page tell what its view of a
+# query keeps from query to query: texts in full, lower ranks, more runs.
 _TELL = """addEventListener("securitypolicyviolation", event => {
   if (event.blockedURI === "eval") console.error(`breach of the policy: ${event.blockedURI} at ${event.sourceFile}:${event.lineNumber}`);
-});"""
+});
+addEventListener("click", event => {
+  if (event.target.closest?.("[data-keep]")) globalThis.keepsChoices = true;
+}, true);"""
 _NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "chrome")
 
 
@@ -71,10 +78,13 @@ class Visits:
         scheme: Scheme = "light",
         fragment: str = "",
         javascript: bool = True,
-        reduced_motion: bool = False,
+        reduced_motion: bool = True,
         **options: Any,
     ) -> "Page":
-        """A page of a new context, loaded. `file` may be the text of the page itself; `options` go to Playwright's context."""
+        """A page of a new context, loaded. `file` may be the text of the page itself; `options` go to Playwright's context.
+
+        Without motion, which a page of ours then leaves out, nothing that a test measures is still on its way.
+        """
         path = file if isinstance(file, Path) else self._written(file)
         context = self._browser.new_context(
             viewport={"width": size[0], "height": size[1]},
@@ -85,7 +95,7 @@ class Visits:
             permissions=["clipboard-read", "clipboard-write"],
             **options,
         )
-        context.set_default_timeout(30_000)  # a busy machine is no fault of the page
+        context.set_default_timeout(PATIENCE)
         context.add_init_script(_TELL)
         self._contexts.append(context)
         page = context.new_page()
@@ -95,8 +105,7 @@ class Visits:
 
     def report(self, file: "str | Path", **options: Any) -> "Page":
         """A report whose tables are there: its plots are drawn when they come near."""
-        page = self(file, **options)
-        page.wait_for_selector("html[data-ready], #failed:not([hidden])", state="attached")
+        page = ready(self(file, **options))
         assert not self.faults, "\n".join(self.faults)
         return page
 
@@ -126,8 +135,19 @@ class Visits:
             context.close()
 
 
-# What a test may have changed on a page of its own: the address, what is open, the theme, the focus.
+# What a test may have changed on a page of its own: what the view of a query keeps, what is open, the focus, the theme, the address.
+# At the end nothing is on its way: no button says "Copied", and no plot that was drawn is drawn anew.
 _AS_NEW = """async () => {
+  const goTo = (address) => {
+    history.replaceState(null, "", address);
+    dispatchEvent(new PopStateEvent("popstate"));
+  };
+  if (globalThis.keepsChoices) {
+    goTo(document.querySelector("#query-table [data-query]").hash);
+    const kept = () => document.querySelector("#query-body [data-keep]:is([aria-pressed=true], :checked:enabled)");
+    while (kept()) kept().click();
+    globalThis.keepsChoices = false;
+  }
   for (const open of document.querySelectorAll("dialog[open]")) {
     const told = new Promise((told) => open.addEventListener("close", told, { once: true }));
     open.close();
@@ -137,10 +157,11 @@ _AS_NEW = """async () => {
   document.activeElement?.blur();
   const theme = document.getElementById("theme");
   for (let press = 0; press < 3 && theme && theme.textContent !== "Theme: auto"; press += 1) theme.click();
-  history.replaceState(null, "", location.pathname);
-  dispatchEvent(new PopStateEvent("popstate"));
+  goTo(location.pathname);
   getSelection().removeAllRanges();
-  scrollTo(0, 0);
+  scrollTo({ left: 0, top: 0, behavior: "instant" });
+  const isDrawing = () => document.querySelector("figure[data-plot] .marks") && !document.documentElement.matches("[data-plots]");
+  while (document.querySelector("[data-copied]") || isDrawing()) await new Promise((told) => setTimeout(told, 20));
 }"""
 
 
@@ -177,10 +198,86 @@ class Shared(Visits):
         self._contexts.clear()
 
 
+def expect(found: "Locator") -> "LocatorAssertions":
+    """Claims about a part of a page, which may take their time to come true: Playwright looks until they are, as long as patience lasts."""
+    from playwright import sync_api
+
+    sync_api.expect.set_options(timeout=PATIENCE)
+    return sync_api.expect(found)
+
+
+def eventually(page: "Page", look: Callable[[], Found], is_right: Callable[[Found], bool]) -> Found:
+    """What `look` finds once that is right; when patience ends whatever it finds then, for the test to compare."""
+    found = look()
+    for _ in range(PATIENCE // 50):
+        if is_right(found):
+            break
+        page.wait_for_timeout(50)
+        found = look()
+    return found
+
+
+# Functions below stand as functions in JavaScript, since text would be evaluated again and again within the page, which the policy of a
+# report forbids.
+
+
+def ready(page: "Page") -> "Page":
+    """The report, once its tables are there or it says that they cannot be."""
+    page.wait_for_selector("html[data-ready], #failed:not([hidden])", state="attached")
+    return page
+
+
+def drawn(page: "Page") -> "Page":
+    """The report, once all its plots are drawn, for what is chosen."""
+    page.wait_for_selector("html[data-plots]", state="attached")
+    return page
+
+
+def shows_query(page: "Page") -> "Locator":
+    """The view of a query, once it is open: a link changes the address, and the page follows a moment later."""
+    view = page.locator("#query-view[open]")
+    view.locator(".query-headline").wait_for()
+    return view
+
+
+def pointed(page: "Page", drawing: "Locator", tip: "Locator") -> "Locator":
+    """What a drawing says of its middle, with the pointer there: it moves until something is said, since a movement may come too early."""
+    box = drawing.bounding_box()
+    assert box
+    middle = (box["x"] + box["width"] / 2, box["y"] + box["height"] / 2)
+    moves = itertools.cycle((0, 1))
+
+    def said() -> bool:
+        page.mouse.move(middle[0] + next(moves), middle[1])
+        return tip.is_visible()
+
+    assert eventually(page, said, bool), "nothing is said"
+    return tip
+
+
 def closed(page: "Page") -> None:
     """Wait until nothing is open: a dialog closes first, and clears the address and moves the focus a moment later."""
-    # A function, since text would be evaluated again and again within the page, which the policy of a report forbids.
     page.wait_for_function("() => !document.querySelector('dialog[open]') && !/[#&]query=/.test(location.hash)")
+
+
+def follow(page: "Page", fragment: str) -> None:
+    """Go to a fragment of the page, as if it were typed into the address, and wait until the page has been told."""
+    page.evaluate(
+        """fragment => new Promise(told => {
+          addEventListener("hashchange", () => told(), { once: true });
+          location.hash = fragment;
+        })""",
+        fragment,
+    )
+
+
+def copied(page: "Page", copy: Callable[[], object]) -> str:
+    """What an action puts on the clipboard, once it is there."""
+    page.evaluate("navigator.clipboard.writeText('what was there before')")
+    copy()
+    page.wait_for_function("async () => (await navigator.clipboard.readText()) !== 'what was there before'")
+    text: str = page.evaluate("navigator.clipboard.readText()")
+    return text
 
 
 def address(page: "Page") -> str:

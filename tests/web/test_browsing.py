@@ -5,7 +5,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 import pytest
 
-from tests.web.browsing import PHONE, Visits, axe, shot, sideways
+from tests.web.browsing import PHONE, Visits, axe, eventually, shot, sideways
 
 POLICY = "<meta http-equiv='Content-Security-Policy' content=\"default-src 'none'; script-src 'unsafe-inline'\">"
 
@@ -40,11 +40,8 @@ def test_what_no_page_may_do_is_noticed(visits: Visits, head: str, deeds: dict[s
         noticed = "\n".join(visits.faults)
         return [fault for fault in deeds.values() if fault not in noticed]
 
-    for _ in range(300):  # a socket is announced by another process of the browser, whenever that has time
-        if not missing():
-            break
-        page.wait_for_timeout(100)
-    assert missing() == []
+    # A socket is announced by another process of the browser, whenever that has time.
+    assert eventually(page, missing, lambda found: not found) == []
 
 
 def test_a_page_that_keeps_to_itself_has_no_faults(visit: Visits) -> None:
@@ -72,7 +69,7 @@ def test_a_page_reaches_no_server_even_where_one_answers(visits: Visits) -> None
         server.shutdown()
 
     assert (answer, came) == ("refused", [])
-    assert f"asked for {address}" in visits.faults
+    assert f"asked for {address}" in eventually(page, lambda: visits.faults, bool)
 
 
 def test_axe_says_which_element_keeps_whom_out(visit: Visits) -> None:

@@ -9,7 +9,7 @@ import pytest
 from tests.conftest import PYDOCS
 from tests.in_process import run
 from tests.web import pages
-from tests.web.browsing import Visits, address
+from tests.web.browsing import Visits, address, ready, shows_query
 
 
 @pytest.fixture
@@ -34,13 +34,13 @@ def test_four_clicks_lead_to_the_query_that_why_names_first(visit: Visits, pull_
 
     page.get_by_role("link", name="Ranking report").click()
     page.get_by_role("link", name="report.html").click()
-    page.wait_for_selector("html[data-ready]")
+    ready(page)
     assert page.locator("h1").inner_text().startswith("The gate is closed: bm25 must not take the place of minilm")
     assert page.locator(".lead").inner_text().startswith("nDCG@10 against minilm: a drop of 0.203 is significant")
     page.get_by_role("link", name="Queries that changed").click()
     page.locator("#regressions a").first.click()
 
-    view = page.locator("#query-view[open]")
+    view = shows_query(page)
     assert re.search(rf"\b{worst}\b", view.inner_text())
     assert f"#query={worst}" in address(page)
     for document in ("configparser.RawConfigParser.read", "configparser.RawConfigParser.read_string"):

@@ -16,7 +16,8 @@ from idealrank.reports.figures import specifications
 from idealrank.reports.page.html import page_html
 from idealrank.reports.subject import CutoffCurve, Subject
 from tests.conftest import PYDOCS
-from tests.web.browsing import DESK, PHONE, Shared, Visits, address, closed, shot, sideways
+from tests.web import browsing
+from tests.web.browsing import DESK, PHONE, Shared, Visits, address, closed, expect, shot, shows_query, sideways
 
 if TYPE_CHECKING:
     from playwright.sync_api import Page
@@ -58,14 +59,15 @@ def many(n: int = 10_000) -> str:
 
 def drawn(page: "Page", count: int = len(ALL)) -> "Page":
     """The page, once all plots are there."""
-    page.wait_for_selector("html[data-plots]")
-    assert page.locator("figure[data-plot] :is(svg, canvas)").count() == count
+    browsing.drawn(page)
+    expect(page.locator("figure[data-plot] :is(svg, canvas)")).to_have_count(count)
     return page
 
 
 def taken(page: "Page", plot: str, kind: str) -> Path:
     """A file that the menu gives, opened at a plot."""
     page.locator(f"#{plot} .take-along").click()
+    page.wait_for_selector("#downloads[open]")
     assert page.evaluate("document.activeElement.closest('li').dataset.heading") == page.locator(f"#{plot} h2").inner_text()
     with page.expect_download() as file:
         page.locator("#downloads li:focus-within button", has_text=kind).click()
@@ -96,7 +98,7 @@ def test_every_plot_is_drawn_and_said_in_words(shared: Shared, scheme: str, size
 def test_the_page_draws_the_rows_that_files_draw(shared: Shared, measure: int) -> None:
     page = drawn(shared.report(demo()))
     page.locator("#choose select[name=measure]").select_option(str(measure))
-    page.wait_for_selector("html[data-plots]")
+    drawn(page)
     text = str(subject().measures[measure])
 
     for plot in ("distribution", "scatter", "winloss"):
@@ -127,7 +129,7 @@ def test_the_pointer_names_a_query_and_a_click_opens_it(shared: Shared) -> None:
     assert f"{b[worst]:.4f}" in tip.inner_text()
     bars.last.click()
 
-    page.wait_for_selector("#query-view[open]")
+    shows_query(page)
     assert f"query={subject().queries[worst]}" in address(page)
 
 
@@ -137,12 +139,15 @@ def test_another_measure_draws_anew_and_another_theme_does_not(shared: Shared) -
 
     page.locator("#choose select[name=measure]").select_option("1")
     page.wait_for_selector("#plot-winloss[aria-label*=RR]")
+    drawn(page)
 
     bar = "getComputedStyle(document.querySelector('#winloss svg .mark-rect path')).fill"
     light = page.evaluate(bar)
     page.evaluate("document.querySelector('#winloss svg').dataset.same = 'yes'")
-    page.locator("#theme").click()  # dark
+    page.locator("#theme").click()
+    expect(page.locator("#theme")).to_have_text("Theme: dark")
     assert page.evaluate(bar) != light
+    drawn(page)
     assert page.locator("#winloss svg[data-same]").count() == 1
 
 
@@ -182,11 +187,11 @@ def test_a_table_follows_what_is_drawn(shared: Shared) -> None:
     page.locator("#choose select[name=measure]").select_option("1")
 
     page.wait_for_selector("#plot-slices[aria-label*=RR]")
+    drawn(page)
     wanted = subject().comparison.pairs[0].measures["RR"]  # type: ignore[union-attr]
     assert row.inner_text().split()[:4] == ["all", "queries", "60", f"{wanted.difference:.4f}"]
     page.locator("#winloss summary").click()
-    page.wait_for_selector("#winloss tbody tr")
-    assert page.locator("#winloss tbody tr").count() == 60
+    expect(page.locator("#winloss tbody tr")).to_have_count(60)
 
 
 @pytest.mark.slow
@@ -201,6 +206,7 @@ def test_ten_thousand_points_are_drawn_on_a_canvas_and_named(visit: Visits) -> N
     assert box
     for step in range(30):  # down the diagonal from the best, where points are dense
         page.mouse.move(box["x"] + box["width"] * (0.95 - 0.01 * step), box["y"] + box["height"] * (0.1 + 0.01 * step))
+        page.evaluate("new Promise(told => requestAnimationFrame(() => requestAnimationFrame(told)))")  # movements come with a frame
         if page.locator("#plot-tip").is_visible():
             break
     assert re.match(r"query q\d+", page.locator("#plot-tip").inner_text())

@@ -9,7 +9,7 @@ import pytest
 import idealrank as ir
 from idealrank.reports.page.html import page_html
 from idealrank.reports.subject import Listing, Made, QueryLists, Subject
-from tests.web.browsing import address, closed
+from tests.web.browsing import address, closed, copied, expect, ready
 
 pytest.importorskip("jinja2")
 pytest.importorskip("vl_convert")
@@ -89,6 +89,7 @@ def test_slice_range_and_search_narrow_together(page):
     assert [re.match(r"q\d+|.* (q\d+)", row[0])[0].split()[-1] for row in rows(page)] == expected
 
     page.click("text=Clear")
+    expect(page.locator("input[name=to]")).to_have_value("")
     page.fill("input[type=search]", "LOSE q1")
 
     assert [row[0] for row in rows(page)] == ["lose, again q17 values only"]
@@ -99,15 +100,15 @@ def test_slice_range_and_search_narrow_together(page):
 def test_columns_sort_both_ways_and_say_so(page):
     button = page.get_by_role("button", name="difference")
     button.click()
-    assert page.locator("th[aria-sort=ascending]").inner_text().startswith("difference")
+    expect(page.locator("th[aria-sort=ascending]")).to_contain_text("difference")
     first = [row[3] for row in rows(page)]
 
     button.click()
 
-    assert page.locator("th[aria-sort=descending]").inner_text().startswith("difference")
+    expect(page.locator("th[aria-sort=descending]")).to_contain_text("difference")
     assert first[0] == "\u22120.2333"
     assert rows(page)[0][3] == "+0.5000"
-    assert button.evaluate("button => button === document.activeElement")
+    expect(button).to_be_focused()
 
 
 def test_the_file_of_all_queries_has_every_digit(page):
@@ -126,13 +127,10 @@ def test_the_file_of_all_queries_has_every_digit(page):
 
 def test_rows_commands_and_hashes_are_copied(page):
     page.fill("input[type=search]", "q17")
-    page.click("text=Copy rows")
-    lines = page.evaluate("navigator.clipboard.readText()").splitlines()
+    lines = copied(page, page.locator("text=Copy rows").click).splitlines()
     assert lines[1].split("\t")[:4] == ["q17", "lose, again", str(1 / 3), "0.1"]
 
-    page.click("text=Copy SHA-256")
-
-    assert page.evaluate("navigator.clipboard.readText()") == "ab" * 32
+    assert copied(page, page.locator("text=Copy SHA-256").click) == "ab" * 32
 
 
 def test_another_measure_is_shown_everywhere(page):
@@ -144,8 +142,7 @@ def test_another_measure_is_shown_everywhere(page):
 
 @pytest.mark.slow
 def test_three_runs_have_a_choice_of_pairs(visit):
-    page = visit(page_html(subject(runs=3)))
-    page.wait_for_selector("html[data-ready]")
+    page = ready(visit(page_html(subject(runs=3))))
     page.select_option("#choose select[name=b]", label="third")
 
     assert page.locator("#changes .about").inner_text().startswith("By RR, third against bm25")
@@ -175,8 +172,7 @@ def test_a_table_behind_a_plot_is_taken_along_with_all_its_digits(page):
 
 
 def test_controls_keep_their_height_on_a_phone(visit, two_runs):
-    page = visit(two_runs, size=(360, 740))
-    page.wait_for_selector("html[data-ready]")
+    page = ready(visit(two_runs, size=(360, 740)))
 
     heights = page.locator(".controls input, .controls select").evaluate_all("all => all.map(one => one.offsetHeight)")
 

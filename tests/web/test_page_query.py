@@ -1,8 +1,9 @@
 """The view of one query, used as a reader uses it: by mouse, by keyboard, on a phone, on paper, with ids that are HTML."""
 
+import random
 import re
-from collections.abc import Iterator
 from dataclasses import replace
+from functools import cache
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
@@ -12,13 +13,25 @@ import idealrank as ir
 from idealrank.api.report.gather import gather
 from idealrank.api.report.material import ReportMaterial
 from idealrank.reports.page.html import page_html
-from idealrank.reports.subject import Made, QueryLists, Subject
+from idealrank.reports.subject import Made, QueryLists
 from tests.conftest import PYDOCS
-from tests.web.browsing import DESK, PHONE, Scheme, Visits, address, axe, closed, sideways
+from tests.web.browsing import (
+    PHONE,
+    Scheme,
+    Shared,
+    Visits,
+    address,
+    axe,
+    closed,
+    copied,
+    expect,
+    shows_query,
+    sideways,
+)  # fmt: skip
 from tests.web.colours import SEEN, apart, contrast
 
 if TYPE_CHECKING:
-    from playwright.sync_api import Browser, Locator, Page
+    from playwright.sync_api import Locator, Page
 
 pytest.importorskip("jinja2")
 pytest.importorskip("vl_convert")
@@ -29,18 +42,23 @@ FOLLOW = "address => { history.replaceState(null, '', address); dispatchEvent(ne
 COMMAND = "idealrank compare qrels.txt bm25.run minilm.run --report out.html"
 
 
-def demo(*measures: str) -> Subject:
+@cache
+def demo() -> str:
+    """The demo by two measures, of whose queries one has no rankings."""
     qrels, runs = ir.read_qrels(PYDOCS / "qrels.txt"), tuple(ir.read_run(PYDOCS / f"{name}.run") for name in ("bm25", "minilm"))
-    evaluations = tuple(ir.evaluate(qrels, run, measures) for run in runs)
-    return gather(
+    evaluations = tuple(ir.evaluate(qrels, run, ("nDCG@10", "RR")) for run in runs)
+    subject = gather(
         ReportMaterial(
             evaluations=evaluations, measures=evaluations[0].measures, qrels=qrels, runs=runs, queries=PYDOCS / "queries.tsv",
             made=Made(command=COMMAND),
         )
     )  # fmt: skip
+    kept = {query: lists for query, lists in subject.lists.items() if query != "q01"}
+    return page_html(replace(subject, lists=kept))
 
 
-def odd() -> Subject:
+@cache
+def odd() -> str:
     """Three runs of which one does not answer; ids and texts that are HTML, unjudged, tied, unknown documents."""
     qrels = ir.Qrels({"q<b>": {HOSTILE: 3, LONG: 2, "low": 1, "none": 0, "missed": 4}, "other": {"low": 1}})
     first = ir.Run({"q<b>": {HOSTILE: 9.0, LONG: 8.0, "unjudged": 8.0, "none": 7.0}, "other": {"low": 1.0}}, name=f"old {HOSTILE}")
@@ -57,37 +75,24 @@ def odd() -> Subject:
     assert new is not None
     unknown = replace(new, documents=(None, *new.documents[1:]))
     lists = QueryLists(runs=(old, unknown, silent), relevant=subject.lists["q<b>"].relevant)
-    return replace(subject, lists={**subject.lists, "q<b>": lists})
+    return page_html(replace(subject, lists={**subject.lists, "q<b>": lists}))
 
 
-@pytest.fixture(scope="module")
-def visited(browser: "Browser", tmp_path_factory: pytest.TempPathFactory) -> Iterator[Visits]:
-    """Pages stay open from test to test: loading one costs more than a test of it."""
-    visits = Visits(browser, tmp_path_factory.mktemp("pages"))
-    yield visits
-    visits.close()
-    assert not visits.faults, "\n".join(visits.faults)
+@pytest.fixture
+def demo_page(shared: Shared) -> "Page":
+    return shared.report(demo())
 
 
-@pytest.fixture(scope="module")
-def demo_page(visited: Visits) -> "Page":
-    subject = demo("nDCG@10", "RR")
-    kept = {query: lists for query, lists in subject.lists.items() if query != "q01"}
-    return visited(page_html(replace(subject, lists=kept)))
+@pytest.fixture
+def odd_page(shared: Shared) -> "Page":
+    return shared.report(odd())
 
 
-@pytest.fixture(scope="module")
-def odd_page(visited: Visits) -> "Page":
-    return visited(page_html(odd()))
-
-
-def opened(page: "Page", query: str, others: str = "", *, size: tuple[int, int] = DESK, scheme: Scheme = "light") -> "Page":
-    """The page with a query open, in any state it may have been in."""
-    page.mouse.move(0, 0)
-    page.set_viewport_size({"width": size[0], "height": size[1]})
+def opened(page: "Page", query: str, others: str = "", *, scheme: Scheme = "light") -> "Page":
+    """The page with a query open."""
     page.emulate_media(media="screen", color_scheme=scheme)
     page.evaluate(FOLLOW, f"#query={query}{others}")
-    page.wait_for_selector("#query-view[open] .query-headline")
+    shows_query(page)
     return page
 
 
@@ -132,7 +137,7 @@ def test_moves_are_lines_and_documents_that_came_or_went_are_marked(demo_page: "
     before, after = ids(ranking(page, 0)), ids(ranking(page, 1))
     up = sum(after.index(name) < before.index(name) for name in before if name in after)
 
-    assert page.locator(".query-line").count() == len(set(before) & set(after))
+    expect(page.locator(".query-line")).to_have_count(len(set(before) & set(after)))  # drawn once the tables have their sizes
     assert page.locator(".query-line.query-up").count() == up
     assert ranking(page, 0).locator("tbody tr").nth(2).locator(".query-wide").inner_text() == "left \u2192 19"
     assert ranking(page, 1).locator(".query-wide").count() == len(set(after) - set(before))
@@ -143,17 +148,31 @@ def test_pointing_at_a_document_shows_it_everywhere_and_whole(demo_page: "Page")
     row = ranking(page, 0).locator("tbody tr").first
     whole = row.locator(".query-id-whole")
     narrow = whole.bounding_box()
+    expect(page.locator(".query-line")).not_to_have_count(0)
 
     row.hover()
 
-    pointed = page.locator(".query-pointed")
-    assert [each.evaluate("node => node.tagName") for each in pointed.all()].count("TR") == 2
-    assert page.locator("path.query-pointed").count() == 1
-    assert page.locator(".query-why b.query-pointed").count() == 1
+    expect(page.locator("tr.query-pointed")).to_have_count(2)
+    expect(page.locator(".query-why b.query-pointed")).to_have_count(1)
     assert narrow
     assert (whole.bounding_box() or narrow)["height"] > narrow["height"]
+    expect(page.locator("path.query-pointed")).to_have_count(1)
     page.mouse.move(0, 0)
-    assert pointed.count() == 0
+    expect(page.locator(".query-pointed")).to_have_count(0)
+
+
+def test_a_line_that_is_drawn_anew_stays_marked(odd_page: "Page") -> None:
+    page = opened(odd_page, "q%3Cb%3E")
+    row = ranking(page, 0).locator("tbody tr").first
+    expect(page.locator(".query-line")).to_have_count(1)
+    row.focus()
+    expect(page.locator("path.query-pointed")).to_have_count(1)
+    page.locator(".query-line").evaluate("line => { line.dataset.before = ''; }")
+
+    row.press("Enter")  # its whole text makes the row higher, and moves the line
+
+    expect(page.locator(".query-line:not([data-before])")).to_have_count(1)
+    expect(page.locator("path.query-pointed")).to_have_count(1)
 
 
 def test_everything_is_reached_by_keyboard(demo_page: "Page") -> None:
@@ -163,7 +182,7 @@ def test_everything_is_reached_by_keyboard(demo_page: "Page") -> None:
     opener = page.locator("#queries [data-query]").nth(2)
     opener.focus()
     page.keyboard.press("Enter")
-    page.wait_for_selector("#query-view[open]")
+    shows_query(page)
     assert page.evaluate("document.activeElement.id") == "query-title"
     stops = []
     for _ in range(9):
@@ -179,9 +198,8 @@ def test_everything_is_reached_by_keyboard(demo_page: "Page") -> None:
     assert page.evaluate(focused) == "0 10"
     page.keyboard.press("ArrowRight")
     assert page.evaluate(focused).startswith("1 ")
-    page.keyboard.press("Control+C")
     kept = page.evaluate("document.activeElement.querySelector('.query-id-whole').textContent")
-    assert page.evaluate("navigator.clipboard.readText()") == kept
+    assert copied(page, lambda: page.keyboard.press("Control+C")) == kept
 
     page.keyboard.press("Escape")
     closed(page)
@@ -194,22 +212,20 @@ def test_the_same_document_is_to_the_right(demo_page: "Page") -> None:
     ranking(page, 0).locator("tbody tr").first.focus()
     page.keyboard.press("ArrowRight")
 
-    assert page.evaluate("document.activeElement.dataset.rank") == "5"
-    assert page.locator("path.query-pointed").count() == 1
+    expect(ranking(page, 1).locator("tr[data-rank='5']")).to_be_focused()
+    expect(page.locator("path.query-pointed")).to_have_count(1)
 
 
 def test_a_copied_ranking_is_a_table_with_whole_ids(odd_page: "Page") -> None:
     page = opened(odd_page, "q%3Cb%3E")
 
     page.evaluate("getSelection().selectAllChildren(document.querySelector('.query-ranking tbody'))")
-    page.keyboard.press("Control+C")
+    rows = [line.split("\t") for line in copied(page, lambda: page.keyboard.press("Control+C")).split("\n")]
 
-    rows = [line.split("\t") for line in page.evaluate("navigator.clipboard.readText()").split("\n")]
     assert [row[0] for row in rows] == ["1", "2", "3"]
     assert rows[0] == ["1", "3", HOSTILE]
     assert {row[1] for row in rows[1:]} == {"unjudged", "2"}
     assert LONG in {row[2] for row in rows}
-    page.evaluate("getSelection().removeAllRanges()")
 
 
 def test_previous_and_next_follow_the_table(demo_page: "Page") -> None:
@@ -218,9 +234,9 @@ def test_previous_and_next_follow_the_table(demo_page: "Page") -> None:
 
     page.locator("#query-before").click()
 
-    assert page.locator("#query-facts .id").inner_text() == "q46"
-    assert page.locator("#query-before").is_disabled()
-    assert page.evaluate("document.activeElement.id") == "query-title"
+    expect(page.locator("#query-facts .id")).to_have_text("q46")
+    expect(page.locator("#query-before")).to_be_disabled()
+    expect(page.locator("#query-title")).to_be_focused()
     assert "q46" in address(page)
 
 
@@ -228,11 +244,9 @@ def test_a_query_without_rankings_says_which_command_shows_them(demo_page: "Page
     page = opened(demo_page, "q01")
     button = page.get_by_role("button", name=re.compile("^Copy idealrank explain .*minilm"))
 
-    button.click()
-
     assert "rankings of 59 of 60 queries, and this one is not among them" in page.locator("#query-body").inner_text()
-    assert page.evaluate("navigator.clipboard.readText()") == "idealrank explain qrels.txt minilm.run --query q01 -m nDCG@10"
-    assert page.locator("#query-view [role=status]").inner_text() == "Copied"
+    assert copied(page, button.click) == "idealrank explain qrels.txt minilm.run --query q01 -m nDCG@10"
+    expect(page.locator("#query-view [role=status]")).to_have_text("Copied")
 
 
 def test_another_measure_has_no_contributions_but_moves_in_words(demo_page: "Page") -> None:
@@ -274,9 +288,9 @@ def test_more_runs_stand_beside_the_pair(odd_page: "Page") -> None:
 
     page.get_by_role("checkbox", name="silent").check()
 
-    assert page.locator(".query-ranking").count() == 3
+    expect(page.locator(".query-ranking")).to_have_count(3)
     assert "returns nothing" in ranking(page, 2).inner_text()
-    assert page.evaluate("document.activeElement.type") == "checkbox"
+    expect(page.get_by_role("checkbox", name="silent")).to_be_focused()
     assert sideways(page) == 0
 
 
@@ -287,13 +301,13 @@ def test_texts_are_cut_and_shown_whole(odd_page: "Page") -> None:
 
     page.get_by_role("button", name="Whole texts").click()
 
+    expect(page.get_by_role("button", name="Whole texts")).to_have_attribute("aria-pressed", "true")
     assert low < 45
     assert (ranking(page, 0).locator(".query-text").nth(1).bounding_box() or {})["height"] > low
-    assert page.get_by_role("button", name="Whole texts").get_attribute("aria-pressed") == "true"
 
 
-def test_on_a_phone_rankings_stack_and_moves_are_words(demo_page: "Page") -> None:
-    page = opened(demo_page, "q27", size=PHONE)
+def test_on_a_phone_rankings_stack_and_moves_are_words(shared: Shared) -> None:
+    page = opened(shared.report(demo(), size=PHONE), "q27")
     first, second = (ranking(page, side).bounding_box() or {} for side in (0, 1))
 
     assert second["y"] > first["y"] + first["height"]
@@ -322,6 +336,7 @@ def test_on_paper_there_is_the_query_alone(demo_page: "Page") -> None:
 def test_everybody_can_use_it(odd_page: "Page", scheme: Scheme) -> None:
     page = opened(odd_page, "q%3Cb%3E", scheme=scheme)
     page.get_by_role("checkbox", name="silent").check()
+    expect(page.locator(".query-ranking")).to_have_count(3)
 
     assert axe(page) == ""
 
@@ -338,7 +353,9 @@ VARIABLES = """() => ["--accent", "--worse", "--unjudged", "--paper"].map(name =
   const node = document.createElement("i");
   node.style.color = `var(${name})`;
   document.body.append(node);
-  return getComputedStyle(node).color;
+  const color = getComputedStyle(node).color;
+  node.remove();
+  return color;
 })"""
 
 
@@ -362,3 +379,22 @@ def test_a_colour_is_as_far_from_another_as_the_standard_says() -> None:
     # Lab of sRGB red is (53.24, 80.09, 67.20), of white (100, 0, 0): Lindbloom's calculator, D65.
     assert apart("rgb(255, 0, 0)", "rgb(255, 255, 255)") == pytest.approx((46.76**2 + 80.09**2 + 67.20**2) ** 0.5, abs=0.1)
     assert contrast("rgb(0, 0, 0)", "rgb(255, 255, 255)") == pytest.approx(21)
+
+
+def test_a_query_of_a_long_id_opens_by_its_shortened_one(visit: Visits) -> None:
+    ids = random.Random(1)
+    queries = [f"{number}{ids.randbytes(30_000).hex()}{number}" for number in range(12)]
+    qrels = ir.Qrels({query: {"x": 1} for query in queries})
+    runs = tuple(ir.Run(dict.fromkeys(queries, ranking), name=name) for name, ranking in (("a", ["x"]), ("b", ["y", "x"])))
+    evaluations = tuple(ir.evaluate(qrels, run, "RR") for run in runs)
+    subject = gather(ReportMaterial(evaluations=evaluations, measures=evaluations[0].measures, qrels=qrels, runs=runs))
+
+    page = visit.report(page_html(subject))
+    page.locator("a[href^='#query=']").first.click()
+
+    title = page.locator("#query-title")
+    expect(title).to_contain_text("…")
+    head, tail = title.inner_text().split("…")
+    assert any(query.startswith(head) and query.endswith(tail) for query in queries)
+    assert "ID stands for the whole id of this query" in page.locator("#query-body").inner_text()
+    assert "--query ID " in page.locator("#query-body").inner_text()

@@ -26,9 +26,11 @@ def test_commands_name_the_files_of_the_command_that_made_the_page(visit: Visits
 
     assert page.evaluate("command => queryFiles({made: {command}, runs: ['one', 'two']})", command) == files
     made = {"command": f"{command} --convention sklearn,ties=best"}
-    shown = {"made": made, "runs": ["one", "two"], "measures": [{"text": "P@5"}], "queries": ["a'b"]}
+    shown = {"made": made, "runs": ["one", "two"], "measures": [{"text": "P@5"}], "queries": ["a'b"], "shortened": []}
     said = page.evaluate("shown => queryCommands(shown, {a: 0, b: 1, measure: 0, query: 0})", shown)
     assert said[1] == f"idealrank explain {files[0]} {files[2]} --query 'a'\\''b' -m P@5 --convention sklearn,ties=best"
+    said = page.evaluate("shown => queryCommands({...shown, shortened: [0]}, {a: 0, b: 1, measure: 0, query: 0})", shown)
+    assert said[1] == f"idealrank explain {files[0]} {files[2]} --query ID -m P@5 --convention sklearn,ties=best"
 
 
 def test_grades_of_any_scale_get_a_shade(visit: Visits) -> None:

@@ -7,7 +7,7 @@ import pytest
 
 import idealrank as ir
 from tests.web import pages
-from tests.web.browsing import DESK, PHONE, Shared, Visits, axe, closed, shot, sideways
+from tests.web.browsing import DESK, PHONE, Shared, Visits, axe, closed, drawn, expect, shot, shows_query, sideways
 
 if TYPE_CHECKING:
     from playwright.sync_api import Page
@@ -26,13 +26,13 @@ EVERY = {"comparison": pages.demo, "three runs": pages.three, "one run": pages.s
     ],
 )
 def test_everybody_can_use_it_and_nobody_scrolls_sideways(shared: Shared, kind: str, scheme: str, size: tuple[int, int]) -> None:
-    page = shared.report(EVERY[kind](), scheme=scheme, size=size)
+    page = drawn(shared.report(EVERY[kind](), scheme=scheme, size=size))
     shot(page, f"{kind}-{scheme}", full_page=True)
 
     assert sideways(page) == 0
     assert axe(page) == ""
     page.locator("#queries [data-query]").first.click()
-    page.wait_for_selector("#query-view[open] #query-title")
+    shows_query(page)
     shot(page, f"{kind}-{scheme}-query")
     assert sideways(page) == 0
     assert axe(page, within="#query-view") == ""
@@ -89,11 +89,11 @@ def test_the_theme_goes_round_and_wins_over_the_system(shared: Shared) -> None:
 
     button = page.locator("#theme")
     seen = {}
-    for _ in range(3):
+    for theme in ("Theme: dark", "Theme: light", "Theme: auto"):
         button.click()
-        seen[button.inner_text()] = page.evaluate(paper)
+        expect(button).to_have_text(theme)
+        seen[theme] = page.evaluate(paper)
 
-    assert set(seen) == {"Theme: dark", "Theme: light", "Theme: auto"}
     assert seen["Theme: auto"] == seen["Theme: dark"] == dark != seen["Theme: light"]
 
 
@@ -139,17 +139,19 @@ def press(page: "Page", those: str) -> None:
             one.click()
             if "#downloads" not in those and page.locator("#downloads[open]").count():
                 page.keyboard.press("Escape")
+                closed(page)
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("kind", EVERY)
 def test_everything_that_can_be_used_can_be_used(shared: Shared, kind: str) -> None:
     """What goes wrong meanwhile the fixture notices."""
-    page = shared.report(EVERY[kind]())
+    page = drawn(shared.report(EVERY[kind]()))
 
     use(page)
     for link in page.locator("#changes a").all()[:2]:
         link.click()
+        shows_query(page)
         press(page, "#query-view .buttons button:not(#query-close)")
         press(page, "#query-body button, #query-body input:enabled, #query-body summary")
         page.keyboard.press("Escape")

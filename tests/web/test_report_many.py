@@ -9,7 +9,7 @@ import pytest
 
 import idealrank as ir
 from tests.web import pages
-from tests.web.browsing import DESK, PHONE, Shared, axe, closed, shot, sideways
+from tests.web.browsing import DESK, PHONE, Shared, axe, closed, drawn, expect, pointed, shot, shows_query, sideways
 
 if TYPE_CHECKING:
     from playwright.sync_api import Page
@@ -18,11 +18,6 @@ BOXES = """all => all.filter(one => one.textContent).map(one => {
   const {x, y, width, height} = one.getBoundingClientRect();
   return [one.textContent, x, y, width, height];
 })"""
-
-
-def drawn(page: "Page") -> "Page":
-    page.wait_for_selector("html[data-plots]")
-    return page
 
 
 def texts(page: "Page", plot: str) -> "list[tuple[str, float, float, float, float]]":
@@ -96,12 +91,9 @@ def test_the_pointer_tells_the_shares_of_all_runs_by_their_names(shared: Shared)
     page = drawn(shared.report(pages.twelve()))
     drawing = page.locator("#distribution svg").first
     drawing.scroll_into_view_if_needed()
-    box = drawing.bounding_box() or {}
 
-    page.mouse.move(box["x"] + box["width"] / 2, box["y"] + box["height"] / 2)
+    tip = pointed(page, drawing, page.locator("#plot-tip"))
 
-    tip = page.locator("#plot-tip")
-    tip.wait_for(state="visible")
     told = [line.rsplit(" ", 1) for line in tip.inner_text().splitlines()[1:]]
     assert {name for name, _ in told} == {"dense", *pages.LONG, *pages.OBJECTS}
     assert all(share.endswith("%") for _, share in told)
@@ -121,7 +113,7 @@ def test_titles_stand_before_ids_in_rankings_and_sentences(shared: Shared) -> No
     page = shared.report(pages.twelve())
 
     page.locator("#regressions a").first.click()
-    page.wait_for_selector("#query-view[open] .query-ranking")
+    shows_query(page)
 
     cell = page.locator(".query-ranking .query-document").nth(1)
     assert cell.locator("> *").evaluate_all("all => all.map(one => one.className)") == ["query-text", "query-id"]
@@ -130,7 +122,6 @@ def test_titles_stand_before_ids_in_rankings_and_sentences(shared: Shared) -> No
     named = page.locator(".query-why [data-document]").first
     assert named.inner_text().startswith("Title number ")
     assert named.locator(".id").inner_text().startswith("d")
-    page.keyboard.press("Escape")
 
 
 @pytest.mark.slow
@@ -155,7 +146,7 @@ def test_one_menu_has_every_file_and_is_used_by_keyboard_alone(shared: Shared) -
     page.keyboard.press("Escape")
 
     closed(page)
-    assert page.evaluate("document.activeElement.id") == "download"
+    expect(page.locator("#download")).to_be_focused()
     assert saved.value.suggested_filename == "all-queries.json"
     found = json.loads(Path(saved.value.path()).read_text(encoding="utf-8"))
     assert found["runs"] == ["bm25", "minilm"]

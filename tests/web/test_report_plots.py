@@ -1,11 +1,12 @@
 """Plots of a report: drawn when they come near, hovered, clicked, and in the colours of the theme."""
 
+import re
 from typing import TYPE_CHECKING
 
 import pytest
 
 from tests.web import pages
-from tests.web.browsing import Shared
+from tests.web.browsing import Shared, drawn, expect, shows_query
 
 if TYPE_CHECKING:
     from playwright.sync_api import Locator, Page
@@ -24,7 +25,7 @@ def plot(page: "Page", name: str) -> "Locator":
 
 
 def test_all_are_drawn_and_say_what_they_show(shared: Shared) -> None:
-    page = shared.report(pages.demo())
+    page = drawn(shared.report(pages.demo()))
 
     said = {}
     for name in DRAWN:
@@ -38,7 +39,7 @@ def test_all_are_drawn_and_say_what_they_show(shared: Shared) -> None:
 
 @pytest.mark.parametrize("name", MARKS)
 def test_a_mark_names_its_query_and_opens_it(shared: Shared, name: str) -> None:
-    page = shared.report(pages.demo())
+    page = drawn(shared.report(pages.demo()))
     drawing = plot(page, name)
     mark = drawing.locator(MARKS[name]).first
 
@@ -48,17 +49,16 @@ def test_a_mark_names_its_query_and_opens_it(shared: Shared, name: str) -> None:
     said = tip.inner_text()
     mark.click(force=True)
 
-    page.wait_for_selector("#query-view[open]")
+    shows_query(page)
     assert page.locator("#query-title").inner_text() in said
 
 
 @pytest.mark.slow
 def test_they_follow_the_measure_and_the_theme(shared: Shared) -> None:
-    page = shared.report(pages.three())
+    page = drawn(shared.report(pages.three()))
     before = plot(page, "winloss").inner_html()
     page.locator("select[name=measure]").select_option("1")
     page.locator("#plot-winloss").scroll_into_view_if_needed()
-    page.wait_for_function("before => (document.querySelector('#plot-winloss svg.marks')?.innerHTML ?? before) !== before", arg=before)
 
-    assert "RR" in str(page.locator("#plot-winloss").get_attribute("aria-label"))
+    expect(drawn(page).locator("#plot-winloss")).to_have_attribute("aria-label", re.compile("RR"))
     assert plot(page, "winloss").inner_html() != before

@@ -11,7 +11,7 @@ import pytest
 import idealrank as ir
 from tests.in_process import run
 from tests.web import pages
-from tests.web.browsing import Shared, Visits
+from tests.web.browsing import Shared, Visits, copied, expect
 
 if TYPE_CHECKING:
     from playwright.sync_api import Page
@@ -60,8 +60,7 @@ def test_the_downloaded_table_has_the_numbers_of_the_command(page: "Page") -> No
 @pytest.mark.slow
 def test_what_is_filtered_is_what_is_copied(page: "Page") -> None:
     page.locator("select[name=only]").select_option("losses")
-    page.get_by_role("button", name="Copy rows").click()
-    copied = page.evaluate("navigator.clipboard.readText()")
+    lines = copied(page, page.get_by_role("button", name="Copy rows").click).splitlines()
 
     values = known()
     losses = {
@@ -69,7 +68,7 @@ def test_what_is_filtered_is_what_is_copied(page: "Page") -> None:
         for (name, query, measure) in values
         if measure == "nDCG@10" and values["minilm", query, measure] < values["bm25", query, measure]
     }
-    assert {line.split("\t")[0] for line in copied.splitlines()[1:]} == losses
+    assert {line.split("\t")[0] for line in lines[1:]} == losses
     assert len(rows(page)) == len(losses)
     assert f"{len(losses)} of 60" in page.locator("#query-table .count").inner_text()
 
@@ -78,8 +77,10 @@ def test_what_is_filtered_is_what_is_copied(page: "Page") -> None:
 def test_heads_sort_by_rising_and_falling_values(page: "Page") -> None:
     head = page.locator("#query-table thead button", has_text="difference")
     head.click()
+    page.wait_for_selector("#query-table th[aria-sort=ascending]")
     rising = [number(row[3]) for row in rows(page)]
     head.click()
+    page.wait_for_selector("#query-table th[aria-sort=descending]")
     falling = [number(row[3]) for row in rows(page)]
 
     assert len(rising) == len(falling) == 50
@@ -88,6 +89,7 @@ def test_heads_sort_by_rising_and_falling_values(page: "Page") -> None:
     assert min(rising) < 0 < max(falling)
     assert page.locator("#query-table th[aria-sort=descending]").inner_text().startswith("difference")
     page.locator("#query-table thead button", has_text="query").first.click()
+    expect(page.locator("#query-table th[aria-sort=ascending]")).to_contain_text("query")
     assert [row[0].split()[-1] for row in rows(page)][:2] == ["q01", "q02"]
 
 
@@ -99,7 +101,7 @@ def test_words_are_searched_in_ids_and_texts(page: "Page") -> None:
     page.get_by_label("search id and text").fill("no such query")
     assert rows(page) == []
     page.get_by_role("button", name="Clear").click()
-    assert len(rows(page)) == 50
+    expect(page.locator("#query-table tbody tr")).to_have_count(50)
 
 
 def test_a_range_and_a_slice_narrow_it_down(page: "Page") -> None:
@@ -117,8 +119,9 @@ def test_a_range_and_a_slice_narrow_it_down(page: "Page") -> None:
 @pytest.mark.slow
 def test_sheets_turn_and_a_link_shows_the_same(page: "Page", visit: Visits) -> None:
     page.get_by_role("button", name="Next 50").click()
-    assert len(rows(page)) == 10
+    expect(page.locator("#query-table tbody tr")).to_have_count(10)
     page.locator("#query-table thead button", has_text="bm25").click()
+    page.wait_for_selector("#query-table th[aria-sort=ascending]")
     page.locator("select[name=only]").select_option("wins")
     seen, fragment = rows(page), page.evaluate("location.hash")
 
@@ -129,14 +132,18 @@ def test_sheets_turn_and_a_link_shows_the_same(page: "Page", visit: Visits) -> N
 
 
 def test_the_back_button_undoes_a_choice(page: "Page") -> None:
-    page.locator("select[name=only]").select_option("wins")
-    page.locator("select[name=only]").select_option("losses")
+    only = page.locator("select[name=only]")
+    only.select_option("wins")
+    wins = rows(page)
+    only.select_option("losses")
     losses = rows(page)
+    assert wins != losses
 
     page.go_back()
-    assert rows(page) != losses
-    assert page.locator("select[name=only]").input_value() == "wins"
+    expect(only).to_have_value("wins")
+    assert rows(page) == wins
     page.go_forward()
+    expect(only).to_have_value("losses")
     assert rows(page) == losses
 
 

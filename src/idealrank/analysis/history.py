@@ -6,7 +6,7 @@ from dataclasses import asdict, dataclass
 from itertools import pairwise
 from typing import Any, Literal
 
-from idealrank.data.frames import frame_of
+from idealrank.data.interchange import frame_of
 from idealrank.errors import OptionError
 
 State = Literal["fails", "fine", "never fine", "unknown"]

@@ -11,7 +11,7 @@ from idealrank.conventions import Convention
 from idealrank.data.lists import Lists, as_numbers
 from idealrank.data.types import AnyArray, IntArray
 from idealrank.errors import InputError
-from idealrank.measures.in_blocks import list_values
+from idealrank.evaluation.batches import list_values
 from idealrank.measures.rank_dcg import RankDCG
 from idealrank.measures.rules import checked
 from idealrank.measures.tau_rho import TauVariant, rho, tau

@@ -7,14 +7,13 @@ from idealrank.analysis.comparison import compare as compare_evaluations
 from idealrank.analysis.comparison.families import Correction
 from idealrank.analysis.comparison.procedure import Tell
 from idealrank.analysis.comparison.ranking_overlaps import Overlapping
-from idealrank.analysis.comparison.same_judgments import JudgmentsOption
-from idealrank.analysis.comparison.slice_tests import Categories
+from idealrank.analysis.comparison.requirements import JudgmentsOption
 from idealrank.api.evaluation import AnyTable, evaluate, is_array, to_judgments, to_run
-from idealrank.data.frames import is_frame
+from idealrank.api.per_query import QueryValues, clusters_of, slices_of, weights_of
+from idealrank.data.interchange import is_frame
 from idealrank.errors import InputError
 from idealrank.evaluation.evaluate import Evaluation
-from idealrank.measures.defaults import DEFAULT_MEASURES
-from idealrank.measures.parse import MeasureLike, parse_measures
+from idealrank.measures.parse import DEFAULT_MEASURES, MeasureLike, parse_measures
 from idealrank.stats.comparison import TestName
 from idealrank.stats.randomness import RandomLike
 
@@ -29,9 +28,9 @@ def compare(
     correction: Correction = "auto",
     level: float = 0.95,
     margin: float | None = None,
-    weights: Mapping[str, float] | None = None,
-    clusters: Mapping[str, object] | None = None,
-    slices: "Categories | None" = None,
+    weights: QueryValues = None,
+    clusters: QueryValues = None,
+    slices: QueryValues = None,
     n_resamples: int | None = None,
     rng: RandomLike = None,
     threads: int | None = None,
@@ -61,13 +60,15 @@ def compare(
         Confidence level of the intervals; the significance level is ``1 - level``.
     margin : float, optional
         Largest difference that does not matter, in units of the measure. With it, two one-sided tests can show that b is equivalent to a.
-    weights : mapping of query to float, optional
-        Weight of each query, such as its traffic; for the permutation and t tests.
-    clusters : mapping of query to label, optional
-        Cluster of each query (user, session, topic): queries of one cluster are not independent. For the permutation and t tests.
-    slices : mapping of query to str, or to several, optional
-        Slices of the queries, as returned by `read_categories` and `traffic_thirds`. Each difference is also computed on each slice
-        (`Difference.slices`). Slices of the primary measure are one family of tests, slices of the other measures another.
+    weights : mapping of query to float, Series, dataframe or path, optional
+        Weight of each query, such as its traffic; for the permutation and t tests. A path or dataframe is read by `read_traffic`.
+    clusters : mapping of query to label, Series, dataframe or path, optional
+        Cluster of each query (user, session, topic): queries of one cluster are not independent. For the permutation and t tests. A path
+        or dataframe is read by `read_clusters`.
+    slices : mapping of query to str, or to several, Series, dataframe or path, optional
+        Slices of the queries; see `traffic_thirds`. A path or dataframe is read by `read_categories`. Each difference is also
+        computed on each slice (`Difference.slices`). Slices of the primary measure are one family of tests, slices of the
+        other measures another.
     n_resamples : int, optional
         Number of random sign flips; default 100,000, and 10,000 for more than ten runs.
     rng : Generator, seed or None
@@ -137,8 +138,9 @@ def compare(
         measures = parse_measures(DEFAULT_MEASURES if measures is None else measures)
     evaluations = evaluations_of("compare(qrels, run_a, run_b)", given, names, measures or ())
     return compare_evaluations(
-        *evaluations, measures=measures, baseline=baseline, test=test, correction=correction, level=level, margin=margin, weights=weights,
-        clusters=clusters, slices=slices, n_resamples=n_resamples, rng=rng, threads=threads, rankings=rankings, tell=tell,
+        *evaluations, measures=measures, baseline=baseline, test=test, correction=correction, level=level, margin=margin,
+        weights=weights_of(weights), clusters=clusters_of(clusters), slices=slices_of(slices),
+        n_resamples=n_resamples, rng=rng, threads=threads, rankings=rankings, tell=tell,
         judgments=judgments,
     )  # fmt: skip
 

@@ -12,7 +12,7 @@ import numpy as np
 
 from idealrank._kernel import Progress
 from idealrank.conventions import Convention, array_convention
-from idealrank.data.frames import is_frame
+from idealrank.data.interchange import is_frame
 from idealrank.data.join import Judgments, is_judgments, tables_of
 from idealrank.data.lists import Lists
 from idealrank.data.qrels import Qrels, QrelsDuplicates
@@ -20,6 +20,7 @@ from idealrank.data.run import Run
 from idealrank.data.types import FloatArray
 from idealrank.errors import IdealrankError, IdealrankWarning, InputError, OptionError
 from idealrank.evaluation import evaluate as core
+from idealrank.evaluation.batches import list_values
 from idealrank.evaluation.coverage import VALIDATE, look_like_grades
 from idealrank.evaluation.evaluate import Evaluation
 from idealrank.io.provenance import input_files
@@ -27,16 +28,17 @@ from idealrank.io.read import read_qrels, read_run
 from idealrank.io.table_columns import Columns
 from idealrank.measures.cutoffs import Cutoff
 from idealrank.measures.dcg import DCG, NDCG
-from idealrank.measures.defaults import default_measures
 from idealrank.measures.discounts import DiscountLike
 from idealrank.measures.gains import GainLike
-from idealrank.measures.in_blocks import list_values
 from idealrank.measures.measure import Measure
-from idealrank.measures.parse import MeasureLike
+from idealrank.measures.parse import MeasureLike, default_measures
 
 if TYPE_CHECKING:
+    from idealrank.data.top import Top
     from idealrank.evaluation.judged_hits import JudgedHits
     from idealrank.evaluation.overlap import Overlap
+
+_DEEPEST = 100  # ranks of lists that are kept to compare rankings
 
 AnyTable: TypeAlias = Any
 """A path, a mapping, a dataframe, or what is already `Qrels` or `Run`."""
@@ -95,6 +97,43 @@ def to_run(run: AnyTable, *, name: str | None = None, columns: Columns = None) -
 
         return run_from_frame(run, columns, name=name or "run")
     raise InputError(f"run: found {type(run).__name__}, expected a path, a mapping, a dataframe, or Run")
+
+
+def to_runs(runs: Iterable[AnyTable], names: Sequence[str] | None = None, *, columns: Columns = None) -> list[Run]:
+    """Runs as `to_run` reads them, with the given names; without names, those that have none are "A" and "B", or "run 1", "run 2", ...
+
+    Raises
+    ------
+    InputError
+        There is not a name for each run.
+
+    Examples
+    --------
+    >>> [run.name for run in to_runs([{"q": ["a"]}, Run({"q": ["b"]}, name="bm25")])]
+    ['A', 'bm25']
+    >>> [run.name for run in to_runs([{"q": ["a"]}, Run({"q": ["b"]}, name="bm25")], ["old", "new"])]
+    ['old', 'new']
+    """
+    tables = list(runs)
+    refuse_names(names, tables)
+    unnamed = ("A", "B") if len(tables) == 2 else tuple(f"run {number}" for number in range(1, len(tables) + 1))
+    found = []
+    for table, given, name in zip(tables, names or [""] * len(tables), unnamed, strict=True):
+        run = to_run(table, name=given or (name if isinstance(table, Mapping) or is_frame(table) else None), columns=columns)
+        found.append(run if given in ("", run.name) else run.renamed(given))
+    return found
+
+
+def refuse_names(names: Sequence[str] | None, runs: Sequence[object]) -> None:
+    """Refuse names that are not a different one for each run.
+
+    Examples
+    --------
+    >>> refuse_names(["old", "new"], [{"q": ["a"]}, {"q": ["b"]}])
+    """
+    if names is not None and (isinstance(names, str) or len(names) != len(runs) or len(set(names)) != len(names)):
+        said = repr(names) if isinstance(names, str) else ", ".join(map(repr, names)) or "none"
+        raise InputError(f"names: found {said}, expected a different name for each of {len(runs)} runs")
 
 
 def _is_paths(value: Any) -> bool:
@@ -236,12 +275,14 @@ def evaluate_read(
     max_documents: int | None = None,
     keep_unjudged: bool = False,
     keep_for: Iterable[Measure] = (),
+    keep_top: int = 0,
     threads: int = 0,
     progress: Progress | None = None,
 ) -> Evaluation:
     """Evaluate a run that is read already, without a warning where the judgments hardly fit it: callers that open files name them.
 
-    See `evaluate` for the parameters; `keep_for` has measures for which hits are kept, too.
+    See `evaluate` for the parameters; `keep_for` has measures for which hits are kept, too, and `keep_top` is the rank down to which the
+    first documents of every list are.
 
     Examples
     --------
@@ -249,8 +290,8 @@ def evaluate_read(
     0.5
     """
     return core.evaluate(
-        qrels, run, measures, convention, max_documents=max_documents, keep_unjudged=keep_unjudged, keep_for=keep_for, threads=threads,
-        progress=progress,
+        qrels, run, measures, convention, max_documents=max_documents, keep_unjudged=keep_unjudged, keep_for=keep_for, keep_top=keep_top,
+        threads=threads, progress=progress,
     )  # fmt: skip
 
 
@@ -286,19 +327,42 @@ def can_be_attributed(measure: Measure, convention: "Convention | str" = "standa
     return True
 
 
+def overlap_ranks(measures: Sequence[Measure], convention: Convention) -> int:
+    """Ranks down to which evaluations keep the first documents of every list (`keep_top`), so that `overlaps` reads no run again.
+
+    0 where kept documents do not tell: the convention gives tied documents no order or documents several ranks, takes documents out of
+    lists or rounds scores, or a measure looks below rank 100, where keeping costs as much as reading again.
+
+    Examples
+    --------
+    >>> from idealrank.measures.parse import parse_measures
+    >>> [overlap_ranks(parse_measures(text), Convention.of("standard")) for text in ("nDCG@10", "P@1000")]
+    [100, 0]
+    """
+    from idealrank.evaluation.overlap import measures_beside  # noqa: PLC0415
+
+    alignment, cutoffs = convention.alignment, [measure.cutoff for measure in measures_beside(measures)]
+    is_plain = alignment.ties in ("docid", "docid-ascending", "input") and alignment.score == "float64"
+    if not is_plain or alignment.duplicates == "twice" or alignment.unjudged == "skipped":
+        return 0
+    deepest = max((cutoff if isinstance(cutoff, int) else _DEEPEST + 1 for cutoff in cutoffs), default=0)
+    return deepest if deepest <= _DEEPEST else 0
+
+
 def overlaps(
     runs: Sequence[Run],
     measures: Sequence[Measure],
     convention: Convention,
     *,
+    evaluations: Sequence[Evaluation] = (),
     baseline: str | None = None,
     threads: int = 0,
     watch: Callable[[str, Callable[[Progress], Any]], Any] = lambda _label, work: work(Progress()),
 ) -> "list[Overlap]":
     """Compute the overlap of every two runs, or of each and the baseline, at the measures' cutoffs; omit pairs without a common query.
 
-    Tied documents are ordered as the convention does, and share a rank where it gives them none. `watch` does the work of a pair,
-    given its label.
+    Tied documents are ordered as the convention does, and share a rank where it gives them none. Evaluations of the runs that kept their
+    first documents down to `overlap_ranks` serve in place of the runs. `watch` does the work of a pair, given its label.
 
     Examples
     --------
@@ -318,21 +382,32 @@ def overlaps(
         "depth": max(map(int, cutoffs)) if ordered and all(isinstance(cutoff, int) for cutoff in cutoffs) else 0,  # type: ignore[arg-type]
         "threads": threads,
     }
-    found = []
-    for a, b in combinations(runs, 2):
+    tops, found = _tops(evaluations, overlap_ranks(measures, convention)) or [None] * len(runs), []
+    for (a, top_a), (b, top_b) in combinations(zip(runs, tops, strict=True), 2):
         if baseline is None or baseline in (a.name, b.name):
-            compared = partial(_overlap, a, b, beside, options)
+            kept = None if top_a is None or top_b is None else (top_a, top_b)
+            compared = partial(_overlap, a, b, kept, beside, options)
             found.append(watch(f"{a.name} and {b.name}", compared))
     return [one for one in found if one is not None]
 
 
-def _overlap(a: Run, b: Run, measures: Sequence[Measure], options: dict[str, Any], progress: Progress) -> "Overlap | None":
+def _tops(evaluations: Sequence[Evaluation], depth: int) -> "list[Top | None]":
+    """The first documents that evaluations kept, as far as they tell of rankings."""
+    tops = [None if one.judged is None else one.judged.top for one in evaluations]
+    return [top if top is not None and top.is_whole and 0 < depth <= top.depth else None for top in tops]
+
+
+def _overlap(
+    a: Run, b: Run, tops: "tuple[Top, Top] | None", measures: Sequence[Measure], options: dict[str, Any], progress: Progress
+) -> "Overlap | None":
     """None where no query is common; that no document is, the values say."""
-    from idealrank.evaluation.overlap import overlap  # noqa: PLC0415
+    from idealrank.evaluation.overlap import overlap, overlap_of_top  # noqa: PLC0415
 
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", IdealrankWarning)
         try:
+            if tops is not None:
+                return overlap_of_top(a, b, *tops, measures, **options)
             return overlap(a, b, measures, progress=progress, **options)
         except InputError:
             return None

@@ -12,16 +12,17 @@ from typing import Any, Protocol, TypeVar
 
 from idealrank._files import write_bytes
 from idealrank.analysis.comparison.query_table import same_values
-from idealrank.analysis.comparison.same_judgments import JudgmentsOption
+from idealrank.analysis.comparison.requirements import JudgmentsOption
 from idealrank.analysis.gate.checks import first_run, measures_of_gate
 from idealrank.analysis.gate.checks import gate as gate_evaluations
 from idealrank.analysis.gate.outcome import UNREACHED, Contract, Gated, Policy, WhenUnjudged
 from idealrank.api.comparison import evaluations_of
 from idealrank.api.evaluation import AnyTable, evaluate_read
+from idealrank.api.per_query import QueryValues, clusters_of, weights_of
 from idealrank.conventions import Convention
-from idealrank.data.job_progress import Progress
 from idealrank.data.qrels import Qrels
 from idealrank.data.run import Run
+from idealrank.data.types import Progress
 from idealrank.errors import InputError, OptionError
 from idealrank.evaluation.evaluate import Evaluation
 from idealrank.io.gate_files import baselines as files
@@ -232,6 +233,8 @@ class GateJob:
         Opens files.
     kept : sequence of Measure
         Measures for which hits are kept, as `evaluate` does.
+    top : int
+        Ranks down to which the first documents of every list are kept.
     threads : int
         0 for one a core.
     """
@@ -239,6 +242,7 @@ class GateJob:
     asked: GateRequest
     caller: Caller
     kept: Sequence[Measure] = ()
+    top: int = 0
     threads: int = 0
 
     def hold(self, *, but_missing: bool = False) -> Held:
@@ -353,7 +357,15 @@ class GateJob:
 
     def _evaluated(self, qrels: Qrels, measures: Sequence[Measure], run: Run, baseline: str | None = None) -> Evaluation:
         work = partial(
-            evaluate_read, qrels, run, measures, self.asked.convention, keep_unjudged=True, keep_for=self.kept, threads=self.threads
+            evaluate_read,
+            qrels,
+            run,
+            measures,
+            self.asked.convention,
+            keep_unjudged=True,
+            keep_for=self.kept,
+            keep_top=self.top,
+            threads=self.threads,
         )
         found = self.caller.watch(run.name, lambda progress: work(progress=progress))
         self.caller.doubt(found, baseline)
@@ -382,8 +394,8 @@ def gate(
     alpha: float | None = None,
     when_unjudged: WhenUnjudged | None = None,
     contracts: Iterable[Contract] = (),
-    weights: Mapping[str, float] | None = None,
-    clusters: Mapping[str, object] | None = None,
+    weights: QueryValues = None,
+    clusters: QueryValues = None,
     n_resamples: int | None = None,
     rng: RandomLike = None,
     threads: int | None = None,
@@ -405,9 +417,9 @@ def gate(
         Policy of the gate; or give its parts `tolerance`, `strict`, `margin`, `alpha` and `when_unjudged`.
     contracts : iterable of Contract, optional
         Requirements for single queries, checked independently of the means.
-    weights : mapping of query to float, optional
-        Weight of each query, such as its traffic.
-    clusters : mapping of query to label, optional
+    weights : mapping of query to float, Series, dataframe or path, optional
+        Weight of each query, such as its traffic. A path or dataframe is read by `read_traffic`.
+    clusters : mapping of query to label, Series, dataframe or path, optional
         Cluster of each query (user, session, topic): queries of one cluster are not independent.
     n_resamples : int, optional
         Number of random sign flips; default 100,000.
@@ -476,6 +488,7 @@ def gate(
     evaluations = evaluations_of("gate(qrels, run, baseline)", given, names, demanded)
     return gate_evaluations(
         *evaluations, measures=measures, also=also, policy=policy, tolerance=tolerance, strict=strict, margin=margin, alpha=alpha,
-        when_unjudged=when_unjudged, contracts=contracts, weights=weights, clusters=clusters, n_resamples=n_resamples, rng=rng,
+        when_unjudged=when_unjudged, contracts=contracts, weights=weights_of(weights), clusters=clusters_of(clusters),
+        n_resamples=n_resamples, rng=rng,
         threads=threads, judgments=judgments,
     )  # fmt: skip

@@ -1,15 +1,22 @@
-"""Overlap of two runs for paths, mappings, dataframes and arrays."""
+"""Overlap of runs for paths, mappings and dataframes."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
+from os import PathLike
 
-from idealrank.api.evaluation import AnyTable, to_run
-from idealrank.evaluation.overlap import DEFAULT_PAIR_MEASURES, Overlap
+from idealrank.analysis.comparison.differences import distinct
+from idealrank.api.evaluation import AnyTable, to_runs
+from idealrank.errors import InputError
+from idealrank.evaluation.overlap import DEFAULT_MATRIX_MEASURES, DEFAULT_PAIR_MEASURES, Overlap, OverlapMatrix
 from idealrank.evaluation.overlap import overlap as overlap_runs
+from idealrank.evaluation.overlap import overlap_matrix as overlap_matrix_of
 from idealrank.io.provenance import input_files
 from idealrank.measures.parse import MeasureLike
 
 overlap_read = overlap_runs
 """`overlap` for runs that are read already."""
+
+overlap_matrix_read = overlap_matrix_of
+"""`overlap_matrix` for runs that are read already."""
 
 
 def overlap(
@@ -17,6 +24,7 @@ def overlap(
     run_b: AnyTable,
     measures: "MeasureLike | Iterable[MeasureLike]" = DEFAULT_PAIR_MEASURES,
     *,
+    names: Sequence[str] | None = None,
     ties: str = "shared",
     duplicates: str = "error",
     threads: int = 0,
@@ -29,6 +37,8 @@ def overlap(
         As for `evaluate`.
     measures : measure or iterable of them
         Measures of two runs, or their texts: ``"RBO(p=0.9)"``, ``"overlap@10"``, ``"Jaccard@10"``, ``"tau"``, ``"tauAP"``, ``"wtau"``.
+    names : sequence of str, optional
+        Names of the runs. Default: the name of each `Run`, else the file name without extensions, else "A" and "B".
     ties : {"shared", "docid", "docid-ascending", "input", "expected"}
         Treatment of equal scores in a list: documents share a rank (tau becomes tau-b); are ordered by document id (descending as in
         trec_eval, or ascending) or by input order; or every order is equally likely and the value is the mean over all orders.
@@ -55,6 +65,58 @@ def overlap(
     >>> {measure: round(value, 4) for measure, value in found.mean().items()}
     {'RBO(p=0.9)': 0.63, 'overlap@3': 0.6667, 'tau': -1.0}
     """
-    first, second = to_run(run_a, name="A"), to_run(run_b, name="B")
+    first, second = to_runs((run_a, run_b), names)
     inputs = input_files((*first.paths, *second.paths))
     return overlap_runs(first, second, measures, ties=ties, duplicates=duplicates, threads=threads, inputs=inputs)
+
+
+def overlap_matrix(
+    runs: Iterable[AnyTable],
+    measures: "MeasureLike | Iterable[MeasureLike]" = DEFAULT_MATRIX_MEASURES,
+    *,
+    names: Sequence[str] | None = None,
+    ties: str = "shared",
+    duplicates: str = "error",
+    threads: int = 0,
+) -> OverlapMatrix:
+    """Measure the similarity of every two of several runs, without judgments.
+
+    Parameters
+    ----------
+    runs : iterable of path, mapping, dataframe or Run
+        Two or more runs.
+    measures : measure or iterable of them
+        As for `overlap`. Default: RBO(p=0.9) and overlap@10.
+    names : sequence of str, optional
+        Names of the runs. Default: the name of each `Run`, else the file name without extensions, else "A" and "B" for two runs, "run 1",
+        "run 2", ... for more.
+    ties, duplicates, threads
+        As for `overlap`.
+
+    Returns
+    -------
+    OverlapMatrix
+        A matrix of means by measure, and the `Overlap` of each pair. Each mean is taken over the queries that both runs answer.
+
+    Raises
+    ------
+    InputError
+        There are fewer than two runs, a run cannot be read, or two runs have no query in common.
+    OptionError
+        A measure or an option is unknown.
+
+    Examples
+    --------
+    >>> found = overlap_matrix([{"q": ["a", "b", "c"]}, {"q": ["b", "a", "d"]}, {"q": ["x", "b", "z"]}], "overlap@3", names=["A", "B", "C"])
+    >>> found["overlap@3"].round(3).tolist()
+    [[1.0, 0.667, 0.333], [0.667, 1.0, 0.333], [0.333, 0.333, 1.0]]
+    """
+    if isinstance(runs, (str, PathLike, Mapping)):
+        raise InputError(f'runs: found one {type(runs).__name__}, expected several runs, as in ["bm25.run", "neural.run"]')
+    tables = list(runs)
+    if len(tables) < 2:
+        raise InputError(f"runs: found {len(tables)}, expected two or more")
+    read = to_runs(tables, names)
+    inputs = input_files([path for run in read for path in run.paths])
+    told = distinct([run.name for run in read])
+    return overlap_matrix_of(read, told, measures, ties=ties, duplicates=duplicates, threads=threads, inputs=inputs)

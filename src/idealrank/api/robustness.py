@@ -8,6 +8,7 @@ from idealrank.analysis.robustness import Robustness, VariantTest, robust_lists
 from idealrank.analysis.robustness import robust as robust_runs
 from idealrank.analysis.robustness.multiverse import Tell
 from idealrank.api.evaluation import AnyTable, evaluate, is_array, to_run
+from idealrank.api.per_query import QueryValues, clusters_of, weights_of
 from idealrank.api.reconciliation import judgments_source
 from idealrank.conventions import Convention
 from idealrank.data.join import is_judgments
@@ -32,8 +33,8 @@ def robust(
     test: TestName = "permutation",
     level: float = 0.95,
     margin: float | None = None,
-    weights: Mapping[str, float] | None = None,
-    clusters: Mapping[str, object] | None = None,
+    weights: QueryValues = None,
+    clusters: QueryValues = None,
     n_resamples: int | None = None,
     rng: RandomLike = None,
     threads: int | None = None,
@@ -101,7 +102,14 @@ def robust(
     (0.5, [('ties=docid-ascending', 0.0), ('P@10', 0.0)])
     """
     way = VariantTest(
-        test=test, level=level, margin=margin, weights=weights, clusters=clusters, n_resamples=n_resamples, rng=rng, threads=threads
+        test=test,
+        level=level,
+        margin=margin,
+        weights=weights_of(weights),
+        clusters=clusters_of(clusters),
+        n_resamples=n_resamples,
+        rng=rng,
+        threads=threads,
     )
     options: dict[str, Any] = {"variants": variants, "pairs": pairs, "way": way, "tell": progress}
     if is_array(qrels) and is_array(run_a) and is_array(run_b):

@@ -9,9 +9,7 @@ from rich.style import Style
 from rich.text import Text
 
 from idealrank.reports.table.cells import Cell, Table
-from idealrank.reports.table.layout import WIDTH, printable
-from idealrank.reports.table.lines import laid
-from idealrank.reports.table.parts import Part
+from idealrank.reports.table.text import WIDTH, Part, laid, printable
 
 # Blue and orange, which people who confuse red and green tell apart; from the 16 colours of every terminal where it has no more.
 _TONES = {"better": Style(color="dodger_blue2"), "worse": Style(color="dark_orange"), "quiet": Style(dim=True), "": Style.null()}

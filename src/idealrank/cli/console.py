@@ -13,8 +13,7 @@ from typing import NoReturn, TextIO
 import click
 
 from idealrank.errors import IdealrankWarning
-from idealrank.reports.table.layout import printable, printable_lines
-from idealrank.reports.workflow_log import harmless
+from idealrank.reports.table.text import harmless, printable, printable_lines
 
 _STYLES = {"error": "red", "warning": "yellow", "hint": "cyan"}
 

@@ -8,7 +8,7 @@ import click
 
 from idealrank.cli import output
 from idealrank.reports.table.formats import formats_help
-from idealrank.reports.table.parts import Part
+from idealrank.reports.table.text import Part
 
 Written: TypeAlias = str | Iterable[str] | list[Part]
 """What a writer makes: a text, its pieces, or a report as parts."""

@@ -169,10 +169,17 @@ def refuse_standard_input_twice(*paths: str) -> None:
     >>> refuse_standard_input_twice("qrels.txt", "-")
     """
     if paths.count("-") > 1:
-        raise OptionError(f"found - (standard input) {paths.count('-')} times, expected it once, for it can be read only once")
+        raise OptionError(f"found - (standard input) {times(paths.count('-'))}, expected it once, for it can be read only once")
 
 
-def _times(count: int) -> str:
+def times(count: int) -> str:
+    """Number of times, in words.
+
+    Examples
+    --------
+    >>> times(2), times(3)
+    ('twice', '3 times')
+    """
     return "twice" if count == 2 else f"{count} times"
 
 
@@ -186,7 +193,7 @@ def run_names(paths: Sequence[str]) -> list[str]:
     """
     twice = [path for path, count in Counter(paths).items() if count > 1]
     if twice:
-        raise OptionError(f"run {twice[0]}: found the same file {_times(paths.count(twice[0]))}, expected each run once")
+        raise OptionError(f"run {twice[0]}: found the same file {times(paths.count(twice[0]))}, expected each run once")
     stems = ["stdin" if path == "-" else name_of(path) for path in paths]
     counts = Counter(stems)
     return [stem if counts[stem] == 1 else path for stem, path in zip(stems, paths, strict=True)]

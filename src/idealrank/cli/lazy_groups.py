@@ -1,9 +1,11 @@
-"""Groups of commands whose modules are imported when a command is used, and for nothing else."""
+"""Groups of commands whose modules are imported when a command is used, and for nothing else.
+
+Commands that are next to their group are its own, as in every group of click.
+"""
 
 import gc
 from collections.abc import Mapping
 from importlib import import_module
-from keyword import iskeyword
 from typing import Any
 
 import click
@@ -20,10 +22,8 @@ class LazyGroup(click.Group):
         Name -> what it does in one line.
     groups : mapping of str to mapping, optional
         The same names and lines under the headings of the help.
-    homes : mapping of str to str, optional
-        By name of a command its package, where that is not `home`.
     home : str
-        The package in which the command ``two-words`` is `two_words` of the module ``two_words``, and ``import`` is `import_`.
+        The package in which the command ``two-words`` is `two_words` of the module ``two_words``.
 
     Examples
     --------
@@ -37,7 +37,6 @@ class LazyGroup(click.Group):
         *arguments: Any,
         lines: Mapping[str, str],
         home: str,
-        homes: Mapping[str, str] | None = None,
         groups: Mapping[str, Mapping[str, str]] | None = None,
         **options: Any,
     ) -> None:
@@ -45,7 +44,6 @@ class LazyGroup(click.Group):
         self._lines = lines
         self._groups = groups or {"Commands": lines}
         self._home = home
-        self._homes = homes or {}
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         return list(self._lines)
@@ -53,11 +51,15 @@ class LazyGroup(click.Group):
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         if cmd_name not in self._lines:
             return None
-        name = cmd_name.replace("-", "_") + "_" * iskeyword(cmd_name)
-        command = getattr(import_module(f"{self._homes.get(cmd_name, self._home)}.{name}"), name)
+        command = self.commands.get(cmd_name) or self._imported(cmd_name)
         if not gc.isenabled():
             gc.freeze()
             gc.enable()
+        return command
+
+    def _imported(self, cmd_name: str) -> click.Command:
+        name = cmd_name.replace("-", "_")
+        command = getattr(import_module(f"{self._home}.{name}"), name)
         if not isinstance(command, click.Command):
             raise TypeError(f"{cmd_name}: found {type(command).__name__}, expected a click command")
         return command

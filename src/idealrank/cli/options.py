@@ -13,10 +13,9 @@ from idealrank.cli.input_options import Inputs
 from idealrank.conventions import PRESETS, SWITCHES, Convention
 from idealrank.errors import OptionError, shown
 from idealrank.io.formats.detection import FORMATS
-from idealrank.measures.defaults import DEFAULT_MEASURES
 from idealrank.measures.measure import Measure
 from idealrank.measures.measure_texts import split_outside_brackets
-from idealrank.measures.parse import parse_measure, parse_measures
+from idealrank.measures.parse import DEFAULT_MEASURES, parse_measure, parse_measures
 
 # What stands alone between commas in trec_eval's lists of parameters, and the measure that such a list begins with.
 _NUMBER = re.compile(r"[-+]?[\d.]+(=[-+]?[\d.]+)?")
@@ -109,11 +108,11 @@ def inputs(command: Command) -> Command:
 
 
 def run_inputs(command: Command) -> Command:
-    """Add the input options of a command for two runs, `run_a` and `run_b`, without judgments."""
+    """Add the input options of a command for `runs` without judgments."""
 
     @wraps(command)
     def with_inputs(*, file_format: str, columns_text: str, run_columns_text: str, **others: Any) -> Any:
-        refuse_to_replace(others.get("output_path"), (others["run_a"], others["run_b"]))
+        refuse_to_replace(others.get("output_path"), others["runs"])
         return command(inputs=Inputs(file_format, columns_text, run_columns_text=run_columns_text), **others)
 
     return _decorated(with_inputs, _RUN_INPUTS)

@@ -7,8 +7,7 @@ from typing import cast
 from idealrank._files import write_bytes
 from idealrank.cli import console
 from idealrank.reports.table.formats import FORMATS
-from idealrank.reports.table.layout import printable_lines
-from idealrank.reports.table.parts import Part, parts_text
+from idealrank.reports.table.text import Part, parts_text, printable_lines
 
 # What programs read: every byte of an id counts, and none is shown. XML has an option of its own.
 _EXACT = {"xml", *(name for name, one in FORMATS.items() if one.is_data)}

@@ -9,9 +9,9 @@ from contextlib import suppress
 from typing import Any, Generic, TypeVar
 
 from idealrank.cli import console
-from idealrank.data.job_progress import Progress
+from idealrank.data.types import Progress
 from idealrank.errors import StoppedError
-from idealrank.reports.table.layout import printable
+from idealrank.reports.table.text import printable
 
 Result = TypeVar("Result")
 

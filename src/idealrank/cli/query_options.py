@@ -12,8 +12,8 @@ from idealrank.io.query_files import QueryFiles
 # For a command of `query_files` that shows slices, too.
 slices: Callable[[Callable[..., Any]], Callable[..., Any]] = click.option(
     "--slices", "slices_text", metavar="FILE",
-    help="Also compare on each category of queries: CSV with columns query and category. traffic:FILE makes head, torso and tail from "
-    "columns query and traffic.",
+    help="Also compare on each category of queries: CSV, JSON lines or Parquet with columns query and category. "
+    "traffic:FILE makes head, torso and tail from columns query and traffic.",
 )  # fmt: skip
 
 
@@ -26,8 +26,16 @@ def query_files(command: Callable[..., Any]) -> Callable[..., Any]:
         options.refuse_to_replace(others.get("output_path"), files.paths)
         return command(files=files, **others)
 
-    weights = click.option("--weights", "weights_path", metavar="FILE", help="Weights of queries, such as traffic: lines QUERY WEIGHT.")
+    weights = click.option(
+        "--weights",
+        "weights_path",
+        metavar="FILE",
+        help="Weights of queries, such as traffic: columns query and weight, or lines QUERY WEIGHT.",
+    )
     clusters = click.option(
-        "--cluster", "cluster_path", metavar="FILE", help="Queries that belong together, such as one user's: lines QUERY LABEL."
+        "--cluster",
+        "cluster_path",
+        metavar="FILE",
+        help="Queries that belong together, such as one user's: columns query and cluster, or lines QUERY LABEL.",
     )
     return weights(clusters(with_files))

@@ -12,7 +12,7 @@ import click
 
 from idealrank._files import real_path, write_bytes
 from idealrank._lazy import is_installed
-from idealrank.cli import command_line, console, options
+from idealrank.cli import console, invocation, options
 from idealrank.cli.input_options import InputFiles
 from idealrank.cli.progress import Watch
 from idealrank.data.qrels import Qrels
@@ -82,6 +82,14 @@ class Results:
 
         return measures_looked_at(measures)
 
+    def ranks_looked_at(self, measures: "Sequence[Measure]") -> int:
+        """Ranks that a page lists, down to which the first documents of every list are kept; 0 without a page."""
+        if not self.is_page:
+            return 0
+        from idealrank.api.report.query_lists import depth_of  # noqa: PLC0415  (few ask for pages)
+
+        return depth_of(measures)
+
     @property
     def paths(self) -> tuple[str, ...]:
         """The files that are read."""
@@ -112,7 +120,7 @@ class Results:
         for module, package in _EXTRA.items():
             if not is_installed(module):
                 raise MissingExtraError("a page of results", package, "report")
-        from idealrank.reports.figures.vega import check_room  # noqa: PLC0415  (few ask for pages)
+        from idealrank.reports.figures.drawings import check_room  # noqa: PLC0415  (few ask for pages)
 
         check_room("a page of results")
         inputs = [*read, *self.paths]
@@ -231,18 +239,18 @@ class Results:
         kept = storage.keep(
             self.store, found.evaluations, gated or found.comparison, hits=list(map(kept_hits, found.evaluations)),
             judgments=given.judgments, options={name: value for name, value in options.items() if value is not None},
-            command=command_line.command_line(), tags=self.tags, notes=self.notes,
+            command=invocation.command_line(), tags=self.tags, notes=self.notes,
         )  # fmt: skip
         _note(kept.line)
         return kept.ids
 
     def _made(self, read: Sequence[str], ids: tuple[str, ...]) -> "Made":
         from idealrank.api.report.origin import hashed, moment  # noqa: PLC0415
-        from idealrank.cli.checkout import checkout  # noqa: PLC0415
+        from idealrank.cli.invocation import checkout  # noqa: PLC0415
         from idealrank.reports.subject import Made  # noqa: PLC0415
 
         inputs = hashed(input_files(read))
-        return Made(command=command_line.command_line(), inputs=inputs, commit=checkout().commit, when=moment(), store_ids=ids)
+        return Made(command=invocation.command_line(), inputs=inputs, commit=checkout().commit, when=moment(), store_ids=ids)
 
     def write_page(self, subject: "Subject | None") -> None:
         """Write the page and the figures of what was gathered; errors as for `write`."""

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
-from idealrank.cli.checkout import checkout
+from idealrank.cli.invocation import checkout
 from idealrank.evaluation.evaluate import Evaluation
 from idealrank.evaluation.judged_hits import JudgedHits
 from idealrank.io.provenance import input_files

@@ -1,7 +1,7 @@
 """Conventions: every choice that can change a number, named.
 
-`presets` has what a convention is and the table of presets, `switches` one row for each switch, and `occurrences` says which switches can
-act on given data.
+`presets` has the class `Convention` and the table of presets; `switches` has one row for each switch, and `Occurrences`, which say which
+switches can act on given data.
 """
 
 from idealrank.conventions.presets import PRESETS, SWITCHES, Convention, Proof, array_convention

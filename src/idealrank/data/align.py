@@ -7,13 +7,12 @@ import numpy as np
 
 from idealrank import _kernel
 from idealrank.data.alignment import Alignment, Ties
-from idealrank.data.grades import Graded, IdealGrades, apply_grade_policies, ideal_grades
-from idealrank.data.hits import Alignments, Hits, Judgments, Scope, UnjudgedHits, closed_up
-from idealrank.data.judged import Judged
-from idealrank.data.policies import name_row, queries_that_count, refuse_unjudged
+from idealrank.data.judged import Alignments, Hits, Judged, Judgments, Scope, UnjudgedHits, closed_up
+from idealrank.data.policies import Graded, IdealGrades, apply_grade_policies, ideal_grades, name_row, queries_that_count, refuse_unjudged
 from idealrank.data.problems import translate
 from idealrank.data.qrels import Qrels
 from idealrank.data.run import KERNEL_TIES, Run
+from idealrank.data.top import Top
 from idealrank.data.types import AnyArray, BoolArray, IntArray, QueryIds, decode_id, thread_count
 from idealrank.errors import OptionError
 
@@ -119,6 +118,7 @@ def align(
     depth: int = 0,
     max_documents: int | None = None,
     unjudged_depth: int = 0,
+    top_depth: int = 0,
     threads: int = 0,
     progress: _kernel.Progress | None = None,
 ) -> Judged:
@@ -136,6 +136,8 @@ def align(
         Cut every list after that many documents, before any is taken out of it.
     unjudged_depth : int
         Keep the unjudged documents down to this rank, too (and whole tie groups that begin above it); 0 keeps none.
+    top_depth : int
+        Keep the first documents of every list down to this rank; 0 keeps none. Not of lists that are cut.
     threads : int
         0 uses all cores. The result is the same for any number.
     progress : Progress, optional
@@ -165,13 +167,18 @@ def align(
             removed=None if graded.removed is None or cut else graded.removed.view(np.uint8),
             depth=depth,
             unjudged_depth=0 if cut else unjudged_depth,
+            top_depth=0 if cut else top_depth,
             threads=thread_count(threads),
             progress=progress,
         )
     except _kernel.ParseError as error:
         raise translate(error, run.paths, "run") from None
     run.let_go()
-    return _judged(qrels, run, alignment, aligned, graded, depth=depth, cut=cut, unjudged_depth=0 if cut else unjudged_depth)
+    judged = _judged(qrels, run, alignment, aligned, graded, depth=depth, cut=cut, unjudged_depth=0 if cut else unjudged_depth)
+    if top_depth and cut is None:
+        is_whole = graded.removed is None and alignment.unjudged != "skipped"
+        judged.top = Top.of_aligned(aligned, top_depth, is_whole=is_whole)
+    return judged
 
 
 def _judged(

@@ -11,7 +11,7 @@ from idealrank.data.run import Run
 
 if TYPE_CHECKING:  # most judgments are plain grades: the other kinds are loaded for those who hold them
     from idealrank.data.assessors import AssessorQrels
-    from idealrank.data.preferences.preference_qrels import PreferenceQrels
+    from idealrank.data.preference_qrels import PreferenceQrels
 
 Judgments: TypeAlias = "Qrels | PreferenceQrels | AssessorQrels"
 
@@ -24,6 +24,7 @@ def join(
     depth: int = 0,
     max_documents: int | None = None,
     unjudged_depth: int = 0,
+    top_depth: int = 0,
     threads: int = 0,
     progress: _kernel.Progress | None = None,
 ) -> Judged:
@@ -35,13 +36,13 @@ def join(
         What was judged. A document counts as judged if any assessor judged it.
     run : Run
         What was returned.
-    alignment, depth, max_documents, unjudged_depth, threads, progress
-        As for `align`.
+    alignment, depth, max_documents, unjudged_depth, top_depth, threads, progress
+        As for `align`; lists are kept for `Qrels` alone.
 
     Examples
     --------
     >>> from idealrank.data.assessors import AssessorQrels
-    >>> from idealrank.data.preferences.preference_qrels import PreferenceQrels
+    >>> from idealrank.data.preference_qrels import PreferenceQrels
     >>> judged = join(PreferenceQrels({"q": {"ann": {"a": 1, "b": 0}}}), Run({"q": ["a"]}), Alignment())
     >>> judged.beside["preferences"].counts("all").fulfilled
     array([1.])
@@ -51,7 +52,7 @@ def join(
     """
     options = {"depth": depth, "max_documents": max_documents, "unjudged_depth": unjudged_depth, "threads": threads}
     if isinstance(table, Qrels):
-        return align(table, run, alignment, **options, progress=progress)  # type: ignore[arg-type]
+        return align(table, run, alignment, **options, top_depth=top_depth, progress=progress)  # type: ignore[arg-type]
     return table.joined(lambda adapted: align(table.documents, run, adapted, **options, progress=progress), alignment)  # type: ignore[arg-type]
 
 
@@ -71,7 +72,7 @@ def tables_of(table: Judgments) -> tuple[str, ...]:
 
     Examples
     --------
-    >>> from idealrank.data.preferences.preference_qrels import PreferenceQrels
+    >>> from idealrank.data.preference_qrels import PreferenceQrels
     >>> tables_of(PreferenceQrels({"q": {"ann": {"a": 1, "b": 0}}}))
     ('preferences',)
     """
@@ -83,7 +84,7 @@ def ties_for(table: Judgments, ties: Ties) -> Ties:
 
     Examples
     --------
-    >>> from idealrank.data.preferences.preference_qrels import PreferenceQrels
+    >>> from idealrank.data.preference_qrels import PreferenceQrels
     >>> ties_for(PreferenceQrels({"q": {"ann": {"a": 1, "b": 0}}}), "docid")
     'docid-ascending'
     """

@@ -1,4 +1,7 @@
-"""The policies of a convention that act on queries once run and judgments are joined: unjudged documents, missing queries."""
+"""Policies of a convention for grades, unjudged documents and missing queries; and the sorted grades of each query for its ideal."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -6,8 +9,150 @@ from idealrank import _kernel
 from idealrank.data.alignment import Alignment
 from idealrank.data.qrels import Qrels
 from idealrank.data.run import Run
-from idealrank.data.types import IntArray, decode_id
+from idealrank.data.types import BoolArray, FloatArray, IntArray, decode_id
 from idealrank.errors import InputError
+
+
+@dataclass(frozen=True, eq=False)
+class Graded:
+    """Grades after the convention's policies.
+
+    Attributes
+    ----------
+    grades : float64 array, shape (n,)
+        The grades to measure with.
+    removed : bool array, shape (n,), or None
+        Documents that vanish from every list.
+    truncated : int
+        How many grades were cut to whole numbers.
+    """
+
+    grades: FloatArray
+    removed: BoolArray | None
+    truncated: int
+
+
+def apply_grade_policies(grades: FloatArray, alignment: Alignment, locate: Callable[[int], str]) -> Graded:
+    """Apply `Alignment.grades` and `Alignment.negative`.
+
+    Parameters
+    ----------
+    grades : float64 array, shape (n,)
+        As given.
+    alignment : Alignment
+        The policies.
+    locate : callable
+        Names a row for an error message.
+
+    Raises
+    ------
+    InputError
+        A grade is negative and the policy is ``"error"``.
+
+    Examples
+    --------
+    >>> apply_grade_policies(np.array([2.5, -1.0]), Alignment(grades="truncated"), str).grades
+    array([2., 0.])
+    """
+    truncated = 0
+    if alignment.grades == "truncated":
+        whole = np.trunc(grades)
+        truncated = int(np.count_nonzero(whole != grades))
+        grades = whole if truncated else grades
+    elif alignment.grades == "minimum" and (grades < 1).any():
+        grades = np.where(grades < 1, 0.0, grades)
+    negative = grades < 0
+    removed: BoolArray | None = None
+    if negative.any():
+        if alignment.negative == "error":
+            row = int(np.flatnonzero(negative)[0])
+            raise InputError(
+                f"{locate(row)}: found grade {grades[row]:g} ({np.count_nonzero(negative)} negative grades in all), expected 0 or more; "
+                "negative=zero counts them as not relevant, negative=kept keeps them",
+                switch="negative=zero",
+            )
+        if alignment.negative == "zero":
+            grades = np.where(negative, 0.0, grades)
+        elif alignment.negative == "removed":
+            removed = negative
+        elif alignment.negative == "padding" and (grades == -1).any():
+            removed = grades == -1
+    return Graded(grades, removed, truncated)
+
+
+@dataclass(frozen=True, eq=False)
+class IdealGrades:
+    """The grades an ideal ranking would show, query after query, best first.
+
+    Attributes
+    ----------
+    offsets : int64 array, shape (n_queries + 1,)
+        Where each query's grades begin.
+    query, rank : int64 array, shape (n,)
+        Query code and rank in the ideal list (1 is the top) of each grade.
+    grade : float64 array, shape (n,)
+        Falling inside each query.
+    """
+
+    offsets: IntArray
+    query: IntArray
+    rank: IntArray
+    grade: FloatArray
+
+    @property
+    def sizes(self) -> IntArray:
+        """Number of grades per query, shape (n_queries,)."""
+        return np.diff(self.offsets)
+
+
+def sort_by_query(query: IntArray, values: FloatArray, n_queries: int) -> FloatArray:
+    """Values sorted falling inside each query; `query` must not fall.
+
+    Whole numbers of a small range, which grades nearly always are, are packed with their query into one integer key and
+    sorted at once; that is several times faster than sorting twice.
+
+    Examples
+    --------
+    >>> sort_by_query(np.array([0, 0, 1]), np.array([1.0, 2.0, 3.0]), 2)
+    array([2., 1., 3.])
+    """
+    if values.size == 0:
+        return values
+    top, bottom = float(values.max()), float(values.min())
+    if top - bottom < 2**20 and n_queries < 2**40 and abs(top) < 2**52 and bool((np.floor(values) == values).all()):
+        # In place: a new array of this size costs more in page faults than the arithmetic on it.
+        key = np.empty(values.size, np.int64)
+        np.subtract(top, values, out=key, casting="unsafe")
+        key |= query << 20
+        key.sort()
+        key &= 2**20 - 1
+        falling: FloatArray = np.subtract(top, key, dtype=np.float64)
+        return falling
+    sorted_values: FloatArray = values[np.lexsort((-values, query))]
+    return sorted_values
+
+
+def ideal_grades(query: IntArray, grade: FloatArray, n_queries: int) -> IdealGrades:
+    """Group and sort grades for the ideal.
+
+    Parameters
+    ----------
+    query : int64 array, shape (n,)
+        Query codes, not falling.
+    grade : float64 array, shape (n,)
+        Grades in any order inside a query.
+    n_queries : int
+        Number of queries, those without grades included.
+
+    Examples
+    --------
+    >>> ideal_grades(np.array([0, 0, 2]), np.array([0.0, 3.0, 1.0]), 3).rank
+    array([1, 2, 1])
+    """
+    sizes = np.bincount(query, minlength=n_queries)
+    offsets = np.concatenate(([0], np.cumsum(sizes))).astype(np.int64)
+    rank = np.arange(1, query.size + 1) - np.repeat(offsets[:-1], sizes)
+    return IdealGrades(offsets, query, rank, sort_by_query(query, grade, n_queries))
 
 
 def name_row(qrels: Qrels, row: int) -> str:

@@ -128,6 +128,18 @@ class Run:
         self._let_go = let_go
         return self
 
+    def renamed(self, name: str) -> "Run":
+        """Return the same run under another name.
+
+        Examples
+        --------
+        >>> Run({"q1": ["d1"]}).renamed("bm25").name
+        'bm25'
+        """
+        found = type(self).__new__(type(self))
+        found.__dict__.update(self.__dict__, name=name)
+        return found
+
     def let_go(self) -> None:
         """Give back memory that the run occupies and that can be had again: the pages of its mapped file."""
         if self._let_go is not None:

@@ -8,6 +8,7 @@ import numpy as np
 from idealrank import _kernel
 from idealrank.data.problems import translate
 from idealrank.data.run import KERNEL_TIES, Run
+from idealrank.data.top import Top
 from idealrank.data.types import AnyArray, BoolArray, IntArray, QueryIds, ShortArray, decode_id
 from idealrank.errors import OptionError
 
@@ -152,6 +153,59 @@ def join(
     else:
         a, b = _in_order(a), _in_order(b)
     return RunPairs(_ids(table, kept), query, a, b, policy, *_lonely(table, cross, length_a, length_b))
+
+
+def join_top(a: Top, b: Top, *, ties: str, depth: int, threads: int = 0) -> RunPairs:
+    """Join two runs by the first documents that their alignments kept, in the order that these gave them.
+
+    Documents below the depth are left out: measures that look no deeper have the values that `join` gives.
+
+    Parameters
+    ----------
+    a, b : Top
+        Kept at least down to the depth, of lists from which nothing was taken out.
+    ties : {"docid", "docid-ascending", "input"}
+        Policy of both alignments.
+    depth : int
+        The deepest rank looked at, from 1.
+    threads : int
+        0 uses all cores. The result is the same for any number.
+
+    Examples
+    --------
+    >>> from idealrank.data.align import align
+    >>> from idealrank.data.alignment import Alignment
+    >>> from idealrank.data.qrels import Qrels
+    >>> runs = Run({"q": ["a", "b", "c"]}), Run({"q": ["c", "x", "a"]})
+    >>> a, b = (align(Qrels({"q": {"a": 1}}), run, Alignment(), top_depth=3).top for run in runs)
+    >>> pairs = join_top(a, b, ties="docid", depth=3)
+    >>> pairs.a.rank.tolist(), pairs.b.rank.tolist(), pairs.longer.tolist()
+    ([3, 1], [1, 3], [3])
+    """
+    policy: PairTies = _checked("ties", ties, get_args(PairTies))
+    table, n = a.table, a.table.n_queries
+    # The scores fall with the ranks, and those that tie stand in their order already.
+    cross = _kernel.align(table, b.table, ties="input", duplicates="error", depth=depth, threads=threads)
+    of_b = _places(table, b.table)
+    length_b = np.where(of_b >= 0, np.append(b.lengths, 0)[of_b], 0)
+    both = (a.lengths > 0) & (length_b > 0)
+    kept = np.flatnonzero(both)
+    owner = np.repeat(np.arange(n), np.diff(cross.hit_offsets[: n + 1]))
+    rank_a, rank_b = cross.hit_row - table.offsets[owner] + 1, cross.hit_rank.astype(np.int64)
+    within = rank_a <= depth
+    query, rank_a, rank_b = (np.cumsum(both) - 1)[owner[within]], rank_a[within], rank_b[within]
+    side_a = Side(a.lengths[kept], a.n_tied[kept], rank_a, rank_a, rank_a)
+    side_b = Side(length_b[kept], b.n_tied[of_b[kept]], rank_b, rank_b, rank_b)
+    lonely_b = b.lengths > 0
+    lonely_b[of_b[kept]] = False
+    only_a, only_b = _ids(table, np.flatnonzero((a.lengths > 0) & ~both)), _ids(b.table, np.flatnonzero(lonely_b))
+    return RunPairs(_ids(table, kept), query, side_a, side_b, policy, only_a, only_b)
+
+
+def _places(table: _kernel.Table, other: _kernel.Table) -> IntArray:
+    """Number of each query of a table in the other; -1 where that does not have it."""
+    place = {query: number for number, query in enumerate(other.query_ids())}
+    return np.fromiter((place.get(query, -1) for query in table.query_ids()), np.int64, table.n_queries)
 
 
 class _Ranks(NamedTuple):

@@ -1,4 +1,4 @@
-"""Array types and the lazily decoded sequence of query ids."""
+"""Array types, the lazily decoded sequence of query ids, and `Progress` of a kernel job for packages that do not import the kernel."""
 
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any, TypeAlias, overload
@@ -7,6 +7,7 @@ import numpy as np
 import numpy.typing as npt
 
 from idealrank import _kernel
+from idealrank._kernel import Progress
 from idealrank.errors import OptionError
 
 FloatArray: TypeAlias = npt.NDArray[np.float64]
@@ -135,3 +136,6 @@ def sought_id(identifier: str) -> bytes:
         return encode_id(identifier)
     except UnicodeEncodeError:
         return identifier.encode("utf-8", "surrogatepass")
+
+
+__all__ = ["Progress"]

@@ -9,8 +9,7 @@ from typing import Any
 import numpy as np
 
 from idealrank._lazy import repr_html
-from idealrank.data.hits import Scope
-from idealrank.data.judged import Judged
+from idealrank.data.judged import Judged, Scope
 from idealrank.data.types import AnyArray, FloatArray, IntArray
 
 # The next step after a mismatch of ids, for every report.

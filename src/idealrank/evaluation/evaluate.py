@@ -11,7 +11,7 @@ from idealrank import _kernel
 from idealrank._lazy import computed, repr_html
 from idealrank.conventions import Convention, array_convention
 from idealrank.data.fingerprints import merged
-from idealrank.data.frames import frame_of
+from idealrank.data.interchange import frame_of
 from idealrank.data.join import Judgments, join, tables_of, ties_for
 from idealrank.data.judged import Judged
 from idealrank.data.lists import Lists
@@ -21,7 +21,7 @@ from idealrank.data.types import AnyArray, BoolArray, FloatArray
 from idealrank.errors import IdealrankWarning, IncompatibleError, InputError
 from idealrank.evaluation.batches import Measured, measure_lists, measure_parts, splits
 from idealrank.evaluation.coverage import Coverage, look_like_grades, look_like_scores
-from idealrank.measures.aggregates import Means, aggregate, values_by_query
+from idealrank.measures.aggregates import Means, values_by_query
 from idealrank.measures.measure import Measure
 from idealrank.measures.parse import MeasureLike, parse_measure, parse_measures
 from idealrank.measures.threshold import BinaryMeasure
@@ -167,7 +167,7 @@ class Evaluation:
 
         NaN if no query counts for a measure.
         """
-        return Means({str(measure): aggregate(measure, self.values[:, i], self.scored[:, i]) for i, measure in enumerate(self.measures)})
+        return Means.of(self.measures, self.values, self.scored)
 
     def per_query(self) -> dict[str, dict[str, float | None]]:
         """Return ``{query: {measure: value}}``; None if the query does not count."""
@@ -387,6 +387,7 @@ def evaluate(
     max_documents: int | None = None,
     keep_unjudged: bool = False,
     keep_for: Iterable[Measure] = (),
+    keep_top: int = 0,
     threads: int = 0,
     progress: _kernel.Progress | None = None,
     inputs: Sequence[InputRecord] = (),
@@ -410,6 +411,8 @@ def evaluate(
         `max_documents`.
     keep_for : iterable of Measure
         Keep the hits as deep as these need them, too, for `Evaluation.further`.
+    keep_top : int
+        Keep the first documents of every list down to this rank, and the hits of whole lists; for `Qrels` without `max_documents`.
     threads : int
         Number of threads; 0 uses all cores. Values do not depend on it.
     progress : Progress, optional
@@ -429,9 +432,14 @@ def evaluate(
     convention = Convention.of(convention, ties=ties_for(qrels, convention.alignment.ties))
     resolved = tuple(measure.under(convention) for measure in asked)
     later = [measure.under(convention) for measure in keep_for]
-    options = {"depth": _depth([*resolved, *later]), "max_documents": max_documents, "threads": threads, "progress": progress}
-    options["unjudged_depth"] = unjudged_depth(resolved, run) if keep_unjudged and isinstance(qrels, Qrels) else 0
-    judged = join(qrels, run, convention.alignment, **options)  # type: ignore[arg-type]
+    depth = 0 if keep_top else _depth([*resolved, *later])
+    kept = {
+        "unjudged_depth": unjudged_depth(resolved, run) if keep_unjudged and isinstance(qrels, Qrels) else 0,
+        "top_depth": keep_top if isinstance(qrels, Qrels) else 0,
+    }
+    judged = join(
+        qrels, run, convention.alignment, depth=depth, max_documents=max_documents, threads=threads, progress=progress, **kept
+    )  # fmt: skip
     if not judged.n_queries:
         raise InputError(
             f"no query to evaluate: {qrels.name} has {qrels.n_queries} queries, run {run.name!r} answers {judged.scope.queries_in_run}, "
@@ -445,7 +453,7 @@ def evaluate(
     if _look_swapped(qrels, run):
         measured = replace(measured, coverage=replace(measured.coverage, looks_swapped=True))
     found = _evaluation(run.name, judged.queries, asked, measured, provenance, doubtful_comments=doubtful, path=path)
-    return replace(found, judged=judged) if options["unjudged_depth"] or later else found
+    return replace(found, judged=judged) if any(kept.values()) or later else found
 
 
 def _look_swapped(qrels: Judgments, run: Run) -> bool:

@@ -1,27 +1,32 @@
-"""Similarity of two runs: values of pair measures by query, with their coverage."""
+"""Similarity of runs: values of pair measures by query with their coverage, and the means of every two of several runs."""
 
 import warnings
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
+from itertools import combinations_with_replacement, permutations, product
 from typing import Any
 
 import numpy as np
 
 from idealrank import _kernel
 from idealrank._lazy import repr_html
-from idealrank.data.frames import frame_of
+from idealrank.data.interchange import frame_of
+from idealrank.data.one_query import in_memory_where_distinct
 from idealrank.data.run import Run
-from idealrank.data.run_pairs import RunPairs, join
+from idealrank.data.run_pairs import RunPairs, join, join_top
+from idealrank.data.top import Top
 from idealrank.data.types import BoolArray, FloatArray, IntArray
 from idealrank.errors import IdealrankWarning, InputError
 from idealrank.evaluation.evaluate import InputRecord
-from idealrank.measures.aggregates import Means, aggregate, values_by_query
+from idealrank.measures.aggregates import Means, values_by_query
 from idealrank.measures.measure import Measure
 from idealrank.measures.pairs import PairMeasure
 from idealrank.measures.parse import MeasureLike, parse_pair_measure, parse_pair_measures
 from idealrank.version import __version__
 
 DEFAULT_PAIR_MEASURES = ("RBO(p=0.9)", "overlap@10", "Jaccard@10", "tau", "tauAP")
+DEFAULT_MATRIX_MEASURES = ("RBO(p=0.9)", "overlap@10")
 
 _SOME = 3
 _DEPTH = 10  # of a comparison by measures without a cutoff
@@ -106,9 +111,7 @@ class Overlap:
 
     def mean(self) -> PairMeans:
         """Mean of each measure over the queries for which it is defined, exact in any order; NaN if there are none."""
-        return PairMeans(
-            {str(measure): aggregate(measure, self.values[:, i], self.scored[:, i]) for i, measure in enumerate(self.measures)}
-        )
+        return PairMeans.of(self.measures, self.values, self.scored)
 
     def per_query(self) -> dict[str, dict[str, float | None]]:
         """Return ``{query: {measure: value}}``; None if the measure is undefined."""
@@ -138,6 +141,95 @@ class Overlap:
             f"Overlap({self.names[0]!r}, {self.names[1]!r}: {means}; {len(self.queries)} common queries, "
             f"{len(self.only_a)} only in the first, {len(self.only_b)} only in the second, ties={self.ties})"
         )
+
+
+@dataclass(frozen=True, eq=False)
+class OverlapMatrix:
+    """Similarity of every two of several runs.
+
+    Attributes
+    ----------
+    names : tuple of str
+        Names of the runs, in their order in every matrix.
+    measures : tuple of Measure
+        Measures of two runs.
+    pairs : mapping of (str, str) to Overlap
+        The overlap of each run with itself and with every other run. If a measure is not symmetric, both orders of each pair.
+
+    Examples
+    --------
+    >>> import idealrank as ir
+    >>> found = ir.overlap_matrix([{"q": ["x", "y"]}, {"q": ["y", "x"]}, {"q": ["x", "z"]}], "overlap@2", names=["a", "b", "c"])
+    >>> found["overlap@2"].tolist()
+    [[1.0, 1.0, 0.5], [1.0, 1.0, 0.5], [0.5, 0.5, 1.0]]
+    >>> found.pair("a", "c").per_query()
+    {'q': {'overlap@2': 0.5}}
+    """
+
+    names: tuple[str, ...]
+    measures: tuple[Measure, ...]
+    pairs: Mapping[tuple[str, str], Overlap]
+
+    _repr_html_ = repr_html  # for notebooks
+
+    def __getitem__(self, measure: MeasureLike) -> FloatArray:
+        """Means of one measure, shape (n_runs, n_runs): of the run of the row with the run of the column; NaN if undefined."""
+        wanted = parse_pair_measure(measure)
+        if wanted not in self.measures:
+            raise KeyError(f"{wanted}: not computed, only {', '.join(map(str, self.measures))}")
+        return np.array([[self._means[a, b][str(wanted)] for b in self.names] for a in self.names])
+
+    @cached_property
+    def _means(self) -> dict[tuple[str, str], PairMeans]:
+        means = {pair: found.mean() for pair, found in self.pairs.items()}
+        return {**{(b, a): found for (a, b), found in means.items()}, **means}
+
+    def pair(self, a: str, b: str) -> Overlap:
+        """Overlap of two runs.
+
+        Raises
+        ------
+        KeyError
+            A run is not in the matrix.
+        """
+        found = self.pairs.get((a, b)) or self.pairs.get((b, a))
+        if found is None:
+            raise KeyError(f"{a!r}, {b!r}: expected two of {', '.join(map(repr, self.names))}")
+        return found
+
+    def common(self) -> IntArray:
+        """Number of queries that both runs answer, shape (n_runs, n_runs)."""
+        return np.array([[len(self.pair(a, b).queries) for b in self.names] for a in self.names])
+
+    def values_with(self, measure: MeasureLike) -> IntArray:
+        """Number of queries that have a value by one measure, shape (n_runs, n_runs)."""
+        place = self.measures.index(parse_pair_measure(measure))
+        return np.array([[np.count_nonzero(self.pair(a, b).scored[:, place]) for b in self.names] for a in self.names])
+
+    def to_frame(self, backend: Any = "pandas") -> Any:
+        """Return a dataframe with a row for each measure and ordered pair: ``run_a``, ``run_b``, ``measure``, ``value``, ``queries``.
+
+        Parameters
+        ----------
+        backend : {"pandas", "polars", "pyarrow", ...}
+            Any eager dataframe library that narwhals supports and that is installed.
+
+        Examples
+        --------
+        >>> import idealrank as ir
+        >>> ir.overlap_matrix([{"q": ["x"]}, {"q": ["x"]}]).to_frame("polars").shape
+        (8, 5)
+        """
+        rows = [
+            (a, b, text, value, int(n))
+            for a, b in product(self.names, repeat=2)
+            for (text, value), n in zip(self._means[a, b].items(), self.pair(a, b).scored.sum(axis=0), strict=True)
+        ]
+        titles = ("run_a", "run_b", "measure", "value", "queries")
+        return frame_of(dict(zip(titles, map(list, zip(*rows, strict=True)), strict=True)), backend)
+
+    def __repr__(self) -> str:
+        return f"OverlapMatrix({', '.join(map(repr, self.names))}: {', '.join(map(str, self.measures))})"
 
 
 def measures_beside(measures: Iterable[Measure]) -> tuple[Measure, ...]:
@@ -201,16 +293,70 @@ def overlap(
     >>> overlap(Run({"q": ["a", "b"]}), Run({"q": ["a", "c"]}), "overlap@2").mean()["overlap@2"]
     0.5
     """
-    asked = parse_pair_measures(measures)
     pairs = join(run_a, run_b, ties=ties, duplicates=duplicates, depth=depth, threads=threads, progress=progress)
-    _doubt(pairs, run_a.name, run_b.name)
-    found = [measure.measured_pair(pairs) for measure in asked if isinstance(measure, PairMeasure)]
+    found = _measured(pairs, (run_a, run_b), (run_a.name, run_b.name), parse_pair_measures(measures), duplicates, inputs)
+    _warn_of_disjoint(found, stacklevel=4)
+    return found
+
+
+def overlap_of_top(
+    run_a: Run, run_b: Run, top_a: Top, top_b: Top, measures: Iterable[Measure], *, ties: str, duplicates: str, depth: int, threads: int = 0
+) -> Overlap:
+    """Compare two runs by the first documents that their alignments kept, without reading or ranking them again.
+
+    Parameters
+    ----------
+    run_a, run_b : Run
+        Names of the runs.
+    top_a, top_b : Top
+        First documents of their lists.
+    measures : iterable of Measure
+        Measures of two runs that look no deeper than `depth`.
+    ties, duplicates : str
+        The policies of both alignments.
+    depth, threads
+        See `idealrank.data.run_pairs.join_top`.
+
+    Raises
+    ------
+    InputError
+        No query is in both runs.
+
+    Examples
+    --------
+    >>> from idealrank.data.qrels import Qrels
+    >>> from idealrank.evaluation.evaluate import evaluate
+    >>> runs = Run({"q": ["a", "b"]}), Run({"q": ["a", "c"]})
+    >>> tops = [evaluate(Qrels({"q": {"a": 1}}), run, "RR", keep_top=2).judged.top for run in runs]
+    >>> overlap_of_top(*runs, *tops, parse_pair_measures("overlap@2"), ties="docid", duplicates="error", depth=2).mean()["overlap@2"]
+    0.5
+    """
+    pairs = join_top(top_a, top_b, ties=ties, depth=depth, threads=threads)
+    found = _measured(pairs, (run_a, run_b), (run_a.name, run_b.name), tuple(measures), duplicates, ())
+    _warn_of_disjoint(found, stacklevel=4)
+    return found
+
+
+def _measured(
+    pairs: RunPairs,
+    runs: tuple[Run, Run],
+    names: tuple[str, str],
+    measures: tuple[Measure, ...],
+    duplicates: str,
+    inputs: Sequence[InputRecord],
+) -> Overlap:
+    if not pairs.n_queries:
+        raise InputError(
+            f"found no query in common: run {names[0]!r} answers {_some(pairs.only_a)}, run {names[1]!r} {_some(pairs.only_b)}; "
+            "expected at least one; do the query ids of both match?"
+        )
+    found = [measure.measured_pair(pairs) for measure in measures if isinstance(measure, PairMeasure)]
     everyone = np.ones(pairs.n_queries, bool)
     return Overlap(
-        (run_a.name, run_b.name),
-        (_path(run_a), _path(run_b)),
+        names,
+        (_path(runs[0]), _path(runs[1])),
         pairs.queries,
-        asked,
+        measures,
         np.column_stack([result.values for result in found]),
         np.column_stack([everyone if result.scored is None else result.scored for result in found]),
         pairs.only_a,
@@ -223,19 +369,59 @@ def overlap(
     )
 
 
-def _doubt(pairs: RunPairs, a: str, b: str) -> None:
-    """Refuse runs that have nothing in common, and warn of those that have queries alone."""
-    if not pairs.n_queries:
-        raise InputError(
-            f"found no query in common: run {a!r} answers {_some(pairs.only_a)}, run {b!r} {_some(pairs.only_b)}; "
-            "expected at least one; do the query ids of both match?"
-        )
-    if not pairs.query.size:
+def overlap_matrix(
+    runs: Sequence[Run],
+    names: Sequence[str],
+    measures: "MeasureLike | Iterable[MeasureLike]" = DEFAULT_MATRIX_MEASURES,
+    *,
+    ties: str = "shared",
+    duplicates: str = "error",
+    threads: int = 0,
+    tell: Callable[[int, int], None] | None = None,
+    inputs: Sequence[InputRecord] = (),
+) -> OverlapMatrix:
+    """Compare every two of several runs.
+
+    Parameters
+    ----------
+    runs : sequence of Run
+        Two or more runs.
+    names : sequence of str
+        A different name for each.
+    measures, ties, duplicates, threads, inputs
+        As for `overlap`.
+    tell : callable, optional
+        Progress callback, called with the number of finished pairs and the total.
+
+    Examples
+    --------
+    >>> runs = [Run({"q": ranking}) for ranking in (["x", "y"], ["x", "z"], ["z", "y"])]
+    >>> overlap_matrix(runs, ["a", "b", "c"], "overlap@1")["overlap@1"].tolist()
+    [[1.0, 1.0, 0.0], [1.0, 1.0, 0.0], [0.0, 0.0, 1.0]]
+    """
+    asked = parse_pair_measures(measures)
+    held = dict(zip(names, map(in_memory_where_distinct, runs), strict=True))  # each is compared with all others
+    wanted = list(combinations_with_replacement(held, 2))
+    if not all(isinstance(measure, PairMeasure) and measure.symmetric for measure in asked):
+        wanted = [*((name, name) for name in held), *permutations(held, 2)]
+    found = {}
+    for done, (a, b) in enumerate(wanted, 1):
+        pairs = join(held[a], held[b], ties=ties, duplicates=duplicates, threads=threads)
+        found[a, b] = _measured(pairs, (held[a], held[b]), (a, b), asked, duplicates, inputs)
+        _warn_of_disjoint(found[a, b], stacklevel=4)
+        if tell is not None:
+            tell(done, len(wanted))
+    return OverlapMatrix(tuple(held), asked, found)
+
+
+def _warn_of_disjoint(found: Overlap, stacklevel: int) -> None:
+    if not found.common.any():
+        a, b = found.names
         warnings.warn(
-            f"runs {a!r} and {b!r} have no document in common in any of {pairs.n_queries} common queries; do the "
-            "document ids of both match?",
+            f"runs {a!r} and {b!r} have no document in common in any of {len(found.queries)} common queries; do the document ids of both "
+            "match?",
             IdealrankWarning,
-            stacklevel=4,
+            stacklevel=stacklevel,
         )
 
 

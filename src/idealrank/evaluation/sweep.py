@@ -10,8 +10,7 @@ from typing import TypeAlias
 
 import numpy as np
 
-from idealrank.conventions.occurrences import Occurrences
-from idealrank.conventions.switches import settled
+from idealrank.conventions.switches import Occurrences, settled
 from idealrank.data.alignment import Alignment
 from idealrank.data.join import Judgments, join
 from idealrank.data.judged import Judged

@@ -1,6 +1,6 @@
 """Results where experiments are kept: MLflow and Weights & Biases."""
 
-from idealrank.integrations.measure_names import metric_names
+from idealrank.integrations.content import metric_names
 from idealrank.integrations.mlflow import log_to_mlflow
 from idealrank.integrations.wandb import log_to_wandb
 

@@ -10,15 +10,15 @@ from idealrank.analysis.gate.outcome import UNREACHED, Gated
 from idealrank.api.evaluation import to_qrels, to_run, warn_of_doubt
 from idealrank.api.gate import GateJob, GateRequest, Result, settled
 from idealrank.conventions import Convention
-from idealrank.data.job_progress import Progress
 from idealrank.data.qrels import Qrels
 from idealrank.data.run import Run, name_of
+from idealrank.data.types import Progress
 from idealrank.errors import IdealrankError, OptionError
 from idealrank.evaluation.evaluate import Evaluation
 from idealrank.io.gate_files.gate_policies import TABLE, find_policy
+from idealrank.reports.table.text import harmless
 from idealrank.reports.views.gate.gate import gate_text
 from idealrank.reports.views.gate.sentences import could_see, one_line, reasons, verdict
-from idealrank.reports.workflow_log import harmless
 
 _NO_BASELINE = f'baseline: found none, expected ranking_gate(qrels, run, baseline="best.run.gz"), or one in [{TABLE}]'
 

@@ -5,16 +5,19 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain
-from typing import Literal, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 from idealrank.analysis.comparison import traffic_thirds
 from idealrank.analysis.comparison.query_table import queries_of
-from idealrank.analysis.comparison.slice_tests import Categories
-from idealrank.errors import FileFormatError, InputError
+from idealrank.analysis.comparison.slice_differences import Categories
+from idealrank.data.interchange import is_frame
+from idealrank.errors import FileFormatError, InputError, OptionError, shown
 from idealrank.evaluation.evaluate import Evaluation
 from idealrank.io.formats.delimited import rows_in_batches
+from idealrank.io.formats.detection import refuse_foreign, sniff
 from idealrank.io.notes import Notes, Tell
 from idealrank.io.numerals import parse_number
+from idealrank.io.record_files import BYTE_ORDER_MARK, FieldRecord, columnar_records, frame_records, is_columnar, json_records, line_records
 from idealrank.io.sources import Paths, Source, open_sources
 
 _QUERY = ("query", "query_id", "query-id", "qid", "topic")
@@ -22,21 +25,27 @@ _USER = ("user", "user_id", "user-id", "userid")  # the query of recommenders, w
 _CATEGORY = ("category", "slice")
 _TRAFFIC = ("weight", "traffic", "count", "frequency")
 _CLUSTER = ("cluster", "user", "session")
+_HEAD = 1 << 16
 _LINE_END = re.compile(r"\r\n|\r|\n")
 _BLANKS = re.compile(r"[ \t]+")
 _OF_TRAFFIC = "traffic:"  # before the path of a file of traffic: its head, torso and tail are slices
 
 
-def read_categories(path: Paths, *, tell: Tell | None = None) -> dict[str, tuple[str, ...]]:
+def read_categories(
+    path: "Paths | Any", *, columns: Mapping[str, str] | None = None, tell: Tell | None = None
+) -> dict[str, tuple[str, ...]]:
     r"""Read the categories of each query.
 
     Parameters
     ----------
-    path : path, or list of paths
-        Comma- or tab-separated file. Its header names ``query`` (or query_id, query-id, qid, topic, user, user_id) and ``category`` (or
-        slice). If there are only two columns, the second may have any name except one reserved for other files; further columns are
-        ignored. Without a header: lines ``QUERY CATEGORY``, separated by a comma, a tab or blanks; lines that begin with ``#`` are
-        comments. A query on several lines belongs to several categories. Compressed files are decompressed; ``-`` is standard input.
+    path : path, list of paths, or dataframe
+        CSV, TSV, JSON, JSON lines, Parquet or Arrow. Columns are ``query`` (or query_id, query-id, qid, topic, user, user_id) and
+        ``category`` (or slice). If there are only two columns, the second may have any name except one reserved for other files; further
+        columns are ignored. JSON may also be ``{query: category}``. Text without a header line: lines ``QUERY CATEGORY``, separated by a
+        comma, a tab, a semicolon or blanks; lines that begin with ``#`` are comments. A query on several lines, or with a list, belongs to
+        several categories. Compressed files are decompressed; ``-`` is standard input.
+    columns : mapping, optional
+        Names of the columns: ``{"query": ..., "category": ...}``; guessed where not given.
     tell : callable, optional
         Callback for messages about irregularities; without it they are warnings.
 
@@ -61,21 +70,29 @@ def read_categories(path: Paths, *, tell: Tell | None = None) -> dict[str, tuple
     {'q1': ('news', 'short'), 'q2': ('news',)}
     """
     found: dict[str, dict[str, None]] = {}
-    for source in open_sources(path, Notes(tell)):
-        for query, category, line in _pairs(source, _CATEGORY):
+    for one in _rows_of(path, _Wanted.of(_CATEGORY, columns), tell):
+        for category in one.words:
             if not category:
-                raise FileFormatError(source.path, line, "an empty category", "a name", "leave out the line of a query without one")
-            found.setdefault(query, {})[category] = None
+                raise FileFormatError(one.path, one.line, "an empty category", "a name", "leave out the line of a query without one")
+            found.setdefault(one.query, {})[category] = None
     return {query: tuple(names) for query, names in found.items()}
 
 
-def read_traffic(path: Paths, *, zeros: Literal["allowed", "refused"] = "allowed", tell: Tell | None = None) -> dict[str, float]:
+def read_traffic(
+    path: "Paths | Any",
+    *,
+    columns: Mapping[str, str] | None = None,
+    zeros: Literal["allowed", "refused"] = "allowed",
+    tell: Tell | None = None,
+) -> dict[str, float]:
     r"""Read the traffic or weight of each query.
 
     Parameters
     ----------
-    path : path, or list of paths
+    path : path, list of paths, or dataframe
         As for `read_categories`, with a column ``traffic`` (or weight, count, frequency) of finite numbers of at least 0, each query once.
+    columns : mapping, optional
+        Names of the columns: ``{"query": ..., "traffic": ...}``; guessed where not given.
     zeros : {"allowed", "refused"}
         Whether zeros are allowed. They are refused in weights: a query without weight cannot be compared.
     tell : callable, optional
@@ -102,23 +119,25 @@ def read_traffic(path: Paths, *, zeros: Literal["allowed", "refused"] = "allowed
     True
     """
     found: dict[str, float] = {}
-    for one in _once(path, _TRAFFIC, tell):
-        number = parse_number(one.word)
+    for one, word in _once(path, _Wanted.of(_TRAFFIC, columns), tell):
+        number = parse_number(word)
         if number is None or not 0 <= number < math.inf or (number == 0 and zeros == "refused"):
             expected = "a finite number from 0 on" if zeros == "allowed" else "a finite weight above 0"
             hint = "leave out queries that count nothing from all files" if number == 0 else ""
-            raise FileFormatError(one.path, one.line, repr(one.word), expected, hint)
+            raise FileFormatError(one.path, one.line, repr(word), expected, hint)
         found[one.query] = number
     return found
 
 
-def read_clusters(path: Paths, *, tell: Tell | None = None) -> dict[str, str]:
+def read_clusters(path: "Paths | Any", *, columns: Mapping[str, str] | None = None, tell: Tell | None = None) -> dict[str, str]:
     r"""Read the cluster (user, session, topic) of each query, for `clusters` of `compare` and `gate`.
 
     Parameters
     ----------
-    path : path, or list of paths
+    path : path, list of paths, or dataframe
         As for `read_categories`, with a column ``cluster`` (or user, session), each query once.
+    columns : mapping, optional
+        Names of the columns: ``{"query": ..., "cluster": ...}``; guessed where not given.
     tell : callable, optional
         Callback for messages about irregularities; without it they are warnings.
 
@@ -143,85 +162,189 @@ def read_clusters(path: Paths, *, tell: Tell | None = None) -> dict[str, str]:
     {'q1': 'ann', 'q2': 'bob'}
     """
     found: dict[str, str] = {}
-    for one in _once(path, _CLUSTER, tell):
-        if not one.word:
+    for one, word in _once(path, _Wanted.of(_CLUSTER, columns), tell):
+        if not word:
             raise FileFormatError(one.path, one.line, "an empty cluster", "a name", "give a query that stands alone a cluster of its own")
-        found[one.query] = one.word
+        found[one.query] = word
     return found
 
 
 class _Read(NamedTuple):
+    """The word of one query, or several from a list; and its place."""
+
     query: str
-    word: str
+    words: Sequence[str]
     path: str
     line: int
 
 
-def _once(path: Paths, wanted: tuple[str, ...], tell: Tell | None) -> Iterator[_Read]:
+@dataclass(frozen=True)
+class _Wanted:
+    """The column that is read beside the query."""
+
+    names: tuple[str, ...]
+    given: Mapping[str, str]
+
+    @classmethod
+    def of(cls, names: tuple[str, ...], columns: Mapping[str, str] | None) -> "_Wanted":
+        given = {("query" if role in ("query", "user") else role): str(name) for role, name in (columns or {}).items()}
+        if unknown := [role for role in given if role not in ("query", *names)]:
+            raise OptionError(f"columns: found {', '.join(map(repr, unknown))}, expected 'query' (or 'user') and {names[0]!r}")
+        return cls(names, {("query" if role == "query" else names[0]): name for role, name in given.items()})
+
+    def choose(self, path: str, line: int, names: Sequence[str]) -> tuple[str, str]:
+        """Names of the columns of the query and of the word."""
+        query = self._named("query", path, line, names) or _one(path, line, names, _QUERY if _any(names, _QUERY) else _USER, "")
+        word = self._named(self.names[0], path, line, names)
+        others = [name for name in names if name != query]
+        if not word and len(names) == 2 and len(others) == 1:
+            other = _plain(others[0])
+            known = any(other in words for words in (_QUERY, _CATEGORY, _TRAFFIC, _CLUSTER))
+            word = others[0] if other in self.names or (other and not known) else ""
+        return query, word or _one(path, line, names, self.names, query)
+
+    def _named(self, role: str, path: str, line: int, names: Sequence[str]) -> str:
+        name = self.given.get(role, "")
+        if name and list(names).count(name) != 1:
+            raise FileFormatError(path, line, f"columns {', '.join(map(repr, names))}", f"one column {name!r} for the {role}")
+        return name
+
+
+def _plain(name: str) -> str:
+    return name.strip().lower()
+
+
+def _any(names: Sequence[str], known: tuple[str, ...]) -> bool:
+    return any(_plain(name) in known for name in names)
+
+
+def _one(path: str, line: int, names: Sequence[str], known: tuple[str, ...], taken: str) -> str:
+    """The only column beside the taken one that one of the known names fits."""
+    found = [name for name in names if name != taken and _plain(name) in known]
+    if len(found) != 1:
+        said = f"{'several columns' if found else 'no column'} for {known[0]} among {', '.join(map(repr, map(_plain, names)))}"
+        thirds = known is _CATEGORY and _any(names, _TRAFFIC)
+        hint = "traffic_thirds(read_traffic(PATH)) makes head, torso and tail of traffic" if thirds else _NAME_COLUMNS
+        command = f"--slices traffic:{path} makes head, torso and tail of traffic" if thirds else "rename it in the header line"
+        raise FileFormatError(path, line, said, f"one named {' or '.join(known)}", hint, command_hint=command)
+    return found[0]
+
+
+_NAME_COLUMNS = "rename it in the header line, or name it with columns="
+
+
+def _once(table: Any, wanted: _Wanted, tell: Tell | None) -> Iterator[tuple[_Read, str]]:
     """The word of each query, which may stand there once."""
     seen = set()
-    for source in open_sources(path, Notes(tell)):
-        for query, word, line in _pairs(source, wanted):
-            if query in seen:
-                hint = "add its numbers up" if wanted is _TRAFFIC else ""
-                raise FileFormatError(source.path, line, f"query {query!r} a second time", "each query once", hint)
-            seen.add(query)
-            yield _Read(query, word, source.path, line)
+    for one in _rows_of(table, wanted, tell):
+        if one.query in seen:
+            hint = "add its numbers up" if wanted.names is _TRAFFIC else ""
+            raise FileFormatError(one.path, one.line, f"query {one.query!r} a second time", "each query once", hint)
+        if len(one.words) != 1:
+            raise FileFormatError(one.path, one.line, f"{len(one.words)} values for query {one.query!r}", "one value")
+        seen.add(one.query)
+        yield one, one.words[0]
 
 
-def _pairs(source: Source, wanted: tuple[str, ...]) -> Iterator[tuple[str, str, int]]:
-    """Query, the other cell, and line of each row."""
+def _rows_of(table: Any, wanted: _Wanted, tell: Tell | None) -> Iterator[_Read]:
+    """Rows of a dataframe, or of files in any format."""
+    if is_frame(table):
+        yield from _of_columns(table, wanted)
+        return
+    for source in open_sources(table, Notes(tell)):
+        refuse_foreign(source.path, bytes(source.data[:4]))
+        start = bytes(source.data[:_HEAD]).removeprefix(BYTE_ORDER_MARK).lstrip()
+        if is_columnar(start):
+            yield from _of_columns(source, wanted)
+        elif start[:1] in (b"{", b"["):
+            yield from _of_json(source, wanted)
+        else:
+            yield from _of_text(source, wanted)
+
+
+def _of_columns(table: Any, wanted: _Wanted) -> Iterator[_Read]:
+    """Rows of Parquet, Arrow IPC or a dataframe."""
+    where, chosen = table.path if isinstance(table, Source) else "dataframe", ("", "")
+
+    def choose(names: Sequence[str]) -> Sequence[str]:
+        nonlocal chosen
+        chosen = wanted.choose(where, 0, names)
+        return chosen
+
+    for record in columnar_records(table, choose) if isinstance(table, Source) else frame_records(table, where, choose):
+        yield _of_record(record, *chosen)
+
+
+def _of_json(source: Source, wanted: _Wanted) -> Iterator[_Read]:
+    """Records as JSON lines or in an array, or values by query."""
+    word, text = wanted.names[0], source.read()
+    is_lines = text.lstrip().startswith(b"{") and "jsonl" in sniff(source.data)[:1]
+    expected = f"{{query: {word}}}, or records with query and {word}"
+    lines = line_records(text.split(b"\n"), source.path) if is_lines else None
+    fields: tuple[str, str] | None = None
+    for record in lines or json_records(text, source.path, "query", word, expected):
+        if fields is None:
+            fields = wanted.choose(record.place, record.line, list(record.fields))
+        yield _of_record(record, *fields)
+
+
+def _of_record(record: FieldRecord, query: str, word: str) -> _Read:
+    for name in (query, word):
+        if name not in record.fields:
+            raise FileFormatError(record.place, record.line, f"no field {name!r}", "all fields of the first record")
+    value, id_ = record.fields[word], record.fields[query]
+    if isinstance(id_, bool) or not isinstance(id_, (str, int)) or id_ == "":
+        raise FileFormatError(record.place, record.line, f"query {shown(repr(id_))}", "an id: text or a whole number")
+    values = value if isinstance(value, (list, tuple)) else [value]
+    return _Read(str(id_), [_word(one, record) for one in values], record.place, record.line)
+
+
+def _word(value: Any, record: FieldRecord) -> str:
+    if value is None or value != value:
+        return ""
+    if isinstance(value, (Mapping, list, tuple)):
+        raise FileFormatError(record.place, record.line, type(value).__name__, "a text or a number")
+    return str(value).strip()
+
+
+def _of_text(source: Source, wanted: _Wanted) -> Iterator[_Read]:
+    """Query and word of each line, by the columns of a header line where there is one."""
     rows = ((row, line) for row, line in _rows(source))
     first = next((found for found in rows if not found[0][0].startswith("#")), None)
+    word = wanted.names[0]
     if first is None:
-        raise FileFormatError(source.path, 0, "an empty file", f"lines QUERY {wanted[0].upper()}, or columns query and {wanted[0]}")
-    names = [name.strip().lower() for name in first[0]]
-    headed = any(name in _QUERY or name in _USER for name in names)
-    places, width = _places(source.path, first[1], names, wanted) if headed else ((0, 1), 2)
+        raise FileFormatError(source.path, 0, "an empty file", f"lines QUERY {word.upper()}, or columns query and {word}")
+    names = [name.strip() for name in first[0]]
+    headed = bool(wanted.given) or any(name.lower() in _QUERY or name.lower() in _USER for name in names)
+    places, width = (0, 1), 2
+    if headed:
+        query, other = wanted.choose(source.path, first[1], names)
+        places, width = (names.index(query), names.index(other)), len(names)
     for row, line in rows if headed else chain([first], rows):
         if not headed and row[0].startswith("#"):
             continue
         if len(row) != width:
-            cells, expected = ("cell", f"{width}, as in the header line") if headed else ("field", f"2: QUERY {wanted[0].upper()}")
+            cells, expected = ("cell", f"{width}, as in the header line") if headed else ("field", f"2: QUERY {word.upper()}")
             raise FileFormatError(source.path, line, f"{len(row)} {cells}{'s' * (len(row) != 1)}", expected)
-        query, word = (row[place].strip() for place in places)
+        query, cell = (row[place].strip() for place in places)
         if not query:
             raise FileFormatError(source.path, line, "an empty query", "its id")
-        yield query, word, line
+        yield _Read(query, [cell], source.path, line)
 
 
 def _rows(source: Source) -> Iterator[tuple[list[str], int]]:
-    """Cells of each line that is not blank, with its number; tabs, else commas, else blanks separate, as in the first line of data."""
-    lines = (line for line in bytes(source.data[: 1 << 16]).splitlines() if line.strip() and not line.startswith(b"#"))
+    """Cells of each line that is not blank, with its number; tabs, commas, semicolons or blanks separate, as in the first line of data."""
+    lines = (line for line in bytes(source.data[:_HEAD]).splitlines() if line.strip() and not line.startswith(b"#"))
     head = next(lines, b"")
-    if b"\t" in head or b"," in head:
-        for rows, numbers in rows_in_batches(source, "\t" if b"\t" in head else ","):
+    delimiter = next((sign for sign in (b"\t", b",", b";") if sign in head), None)
+    if delimiter is not None and not (delimiter == b";" and b" " in head.strip()):  # an id may hold a semicolon
+        for rows, numbers in rows_in_batches(source, delimiter.decode()):
             yield from zip(rows, numbers.tolist(), strict=True)
         return
     text = source.read().decode("utf-8-sig", "surrogateescape")
     for number, line in enumerate(_LINE_END.split(text), 1):
         if line.strip():
             yield _BLANKS.split(line.strip()), number
-
-
-def _places(path: str, line: int, names: list[str], wanted: tuple[str, ...]) -> tuple[tuple[int, int], int]:
-    """Columns of the query and of the word, and how many there are."""
-    query = _place(path, line, names, _QUERY if any(name in _QUERY for name in names) else _USER)
-    other = names[1 - query] if len(names) == 2 else ""
-    if other in wanted or (other and not any(other in known for known in (_QUERY, _CATEGORY, _TRAFFIC, _CLUSTER))):
-        return (query, 1 - query), 2
-    return (query, _place(path, line, names, wanted)), len(names)
-
-
-def _place(path: str, line: int, names: list[str], known: tuple[str, ...]) -> int:
-    places = [place for place, name in enumerate(names) if name in known]
-    if len(places) != 1:
-        found = f"{'several columns' if places else 'no column'} for {known[0]} among {', '.join(map(repr, names))}"
-        thirds = known is _CATEGORY and any(name in _TRAFFIC for name in names)
-        hint = "traffic_thirds(read_traffic(PATH)) makes head, torso and tail of traffic" if thirds else "rename it in the header line"
-        command = f"--slices traffic:{path} makes head, torso and tail of traffic" if thirds else ""
-        raise FileFormatError(path, line, found, f"one named {' or '.join(known)}", hint, command_hint=command)
-    return places[0]
 
 
 @dataclass(frozen=True)

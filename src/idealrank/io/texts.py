@@ -2,21 +2,19 @@
 
 import csv
 import io
-import json
 import re
 from collections import deque
-from collections.abc import Callable, Collection, Generator, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Generator, Iterator, Sequence
 from contextlib import closing
-from importlib import import_module
 from itertools import islice
 from typing import Any, NamedTuple
 
-from idealrank._lazy import load_extra
 from idealrank.data.types import decode_id
 from idealrank.errors import FileFormatError, shown
-from idealrank.io.formats.arrow import foreign_names
 from idealrank.io.formats.delimited import CELLS, csv_rows
+from idealrank.io.formats.detection import refuse_foreign
 from idealrank.io.notes import Notes, Tell
+from idealrank.io.record_files import BYTE_ORDER_MARK, FieldRecord, columnar_records, is_columnar, json_records, line_records
 from idealrank.io.sources import AnyPath, open_sources, open_stream
 
 LENGTH = 300
@@ -30,8 +28,6 @@ _TEXTS = ("text", "contents", "content", "body", "passage", "abstract", "questio
 # The id of a record that begins with it: most lines of a large file are not wanted, and need not be parsed.
 _LEADING_ID = re.compile(rb'\s*\{\s*"(' + b"|".join(name.encode() for name in _IDS) + rb')"\s*:\s*(?:"([^"\\]*)"|(\d+))')
 _WIDE = 4  # letters looked at for each that is kept: blanks are drawn together
-_ROWS = 1 << 12
-_BYTE_ORDER_MARK = b"\xef\xbb\xbf"  # editors put one in front
 
 
 class _Entry(NamedTuple):
@@ -55,10 +51,10 @@ def read_texts(path: AnyPath, wanted: Collection[str] | None = None, *, length: 
     Parameters
     ----------
     path : path
-        Lines ``ID<tab>TEXT``, a table with a header line (commas or tabs), JSON lines, a JSON object ``{id: text}`` or an array of
-        records, or Parquet; compressed files are unpacked as they are read, ``-`` is standard input. Tables and records have an id
-        (``_id``, ``id``, ``query_id``, ``doc_id``, ``docid``, ``docno``, ``pid``, ...) and a text (``text``, ``contents``, ``body``,
-        ``passage``, ``query``, ...), a ``title``, or both, as in BEIR and MS MARCO.
+        Lines ``ID<tab>TEXT``, a table with a header line (commas, semicolons or tabs), JSON lines, a JSON object ``{id: text}`` or an
+        array of records, Parquet or Arrow; compressed files are unpacked as they are read, ``-`` is standard input. Tables and records
+        have an id (``_id``, ``id``, ``query_id``, ``doc_id``, ``docid``, ``docno``, ``pid``, ...) and a text (``text``, ``contents``,
+        ``body``, ``passage``, ``query``, ...), a ``title``, or both, as in BEIR and MS MARCO.
     wanted : collection of str, optional
         Ids whose texts are kept; all of them by default. Nothing is read after the last of these.
     length : int
@@ -78,7 +74,7 @@ def read_texts(path: AnyPath, wanted: Collection[str] | None = None, *, length: 
     FileFormatError
         A line or record cannot be used, or a wanted id stands there twice; with file and line.
     MissingExtraError
-        Parquet is read and pyarrow is not installed.
+        Parquet or Arrow is read and pyarrow is not installed.
 
     Examples
     --------
@@ -158,9 +154,10 @@ def _entries(read: _Read, notes: Notes) -> Generator[_Entry, None, None]:
 def _by_format(read: _Read, notes: Notes, stream: io.BufferedReader) -> Iterator[_Entry]:
     """Read texts in the format that the content indicates."""
     head = stream.peek(1)
-    start = head.removeprefix(_BYTE_ORDER_MARK).lstrip()
-    if start.startswith(b"PAR1"):
-        return _of_parquet(read, notes)
+    refuse_foreign(read.path, head[:4])
+    start = head.removeprefix(BYTE_ORDER_MARK).lstrip()
+    if is_columnar(start):
+        return _of_columns(read, notes)
     if start.startswith(b"{") and (_LEADING_ID.match(start) or _has_ending(read.path, (".jsonl", ".ndjson"))):
         return _of_lines(read, stream)
     if start[:1] in (b"{", b"["):
@@ -179,7 +176,7 @@ def _of_tabs(read: _Read, stream: io.BufferedReader) -> Iterator[_Entry]:
     """Lines of an id, a tab and a text in one or several columns; or columns named in a header line."""
     columns: _Columns | None = None
     for number, line in enumerate(stream, 1):
-        row = (line.removeprefix(_BYTE_ORDER_MARK) if number == 1 else line).rstrip(b"\r\n")
+        row = (line.removeprefix(BYTE_ORDER_MARK) if number == 1 else line).rstrip(b"\r\n")
         if number == 1:
             columns = _Columns.of_header([_decoded(cell).strip().lower() for cell in row.split(b"\t")])
             if columns is not None:
@@ -197,9 +194,10 @@ def _of_tabs(read: _Read, stream: io.BufferedReader) -> Iterator[_Entry]:
 
 
 def _of_csv(read: _Read, stream: io.BufferedReader) -> Iterator[_Entry]:
-    """Comma-separated columns with a header line; cells may be quoted as RFC 4180 has it."""
+    """Columns with a header line, separated by commas, or by semicolons where it has no comma; cells may be quoted as RFC 4180 has it."""
+    head = stream.peek(1).partition(b"\n")[0]
     with io.TextIOWrapper(stream, encoding="utf-8-sig", errors="surrogateescape", newline="") as text:
-        reader = csv_rows(text)
+        reader = csv_rows(text, ";" if b";" in head and b"," not in head else ",")
         try:
             yield from _of_rows(read, reader)
         except csv.Error as error:
@@ -266,75 +264,54 @@ def _joined(parts: Sequence[str]) -> str:
 
 def _of_lines(read: _Read, stream: io.BufferedReader) -> Iterator[_Entry]:
     """JSON lines; lines that begin with an unwanted id are skipped."""
-    for number, line in enumerate(stream, 1):
+
+    def skip(line: bytes) -> bool:
         leading = _LEADING_ID.match(line)
-        if leading is not None and not read.is_wanted(decode_id(leading[2] if leading[2] is not None else leading[3])):
-            continue
-        if not line.strip():
-            continue
-        try:
-            record = json.loads(line.removeprefix(_BYTE_ORDER_MARK))
-        except (ValueError, RecursionError) as error:
-            raise FileFormatError(read.path, number, f"a line that is no JSON ({error})", "a record on each line") from None
-        yield from _of_record(record, read, number, "")
+        return leading is not None and not read.is_wanted(decode_id(leading[2] if leading[2] is not None else leading[3]))
+
+    for record in line_records(stream, read.path, skip):
+        yield from _of_record(record, read)
 
 
 def _of_json(read: _Read, stream: io.BufferedReader) -> Iterator[_Entry]:
     """One JSON value: an object of texts, or of records, by id; or an array of records."""
-    try:
-        value = json.loads(stream.read().removeprefix(_BYTE_ORDER_MARK))
-    except (ValueError, RecursionError) as error:
-        raise FileFormatError(read.path, 0, f"text that is no JSON ({error})", "{id: text}, or an array of records") from None
-    if isinstance(value, list):
-        for number, record in enumerate(value, 1):
-            yield from _of_record(record, read, 0, f"record {number}")
-        return
-    for name, text in value.items():
-        if not read.is_wanted(name):
-            continue
-        record = text if isinstance(text, Mapping) else {"text": text}
-        yield from _of_record({**record, "_id": name}, read, 0, f"id {shown(repr(name))}")
+    expected = "{id: text}, or an array of records"
+    for record in json_records(stream.read(), read.path, "_id", "text", expected, is_wanted=read.is_wanted):
+        yield from _of_record(record, read)
 
 
-def _of_record(record: Any, read: _Read, line: int, place: str) -> Iterator[_Entry]:
+def _of_record(record: FieldRecord, read: _Read) -> Iterator[_Entry]:
     """The text of one record, if it is wanted."""
-    where = f"{read.path}: {place}" if place else read.path
-    if not isinstance(record, Mapping):
-        raise FileFormatError(where, line, f"{type(record).__name__}", "a record with an id and a text")
-    fields = _fields(record)
+    where, line, values = record.place, record.line, record.fields
+    fields = _fields(values)
     if fields is None:
-        found = f"no id and no text among the fields {', '.join(shown(repr(name)) for name in list(record)[:6])}"
+        found = f"no id and no text among the fields {', '.join(shown(repr(name)) for name in list(values)[:6])}"
         raise FileFormatError(where, line, found, "such as _id and text")
-    name = record[fields[0]]
+    name = values[fields[0]]
     if isinstance(name, bool) or not isinstance(name, (str, int)):
         raise FileFormatError(where, line, f"{fields[0]} {shown(repr(name))}", "an id: text or a whole number")
     if not read.is_wanted(_named(str(name), where, line)):
         return
-    parts = ["" if record[field] is None else record[field] for field in fields[1]]
+    parts = ["" if values[field] is None else values[field] for field in fields[1]]
     for field, part in zip(fields[1], parts, strict=True):
         if not isinstance(part, str):
             raise FileFormatError(where, line, f"{field} {shown(repr(part))}", "a text")
     yield _Entry(str(name), _printable(_joined(parts)), line)
 
 
-def _of_parquet(read: _Read, notes: Notes) -> Iterator[_Entry]:
-    """The columns of id and text of a Parquet file, some rows at a time."""
-    pyarrow = load_extra("pyarrow", "reading Parquet", "arrow")
-    (source,) = open_sources(read.path, notes)
-    try:
-        file = import_module("pyarrow.parquet").ParquetFile(pyarrow.PythonFile(source.open()))
-        fields = _fields(file.schema_arrow.names)
+def _of_columns(read: _Read, notes: Notes) -> Iterator[_Entry]:
+    """The columns of id and text of a Parquet or Arrow IPC file."""
+
+    def choose(names: Sequence[str]) -> Sequence[str]:
+        fields = _fields(names)
         if fields is None:
-            names = ", ".join(shown(repr(name)) for name in file.schema_arrow.names[:6])
-            raise FileFormatError(read.path, 0, f"no id and no text among the columns {names}", "such as id and text")
-        for batch in file.iter_batches(batch_size=_ROWS, columns=[fields[0], *fields[1]]):
-            for record in batch.to_pylist():
-                yield from _of_record(record, read, 0, f"id {shown(repr(record[fields[0]]))}")
-        source.refuse_cut()
-    except UnicodeDecodeError:
-        raise foreign_names(read.path) from None
-    except (pyarrow.ArrowException, OSError) as error:
-        raise FileFormatError(read.path, 0, f"damaged data ({error})", "a Parquet file") from None
+            some = ", ".join(shown(repr(name)) for name in names[:6])
+            raise FileFormatError(read.path, 0, f"no id and no text among the columns {some}", "such as id and text")
+        return [fields[0], *fields[1]]
+
+    (source,) = open_sources(read.path, notes)
+    for record in columnar_records(source, choose):
+        yield from _of_record(record, read)
 
 
 def _named(name: str, path: str, line: int) -> str:

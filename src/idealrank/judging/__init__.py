@@ -1,4 +1,4 @@
-"""Judgments: what is missing from them, whether assessors agree, and what the grades of a model are worth.
+"""Judgments: what unjudged documents could change, agreement of assessors, aggregated grades, and a model's grades corrected by human ones.
 
 Everything here takes qrels, runs, mappings or plain arrays, and reads no file; `idealrank judge` and `idealrank.api` read files for it.
 """

@@ -1,11 +1,24 @@
 # The one list of public names: type checkers read it, and `_lazy.public_names` loads a name when it is first asked for.
 
+from idealrank.judging.aggregation import Aggregated as Aggregated
+from idealrank.judging.aggregation import AggregationAccuracy as AggregationAccuracy
+from idealrank.judging.aggregation import DawidSkene as DawidSkene
+from idealrank.judging.aggregation import aggregations as aggregations
+from idealrank.judging.aggregation import dawid_skene as dawid_skene
+from idealrank.judging.aggregation import majority_vote as majority_vote
+from idealrank.judging.alternative import AltTest as AltTest
+from idealrank.judging.alternative import AnnotatorTest as AnnotatorTest
+from idealrank.judging.alternative import alt_test as alt_test
 from idealrank.judging.analytic import ChanceTest as ChanceTest
 from idealrank.judging.analytic import chance_test as chance_test
 from idealrank.judging.correction import CorrectedMean as CorrectedMean
 from idealrank.judging.correction import correct as correct
 from idealrank.judging.document_correction import CorrectedDocuments as CorrectedDocuments
 from idealrank.judging.document_correction import correct_documents as correct_documents
+from idealrank.judging.gold import AssessorAccuracy as AssessorAccuracy
+from idealrank.judging.gold import BatchAccuracy as BatchAccuracy
+from idealrank.judging.gold import GoldReport as GoldReport
+from idealrank.judging.gold import gold_accuracy as gold_accuracy
 from idealrank.judging.interrater import Agreement as Agreement
 from idealrank.judging.interrater import agreement as agreement
 from idealrank.judging.interrater import agreement_of_counts as agreement_of_counts
@@ -22,6 +35,8 @@ from idealrank.judging.rater_tables import agreement_by_grade as agreement_by_gr
 from idealrank.judging.rater_tables import agreement_by_rater as agreement_by_rater
 from idealrank.judging.rater_tables import agreement_report as agreement_report
 from idealrank.judging.value_bounds import Bounds as Bounds
+from idealrank.judging.value_bounds import BoundsReport as BoundsReport
 from idealrank.judging.value_bounds import DifferenceBounds as DifferenceBounds
 from idealrank.judging.value_bounds import bounds as bounds
+from idealrank.judging.value_bounds import bounds_report as bounds_report
 from idealrank.judging.value_bounds import difference_bounds as difference_bounds

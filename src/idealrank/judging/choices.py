@@ -20,7 +20,7 @@ Choices: TypeAlias = Callable[[int], Iterable[Sequence[float]]]
 
 
 @dataclass(eq=False)
-class Ends:
+class ValueRange:
     """Lowest and highest value of each query among the choices tried so far.
 
     Attributes
@@ -57,13 +57,13 @@ class Trial:
         The documents.
     values : callable
         What a choice gives.
-    ends : Ends
+    ends : ValueRange
         Takes the values.
     """
 
     free: FreeDocuments
     values: Values
-    ends: Ends
+    ends: ValueRange
 
     def one(self, queries: BoolArray, grades: FloatArray) -> None:
         """Try one choice for some queries; grades of all free documents, shape (n_documents,)."""

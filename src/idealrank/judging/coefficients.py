@@ -160,7 +160,7 @@ def of_counts(counts: FloatArray, statistic: Statistic, matrix: FloatArray, kept
 
     def sums(cluster: IntArray, n_clusters: int) -> FloatArray:
         of_unit = cluster if kept is None else cluster[kept]
-        return np.stack([np.bincount(of_unit, column, n_clusters) for column in columns], axis=1)
+        return np.stack([np.asarray(np.bincount(of_unit, column, n_clusters), np.float64) for column in columns], axis=1)
 
     def value(found: FloatArray) -> FloatArray:
         parts = found[..., 2:]

@@ -37,7 +37,7 @@ class CorrectedMean:
     human_interval : tuple of float
         Their interval.
     judge_estimate : float
-        Mean of the judge over all units: what is printed where nobody corrects.
+        Mean of the judge over all units, without correction.
     n_clusters : int
         Clusters among the labelled units; `n_labelled` without clusters.
     df : float

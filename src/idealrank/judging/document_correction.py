@@ -334,7 +334,7 @@ class _Estimator:
     def _counts(self, inverse: FloatArray) -> FloatArray:
         """Estimated numbers of documents that reach each gain, shape (queries, gains)."""
         columns = (self.reached + inverse[:, None] * self.missed).T
-        counts = [np.bincount(self.sample.query, column, self.sample.n_queries) for column in columns]
+        counts = [np.asarray(np.bincount(self.sample.query, column, self.sample.n_queries), np.float64) for column in columns]
         return np.stack(counts, axis=1) if counts else np.zeros((self.sample.n_queries, 0))
 
     def value(self, inverse: FloatArray | None = None) -> float:
@@ -349,12 +349,12 @@ class _Estimator:
         return _ratio(dcg, ideal)
 
     def query_parts(self) -> FloatArray:
-        """What each query adds to the error of the ratio."""
+        """Error that each query adds to the ratio."""
         dcg, ideal = self.sums()
         return np.asarray((dcg - _ratio(dcg, ideal) * ideal) / ideal.sum())
 
     def document_errors(self) -> FloatArray:
-        """What each sampled document would add to the estimate, by the delta method."""
+        """Change of the estimate by each sampled document, by the delta method."""
         dcg, ideal = self.sums()
         errors = self.weights * self.missing
         if self.ideal is not None:

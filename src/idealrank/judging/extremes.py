@@ -2,37 +2,36 @@
 
 For each query, the first of these ways that applies:
 
-1. *A quotient of two sums* (nDCG, R) or a plain sum (DCG, P, RBP): `quotient_extremes` finds the extremes of any size.
+1. *A quotient of two sums* (nDCG, R) or a plain sum (DCG, P, RBP): `Quotients` finds the extremes of any size.
 2. *A value that rises with grades* (ERR, Success, RR, ...): all documents at the highest grade, all at the lowest. In a difference, this
    settles documents that one run alone returns; grades of documents that both return are enumerated.
 3. *A value that rises if higher grades move up* (AP, Rprec, F, nERR, ...): for given numbers of documents with each grade, the highest
    value has the highest grades at the top, the lowest value at the bottom. Only choices sorted by rank are enumerated; of AP,
-   `precision_extremes` finds the best one.
+   `PrecisionList` finds the best one.
 4. *Few choices*: all are enumerated.
-5. Else the bounds are outer ones: those of the measure, or of a difference, the difference of the bounds of both runs.
+5. Else the bounds are outer ones: the bounds of the measure, or for a difference, the difference of the bounds of both runs.
 """
 
 from collections.abc import Iterator
 from dataclasses import dataclass, fields, replace
 from functools import cached_property
+from typing import cast
 
 import numpy as np
 
 from idealrank.conventions import Convention
-from idealrank.data.hits import Hits
+from idealrank.data.judged import Hits
 from idealrank.data.types import BoolArray, FloatArray, IntArray
 from idealrank.errors import OptionError
-from idealrank.judging.choices import Ends, Trial, at_most_one, every, n_sorted, sorted_choices
+from idealrank.judging.choices import Trial, ValueRange, at_most_one, every, n_sorted, sorted_choices
 from idealrank.judging.free_documents import NOWHERE, FreeDocuments
-from idealrank.judging.precision_extremes import PrecisionList
-from idealrank.judging.quotient_extremes import Quotients
+from idealrank.judging.quotients import PrecisionList, Quotients
 from idealrank.measures.binary import AP
 from idealrank.measures.cutoffs import resolve_cutoff
 from idealrank.measures.discounts import Discount
 from idealrank.measures.gains import TableGain
 from idealrank.measures.measure import Measure
 from idealrank.measures.terms import Fraction
-from idealrank.measures.threshold import BinaryMeasure
 
 MOST = 2048  # choices of grades of one query that are enumerated
 _FEW = 64  # different grades, up to which all queries are worked out with all of them
@@ -94,7 +93,7 @@ class Problem:
 
     def of_run(self, side: int = 0) -> Extremes:
         """Extremes of the value of one run."""
-        trial = Trial(self.free, lambda copies, grades: self._values(side, copies, grades), Ends(len(self.free.queries)))
+        trial = Trial(self.free, lambda copies, grades: self._values(side, copies, grades), ValueRange(len(self.free.queries)))
         left = self._start(trial)
         left &= ~self._by_quotient(trial, left, (side,))
         left &= ~self._by_sum(trial, left, (side,))
@@ -116,7 +115,7 @@ class Problem:
         def values(copies: IntArray, grades: FloatArray) -> FloatArray:
             return self._values(1, copies, grades) - self._values(0, copies, grades)
 
-        trial = Trial(self.free, values, Ends(len(self.free.queries)))
+        trial = Trial(self.free, values, ValueRange(len(self.free.queries)))
         left = self._start(trial)
         left &= ~self._by_quotient(trial, left, (1, 0))
         left &= ~self._by_sum(trial, left, (1, 0))
@@ -254,8 +253,8 @@ class Problem:
 
     def _by_precision(self, trial: Trial, left: BoolArray, side: int) -> BoolArray:
         """Extremes of average precision, unless ties leave the order open or a document is listed twice; the queries that it settles."""
-        one, measure = self.free.sides[side], self.measure
-        if not isinstance(measure, AP) or not left.any() or self.convention.alignment.duplicates == "twice":
+        one, measure = self.free.sides[side], cast("AP", self.measure)
+        if measure.response != "precision" or not left.any() or self.convention.alignment.duplicates == "twice":
             return np.zeros_like(left)
         judged, relevant = one.judged, one.judged.relevant(measure.threshold)
         settled = left & ~self._tied((side,))
@@ -318,25 +317,24 @@ class Problem:
     def _grades(self) -> FloatArray:
         """Grades that differ to the measure, by rising worth where the measure says what they are worth, else by themselves."""
         levels = self._levels(np.ones(len(self.free.queries), np.bool_))
-        if self.measure.name in ("nDCG", "DCG") or (isinstance(self.measure, BinaryMeasure) and not _has(self.measure, "gain")):
-            return self._gains(levels)[0]
-        return levels
+        is_binary = _has(self.measure, "rel") and not _has(self.measure, "gain") and self.measure.worth(levels) is not None
+        return self._gains(levels)[0] if is_binary else levels
 
     @property
     def _rises(self) -> bool:
-        """Whether no grade lowers the value: a query without a relevant document must have the lowest value."""
+        """True if no grade lowers the value: a query without a relevant document must have the lowest value."""
         no_relevant = getattr(self.measure, "no_relevant", None)
         return self._response in ("rising", "first") and no_relevant in (None, "zero", "quotient")
 
     @property
     def _moves_up(self) -> bool:
-        return self._response in ("upward", "first")
+        return self._response in ("upward", "first", "precision")
 
     @cached_property
     def _response(self) -> str:
         """The response of the measure, where its gains rise with the grade, and its discount falls with the rank."""
         gain, discount = getattr(self.measure, "gain", None), getattr(self.measure, "discount", None)
-        if gain is not None and not gain.rising and self.measure.name not in ("nDCG", "DCG"):
+        if gain is not None and not gain.rising:
             return "unknown"
         if getattr(self.measure, "ideal", None) == "returned" and len(self.free.sides) > 1:
             return "unknown"  # a grade that moves into the list raises the ideal, too
@@ -381,7 +379,7 @@ class Problem:
         return np.zeros(len(self.free.queries), np.bool_) if fixed else self._tied(sides)
 
 
-def _closed(ends: Ends, left: BoolArray, low: "FloatArray | float", high: "FloatArray | float") -> Extremes:
+def _closed(ends: ValueRange, left: BoolArray, low: "FloatArray | float", high: "FloatArray | float") -> Extremes:
     """The extremes found, and outer bounds for the queries left over."""
     return Extremes(np.where(left, low, ends.low), np.where(left, high, ends.high), ~left, ends.always)
 

@@ -7,9 +7,8 @@ from typing import Self, TypeAlias
 
 import numpy as np
 
-from idealrank.data.grades import ideal_grades
-from idealrank.data.hits import Alignments, Hits, Judgments, UnjudgedHits
-from idealrank.data.judged import Judged
+from idealrank.data.judged import Alignments, Hits, Judged, Judgments, UnjudgedHits
+from idealrank.data.policies import ideal_grades
 from idealrank.data.types import BoolArray, FloatArray, IntArray, QueryIds
 from idealrank.errors import InputError
 
@@ -18,7 +17,7 @@ KeyArray: TypeAlias = "np.ndarray[tuple[int], np.dtype[np.uint64]]"
 
 
 @dataclass(frozen=True, eq=False)
-class Side:
+class ListedPlaces:
     """One run, and the places of free documents in its lists.
 
     Attributes
@@ -28,7 +27,7 @@ class Side:
     row : int64 array, shape (n_queries,)
         Query code in `judged` of each query compared.
     places : Hits
-        Places of free documents, query after query, by rank; its query codes are those of the queries compared.
+        Places of free documents, query after query, by rank; with the query codes of the queries compared.
     document : int64 array, shape (n_places,)
         Free document of each place.
     """
@@ -49,7 +48,7 @@ class FreeDocuments:
         Queries compared.
     query : int64 array, shape (n_documents,)
         Query code of each document, rising.
-    sides : tuple of Side
+    sides : tuple of ListedPlaces
         The runs.
 
     Examples
@@ -66,7 +65,7 @@ class FreeDocuments:
 
     queries: Sequence[str]
     query: IntArray
-    sides: tuple[Side, ...]
+    sides: tuple[ListedPlaces, ...]
 
     @classmethod
     def of(cls, lists: Sequence[Judged], queries: Sequence[str], depth: int | None = None) -> Self:
@@ -257,7 +256,7 @@ def _within(judged: Judged, depth: int | None) -> BoolArray:
     return (unjudged.tie_first if judged.ties in ("expected", "best", "worst") else unjudged.rank) <= depth
 
 
-def _side(judged: Judged, row: IntArray, code: IntArray, key: KeyArray, distinct: KeyArray, place: IntArray) -> Side:
+def _side(judged: Judged, row: IntArray, code: IntArray, key: KeyArray, distinct: KeyArray, place: IntArray) -> ListedPlaces:
     """Places of free documents in one run, given their sorted keys and the document of each."""
     at = np.searchsorted(distinct, key)
     found = (at < distinct.size) & (code >= 0)
@@ -265,4 +264,5 @@ def _side(judged: Judged, row: IntArray, code: IntArray, key: KeyArray, distinct
     places = replace(_unjudged(judged).as_hits().part(found), query=code[found])
     order = np.lexsort((places.rank, places.query))
     spans = (None if column is None else column[order] for column in (places.tie_first, places.tie_last))
-    return Side(judged, row, Hits(places.query[order], places.rank[order], places.grade[order], None, *spans), place[at[found]][order])
+    in_order = Hits(places.query[order], places.rank[order], places.grade[order], None, *spans)
+    return ListedPlaces(judged, row, in_order, place[at[found]][order])

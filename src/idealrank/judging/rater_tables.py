@@ -369,7 +369,7 @@ def agreement_report(
     >>> [one.rater for one in agreement_report(table).by_rater]
     ['ann', 'ben']
     """
-    if len(table.raters) < 2:
+    if len(table.raters) == 1:  # a table has one or more
         raise InputError(
             f"judgments: found one rater, {table.raters[0]}, expected two: a file for each, or one whose second column names them"
         )

@@ -1,9 +1,9 @@
 """Aggregation of values over queries: mean, sum for counts, geometric mean; exact in any order."""
 
 import math
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import chain
-from typing import Any
+from typing import Any, Self
 
 from idealrank.data.types import BoolArray, FloatArray
 from idealrank.errors import InputError, OptionError
@@ -24,6 +24,11 @@ class Means(dict[str, float]):
     >>> means["nDCG@10"], means["ndcg_cut_10"], means[ir.NDCG(cutoff=10)]
     (1.0, 1.0, 1.0)
     """
+
+    @classmethod
+    def of(cls, measures: Sequence[Measure], values: FloatArray, scored: BoolArray) -> Self:
+        """Aggregates of the columns of `values` over the queries that are scored."""
+        return cls({str(measure): aggregate(measure, values[:, i], scored[:, i]) for i, measure in enumerate(measures)})
 
     def __missing__(self, key: object) -> float:
         text = self._text(key)

@@ -12,13 +12,13 @@ from typing import ClassVar, Literal, TypeAlias
 
 import numpy as np
 
-from idealrank.data.hits import Hits
-from idealrank.data.judged import Judged
+from idealrank.data.judged import Hits, Judged
+from idealrank.data.segments import number_within, sizes_of, starts_of
 from idealrank.data.types import BoolArray, FloatArray, IntArray
 from idealrank.measures.cutoffs import Cutoff, limits_of, resolve_cutoff
 from idealrank.measures.discounts import make_discount
 from idealrank.measures.measure import PerQuery, Response
-from idealrank.measures.ranks import chance_within, distinct_rows, number_within, rising_ranks, starts_of, tie_groups, tied_ranks
+from idealrank.measures.ranks import chance_within, distinct_rows, rising_ranks, tie_groups, tied_ranks
 from idealrank.measures.rules import checked
 from idealrank.measures.terms import Fraction, RelevantGroups, Terms
 from idealrank.measures.threshold import BalancedMeasure, BinaryMeasure, NeedsRelevant
@@ -266,7 +266,7 @@ class AP(NeedsRelevant):
     divisor: Divisor | None = None
 
     name: ClassVar[str] = "AP"
-    response: ClassVar[Response] = "upward"
+    response: ClassVar[Response] = "precision"
     samples: ClassVar = {"divisor": (None, "relevant", "reachable")}
     tells_unjudged: ClassVar[bool] = True
     summary: ClassVar[str] = "mean precision at the ranks of the relevant documents"
@@ -363,7 +363,7 @@ def _above(query: IntArray, values: FloatArray) -> FloatArray:
     """Sum of the values before each place of its query."""
     before = np.concatenate(([0.0], np.cumsum(values)[:-1])) if values.size else values
     starts = starts_of(query)
-    sums: FloatArray = before - np.repeat(before[starts], np.diff(np.append(starts, query.size)))
+    sums: FloatArray = before - np.repeat(before[starts], sizes_of(starts, query.size))
     return sums
 
 

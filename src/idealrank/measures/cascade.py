@@ -5,8 +5,7 @@ from typing import ClassVar, Literal, TypeAlias
 
 import numpy as np
 
-from idealrank.data.hits import Hits
-from idealrank.data.judged import Judged
+from idealrank.data.judged import Hits, Judged
 from idealrank.data.types import FloatArray, IntArray
 from idealrank.errors import InputError, OptionError
 from idealrank.measures.cutoffs import limits_of, resolve_cutoff
@@ -15,10 +14,10 @@ from idealrank.measures.gains import make_gain
 from idealrank.measures.measure import Measure, PerQuery, Response, number_option
 from idealrank.measures.measure_texts import number_text
 from idealrank.measures.ranks import chance_within, hit_weights
-from idealrank.measures.reading import cascaded, down_the_ranks, what_is_met
 from idealrank.measures.rules import checked
+from idealrank.measures.stopping import cascaded, down_the_ranks, what_is_met
+from idealrank.measures.sums import is_deep_enough, weighted_gains
 from idealrank.measures.terms import EXACT, FROM_THE_TOP
-from idealrank.measures.weighted import is_deep_enough, weighted_gains
 
 # Sums of chances this far below a whole number are that number.
 _NEARLY_NONE = 1e-9
@@ -35,9 +34,8 @@ class ERR(Measure):
     ``ERR@k = sum_{r=1..k} R_r / r prod_{i<r} (1 - R_i)`` with ``R = (2^grade - 1) / 2^max_rel``, in [0, 1).
 
     For tied scores, ``ties=expected`` gives the mean over all orders: the mean of ``prod (1 - R)`` over the first j of n tied documents is
-    an elementary symmetric polynomial, divided by its number of terms. If a tie group has more than 16 million products of graded documents
-    and places that count, the mean is integrated instead, which agrees to 12 digits. If a cutoff falls inside such a group and users still
-    reach it, since hardly any document stops them, the sum is used and takes time proportional to that product.
+    an elementary symmetric polynomial, divided by its number of terms. In a large tie group, some places are worked out and the others
+    interpolated, which agrees to 12 digits, so that the time hardly grows with the group, wherever the cutoff falls.
 
     Parameters
     ----------

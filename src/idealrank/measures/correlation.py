@@ -8,8 +8,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from idealrank.data.segments import heads, number_within, sizes_of, starts_of
 from idealrank.data.types import AnyArray, FloatArray, IntArray
-from idealrank.measures.ranks import number_within, starts_of
 
 
 @dataclass(frozen=True, eq=False)
@@ -65,7 +65,7 @@ def smaller_before(query: IntArray, values: AnyArray) -> IntArray:
     for bit in range(int(distinct.size - 1).bit_length() - 1, -1, -1):
         one = (code[place] >> bit) & 1
         starts = starts_of(prefix)
-        sizes = np.diff(np.append(starts, prefix.size))
+        sizes = sizes_of(starts, prefix.size)
         ones = np.cumsum(one) - one
         ones -= np.repeat(ones[starts], sizes)
         zeros = number_within(prefix) - 1 - ones
@@ -118,13 +118,8 @@ def _pairs_of(sizes: IntArray) -> IntArray:
 
 def _tied_pairs(query: IntArray, n_queries: int, *columns: AnyArray) -> IntArray:
     """Pairs of one query equal in every column; equal items must stand together."""
-    if query.size == 0:
-        return np.zeros(n_queries, np.int64)
-    differs = query[1:] != query[:-1]
-    for column in columns:
-        differs = differs | (column[1:] != column[:-1])
-    starts = np.flatnonzero(np.concatenate(([True], differs)))
-    pairs = _pairs_of(np.diff(np.append(starts, query.size)))
+    starts = starts_of(query, *columns)
+    pairs = _pairs_of(sizes_of(starts, query.size))
     return np.bincount(query[starts], pairs, minlength=n_queries).astype(np.int64)
 
 
@@ -253,8 +248,8 @@ class _Above:
     def of(cls, query: IntArray, order: AnyArray, other: AnyArray) -> "_Above":
         by_both = np.lexsort((other, order, query))
         query, order, other = query[by_both], order[by_both], other[by_both]
-        starts = np.flatnonzero(_tie_starts(query, order))
-        sizes = np.diff(np.append(starts, query.size))
+        starts = np.flatnonzero(heads(query, order))
+        sizes = sizes_of(starts, query.size)
         before = np.repeat((number_within(query) - 1)[starts], sizes)
         # Sorted one way and the other inside ties of the order, no member of a tie is counted against another.
         larger, smaller = smaller_before(query, -other), np.zeros(query.size, np.int64)
@@ -315,15 +310,10 @@ def _balances(query: IntArray, first: AnyArray, second: AnyArray) -> IntArray:
     return above.smaller - above.larger + (below.smaller - below.larger)[::-1]
 
 
-def _tie_starts(query: IntArray, column: AnyArray) -> AnyArray:
-    """Mark the first item of each tie; equal items must be adjacent."""
-    return np.concatenate(([True], (query[1:] != query[:-1]) | (column[1:] != column[:-1]))) if query.size else np.zeros(0, bool)
-
-
 def _tie_sizes(query: IntArray, column: AnyArray) -> IntArray:
     """Count the items tied with each item, itself included."""
-    starts = np.flatnonzero(_tie_starts(query, column))
-    sizes = np.diff(np.append(starts, query.size))
+    starts = np.flatnonzero(heads(query, column))
+    sizes = sizes_of(starts, query.size)
     return np.repeat(sizes, sizes)
 
 

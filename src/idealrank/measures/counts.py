@@ -7,8 +7,7 @@ import numpy as np
 from idealrank.data.judged import Judged
 from idealrank.measures.cutoffs import resolve_cutoff
 from idealrank.measures.measure import Measure, PerQuery, Response
-from idealrank.measures.states import nonrelevant_hits
-from idealrank.measures.threshold import BinaryMeasure
+from idealrank.measures.threshold import BinaryMeasure, nonrelevant_hits
 
 
 class NumQ(Measure):

@@ -14,8 +14,7 @@ from idealrank.data.types import FloatArray, IntArray
 from idealrank.measures.discounts import Discount, RankDiscount, make_discount
 from idealrank.measures.measure import number_option
 from idealrank.measures.measure_texts import number_text
-from idealrank.measures.user_model import StaticUser, UserModel, UserView, WithGoal
-from idealrank.measures.walk import AdaptiveUser, geometric, inverse_squares, walk
+from idealrank.measures.user_model import AdaptiveUser, StaticUser, UserModel, UserView, WithGoal, geometric, inverse_squares, walk
 
 _PROOF = "cwl-eval 1.0.12, recorded, all six numbers and their residuals to 10 digits"
 _AND_IR_MEASURES = f"{_PROOF}; ir_measures' own test values to 4 decimals"

@@ -10,21 +10,18 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from idealrank.data.grades import IdealGrades, ideal_grades, sort_by_query
-from idealrank.data.hits import Hits
-from idealrank.data.judged import Judged
+from idealrank.data.judged import Hits, Judged
+from idealrank.data.policies import IdealGrades, ideal_grades, sort_by_query
 from idealrank.data.types import BoolArray, FloatArray, IntArray
 from idealrank.errors import OptionError
 from idealrank.measures.cutoffs import limits_of
 from idealrank.measures.discounts import Discount, DiscountLike, make_discount
 from idealrank.measures.gains import Gain, GainLike, make_gain, trec_gains
 from idealrank.measures.measure import Measure, PerQuery, Response, fill_undefined
-from idealrank.measures.overflow import finite_sums
 from idealrank.measures.ranks import hit_weights, weights_within
-from idealrank.measures.rectangle import sum_rows
 from idealrank.measures.rules import Ideal, NoRelevant, Rounding, checked
+from idealrank.measures.sums import finite_sums, sum_rectangle, sum_rows
 from idealrank.measures.terms import EXACT, OWN_IDEAL, Fraction, Quotient, Terms
-from idealrank.measures.weighted import sum_rectangle
 
 # Some tools round per query or per term, and to the last digit as they do it. A quotient of two sums of hundredths that is no
 # hundredth itself lies further than this below the next one.

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from idealrank.data.segments import sizes_of
 from idealrank.data.types import AnyArray, BoolArray, FloatArray, IntArray
 
 # An int64 sum is formed only where its terms add up to less than this; twice that still fits.
@@ -159,7 +160,7 @@ def dots(values: AnyArray, weights: IntArray, starts: IntArray) -> Dyadic:
         low = dots((values & 0xFFFFFFFF).astype(np.float64), weights, starts)
         return dots((values >> 32).astype(np.float64), weights, starts) * np.full(1, 1 << 32) + low
     rest = values.astype(np.float64)
-    longest = int(np.diff(np.append(starts, values.size)).max())
+    longest = int(sizes_of(starts, values.size).max())
     bits = 61 - (max(_largest(weights), 1) * longest).bit_length()
     below = bits - math.frexp(float(np.abs(rest).max()))[1]  # a digit is the whole part of value x 2**below, less than 2**bits
     total = Dyadic(np.zeros(starts.size, np.int64))

@@ -5,18 +5,16 @@ from typing import ClassVar
 
 import numpy as np
 
-from idealrank.data.grades import sort_by_query
 from idealrank.data.judged import Judged
+from idealrank.data.policies import sort_by_query
 from idealrank.data.types import BoolArray, FloatArray, IntArray
 from idealrank.measures.discounts import Discount, make_discount
 from idealrank.measures.gains import Gain, GainLike, make_gain, trec_gains
 from idealrank.measures.measure import Measure, PerQuery, Response, fill_undefined, number_option
-from idealrank.measures.overflow import finite_sums, refuse_overflow
 from idealrank.measures.ranks import tied_ranks
 from idealrank.measures.rules import NoRelevant, checked
-from idealrank.measures.running import running_sums
-from idealrank.measures.states import groups_of, tie_order_matters
-from idealrank.measures.threshold import NeedsRelevant
+from idealrank.measures.sums import finite_sums, refuse_overflow, running_sums
+from idealrank.measures.threshold import NeedsRelevant, groups_of, tie_order_matters
 
 
 @dataclass(frozen=True, eq=False)

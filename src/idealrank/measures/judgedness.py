@@ -8,8 +8,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from idealrank.data.hits import Hits
-from idealrank.data.judged import Judged
+from idealrank.data.judged import Hits, Judged
 from idealrank.data.types import FloatArray
 from idealrank.measures.cutoffs import Cutoff, resolve_cutoff
 from idealrank.measures.measure import Measure, PerQuery

@@ -5,16 +5,16 @@ from typing import ClassVar
 
 import numpy as np
 
-from idealrank.data.hits import Hits, only_relevant
-from idealrank.data.judged import Judged
+from idealrank.data.judged import Hits, Judged, only_relevant
+from idealrank.data.segments import number_within, sizes_of, starts_of
 from idealrank.data.types import FloatArray, IntArray
 from idealrank.errors import OptionError, shown
 from idealrank.measures.correlation import overlap_sums
 from idealrank.measures.cutoffs import resolve_cutoff
 from idealrank.measures.discounts import make_discount
 from idealrank.measures.measure import Measure, OftenUndefined, PerQuery, fill_undefined, number_option
-from idealrank.measures.overflow import finite_sums, refuse_overflow
-from idealrank.measures.ranks import hit_weights, number_within, tie_groups, tied_ranks
+from idealrank.measures.ranks import hit_weights, tie_groups, tied_ranks
+from idealrank.measures.sums import finite_sums, refuse_overflow
 from idealrank.measures.threshold import NeedsRelevant
 
 _PERSISTENCE = 0.95
@@ -326,9 +326,8 @@ class Compat(NeedsRelevant):
         hits = judged.relevant(self.threshold).hits
         order = np.lexsort((rank, -hits.grade, hits.query))
         query, grade = hits.query[order], hits.grade[order]
-        new = np.concatenate(([True], (query[1:] != query[:-1]) | (grade[1:] != grade[:-1]))) if query.size else np.zeros(0, bool)
-        starts = np.flatnonzero(new)
-        place = np.arange(query.size) - np.repeat(starts, np.diff(np.append(starts, query.size)))
+        starts = starts_of(query, grade)
+        place = np.arange(query.size) - np.repeat(starts, sizes_of(starts, query.size))
         ideal = np.empty_like(rank)
         ideal[order] = _higher(judged, query, grade) + place + 1
         return ideal

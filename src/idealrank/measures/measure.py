@@ -7,8 +7,7 @@ from typing import Any, ClassVar, Literal, Self, TypeAlias
 
 import numpy as np
 
-from idealrank.data.hits import Hits
-from idealrank.data.judged import Judged
+from idealrank.data.judged import Hits, Judged
 from idealrank.data.types import BoolArray, FloatArray, IntArray
 from idealrank.errors import OptionError, shown
 from idealrank.measures.cutoffs import Cutoff, RelativeCutoff, cutoff_text, make_cutoff
@@ -20,7 +19,7 @@ Kind: TypeAlias = Literal["per query", "list-level", "pair of runs", "set-level"
 Aggregate: TypeAlias = Literal["mean", "sum", "geometric", "text"]
 Cuts: TypeAlias = Literal["optional", "required", "none"]
 TieValues: TypeAlias = Literal["closed form", "not affected", "not offered"]
-Response: TypeAlias = Literal["first", "rising", "upward", "unknown"]
+Response: TypeAlias = Literal["first", "rising", "upward", "precision", "unknown"]
 
 # By the names in `Measure.needs`: how to give such a table in Python, and on the command line.
 _HOW_TO_GIVE = {
@@ -73,7 +72,8 @@ class Measure:
     * ``tells_unjudged``: whether `weights` or `expected` define what an unjudged document would add if it were relevant;
     * ``response``: how the value of a list responds to grades. ``rising``: a higher grade of a returned document never lowers it, and
       grades of other documents do not matter; ``first``: this, and without ties the first relevant document alone matters; ``upward``:
-      if two documents swap their grades, the value is never lower when the higher grade moves up, or into the list; ``unknown``.
+      if two documents swap their grades, the value is never lower when the higher grade moves up, or into the list; ``precision``: this,
+      and the value averages precision as `AP` does; ``unknown``.
       Where a query has no relevant document, it says nothing;
     * ``samples``: example values of its own options, for tests and tables;
     * ``proof``: reference implementations it was tested against, and to how many digits.

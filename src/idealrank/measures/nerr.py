@@ -13,8 +13,7 @@ import numpy as np
 from idealrank.data.types import FloatArray, IntArray
 from idealrank.measures.discounts import make_discount
 from idealrank.measures.measure import number_option
-from idealrank.measures.user_model import UserModel, WithGoal
-from idealrank.measures.walk import AdaptiveUser, geometric, inverse_squares
+from idealrank.measures.user_model import AdaptiveUser, UserModel, WithGoal, geometric, inverse_squares
 
 _PROOF = "cwl-eval 1.0.12, recorded, all six numbers and their residuals to 10 digits; ir_measures' own test values to 4 decimals"
 

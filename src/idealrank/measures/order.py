@@ -12,8 +12,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from idealrank.data.hits import Hits
-from idealrank.data.judged import Judged
+from idealrank.data.judged import Hits, Judged
 from idealrank.data.types import BoolArray, FloatArray, IntArray
 from idealrank.measures.correlation import pair_counts, tau_ap, weighted_tau
 from idealrank.measures.cutoffs import limits_of, resolve_cutoff

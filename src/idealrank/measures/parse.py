@@ -1,8 +1,11 @@
-"""Parser of measure texts: our own (`nDCG(gain=exp2)@10`) and the spellings of other tools, whose tables are in `spellings`."""
+"""Parser of measure texts: our own (`nDCG(gain=exp2)@10`) and the spellings of other tools, whose tables are in `spellings`.
+
+It also has the texts of the default measures.
+"""
 
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import fields
 from typing import Any, TypeAlias
 
@@ -294,3 +297,24 @@ def _each_once(measures: "MeasureLike | Iterable[MeasureLike]", parse: Callable[
     if not parsed:
         raise OptionError("no measures given, expected at least one, as in nDCG@10")
     return parsed
+
+
+DEFAULT_MEASURES = ("nDCG@10", "nDCG", "AP", "RR", "P@10", "R@100")
+
+_BY_TABLE = {"preferences": ("prefs_simp", "prefs_pair", "prefs_avgjg"), "assessors": ("AP_avgjg", "P_avgjg@10")}
+
+
+def default_measures(tables: Collection[str] = ()) -> tuple[str, ...]:
+    """Texts of the measures for judgments of this kind.
+
+    Parameters
+    ----------
+    tables : collection of str
+        What the judgments are, in the words of `Measure.needs`; nothing for plain grades.
+
+    Examples
+    --------
+    >>> default_measures()[0], default_measures(["assessors"])
+    ('nDCG@10', ('AP_avgjg', 'P_avgjg@10'))
+    """
+    return next((_BY_TABLE[table] for table in tables if table in _BY_TABLE), DEFAULT_MEASURES)

@@ -12,13 +12,14 @@ from typing import Any, ClassVar
 import numpy as np
 
 from idealrank.data.judged import Judged
+from idealrank.data.segments import number_within, starts_of
 from idealrank.data.types import BoolArray, FloatArray, IntArray
 from idealrank.errors import OptionError
 from idealrank.measures.binary import AP
 from idealrank.measures.cutoffs import resolve_cutoff
 from idealrank.measures.measure import PerQuery, Response, number_option
 from idealrank.measures.measure_texts import number_text
-from idealrank.measures.ranks import chance_up_to, number_within, rising_ranks, starts_of, tie_groups, tied_ranks
+from idealrank.measures.ranks import chance_up_to, rising_ranks, tie_groups, tied_ranks
 from idealrank.measures.rules import RecallPoints, checked
 from idealrank.measures.threshold import NeedsRelevant
 

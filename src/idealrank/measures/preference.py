@@ -13,7 +13,8 @@ import numpy as np
 
 from idealrank.data.alignment import check_choice
 from idealrank.data.judged import Judged
-from idealrank.data.preferences.fulfilment import Among, Counts, Preferred
+from idealrank.data.preference_qrels import Among, Counts, Preferred
+from idealrank.data.segments import sizes_of
 from idealrank.data.types import BoolArray, FloatArray, IntArray
 from idealrank.errors import OptionError
 from idealrank.measures.measure import Measure, OftenUndefined, PerQuery, fill_undefined
@@ -319,7 +320,7 @@ class PrefsPair(PreferenceShare):
         orders = [(rank[pairs.better] < rank[pairs.worse]).astype(np.float64) for rank in preferred.ranks]
         fulfilled = np.add.reduceat((sum(orders[1:], orders[0]) / len(orders))[order], starts)
         query = preferred.query[pairs.group[order[starts]]]
-        scores = fulfilled / np.diff(np.append(starts, order.size))
+        scores = fulfilled / sizes_of(starts, order.size)
         sums, numbers = (np.bincount(query, weights, simple.size).astype(np.float64) for weights in (scores, None))
         return np.where(preferred.groups_by_query > 1, quotient(sums, numbers), simple)
 

@@ -6,12 +6,12 @@ from typing import ClassVar, Literal, TypeAlias
 import numpy as np
 
 from idealrank.data.alignment import ALSO_CALLED, Ties
-from idealrank.data.hits import Hits
-from idealrank.data.judged import Judged
+from idealrank.data.judged import Hits, Judged
+from idealrank.data.segments import heads, sizes_of, starts_of
 from idealrank.data.types import BoolArray, FloatArray, IntArray
 from idealrank.measures.measure import PerQuery
 from idealrank.measures.order import OfGrades
-from idealrank.measures.ranks import starts_of, tie_groups
+from idealrank.measures.ranks import tie_groups
 from idealrank.measures.rules import checked
 
 TieOrder: TypeAlias = Literal["worst", "expected", "best"]
@@ -129,9 +129,8 @@ def rank_dcg_values(hits: Hits, ties: Ties, n_queries: int) -> tuple[FloatArray,
 
 def _levels(query: IntArray, grade: FloatArray, starts: IntArray) -> IntArray:
     """Dense ranks of grades that rise within each query, from 1."""
-    changes = np.concatenate(([True], (query[1:] != query[:-1]) | (grade[1:] != grade[:-1])))
-    number: IntArray = np.cumsum(changes)
-    return number - np.repeat(number[starts] - 1, np.diff(np.append(starts, query.size)))
+    number: IntArray = np.cumsum(heads(query, grade), dtype=np.int64)
+    return number - np.repeat(number[starts] - 1, sizes_of(starts, query.size))
 
 
 def _in_order(hits: Hits, level: IntArray, discounted: IntArray, ties: Ties) -> "IntArray | FloatArray":

@@ -4,8 +4,8 @@ import math
 
 import numpy as np
 
-from idealrank.data.hits import Hits
-from idealrank.data.judged import Judged
+from idealrank.data.judged import Hits, Judged
+from idealrank.data.segments import heads, number_within, sizes_of, starts_of
 from idealrank.data.types import FloatArray, IntArray
 from idealrank.measures.cutoffs import Cutoff, limits_of
 from idealrank.measures.discounts import Discount
@@ -46,10 +46,10 @@ def tied_ranks(judged: Judged, hits: Hits, gains: FloatArray) -> IntArray:
     query, first, last, gain = hits.query[tied], hits.tie_first[tied], hits.tie_last[tied], gains[tied]
     order = np.lexsort((-gain if judged.ties == "best" else gain, first, query))
     tied, query, first, last, gain = tied[order], query[order], first[order], last[order], gain[order]
-    starts = np.concatenate(([True], (query[1:] != query[:-1]) | (first[1:] != first[:-1]))) if tied.size else np.zeros(0, bool)
-    group = np.cumsum(starts) - 1
+    head = heads(query, first)
+    group = np.cumsum(head) - 1
     size = np.bincount(group, minlength=1)
-    place = np.arange(tied.size) - np.flatnonzero(starts)[group]
+    place = np.arange(tied.size) - np.flatnonzero(head)[group]
     from_top = gain >= 0 if judged.ties == "best" else gain < 0
     rank = hits.rank.copy()
     rank[tied] = np.where(from_top, first + place, last - (size[group] - 1 - place))
@@ -182,30 +182,6 @@ def rising_ranks(judged: Judged, hits: Hits) -> IntArray:
     return rank if rank is hits.rank else rank[np.lexsort((rank, hits.query))]
 
 
-def number_within(query: IntArray) -> IntArray:
-    """1, 2, ... inside each run of equal codes.
-
-    Examples
-    --------
-    >>> number_within(np.array([0, 0, 2]))
-    array([1, 2, 1])
-    """
-    starts = starts_of(query)
-    sizes = np.diff(np.append(starts, query.size))
-    return np.arange(1, query.size + 1) - np.repeat(starts, sizes)
-
-
-def starts_of(query: IntArray) -> IntArray:
-    """Where each run of equal codes begins.
-
-    Examples
-    --------
-    >>> starts_of(np.array([0, 0, 2]))
-    array([0, 2])
-    """
-    return np.flatnonzero(np.concatenate(([True], query[1:] != query[:-1]))) if query.size else np.zeros(0, np.int64)
-
-
 def tie_groups(hits: Hits, first: IntArray) -> tuple[IntArray, IntArray, IntArray]:
     """Start of each tie group among the hits, number of its hits, and hits of the query before it.
 
@@ -222,12 +198,8 @@ def tie_groups(hits: Hits, first: IntArray) -> tuple[IntArray, IntArray, IntArra
     >>> tie_groups(Hits(np.array([0, 0, 0]), np.array([1, 2, 3]), np.ones(3)), column)
     (array([0, 2]), array([2, 1]), array([0, 2]))
     """
-    if hits.query.size == 0:
-        empty = np.zeros(0, np.int64)
-        return empty, empty, empty
-    starts = np.flatnonzero(np.concatenate(([True], (hits.query[1:] != hits.query[:-1]) | (first[1:] != first[:-1]))))
-    sizes = np.diff(np.append(starts, hits.query.size))
-    return starts, sizes, number_within(hits.query)[starts] - 1
+    starts = starts_of(hits.query, first)
+    return starts, sizes_of(starts, hits.query.size), number_within(hits.query)[starts] - 1
 
 
 def distinct_rows(*columns: IntArray) -> tuple[IntArray, IntArray]:

@@ -6,11 +6,11 @@ from typing import ClassVar, Literal, TypeAlias
 import numpy as np
 
 from idealrank.data.judged import Judged
+from idealrank.data.segments import number_within, sizes_of, starts_of
 from idealrank.data.types import AnyArray, FloatArray, IntArray
 from idealrank.measures.correlation import pair_counts
 from idealrank.measures.measure import PerQuery
 from idealrank.measures.order import OfGrades, order_of_judged
-from idealrank.measures.ranks import number_within
 from idealrank.measures.rules import checked
 
 TauVariant: TypeAlias = Literal["a", "b", "c"]
@@ -77,9 +77,7 @@ def _different(query: IntArray, values: AnyArray, n_queries: int) -> IntArray:
     """Count the distinct values of each query."""
     order = np.lexsort((values, query))
     query, values = query[order], values[order]
-    first = np.ones(query.size, bool)
-    first[1:] = (query[1:] != query[:-1]) | (values[1:] != values[:-1])
-    return np.bincount(query[first], minlength=n_queries)
+    return np.bincount(query[starts_of(query, values)], minlength=n_queries)
 
 
 def _quotient(number: IntArray | FloatArray, norm: FloatArray) -> FloatArray:
@@ -129,10 +127,8 @@ def middle_ranks(query: IntArray, values: AnyArray) -> IntArray:
     """
     order = np.lexsort((values, query))
     query, values = query[order], values[order]
-    head = np.ones(query.size, bool)
-    head[1:] = (query[1:] != query[:-1]) | (values[1:] != values[:-1])
-    starts = np.flatnonzero(head)
-    sizes = np.diff(np.append(starts, query.size))
+    starts = starts_of(query, values)
+    sizes = sizes_of(starts, query.size)
     # First and last rank of the tie, less the first and last of the query.
     twice = np.repeat(2 * number_within(query)[starts] + sizes - 1, sizes)
     _, which, n_items = np.unique(query, return_inverse=True, return_counts=True)

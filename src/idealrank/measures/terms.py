@@ -6,8 +6,8 @@ from typing import Self
 
 import numpy as np
 
-from idealrank.data.grades import IdealGrades
-from idealrank.data.hits import Hits
+from idealrank.data.judged import Hits
+from idealrank.data.policies import IdealGrades
 from idealrank.data.types import BoolArray, FloatArray, IntArray
 
 EXACT = "exact: each document adds its own term, whatever the other documents are"
@@ -74,7 +74,7 @@ class Quotient:
 class Fraction:
     """A value as a function of the documents' gains: a weighted sum of them over the weighted sum of an ideal list.
 
-    The ideal list holds known documents and any further ones, by falling gain. Gains are those of `Measure.worth`.
+    The ideal list holds known documents and any further ones, by falling gain. `Measure.worth` defines the gains.
 
     Attributes
     ----------

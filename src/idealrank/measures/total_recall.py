@@ -10,13 +10,13 @@ from typing import ClassVar, Literal, TypeAlias
 
 import numpy as np
 
-from idealrank.data.hits import Hits
-from idealrank.data.judged import Judged
+from idealrank.data.judged import Hits, Judged
+from idealrank.data.segments import number_within
 from idealrank.data.types import FloatArray, IntArray
 from idealrank.errors import OptionError
 from idealrank.measures.cutoffs import resolve_cutoff
 from idealrank.measures.measure import PerQuery, Response, number_option
-from idealrank.measures.ranks import number_within, tie_groups, tied_ranks
+from idealrank.measures.ranks import tie_groups, tied_ranks
 from idealrank.measures.rules import checked
 from idealrank.measures.threshold import NeedsRelevant
 

@@ -8,8 +8,7 @@ import numpy as np
 from idealrank.data.judged import Judged
 from idealrank.measures.measure import PerQuery, number_option
 from idealrank.measures.measure_texts import number_text
-from idealrank.measures.states import n_nonrelevant, nonrelevant_hits
-from idealrank.measures.threshold import BinaryMeasure
+from idealrank.measures.threshold import BinaryMeasure, n_nonrelevant, nonrelevant_hits
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -1,10 +1,14 @@
-"""Results as a notebook shows them: the verdict in a sentence, tables, and the convention in words.
+"""Results as a notebook shows them: the verdict in a sentence, tables, small drawings, and the convention in words.
 
-Everything is one element with its own few styles, which hold in light and dark notebooks; `idealrank._lazy` says which function is whose.
+Everything is one element with its own few styles, which hold in light and dark notebooks; `idealrank._lazy` says which function is
+whose.
+
+Drawings have colours that hold on light and dark; there are none without the extra `plots`.
 """
 
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
+from itertools import islice
 from typing import TypeAlias
 
 from idealrank.analysis.comparison import Comparison, Slices, intervals
@@ -13,18 +17,27 @@ from idealrank.analysis.gate import Gated
 from idealrank.analysis.robustness import Robustness
 from idealrank.analysis.systems import SystemComparison
 from idealrank.conventions import Convention
+from idealrank.errors import MissingExtraError
 from idealrank.evaluation.coverage import Coverage
 from idealrank.evaluation.evaluate import Evaluation
-from idealrank.evaluation.overlap import Overlap
-from idealrank.reports.figures.notebook import comparison_figures, evaluation_figures, robustness_figures
+from idealrank.evaluation.overlap import Overlap, OverlapMatrix
+from idealrank.reports.figures import drawings, specifications
+from idealrank.reports.figures.theme import NOTEBOOK
+from idealrank.reports.subject import Subject
 from idealrank.reports.table.digits import number
 from idealrank.reports.table.forms import Table, as_html, html_text
 from idealrank.reports.views.comparison.columns import Shown
-from idealrank.reports.views.comparison.comparison import judged_table, pair_lines, pair_table, sentences
-from idealrank.reports.views.comparison.league import headline, is_many, league_tables
-from idealrank.reports.views.comparison.letters import letters_note
-from idealrank.reports.views.comparison.method import mark_note, method_text
-from idealrank.reports.views.comparison.slices import slice_table, slices_cells
+from idealrank.reports.views.comparison.comparison import (
+    judged_table,
+    mark_note,
+    method_text,
+    pair_lines,
+    pair_table,
+    sentences,
+    slice_table,
+    slices_cells,
+)
+from idealrank.reports.views.comparison.league import headline, is_many, league_tables, letters_note
 from idealrank.reports.views.conventions import in_words, title, unanswered, warned
 from idealrank.reports.views.evaluation import coverage_of, coverage_table, interval_table, means_table
 from idealrank.reports.views.explanation import explanation_head, ranking_table
@@ -32,9 +45,69 @@ from idealrank.reports.views.gate.gate import checks_table, seen_text, worst_tab
 from idealrank.reports.views.gate.gate import verdict as gate_verdict
 from idealrank.reports.views.gate.sentences import gate_places
 from idealrank.reports.views.gate.sentences import method as gate_method
-from idealrank.reports.views.overlap import overlap_means, overlap_said
+from idealrank.reports.views.overlap import matrix_notes, matrix_tables, overlap_means, overlap_said
 from idealrank.reports.views.robustness import movers_table
 from idealrank.reports.views.systems import system_places, system_sentences, systems_table
+
+_INCHES = 4.6  # as figures in print are measured: 534 pixels
+_MOST_SLICES = 40  # of more, a table says it better
+
+
+def evaluation_drawings(found: Evaluation) -> str:
+    """Draw the distribution of the first measure's values as HTML; empty without the drawing library.
+
+    Examples
+    --------
+    >>> import idealrank as ir
+    >>> evaluation_drawings(ir.evaluate({"q": {"x": 1}}, {"q": ["x"]}, "RR"))[:7]
+    '<figure'
+    """
+    subject = Subject(evaluations=(found,), measures=found.measures[:1])
+    return drawn(islice(specifications.figures(subject), 1))
+
+
+def comparison_drawings(found: Comparison) -> str:
+    """Means by the first measure, and differences on slices where there are any, as HTML.
+
+    Examples
+    --------
+    >>> import idealrank as ir
+    >>> pair = (ir.evaluate({"p": {"x": 1}, "q": {"x": 1}}, {"q": ranking}, "RR") for ranking in (["x"], ["y", "x"]))
+    >>> comparison_drawings(ir.compare(*pair)).count("<figure")
+    1
+    """
+    return drawn(specifications.comparison_figures(found, most_slices=_MOST_SLICES))
+
+
+def robustness_drawings(found: Robustness) -> str:
+    """The difference in every variant, as HTML.
+
+    Examples
+    --------
+    >>> import idealrank as ir
+    >>> found = ir.robust({"q": {"x": 1}}, {"q": ["y", "x"]}, {"q": ["x"]}, "RR", variants=["cutoff=1"])
+    >>> robustness_drawings(found).count("<figure")
+    1
+    """
+    return drawn([specifications.robustness_figure(found)])
+
+
+def drawn(figures: Iterable[specifications.Figure]) -> str:
+    """Figures as HTML with drawings in it; empty where vl-convert-python is not installed.
+
+    Examples
+    --------
+    >>> drawn([])
+    ''
+    """
+    try:
+        pictures = [drawings.svg(figure.spec(_INCHES, NOTEBOOK)) for figure in figures]
+    except MissingExtraError:
+        return ""
+    # Where another font is wider than ours, what stands out at the sides is shown.
+    shown = (picture.replace("<svg ", '<svg style="overflow: visible" ', 1) for picture in pictures)
+    return "".join(f'<figure style="margin: .8em 1.5em .8em .5em">{picture}</figure>\n' for picture in shown)
+
 
 Block: TypeAlias = str | Table | Sequence[str]
 """HTML that is ready, a table, or sentences of a paragraph; what is empty is left out."""
@@ -85,7 +158,7 @@ def evaluation_html(found: Evaluation) -> str:
     """
     means = intervals(found) if any(measure.aggregate == "mean" for measure in found.measures) else {}
     tables = [means_table([found], [means]), *([interval_table([found], [means])] if means else [])]
-    return _element([*tables, evaluation_figures(found), coverage_table([found])], found.convention)
+    return _element([*tables, evaluation_drawings(found), coverage_table([found])], found.convention)
 
 
 def coverage_html(found: Coverage) -> str:
@@ -126,7 +199,7 @@ def comparison_html(found: Comparison) -> str:
         blocks += [slice_table(pair, measure, shown, clip=None)] if found.method.slices is not None else []
     marked = any(row.verdict in ("better", "worse") for pair in with_pairs for row in pair.measures.values())
     blocks += [f'<p class="note">{html_text(mark_note(found, "*"))}</p>\n'] if marked else []
-    blocks += [comparison_figures(found), *([unanswered(found.missing), [found.reach_unknown]] if several else [])]
+    blocks += [comparison_drawings(found), *([unanswered(found.missing), [found.reach_unknown]] if several else [])]
     return _element(blocks, found.convention, method_text(found))
 
 
@@ -160,7 +233,7 @@ def robustness_html(found: Robustness) -> str:
     """
     rows = [found.asked, *(one.row for one in found.variants if one.row is not None)]
     table = movers_table(found, Shown.of_rows(rows, found.method.level))
-    return _element([[*warned(found.mismatches), *found.summary()], table, robustness_figures(found)], found.convention)
+    return _element([[*warned(found.mismatches), *found.summary()], table, robustness_drawings(found)], found.convention)
 
 
 def systems_html(found: SystemComparison) -> str:
@@ -199,6 +272,18 @@ def overlap_html(found: Overlap) -> str:
     True
     """
     return _element([overlap_said(found)[:1], overlap_means(found)], None)
+
+
+def overlap_matrix_html(found: OverlapMatrix) -> str:
+    """Show the similarity of several runs as HTML.
+
+    Examples
+    --------
+    >>> import idealrank as ir
+    >>> "<td" in overlap_matrix_html(ir.overlap_matrix([{"q": ["a", "b"]}, {"q": ["a", "c"]}], "overlap@2"))
+    True
+    """
+    return _element([*matrix_tables(found), matrix_notes(found)], None)
 
 
 def explanation_html(found: Explanation) -> str:

@@ -13,19 +13,17 @@ from scipy.special import chdtri, nctdtr, nctdtrinc, ndtr, ndtri, stdtrit
 
 from idealrank.data.types import BoolArray, FloatArray
 from idealrank.errors import OptionError
-from idealrank.stats.design import Design
+from idealrank.stats.design import Design, linear_mean
 from idealrank.stats.effects import deviations, in_units, outcomes
-from idealrank.stats.flips import MOST_UNITS
 from idealrank.stats.intervals import Alternative
-from idealrank.stats.least_number import fewest
-from idealrank.stats.linearisation import linear_mean
 from idealrank.stats.margins import equivalence
-from idealrank.stats.paired import PairedTest, paired_t, sign_test, wilcoxon
+from idealrank.stats.paired_tests import PairedTest, SignedRanks, paired_t, sign_test, wilcoxon
 from idealrank.stats.permutation import PermutationTest, permutation_test
 from idealrank.stats.randomness import whole_number
-from idealrank.stats.signed_ranks import SignedRanks
+from idealrank.stats.roots import fewest
+from idealrank.stats.sign_flips import MOST_UNITS
 from idealrank.stats.tolerance import ROUNDING, largest_of, subtracted
-from idealrank.stats.value_columns import chosen, open_share
+from idealrank.stats.values import chosen, open_share
 
 TestName: TypeAlias = Literal["permutation", "t", "wilcoxon", "sign"]
 

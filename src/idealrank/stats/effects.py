@@ -9,7 +9,7 @@ import numpy.typing as npt
 from idealrank.data.types import FloatArray
 from idealrank.stats.design import Design
 from idealrank.stats.tolerance import ROUNDING, largest_of, subtracted
-from idealrank.stats.value_columns import design_of, figure, paired
+from idealrank.stats.values import design_of, figure, paired
 
 
 @dataclass(frozen=True, eq=False)

@@ -11,8 +11,7 @@ from idealrank.data.types import FloatArray
 from idealrank.errors import InputError, OptionError
 from idealrank.stats.randomness import whole_number
 from idealrank.stats.tolerance import beyond_rounding
-from idealrank.stats.value_columns import open_share
-from idealrank.stats.value_tables import table_of
+from idealrank.stats.values import open_share, table_of
 
 
 @dataclass(frozen=True)

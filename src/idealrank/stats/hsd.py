@@ -18,8 +18,7 @@ from idealrank.stats.compact_letters import Letters, letters
 from idealrank.stats.design import Design
 from idealrank.stats.roots import root_between
 from idealrank.stats.tolerance import ROUNDING
-from idealrank.stats.value_columns import open_share, refuse_design
-from idealrank.stats.value_tables import table_of
+from idealrank.stats.values import open_share, refuse_design, table_of
 
 _STEP, _WIDEST = 0.02, 40.0  # of the table of ranges; beyond 40 standard deviations lies less than 1e-170
 _FLOOR = -80.0  # log density, against its peak, at which the standard deviation's distribution is cut

@@ -8,14 +8,13 @@ import numpy.typing as npt
 
 from idealrank.data.types import FloatArray
 from idealrank.errors import OptionError
-from idealrank.stats.design import Design
+from idealrank.stats.design import Design, linear_mean
 from idealrank.stats.effects import in_units
 from idealrank.stats.intervals import N_RESAMPLES, Alternative, Interval, Method, difference_interval
-from idealrank.stats.linearisation import linear_mean
-from idealrank.stats.paired import t_tail
+from idealrank.stats.paired_tests import t_tail
 from idealrank.stats.randomness import RandomLike
 from idealrank.stats.tolerance import ROUNDING, largest_of, subtracted
-from idealrank.stats.value_columns import columns_of, design_of, figure, open_share, paired
+from idealrank.stats.values import columns_of, design_of, figure, open_share, paired
 
 
 @dataclass(frozen=True, eq=False)

@@ -9,14 +9,11 @@ import numpy as np
 from idealrank.data.types import BoolArray, FloatArray, IntArray
 from idealrank.errors import OptionError
 from idealrank.stats.design import Design
-from idealrank.stats.flips import MOST_UNITS, AllFlips, Flips
-from idealrank.stats.inversion import Alternative, Units, counted_rank
-from idealrank.stats.randomness import RandomLike, whole_number
-from idealrank.stats.sign_vectors import ROW_BITS, listed_ends
+from idealrank.stats.randomness import RandomLike, in_order, whole_number
+from idealrank.stats.sign_flips import MOST_UNITS, ROW_BITS, AllFlips, Alternative, Flips, Units, counted_rank, listed_ends
 from idealrank.stats.tails import Tail, nth_largest
-from idealrank.stats.threads import in_order
 from idealrank.stats.tolerance import ROUNDING, subtracted
-from idealrank.stats.value_columns import chosen, design_of, figure, open_share, paired
+from idealrank.stats.values import chosen, design_of, figure, open_share, paired
 
 _ALTERNATIVES = ("two-sided", "greater", "less")
 _TOGETHER = 32  # columns of an enumeration: 32 MB of signs of the units without a difference

@@ -11,8 +11,7 @@ from idealrank.data.types import FloatArray
 from idealrank.errors import InputError, OptionError
 from idealrank.stats.randomness import whole_number
 from idealrank.stats.tolerance import ROUNDING, beyond_rounding
-from idealrank.stats.value_columns import chosen, open_share
-from idealrank.stats.value_tables import table_of
+from idealrank.stats.values import chosen, open_share, table_of
 
 Pairing: TypeAlias = Literal["nested", "crossed"]
 Single: TypeAlias = Literal["fixed", "alike"]

@@ -1,9 +1,8 @@
-"""Where a function crosses zero."""
+"""Roots: where a function crosses zero, and the least whole number that is enough, in few trials."""
 
+import math
 from collections.abc import Callable
 from typing import Any
-
-from scipy.optimize import brentq
 
 
 def root_between(function: Callable[[float], float], low: float, high: float, *, within: float = 2e-12, share: float = 1e-12) -> float:
@@ -23,5 +22,41 @@ def root_between(function: Callable[[float], float], low: float, high: float, *,
     >>> round(root_between(lambda x: x * x - 2, 0.0, 2.0), 12)
     1.414213562373
     """
+    from scipy.optimize import brentq  # noqa: PLC0415  (slow to load: commands that only compare do without)
+
     found: Any = brentq(function, low, high, xtol=within, rtol=share)  # type: ignore[arg-type,unused-ignore]
     return float(found)
+
+
+def fewest(enough: Callable[[int], bool], *, near: float, most: int) -> int | None:
+    """The least whole number from 2 on that is enough, if more always is; None where `most` is not.
+
+    Parameters
+    ----------
+    enough : callable
+        Takes a number.
+    near : float
+        A guess: the nearer it is, the fewer numbers are tried.
+    most : int
+        Numbers beyond are hardly tried.
+
+    Examples
+    --------
+    >>> fewest(lambda n: n * n >= 50, near=3, most=100), fewest(lambda n: False, near=3, most=100)
+    (8, None)
+    """
+    step, start = 1, math.ceil(min(max(near, 2.0), float(most)))
+    if enough(start):
+        few, many = start - 1, start
+        while few > 1 and enough(few):
+            few, many, step = max(few - 2 * step, 1), few, 2 * step
+    else:
+        few, many = start, start + 1
+        while not enough(many):
+            if many > most:
+                return None
+            few, many, step = many, many + 2 * step, 2 * step
+    while many - few > 1:
+        middle = (few + many) // 2
+        few, many = (few, middle) if enough(middle) else (middle, many)
+    return many

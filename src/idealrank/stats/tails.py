@@ -9,6 +9,7 @@ from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 
+from idealrank.data.segments import starts_of
 from idealrank.data.types import FloatArray, IntArray
 
 # Called with a number of draws and a function of blocks (draws, columns); gives what the function made of each block, in order.
@@ -148,9 +149,7 @@ class _Near:
         column, value, count = np.concatenate(self._columns), np.concatenate(self._values), np.concatenate(self._counts)
         order = np.lexsort((-value, column))
         column, value, count = column[order], value[order], count[order]
-        first = np.ones(value.size, bool)
-        first[1:] = (column[1:] != column[:-1]) | (value[1:] != value[:-1])
-        starts = np.flatnonzero(first)
+        starts = starts_of(column, value)
         if starts.size:
             count = np.add.reduceat(count, starts)
         self._columns, self._values, self._counts = [column[starts]], [value[starts]], [count]

@@ -1,18 +1,263 @@
-"""The SQLite file of a store: its tables, made or brought up to date, and transactions that are on the disk when they end."""
+"""The SQLite file of a store: its tables, made or brought up to date, and transactions that are on the disk when they end.
+
+**A database that may not be written** is read beside a writer where there is one, and from a copy in memory otherwise. SQLite reads a
+database with a log (WAL) only where it may make files beside it. It can be told that a file never changes (``immutable=1``), but this
+folder may be read-only for one user, or one mount, and not for another.
+
+**Records whose hash is right** are the only ones that rows are read from: a damaged page is an error, never a number.
+"""
 
 import errno
+import hashlib
+import json
 import os
+import shutil
 import sqlite3
 import sys
+import tempfile
 import time
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
 from idealrank.errors import InputError
-from idealrank.store import snapshots
-from idealrank.store.integrity import teach
+
+_PATIENCE = 60.0  # seconds to wait while another process opens, writes or closes the store
+_PAUSE = 0.01
+_MODES = slice(18, 20)  # of the header of a database: who writes and who reads it with a log
+_LOGLESS = b"\x01\x01"
+_LOGS = ("-wal", "-journal")
+# What SQLite says while others make the log or its shared memory, or take them away.
+_FOR_A_MOMENT = ("unable to open", "readonly", "locked")
+
+
+def is_read_only(path: Path) -> bool:
+    """Return whether a database exists and it or its folder is read-only.
+
+    Examples
+    --------
+    >>> is_read_only(Path("nowhere", "store.sqlite3"))
+    False
+    """
+    return path.exists() and not (os.access(path, os.W_OK) and os.access(path.parent, os.W_OK))
+
+
+def connect_read_only(path: Path, timeout: float) -> sqlite3.Connection:
+    """Open a database for reading, and make no file beside it.
+
+    While another process has it open, this is a connection like any other and sees what is written. Otherwise it is the state of now.
+
+    Parameters
+    ----------
+    path : Path
+        The database.
+    timeout : float
+        Seconds to wait for a lock.
+
+    Raises
+    ------
+    InputError
+        It cannot be read.
+
+    Examples
+    --------
+    >>> place = Path(tempfile.mkdtemp(), "one")
+    >>> with closing(sqlite3.connect(place)) as made:
+    ...     _ = made.execute("CREATE TABLE t (a)")
+    >>> with closing(connect_read_only(place, 1.0)) as copied:
+    ...     copied.execute("SELECT count(*) FROM t").fetchone()
+    (0,)
+    """
+    deadline = time.monotonic() + _PATIENCE
+    while True:
+        try:
+            has_writer = _beside(path, "-wal").exists() and _beside(path, "-shm").exists()
+            found = _live(path, timeout) if has_writer else _copied(path)
+        except FileNotFoundError:  # of a log that its last user took away
+            found = None
+        except OSError as error:
+            raise InputError(f"{path}: cannot be read: {error.strerror or error}; expected a store that may be read") from None
+        if found is not None:
+            return found
+        if time.monotonic() > deadline:
+            raise InputError(f"{path}: found it changing for {_PATIENCE:.0f} seconds, expected a moment to read it; try again")
+        time.sleep(_PAUSE)
+
+
+def _beside(path: Path, ending: str) -> Path:
+    return path.with_name(path.name + ending)
+
+
+def _live(path: Path, timeout: float) -> sqlite3.Connection | None:
+    """A connection by the log and the shared memory of others; None where these are just made or taken away."""
+    connection = sqlite3.connect(f"{path.as_uri()}?mode=ro", uri=True, timeout=timeout, isolation_level=None)
+    try:
+        connection.execute("SELECT count(*) FROM sqlite_master").fetchone()
+    except sqlite3.OperationalError as error:
+        connection.close()
+        if not any(words in str(error) for words in _FOR_A_MOMENT):
+            raise
+        _beside(path, "-shm").open("rb").close()  # says why, where it may not be read
+        return None
+    except BaseException:
+        connection.close()
+        raise
+    return connection
+
+
+def _copied(path: Path) -> sqlite3.Connection | None:
+    """A copy in memory; None where a writer came in between."""
+    logs = [log for log in (_beside(path, ending) for ending in _LOGS) if log.exists()]
+    content = path.read_bytes()
+    if logs:  # left by a killed writer, and copied without their shared memory
+        content = _with_logs(content, path.name, logs)
+        if _beside(path, "-shm").exists():
+            return None
+    elif _beside(path, "-wal").exists() or path.read_bytes() != content:
+        return None
+    return in_memory(content)
+
+
+def _with_logs(content: bytes, name: str, logs: list[Path]) -> bytes:
+    """Bytes of a database when what its logs hold is in it."""
+    with tempfile.TemporaryDirectory(prefix="idealrank-store-") as folder:
+        copy = Path(folder, name)
+        copy.write_bytes(content)
+        for log in logs:
+            shutil.copyfile(log, Path(folder, log.name))
+        with closing(sqlite3.connect(copy)) as connection:
+            connection.execute("SELECT count(*) FROM sqlite_master").fetchone()
+            connection.execute("PRAGMA journal_mode=DELETE")
+        return copy.read_bytes()
+
+
+def in_memory(content: bytes) -> sqlite3.Connection:
+    """Open a database of these bytes.
+
+    Examples
+    --------
+    >>> with closing(in_memory(b"")) as connection:
+    ...     connection.execute("SELECT count(*) FROM sqlite_master").fetchone()
+    (0,)
+    """
+    connection = sqlite3.connect(":memory:", isolation_level=None)
+    if content:  # SQLite takes nothing for a lack of memory
+        connection.deserialize(content[: _MODES.start] + _LOGLESS + content[_MODES.stop :])  # memory has no log
+    return connection
+
+
+def whole_copy(connection: sqlite3.Connection) -> sqlite3.Connection:
+    """Copy a database into memory, where it can be changed.
+
+    Examples
+    --------
+    >>> with closing(in_memory(b"")) as one, closing(whole_copy(one)) as other:
+    ...     other.execute("SELECT count(*) FROM sqlite_master").fetchone()
+    (0,)
+    """
+    connection.execute("BEGIN")  # one state of it
+    (pages,) = connection.execute("PRAGMA page_count").fetchone()
+    copy = in_memory(connection.serialize() if pages else b"")
+    connection.close()
+    return copy
+
+
+_FUNCTION = "is_intact"
+
+
+def teach(connection: sqlite3.Connection) -> None:
+    """Give a connection the function that tells whether a record has the hash of its id.
+
+    Examples
+    --------
+    >>> connection = sqlite3.connect(":memory:")
+    >>> teach(connection)
+    >>> connection.execute("SELECT is_intact(x'30', x'30', x'00')").fetchone()
+    (0,)
+    """
+    connection.create_function(_FUNCTION, 3, _is_intact, deterministic=True)
+
+
+def _is_intact(key: Any, digest: Any, record: Any) -> bool:
+    """Compare bytes: what a damaged page gives need not be text."""
+    is_there = all(isinstance(one, bytes) for one in (key, digest, record))
+    return is_there and hashlib.sha256(record).hexdigest().encode() == digest and digest.startswith(key)
+
+
+def from_record(*paths: str, entry: str = "entry") -> str:
+    """Build the SQL that takes parts out of a record, and nothing out of a damaged one.
+
+    Parameters
+    ----------
+    *paths : str
+        Names in the record, with dots between.
+    entry : str
+        Name of the table ``entry`` in the statement.
+
+    Examples
+    --------
+    >>> from_record("name")  # doctest: +ELLIPSIS
+    "CASE WHEN CASE WHEN is_intact(...) ... END THEN json_extract(entry.record, '$.name', '$.format') END"
+    """
+    # Of two paths and more SQLite makes a list, also where the record has none of them.
+    listed = ", ".join(f"'$.{path}'" for path in (*paths, "format"))
+    return f"CASE WHEN {is_intact(entry)} THEN json_extract({entry}.record, {listed}) END"
+
+
+def is_intact(entry: str = "entry") -> str:
+    """Build the SQL that tells whether the record of a row has the hash of its id, and is of the kind that the row states.
+
+    Examples
+    --------
+    >>> is_intact("e")  # doctest: +ELLIPSIS
+    "CASE WHEN is_intact(CAST(e.id AS BLOB), ...) THEN json_extract(e.record, '$.kind') IS e.kind ELSE 0 END"
+    """
+    hashed = ", ".join(f"CAST({entry}.{name} AS BLOB)" for name in ("id", "digest", "record"))
+    return f"CASE WHEN {_FUNCTION}({hashed}) THEN json_extract({entry}.record, '$.kind') IS {entry}.kind ELSE 0 END"
+
+
+def read_parts(place: Any, key: Any, found: Any) -> list[Any]:
+    """Read what `from_record` found.
+
+    Parameters
+    ----------
+    place : Path
+        The store or its database, for a message.
+    key : str
+        Id of the entry.
+    found : str or None
+        The parts as JSON; None of a damaged record.
+
+    Raises
+    ------
+    InputError
+        The record is damaged.
+
+    Examples
+    --------
+    >>> read_parts("results", "0123456789ab", '["run 1",1]')
+    ['run 1']
+    """
+    if found is None:
+        raise damaged(place, key)
+    parts: list[Any] = json.loads(found)
+    return parts[:-1]
+
+
+def damaged(place: Any, key: Any) -> InputError:
+    """Make the error for a record that is not what was stored.
+
+    Examples
+    --------
+    >>> str(damaged("results", "0123456789ab"))[:49]
+    'results: the record of 0123456789ab is damaged: i'
+    """
+    return InputError(
+        f"{place}: the record of {key} is damaged: it does not have the SHA-256 of its id, or not the kind of its row; import an exported "
+        f"copy, or take it out with `idealrank store remove {key}`"
+    )
+
 
 # Tells a store from any other SQLite file: the letters "irst".
 APPLICATION = 0x69727374
@@ -70,7 +315,6 @@ if sys.platform == "darwin":
 
 NAME = "store.sqlite3"
 _OLDEST = (3, 38, 0)  # columns can be dropped, and JSON is always read
-_PATIENCE = 60.0  # seconds that a writer waits for another one
 
 # What to do about a refusal of the system.
 _ROOM, _MAY = "make room on this disk and store it again", "allow writing in this folder, or choose another one, and store it again"
@@ -112,10 +356,10 @@ class Database:
             raise InputError(f"{folder}: found SQLite {found} in this Python, expected {least} or later; take a newer Python")
         self.path = folder / NAME
         self._process = os.getpid()
-        self.read_only = snapshots.is_read_only(self.path)
+        self.read_only = is_read_only(self.path)
         is_new = not self.path.exists()
         with self._speaking():
-            self._connection = snapshots.connect(self.path.absolute(), _PATIENCE) if self.read_only else self._connected()
+            self._connection = connect_read_only(self.path.absolute(), _PATIENCE) if self.read_only else self._connected()
             try:
                 self._learn()
                 if self.read_only:
@@ -141,7 +385,7 @@ class Database:
         self._refuse_others()
         if self._number("user_version") == VERSION:
             return
-        self._connection = snapshots.whole_copy(self._connection)
+        self._connection = whole_copy(self._connection)
         self._learn()
         self._connection.execute("BEGIN")
         self._migrate()

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from idealrank.data.json_values import finite
+from idealrank.data.interchange import finite
 from idealrank.data.types import FloatArray
 from idealrank.store.history import judgments_hash
 from idealrank.store.results import Stored

@@ -12,9 +12,8 @@ from typing import Any, NamedTuple
 from idealrank.analysis.history import Point, Timeline
 from idealrank.errors import InputError, OptionError, shown
 from idealrank.measures.parse import parse_measure
-from idealrank.store.database import column_text
+from idealrank.store.database import column_text, damaged, from_record, read_parts
 from idealrank.store.encoding import read_array
-from idealrank.store.integrity import damaged, from_record, read_parts
 from idealrank.store.mounts import shown_folder
 from idealrank.store.record import OUTSIDE, utc
 from idealrank.store.value_files import Readable
@@ -206,9 +205,9 @@ def _parts_of(store: Readable, rows: Sequence[tuple[Any, ...]]) -> "Iterator[tup
 
 
 def _place(store: Readable, key: str, place: int, measure: str, parts: list[Any]) -> int:
-    """Where the measure stands in the record; the table may be damaged."""
+    """Where the measure stands in the record; the table may be damaged, and name an entry that is no evaluation."""
     measures = parts[_OF_POINT.index("measures")]
-    if not 0 <= place < len(measures) or column_text(measures[place]["text"]) != measure:
+    if not isinstance(measures, list) or not 0 <= place < len(measures) or column_text(measures[place]["text"]) != measure:
         raise damaged(store.folder, key)
     return place
 

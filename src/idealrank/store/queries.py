@@ -8,10 +8,9 @@ from typing import Any
 
 from idealrank.errors import InputError, OptionError, shown
 from idealrank.measures.parse import parse_measure
-from idealrank.store.database import Database, Row, column_text
+from idealrank.store.database import Database, Row, column_text, damaged, from_record, is_intact, read_parts
 from idealrank.store.encoding import Fields
 from idealrank.store.entries import DIGITS, FORMAT
-from idealrank.store.integrity import damaged, from_record, is_intact, read_parts
 from idealrank.store.mounts import shown_folder
 from idealrank.store.record import Entry, Kind, Record
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from idealrank._lazy import load_extra
-from idealrank.data.frames import frame_of
+from idealrank.data.interchange import frame_of
 from idealrank.errors import OptionError, shown
 from idealrank.store.relations import COLUMNS, Relation, relations
 from idealrank.store.value_files import Readable

@@ -12,16 +12,14 @@ from idealrank.errors import InputError, OptionError
 from idealrank.evaluation.evaluate import Evaluation
 from idealrank.evaluation.judged_hits import JudgedHits
 from idealrank.measures.measure import Measure
-from idealrank.store import history, marks, queries
+from idealrank.store import entries, history, queries
 from idealrank.store.bundle import export, opened
-from idealrank.store.database import Database, Row
+from idealrank.store.database import Database, Row, is_intact
 from idealrank.store.entries import Adding, evaluation_adding, verdict_adding
-from idealrank.store.garbage import Swept, sweep
-from idealrank.store.integrity import is_intact
 from idealrank.store.mounts import usable_folder
 from idealrank.store.record import Entry, Kind, Record
 from idealrank.store.results import Stored, StoredVerdict
-from idealrank.store.value_files import ValueFiles
+from idealrank.store.value_files import Swept, ValueFiles, sweep
 
 if TYPE_CHECKING:  # SciPy, for those who have a verdict
     from idealrank.analysis.comparison import Comparison
@@ -317,8 +315,8 @@ class Store:
         return ask(self, query)
 
     def to_parquet(self, folder: "str | Path") -> dict[str, int]:
-        """Write every table as a Parquet file; see `idealrank.store.parquet.write_parquet`."""
-        from idealrank.store.parquet import write_parquet  # noqa: PLC0415  (an extra)
+        """Write every table as a Parquet file; see `idealrank.store.relations.write_parquet`."""
+        from idealrank.store.relations import write_parquet  # noqa: PLC0415  (an extra)
 
         return write_parquet(self, folder)
 
@@ -326,7 +324,7 @@ class Store:
 
     def tag(self, id: str, *tags: str) -> None:  # noqa: A002
         """Add tags to an entry; an existing tag is kept."""
-        marks.tag(self._database, self.resolve(id), tags)
+        entries.tag(self._database, self.resolve(id), tags)
 
     def untag(self, id: str, *tags: str) -> None:  # noqa: A002
         """Remove tags from an entry.
@@ -336,11 +334,11 @@ class Store:
         InputError
             The entry has no such tag.
         """
-        marks.untag(self._database, self.entry(id), tags)
+        entries.untag(self._database, self.entry(id), tags)
 
     def note(self, id: str, text: str) -> None:  # noqa: A002
         """Add a note to an entry."""
-        marks.note(self._database, self.resolve(id), text)
+        entries.note(self._database, self.resolve(id), text)
 
     def remove(self, id: str) -> None:  # noqa: A002
         """Remove an entry; `gc` then frees what no other entry needs.
@@ -350,7 +348,7 @@ class Store:
         InputError
             A comparison or a gate refers to the entry.
         """
-        marks.remove(self._database, self.resolve(id))
+        entries.remove(self._database, self.resolve(id))
 
     def gc(self, *, dry_run: bool = False) -> Swept:
         """Remove the value files that no entry needs, and files of writers killed at least an hour ago.

@@ -6,7 +6,7 @@ Scores tie often, near-ties differ beyond float32, and both zeros occur, for tha
 """
 
 from idealrank.conventions import PRESETS
-from idealrank.testing.checking import check_measure, faults_of
+from idealrank.testing.property_checks import check_measure, faults_of
 from idealrank.testing.strategies import (
     Grades,
     GroupedLevels,

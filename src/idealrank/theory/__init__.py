@@ -5,15 +5,13 @@ package is for.
 
 Where to look, each line built on those above it:
 
-* what there is to speak of: `relevance` (a ranker as chances by canonical score; `expressions` reads one from text), `decay` (discounts
-  and cutoffs as families), `quadrature` (integrals)
-* in closed form: `limits` (`statements` which theorem, `values` the number, `rates` how fast), `pseudo` (the mean at any length; `scaled`
-  sums by the logarithm of n, `linear` the discount n - r), `expansions` and `gap` (Lemmas 22 and 21), `feasible` (verdicts;
-  `evidence` for functions of the user's)
-* by drawing lists: `weighing` (NDCG of many ranked lists), `sampling` (blocks and threads), `simulation`, `distinguishability` (`rivals`,
-  two rankers of one growing list)
-* from data: `canonical`, `estimates` (`sample` the documents, `ways` the settings, `smoothing` and `bandwidth` the curves, `bands` and
-  `monotone` how sure they are, `implied` what follows for NDCG), `growing` (NDCG of real lists as they grow) and `rankers` (files of them)
+* the model: `relevance` (a ranker as chances by canonical score; `expressions` reads one from text), `decay` (discounts and cutoffs as
+  families), `quadrature` (integrals)
+* in closed form: `discount_sums`, `limits` (which theorem, the limit, how fast), `expectation` (the mean at any length, and Lemmas 21 and
+  22), `feasible` (verdicts)
+* by drawing lists: `simulation` (NDCG of many ranked lists), `distinguishability` (two rankers of one growing list)
+* from data: `estimation` (`sample` the documents, `smoothing` the curves, `bands` how sure they are, `estimates` the estimators and what
+  follows), `growth` (NDCG of real lists as they grow)
 """
 
 from idealrank._lazy import public_names

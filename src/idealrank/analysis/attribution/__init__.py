@@ -1,7 +1,6 @@
 """Where the difference of two runs comes from: queries, documents, rank moves."""
 
-from idealrank.analysis.attribution.attribution import Attribution, attribute
-from idealrank.analysis.attribution.moves import DocumentChange, Move, QueryChange
+from idealrank.analysis.attribution.attribution import Attribution, DocumentChange, Move, QueryChange, attribute
 
 __all__ = [
     "Attribution",

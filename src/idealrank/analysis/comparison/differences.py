@@ -2,28 +2,49 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
-from typing import Any, Literal, TypeAlias
+from typing import Any, Literal, TypeAlias, TypeVar
 
 from idealrank._lazy import repr_html
-from idealrank.analysis.comparison.mismatch import WithWarnings
 from idealrank.analysis.comparison.places import NO_RANKINGS
 from idealrank.analysis.comparison.ranking_overlaps import Rankings
+from idealrank.analysis.comparison.requirements import WithWarnings
 from idealrank.analysis.comparison.slice_differences import Slices, opposite, reversed_interval
 from idealrank.analysis.comparison.standings import Groups, RunMean, groups_of
 from idealrank.analysis.comparison.tipping import Tipping
 from idealrank.conventions import Convention
-from idealrank.data.frames import frame_of
-from idealrank.data.json_values import finite
+from idealrank.data.interchange import finite, frame_of
 from idealrank.errors import OptionError
 from idealrank.evaluation.coverage import VALIDATE
 from idealrank.measures.parse import MeasureLike, parse_measure
 
 Verdict: TypeAlias = Literal["better", "worse", "equivalent", "undecided", "judgments do not reach"]
 
-PRIMARY, COMPANIONS, SLICES, COMPANION_SLICES = "primary measure", "companions", "slices", "slices of companions"
 TOO_SHORT = "lists too short to condense"
 NOT_LOOKED = "how far the judgments reach was not looked at"
 _SHARES = 6  # runs in one sentence
+
+
+Row = TypeVar("Row")
+
+
+def by_measure(rows: Mapping[str, Row], measure: MeasureLike) -> Row:
+    """Return the row of a measure, by its text or any of its spellings.
+
+    Raises
+    ------
+    KeyError
+        It was not compared.
+
+    Examples
+    --------
+    >>> by_measure({"nDCG@10": 0.5}, "ndcg_cut_10")
+    0.5
+    """
+    text = str(measure)
+    text = text if text in rows else str(parse_measure(measure))
+    if text not in rows:
+        raise KeyError(f"{text}: not compared, only {', '.join(rows)}")
+    return rows[text]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -172,11 +193,7 @@ class Pair:
     rankings: Rankings | None = None
 
     def __getitem__(self, measure: MeasureLike) -> Difference:
-        text = str(measure)
-        text = text if text in self.measures else str(parse_measure(measure))
-        if text not in self.measures:
-            raise KeyError(f"{text}: not compared, only {', '.join(self.measures)}")
-        return self.measures[text]
+        return by_measure(self.measures, measure)
 
     def reversed(self) -> "Pair":
         """Return the pair in the other order."""

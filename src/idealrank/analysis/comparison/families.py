@@ -12,15 +12,17 @@ from typing import Literal, NamedTuple, TypeAlias
 import numpy as np
 from scipy.special import stdtr
 
-from idealrank.analysis.comparison.query_design import restricted
-from idealrank.analysis.comparison.query_table import QueryTable
+from idealrank.analysis.comparison.query_table import QueryTable, restricted
 from idealrank.analysis.comparison.tipping import critical_t
 from idealrank.data.types import BoolArray, FloatArray
 from idealrank.stats.comparison import MeasureTest, Plan, compare_columns
 from idealrank.stats.design import Design
-from idealrank.stats.many_to_one import simultaneous
-from idealrank.stats.multiple import adjust
+from idealrank.stats.multiple_tests import adjust, simultaneous
 from idealrank.stats.tolerance import subtracted
+
+Side: TypeAlias = Literal["better", "worse", "undecided"]
+
+PRIMARY, COMPANIONS, SLICES, COMPANION_SLICES = "primary measure", "companions", "slices", "slices of companions"
 
 Correction: TypeAlias = Literal["auto", "holm"]
 
@@ -212,3 +214,32 @@ def _ending_at_zero(one: MeasureTest, significant: bool) -> MeasureTest:  # noqa
         return one
     tiny = np.nextafter(0.0, math.copysign(1.0, one.lean))
     return one._replace(low=float(tiny)) if one.lean > 0 else one._replace(high=float(tiny))
+
+
+def side_of(one: MeasureTest, direction: int, p: float, alpha: float) -> Side:
+    """Return whether b is better, worse, or not distinguishable from a.
+
+    Parameters
+    ----------
+    one : MeasureTest
+        What the test found.
+    direction : int
+        1 where more is better, -1 where less is.
+    p : float
+        After the correction.
+    alpha : float
+        Up to which it decides.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from idealrank.stats.comparison import Plan, compare_columns
+    >>> from idealrank.stats.design import Design
+    >>> one = compare_columns(np.zeros((6, 1)), np.ones((6, 1)), Design.of(6), Plan())[0]
+    >>> side_of(one, 1, one.p, 0.05), side_of(one, -1, one.p, 0.05), side_of(one, 1, 2 * one.p, 0.05)
+    ('better', 'worse', 'undecided')
+    """
+    # A test of ranks or signs may find what the means do not show: the side is that of its own statistic.
+    if p > alpha or one.lean == 0:
+        return "undecided"
+    return "better" if one.lean * direction > 0 else "worse"

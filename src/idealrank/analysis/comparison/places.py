@@ -7,8 +7,7 @@ from typing import TypeAlias
 import numpy as np
 
 from idealrank.data.alignment import Ties
-from idealrank.data.hits import Hits
-from idealrank.data.judged import Judged
+from idealrank.data.judged import Hits, Judged
 from idealrank.data.qrels import Qrels
 from idealrank.data.types import BoolArray, FloatArray, IntArray
 from idealrank.evaluation.evaluate import Evaluation

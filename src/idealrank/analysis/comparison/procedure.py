@@ -9,27 +9,34 @@ from itertools import combinations
 
 import numpy as np
 
-from idealrank.analysis.comparison.differences import (
+from idealrank.analysis.comparison.differences import TOO_SHORT, Comparison, Difference, Method, Pair, Verdict, distinct
+from idealrank.analysis.comparison.families import (
     COMPANION_SLICES,
     COMPANIONS,
+    DRAWS,
+    MANY,
     PRIMARY,
     SLICES,
-    TOO_SHORT,
-    Comparison,
-    Difference,
-    Method,
-    Pair,
-    Verdict,
-    distinct,
+    Corrected,
+    Correction,
+    Hypothesis,
+    corrected,
+    name_of,
+    side_of,
 )
-from idealrank.analysis.comparison.families import DRAWS, MANY, Corrected, Correction, Hypothesis, corrected, name_of
-from idealrank.analysis.comparison.mismatch import mismatches
-from idealrank.analysis.comparison.query_design import design_by_query, restricted
-from idealrank.analysis.comparison.query_table import Judgedness, QueryTable, chosen_measures, comparable, queries_of, seed_from
+from idealrank.analysis.comparison.query_table import (
+    Judgedness,
+    QueryTable,
+    chosen_measures,
+    comparable,
+    design_by_query,
+    queries_of,
+    restricted,
+    seed_from,
+)
 from idealrank.analysis.comparison.ranking_overlaps import Overlapping, Rankings, rankings_by_names
-from idealrank.analysis.comparison.same_judgments import JudgmentsOption, judged_by
-from idealrank.analysis.comparison.significance import refuse_unscored, side_of
-from idealrank.analysis.comparison.slice_tests import Categories, Membership, sliced
+from idealrank.analysis.comparison.requirements import JudgmentsOption, judged_by, mismatches, refuse_unscored
+from idealrank.analysis.comparison.slice_differences import Categories, Membership, sliced
 from idealrank.analysis.comparison.standings import RunMean
 from idealrank.analysis.comparison.tipping import Question, Tipping, Tippings, critical_t
 from idealrank.data.types import BoolArray
@@ -39,10 +46,10 @@ from idealrank.measures.measure import Measure
 from idealrank.measures.parse import MeasureLike
 from idealrank.stats.comparison import POWER, RESAMPLES, Plan, TestName, needed_by, visible_by
 from idealrank.stats.design import Design
-from idealrank.stats.flips import MOST_UNITS
 from idealrank.stats.intervals import mean_interval
 from idealrank.stats.randomness import RandomLike, whole_number
-from idealrank.stats.value_columns import chosen
+from idealrank.stats.sign_flips import MOST_UNITS
+from idealrank.stats.values import chosen
 from idealrank.version import __version__
 
 # Called with how many pairs are done, and of how many.

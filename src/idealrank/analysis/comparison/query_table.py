@@ -1,25 +1,87 @@
-"""Evaluations side by side: what may be compared, on which queries, and how far the judgments of each reach."""
+"""Evaluations side by side: what may be compared, on which queries, with which weights and clusters.
+
+Companions are measures evaluated beside those compared: they say how far the judgments of each reach.
+"""
 
 import hashlib
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 
-from idealrank.analysis.comparison.companions import judgedness_among, judgedness_of
-from idealrank.analysis.comparison.same_judgments import JudgmentsOption, require_same
+from idealrank.analysis.comparison.requirements import JudgmentsOption, require_same
+from idealrank.data.interchange import by_query
 from idealrank.data.types import BoolArray, FloatArray, IntArray
-from idealrank.errors import IncompatibleError, OptionError
+from idealrank.errors import IdealrankError, IncompatibleError, InputError, OptionError
 from idealrank.evaluation.evaluate import Evaluation, compatible
 from idealrank.measures.counts import NumRet
 from idealrank.measures.cutoffs import Cutoff
-from idealrank.measures.judgedness import JudgedShare
+from idealrank.measures.judgedness import JudgedShare, Unjudged
 from idealrank.measures.measure import Measure
 from idealrank.measures.parse import MeasureLike, parse_measures
 from idealrank.stats.design import Design
 from idealrank.stats.randomness import RandomLike, generator_of
 from idealrank.stats.tolerance import ROUNDING
+
+
+def judgedness_of(measure: Measure) -> tuple[Measure, ...]:
+    """The measures that say how far judgments reach: share judged and number returned at the cutoff, and the measure of judged documents.
+
+    Examples
+    --------
+    >>> import idealrank as ir
+    >>> [str(one) for one in judgedness_of(ir.NDCG(cutoff=10))]
+    ['Judged@10', 'NumRet@10', 'nDCG(judged_only=True)@10']
+    """
+    if isinstance(measure, Unjudged | JudgedShare | NumRet) or measure.judged_only:
+        return ()
+    judged: tuple[Measure, ...] = ()
+    try:
+        judged = (replace(measure, judged_only=True),)
+    except (TypeError, IdealrankError):  # a user's measure with other arguments
+        judged = ()
+    return (JudgedShare(cutoff=measure.cutoff), NumRet(cutoff=measure.cutoff), *judged)
+
+
+def judgedness_among(measures: Sequence[Measure]) -> set[Measure]:
+    """Of measures that were evaluated together, those that say how far the judgments of others reach; a count of documents alone is none.
+
+    Examples
+    --------
+    >>> [str(one) for one in sorted(judgedness_among(with_companions("RR")), key=str)], judgedness_among(parse_measures(["RR", "NumRet"]))
+    (['Judged', 'NumRet', 'RR(judged_only=True)'], set())
+    """
+    found: set[Measure] = set()
+    for measure in measures:
+        beside = judgedness_of(measure)
+        counts, alone = beside[:2], beside[2:]
+        found |= {*alone, *(counts if all(one in measures for one in counts) else ())}
+        found |= {Unjudged(cutoff=measure.cutoff)} if beside else set()
+    return found & set(measures)
+
+
+def with_companions(measures: "MeasureLike | Iterable[MeasureLike]") -> tuple[Measure, ...]:
+    """Add the companion measures from which `compare` tells how far the judgments reach.
+
+    Parameters
+    ----------
+    measures : measure or iterable of them
+        Measures to compare.
+
+    Returns
+    -------
+    tuple of Measure
+        The given measures, then ``Judged`` and ``NumRet`` at each cutoff (for the unjudged share) and each measure with ``judged_only``.
+
+    Examples
+    --------
+    >>> [str(measure) for measure in with_companions(["nDCG@10", "P@10"])]
+    ['nDCG@10', 'P@10', 'Judged@10', 'NumRet@10', 'nDCG(judged_only=True)@10', 'P(judged_only=True)@10']
+    """
+    asked = parse_measures(measures)
+    return tuple(dict.fromkeys((*asked, *(companion for measure in asked for companion in judgedness_of(measure)))))
 
 
 @dataclass(frozen=True, eq=False)
@@ -340,3 +402,48 @@ def seed_from(rng: RandomLike, tables: Sequence[QueryTable]) -> int:
         return seed_of(tables)
     generator = generator_of(rng)
     return int(rng) if isinstance(rng, (int, np.integer)) else int(generator.integers(1 << 32))
+
+
+def design_by_query(queries: Sequence[str], weights: Mapping[str, float] | None, clusters: Mapping[str, object] | None) -> Design:
+    """The design of these queries.
+
+    Raises
+    ------
+    InputError
+        A query has no weight, or no cluster.
+
+    Examples
+    --------
+    >>> design_by_query(["p", "q"], {"p": 3, "q": 1, "r": 5}, None).weights.tolist()
+    [1.5, 0.5]
+    """
+
+    def of_each(name: str, given: Mapping[str, Any] | None) -> list[Any] | None:
+        if given is None:
+            return None
+        given = by_query(given, name)
+        missing = [query for query in queries if query not in given]
+        if missing:
+            raise InputError(
+                f"{name}: found nothing for query {missing[0]!r} ({len(missing)} of {len(queries)} queries); expected one for each query"
+            )
+        return [given[query] for query in queries]
+
+    labels = of_each("clusters", clusters)
+    return Design.of(len(queries), weights=of_each("weights", weights), clusters=None if labels is None else list(map(str, labels)))
+
+
+def restricted(design: Design, kept: BoolArray) -> Design:
+    """The design of some of its queries.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> restricted(Design.of(3), np.array([True, False, True])).n
+    2
+    """
+    if kept.all():
+        return design
+    weights = None if design.weights is None else design.weights[kept]
+    clusters = None if design.clusters is None else design.clusters[kept]
+    return Design.of(int(kept.sum()), weights=weights, clusters=clusters)

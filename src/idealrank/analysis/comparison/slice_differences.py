@@ -1,12 +1,37 @@
-"""Differences of two runs on slices of the queries: one slice, and all of them."""
+"""Differences of two runs on slices of the queries, with intervals, and p values corrected for the number of slices.
 
-from collections.abc import Iterator
+Head, torso and tail are slices by thirds of the traffic.
+"""
+
+import math
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
-from typing import Any, Literal, TypeVar, cast
+from functools import partial
+from itertools import groupby
+from numbers import Integral
+from typing import Any, Literal, TypeAlias, TypeVar, cast
+
+import numpy as np
 
 from idealrank._lazy import repr_html
-from idealrank.analysis.comparison.significance import Side
-from idealrank.data.json_values import finite
+from idealrank.analysis.comparison.families import (
+    COMPANION_SLICES,
+    SLICES,
+    Corrected,
+    Correction,
+    Hypothesis,
+    Side,
+    corrected,
+    name_of,
+    side_of,
+)
+from idealrank.analysis.comparison.query_table import QueryTable, design_by_query, restricted, seed_from
+from idealrank.data.interchange import by_query, finite
+from idealrank.data.types import BoolArray, IntArray
+from idealrank.errors import InputError
+from idealrank.stats.comparison import Plan, TestName, visible_by
+from idealrank.stats.design import Design
+from idealrank.stats.randomness import RandomLike
 
 _FIRST = ("a", "b", "measure")
 _SAME = (*_FIRST, "direction", "level")  # in the record of a slice as in that of all queries
@@ -198,3 +223,333 @@ class Slices:
         for row in self.rows:
             own = row.as_dict() | dict(zip(("interval_low", "interval_high"), row.as_dict()["interval"], strict=True))
             yield {name: (own | same | {"slice": row.name}).get(name) for name in names}
+
+
+# A label of each query, or several.
+Categories: TypeAlias = Mapping[str, str | Sequence[str]]
+# Whether the judgments carry what a test found: given the place of the pair, the column of the measure, the slice and the test.
+Carries: TypeAlias = Callable[[int, int, str, Corrected], bool]
+
+
+def slices(
+    values_a: Mapping[str, float | None],
+    values_b: Mapping[str, float | None],
+    categories: Categories,
+    *,
+    direction: int = 1,
+    test: TestName = "permutation",
+    level: float = 0.95,
+    weights: Mapping[str, float] | None = None,
+    clusters: Mapping[str, object] | None = None,
+    n_resamples: int = 100_000,
+    rng: RandomLike = None,
+    threads: int | None = None,
+) -> Slices:
+    """Compare two runs on each slice of the queries, by one measure.
+
+    ``compare(..., slices=categories)`` does the same for every measure and pair of runs.
+
+    Parameters
+    ----------
+    values_a, values_b : mapping of query to float or None
+        Values of one measure, such as ``dict(zip(evaluation.queries, evaluation["nDCG@10"]))``. A query that is missing, None or NaN in
+        either run is left out.
+    categories : mapping of query to str, or to several
+        Slices of each query; a query may be in several. See `read_categories` for files, and `traffic_thirds`.
+    direction : {1, -1}
+        -1 if lower values are better; determines the verdicts and the order of the slices.
+    test : {"permutation", "t", "wilcoxon", "sign"}
+        As for `compare`.
+    level : float
+        Confidence level of the intervals; the significance level is ``1 - level``.
+    weights : mapping of query to float, optional
+        Weight of each query, such as its traffic; for the permutation and t tests.
+    clusters : mapping of query to label, optional
+        Cluster of each query (user, session, topic): queries of one cluster are not independent. For the permutation and t tests.
+    n_resamples : int
+        Number of random sign flips for a slice with more than 20 queries that differ; smaller slices are enumerated.
+    rng : Generator, seed or None
+        Random generator or seed. By default the seed is derived from the values, so the same input gives the same output.
+    threads : int, optional
+        Number of threads; None or 0 uses all cores. Results do not depend on it.
+
+    Returns
+    -------
+    Slices
+
+    Raises
+    ------
+    InputError
+        No query counts in both runs, none of them is in a slice, or a query has no weight or cluster.
+    OptionError
+        An option has an invalid value.
+
+    Notes
+    -----
+    The slices form one family of tests, since looking at many slices makes a small p likely by chance. They are corrected in a single step,
+    by max-T for the permutation test, even if they overlap. Intervals hold simultaneously for all slices.
+
+    References
+    ----------
+    Westfall and Young (1993), Resampling-based multiple testing, section 2.3.
+
+    Examples
+    --------
+    >>> [row.name for row in slices({"q1": 1.0, "q2": 0.0}, {"q1": 0.5, "q2": 0.5}, {"q1": ["news", "short"], "q2": "short"})]
+    ['news', 'short']
+    """
+    values_a, values_b = by_query(values_a, "values_a"), by_query(values_b, "values_b")
+    queries = [query for query in sorted(values_a) if _is_value(values_a[query]) and _is_value(values_b.get(query))]
+    if not queries:
+        raise InputError(f"no query has a value in both runs ({len(values_a)} and {len(values_b)} queries); do the query ids match?")
+    first, second = (_table([values[query] for query in queries]) for values in (values_a, values_b))
+    seed = seed_from(rng, [first, second])
+    plan = Plan(test, level, None, n_resamples, seed, threads=threads)
+    membership = Membership.of(queries, categories)
+    return sliced([(first, second)], [direction], membership, design_by_query(queries, weights, clusters), plan)[0][0]
+
+
+def _is_value(value: float | None) -> bool:
+    return value is not None and not math.isnan(value)
+
+
+def _table(values: Sequence[float | None]) -> QueryTable:
+    column = np.array(values, np.float64)[:, None]
+    return QueryTable(column, np.ones(column.shape, np.bool_))
+
+
+@dataclass(frozen=True, eq=False)
+class Membership:
+    """Membership of queries in slices.
+
+    Parameters
+    ----------
+    queries : sequence of str
+        All that are compared.
+    within : dict of str to bool array, shape (n_queries,)
+        The queries of each slice, by its name.
+    unknown : int
+        Queries that have a category and are not compared.
+
+    Examples
+    --------
+    >>> Membership.of(["p", "q"], {"p": ["news", "short"], "r": "news"}).within["short"].tolist()
+    [True, False]
+    """
+
+    queries: Sequence[str]
+    within: dict[str, BoolArray]
+    unknown: int
+
+    @classmethod
+    def of(cls, queries: Sequence[str], categories: Categories) -> "Membership":
+        """From a label of each query, or several.
+
+        Raises
+        ------
+        InputError
+            No query is in a slice, or a category is neither text nor several.
+        """
+        found: dict[str, BoolArray] = {}
+        categories = by_query(categories, "categories")
+        for place, query in enumerate(queries):
+            given = categories.get(query, ())
+            if not isinstance(given, (Iterable, Integral)):
+                raise InputError(f"categories: found {given!r} for query {query!r}, expected a name, or several")
+            for label in (str(given),) if isinstance(given, (str, Integral)) else map(str, given):
+                found.setdefault(label, np.zeros(len(queries), np.bool_))[place] = True
+        if not found:
+            some = ", ".join(map(repr, list(categories)[:3])) or "none at all"
+            raise InputError(f"found categories of {some}, expected some of the {len(queries)} evaluated queries, as {queries[0]!r}")
+        known = set(queries)
+        return cls(queries, dict(sorted(found.items())), sum(query not in known for query in categories))
+
+    def counts(self) -> dict[str, int]:
+        """Count queries in no slice, queries in several, and categories of queries that are not compared."""
+        return {"in_none": int((self.times == 0).sum()), "in_several": int((self.times > 1).sum()), "unknown": self.unknown}
+
+    @property
+    def times(self) -> IntArray:
+        """In how many slices each query is, shape (n_queries,)."""
+        return np.asarray(np.sum(list(self.within.values()), axis=0, dtype=np.int64))
+
+
+def sliced(
+    pairs: Sequence[tuple[QueryTable, QueryTable]],
+    directions: Sequence[int],
+    membership: Membership,
+    design: Design,
+    plan: Plan,
+    correction: Correction = "auto",
+    *,
+    carries: Carries | None = None,
+    tell: Callable[[int, int], None] | None = None,
+) -> list[list[Slices]]:
+    """The slices of every pair of runs and every measure; slices of the first measure are one family, all others another.
+
+    Parameters
+    ----------
+    pairs : sequence of (QueryTable, QueryTable)
+        Values of a and b.
+    directions : sequence of int
+        Of the measures, the columns of the tables.
+    membership : Membership
+        Of the queries, the rows of the tables.
+    design : Design
+        Of the same.
+    plan : Plan
+        The test; margins do not count here.
+    correction : {"auto", "holm"}
+        See `families.corrected`.
+    carries : callable, optional
+        Asked of each slice that would be better or worse; where the answer is no, the judgments do not reach.
+    tell : callable, optional
+        Called with families done and their number.
+
+    Returns
+    -------
+    list of list of Slices
+        A row a pair, an entry a measure.
+
+    Examples
+    --------
+    >>> one, two = (_table([value] * 6) for value in (0.25, 0.5))
+    >>> membership = Membership.of(list("abcdef"), dict.fromkeys("abcdef", "short"))
+    >>> sliced([(one, two)], [1], membership, Design.of(6), Plan())[0][0]["short"].p
+    0.03125
+    """
+    case = _Case(membership, design, replace(plan, margin=None), correction)
+    found: list[dict[int, Slices]] = [{} for _ in pairs]
+    columns = range(len(directions))
+    families = [members for members in ([0], list(columns[1:])) if members]
+    for done, members in enumerate(families):
+        wanted = [(place, column) for place in range(len(pairs)) for column in members]
+        for (place, column), rows in zip(wanted, case.tested([(*pairs[place], column) for place, column in wanted]), strict=True):
+            of_measure = case.slices(pairs[place], (column, directions[column]), rows)
+            found[place][column] = of_measure if carries is None else _carried(of_measure, rows, partial(carries, place, column))
+        if tell is not None:
+            tell(done + 1, len(families))
+    return [[of_pair[column] for column in columns] for of_pair in found]
+
+
+def _carried(found: Slices, tests: Mapping[str, Corrected], carries: Callable[[str, Corrected], bool]) -> Slices:
+    """The slices without verdicts that the judgments do not carry."""
+    stands = (row.verdict == "undecided" or carries(row.name, tests[row.name]) for row in found.rows)
+    rows = (row if one else replace(row, verdict="judgments do not reach") for row, one in zip(found.rows, stands, strict=True))
+    return replace(found, rows=tuple(rows))
+
+
+@dataclass(frozen=True, eq=False)
+class _Case:
+    """Settings that hold for every pair."""
+
+    membership: Membership
+    design: Design
+    plan: Plan
+    correction: Correction
+
+    def tested(self, wanted: Sequence[tuple[QueryTable, QueryTable, int]]) -> list[dict[str, Corrected]]:
+        """One family: the slices that have a query, by name, of some pairs and measures."""
+        tests = [
+            {name: test for name, within in self.membership.within.items() if (test := Hypothesis(*one, within)).counted.any()}
+            for one in wanted
+        ]
+        family = iter(corrected([test for of_one in tests for test in of_one.values()], self.design, self.plan, self.correction))
+        return [{name: next(family) for name in of_one} for of_one in tests]
+
+    def slices(self, pair: tuple[QueryTable, QueryTable], measure: tuple[int, int], found: Mapping[str, Corrected]) -> Slices:
+        """Assemble the slices of one measure, given as column and direction."""
+        (first, second), (column, direction), members = pair, measure, self.membership
+        kept = first.counted[:, column] & second.counted[:, column]
+        weights = np.where(kept, 1.0 if self.design.weights is None else self.design.weights, 0.0)
+        shares = {name: float(weights[members.within[name]].sum() / weights.sum()) for name in found}
+        family = COMPANION_SLICES if column else SLICES
+        rows = [self._row(name, of, direction=direction, share=shares[name], family=family) for name, of in found.items()]
+        tests = next((of.tests for of in found.values()), 0)
+        return Slices(
+            rows=tuple(sorted(rows, key=lambda row: row.difference * (-1 if direction < 0 else 1))),
+            n=int(kept.sum()),
+            difference=float(restricted(self.design, kept).mean((second.values - first.values)[kept, column])),
+            uncategorised=tuple(members.queries[place] for place in np.flatnonzero(kept & (members.times == 0)).tolist()),
+            unknown=members.unknown,
+            overlapping=bool((members.times[kept] > 1).any()),
+            level=self.plan.level,
+            test=self.plan.test,
+            tests=tests,
+            seed=self.plan.seed,
+            correction=name_of(self.plan, tests, self.correction),
+        )
+
+    def _row(self, name: str, of: Corrected, *, direction: int, share: float, family: str) -> Slice:
+        up, one = direction >= 0, of.found
+        return Slice(
+            name=name,
+            n=one.n,
+            mean_a=one.mean_a,
+            mean_b=one.mean_b,
+            difference=one.difference,
+            interval=(one.low, one.high),
+            about=one.about,
+            p=one.p,
+            p_corrected=of.p,
+            verdict=side_of(one, 1 if up else -1, of.p, self.plan.alpha),
+            effect=one.effect,
+            sd_difference=one.sd,
+            wins=one.wins if up else one.losses,
+            ties=one.ties,
+            losses=one.losses if up else one.wins,
+            detectable=visible_by(one, self.plan, of.alpha) if one.df and of.alpha else math.inf,
+            part=share * one.difference,
+            family=family,
+        )
+
+
+# Thirds of the traffic are rounded sums.
+_ROUNDING = 1e-12
+
+
+def traffic_thirds(traffic: Mapping[str, float]) -> dict[str, str]:
+    """Split queries into head, torso and tail: the first, second and last third of the traffic.
+
+    Queries are sorted by falling traffic; each occupies a stretch as long as its traffic, and belongs to the third that contains the middle
+    of its stretch. Queries with equal traffic share one stretch, so they are always in the same third. Queries without an evaluation count
+    as well.
+
+    Parameters
+    ----------
+    traffic : mapping of query to float
+        Number of times each query is asked: finite, at least 0, not all 0.
+
+    Returns
+    -------
+    dict
+        ``head``, ``torso`` or ``tail`` for each query, in the order given.
+
+    Raises
+    ------
+    InputError
+        A number is negative or not finite, or all are 0.
+
+    Examples
+    --------
+    >>> traffic_thirds({"a": 50, "b": 20, "c": 10, "d": 10, "e": 5, "f": 5})
+    {'a': 'head', 'b': 'torso', 'c': 'tail', 'd': 'tail', 'e': 'tail', 'f': 'tail'}
+    """
+    traffic = by_query(traffic, "traffic")
+    for query, count in traffic.items():
+        if not (math.isfinite(count) and count >= 0):
+            raise InputError(f"traffic {count!r} of query {query!r}: expected a finite number from 0 on")
+    total = math.fsum(traffic.values())
+    if not total > 0:
+        raise InputError(f"found no traffic in {len(traffic)} queries, expected some above 0")
+    names: dict[float, str] = {}
+    before = 0.0
+    for count, equals in groupby(sorted(traffic.values(), reverse=True)):
+        stretch = count * len(list(equals))
+        names[count] = _third((before + stretch / 2) / total)
+        before += stretch
+    return {query: names[count] for query, count in traffic.items()}
+
+
+def _third(place: float) -> str:
+    return "head" if place <= 1 / 3 + _ROUNDING else "torso" if place <= 2 / 3 + _ROUNDING else "tail"

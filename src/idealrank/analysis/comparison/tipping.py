@@ -23,8 +23,7 @@ from idealrank.analysis.comparison.query_table import rows_in
 from idealrank.data.types import BoolArray, FloatArray, IntArray
 from idealrank.evaluation.evaluate import Evaluation
 from idealrank.measures.measure import Measure
-from idealrank.stats.design import Design
-from idealrank.stats.linearisation import linear_mean
+from idealrank.stats.design import Design, linear_mean
 
 
 def shrinking(side: Places, own: BoolArray, gain: FloatArray, n_queries: int) -> "Callable[[float], FloatArray] | None":

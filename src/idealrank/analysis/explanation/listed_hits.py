@@ -1,25 +1,26 @@
 """Judged documents of every list of a run, with their contributions: what listings of many queries show of them."""
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
 
 from idealrank.analysis.explanation.contributions import contributions_of_hits
-from idealrank.data.align import align
 from idealrank.data.alignment import Alignment
 from idealrank.data.judged import Judged
 from idealrank.data.qrels import Qrels
-from idealrank.data.run import Run
-from idealrank.data.types import FloatArray, IntArray, sought_id
+from idealrank.data.top import Top
+from idealrank.data.types import FloatArray, IntArray
 from idealrank.measures.measure import Measure
 
 
 class HitsOfQuery(NamedTuple):
-    """Length of one list, and its judged documents by rank: rank, row of the qrels, grade as given, contribution."""
+    """Length of one list, its first documents, and its judged ones by rank: rank, row of the qrels, grade as given, contribution."""
 
     length: int
+    documents: list[str]
+    tied: list[bool]
     columns: tuple[list[int], list[int], list[float], list[float | None]]
 
 
@@ -29,24 +30,26 @@ class ListedHits:
 
     Attributes
     ----------
-    qrels, run : Qrels, Run
-        The judgments, and the run in memory.
     judged : Judged
-        Their alignment, without a query left out.
+        Alignment of the run, with the hits of whole lists.
+    qrels, top : Qrels, Top
+        The judgments, and the first documents of the lists.
     added : float64 array, shape (n_hits,), or None
         Contribution of each judged document; None if the measure states none.
 
     Examples
     --------
+    >>> from idealrank.data.align import align
+    >>> from idealrank.data.run import Run
     >>> from idealrank.measures.binary import P
-    >>> found = list_hits(Qrels({"q": {"a": 1}}), Run({"q": ["x", "a"]}), P(cutoff=2, rel=1), Alignment())
-    >>> found.of("q")
-    HitsOfQuery(length=2, columns=([2], [0], [1.0], [0.5]))
+    >>> judged = align(Qrels({"q": {"a": 1}}), Run({"q": ["x", "a"]}), Alignment(), top_depth=2)
+    >>> list_hits(judged, P(cutoff=2, rel=1), Alignment()).of("q")
+    HitsOfQuery(length=2, documents=['x', 'a'], tied=[False, False], columns=([2], [0], [1.0], [0.5]))
     """
 
-    qrels: Qrels
-    run: Run
     judged: Judged
+    qrels: Qrels
+    top: Top
     added: FloatArray | None
 
     @property
@@ -64,29 +67,27 @@ class ListedHits:
 
     def of(self, query: str) -> HitsOfQuery | None:
         """The list of one query; None where the run does not answer it."""
-        code = self._code.get(query)
-        if code is None or self.run.source.find_query(sought_id(query)) < 0:  # type: ignore[union-attr]
+        code, top = self._code.get(query), self.top.of(query)
+        if code is None or top is None:
             return None
         here, hits = slice(self._ends[code], self._ends[code + 1]), self.judged.hits
         row = np.asarray(hits.document)[here]
         added: list[float | None] = [None] * row.size if self.added is None else self.added[here].tolist()
         columns = (hits.rank[here].tolist(), row.tolist(), self.qrels.grades[row].tolist(), added)
-        return HitsOfQuery(int(self.judged.lengths[code]), columns)
+        return HitsOfQuery(int(self.judged.lengths[code]), top.documents, top.tied, columns)
 
 
-def list_hits(qrels: Qrels, run: Run, measure: Measure, alignment: Alignment, *, threads: int = 0) -> ListedHits | None:
-    """Find the judged documents of every list, and what each adds to a measure.
+def list_hits(judged: Judged, measure: Measure, alignment: Alignment) -> ListedHits | None:
+    """Find what each judged document of every list adds to a measure.
 
     Parameters
     ----------
-    qrels, run : Qrels, Run
-        Everything judged, and a run in memory.
+    judged : Judged
+        A run aligned with the hits of whole lists and with its first documents.
     measure : Measure
         With every option set.
     alignment : Alignment
-        The policies.
-    threads : int
-        0 uses all cores.
+        The policies of the lists: as in the alignment, but unjudged documents are out if the measure takes them out.
 
     Returns
     -------
@@ -96,17 +97,19 @@ def list_hits(qrels: Qrels, run: Run, measure: Measure, alignment: Alignment, *,
 
     Examples
     --------
+    >>> from idealrank.data.align import align
+    >>> from idealrank.data.run import Run
     >>> from idealrank.measures.binary import RR
-    >>> list_hits(Qrels({"q": {"a": 1}}), Run({"q": ["x", "a"]}), RR(rel=1), Alignment()) is None
+    >>> judged = align(Qrels({"q": {"a": 1}}), Run({"q": ["x", "a"]}), Alignment(), top_depth=2)
+    >>> list_hits(judged, RR(rel=1), Alignment()) is None
     True
     """
+    qrels, top = judged.qrels, judged.top
+    if qrels is None or top is None or not top.is_whole or judged.depth:
+        return None
     if alignment.ties in ("best", "worst") or alignment.unjudged == "skipped" or alignment.duplicates == "twice":
         return None
-    if alignment.negative in ("removed", "padding") and (qrels.grades < 0).any():
-        return None
-    counting = replace(alignment, missing="error" if alignment.missing == "error" else "zero", without_judgments="evaluated")
-    judged = align(qrels, run, counting, threads=threads)
     if not measure.is_explained:
-        return ListedHits(qrels, run, judged, None)
+        return ListedHits(judged, qrels, top, None)
     added = contributions_of_hits(measure, judged)
-    return None if added is None else ListedHits(qrels, run, judged, added)
+    return None if added is None else ListedHits(judged, qrels, top, added)

@@ -9,12 +9,12 @@ from numpy.typing import NDArray
 
 from idealrank.data.align import align
 from idealrank.data.alignment import Alignment
-from idealrank.data.grades import Graded, apply_grade_policies
-from idealrank.data.hits import Hits
-from idealrank.data.judged import Judged
+from idealrank.data.judged import Hits, Judged
 from idealrank.data.one_query import qrels_of_query, run_of_query
+from idealrank.data.policies import Graded, apply_grade_policies
 from idealrank.data.qrels import Qrels
 from idealrank.data.run import Run
+from idealrank.data.segments import sizes_of
 from idealrank.data.types import BoolArray, FloatArray, IntArray, decode_id, encode_id
 from idealrank.errors import InputError, near_ids
 
@@ -190,5 +190,5 @@ def documents_of(qrels: Qrels) -> list[str]:
 def _tie_groups(scores: FloatArray | NDArray[np.float32]) -> tuple[IntArray, IntArray]:
     """First and last rank of each document's group of equal scores."""
     heads = np.flatnonzero(np.concatenate(([True], scores[1:] != scores[:-1]))) if scores.size else np.zeros(0, np.int64)
-    sizes = np.diff(np.append(heads, scores.size))
+    sizes = sizes_of(heads, scores.size)
     return np.repeat(heads + 1, sizes), np.repeat(heads + sizes, sizes)

@@ -7,14 +7,20 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from idealrank.analysis.comparison.companions import judgedness_of
-from idealrank.analysis.comparison.differences import COMPANIONS, PRIMARY, distinct
-from idealrank.analysis.comparison.families import Corrected, Hypothesis, corrected
-from idealrank.analysis.comparison.mismatch import mismatches, refuse_baselines
-from idealrank.analysis.comparison.query_design import design_by_query, restricted
-from idealrank.analysis.comparison.query_table import Judgedness, QueryTable, chosen_measures, comparable, queries_of, seed_from
-from idealrank.analysis.comparison.same_judgments import JudgmentsOption, judged_by
-from idealrank.analysis.comparison.significance import refuse_unscored
+from idealrank.analysis.comparison.differences import distinct
+from idealrank.analysis.comparison.families import COMPANIONS, PRIMARY, Corrected, Hypothesis, corrected
+from idealrank.analysis.comparison.query_table import (
+    Judgedness,
+    QueryTable,
+    chosen_measures,
+    comparable,
+    design_by_query,
+    judgedness_of,
+    queries_of,
+    restricted,
+    seed_from,
+)
+from idealrank.analysis.comparison.requirements import JudgmentsOption, judged_by, mismatches, refuse_baselines, refuse_unscored
 from idealrank.analysis.comparison.tipping import Question, Tipping, Tippings
 from idealrank.analysis.gate.outcome import (
     NOT_CARRIED,
@@ -35,8 +41,8 @@ from idealrank.measures.measure import Measure
 from idealrank.measures.parse import MeasureLike, parse_measure, parse_measures
 from idealrank.stats.comparison import POWER, RESAMPLES, MeasureTest, Plan, smallest_visible, visible_by
 from idealrank.stats.design import Design
-from idealrank.stats.flips import MOST_UNITS
 from idealrank.stats.randomness import RandomLike, whole_number
+from idealrank.stats.sign_flips import MOST_UNITS
 from idealrank.stats.tolerance import ROUNDING
 
 

@@ -7,11 +7,12 @@ from itertools import zip_longest
 from typing import Any, Literal, TypeAlias, get_args
 
 from idealrank._lazy import repr_html
-from idealrank.analysis.comparison.differences import NOT_LOOKED, PRIMARY
-from idealrank.analysis.comparison.mismatch import WithWarnings
+from idealrank.analysis.comparison.differences import NOT_LOOKED
+from idealrank.analysis.comparison.families import PRIMARY
+from idealrank.analysis.comparison.requirements import WithWarnings
 from idealrank.analysis.comparison.tipping import Tipping
 from idealrank.conventions import Convention
-from idealrank.data.json_values import finite
+from idealrank.data.interchange import finite
 from idealrank.errors import OptionError
 
 WhenUnjudged: TypeAlias = Literal["neutral", "fail", "pass"]

@@ -4,10 +4,16 @@
 switches in which they differ.
 """
 
-from idealrank.analysis.reconciliation.difference import ConventionChange, DifferenceSplit, QueryPart, SplitPart
+from idealrank.analysis.reconciliation.difference import (
+    ConventionChange,
+    DifferenceSplit,
+    QueryPart,
+    SplitPart,
+    split_difference,
+    split_lists_difference,
+)
 from idealrank.analysis.reconciliation.result import Match, QueryPair, Reconciliation, RefusedBy, Separation, SwitchDifference, Twins
 from idealrank.analysis.reconciliation.search import reconcile, reconcile_lists
-from idealrank.analysis.reconciliation.splitting import split_difference, split_lists_difference
 
 __all__ = [
     "ConventionChange",

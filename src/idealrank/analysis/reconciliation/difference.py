@@ -1,10 +1,25 @@
-"""The difference of two conventions, shared out among their switches: what `split_difference` gives."""
+"""The difference of two conventions, shared out among the switches in which they differ, so that the parts add up to it."""
 
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
+from fractions import Fraction
+from itertools import combinations
+from math import factorial, isnan
 from typing import Any, Literal, TypeAlias
 
+import numpy as np
+
 from idealrank.analysis.reconciliation.result import wrapped
+from idealrank.analysis.reconciliation.trials import Candidate, Outcome, Refusal, Trials
+from idealrank.conventions import Convention
 from idealrank.conventions.switches import ROWS, difference_phrase
+from idealrank.data.lists import Lists
+from idealrank.data.run import Run
+from idealrank.data.types import FloatArray
+from idealrank.errors import InputError
+from idealrank.evaluation.sweep import JudgmentsSource
+from idealrank.measures.measure import Measure
+from idealrank.measures.parse import MeasureLike, parse_run_measure
 
 Method: TypeAlias = Literal["average over orders", "path"]
 
@@ -219,3 +234,281 @@ def _queries(split: DifferenceSplit) -> list[str]:
 def _columns(rows: list[list[str]]) -> list[str]:
     widths = [max(len(row[column]) for row in rows) for column in range(len(rows[0]))]
     return ["  " + "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip() for row in rows]
+
+
+# Up to this many switches every order is averaged: 8 of them have 256 combinations. Larger data, fewer: this many values are held.
+_MOST_AVERAGED = 8
+_HELD_VALUES = 20_000_000
+_QUERIES_TOLD = 10
+_QUERIES_PER_PART = 3
+# Switches that some combinations of cannot be had apart: floored terms have no expected value over ties, and a gain by table or a
+# refusal of negative grades depends on what is done to grades first. They are taken as one where a combination is refused.
+_TOGETHER = (("ties", "rounding"), ("grades", "negative", "gain"))
+
+_Players = tuple[tuple[str, ...], ...]
+_Coalition = frozenset[int]
+
+
+class _RefusedError(Exception):
+    """A combination of the two conventions gives no number; its text is the combination."""
+
+
+@dataclass(frozen=True)
+class _Worth:
+    """Contribution of one player: on average, first, last, minimum, maximum, by query; and whether any query changes."""
+
+    part: Fraction
+    first: Fraction
+    last: Fraction
+    low: Fraction
+    high: Fraction
+    by_query: FloatArray
+    acts: bool
+
+
+class Splitter:
+    """One split.
+
+    Parameters
+    ----------
+    trials : Trials
+        The data.
+    measure : Measure
+        Text of the measure.
+    a, b : Convention
+        The difference is b's value less a's.
+    """
+
+    def __init__(self, trials: Trials, measure: Measure, a: Convention, b: Convention) -> None:
+        self._trials = trials
+        self._measure = measure
+        self._a = Candidate(trials.adapt(a))
+        self._b = Candidate(trials.adapt(b))
+
+    def split(self) -> DifferenceSplit:
+        """Split the difference.
+
+        Raises
+        ------
+        InputError
+            One of the conventions gives no number on these data.
+        """
+        start, end = self._required(self._a), self._required(self._b)
+        singles = tuple((switch,) for switch in self._acting())
+        try:
+            return self._split(start, end, singles)
+        except _RefusedError:
+            try:
+                return self._split(start, end, _merged(singles))
+            except _RefusedError as error:
+                names = f"{self._a.base.name} and {self._b.base.name}"
+                raise InputError(
+                    f"the difference of {names} cannot be split by switch: {error}, which is between them, gives no {self._measure} on "
+                    "these data; split it in two steps, by a convention between them that gives one"
+                ) from None
+
+    def _required(self, candidate: Candidate) -> Outcome:
+        outcome = self._trials.outcome(candidate, self._measure)
+        what = f"{self._measure} under convention {candidate.base.name}"
+        if isinstance(outcome, Refusal):
+            raise InputError(f"{what}: found no value, expected one to split the difference of", hint=outcome.reason, switch=outcome.switch)
+        if isnan(outcome.value):
+            raise InputError(f"{what}: found a value that is not a number, expected one to split the difference of")
+        return outcome
+
+    def _acting(self) -> list[str]:
+        """Switches that differ and can act on these data, on the way from a to b."""
+        there = self._trials.settled(self._b, self._measure)
+        acting: list[str] = []
+        while True:
+            here = self._trials.settled(self._a.changed(*((switch, self._b.value(switch)) for switch in acting)), self._measure)
+            # A change can wake a switch that could not act before: float32 scores make ties, so the ties' policy matters then.
+            woken = [switch for switch in here if here[switch] != there[switch]]
+            if not woken:
+                return [switch for switch in here if switch in acting]
+            acting += woken
+
+    def _split(self, start: Outcome, end: Outcome, players: _Players) -> DifferenceSplit:
+        """Average over orders if the players are few, else walk one path."""
+        averaged = len(players) <= _MOST_AVERAGED and 2 ** len(players) * self._trials.n_queries <= _HELD_VALUES
+        weights = _order_weights(len(players)) if averaged else _path_weights(len(players))
+        outcomes = {coalition: self._outcome(players, coalition) for coalition in _coalitions(len(players), averaged=averaged)}
+        worths = [_worth(outcomes, player, weights[player]) for player in range(len(players))]
+        # A switch that changes nothing in any combination is worth nothing, and the worth of the others is the same without it.
+        told = [(player, worth) for player, worth in zip(players, worths, strict=True) if worth.acts]
+        parts = [self._part(player, worth, averaged=averaged) for player, worth in told]
+        convention_a, convention_b = self._a.convention, self._b.convention
+        return DifferenceSplit(
+            measure=str(self._measure),
+            a=convention_a.name,
+            b=convention_b.name,
+            fingerprint_a=convention_a.fingerprint,
+            fingerprint_b=convention_b.fingerprint,
+            value_a=start.value,
+            value_b=end.value,
+            difference=end.value - start.value,
+            method="average over orders" if averaged else "path",
+            orders=factorial(len(told)) if averaged else 1,
+            parts=tuple(sorted(parts, key=lambda part: -abs(part.part)) if averaged else parts),
+            idle=self._idle([player for player, _ in told]),
+            queries=self._queries(start, end, told),
+            n_queries=int(np.count_nonzero(start.counted | end.counted)),
+        )
+
+    def _outcome(self, players: _Players, coalition: _Coalition) -> Outcome:
+        """Value under convention a with the switches of some players set as in b."""
+        changes = [(switch, self._b.value(switch)) for player in sorted(coalition) for switch in players[player]]
+        candidate = self._a.changed(*changes)
+        outcome = self._trials.outcome(candidate, self._measure)
+        if isinstance(outcome, Refusal) or isnan(outcome.value):
+            raise _RefusedError(candidate.convention.name)
+        return outcome
+
+    def _part(self, player: tuple[str, ...], worth: _Worth, *, averaged: bool) -> SplitPart:
+        by_query = worth.by_query
+        order = np.argsort(-np.abs(by_query), kind="stable")[:_QUERIES_PER_PART]
+        order = order[by_query[order] != 0]
+        return SplitPart(
+            switches=player,
+            before=tuple(self._a.switches[switch] for switch in player),
+            after=tuple(self._b.switches[switch] for switch in player),
+            part=float(worth.part),
+            alone=float(worth.first) if averaged else None,
+            last=float(worth.last) if averaged else None,
+            low=float(worth.low) if averaged else None,
+            high=float(worth.high) if averaged else None,
+            queries=tuple(QueryPart(self._trials.queries[place], float(by_query[place])) for place in order.tolist()),
+        )
+
+    def _idle(self, players: Sequence[tuple[str, ...]]) -> tuple[str, ...]:
+        acting = {switch for player in players for switch in player}
+        sides = zip(self._trials.signature(self._a, self._measure), self._trials.signature(self._b, self._measure), strict=True)
+        return tuple(here[0] for here, there in sides if here != there and here[0] not in acting)
+
+    def _queries(self, start: Outcome, end: Outcome, told: Sequence[tuple[tuple[str, ...], _Worth]]) -> tuple[ConventionChange, ...]:
+        """The queries with the largest shares of the difference, and the switch that moves each most."""
+        share = end.shares - start.shares
+        order = np.argsort(-np.abs(share), kind="stable")[:_QUERIES_TOLD]
+        return tuple(
+            ConventionChange(
+                query=self._trials.queries[place],
+                a=float(start.values[place]) if start.counted[place] else None,
+                b=float(end.values[place]) if end.counted[place] else None,
+                share=float(share[place]),
+                mostly=" with ".join(max(told, key=lambda entry: abs(float(entry[1].by_query[place])))[0]),
+            )
+            for place in order.tolist()
+            if share[place] != 0
+        )
+
+
+def _coalitions(count: int, *, averaged: bool) -> Iterator[_Coalition]:
+    """Every set of players; along a path only the first, the first two, and so on."""
+    for size in range(count + 1):
+        if averaged:
+            yield from map(frozenset, combinations(range(count), size))
+        else:
+            yield frozenset(range(size))
+
+
+def _order_weights(count: int) -> list[list[tuple[Fraction, _Coalition]]]:
+    """For each player: the sets it can join, each with the share of all orders in which exactly that set came before (Shapley 1953)."""
+    orders = factorial(count)
+    return [
+        [
+            (Fraction(factorial(len(before)) * factorial(count - 1 - len(before)), orders), before)
+            for before in _coalitions(count, averaged=True)
+            if player not in before
+        ]
+        for player in range(count)
+    ]
+
+
+def _path_weights(count: int) -> list[list[tuple[Fraction, _Coalition]]]:
+    return [[(Fraction(1), frozenset(range(player)))] for player in range(count)]
+
+
+def _worth(outcomes: Mapping[_Coalition, Outcome], player: int, weights: Sequence[tuple[Fraction, _Coalition]]) -> _Worth:
+    """Compute the contribution of a player, in fractions, so that the parts add up without rounding."""
+    changes = [Fraction(outcomes[before | {player}].value) - Fraction(outcomes[before].value) for _, before in weights]
+    by_query, acts = np.zeros(outcomes[frozenset()].values.size), False
+    for weight, before in weights:
+        shares = outcomes[before | {player}].shares - outcomes[before].shares
+        by_query += float(weight) * shares
+        acts = acts or bool(shares.any())
+    return _Worth(
+        part=sum((weight * change for (weight, _), change in zip(weights, changes, strict=True)), Fraction(0)),
+        first=changes[0],
+        last=changes[-1],
+        low=min(changes),
+        high=max(changes),
+        by_query=by_query,
+        acts=acts,
+    )
+
+
+def _merged(players: _Players) -> _Players:
+    """The players with those that only work together taken as one."""
+    merged: list[tuple[str, ...]] = []
+    for (switch,) in players:
+        together = next((group for group in _TOGETHER if switch in group), (switch,))
+        group = tuple(s for (s,) in players if s in together)
+        if group not in merged:
+            merged.append(group)
+    return tuple(merged)
+
+
+def split_difference(
+    qrels: JudgmentsSource, run: Run, measure: MeasureLike, a: "Convention | str", b: "Convention | str"
+) -> DifferenceSplit:
+    """Share the difference of two conventions out among the switches in which they differ.
+
+    What a switch changes depends on which others were changed before it. With up to eight switches that can act on the data, each
+    gets the average of what it changes over all orders; the parts then add up to the difference, and no order is preferred. With
+    more, the switches are changed one after another, alignment first, and each gets what it changes along that path.
+
+    Parameters
+    ----------
+    qrels : Qrels or callable
+        Judgments; or what reads them under a policy for documents judged twice.
+    run : Run
+        What the system returned.
+    measure : str or Measure
+        Text of the measure.
+    a, b : str or Convention
+        The difference is b's value less a's.
+
+    Returns
+    -------
+    DifferenceSplit
+        ``print`` it for a table, ``.as_dict()`` for JSON.
+
+    Raises
+    ------
+    InputError
+        One of the conventions refuses these data.
+
+    References
+    ----------
+    Shapley (1953), A value for n-person games, Contributions to the Theory of Games II.
+
+    Examples
+    --------
+    >>> from idealrank.data.qrels import Qrels
+    >>> split = split_difference(Qrels({"q": {"a": 0, "b": 1}}), Run({"q": {"a": 1.0, "b": 1.0}}), "nDCG", "standard", "catboost")
+    >>> split.parts[0].switches, round(split.parts[0].part, 4), round(split.difference, 4)
+    (('ties',), -0.3691, -0.3691)
+    """
+    return Splitter(Trials.of_run(qrels, run), parse_run_measure(measure), Convention.of(a), Convention.of(b)).split()
+
+
+def split_lists_difference(lists: Lists, measure: MeasureLike, a: "Convention | str", b: "Convention | str") -> DifferenceSplit:
+    """Split a difference on labels and scores; the array twin of `split_difference`.
+
+    Examples
+    --------
+    >>> split = split_lists_difference(Lists.from_arrays([[2, 1, 0]], [[0.1, 0.9, 0.5]]), "nDCG", "standard", "lightgbm")
+    >>> [part.switches for part in split.parts], split.idle
+    ([('gain',)], ('ties', 'negative', 'no_relevant'))
+    """
+    return Splitter(Trials.of_lists(lists), parse_run_measure(measure), Convention.of(a), Convention.of(b)).split()

@@ -10,13 +10,11 @@ from typing import NamedTuple
 
 import numpy as np
 
-from idealrank.analysis.comparison.differences import PRIMARY, Difference, Method, distinct
-from idealrank.analysis.comparison.families import Corrected
-from idealrank.analysis.comparison.mismatch import mismatches_of
+from idealrank.analysis.comparison.differences import Difference, Method, distinct
+from idealrank.analysis.comparison.families import PRIMARY, Corrected
 from idealrank.analysis.comparison.procedure import compare, difference_of, method_of
-from idealrank.analysis.comparison.query_design import design_by_query
-from idealrank.analysis.comparison.query_table import QueryTable, seed_from, unfit
-from idealrank.analysis.comparison.significance import refuse_unscored, unscored
+from idealrank.analysis.comparison.query_table import QueryTable, design_by_query, seed_from, unfit
+from idealrank.analysis.comparison.requirements import mismatches_of, refuse_unscored, unscored
 from idealrank.analysis.comparison.tipping import critical_t
 from idealrank.analysis.robustness.robustness import Robustness, Status, Variant
 from idealrank.analysis.robustness.variants import AS_ASKED, PRESET, Alternative, ComparisonRequest, joined
@@ -31,13 +29,12 @@ from idealrank.errors import IdealrankWarning, InputError, OptionError
 from idealrank.evaluation.coverage import Coverage
 from idealrank.evaluation.evaluate import evaluate
 from idealrank.evaluation.sweep import ALIGNMENT, JudgmentsSource, Readings, Sweep
-from idealrank.measures.defaults import default_measures
 from idealrank.measures.measure import Measure
-from idealrank.measures.parse import MeasureLike, parse_run_measure
+from idealrank.measures.parse import MeasureLike, default_measures, parse_run_measure
 from idealrank.stats.comparison import POWER, RESAMPLES, MeasureTest, Plan, TestName, compare_columns
 from idealrank.stats.design import Design
-from idealrank.stats.flips import MOST_UNITS
 from idealrank.stats.randomness import RandomLike, whole_number
+from idealrank.stats.sign_flips import MOST_UNITS
 from idealrank.stats.tolerance import ROUNDING
 
 Wanted = tuple[Alignment, Measure]

@@ -6,10 +6,10 @@ from typing import Any, Literal, TypeAlias
 
 from idealrank._lazy import repr_html
 from idealrank.analysis.comparison.differences import NOT_LOOKED, Difference, Method, Verdict
-from idealrank.analysis.comparison.mismatch import WithWarnings
+from idealrank.analysis.comparison.requirements import WithWarnings
 from idealrank.analysis.comparison.tipping import Tipping
 from idealrank.conventions import Convention
-from idealrank.data.frames import frame_of
+from idealrank.data.interchange import frame_of
 
 Status: TypeAlias = Literal["changes the numbers", "no effect", "repeats", "refused"]
 

@@ -10,9 +10,13 @@ import numpy as np
 
 from idealrank.analysis.comparison.differences import distinct
 from idealrank.analysis.comparison.families import DRAWS
-from idealrank.analysis.comparison.mismatch import mismatches
 from idealrank.analysis.comparison.query_table import QueryTable, comparable, queries_of, seed_from, unjudged_counts, unjudged_share
-from idealrank.analysis.tuning.recommendation import (
+from idealrank.analysis.comparison.requirements import mismatches
+from idealrank.analysis.tuning.settings import (
+    Choice,
+    Choosing,
+    Setting,
+    Theory,
     distance_to_usual,
     in_words,
     most_unjudged,
@@ -20,7 +24,6 @@ from idealrank.analysis.tuning.recommendation import (
     recommended_of,
     warnings_of,
 )
-from idealrank.analysis.tuning.settings import Choice, Choosing, Setting, Theory
 from idealrank.conventions import Convention
 from idealrank.data.types import AnyArray, FloatArray
 from idealrank.errors import IncompatibleError, InputError, OptionError
@@ -33,12 +36,11 @@ from idealrank.measures.judgedness import JudgedShare
 from idealrank.measures.measure import Measure
 from idealrank.measures.parse import MeasureLike, parse_measure
 from idealrank.stats.comparison import POWER
-from idealrank.stats.discrimination import discriminative_power
+from idealrank.stats.discrimination import SwapSpread, SwapTable, discriminative_power, swap_spread, swap_table
 from idealrank.stats.generalisability import variance_components
-from idealrank.stats.many_to_one import simultaneous
+from idealrank.stats.multiple_tests import simultaneous
 from idealrank.stats.power import queries_needed
 from idealrank.stats.randomness import RandomLike, generator_of, whole_number
-from idealrank.stats.swap_tables import SwapSpread, SwapTable, swap_spread, swap_table
 from idealrank.stats.tolerance import ROUNDING, subtracted
 from idealrank.version import __version__
 

@@ -1,12 +1,12 @@
-"""Settings of discount and cutoff, measured on given runs, and the recommended one."""
+"""Settings of discount and cutoff, measured on given runs, and the rule by which one is recommended, with the words for it."""
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
 from idealrank.conventions import Convention
-from idealrank.data.frames import frame_of
+from idealrank.data.interchange import frame_of
 
 
 @dataclass(frozen=True)
@@ -285,3 +285,211 @@ def flat_setting(setting: Setting) -> dict[str, Any]:
     theory = record.pop("theory") or {"verdict": "", "theorem": ""}
     record["cutoff"] = setting.depth.removeprefix("@")
     return record | {"theory": theory["verdict"], "theorem": theory["theorem"]}
+
+
+UNJUDGED = 0.1  # share of the documents shown: beyond, a cutoff says as much about the judgments as about the runs
+_USUAL_DISCOUNT, _USUAL_CUTOFF = "log2", 10
+_FEW_QUERIES, _FEW_RUNS = 30, 3
+_NEVER = 0.005  # swap rate
+_CHAPTER = "docs/concepts/what-ndcg-can-tell.md"
+_PAPER = "Wang et al. 2013"
+
+
+def most_unjudged(shares: Sequence[float]) -> float:
+    """The largest unjudged share with which a setting is considered: a tenth, or where no setting has so few, a tenth above the fewest.
+
+    Examples
+    --------
+    >>> most_unjudged([0.0, 0.4]), round(most_unjudged([0.3, 0.4]), 2)
+    (0.1, 0.4)
+    """
+    return UNJUDGED if min(shares) <= UNJUDGED else min(shares) + UNJUDGED
+
+
+def nearest_to_usual(settings: Sequence[Setting]) -> Setting:
+    """The setting nearest to nDCG@10 with the logarithmic discount: first by the discount, then by the ratio of the cutoffs.
+
+    Examples
+    --------
+    >>> import idealrank as ir
+    >>> qrels = {f"q{i}": {"x": 1} for i in range(8)}
+    >>> runs = [{query: ranking for query in qrels} for ranking in (["y", "x"], ["x", "y"])]
+    >>> nearest_to_usual(ir.choose(qrels, runs, cutoffs=[1, 5, 100, None]).settings).measure
+    'nDCG@5'
+    """
+    return min(settings, key=distance_to_usual)
+
+
+def distance_to_usual(setting: Setting) -> tuple[bool, float]:
+    """Return the distance from nDCG@10; relative and missing cutoffs are farthest."""
+    away = abs(math.log(setting.cutoff / _USUAL_CUTOFF)) if isinstance(setting.cutoff, int) else math.inf
+    return setting.discount != _USUAL_DISCOUNT, away
+
+
+def recommended_of(settings: Sequence[Setting], usual: Setting) -> Setting:
+    """Of the settings that are not told apart from the best: the usual one, or else the one nearest to it.
+
+    Only settings are considered at whose cutoff a tenth of the documents shown, or less, was never judged in any run (see
+    `most_unjudged`). Where two are as near, the one with the lower swap rate.
+
+    Parameters
+    ----------
+    settings : sequence of Setting
+        With what is known beside the best.
+    usual : Setting
+        The one to stay with unless another is better.
+
+    Examples
+    --------
+    >>> import idealrank as ir
+    >>> qrels = {f"q{i}": {"x": 1} for i in range(8)}
+    >>> runs = [{query: ranking for query in qrels} for ranking in (["y", "x"], ["x", "y"])]
+    >>> found = ir.choose(qrels, runs)
+    >>> recommended_of(found.settings, found.usual).measure
+    'nDCG@10'
+    """
+    return min(
+        (setting for setting in settings if setting.as_good),
+        key=lambda setting: (setting.measure != usual.measure, *distance_to_usual(setting), setting.swap_rate),
+    )
+
+
+def warnings_of(settings: Sequence[Setting], recommended: Setting, n_runs: int, n_queries: int, left_out: int) -> tuple[str, ...]:
+    """List the obstacles, one sentence each.
+
+    Examples
+    --------
+    >>> import idealrank as ir
+    >>> qrels = {f"q{i}": {"x": 1} for i in range(8)}
+    >>> runs = [{query: ranking for query in qrels} for ranking in (["y", "x"], ["x", "y"])]
+    >>> ir.choose(qrels, runs).warnings[0]
+    '2 runs make one pair: every share of significant pairs is 0 or 1, and each rate is that of this pair alone; give more runs'
+    """
+    return tuple(_warnings(settings, recommended, n_runs, n_queries, left_out))
+
+
+def _warnings(settings: Sequence[Setting], recommended: Setting, n_runs: int, n_queries: int, left_out: int) -> Iterator[str]:
+    if n_runs < _FEW_RUNS:
+        yield "2 runs make one pair: every share of significant pairs is 0 or 1, and each rate is that of this pair alone; give more runs"
+    margins = [setting.margin for setting in settings if setting.behind]
+    if margins and min(margins) >= 1:
+        yield f"{n_queries} queries cannot tell any setting from the best, however much their rates differ"
+    elif n_queries < _FEW_QUERIES:
+        yield f"{n_queries} queries are few: other queries would give other rates"
+    if left_out:
+        yield f"queries left out, since some run or some setting has no value there: {left_out:,}"
+    if recommended.unjudged > UNJUDGED:
+        yield (
+            f"of the documents shown by {recommended.measure} {recommended.unjudged:.0%} were never judged in some run, and no setting has "
+            "much fewer; judge more documents before you trust any of them"
+        )
+    if max(setting.swap_rate for setting in settings) < _NEVER and len(settings) > 1:
+        yield (
+            "no setting swaps: these runs are too unlike each other to tell settings apart by; smaller sets of queries (size=3, --size 3), "
+            "or runs that are more alike, can"
+        )
+
+
+def in_words(settings: Sequence[Setting], recommended: Setting, best: Setting, usual: Setting, size: int) -> str:
+    """The recommendation: what to take, what it is compared with, what was left out, what it takes, and what the theory says.
+
+    Examples
+    --------
+    >>> import idealrank as ir
+    >>> qrels = {f"q{i}": {"x": 1} for i in range(8)}
+    >>> runs = [{query: ranking for query in qrels} for ranking in (["y", "x"], ["x", "y"])]
+    >>> ir.choose(qrels, runs).recommendation.split(":")[0]
+    'Keep nDCG@10'
+    """
+    sentences = [_decision(recommended, best, usual, size), _alike(settings, best)]
+    sentences += [_left_out(settings), _strength(recommended), _of_theory(recommended)]
+    sentences.append("A measure that separates runs well is not necessarily what users want; decide that first (idealrank advise).")
+    return " ".join(sentence for sentence in sentences if sentence)
+
+
+def _decision(recommended: Setting, best: Setting, usual: Setting, size: int) -> str:
+    rate = f"two random sets of {size:,} queries order two runs in opposite ways {_times(best.swap_rate)}"
+    if recommended.measure == best.measure == usual.measure:
+        return f"Keep {usual.measure}: no other setting has a lower swap rate ({rate})."
+    if recommended.measure == usual.measure:
+        return (
+            f"Keep {usual.measure}: the lowest swap rate is that of {best.measure} ({rate}; by {usual.measure} {_times(usual.swap_rate)}), "
+            f"but the difference of {usual.behind:.3f} could come from the choice of these queries{_needed(usual)}."
+        )
+    if not usual.considered:
+        why = f"{usual.measure} is not considered, since {usual.unjudged:.0%} of its documents are unjudged in some run"
+    else:
+        why = (
+            f"{usual.measure} swaps more often ({_times(usual.swap_rate)}), by {usual.behind:.3f}, which is more than the choice of these "
+            f"queries explains ({usual.margin:.3f})"
+        )
+    near = "" if recommended.measure == best.measure else f", and {recommended.measure} is the nearest to it that is as good as the best"
+    return f"Take {recommended.measure}: the lowest swap rate is that of {best.measure} ({rate}). {why}{near}."
+
+
+def _needed(setting: Setting) -> str:
+    return f" (it would have to exceed {setting.margin:.3f})" if setting.margin < 1 else ""
+
+
+def _times(rate: float) -> str:
+    if 0 < rate < 0.0005:
+        return "less than once in 1,000 times"
+    return f"{100 * rate:.1f} times in 100" if rate else "never"
+
+
+def _alike(settings: Sequence[Setting], best: Setting) -> str:
+    others, alike = (sum(getattr(setting, name) for setting in settings) - 1 for name in ("considered", "as_good"))
+    if others < 1:
+        return ""
+    if alike == others:
+        return f"These queries cannot tell any of the {others:,} other settings considered from {best.measure}."
+    if not alike:
+        return f"These queries tell all of the {others:,} other settings considered from {best.measure}."
+    return (
+        f"Of the {others:,} other settings considered, these queries cannot tell {alike:,} from {best.measure}; do not choose among them "
+        "by their rates."
+    )
+
+
+def _left_out(settings: Sequence[Setting]) -> str:
+    found = {setting.depth: setting.unjudged for setting in settings if not setting.considered}
+    if not found:
+        return ""
+    depths = ", ".join("whole lists" if depth == "all" else depth for depth in found)
+    low, high = min(found.values()), max(found.values())
+    shares = f"{low:.0%}" if f"{low:.0%}" == f"{high:.0%}" else f"{low:.0%} to {high:.0%}"
+    return f"Not considered: {depths}, where {shares} of the documents shown were never judged and count as not relevant."
+
+
+def _strength(setting: Setting) -> str:
+    needed = setting.queries_needed
+    if setting.pairs == 1:
+        differ = "differ" if setting.significant else "do not differ"
+        rest = (
+            "no number of queries would detect their difference"
+            if needed is None
+            else f"{needed:,} queries would detect their difference with 80 % power"
+        )
+        return f"By {setting.measure} the two runs {differ} significantly; {rest}, if it is as large as observed."
+    rest = (
+        "no number of queries would detect half of them"
+        if needed is None
+        else f"{needed:,} queries would detect half of them with 80 % power"
+    )
+    return (
+        f"By {setting.measure} {setting.significant:,} of {setting.pairs:,} pairs of runs differ significantly; {rest}, if the differences "
+        "are as large as observed."
+    )
+
+
+def _of_theory(setting: Setting) -> str:
+    theory = setting.theory
+    if theory is None:
+        return ""
+    says = {
+        "infeasible": "never converges for one query, however many documents it has; its mean over queries, which matters here, does",
+        "borderline": "converges for one query as documents are added, but depends on the very top alone",
+        "feasible": "converges for one query as documents are added, and so does the order of two rankers",
+    }.get(theory.verdict, "is undecided: no theorem covers it")
+    source = f"{_PAPER}, section 3, {theory.theorem}" if theory.theorem.startswith("Theorem") else theory.theorem or _PAPER
+    return f"In theory ({source}) {setting.measure} {says}: {_CHAPTER}, 'Which discounts and cutoffs are safe'."

@@ -1,16 +1,16 @@
 """A page of results, for anything a user may hold: gathered here, drawn by `reports.page`."""
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from os import PathLike
 from typing import Any
 
 from idealrank.analysis.comparison import Comparison
 from idealrank.analysis.comparison.differences import distinct
-from idealrank.analysis.comparison.slice_tests import Categories
 from idealrank.analysis.gate import Gated
 from idealrank.analysis.robustness import Robustness
 from idealrank.api.evaluation import AnyTable, to_qrels, to_run
+from idealrank.api.per_query import QueryValues, clusters_of, slices_of, weights_of
 from idealrank.api.report.gather import gather
 from idealrank.api.report.material import ReportMaterial, Texts, shown_measures
 from idealrank.api.report.origin import hashed, moment
@@ -38,9 +38,9 @@ def report(
     runs: Any = None,
     queries: Texts | None = None,
     documents: Texts | None = None,
-    slices: Categories | None = None,
-    weights: Mapping[str, float] | None = None,
-    clusters: Mapping[str, object] | None = None,
+    slices: QueryValues = None,
+    weights: QueryValues = None,
+    clusters: QueryValues = None,
     robustness: "Robustness | bool | None" = None,
     threads: int = 0,
     progress: "Callable[[int, int], None] | None" = None,
@@ -62,7 +62,7 @@ def report(
         side by side with contributions, curves over cutoffs, unjudged shares, and the robust verdict.
     queries, documents : path or mapping of str to str, optional
         Texts by id; the guide on reports lists the files that can be read.
-    slices, weights, clusters : mapping, optional
+    slices, weights, clusters : mapping, Series, dataframe or path, optional
         Slice, weight and cluster of each query, as for `compare`.
     robustness : Robustness or bool, optional
         Result of `robust` for the first two runs; True to compute it, False to leave it out. By default it is computed for a comparison
@@ -100,7 +100,8 @@ def report(
     # Whether the runs given here are those that were evaluated shows when they are evaluated again, not in the hits that were kept.
     held = tuple(replace(one, judged=None) for one in _evaluations(result, evaluations))
     found = ReportMaterial(
-        evaluations=held, measures=_measures(result, held, measures), weights=weights, clusters=clusters, categories=slices,
+        evaluations=held, measures=_measures(result, held, measures), weights=weights_of(weights), clusters=clusters_of(clusters),
+        categories=slices_of(slices),
         comparison=result if isinstance(result, Comparison) else None, queries=queries, documents=documents, threads=threads,
         qrels=None if qrels is None else to_qrels(qrels), runs=_runs(runs, held),
     )  # fmt: skip

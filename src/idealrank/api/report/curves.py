@@ -30,7 +30,7 @@ def families(measures: Sequence[Measure]) -> dict[str, dict[int, Measure]]:
         cutoffs = {*CUTOFFS, *([] if measure.cutoff is None else [measure.cutoff]), *found.get(name, ())}
         try:
             at = {cutoff: replace(measure, cutoff=cutoff) for cutoff in sorted(cutoffs)}
-        except (TypeError, IdealrankError):  # a measure of somebody's own that is made otherwise
+        except (TypeError, IdealrankError):  # a user's measure with other arguments
             continue
         if name in found or len(found) < _MOST:
             found[name] = at

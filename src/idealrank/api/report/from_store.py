@@ -5,7 +5,7 @@ from dataclasses import replace
 
 from idealrank.analysis.comparison import compare
 from idealrank.analysis.comparison.differences import distinct
-from idealrank.analysis.comparison.same_judgments import JudgmentsOption
+from idealrank.analysis.comparison.requirements import JudgmentsOption
 from idealrank.api.report.material import ReportMaterial, shown_measures
 from idealrank.api.report.origin import hashed, moment
 from idealrank.api.report.side_verdicts import with_gate

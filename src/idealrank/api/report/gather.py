@@ -13,9 +13,10 @@ from idealrank.api.report.curves import curves, families
 from idealrank.api.report.material import ReportMaterial, Texts, lined_up
 from idealrank.api.report.query_lists import Lister, depth_of, lists_of_hits
 from idealrank.api.report.selection import documents_of_lists, most_queries, queries_first, room_for_lists
-from idealrank.data.one_query import in_memory, longest
+from idealrank.data.judged import Judged
 from idealrank.data.qrels import Qrels
 from idealrank.data.run import Run
+from idealrank.data.top import Top
 from idealrank.errors import IdealrankWarning, IncompatibleError
 from idealrank.evaluation.evaluate import Evaluation, evaluate
 from idealrank.io.notes import Notes, Tell
@@ -88,8 +89,7 @@ def _looked_into(
     chosen = _chosen(found, evaluations, room)
     looked = []
     for number, (evaluation, given, run) in enumerate(zip(evaluations, found.evaluations, found.runs, strict=True), 1):
-        here = in_memory(run)
-        looked.append(_look_into(found, lister, evaluation, _looked_at(found, lister.qrels, given, here), here, chosen))
+        looked.append(_look_into(found, lister, evaluation, _looked_at(found, lister.qrels, given, run), run, chosen))
         if progress is not None:
             progress(number, len(evaluations))
     lists = {
@@ -116,15 +116,16 @@ class _Looked:
 
 
 def _look_into(
-    found: ReportMaterial, lister: Lister, evaluation: Evaluation, more: Evaluation, run: Run, queries: Sequence[str]
+    found: ReportMaterial, lister: Lister, evaluation: Evaluation, looked: tuple[Evaluation, Judged, Top], run: Run, queries: Sequence[str]
 ) -> _Looked:
+    more, judged, top = looked
     at_cutoffs = [measure for at in families(found.measures).values() for measure in at.values()]
     means = intervals(more.select(at_cutoffs), level=found.level, weights=found.weights, clusters=found.clusters)
     return _Looked(
         evaluation=evaluation.join(more, _judgedness(found)),
         at_cutoffs=means,
-        listings=lister.listings(run, queries, threads=found.threads or 0),
-        longest=longest(run),
+        listings=lister.listings(run, judged, queries),
+        longest=top.longest,
     )
 
 
@@ -141,16 +142,18 @@ def measures_looked_at(measures: Sequence[Measure]) -> tuple[Measure, ...]:
     return tuple(dict.fromkeys([*with_companions(measures), *at_cutoffs]))
 
 
-def _looked_at(found: ReportMaterial, qrels: Qrels, evaluation: Evaluation, run: Run) -> Evaluation:
-    """One run by all of these: from the hits that its evaluation kept, or where it kept none, evaluated again."""
-    measures = measures_looked_at(found.measures)
-    if evaluation.can_tell(measures):
-        return evaluation.further(measures)
+def _looked_at(found: ReportMaterial, qrels: Qrels, evaluation: Evaluation, run: Run) -> tuple[Evaluation, Judged, Top]:
+    """One run by all of these, its alignment and first documents: as its evaluation kept them, or where it kept none, evaluated again."""
+    measures, depth = measures_looked_at(found.measures), depth_of(found.measures)
+    if evaluation.can_tell(measures) and (judged := evaluation.judged) and (top := judged.top) and top.depth >= depth:
+        return evaluation.further(measures), judged, top
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", IdealrankWarning)  # all was said of the evaluation itself
-        again = evaluate(qrels, run, measures, evaluation.convention, threads=found.threads)
+        again = evaluate(qrels, run, measures, evaluation.convention, keep_top=depth, threads=found.threads)
     _refuse_another(evaluation, again, found.measures[0])
-    return again
+    if again.judged is None or again.judged.top is None:
+        raise TypeError("evaluated without first documents, which `keep_top` keeps")
+    return again, again.judged, again.judged.top
 
 
 def _refuse_another(evaluation: Evaluation, again: Evaluation, measure: Measure) -> None:

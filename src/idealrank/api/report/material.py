@@ -6,9 +6,9 @@ from os import PathLike
 from typing import TypeAlias
 
 from idealrank.analysis.comparison import Comparison
-from idealrank.analysis.comparison.companions import judgedness_among
 from idealrank.analysis.comparison.differences import distinct
-from idealrank.analysis.comparison.slice_tests import Categories
+from idealrank.analysis.comparison.query_table import judgedness_among
+from idealrank.analysis.comparison.slice_differences import Categories
 from idealrank.analysis.gate import Gated
 from idealrank.analysis.robustness import Robustness
 from idealrank.data.join import Judgments
@@ -17,8 +17,7 @@ from idealrank.errors import IncompatibleError
 from idealrank.evaluation.evaluate import Evaluation
 from idealrank.evaluation.judged_hits import JudgedHits
 from idealrank.measures.measure import Measure
-from idealrank.reports.subject import Made
-from idealrank.reports.views.comparison.leading_pair import leading_pairs
+from idealrank.reports.subject import Made, leading_pairs
 
 Texts: TypeAlias = str | PathLike[str] | Mapping[str, str]
 """Texts by id: a file that `io.texts.read_texts` reads, or a mapping."""

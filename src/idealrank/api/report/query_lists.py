@@ -10,7 +10,8 @@ from idealrank.analysis.explanation.contributions import account_of
 from idealrank.analysis.explanation.listed_hits import ListedHits, list_hits
 from idealrank.analysis.explanation.query_list import documents_of, list_query
 from idealrank.conventions import Convention
-from idealrank.data.one_query import qrels_of_query, run_of_query
+from idealrank.data.judged import Judged
+from idealrank.data.one_query import in_memory, qrels_of_query, run_of_query
 from idealrank.data.qrels import Qrels
 from idealrank.data.run import Run
 from idealrank.data.types import decode_id
@@ -106,8 +107,10 @@ class Lister(NamedTuple):
     Examples
     --------
     >>> from idealrank.measures.binary import P
-    >>> lister = Lister(Qrels({"q": {"a": 1}}), P(cutoff=2), Convention.of("standard"), 10)
-    >>> shown = lister.listings(Run({"q": ["x", "a"]}), ["q"])["q"]
+    >>> from idealrank.evaluation.evaluate import evaluate
+    >>> qrels, run = Qrels({"q": {"a": 1}}), Run({"q": ["x", "a"]})
+    >>> lister = Lister(qrels, P(cutoff=2), Convention.of("standard"), 10)
+    >>> shown = lister.listings(run, evaluate(qrels, run, "P@2", keep_top=10).judged, ["q"])["q"]
     >>> shown.documents, shown.grades, shown.added
     (('x', 'a'), (None, 1.0), (0.0, 0.5))
     """
@@ -117,31 +120,31 @@ class Lister(NamedTuple):
     convention: Convention
     depth: int
 
-    def listings(self, run: Run, queries: Sequence[str], *, threads: int = 0) -> dict[str, Listing | None]:
-        """The lists of some queries, of a run in memory; None where the run does not answer one."""
+    def listings(self, run: Run, judged: Judged, queries: Sequence[str]) -> dict[str, Listing | None]:
+        """The lists of some queries; None where the run does not answer one. `judged` has the hits of whole lists, and their top."""
         convention = Convention.of(self.convention, unjudged="skipped") if self.measure.judged_only else self.convention
-        found = list_hits(self.qrels, run, self.measure.under(convention), convention.alignment, threads=threads) if queries else None
+        found = list_hits(judged, self.measure.under(convention), convention.alignment) if queries else None
         if found is None:
-            return {query: self._listing(run, query, convention) for query in queries}
-        return {query: self._listing_of_hits(run, query, found, convention) for query in queries}
+            held = in_memory(run) if queries else run
+            return {query: self._listing(held, query, convention) for query in queries}
+        return {query: self._listing_of_hits(query, found) for query in queries}
 
-    def _listing_of_hits(self, run: Run, query: str, found: ListedHits, convention: Convention) -> Listing | None:
+    def _listing_of_hits(self, query: str, found: ListedHits) -> Listing | None:
         """The list from its judged documents, and the ids of its first ranks."""
         hits = found.of(query)
         if hits is None:
             return None
-        top = run.ranking(query, convention.alignment, depth=self.depth)
-        grades: list[float | None] = [None] * len(top.documents)
-        added: list[float | None] = [0.0 if found.is_explained else None] * len(top.documents)
+        documents, tied = tuple(hits.documents[: self.depth]), tuple(hits.tied[: self.depth])
+        grades: list[float | None] = [None] * len(documents)
+        added: list[float | None] = [0.0 if found.is_explained else None] * len(documents)
         below = []
         for rank, row, grade, worth in zip(*hits.columns, strict=True):
             if rank <= self.depth:
                 grades[rank - 1], added[rank - 1] = grade, worth
             elif grade > 0:
                 below.append((decode_id(self.qrels.table.document_id(row)), rank, grade, worth))
-        tied = tuple((top.first < top.last).tolist())
         return Listing(
-            documents=tuple(top.documents), grades=tuple(grades), tied=tied, added=tuple(added), length=hits.length, below=tuple(below)
+            documents=documents, grades=tuple(grades), tied=tied, added=tuple(added), length=hits.length, below=tuple(below)
         )  # fmt: skip
 
     def _listing(self, run: Run, query: str, convention: Convention) -> Listing | None:

@@ -9,7 +9,7 @@ import click
 
 from idealrank.analysis.comparison import Comparison, with_companions
 from idealrank.api.comparison import compare as compare_evaluations
-from idealrank.api.evaluation import can_be_attributed, overlaps
+from idealrank.api.evaluation import can_be_attributed, overlap_ranks, overlaps
 from idealrank.api.evaluation import evaluate_read as evaluate
 from idealrank.cli import input_options, options, output, pair_figure
 from idealrank.cli.comparison_options import Testing, testing_options
@@ -23,11 +23,11 @@ from idealrank.data.run import Run
 from idealrank.errors import OptionError
 from idealrank.evaluation.evaluate import Evaluation
 from idealrank.io.query_files import QueryFiles
-from idealrank.measures.defaults import DEFAULT_MEASURES
 from idealrank.measures.measure import Measure
+from idealrank.measures.parse import DEFAULT_MEASURES
 from idealrank.reports.table.formats import FORMATS
-from idealrank.reports.table.parts import Part
-from idealrank.reports.views.comparison.letters import Letters
+from idealrank.reports.table.text import Part
+from idealrank.reports.views.comparison.league import Letters
 
 
 def why_command(qrels: str, runs: Sequence[str], measures: Sequence[Measure], convention: str, inputs: Inputs) -> str:
@@ -114,10 +114,10 @@ def _parts(comparison: Comparison, *, command: str, **shown: Unpack[_Shown]) -> 
 _FORMATS = Formats(
     "Words and a table to read;",
     table=_parts,
-    json="views.comparison.comparison_records:comparison_json",
+    json="views.comparison.comparison:comparison_json",
     markdown="views.comparison.markup:comparison_markdown",
     latex="views.comparison.markup:comparison_latex",
-    csv="views.comparison.comparison_records:comparison_csv",
+    csv="views.comparison.comparison:comparison_csv",
 )
 
 
@@ -178,22 +178,20 @@ def compare(
     baseline = baseline if paper is None else paper.checked(layout, names, list(map(str, asked)), baseline)
     of_queries, watch, measures = files.read(input_options.notes().inform), Watch(), with_companions(asked)
     judgments = watch.run("judgments", lambda _: inputs.open_qrels(qrels, convention))
-    evaluated = partial(
-        evaluate,
-        judgments,
-        measures=measures,
-        convention=convention,
-        keep_unjudged=True,
-        threads=threads,
-        keep_for=results.looked_at(asked),
-    )
     look, opens = len(runs) <= _FEW if with_rankings is None else with_rankings, partial(inputs.open_run, qrels=qrels)
+    evaluated = partial(
+        evaluate, judgments, measures=measures, convention=convention, keep_unjudged=True, keep_for=results.looked_at(asked),
+        keep_top=max(results.ranks_looked_at(asked), overlap_ranks(asked, convention) if look else 0), threads=threads,
+    )  # fmt: skip
     opened, evaluations = _evaluated(runs, names, opens, evaluated, watch, keep=look or results.are_wanted)
     of_queries.check(evaluations)
     compared = partial(
         compare_evaluations, *evaluations, measures=asked, baseline=baseline, weights=of_queries.weights, clusters=of_queries.clusters,
         slices=of_queries.categories, threads=threads, **testing.arguments,
-        rankings=overlaps(opened if look else (), asked, convention, baseline=baseline, threads=threads, watch=watch.run),
+        rankings=overlaps(
+            opened if look else (), asked, convention, evaluations=evaluations if look else (), baseline=baseline, threads=threads,
+            watch=watch.run,
+        ),
     )  # fmt: skip
     pair_figure.draw(comparison := watch.count("comparing", lambda tell: compared(tell=tell)), figure_path)
     further = why_command(qrels, runs, asked, convention_text, inputs)
@@ -213,7 +211,7 @@ def _check_written(given: input_options.InputFiles, results: Results, baseline: 
 
 def _write(comparison: Comparison, layout: str, path: str | None, command: str, shown: _Shown, paper: Paper | None) -> None:
     if paper is not None:
-        from idealrank.reports.views.comparison.paper import PAPER_FORMATS  # noqa: PLC0415  (only the layout asked for is loaded)
+        from idealrank.reports.views.comparison.markup import PAPER_FORMATS  # noqa: PLC0415  (only the layout asked for is loaded)
 
         text = PAPER_FORMATS[layout](comparison, order=paper.order, labels=paper.labels, digits=shown["digits"])
         output.write_report(text, path, layout)

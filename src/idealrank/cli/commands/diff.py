@@ -10,7 +10,7 @@ from idealrank.errors import IncompatibleError, InputError, OptionError, Stopped
 
 if TYPE_CHECKING:
     from idealrank.analysis.comparison import Comparison
-    from idealrank.analysis.comparison.same_judgments import JudgmentsOption
+    from idealrank.analysis.comparison.requirements import JudgmentsOption
     from idealrank.store import Stored
 
 _EPILOG = """\
@@ -31,9 +31,9 @@ Values of different judgments or conventions are shown side by side, and no test
 _FORMATS = Formats(
     "Text to read;",
     {"json": "with everything", "csv": "with the queries that changed"},
-    table="views.store_diff:changes_text",
-    json="views.store_diff:changes_json",
-    csv="views.store_diff:changes_csv",
+    table="views.store:changes_text",
+    json="views.store:changes_json",
+    csv="views.store:changes_csv",
 )
 
 

@@ -10,14 +10,14 @@ from idealrank.cli import input_options, options
 from idealrank.cli.format_option import Formats
 from idealrank.cli.progress import Watch
 from idealrank.cli.result_options import Results, results
-from idealrank.data.job_progress import Progress
 from idealrank.data.run import Run
+from idealrank.data.types import Progress
 from idealrank.errors import OptionError
 from idealrank.evaluation.evaluate import Evaluation
-from idealrank.measures.defaults import default_measures
+from idealrank.measures.parse import default_measures
 from idealrank.reports.table.formats import FORMATS
 from idealrank.reports.table.records import csv_report
-from idealrank.reports.views.slice_means import slice_csv
+from idealrank.reports.views.evaluation import slice_csv
 
 if TYPE_CHECKING:
     from idealrank.analysis.comparison import RunMean, SliceMeans
@@ -70,8 +70,8 @@ _FORMATS = Formats(
     json="table.records:json_report",
     csv=_csv,
     trec="table.records:trec_report",
-    markdown="views.evaluation_markup:evaluated_markdown",
-    latex="views.evaluation_markup:evaluated_latex",
+    markdown="views.evaluation:evaluated_markdown",
+    latex="views.evaluation:evaluated_latex",
 )
 
 
@@ -90,8 +90,8 @@ _FORMATS = Formats(
 )
 @click.option(
     "--slices", "slices_text", metavar="FILE",
-    help="Means on each category of queries, with 95 % intervals: CSV with columns query and category. traffic:FILE makes head, torso and "
-    "tail from columns query and traffic.",
+    help="Means on each category of queries, with 95 % intervals: CSV, JSON lines or Parquet with columns query and category. "
+    "traffic:FILE makes head, torso and tail from columns query and traffic.",
 )  # fmt: skip
 @_FORMATS.option
 @options.digits
@@ -131,14 +131,15 @@ def evaluate(
     input_options.refuse_standard_input_twice(qrels, *inputs.more_qrels, *runs)
     given, opened = input_options.InputFiles(qrels=qrels, inputs=inputs, others=runs), list[Run]()
     results.check(given.paths, {"-o": output_path})
-    names, watch, kept = input_options.run_names(runs), Watch(), results.looked_at(measures)
+    names, watch = input_options.run_names(runs), Watch()
+    kept: dict[str, Any] = {"keep_for": results.looked_at(measures), "keep_top": results.ranks_looked_at(measures)}
     judgments = watch.run("judgments", lambda _: inputs.open_judgments(qrels, kind, convention))
 
     def evaluate_one(path: str, name: str) -> Evaluation:
         def work(progress: Progress) -> Evaluation:
             run = inputs.open_run(path, name, qrels)
             opened.extend([run] if results.are_wanted else [])
-            return evaluate_run(judgments, run, measures, convention, keep_for=kept, threads=threads, progress=progress)
+            return evaluate_run(judgments, run, measures, convention, **kept, threads=threads, progress=progress)
 
         return watch.run(name, work)
 

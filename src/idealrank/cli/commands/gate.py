@@ -1,27 +1,334 @@
-"""`idealrank gate`: whether a run may take the place of its baselines."""
+"""`idealrank gate`: whether a run may replace its baselines.
 
-from collections.abc import Sequence
-from functools import partial
+The job has files as typed, the page that is wanted, and a baseline to replace. Outputs beside the report are files for build servers, a
+comment, and annotations for GitHub.
+"""
+
+import os
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import partial, wraps
 from pathlib import Path
-from typing import Any, cast, get_args
+from typing import TYPE_CHECKING, Any, NamedTuple, cast, get_args
 
 import click
 
+from idealrank._files import real_path
 from idealrank.analysis.gate import Gated
 from idealrank.analysis.gate.outcome import Outcome, WhenUnjudged
-from idealrank.api.gate import GateRequest, settled
-from idealrank.cli import input_options, options
+from idealrank.api.gate import GateJob, GateRequest, Held, Result, settled
+from idealrank.cli import console, input_options, options, output
 from idealrank.cli.format_option import Formats
-from idealrank.cli.gate.job import Job
-from idealrank.cli.gate.outputs import Outputs, outputs
 from idealrank.cli.main import CLOSED, FINE, UNDECIDABLE
+from idealrank.cli.progress import Watch
 from idealrank.cli.query_options import query_files
 from idealrank.cli.result_options import Results, results_of_pairs
+from idealrank.data.qrels import Qrels
+from idealrank.data.run import Run
+from idealrank.data.types import Progress
+from idealrank.errors import OptionError
+from idealrank.evaluation.evaluate import Evaluation
+from idealrank.io.gate_files.baselines import read_record
 from idealrank.io.gate_files.gate_policies import DEFAULT_MEASURE, PolicyFile, find_policy
 from idealrank.io.query_files import QueryFiles
 from idealrank.measures.parse import parse_measures
 from idealrank.reports.table.formats import FORMATS
-from idealrank.reports.table.parts import Part
+from idealrank.reports.table.text import Part, harmless, harmless_json, parts_text
+
+if TYPE_CHECKING:
+    from idealrank.reports.subject import Subject
+
+
+_SUMMARY_BYTES = 1 << 20  # GitHub takes no longer summary of a step
+
+
+@dataclass(frozen=True, kw_only=True)
+class Outputs:
+    """Where a gate writes to.
+
+    Attributes
+    ----------
+    report : str or None
+        Path of the report; None for standard output.
+    junit, markdown : str or None
+        Paths of JUnit XML and of a comment; None for none.
+    github : bool
+        Whether to write annotations, and the summary of the step where its file is named in the environment.
+    digits : int or None
+        Decimals of what people read; None for those that the bounds allow.
+
+    Examples
+    --------
+    >>> Outputs(junit="gate.xml").refuse_to_replace(["qrels.txt", "new.run"])
+    """
+
+    report: str | None = None
+    junit: str | None = None
+    markdown: str | None = None
+    github: bool = False
+    digits: int | None = None
+
+    def files(self) -> Iterator[tuple[str, str]]:
+        """Options and paths of the files."""
+        named = (("-o", self.report), ("--junit", self.junit), ("--markdown", self.markdown))
+        yield from ((option, path) for option, path in named if path is not None)
+
+    def refuse_to_replace(self, inputs: Iterable[str | None], baseline: str | None = None) -> None:
+        """Refuse to write where something is read from, or twice to one place, that of a new baseline included.
+
+        Raises
+        ------
+        OptionError
+            An output is an input, or another output.
+        """
+        read, written = list(inputs), dict[str, str]()
+        if baseline is not None:
+            written[str(real_path(baseline))] = "--update-baseline"
+        for option, path in self.files():
+            options.refuse_to_replace(path, read, option=option)
+            place = path if path == "-" else str(real_path(path))
+            if not Path(path).parent.is_dir():
+                raise OptionError(f"{option} {path}: found no folder {Path(path).parent}, expected one to write the file to")
+            if place in written:
+                raise OptionError(f"{option} {path}: found the place that {written[place]} writes to, expected another name")
+            written[place] = option
+
+    def write(self, gated: Gated, report: Callable[[], str | list[Part]], layout: str) -> None:
+        """Write everything; the report last, and not to standard output where that belongs to another.
+
+        Parameters
+        ----------
+        gated : Gated
+            What the gate said.
+        report : callable
+            Makes the report.
+        layout : {"table", "json"}
+            Its layout.
+        """
+        if self.junit is not None:
+            from idealrank.reports.views.gate.junit import gate_junit  # noqa: PLC0415  (each is loaded by those who ask for it)
+
+            output.write(gate_junit(gated), self.junit, "xml")
+        if self.markdown is not None:
+            from idealrank.reports.views.gate.pull_request import gate_markdown  # noqa: PLC0415
+
+            output.write(gate_markdown(gated, digits=self.digits), self.markdown)
+        if self.report is not None:
+            output.write_report(report(), self.report, layout)
+        elif "-" not in (self.junit, self.markdown):
+            output.write_report(_held_in_the_log(report(), layout) if self.github else report(), None, layout)
+        if self.github:
+            _tell_github(gated, self.digits)
+
+
+def _held_in_the_log(report: str | list[Part], layout: str) -> str:
+    text = report if isinstance(report, str) else parts_text(report)
+    return harmless(text) if layout == "table" else harmless_json(text)
+
+
+def _tell_github(gated: Gated, digits: int | None) -> None:
+    """Annotations, to stderr, which the runner reads too: standard output is data. And the summary, whose file belongs to all steps."""
+    from idealrank.reports.views.gate.pull_request import annotations, gate_markdown  # noqa: PLC0415
+
+    for line in annotations(gated):
+        console.tell(line.rstrip("\n"))
+    path = os.environ.get("GITHUB_STEP_SUMMARY")
+    if not path:
+        return
+    try:
+        with Path(path).open("a", encoding="utf-8", errors="backslashreplace") as summary:
+            summary.write("".join(gate_markdown(gated, _SUMMARY_BYTES, digits)) + "\n")
+    except OSError as error:  # the verdict is worth more than its summary
+        console.say("warning", f"GITHUB_STEP_SUMMARY {path}: cannot be written: {error.strerror or error}")
+
+
+def outputs(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Give a command the options, and ``-o``; it gets them as one argument, `outputs`."""
+
+    @wraps(command)
+    def with_outputs(
+        *, output_path: str | None, junit: str | None, markdown: str | None, github: bool | None, digits: int | None, **others: Any
+    ) -> Any:
+        wanted = console.on_github() if github is None else github
+        places = Outputs(report=None if output_path == "-" else output_path, junit=junit, markdown=markdown, github=wanted, digits=digits)
+        return command(outputs=places, **others)
+
+    decorated: Callable[..., Any] = _JUNIT(_MARKDOWN(_GITHUB(with_outputs)))
+    return options.digits(options.output(decorated))
+
+
+_JUNIT = click.option("--junit", metavar="FILE", help="JUnit XML file with a test case for each check and contract.")
+_MARKDOWN = click.option(
+    "--markdown", metavar="FILE", help="Markdown file for a comment on a pull request; - prints it instead of the report."
+)
+_GITHUB = click.option(
+    "--github/--no-github", default=None,
+    help="Annotations and summary for GitHub Actions. By default only inside one of its steps.",
+)  # fmt: skip
+
+
+class Done(NamedTuple):
+    """Result of a gate with its notes and its page; None without a page."""
+
+    gated: Gated
+    notes: list[str]
+    page: "Subject | None"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Job:
+    """Gate to run, with its files.
+
+    Attributes
+    ----------
+    asked : GateRequest
+        The policy, measures, convention and paths of baselines.
+    qrels, run : str
+        Paths.
+    inputs : Inputs
+        How files are read.
+    update : bool
+        Whether the run may take the place of the last baseline.
+    outputs : Outputs
+        None of which is to be a file that is read.
+    results : Results
+        The page that is wanted.
+    threads : int
+        0 for one a core.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from idealrank.cli.commands.gate import asked_of
+    >>> from idealrank.io.gate_files.gate_policies import PolicyFile
+    >>> folder = Path(tempfile.mkdtemp())
+    >>> for name, text in (("qrels", "q 0 x 1"), ("new.run", "q Q0 x 1 2.0 t"), ("old.run", "q Q0 x 1 3.0 t")):
+    ...     _ = (folder / name).write_text(text, encoding="utf-8")
+    >>> asked = asked_of(PolicyFile(), baselines=[str(folder / "old.run")])
+    >>> done = Job(asked=asked, qrels=str(folder / "qrels"), run=str(folder / "new.run")).done()
+    >>> done.gated.passed, done.notes
+    (True, [])
+    """
+
+    asked: GateRequest
+    qrels: str
+    run: str
+    inputs: input_options.Inputs = field(default_factory=input_options.Inputs)
+    update: bool = False
+    outputs: Outputs = field(default_factory=Outputs)
+    results: Results = field(default_factory=Results)
+    threads: int = 0
+
+    def done(self) -> "Done":
+        """Run the gate on the files as they are before any is replaced.
+
+        Raises
+        ------
+        InputError
+            A file cannot be used.
+        OptionError
+            An option has an invalid value.
+        """
+        self._check_paths()
+        asked, watch = self.asked, Watch()
+        front = _Front(self, watch, _names(self.run, asked.baselines))
+        kept, top = self.results.looked_at(asked.measures), self.results.ranks_looked_at(asked.measures)
+        work = GateJob(asked=asked, caller=front, kept=kept, top=top, threads=self.threads)
+        held = work.hold(but_missing=self.update)
+        notes, page = list(held.notes), self._page(held, watch)
+        if self.update:
+            notes.append(work.replace_if_as_good(held))
+        return Done(held.gated, notes, page)
+
+    def _page(self, held: Held, watch: Watch) -> "Subject | None":
+        """Put the results into the store, and gather what the page shows, where these are wanted."""
+        return self.results.gathered(
+            watch, self._given, gated=held.gated, evaluations=held.evaluations, measures=self.asked.measures, qrels=held.qrels,
+            runs=held.runs, weights=held.of_queries.weights, clusters=held.of_queries.clusters, threads=self.threads,
+        )  # fmt: skip
+
+    @property
+    def _given(self) -> input_options.InputFiles:
+        return input_options.InputFiles(qrels=self.qrels, inputs=self.inputs, others=(self.run, *self.asked.baselines, *self.asked.paths))
+
+    def _check_paths(self) -> None:
+        input_options.refuse_standard_input_twice(self.qrels, *self.inputs.more_qrels, self.run, *self.asked.paths)
+        self.outputs.refuse_to_replace(self._given.paths, self.asked.baselines[-1] if self.update else None)
+        self.results.check(self._given.paths, dict(self.outputs.files()))
+        if "-" in self.asked.baselines:
+            raise OptionError("--baseline -: found standard input, expected a file: a baseline is looked at twice")
+        if self.update:
+            others = (self.qrels, *self.inputs.more_qrels, self.run, *self.asked.baselines[:-1], *self.asked.paths)
+            refuse_unfit_target(self.asked.baselines[-1], others)
+
+
+@dataclass(frozen=True)
+class _Front:
+    """Caller of a gate on the command line."""
+
+    job: Job
+    watched: Watch
+    names: Mapping[str, str]
+
+    missing_baseline = "with --update-baseline the first run becomes the baseline"
+
+    def tell(self, message: str) -> None:
+        input_options.notes().inform(message)
+
+    def qrels(self) -> Qrels:
+        return self.job.inputs.open_qrels(self.job.qrels, self.job.asked.convention)
+
+    def run(self) -> Run:
+        return self.job.inputs.open_run(self.job.run, self.names[self.job.run], self.job.qrels)
+
+    def baseline(self, path: str) -> Run:
+        return self.job.inputs.open_run(path, self.names[path], self.job.qrels)
+
+    def baseline_name(self, path: str) -> str:
+        return self.names[path]
+
+    def doubt(self, evaluation: Evaluation, baseline: str | None) -> None:
+        input_options.doubt(evaluation, baseline or self.job.run)
+
+    def watch(self, label: str, work: Callable[[Progress], Result]) -> Result:
+        return self.watched.run(label, work)
+
+
+def _names(run: str, baselines: Sequence[str]) -> dict[str, str]:
+    """Names of the run and of the baselines by their paths; a run may be held against itself."""
+    places = [os.path.normpath(path) for path in baselines]
+    if twice := [path for path, place in zip(baselines, places, strict=True) if places.count(place) > 1]:
+        count = input_options.times(places.count(os.path.normpath(twice[0])))
+        raise OptionError(f"--baseline {' and '.join(dict.fromkeys(twice))}: found the same file {count}, expected each baseline once")
+    paths = list(dict.fromkeys([run, *baselines]))
+    return dict(zip(paths, input_options.run_names(paths), strict=True))
+
+
+def refuse_unfit_target(path: str, others: Sequence[str]) -> None:
+    """Refuse to make a baseline where something stands that is no baseline, before any work is done.
+
+    Raises
+    ------
+    OptionError
+        The file is an ordinary run, or one that this command reads; or its folder does not exist.
+
+    Examples
+    --------
+    >>> refuse_unfit_target("no-such-file.run.gz", [])
+    """
+    target = Path(path)
+    if not target.parent.is_dir():
+        raise OptionError(f"--baseline {path}: found no folder {target.parent}, expected one for --update-baseline to write the file to")
+    if not target.exists():
+        return
+    if any(other != "-" and Path(other).exists() and target.samefile(other) for other in others):
+        raise OptionError(f"--baseline {path}: found a file that is read by this command, expected another name for --update-baseline")
+    if target.is_dir() or read_record(path, input_options.notes()) is None:
+        raise OptionError(
+            f"--baseline {path}: found a file that --update-baseline did not make, and does not replace; expected a new name after it, "
+            f"as in --baseline {path} --baseline best.run.gz --update-baseline: the last baseline is the one that is replaced"
+        )
+
 
 _NO_BASELINE = (
     "found no baseline, expected --baseline FILE: a run, or a file that --update-baseline made, as in "

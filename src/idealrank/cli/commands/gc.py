@@ -9,7 +9,7 @@ from idealrank.cli import options, store_options
 from idealrank.cli.format_option import Formats
 
 if TYPE_CHECKING:
-    from idealrank.store.garbage import Swept
+    from idealrank.store.value_files import Swept
 
 _EPILOG = """\
 Examples:

@@ -1,15 +1,16 @@
-"""`idealrank overlap`: how alike two runs are."""
+"""`idealrank overlap`: the similarity of two runs, or of every two of several."""
 
 from typing import get_args
 
 import click
 
-from idealrank.api.overlap import overlap_read
+from idealrank.api.overlap import overlap_matrix_read, overlap_read
 from idealrank.cli import input_options, options
 from idealrank.cli.format_option import Formats
 from idealrank.cli.progress import Watch
 from idealrank.data.run_pairs import PairDuplicates, PairTies
-from idealrank.evaluation.overlap import DEFAULT_PAIR_MEASURES
+from idealrank.errors import OptionError
+from idealrank.evaluation.overlap import DEFAULT_MATRIX_MEASURES, DEFAULT_PAIR_MEASURES
 from idealrank.io.provenance import input_files
 from idealrank.measures.parse import parse_pair_measures
 
@@ -20,23 +21,36 @@ Examples:
   idealrank overlap bm25.run neural.run
   idealrank overlap bm25.run neural.run -m 'RBO(p=0.98),overlap@3' -m tauAP --per-query
   idealrank overlap bm25.run neural.run --ties docid --format csv -o alike.csv
+  idealrank overlap bm25.run neural.run new-seed1.run -m overlap@10 --format latex
 """
 
 
 _FORMATS = Formats(
-    "A table to read;", table="views.overlap:overlap_parts", json="views.overlap:overlap_json", csv="views.overlap:overlap_csv"
+    "A table to read;",
+    table="views.overlap:overlap_parts",
+    json="views.overlap:overlap_json",
+    csv="views.overlap:overlap_csv",
+    markdown="views.overlap:overlap_markdown",
+    latex="views.overlap:overlap_latex",
+)
+_MATRIX_FORMATS = Formats(
+    "A table to read;",
+    table="views.overlap:matrix_parts",
+    json="views.overlap:matrix_json",
+    csv="views.overlap:matrix_csv",
+    markdown="views.overlap:matrix_markdown",
+    latex="views.overlap:matrix_latex",
 )
 
 
-@click.command(epilog=_EPILOG, short_help="Measure the similarity of two runs, without judgments.")
-@click.argument("run_a")
-@click.argument("run_b")
+@click.command(epilog=_EPILOG, short_help="Measure the similarity of runs, without judgments.")
+@click.argument("runs", metavar="RUN_A RUN_B [RUN...]", nargs=-1, required=True)
 @click.option(
     "-m", "--measure", "measure_texts", metavar="MEASURE", cls=options.MeasureOption, multiple=True,
     help="RBO(p=0.9), RBO(estimate=min), overlap@10, Jaccard@10, tau, tauAP@10, wtau; repeat it, or put commas between.  "
-    f"[default: {','.join(DEFAULT_PAIR_MEASURES)}]",
+    f"[default: {','.join(DEFAULT_PAIR_MEASURES)}; of three or more runs {','.join(DEFAULT_MATRIX_MEASURES)}]",
 )  # fmt: skip
-@click.option("--per-query", is_flag=True, help="Values of every query.")
+@click.option("--per-query", is_flag=True, help="Values of every query; of two runs.")
 @click.option(
     "--ties", type=click.Choice(get_args(PairTies)), default="shared", show_default=True,
     help="Treatment of equal scores: a shared rank, an order, or the mean over all orders.",
@@ -51,8 +65,7 @@ _FORMATS = Formats(
 @options.threads
 def overlap(
     *,
-    run_a: str,
-    run_b: str,
+    runs: tuple[str, ...],
     measure_texts: tuple[str, ...],
     per_query: bool,
     ties: str,
@@ -62,27 +75,42 @@ def overlap(
     inputs: input_options.Inputs,
     threads: int,
 ) -> None:
-    """Measure the similarity of RUN_A and RUN_B, query by query, without judgments.
+    """Measure the similarity of RUN_A and RUN_B, query by query, or of every two of several runs, without judgments.
 
     Values are means over the queries that both answer. The output also counts queries that only one run answers, and queries with a
-    value: a correlation needs two documents in common. For tauAP, RUN_A is the reference.
+    value: a correlation needs two documents in common. For tauAP, RUN_A is the reference. Three or more runs make a matrix for each
+    measure, with a row and a column for each run.
     """
+    if len(runs) < 2:
+        raise OptionError(f"found one run, {', '.join(runs)}; expected two or more: idealrank overlap RUN_A RUN_B")
+    if per_query and len(runs) > 2:
+        raise OptionError(f"--per-query: found {len(runs)} runs, expected two; a matrix holds means")
     texts = options.measure_parts(measure_texts, "RBO(p=0.9)")
-    measures = parse_pair_measures(texts or DEFAULT_PAIR_MEASURES)
-    input_options.refuse_standard_input_twice(run_a, run_b)
-    names = input_options.run_names([run_a, run_b]) if run_a != run_b else _of_one_file(run_a)
+    measures = parse_pair_measures(texts or (DEFAULT_PAIR_MEASURES if len(runs) == 2 else DEFAULT_MATRIX_MEASURES))
+    input_options.refuse_standard_input_twice(*runs)
+    names = _of_one_file(runs[0]) if len(runs) == 2 and runs[0] == runs[1] else input_options.run_names(runs)
     watch = Watch()
-    first, second = (
+    opened = [
         watch.run(name, lambda _, path=path, name=name: inputs.open_run(path, name, "-"))  # type: ignore[misc]
-        for path, name in zip((run_a, run_b), names, strict=True)
-    )
+        for path, name in zip(runs, names, strict=True)
+    ]
+    files = input_files(path for run in opened for path in run.paths)
+    if len(opened) > 2:
+        matrix = watch.count(
+            "overlap",
+            lambda tell: overlap_matrix_read(
+                opened, names, measures, ties=ties, duplicates=duplicates, threads=threads, tell=tell, inputs=files
+            ),
+        )
+        _MATRIX_FORMATS.write(layout, output_path, matrix)
+        return
+    first, second = opened
     found = watch.run(
         "overlap",
         lambda progress: overlap_read(
-            first, second, measures, ties=ties, duplicates=duplicates, threads=threads, progress=progress,
-            inputs=input_files((*first.paths, *second.paths)),
+            first, second, measures, ties=ties, duplicates=duplicates, threads=threads, progress=progress, inputs=files
         ),
-    )  # fmt: skip
+    )
     _FORMATS.write(layout, output_path, found, per_query=per_query)
 
 

@@ -6,7 +6,7 @@ from typing import Any
 import click
 
 from idealrank.analysis.reconciliation import DifferenceSplit, Reconciliation
-from idealrank.analysis.reconciliation.stated import Stated
+from idealrank.analysis.reconciliation.result import Stated
 from idealrank.api.reconciliation import reconcile as reconcile_run
 from idealrank.api.reconciliation import split_difference
 from idealrank.cli import input_options, options

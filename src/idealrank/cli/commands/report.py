@@ -4,13 +4,13 @@ from typing import TYPE_CHECKING
 
 import click
 
-from idealrank.cli import command_line, options, store_options
+from idealrank.cli import invocation, options, store_options
 from idealrank.cli.progress import Watch
 from idealrank.cli.result_options import Results
 from idealrank.errors import OptionError
 
 if TYPE_CHECKING:
-    from idealrank.analysis.comparison.same_judgments import JudgmentsOption
+    from idealrank.analysis.comparison.requirements import JudgmentsOption
 
 _EPILOG = """\
 Examples:
@@ -65,5 +65,5 @@ def report(
     from idealrank.api.report.from_store import found_in  # noqa: PLC0415  (not for the help)
 
     with store_options.opened(store_path) as store:
-        found = found_in(store, ids, measures, judgments=judgments, command=command_line.command_line())
+        found = found_in(store, ids, measures, judgments=judgments, command=invocation.command_line())
         results.write_page(results.shown(found, Watch()))

@@ -12,9 +12,9 @@ from idealrank.cli.format_option import Formats
 from idealrank.cli.progress import Watch
 from idealrank.cli.query_options import query_files
 from idealrank.conventions import Convention
-from idealrank.data.job_progress import Progress
 from idealrank.data.qrels import Qrels, QrelsDuplicates
 from idealrank.data.run import Run
+from idealrank.data.types import Progress
 from idealrank.errors import OptionError
 from idealrank.evaluation.evaluate import Evaluation
 from idealrank.io.query_files import QueryFiles

@@ -8,8 +8,7 @@ from pathlib import Path
 
 import click
 
-from idealrank.analysis.systems import compare_systems
-from idealrank.analysis.systems.copies import relation_of
+from idealrank.analysis.systems import compare_systems, relation_of
 from idealrank.api.evaluation import evaluate_read as evaluate
 from idealrank.cli import input_options, options
 from idealrank.cli.format_option import Formats

@@ -1,11 +1,324 @@
-"""`idealrank trec-eval`: takes trec_eval's command line and prints trec_eval's text."""
+"""`idealrank trec-eval`: takes trec_eval's command line and prints trec_eval's text: reads both files, aligns once, prints.
+
+Texts of `-h` and `-v` are here, too, and the measures of this library for trec_eval's names.
+"""
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import fields, replace
+from typing import Any
 
 import click
+import numpy as np
 
-from idealrank.cli import console, output
-from idealrank.cli.trec.front import report
-from idealrank.cli.trec.help import help_text, version_text
-from idealrank.cli.trec.trec_options import parse_request
+from idealrank.api.evaluation import evaluate_read as evaluate
+from idealrank.cli import console, input_options, output
+from idealrank.cli.progress import Watch
+from idealrank.cli.trec_options import NAMES, NICKNAMES, VERSION_9, Request, chosen, parse_request
+from idealrank.conventions import Convention
+from idealrank.data.join import Judgments
+from idealrank.data.qrels import Qrels
+from idealrank.data.types import Progress
+from idealrank.errors import OptionError
+from idealrank.evaluation.evaluate import Evaluation
+from idealrank.io.formats.preferences import read_assessors, read_preferences
+from idealrank.io.formats.trec import read_trec_qrels, read_trec_run, tag_of
+from idealrank.io.formats.zscores import read_zscores
+from idealrank.io.notes import Notes
+from idealrank.io.sources import open_sources
+from idealrank.measures.bpref import RunningBpref
+from idealrank.measures.measure import Measure
+from idealrank.measures.parse import parse_measure
+from idealrank.reports.views.trec import TrecColumn, trec_eval_report
+from idealrank.version import __version__
+
+# Where a name alone means something else in this library.
+_SPELLINGS = {"rbp": "trec_rbp"}
+# What weighs grades whatever the level: a threshold, which these have too, would make them binary.
+_WITHOUT_LEVEL = ("rbp", "rbp_resid")
+
+
+# By the format of -R: the tables that measures may need.
+_TABLES = {"qrels": (), "prefs": ("preferences",), "qrels_prefs": ("preferences",), "qrels_jg": ("assessors",)}
+
+
+def columns_of(names: Mapping[str, tuple[str, ...]], request: Request, grades: Iterable[float] = ()) -> list[TrecColumn]:
+    """List the printed measures, line by line, without the run's tag.
+
+    Parameters
+    ----------
+    names : mapping
+        Names with their parameters, as `chosen` gives them.
+    request : Request
+        The options: the relevance level, the size of the collection, and ``-c``.
+    grades : iterable of float
+        Every grade of the judgments: one for which no gain is given is its own gain.
+
+    Raises
+    ------
+    OptionError
+        A measure needs judgments of another kind than ``-R`` says, or a parameter is not what it takes.
+
+    Examples
+    --------
+    >>> [str(column.measure) for column in columns_of({"map": (), "P": ("5",), "ndcg": ("1=3",)}, Request(level=2), [0, 2])]
+    ['AP(rel=2)', 'P(rel=2)@5', 'nDCG(gain={0:0,1:3,2:2})']
+    """
+    columns = []
+    for name, parameters in names.items():
+        if name != "runid":
+            columns += [_column(name, parameter, request, grades) for parameter in parameters or ("",)]
+    return columns
+
+
+def _column(name: str, parameter: str, request: Request, grades: Iterable[float]) -> TrecColumn:
+    measure = measure_of(name, parameter, grades)
+    if measure.needs != _TABLES[request.relevance_format] and (measure.needs or measure.looks_at_grades):
+        wanted = " or ".join(f"-R {format_}" for format_, tables in _TABLES.items() if tables == measure.needs)
+        raise OptionError(f"-m {name}: found judgments of -R {request.relevance_format}, expected {wanted}")
+    if request.collection is not None and getattr(measure, "collection", None) is not None:
+        measure = replace(measure, collection=float(request.collection))  # type: ignore[call-arg]
+    if name == "bpref":
+        measure = RunningBpref()
+    if name not in _WITHOUT_LEVEL and request.level != 1 and any(field.name == "rel" for field in fields(measure)):
+        measure = replace(measure, rel=float(request.level))  # type: ignore[call-arg]
+    # With -c, trec_eval sums up the relevant documents of all judged queries, and counts every grade above 0 there, whatever -l.
+    whole = parse_measure("num_rel") if name == "num_rel" and request.complete and request.level != 1 else None
+    return TrecColumn(NAMES[name].printed(parameter), measure, whole, _made_up(name, parameter))
+
+
+def _made_up(name: str, parameter: str) -> float | str | None:
+    """Value or text of the document that trec_eval makes up; without parameters it empties both measures afterwards, by their names."""
+    if not parameter:
+        return None
+    if name == "utility":  # one document more that is returned and not relevant, one less that is neither
+        _, wrong, _, left = map(float, parameter.split(","))
+        return wrong - left
+    return "'-'" if name == "relstring" else None
+
+
+def measure_of(name: str, parameter: str, grades: Iterable[float] = ()) -> Measure:
+    """The measure of a name and a parameter, at the usual relevance level.
+
+    Raises
+    ------
+    OptionError
+        The parameter is not what the measure takes.
+
+    Examples
+    --------
+    >>> str(measure_of("P", "5", ())), str(measure_of("ndcg", "1=3,2=4.5", [0, 1]))
+    ('P@5', 'nDCG(gain={0:0,1:3,2:4.5})')
+    """
+    spelling = _SPELLINGS.get(name, name)
+    try:
+        if parameter and name in _WITH_GAINS:
+            return replace(parse_measure(spelling), gain=_gains(parameter, grades))  # type: ignore[call-arg]
+        if parameter and name in _WITH_OPTIONS:
+            return _WITH_OPTIONS[name](parse_measure(spelling), parameter)
+        for part in parameter.split(",") if parameter else ():
+            float(part)
+        return parse_measure(f"{spelling}_{parameter}" if parameter else spelling)
+    except ValueError as error:
+        said = error if isinstance(error, OptionError) else "expected numbers with commas between"
+        raise OptionError(f"-m {name}{'.' if parameter else ''}{parameter}: {said}") from None
+
+
+# --- parameters that are one text ------------------------------------------------------------------------------------------------
+
+_WITH_GAINS = ("G", "dcg", "ideal_dcg", "ndcg", "ndcg_rel", "Rndcg")
+
+
+def _gains(parameter: str, grades: Iterable[float]) -> dict[float, float]:
+    """Gains by grade, of pairs ``1=3,2=9``; the other grades are their own gains."""
+    pairs = [part.partition("=") for part in parameter.split(",")]
+    if not all(equals for _, equals, _ in pairs):
+        raise OptionError("expected pairs GRADE=GAIN with commas between, as in 1=3,2=9")
+    # trec_eval's grades are whole numbers, and what is below 0 has no gain.
+    own = {max(float(int(grade)), 0.0) for grade in grades} | {0.0}
+    return {grade: grade for grade in sorted(own)} | {float(grade): float(gain) for grade, _, gain in pairs}
+
+
+def _coefficients(measure: Measure, parameter: str) -> Measure:
+    numbers = [float(part) for part in parameter.split(",")]
+    if len(numbers) != 4:
+        raise OptionError("expected four numbers with commas between, as in 1,-1,0,0")
+    worth: dict[str, Any] = dict(zip("abcd", numbers, strict=True))
+    if numbers[3]:
+        worth["collection"] = 0.0  # trec_eval's, where -N does not say how many documents there are
+    return replace(measure, **worth)
+
+
+def _persistence(measure: Measure, parameter: str) -> Measure:
+    return replace(measure, p=float(parameter))  # type: ignore[call-arg]
+
+
+_WITH_OPTIONS: Mapping[str, Callable[[Measure, str], Measure]] = {
+    "utility": _coefficients,
+    "rbp": _persistence,
+    "rbp_resid": _persistence,
+}
+
+
+def report(request: Request) -> Iterator[str]:
+    r"""The text for a request, in pieces.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> folder = pathlib.Path(tempfile.mkdtemp())
+    >>> _ = (folder / "qrels").write_text("q 0 a 1")
+    >>> _ = (folder / "run").write_text("q Q0 a 1 0.5 mine")
+    >>> list(report(Request(files=[str(folder / "qrels"), str(folder / "run")], measures=["runid", "map"])))[1]
+    'map                   \tall\t1.0000\n'
+    """
+    names = chosen(request.measures, new=request.convention != VERSION_9)
+    input_options.refuse_standard_input_twice(*request.files, request.zscores or "")
+    watch = Watch()
+    notes = Notes(lambda message: console.say("note", message))
+    judgments = watch.run("judgments", lambda _: _judgments(request, notes))
+    zscores = None if request.zscores is None else read_zscores(request.zscores, notes)
+    columns = columns_of(names, request, np.unique(judgments.grades).tolist() if isinstance(judgments, Qrels) else ())
+    tag, evaluation = _evaluated(request, judgments, columns, watch, notes)
+    input_options.doubt(evaluation, request.files[1])
+    unanswered = set(evaluation.coverage.missing_queries)
+    return trec_eval_report(
+        evaluation,
+        columns,
+        runid=tag if "runid" in names else None,
+        per_query=request.per_query,
+        summary=not request.no_summary,
+        # Of queries that the run does not answer, 10 prints what it counts, and 9 nothing. 10 makes up an unjudged document, unless -J
+        # takes it out.
+        silent=unanswered if request.convention == VERSION_9 else (),
+        made_up=() if request.convention == VERSION_9 or request.judged_only else unanswered,
+        zscores=zscores,
+    )
+
+
+def _judgments(request: Request, notes: Notes) -> Judgments:
+    path = request.files[0]
+    if request.relevance_format == "prefs":
+        return read_preferences(path, tell=notes.warn)
+    if request.relevance_format == "qrels_prefs":
+        return read_preferences(path, layout="qrels", tell=notes.warn)
+    if request.relevance_format == "qrels_jg":
+        return read_assessors(path, tell=notes.warn)
+    return read_trec_qrels(open_sources(path, notes), "error", notes)
+
+
+def _evaluated(request: Request, judgments: Judgments, columns: Sequence[TrecColumn], watch: Watch, notes: Notes) -> tuple[str, Evaluation]:
+    """The run's tag, and the values of every column from one pass over the run."""
+    sources = open_sources(request.files[1], notes)
+    tag = tag_of(sources)
+    measures = [measure for column in columns for measure in (column.measure, column.summary) if measure is not None]
+
+    def work(progress: Progress) -> Evaluation:
+        return evaluate(
+            judgments,
+            read_trec_run(sources, tag),
+            measures or [parse_measure("num_q")],
+            convention_of(request),
+            max_documents=request.depth,
+            threads=request.threads,
+            progress=progress,
+        )
+
+    return tag, watch.run(tag, work)
+
+
+def convention_of(request: Request) -> Convention:
+    """The convention that the options make.
+
+    Examples
+    --------
+    >>> convention_of(Request(complete=True, judged_only=True)).name
+    'trec_eval-10,unjudged=skipped,negative=removed'
+    """
+    switches = {"missing": "zero" if request.complete else "left-out"}
+    if request.judged_only:
+        switches |= {"unjudged": "skipped", "negative": "removed"}
+    return Convention.of(request.convention, **switches)
+
+
+_USAGE = """\
+Usage: idealrank trec-eval [OPTIONS] QRELS RUN
+
+Takes the command line of trec_eval 10.0 and prints what it prints. Files may be compressed; - is standard input.
+
+Options, clustered and attached as getopt has them (-qc, -M100), before or after the files:
+  -h, --help                      this text; with -m, the measures named are described too
+  -v, --version                   the version
+  -q, --query_eval_wanted         the values of each query before the summary
+  -n, --nosummary                 no summary
+  -c, --complete_rel_info_wanted  average over all queries of QRELS; one that RUN does not answer counts 0
+  -l, --level_for_rel LEVEL       least grade that is relevant, default 1
+  -J, --Judged_docs_only          leave out documents that are unjudged, or have a negative grade
+  -M, --Max_retrieved_per_topic N look at the first N documents of each query only
+  -N, --Number_docs_in_coll N     documents in the collection; utility counts with it
+  -m, --measure NAME[.PARAMETERS] a measure, or a set of them; repeat it for more, default official
+  -R, --Rel_info_format FORMAT    of QRELS: qrels (default), prefs, qrels_prefs, qrels_jg
+  -T, --Results_format FORMAT     of RUN: trec_results
+  -Z, --Zscore FILE               z-scores in place of values; lines of FILE: QUERY MEASURE MEAN DEVIATION
+  -D LEVEL, -o                    accepted with a notice; they change nothing here
+
+And two of our own:
+  --convention NAME               trec_eval-10 (default), or trec_eval-9 for the numbers of 9.0.8
+  --threads N                     0 uses all cores; the numbers are the same for any N
+"""
+_MORE = """\
+`idealrank trec-eval -h -m all_trec` describes measures; `idealrank measures NAME` gives formula and source of what it calls "here".
+Exit codes: 0 fine, 2 bad input or usage, 70 a fault of idealrank.
+"""
+
+
+def version_text() -> str:
+    r"""One line for ``-v``.
+
+    Examples
+    --------
+    >>> version_text().strip()  # doctest: +ELLIPSIS
+    'idealrank ... in the place of trec_eval 10.0'
+    """
+    return f"idealrank {__version__} in the place of trec_eval 10.0\n"
+
+
+def help_text(request: Request) -> str:
+    """Usage, the sets of measures, and what the measures named with ``-m`` are.
+
+    Examples
+    --------
+    >>> "share of the first k ranks" in help_text(Request(measures=["P"]))
+    True
+    """
+    parts = [_USAGE, _nicknames()]
+    parts += [_described(request)] if request.measures else []
+    return "\n".join([*parts, _MORE])
+
+
+def _nicknames() -> str:
+    return "Sets of measures:\n" + "".join(_wrapped(nickname, " ".join(names)) for nickname, names in NICKNAMES.items())
+
+
+def _described(request: Request) -> str:
+    lines = [_wrapped(name, _about(name, parameters)) for name, parameters in chosen(request.measures).items()]
+    return "Measures:\n" + "".join(lines)
+
+
+def _about(name: str, parameters: tuple[str, ...]) -> str:
+    if name == "runid":
+        return "the tag of the run: the last field of its lines"
+    measure = measure_of(name, parameters[0] if parameters else "")
+    given = f"; parameters {','.join(parameters)}" if parameters and NAMES[name].parameters != "none" else ""
+    return f"{measure.summary}{given}; here {measure}"
+
+
+def _wrapped(head: str, text: str, indent: int = 26, width: int = 100) -> str:
+    lines = [f"  {head:<{indent - 4}}  "]
+    for word in text.split():
+        if len(lines[-1]) + len(word) >= width:
+            lines.append(" " * indent)
+        lines[-1] += word + " "
+    return "".join(line.rstrip() + "\n" for line in lines)
 
 
 class _Verbatim(click.Command):

@@ -14,7 +14,7 @@ from idealrank.io.formats.detection import FORMAT_NAMES
 from idealrank.io.joins import Observation, observe_qrels, observe_run
 from idealrank.io.lint import Report, lint
 from idealrank.io.row_parts import Table
-from idealrank.reports.table.layout import printable
+from idealrank.reports.table.text import printable
 from idealrank.version import __version__
 
 _SCHEMA = 1

@@ -32,8 +32,8 @@ _FORMATS = Formats(
     "Text to read;",
     {"json": "with queries and documents", "csv": "with a query a row"},
     table="views.attribution:attribution_report",
-    json="views.attribution_records:attribution_json",
-    csv="views.attribution_records:attribution_csv",
+    json="views.attribution:attribution_json",
+    csv="views.attribution:attribution_csv",
 )
 
 

@@ -32,9 +32,9 @@ Models are typed as for `idealrank theory limits`; repeat --a and --b for grades
 
 _FORMATS = Formats(
     "A table to read;",
-    table="views.distinguishability:distinguished_table",
-    json="views.distinguishability:distinguished_json",
-    csv="views.distinguishability:distinguished_csv",
+    table="views.theory:distinguished_table",
+    json="views.theory:distinguished_json",
+    csv="views.theory:distinguished_csv",
 )
 
 

@@ -1,21 +1,95 @@
-"""`idealrank theory limits`: what NDCG tends to, and what it is on the way."""
+"""`idealrank theory limits`: what NDCG tends to, and what it is on the way.
+
+A ranker may come from files: what its run says of the documents that were judged, as arrays for the theory.
+"""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
 import click
+import numpy as np
 
-from idealrank.cli import input_options
+from idealrank.cli import console, input_options
 from idealrank.cli import options as shared
 from idealrank.cli.format_option import Formats
 from idealrank.cli.progress import Count, Watch
-from idealrank.cli.theory import list_files, model_options
-from idealrank.errors import OptionError
+from idealrank.cli.theory import model_options
+from idealrank.conventions import Convention
+from idealrank.data.align import align
+from idealrank.data.judged import Judged
+from idealrank.data.types import FloatArray, IntArray
+from idealrank.errors import InputError, OptionError
 from idealrank.measures.cutoffs import cutoff_text
 from idealrank.reports.views.theory import Ended, LimitRow
 from idealrank.theory import YbarEstimate, estimate_ybar, feasibility, limit, pseudo_expectation
 from idealrank.theory.relevance import RelevanceModel
+
+
+@dataclass(frozen=True, eq=False)
+class LabelledLists:
+    """Lists as returned, one after another.
+
+    Attributes
+    ----------
+    labels, scores : float64 array, shape (n_documents,)
+        Grades, 0 if unjudged; and ranks turned round, middle ranks where scores are tied.
+    lengths : int64 array, shape (n_queries,)
+        Documents of each list.
+    """
+
+    labels: FloatArray
+    scores: FloatArray
+    lengths: IntArray
+
+
+def labelled(judged: Judged) -> LabelledLists:
+    """Every rank of every list with its grade.
+
+    Examples
+    --------
+    >>> from idealrank import Qrels, Run
+    >>> from idealrank.data.alignment import Alignment
+    >>> found = labelled(align(Qrels({"q": {"b": 2}}), Run({"q": ["a", "b", "c"]}), Alignment()))
+    >>> found.labels, found.scores, found.lengths.tolist()
+    (array([0., 2., 0.]), array([-1., -2., -3.]), [3])
+    """
+    hits, lengths = judged.hits, judged.lengths
+    starts = np.cumsum(lengths) - lengths
+    labels = np.zeros(int(lengths.sum()))
+    labels[starts[hits.query] + hits.rank - 1] = np.maximum(hits.grade, 0.0)
+    scores = (np.repeat(starts, lengths) - np.arange(labels.size) - 1).astype(np.float64)
+    if hits.tie_first is not None and hits.tie_last is not None:
+        sizes = hits.tie_last - hits.tie_first + 1
+        first = np.repeat(starts[hits.query] + hits.tie_first - 1, sizes)
+        within = np.arange(first.size) - np.repeat(np.cumsum(sizes) - sizes, sizes)
+        scores[first + within] = np.repeat(-(hits.tie_first + hits.tie_last) / 2, sizes)
+    return LabelledLists(labels, scores, lengths)
+
+
+def lists_of(qrels_path: str, run_path: str, inputs: input_options.Inputs, progress: Any = None) -> LabelledLists:
+    """The lists of a run, labelled; a note says how much of them was judged.
+
+    Raises
+    ------
+    InputError
+        The run answers no judged query.
+    """
+    input_options.refuse_standard_input_twice(qrels_path, run_path)
+    convention = Convention.of("standard")
+    qrels = inputs.open_qrels(qrels_path, convention)
+    (name,) = input_options.run_names([run_path])
+    judged = align(qrels, inputs.open_run(run_path, name, qrels_path), convention.alignment, progress=progress)
+    kept = labelled(judged)
+    lists = LabelledLists(kept.labels, kept.scores, kept.lengths[kept.lengths > 0])
+    if not lists.labels.size:
+        raise InputError(f"{run_path}: found no documents for any of the queries of {qrels_path}, expected some")
+    unjudged = lists.labels.size - judged.hits.rank.size
+    console.say(
+        "note", f"{lists.lengths.size:,} lists of {lists.labels.size:,} documents; {unjudged:,} of them unjudged, counted not relevant"
+    )
+    return lists
+
 
 _DEFAULT = (("log2", "zipf(0.5)", "geometric(2)"), ("all", "0.2n", "10"))
 _SIZES = ("100", "10_000", "1e6")
@@ -162,7 +236,7 @@ class Estimated:
     @classmethod
     def of(cls, qrels: str, run: str, inputs: input_options.Inputs, how: tuple[str, int, int], progress: Any) -> "Estimated":
         """Read the files and estimate."""
-        lists = list_files.lists_of(qrels, run, inputs, progress)
+        lists = lists_of(qrels, run, inputs, progress)
         return cls(estimate_ybar(lists.labels, lists.scores, lists.lengths, rel="graded"), input_options.run_names([run])[0], *how)
 
     @property

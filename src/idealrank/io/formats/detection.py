@@ -70,7 +70,7 @@ def detect(source: Source, asked: str, notes: Notes) -> Format:
         if asked not in FORMATS:
             raise OptionError(f"format={asked}: expected one of {' | '.join(FORMATS)}")
         return asked  # type: ignore[return-value]
-    _refuse_foreign(source)
+    refuse_foreign(source.path, bytes(source.data[:4]))
     plausible = sniff(source.data)
     promised = _ENDINGS.get(_ending(source.path))
     if promised in plausible or (promised and not plausible):
@@ -105,12 +105,24 @@ def _ending(path: str) -> str:
     return PurePath(name.stem).suffix.lower() if name.suffix.lower() in (".gz", ".bz2", ".xz", ".zst") else name.suffix.lower()
 
 
-def _refuse_foreign(source: Source) -> None:
-    start = bytes(source.data[:4])
+def refuse_foreign(path: str, start: bytes) -> None:
+    """Refuse a file whose first four bytes are of no format that can be read.
+
+    Raises
+    ------
+    FileFormatError
+        UTF-16 text, a spreadsheet or a zip archive.
+
+    Examples
+    --------
+    >>> refuse_foreign("qrels.txt", b"q1 0")
+    """
     if start[:2] in (b"\xff\xfe", b"\xfe\xff") and start != b"\xff\xff\xff\xff":
-        raise FileFormatError(source.path, 0, "UTF-16 text", "UTF-8", "convert it, for example with: iconv -f UTF-16 -t UTF-8")
+        raise FileFormatError(path, 0, "UTF-16 text", "UTF-8", "convert it, for example with: iconv -f UTF-16 -t UTF-8")
+    if start == b"PK\x03\x04" and PurePath(path).suffix.lower() in (".xlsx", ".xlsm", ".ods"):
+        raise FileFormatError(path, 0, "a spreadsheet", "text or Parquet", "save the sheet as CSV")
     if start == b"PK\x03\x04":
-        raise FileFormatError(source.path, 0, "a zip archive", "a file, plain or compressed with gzip, bzip2, xz or zstandard", "unpack it")
+        raise FileFormatError(path, 0, "a zip archive", "a file, plain or compressed with gzip, bzip2, xz or zstandard", "unpack it")
 
 
 def sniff(data: Data) -> list[Format]:

@@ -12,7 +12,7 @@ from typing import Literal, NoReturn, TypeAlias
 import numpy as np
 
 from idealrank.data.assessors import AssessorQrels, JudgmentRows
-from idealrank.data.preferences.preference_qrels import PreferenceQrels
+from idealrank.data.preference_qrels import PreferenceQrels
 from idealrank.data.problems import quoted
 from idealrank.errors import InputError, OptionError
 from idealrank.io.complaints import Complain, Complaint, refuse

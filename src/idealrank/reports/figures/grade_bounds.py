@@ -50,8 +50,14 @@ def bounds_spec(found: BoundsReport, *, interactive: bool = False) -> Spec:
     colour["legend"] = {"title": None, "orient": "bottom"} if found.differences else None
     zero: Spec = {"data": {"values": [{"zero": 0}]}, "mark": {"type": "rule", "color": LIGHT["ink"], "strokeWidth": 1}}
     zero["encoding"] = {"y": {"field": "zero", "type": "quantitative"}}
-    lines: Spec = {"mark": {"type": "rule", "strokeWidth": 2}, "encoding": {"y": {"field": "low", **y}, "y2": {"field": "high"}, "color": colour}}
-    dots: Spec = {"mark": {"type": "point", "filled": True, "size": 26, "opacity": 1}, "encoding": {"y": {"field": "value", **y}, "color": colour}}
+    lines: Spec = {
+        "mark": {"type": "rule", "strokeWidth": 2},
+        "encoding": {"y": {"field": "low", **y}, "y2": {"field": "high"}, "color": colour},
+    }
+    dots: Spec = {
+        "mark": {"type": "point", "filled": True, "size": 26, "opacity": 1},
+        "encoding": {"y": {"field": "value", **y}, "color": colour},
+    }
     if interactive:
         lines["encoding"]["tooltip"] = dots["encoding"]["tooltip"] = tip
     return {
@@ -61,7 +67,9 @@ def bounds_spec(found: BoundsReport, *, interactive: bool = False) -> Spec:
         "data": {"values": rows},
         "width": _WIDTH,
         "height": _HEIGHT,
-        "encoding": {"x": {"field": "place", "type": "quantitative", "title": "queries, by their value as judged", "axis": {"tickMinStep": 1}}},
+        "encoding": {
+            "x": {"field": "place", "type": "quantitative", "title": "queries, by their value as judged", "axis": {"tickMinStep": 1}}
+        },
         "layer": [*([zero] if found.differences else []), lines, dots],
         "config": titled_config(),
     }

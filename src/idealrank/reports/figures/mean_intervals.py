@@ -6,10 +6,9 @@ from typing import Any
 
 from idealrank.analysis.comparison import RunMean
 from idealrank.reports.figures.query_values import by_role, dash_of, line_of
-from idealrank.reports.figures.theme import SCHEMA_URL, Row, Spec, config
+from idealrank.reports.figures.theme import NARROW, SCHEMA_URL, WIDE, Row, Spec, config, spread_out, told_apart
 from idealrank.reports.subject import CutoffCurve
 from idealrank.reports.table import digits
-from idealrank.reports.table.short_names import NARROW, WIDE, told_apart
 
 _DIGITS = 6
 _CURVE_HEIGHT = 230
@@ -194,26 +193,6 @@ def label_places(curve: CutoffCurve) -> dict[str, float]:
     low, high = curve_domain(curve)
     ends = {run: means[-1].mean for run, means in curve.means.items()}
     return spread_out(ends, _GAP * (high - low) / _CURVE_HEIGHT)
-
-
-def spread_out(wanted: Mapping[str, float], gap: float) -> dict[str, float]:
-    """Places at least a gap apart, as near as can be to those wanted: what is too close is spread about its middle.
-
-    Examples
-    --------
-    >>> spread_out({"a": 0.5, "b": 0.5, "c": 3.0}, 1.0)
-    {'a': 0.0, 'b': 1.0, 'c': 3.0}
-    """
-    order = sorted(wanted, key=lambda name: wanted[name])
-    # Least squares with a minimal distance is isotonic regression of the places less their number: neighbours that fall are pooled.
-    pools: list[tuple[float, int]] = []
-    for number, name in enumerate(order):
-        pools.append((wanted[name] - number * gap, 1))
-        while len(pools) > 1 and pools[-2][0] > pools[-1][0]:
-            (low, few), (high, more) = pools.pop(), pools.pop()
-            pools.append(((low * few + high * more) / (few + more), few + more))
-    level = [mean for mean, count in pools for _ in range(count)]
-    return {name: level[number] + number * gap for number, name in enumerate(order)}
 
 
 def curve_domain(curve: CutoffCurve) -> tuple[float, float]:

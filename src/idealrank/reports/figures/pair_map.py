@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from idealrank.analysis.comparison import Comparison, Difference
 from idealrank.reports.figures.theme import SCHEMA_URL, Spec, titled_config
 from idealrank.reports.table.digits import p_text
-from idealrank.reports.table.layout import clipped
+from idealrank.reports.table.text import clipped
 from idealrank.reports.views.comparison.verdicts import correction_word, look
 
 # Brown to blue-green through near white: ColorBrewer's BrBG, which people who see few colours tell apart.

@@ -11,12 +11,10 @@ from idealrank.analysis.comparison import Comparison
 from idealrank.analysis.robustness import Robustness
 from idealrank.data.types import BoolArray, FloatArray
 from idealrank.measures.measure import Measure
-from idealrank.reports.figures import forest, mean_intervals, query_pairs, query_values
+from idealrank.reports.figures import forest, mean_intervals, query_values
 from idealrank.reports.figures.pair_map import pairs_spec
-from idealrank.reports.figures.theme import LIGHT, Row, Spec, dressed, in_print, pixels, room_words
-from idealrank.reports.subject import Subject
-from idealrank.reports.table.short_names import TITLE, told_apart
-from idealrank.reports.views.comparison.leading_pair import leading_pairs
+from idealrank.reports.figures.theme import LIGHT, TITLE, Row, Spec, dressed, in_print, pixels, room_words, told_apart
+from idealrank.reports.subject import Subject, leading_pairs
 
 _LEVEL = 0.95  # of intervals, where nothing was compared
 _MOST_PAIRS = 3  # of more pairs of runs, only the leading one has figures of its own
@@ -75,7 +73,7 @@ def templates(subject: Subject) -> dict[str, Spec]:
     found = {"means": mean_intervals.means_template(level)} if subject.means else {}
     found["distribution"] = query_values.distribution_template(runs=len(names))
     if len(names) > 1:
-        found |= {"scatter": query_pairs.scatter_template(), "winloss": query_pairs.winloss_template()}
+        found |= {"scatter": query_values.scatter_template(), "winloss": query_values.winloss_template()}
     if subject.curves:
         cutoffs = sorted({cutoff for curve in subject.curves for cutoff in curve.cutoffs})
         found["cutoffs"] = mean_intervals.cutoffs_template(level, cutoffs)
@@ -271,7 +269,7 @@ def _of_pair(subject: Subject, measure: Measure, pair: tuple[int, int], made: Ma
         return
     shared = (values[pair[0]], values[pair[1]], scored[pair[0]] & scored[pair[1]])
     labels = told_apart(subject.names, TITLE)
-    words = {"measure": text} | query_pairs.pair_words(
+    words = {"measure": text} | query_values.pair_words(
         *shared, (names[0], names[1]), direction=measure.direction or 1, bounds=measure.bounds, labels=(labels[pair[0]], labels[pair[1]])
     )
     counted = [(name, role, values[place][scored[place] & ~np.isnan(values[place])]) for name, role, place in _roles(subject, pair)]
@@ -282,10 +280,10 @@ def _of_pair(subject: Subject, measure: Measure, pair: tuple[int, int], made: Ma
     yield Figure(name=slug("distribution", text, *names), plot="distribution", template=made["distribution"], rows=lines, words=said)
     if pair[0] == pair[1]:
         return
-    points = query_pairs.scatter_rows(*shared, subject.queries, measure.direction or 1)
-    sizes = query_pairs.size_words(points)
+    points = query_values.scatter_rows(*shared, subject.queries, measure.direction or 1)
+    sizes = query_values.size_words(points)
     yield Figure(name=slug("scatter", text, *names), plot="scatter", template=made["scatter"], rows=points, words=words | sizes)
-    bars = query_pairs.winloss_rows(*shared, subject.queries, measure.direction or 1)
+    bars = query_values.winloss_rows(*shared, subject.queries, measure.direction or 1)
     yield Figure(name=slug("winloss", text, *names), plot="winloss", template=made["winloss"], rows=bars, words=words)
 
 

@@ -1,12 +1,15 @@
-"""The look of every figure: colours by what they mean, sizes, and how a template becomes a specification that can be drawn.
+"""The look of every figure: colours by what they mean, sizes, short names of runs, and how a template becomes a drawable specification.
 
 Templates name colours, runs and numbers by words, as ``"@accent"`` or ``"@b better on @wins queries"``. The words are filled in when
 a figure is drawn: here for files and notebooks, in a page by its script, which takes the colours from the page's own style.
 """
 
 import re
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any, TypeAlias
+
+from idealrank.reports.table.text import clipped
 
 Spec: TypeAlias = dict[str, Any]
 Row: TypeAlias = dict[str, Any]
@@ -195,3 +198,66 @@ def in_print(spec: Spec, inches: float) -> Spec:
     height = layout.get("height")
     tall = {} if height is None else {"height": height["step"] * len(spec["datasets"]["rows"]) if isinstance(height, dict) else height}
     return spec | tall | {"autosize": {"type": "fit-x", "contains": "padding"}, "width": width}
+
+
+WIDE, NARROW, TITLE = 28, 16, 18
+"""Letters of a name beside a wide panel, beside a narrow one, and in a title."""
+
+
+def told_apart(names: Sequence[str], width: int) -> list[str]:
+    """Names with at most so many letters: too long ones lose their middle, or what they share with those that would look the same.
+
+    Parameters
+    ----------
+    names : sequence of str
+        All different.
+    width : int
+        Letters, at least 12.
+
+    Examples
+    --------
+    >>> told_apart(["bm25", "a-long-name-of-a-run-2026-11-22"], 16)
+    ['bm25', 'a-lon..026-11-22']
+    >>> told_apart(["ranker-with-depth-4-and-a-very-long-end", "ranker-with-depth-6-and-a-very-long-end"], 16)
+    ['…h-4-and-a-very…', '…h-6-and-a-very…']
+    """
+    found = [clipped(name, width) for name in names]
+    shared = {text for text, count in Counter(found).items() if count > 1}
+    for text in shared:
+        places = [place for place, one in enumerate(found) if one == text]
+        common = len(_beginning([names[place] for place in places]))
+        for place in places:
+            found[place] = _cut("…" + names[place][max(common - 2, 0) :], width)
+    if len(set(found)) < len(found):  # they differ in places that are far apart
+        found = [f"{_cut(text, width - 5)} ({place})" if found.count(text) > 1 else text for place, text in enumerate(found, 1)]
+    return found
+
+
+def _beginning(names: Sequence[str]) -> str:
+    """The letters with which all begin."""
+    first, last = min(names), max(names)
+    return next((first[:at] for at, letter in enumerate(first) if letter != last[at : at + 1]), first)
+
+
+def _cut(text: str, width: int) -> str:
+    return text if len(text) <= width else f"{text[: width - 1]}…"
+
+
+def spread_out(wanted: Mapping[str, float], gap: float) -> dict[str, float]:
+    """Places at least a gap apart, as near as can be to those wanted: what is too close is spread about its middle.
+
+    Examples
+    --------
+    >>> spread_out({"a": 0.5, "b": 0.5, "c": 3.0}, 1.0)
+    {'a': 0.0, 'b': 1.0, 'c': 3.0}
+    """
+    order = sorted(wanted, key=lambda name: wanted[name])
+    # Least squares with a minimal distance is isotonic regression of the places less their number: neighbours that fall are pooled.
+    pools: list[tuple[float, int]] = []
+    for number, name in enumerate(order):
+        pools.append((wanted[name] - number * gap, 1))
+        while len(pools) > 1 and pools[-2][0] > pools[-1][0]:
+            (low, few), (high, more) = pools.pop(), pools.pop()
+            pools.append(((low * few + high * more) / (few + more), few + more))
+    level = [mean for mean, count in pools for _ in range(count)]
+    return {name: level[number] + number * gap for number, name in enumerate(order)}

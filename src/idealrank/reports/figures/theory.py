@@ -1,4 +1,4 @@
-"""Figures 1 to 4 of Wang et al. (2013), as Vega-Lite specifications: from numbers to plain dicts, nothing is drawn here."""
+"""Figures 1 to 4 of Wang et al. (2013), and theory against simulation, as Vega-Lite specifications: from numbers to plain dicts."""
 
 import math
 import re
@@ -10,7 +10,7 @@ import numpy as np
 
 from idealrank.data.types import FloatArray, IntArray
 from idealrank.errors import OptionError
-from idealrank.reports.figures.theme import LIGHT, SCHEMA_URL, Spec, titled_config
+from idealrank.reports.figures.theme import LIGHT, SCHEMA_URL, Spec, spread_out, titled_config
 
 # Okabe and Ito's colours, told apart by people who see few of them; grey is for what is random.
 _COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#56B4E9", "#E69F00", "#000000")
@@ -194,24 +194,8 @@ def _rows(curves: SimulatedMeans, start: int) -> list[Spec]:
 def _names_at_end(curves: SimulatedMeans, domain: tuple[float, float]) -> list[Spec]:
     """Where the names of the lines stand: at their ends, moved apart where they would cover each other."""
     gap = _LABEL_GAP * (domain[1] - domain[0]) / _HEIGHT
-    ends = sorted(((float(means[-1]), name) for name, means in curves.means.items() if not math.isnan(means[-1])), key=lambda end: end[0])
-    wanted = np.array([value for value, _ in ends])
-    # As evenly as possible: what is too close is spread about its middle. Least squares with a minimal distance is isotonic
-    # regression of the places less their number.
-    steps = np.arange(wanted.size, dtype=np.float64) * np.float64(gap)
-    places = _never_falling(wanted - steps) + steps
-    return [{"n": int(curves.sizes[-1]), "ranker": name, "value": round(float(at), 6)} for at, (_, name) in zip(places, ends, strict=True)]
-
-
-def _never_falling(values: FloatArray) -> FloatArray:
-    """The nearest sequence that never falls, by pooling neighbours that do."""
-    pools: list[tuple[float, int]] = []
-    for value in values.tolist():
-        pools.append((value, 1))
-        while len(pools) > 1 and pools[-2][0] > pools[-1][0]:
-            (low, few), (high, more) = pools.pop(), pools.pop()
-            pools.append(((low * few + high * more) / (few + more), few + more))
-    return np.repeat([mean for mean, _ in pools], [count for _, count in pools])
+    ends = {name: float(means[-1]) for name, means in curves.means.items() if not math.isnan(means[-1])}
+    return [{"n": int(curves.sizes[-1]), "ranker": name, "value": round(place, 6)} for name, place in spread_out(ends, gap).items()]
 
 
 def _frame(start: int, last: int, domain: tuple[float, float]) -> Spec:
@@ -280,3 +264,113 @@ def _note(text: str, width: int) -> Spec:
 def _in_words(curves: SimulatedMeans) -> str:
     last = int(curves.sizes[-1])
     return "; ".join(f"{name} {float(means[-1]):.3f} at n = {last:,}" for name, means in curves.means.items())
+
+
+_SMALL_WIDTH, _SMALL_HEIGHT, _SPACE = 196, 210, 26
+_BLUE, _BAND, _DASHED, _INK = LIGHT["accent"], LIGHT["accent"], LIGHT["quiet"], LIGHT["ink"]
+
+
+@dataclass(frozen=True, eq=False)
+class Simulated:
+    """One panel: a measure of lists of growing length.
+
+    Attributes
+    ----------
+    measure : str
+        Text of the measure.
+    says : str
+        What the theory says of it, in some words.
+    sizes : int64 array, shape (n_sizes,)
+        Documents in the list.
+    values : float64 array, shape (n_lists, n_sizes)
+        NDCG of simulated lists; NaN where it is undefined.
+    means : float64 array, shape (n_sizes,)
+        N*, the mean by theory.
+    limit : float or None
+        What they tend to, if they do.
+    """
+
+    measure: str
+    says: str
+    sizes: IntArray
+    values: FloatArray
+    means: FloatArray
+    limit: float | None
+
+
+def simulated_spec(panels: Sequence[Simulated], model: str) -> Spec:
+    """Panels side by side on one scale.
+
+    Parameters
+    ----------
+    panels : sequence of Simulated
+        One a measure.
+    model : str
+        The chance of relevance at canonical score s, in words.
+
+    Examples
+    --------
+    >>> panel = Simulated("nDCG", "tends to 1", np.array([10, 100]), np.array([[0.8, 0.9]]), np.array([0.8, 0.9]), 1.0)
+    >>> len(simulated_spec([panel], "s")["vconcat"][0]["hconcat"])
+    1
+    """
+    lists = panels[0].values.shape[0]
+    caption = (
+        f"Blue line: N*, the mean by theory. Dots: means of {lists:,} simulated lists; nine in ten of these lists lie in the band. "
+        "Dashed: the limit, where there is one. Synthetic lists of one query; the mean over many queries is another matter."
+    )
+    width = len(panels) * (_SMALL_WIDTH + _SPACE)
+    lines = textwrap.wrap(caption, width // 5)
+    mark = {
+        "type": "text",
+        "align": "left",
+        "baseline": "top",
+        "x": 0,
+        "y": 0,
+        "text": lines,
+        "color": "#666666",
+        "fontSize": 10.5,
+        "lineHeight": 13,
+    }
+    note = {"data": {"values": [{}]}, "width": width, "height": 13 * len(lines), "mark": mark, "view": {"stroke": None}}
+    return {
+        "$schema": SCHEMA_URL,
+        "description": f"Theory against simulation: {'; '.join(f'{panel.measure} {panel.says}' for panel in panels)}.",
+        "title": {
+            "text": "One query with more and more documents: what converges and what does not",
+            "subtitle": f"Chance of relevance at canonical score s: {model}",
+        },
+        "vconcat": [{"hconcat": [_simulated_panel(panel) for panel in panels], "spacing": _SPACE}, note],
+        "config": titled_config(),
+    }  # fmt: skip
+
+
+def _simulated_panel(panel: Simulated) -> Spec:
+    low, middle, high = (
+        np.nanquantile(panel.values, 0.05, axis=0),
+        np.nanmean(panel.values, axis=0),
+        np.nanquantile(panel.values, 0.95, axis=0),
+    )
+    rows = [
+        {"n": int(n), "low": round(a, 5), "mean": round(m, 5), "high": round(b, 5), "theory": round(t, 5)}
+        for n, a, m, b, t in zip(panel.sizes, low.tolist(), middle.tolist(), high.tolist(), panel.means.tolist(), strict=True)
+    ]
+    y = {"type": "quantitative", "title": "NDCG of one query", "scale": {"domain": [0.4, 1]}, "axis": {"tickCount": 6}}
+    layers: list[Spec] = [
+        {"mark": {"type": "area", "color": _BAND, "opacity": 0.16}, "encoding": {"y": y | {"field": "low"}, "y2": {"field": "high"}}},
+        {"mark": {"type": "line", "color": _BLUE}, "encoding": {"y": y | {"field": "theory"}}},
+        {"mark": {"type": "circle", "color": _INK, "size": 13, "opacity": 1}, "encoding": {"y": y | {"field": "mean"}}},
+    ]
+    if panel.limit is not None:
+        line = {"type": "rule", "color": _DASHED, "strokeDash": [5, 4], "strokeWidth": 1.2}
+        layers.append(
+            {"data": {"values": [{"limit": round(panel.limit, 6)}]}, "mark": line, "encoding": {"x": None, "y": y | {"field": "limit"}}}
+        )
+    head = {"text": panel.measure, "subtitle": panel.says, "fontSize": 12, "subtitleFontSize": 11}
+    ticks = [10**power for power in range(1, 10) if panel.sizes[0] <= 10**power <= panel.sizes[-1]]
+    scale = {"type": "log", "domain": [int(panel.sizes[0]), int(panel.sizes[-1])]}
+    axis = {"values": ticks, "format": "~s"}
+    return {
+        "width": _SMALL_WIDTH, "height": _SMALL_HEIGHT, "title": head, "data": {"values": rows}, "layer": layers,
+        "encoding": {"x": {"field": "n", "type": "quantitative", "scale": scale, "axis": axis, "title": "documents in the list, n"}},
+    }  # fmt: skip

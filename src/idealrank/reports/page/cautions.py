@@ -7,9 +7,8 @@ from idealrank.analysis.gate.outcome import UNREACHED
 from idealrank.analysis.robustness import Robustness
 from idealrank.analysis.robustness.robustness import listed
 from idealrank.evaluation.evaluate import Evaluation
-from idealrank.reports.subject import Subject
+from idealrank.reports.subject import Subject, leading_pairs
 from idealrank.reports.views.comparison.columns import Shown
-from idealrank.reports.views.comparison.leading_pair import leading_pairs
 from idealrank.reports.views.comparison.verdicts import is_identical, word
 from idealrank.reports.views.conventions import JUDGED
 from idealrank.reports.views.gate.sentences import counted, names, one_line

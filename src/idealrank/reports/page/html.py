@@ -3,27 +3,27 @@
 import base64
 import hashlib
 import re
+from collections.abc import Mapping
+from dataclasses import replace
 from functools import cache
 from importlib import resources
 from typing import Any
 from urllib.parse import quote
 
 from idealrank._lazy import load_extra
-from idealrank.reports.figures.drawings import licences
-from idealrank.reports.figures.vega import bundle
+from idealrank.reports.figures.drawings import bundle, licences
 from idealrank.reports.page import tables, wording
 from idealrank.reports.page.cautions import cautions
-from idealrank.reports.page.glossary import glossary, terms
-from idealrank.reports.page.largest_changes import changes
-from idealrank.reports.page.packing import packed
-from idealrank.reports.page.payload import Payload, fitted, pairs_of, queries_of
-from idealrank.reports.subject import Subject
+from idealrank.reports.page.payload import Payload, fitted, packed, pairs_of, queries_of
+from idealrank.reports.page.short_ids import LENGTHS, shortened
+from idealrank.reports.page.tables import changes
+from idealrank.reports.page.wording import glossary, terms
+from idealrank.reports.subject import Subject, leading_pairs
 from idealrank.reports.table.forms import Table, as_html
-from idealrank.reports.views.comparison.leading_pair import leading_pairs
 from idealrank.reports.views.conventions import in_words, title
 
 MOST_BYTES = 1_900_000
-"""What a page keeps below: values of 10,000 queries, 10 runs and 3 measures leave room for some rankings."""
+"""Size limit of a page, whatever its ids: values of 10,000 queries, 10 runs and 3 measures leave room for some rankings."""
 
 # One module: names at the top of a file are unique among all of them, and functions may be used before they are written.
 _SCRIPTS = (
@@ -78,8 +78,8 @@ def page_html(subject: Subject) -> str:
     >>> page_html(Subject(evaluations=(one,), measures=one.measures)).splitlines()[0]
     '<!DOCTYPE html>'
     """
-    template, vega = _template(), _vega_bundle()
-    script, plain = "\n".join(map(_asset, _SCRIPTS)), _static(subject)
+    template, vega = _template(), bundle("writing a report", "report")
+    script = "\n".join(map(_asset, _SCRIPTS))
     fixed = {
         "styles": "\n".join(map(_asset, _STYLES)),
         "script": script,
@@ -87,11 +87,34 @@ def page_html(subject: Subject) -> str:
         "policy": _policy(script, vega),
         "licences": licences(),
     }
-    empty = Payload("", "", 0, 0, {})
-    without: str = template.render(plain | fixed | _room(subject, empty))
-    found = fitted(subject, MOST_BYTES - len(without.encode()))
-    whole: str = template.render(plain | fixed | _room(subject, found))
+    lengths = _lengths(subject)
+    pages = (_rendered(template, fixed, subject, most, shorter=most != lengths[-1]) for most in lengths)
+    return next(page for page in pages if page is not None)
+
+
+def _rendered(template: Any, fixed: Mapping[str, Any], subject: Subject, most: int | None, *, shorter: bool) -> str | None:
+    """The page with ids of so many letters; None if these take too much of its room, and there are shorter ones."""
+    ids = shortened(_named(subject), most)
+    plain = {**fixed, **_static(subject, ids, most)}
+    empty: str = template.render(plain | _room(subject, Payload("", "", 0, 0, {})))
+    found = fitted(subject, ids, MOST_BYTES - len(empty.encode()), shorter=shorter)
+    if found is None:
+        return None
+    whole: str = template.render(plain | _room(subject, found))
     return whole
+
+
+def _named(subject: Subject) -> list[str]:
+    """Queries of all evaluations, and those that a gate names besides."""
+    gated = subject.gated
+    others = [] if gated is None else [*gated.closing_queries, *(kept.contract.query for kept in gated.contracts)]
+    return list(dict.fromkeys([*queries_of(subject), *others]))
+
+
+def _lengths(subject: Subject) -> list[int | None]:
+    """Letters of the longest id that a page may show: any number, then fewer and fewer of those that change something."""
+    longest = max(map(len, _named(subject)), default=0)
+    return [None, *(most for most in LENGTHS if most < longest)]
 
 
 def fit(text: str) -> str:
@@ -110,8 +133,8 @@ def _finalize(value: Any) -> Any:
     return type(value)(fit(value)) if isinstance(value, str) else value
 
 
-def _static(subject: Subject) -> dict[str, Any]:
-    """Return the content that templates write regardless of room."""
+def _static(subject: Subject, ids: Mapping[str, str], most: int | None) -> dict[str, Any]:
+    """Return the content that templates write regardless of room, with these ids of queries."""
     comparison, pairs = subject.comparison, pairs_of(subject)
     pair = pairs[0] if pairs else None
     worst, best = changes(subject, pair, _CHANGES)
@@ -126,7 +149,7 @@ def _static(subject: Subject) -> dict[str, Any]:
         "plainly": wording.in_plain_words(subject),
         "closing": []
         if subject.gated is None
-        else [(query, subject.query_texts.get(query, "")) for query in subject.gated.closing_queries],
+        else [(ids[query], subject.query_texts.get(query, "")) for query in subject.gated.closing_queries],
         "outcome": subject.gated.outcome if subject.gated is not None else "",
         "cautions": cautions(subject),
         "names": subject.names,
@@ -134,9 +157,11 @@ def _static(subject: Subject) -> dict[str, Any]:
         "measure": first,
         "measures": [str(measure) for measure in subject.measures],
         "pairs": pairs,
-        "worst": worst,
-        "best": best,
-        "grids": _grids(subject),
+        "worst": [replace(change, query=ids[change.query]) for change in worst],
+        "best": [replace(change, query=ids[change.query]) for change in best],
+        "shortened": sum(ids[query] != query for query in queries_of(subject)),
+        "letters": most,
+        "grids": _grids(subject, ids),
         "every_pair": tables.every_pair_grid(comparison, first) if comparison is not None and 1 < len(pairs) <= _EVERY_PAIR else None,
         "convention_title": title(convention),
         "convention": in_words(convention).split("; "),
@@ -152,7 +177,7 @@ def _static(subject: Subject) -> dict[str, Any]:
     }
 
 
-def _grids(subject: Subject) -> dict[str, Table | None]:
+def _grids(subject: Subject, ids: Mapping[str, str]) -> dict[str, Table | None]:
     comparison, gated = subject.comparison, subject.gated
     first = str(subject.measures[0])
     pair = None if comparison is None else leading_pairs(comparison)[0]
@@ -162,7 +187,7 @@ def _grids(subject: Subject) -> dict[str, Table | None]:
         "pair": None if only is None else tables.pair_grid(only),
         "more": None if only is None else tables.more_grid(only),
         "checks": tables.checks_grid(gated) if gated is not None and gated.checks else None,
-        "contracts": tables.contracts_grid(gated, subject.query_texts) if gated is not None and gated.contracts else None,
+        "contracts": tables.contracts_grid(gated, subject.query_texts, ids) if gated is not None and gated.contracts else None,
         "slices": tables.slices_grid(pair, first) if pair is not None else None,
         "spread": tables.spread_grid(subject),
         "curves": tables.curves_grid(subject),
@@ -201,10 +226,6 @@ def _template() -> Any:
     )
     environment.filters |= {"fragment": _fragment, "table": _table, "signed": _signed}
     return environment.get_template("page.html")
-
-
-def _vega_bundle() -> str:
-    return bundle("writing a report", "report")
 
 
 def _table(table: Table) -> str:

@@ -1,5 +1,9 @@
-"""Data for the scripts of a page: runs, queries and values in one part, rankings in another, within the size limit."""
+"""Data for the scripts of a page: runs, queries and values in one part, rankings in another, within the size limit.
 
+Values are whole numbers of two bytes; everything is deflated.
+"""
+
+import base64
 import json
 import math
 import zlib
@@ -12,15 +16,116 @@ import numpy as np
 from idealrank.data.types import BoolArray, FloatArray
 from idealrank.measures.measure import Measure
 from idealrank.reports.figures.specifications import static_rows, static_words, templates
-from idealrank.reports.figures.theme import LIGHT
-from idealrank.reports.page.packing import DISTINCT, coded, packed, size_packed
-from idealrank.reports.subject import Listing, QueryLists, Subject
-from idealrank.reports.table.short_names import TITLE, told_apart
-from idealrank.reports.views.comparison.leading_pair import leading_pairs
+from idealrank.reports.figures.theme import LIGHT, TITLE, told_apart
+from idealrank.reports.page.short_ids import shortened
+from idealrank.reports.subject import Listing, QueryLists, Subject, leading_pairs
+
+NOT_COUNTED = 65_535
+"""The code of a value that does not count."""
+
+STEPS = 65_534
+"""Steps of the range of a measure whose distinct values are too many for a table."""
+
+DISTINCT = 20_000
+"""Distinct values of a measure of which a table is kept, so that every number of the page is exact."""
+
+
+def coded(values: FloatArray, counted: BoolArray, *, most_distinct: int = DISTINCT) -> dict[str, Any]:
+    """Values as codes of two bytes, with what turns them into numbers again.
+
+    Parameters
+    ----------
+    values : float64 array, shape (n_runs, n_queries)
+        Of one measure.
+    counted : bool array, shape (n_runs, n_queries)
+        Which of them count; the others, and what is not finite, have the code 65,535.
+    most_distinct : int
+        Distinct values up to which a table of them is kept, at most 65,535.
+
+    Returns
+    -------
+    dict
+        ``codes``: base64 of unsigned 16-bit numbers, little-endian, a run after the other. ``table``: base64 of the distinct values as
+        float64, little-endian, or None; then a value is ``low + step * code``. ``error``: the largest rounding error, 0 with a table.
+
+    Examples
+    --------
+    >>> found = coded(np.array([[0.5, 0.0, 0.5]]), np.array([[True, True, False]]))
+    >>> decoded(found, (1, 3)), found["error"]
+    (array([[0.5, 0. , nan]]), 0.0)
+    """
+    kept = counted & np.isfinite(values)
+    table, codes_kept = np.unique(values[kept], return_inverse=True)
+    codes = np.full(values.shape, NOT_COUNTED, "<u2")
+    if table.size <= min(most_distinct, NOT_COUNTED):
+        codes[kept] = codes_kept.reshape(-1)
+        return {"codes": _base64(codes.tobytes()), "table": _base64(table.astype("<f8").tobytes()), "low": 0.0, "step": 0.0, "error": 0.0}
+    low = float(table[0])
+    step = float(table[-1] / STEPS - table[0] / STEPS)  # halves first: the range of large numbers has no overflow
+    codes[kept] = np.clip(np.rint((values[kept] - low) / step), 0, STEPS).astype("<u2")
+    error = float(np.abs(low + step * codes[kept].astype(np.float64) - values[kept]).max())
+    return {"codes": _base64(codes.tobytes()), "table": None, "low": low, "step": step, "error": error}
+
+
+def decoded(found: dict[str, Any], shape: tuple[int, int]) -> FloatArray:
+    """Decode values as the page's script does; NaN is a value that does not count.
+
+    Examples
+    --------
+    >>> decoded(coded(np.array([[1 / 3]]), np.array([[True]])), (1, 1))
+    array([[0.33333333]])
+    """
+    codes = np.frombuffer(base64.b64decode(found["codes"]), "<u2").reshape(shape)
+    kept = codes != NOT_COUNTED
+    values = np.full(shape, np.nan)
+    if found["table"] is None:
+        values[kept] = found["low"] + found["step"] * codes[kept].astype(np.float64)
+    else:
+        values[kept] = np.frombuffer(base64.b64decode(found["table"]), "<f8")[codes[kept]]
+    return values
+
+
+def packed(content: bytes) -> str:
+    """Deflated (zlib's layout, which browsers call "deflate"), then base64; the same content gives the same text.
+
+    Examples
+    --------
+    >>> unpacked(packed(b"a" * 1000)) == b"a" * 1000
+    True
+    """
+    return _base64(zlib.compress(content, 9))
+
+
+def unpacked(text: str) -> bytes:
+    """The content again.
+
+    Examples
+    --------
+    >>> unpacked(packed(b"one"))
+    b'one'
+    """
+    return zlib.decompress(base64.b64decode(text))
+
+
+def size_packed(content_bytes: int) -> int:
+    """Letters of base64 for so many bytes.
+
+    Examples
+    --------
+    >>> size_packed(4)
+    8
+    """
+    return -(-content_bytes // 3) * 4
+
+
+def _base64(content: bytes) -> str:
+    return base64.b64encode(content).decode("ascii")
+
 
 _MEASURES = 3  # with so many of them each may have a table of `DISTINCT` values; with more they share that room
 _TEXT = 300  # letters of a query's text
 _SNIPPET = 240  # of a document's
+_SHARE_OF_IDS = 0.25  # of all room; longer ones are shortened, so that rankings have some
 _SHARE_OF_TEXTS = 0.4  # of the room that the values leave; rankings take the rest
 _STEP = 0.99  # so many of the rankings that should fit are kept when an estimate was too bold
 
@@ -57,7 +162,8 @@ def payload(subject: Subject) -> dict[str, Any]:
     Returns
     -------
     dict
-        ``runs``, ``queries``, ``documents``: ids, known by their places from here on. ``labels``: names of runs in titles.
+        ``runs``, ``queries``, ``documents``: ids, known by their places from here on. ``shortened``: places of queries whose id has no
+        middle. ``labels``: names of runs in titles.
         ``measures``: text, direction, low, high, cutoff. ``pairs``: of runs, the one shown first in front.
         ``texts``, ``documentTexts``: by place. ``values``: by measure, see `coded`.
         ``slices``: queries by name. ``lists``: by query, for each run ``d`` documents (-1 where unknown), ``g`` grades, ``t`` 1 where
@@ -72,29 +178,35 @@ def payload(subject: Subject) -> dict[str, Any]:
     >>> found["runs"], found["queries"], found["measures"][0]["text"]
     (['run'], ['q'], 'RR')
     """
-    return _data(subject, dict(_texts(subject))) | _lists(subject, len(subject.lists))
+    ids = shortened(queries_of(subject), None)
+    return _data(subject, ids, dict(_texts(subject))) | _lists(subject, len(subject.lists))
 
 
-def fitted(subject: Subject, room: int) -> Payload:
+def fitted(subject: Subject, ids: Mapping[str, str], room: int, *, shorter: bool = False) -> Payload | None:
     """Both parts in so many letters: values always, then texts of queries, then rankings in the order of the subject.
 
     Parameters
     ----------
     subject : Subject
         What the page shows.
+    ids : mapping of str to str
+        What stands for the id of each query.
     room : int
-        Letters for both parts together. The ids and values of all queries are never left out, so that a page of very many, or of very long
-        ids, is larger.
+        Letters for both parts together. The ids and values of all queries are never left out, so that a page of very many is larger.
+    shorter : bool
+        Whether there are shorter ids: then None is the answer if these take more than their share.
 
     Examples
     --------
     >>> import idealrank as ir
     >>> one = ir.evaluate({"q": {"x": 1}}, {"q": ["x"]}, "RR")
-    >>> fitted(Subject(evaluations=(one,), measures=one.measures), 10_000).rankings
+    >>> fitted(Subject(evaluations=(one,), measures=one.measures), {"q": "q"}, 10_000).rankings
     0
     """
-    found = _data(subject, {})
+    found = _data(subject, ids, {})
     free = room - len(packed(_json(found)))
+    if shorter and (free < 0 or len(packed(_json(found["queries"]))) > room * _SHARE_OF_IDS):
+        return None
     texts = _some_texts(subject, free * _SHARE_OF_TEXTS)
     found["texts"] = texts
     data = packed(_json(found))
@@ -159,7 +271,7 @@ def pairs_of(subject: Subject) -> list[tuple[int, int]]:
     return [(a, b) for a in runs for b in runs if a < b]
 
 
-def _data(subject: Subject, texts: Mapping[str, str]) -> dict[str, Any]:
+def _data(subject: Subject, ids: Mapping[str, str], texts: Mapping[str, str]) -> dict[str, Any]:
     queries = queries_of(subject)
     most = DISTINCT * _MEASURES // max(_MEASURES, len(subject.measures))
     return {
@@ -167,7 +279,8 @@ def _data(subject: Subject, texts: Mapping[str, str]) -> dict[str, Any]:
         "labels": told_apart(subject.names, TITLE),
         "measures": [_measure(measure) for measure in subject.measures],
         "pairs": pairs_of(subject),
-        "queries": queries,
+        "queries": [ids[query] for query in queries],
+        "shortened": [number for number, query in enumerate(queries) if ids[query] != query],
         "texts": texts,
         "values": [coded(*values_of(subject, measure), most_distinct=most) for measure in subject.measures],
         "slices": _slices(subject, queries),

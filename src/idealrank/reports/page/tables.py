@@ -1,7 +1,10 @@
-"""The tables of a page: what anyone can read without scripts, with exact numbers beside what is shown."""
+"""The tables of a page: what anyone can read without scripts, with exact numbers beside what is shown.
+
+One lists the queries that changed most between two runs, or that are the worst of one.
+"""
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import cast
@@ -15,12 +18,11 @@ from idealrank.analysis.robustness import Robustness, Variant
 from idealrank.data.types import FloatArray
 from idealrank.evaluation.evaluate import Evaluation
 from idealrank.measures.measure import Measure
-from idealrank.reports.page.payload import values_of
-from idealrank.reports.subject import Subject
+from idealrank.reports.page.payload import queries_of, values_of
+from idealrank.reports.subject import Subject, leading_pairs
 from idealrank.reports.table.cells import Cell, Column, Table, count_cell, interval_cell, number_cell, p_cell, share_cell
 from idealrank.reports.table.digits import USUAL, decimals
 from idealrank.reports.views.comparison.columns import Line, Shown, difference_columns
-from idealrank.reports.views.comparison.leading_pair import leading_pairs
 from idealrank.reports.views.comparison.league import Ranked
 from idealrank.reports.views.comparison.verdicts import look
 from idealrank.reports.views.gate.sentences import (
@@ -34,6 +36,7 @@ from idealrank.reports.views.gate.sentences import (
     unjudged,
     visible,
 )
+from idealrank.stats.tolerance import ROUNDING
 
 _FEW = 3  # runs, and measures, up to which means stand in one line
 _LEVEL = 0.95  # of intervals where nothing was compared
@@ -327,8 +330,8 @@ def checks_grid(gated: Gated) -> Table:
     return Table.of(columns, rows, title="Checks", notes=[] if all(one.decides for one in gated.checks) else [COMPANION])
 
 
-def contracts_grid(gated: Gated, texts: Mapping[str, str] | None = None) -> Table:
-    """The contracts of a gate, broken ones first; a query by its text where there is one, with its id behind.
+def contracts_grid(gated: Gated, texts: Mapping[str, str] | None = None, ids: Mapping[str, str] | None = None) -> Table:
+    """The contracts of a gate, broken ones first; a query by its text where there is one, with its id, or what stands for it, behind.
 
     Examples
     --------
@@ -339,7 +342,7 @@ def contracts_grid(gated: Gated, texts: Mapping[str, str] | None = None) -> Tabl
     """
     columns: list[Column[KeptContract]] = [
         Column("outcome", cell=lambda one: _said("kept" if one.passed else "broken")),
-        Column("query", cell=lambda one: _named(one.contract.query, texts or {})),
+        Column("query", cell=lambda one: _named(one.contract.query, texts or {}, ids or {})),
         Column("measure", cell=lambda one: one.measure),
         Column("found", cell=demand),
         Column("from", cell=lambda one: one_line(one.contract.place) or "-"),
@@ -348,5 +351,70 @@ def contracts_grid(gated: Gated, texts: Mapping[str, str] | None = None) -> Tabl
     return Table.of(columns, rows, title="Contracts")
 
 
-def _named(query: str, texts: Mapping[str, str]) -> str:
-    return f"{one_line(texts[query])} ({one_line(query)})" if texts.get(query) else one_line(query)
+def _named(query: str, texts: Mapping[str, str], ids: Mapping[str, str]) -> str:
+    shown = one_line(ids.get(query, query))
+    return f"{one_line(texts[query])} ({shown})" if texts.get(query) else shown
+
+
+@dataclass(frozen=True)
+class Change:
+    """A query on which two runs differ, or one value of a single run.
+
+    Attributes
+    ----------
+    query, text : str
+        Its id and text.
+    values : tuple of float
+        Of a and b, or of the only run.
+    difference : float
+        b - a; the value itself of a single run.
+    """
+
+    query: str
+    text: str
+    values: tuple[float, ...]
+    difference: float
+
+
+def changes(subject: Subject, pair: tuple[int, int] | None, most: int) -> tuple[Sequence[Change], Sequence[Change]]:
+    """Queries that lost and that gained most by the first measure; of a single run the worst, and nothing.
+
+    Parameters
+    ----------
+    subject : Subject
+        What the page shows.
+    pair : tuple of int, optional
+        Numbers of two runs.
+    most : int
+        Queries of each kind.
+
+    Examples
+    --------
+    >>> import idealrank as ir
+    >>> qrels = {"p": {"x": 1}, "q": {"x": 1}}
+    >>> a, b = (ir.evaluate(qrels, {"p": ranking, "q": ["x"]}, "RR") for ranking in (["x"], ["y", "x"]))
+    >>> worst, best = changes(Subject(evaluations=(a, b), measures=a.measures), (0, 1), 3)
+    >>> [(one.query, one.difference) for one in worst], best
+    ([('p', -0.5)], [])
+    """
+    measure, queries = subject.measures[0], queries_of(subject)
+    values, counted = values_of(subject, measure)
+    direction = measure.direction or 1
+    shown = list(pair) if pair is not None else [0]
+    kept = np.flatnonzero((counted[shown] & np.isfinite(values[shown])).all(axis=0))
+    gain = (values[shown[-1], kept] - (values[shown[0], kept] if pair is not None else 0.0)) * direction
+    if pair is not None:
+        largest = np.abs(values[shown][:, kept]).max(initial=0.0)
+        gain = np.where(np.abs(gain) <= ROUNDING * largest, 0.0, gain)  # rounding is no change: a comparison counts it as equal
+    order = np.argsort(gain, kind="stable")
+
+    def told(place: int) -> Change:
+        query = queries[kept[place]]
+        both = tuple(float(values[run, kept[place]]) for run in shown)
+        return Change(query, subject.query_texts.get(query, ""), both, float(gain[place]) * direction)
+
+    if pair is None:
+        return [told(place) for place in order[:most]], []
+    worst = [told(place) for place in order[:most] if gain[place] < 0]
+    best = [told(place) for place in order[::-1][:most] if gain[place] > 0]
+    return worst, best

@@ -4,8 +4,6 @@ import math
 from collections.abc import Iterable
 from itertools import count
 
-import numpy as np
-
 USUAL = 4
 """Decimals where there is no interval; never more than these for the sake of an interval."""
 
@@ -96,6 +94,8 @@ def p_text(p: float, alpha: float | None = None) -> str:
     if p < 1e-6:
         return "<0.000001"
     for precision in range(3, 18):
+        import numpy as np  # noqa: PLC0415  (errors and help are printed without it)
+
         text = np.format_float_positional(p, precision=precision, fractional=False, trim="-")
         if alpha is None or (float(text) <= alpha) == (p <= alpha):
             return text

@@ -1,6 +1,6 @@
 """Tables as values, and one function for each form: plain text, Markdown, LaTeX, HTML, CSV, records.
 
-Every report makes its tables of these. A cell holds what people read and, beside it, the exact number for programs.
+In Markdown, names and ids are never instructions, mentions or links.
 """
 
 import html
@@ -10,14 +10,78 @@ import re
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
-from idealrank.data.json_values import finite
+from idealrank.data.interchange import finite
 from idealrank.reports.table.cells import Cell, Column, Table, Tone, Value, lacking
-from idealrank.reports.table.layout import printable
-from idealrank.reports.table.lines import as_text, laid
-from idealrank.reports.table.markdown import markdown_number, markdown_text
 from idealrank.reports.table.records import csv_row
+from idealrank.reports.table.text import Part, as_text, laid, printable
 
-_SPECIAL = {
+# What would end the cell or the row, or stand for HTML.
+_CELL = str.maketrans({"|": "\\|", "<": "&lt;", "&": "&amp;"})
+# What would emphasise, link, or quote; an underline within a word does nothing, and brackets alone do not either.
+_MARKDOWN_SPECIAL = re.compile(r"[\\`*~]|\](?=[(\[:])|(?<![^\W_])_|_(?![^\W_])")
+# What pages make of a text once Markdown is read: mentions and addresses (the cutoff of a measure is neither), numbers of issues, links,
+# formulas, faces; and what begins a list, a quotation or a heading.
+_LIVE = re.compile(
+    r"(?<![^\W_])@|@(?!\d+(?!\w|[.-]\w))|#\d|GH-\d|://|www\.|\$|:[\w+-]+:|\A\s*(?:[>#]|[+-]\s|(?:-\s*){2,}\Z|=+\Z|\d{1,9}[.)](?:\s|\Z))",
+    re.IGNORECASE,
+)
+_JOINED = re.compile(r"[@#]|:(?=//|[\w+-]+:)|(?<=www)\.|(?<=GH)-(?=\d)", re.IGNORECASE)
+_PUNCTUATION = re.compile(r"[^\w\s,.+%()=;-]|_|(?<!\d)\.|^[\s+=-]")
+_JOINER = "\u2060"  # takes no room, and no mention or link goes across it
+
+
+def markdown_text(text: str) -> str:
+    r"""Text that stays as it is, in a cell of a table or outside; readable in the source, too, where nothing in it is live.
+
+    Examples
+    --------
+    >>> markdown_text("a|b"), markdown_text("<!-- x"), markdown_text("bm25_rm3 *new*"), markdown_text("[x](y)")
+    ('a\\|b', '&lt;!-- x', 'bm25_rm3 \\*new\\*', '[x\\](y)')
+    >>> markdown_text("nDCG@10"), markdown_text("@me")
+    ('nDCG@10', '&#64;&#8288;me')
+    """
+    text = printable(text)
+    if text == "#":  # the head of a column of letters
+        return text
+    return escaped(text) if _LIVE.search(text) else markdown_number(_MARKDOWN_SPECIAL.sub(r"\\\g<0>", text))
+
+
+def escaped(text: str) -> str:
+    """Text on one line in which nothing is Markdown, HTML, a mention or a link: punctuation stands as entities, which mean a letter.
+
+    Examples
+    --------
+    >>> escaped("p 0.01 <b> @me")
+    'p 0.01 &#60;b&#62; &#64;&#8288;me'
+    """
+    joined = _JOINED.sub(lambda found: found[0] + _JOINER, text)
+    held = _PUNCTUATION.sub(lambda found: entity(found[0]), joined)
+    return re.sub(r"\A(\d{1,9})([.)])(?=\s|\Z)", lambda found: found[1] + entity(found[2]), held)
+
+
+def entity(letter: str) -> str:
+    """A letter as HTML and Markdown read it back, and never obey it.
+
+    Examples
+    --------
+    >>> entity("|")
+    '&#124;'
+    """
+    return f"&#{ord(letter)};"
+
+
+def markdown_number(text: str) -> str:
+    """A number or interval, in which nothing but a comparison sign means something.
+
+    Examples
+    --------
+    >>> markdown_number("[0.1, 0.2]"), markdown_number("<0.001")
+    ('[0.1, 0.2]', '&lt;0.001')
+    """
+    return text.translate(_CELL)
+
+
+_LATEX_SPECIAL = {
     "\\": r"\textbackslash{}", "&": r"\&", "%": r"\%", "$": r"\$", "#": r"\#", "_": r"\_", "{": r"\{", "}": r"\}",
     "~": r"\textasciitilde{}", "^": r"\textasciicircum{}", "<": r"\textless{}", ">": r"\textgreater{}", "|": r"\textbar{}",
     "†": r"\textdagger{}",
@@ -57,7 +121,7 @@ def latex_escaped(text: str) -> str:
     >>> latex_escaped("[50%]")
     '[50\\%]'
     """
-    return "".join(_SPECIAL.get(letter, letter) for letter in printable(text)).replace("--", "-{}-").replace("--", "-{}-")
+    return "".join(_LATEX_SPECIAL.get(letter, letter) for letter in printable(text)).replace("--", "-{}-").replace("--", "-{}-")
 
 
 def latex_number(text: str, *, strong: bool = False) -> str:
@@ -104,6 +168,20 @@ def as_markdown(table: Table) -> str:
     lines = [f"| {' | '.join(row)} |\n" for row in [padded[0], rule, *padded[1:]]]
     above = [f"**{markdown_text(table.title)}**\n\n"] if table.title else []
     return "".join([*above, *lines, *(f"\n{markdown_text(note)}\n" for note in table.notes)])
+
+
+def parts_markdown(parts: Iterable[Part]) -> str:
+    r"""All parts as Markdown: paragraphs, and tables under their titles.
+
+    Examples
+    --------
+    >>> parts_markdown([["One line.", "Another."], [], ["Below."]])
+    'One line.\nAnother.\n\nBelow.\n'
+    """
+    made = (
+        as_markdown(part) if isinstance(part, Table) else "".join(f"{markdown_text(line)}\n" for line in part) for part in parts if part
+    )
+    return "\n".join(made)
 
 
 def _cell_markdown(cell: Cell, *, number: bool) -> str:

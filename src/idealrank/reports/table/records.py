@@ -5,11 +5,11 @@ import io
 import json
 import math
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from idealrank.conventions import Convention
-from idealrank.data.json_values import finite
+from idealrank.data.interchange import finite
 from idealrank.errors import InputError, shown
 from idealrank.evaluation.evaluate import Evaluation
 from idealrank.version import __version__
@@ -127,11 +127,11 @@ def csv_report(
         if per_query:
             for query, values in _rows(evaluation):
                 for measure, value in values.items():
-                    yield csv_row([evaluation.name, query, measure, _csv_value(value), convention])
+                    yield csv_row([evaluation.name, query, measure, csv_cell(value), convention])
         else:
             for measure, value in evaluation.mean().items():
                 ends = _ends(intervals[number].get(measure)) if intervals else []
-                yield csv_row([evaluation.name, measure, _csv_value(value), *ends, convention])
+                yield csv_row([evaluation.name, measure, csv_cell(value), *ends, convention])
 
 
 def csv_row(cells: Sequence[str]) -> str:
@@ -155,11 +155,32 @@ def csv_row(cells: Sequence[str]) -> str:
 
 
 def _ends(found: "RunMean | None") -> list[str]:
-    return ["", ""] if found is None else [_csv_value(end if math.isfinite(end) else None) for end in found.interval]
+    return ["", ""] if found is None else [csv_cell(end if math.isfinite(end) else None) for end in found.interval]
 
 
-def _csv_value(value: float | None) -> str:
-    return "" if value is None or math.isnan(value) else repr(value)
+def csv_cell(value: object) -> str:
+    """Return a value as a cell of CSV: text as it is, numbers with every digit; empty for None and NaN.
+
+    Examples
+    --------
+    >>> csv_cell("a"), csv_cell(0.1), csv_cell(None), csv_cell(math.nan)
+    ('a', '0.1', '', '')
+    """
+    return value if isinstance(value, str) else "" if value is None or (isinstance(value, float) and math.isnan(value)) else repr(value)
+
+
+def records_csv(records: Iterable[Mapping[str, object]]) -> Iterator[str]:
+    r"""CSV of records with the same fields, with header.
+
+    Examples
+    --------
+    >>> list(records_csv([{"a": 1, "b": None}]))
+    ['a,b\n', '1,\n']
+    """
+    for number, record in enumerate(records):
+        if not number:
+            yield csv_row(list(record))
+        yield csv_row([csv_cell(value) for value in record.values()])
 
 
 def trec_report(evaluations: Sequence[Evaluation], *, per_query: bool = False) -> Iterator[str]:

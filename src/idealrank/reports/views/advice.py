@@ -5,8 +5,8 @@ from typing import Any
 
 from idealrank.analysis.advice import Advice, Observed, Spread
 from idealrank.measures.measure_texts import number_text
-from idealrank.reports.table.layout import filled
 from idealrank.reports.table.records import SCHEMA
+from idealrank.reports.table.text import filled
 from idealrank.version import __version__
 
 

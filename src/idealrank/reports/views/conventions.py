@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Mapping
 from idealrank.conventions import Convention
 from idealrank.conventions.switches import ROWS, phrase
 from idealrank.evaluation.coverage import VALIDATE
-from idealrank.reports.table.layout import WIDTH, columns, wrapped
+from idealrank.reports.table.text import WIDTH, columns, wrapped
 
 _UNANSWERED = 6  # runs named in a sentence
 # What a result says of the judgments behind its runs; nothing where they are the same.
@@ -19,6 +19,18 @@ JUDGED: Mapping[str, list[str]] = {
 _OF_MORE_THAN_NDCG = ("standard", "trec_eval-9", "trec_eval-10", "trec_eval", "ir_measures")
 _NDCG = ("nDCG", "DCG", "iDCG")
 _OTHERS = 3
+
+
+def design_phrases(*, weighted: bool, clustered: bool, judgments: str) -> list[str]:
+    """Phrases about weights, clusters and judgments that differ between the runs.
+
+    Examples
+    --------
+    >>> design_phrases(weighted=True, clustered=True, judgments="different")
+    ['queries weighted and in clusters', 'the runs have different judgments, as asked']
+    """
+    used = [word for word, is_used in (("weighted", weighted), ("in clusters", clustered)) if is_used]
+    return [*([f"queries {' and '.join(used)}"] if used else []), *JUDGED[judgments]]
 
 
 def in_words(convention: Convention) -> str:

@@ -1,21 +1,93 @@
-"""The table of `idealrank evaluate`: runs side by side, under it the convention in words and what the numbers cover."""
+"""The report of `idealrank evaluate`: runs side by side, under it the convention in words and what the numbers cover.
+
+Means on slices of the queries have tables of their own. Markdown and LaTeX are made from the same tables.
+"""
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple
 
 from idealrank.evaluation.coverage import Coverage
 from idealrank.evaluation.evaluate import Evaluation
 from idealrank.measures.measure import Measure
-from idealrank.reports.table.cells import Cell, Column, Table, interval_cell
+from idealrank.reports.table.cells import Cell, Column, Table, count_cell, interval_cell
 from idealrank.reports.table.digits import decimals, number
-from idealrank.reports.table.parts import Part, parts_text
+from idealrank.reports.table.forms import as_latex, as_markdown
+from idealrank.reports.table.records import csv_row
+from idealrank.reports.table.text import Part, parts_text
 from idealrank.reports.views.conventions import paragraph
-from idealrank.reports.views.slice_means import slice_tables
 
 if TYPE_CHECKING:
     from idealrank.analysis.comparison import RunMean, SliceMeans
+
+
+class _Row(NamedTuple):
+    name: str
+    queries: int
+    means: "dict[str, RunMean]"
+
+
+def slice_tables(evaluations: Sequence[Evaluation], found: "Sequence[SliceMeans]", digits: int | None = None) -> list[Table]:
+    """A table for each run: a row for each slice, with the mean and the interval of each measure.
+
+    Examples
+    --------
+    >>> import idealrank as ir
+    >>> run = ir.evaluate({q: {"x": 1} for q in "abc"}, {"a": ["x"], "b": ["y", "x"], "c": ["x"]}, "RR")
+    >>> [cell.text for cell in slice_tables([run], [run.by(dict.fromkeys("ab", "short"))])[0].rows[0]]
+    ['short', '2', '0.75', '[-2.43, 3.93]']
+    """
+    return [_table(evaluation, one, digits) for evaluation, one in zip(evaluations, found, strict=True)] if found else []
+
+
+def _table(evaluation: Evaluation, found: "SliceMeans", digits: int | None) -> Table:
+    rows = [_Row(name, found.queries[name], dict(means)) for name, means in found.slices.items()]
+    columns: list[Column[_Row]] = [
+        Column(f"{evaluation.name}, by slice", cell=lambda row: row.name),
+        Column("queries", "number", lambda row: count_cell(row.queries)),
+    ]
+    for measure in evaluation.measures:
+        text = str(measure)
+        known = [row.means[text].interval for row in rows if math.isfinite(row.means[text].interval[0])]
+        columns += _columns(text, decimals(known, asked=digits), is_sum=measure.aggregate == "sum", is_mean=measure.aggregate == "mean")
+    notes = [words] if (words := _left_out(found)) else []
+    return Table.of(columns, rows, notes=[f"{found.level:.0%} intervals of each mean alone (Student)", *notes])
+
+
+def _columns(text: str, places: int, *, is_sum: bool, is_mean: bool) -> "list[Column[_Row]]":
+    def mean(row: _Row) -> Cell:
+        value = row.means[text].mean
+        return Cell("-") if math.isnan(value) else Cell(f"{value:,.0f}" if is_sum else number(value, places), value)
+
+    columns: list[Column[_Row]] = [Column(text, "number", mean)]
+    return [*columns, Column("interval", "number", lambda row: interval_cell(row.means[text].interval, places))] if is_mean else columns
+
+
+def _left_out(found: "SliceMeans") -> str:
+    parts = [
+        f"{found.counts[key]:,} {words}" for key, words in (("in_none", "in no slice"), ("in_several", "in several")) if found.counts[key]
+    ]
+    return f"queries {' and '.join(parts)}" if parts else ""
+
+
+def slice_csv(evaluations: Sequence[Evaluation], found: "Sequence[SliceMeans]") -> Iterator[str]:
+    r"""CSV with header: a mean a row with its interval, and the number of queries that count.
+
+    Examples
+    --------
+    >>> import idealrank as ir
+    >>> run = ir.evaluate({"a": {"x": 1}}, {"a": ["x"]}, "RR")
+    >>> list(slice_csv([run], [run.by({"a": "short"})]))[1]
+    'run,short,RR,1.0,,,1,standard [50871d00]\n'
+    """
+    yield csv_row(["run", "slice", "measure", "value", "low", "high", "n", "convention"])
+    for evaluation, one in zip(evaluations, found, strict=True):
+        for name, means in one.slices.items():
+            for measure, row in means.items():
+                values = ["" if not math.isfinite(value) else repr(value) for value in (row.mean, *row.interval)]
+                yield csv_row([evaluation.name, name, measure, *values, str(row.n), str(evaluation.convention)])
+
 
 _SOME = 5
 _MANY_UNJUDGED = 0.2  # share of unjudged documents from which a table says so
@@ -222,7 +294,7 @@ def coverage_table(evaluations: Sequence[Evaluation]) -> Table:
     ['run', '1', '1', '0', '0', '0.0%']
     """
     table = coverage_of([(evaluation.name, evaluation.coverage) for evaluation in evaluations])
-    return replace(table, notes=[note for evaluation in evaluations for note in _notes(evaluation)])
+    return replace(table, notes=[note for evaluation in evaluations for note in [*_missing(evaluation), *_unjudged(evaluation)]])
 
 
 def coverage_of(covers: Sequence[tuple[str, Coverage]]) -> Table:
@@ -273,10 +345,6 @@ def _counts(cover: Coverage) -> dict[str, float]:
     }
 
 
-def _notes(evaluation: Evaluation) -> list[str]:
-    return [*_missing(evaluation), *_unjudged(evaluation)]
-
-
 def _unjudged(evaluation: Evaluation) -> list[str]:
     """Caution where so many documents have no judgment that values may say more of the judgments than of the run."""
     cover = evaluation.coverage
@@ -294,3 +362,68 @@ def _missing(evaluation: Evaluation) -> list[str]:
     some = ", ".join(list(missing)[:_SOME]) + (", ..." if len(missing) > _SOME else "")
     fate = {"zero": "each counted 0", "left-out": "left out"}.get(evaluation.convention.alignment.missing, "")
     return [f"{evaluation.name} misses {len(missing):,} of {evaluation.coverage.queries_in_qrels:,} judged queries, {fate}: {some}"]
+
+
+def evaluated_markdown(
+    evaluations: Sequence[Evaluation],
+    *,
+    per_query: bool = False,
+    intervals: "Sequence[Mapping[str, RunMean]]" = (),
+    slices: "Sequence[SliceMeans]" = (),
+    digits: int | None = None,
+) -> str:
+    """A row a run, the best of each measure in bold, intervals beside the means where there are any; with `per_query` a table a run before.
+
+    Examples
+    --------
+    >>> import idealrank as ir
+    >>> runs = [ir.evaluate({"q": {"a": 1}}, {"q": ranking}, ["AP"]) for ranking in (["a"], ["b", "a"])]
+    >>> print(evaluated_markdown(runs).splitlines()[2])
+    | run | **1.0000** |
+    """
+    return _pasted(as_markdown, evaluations, intervals, slices, digits, per_query=per_query)
+
+
+def evaluated_latex(
+    evaluations: Sequence[Evaluation],
+    *,
+    per_query: bool = False,
+    intervals: "Sequence[Mapping[str, RunMean]]" = (),
+    slices: "Sequence[SliceMeans]" = (),
+    digits: int | None = None,
+) -> str:
+    r"""Return the evaluations in LaTeX, with the rules of booktabs.
+
+    Examples
+    --------
+    >>> import idealrank as ir
+    >>> runs = [ir.evaluate({"q": {"a": 1}}, {"q": ranking}, ["AP"]) for ranking in (["a"], ["b", "a"])]
+    >>> evaluated_latex(runs).splitlines()[5]
+    'run & \\textbf{1.0000} \\\\'
+    """
+    return _pasted(as_latex, evaluations, intervals, slices, digits, per_query=per_query)
+
+
+def _pasted(
+    form: Callable[[Table], str],
+    evaluations: Sequence[Evaluation],
+    intervals: "Sequence[Mapping[str, RunMean]]",
+    slices: "Sequence[SliceMeans]",
+    digits: int | None,
+    *,
+    per_query: bool,
+) -> str:
+    tables = [query_table(evaluation, digits) for evaluation in evaluations] if per_query else []
+    runs = evaluated_runs(evaluations, intervals)
+    columns: list[Column[EvaluatedRun]] = [Column("run", cell=lambda run: run.name)]
+    means = mean_columns(evaluations, intervals, digits, mark="")
+    ends = interval_columns(evaluations, intervals, digits) if intervals else {}
+    for measure, mean in means.items():
+        columns.append(mean)
+        if measure in ends and any(ends[measure].beside(run).text != "-" for run in runs):  # none beside what is no mean
+            columns.append(replace(ends[measure], title="95 % interval"))
+    table = Table.of(columns, runs)
+    notes = ["Bold: the best of each measure."] if any(cell.strong for cell in table.cells()) else []
+    notes += ["95 % intervals of each mean alone (Student)."] if intervals else []
+    noted = replace(table, notes=[" ".join([*notes, f"Convention {evaluations[0].convention}."])])
+    return "\n".join(map(form, [*tables, noted, *slice_tables(evaluations, slices, digits)]))

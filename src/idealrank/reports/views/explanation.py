@@ -5,12 +5,11 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from idealrank.analysis.explanation import Explanation, IdealDocument, RankedDocument
-from idealrank.data.json_values import finite
+from idealrank.data.interchange import finite
 from idealrank.measures.measure_texts import number_text
 from idealrank.reports.table.cells import Cell, Column, Table
-from idealrank.reports.table.layout import WIDTH, clipped, columns
-from idealrank.reports.table.parts import parts_text
 from idealrank.reports.table.records import SCHEMA
+from idealrank.reports.table.text import WIDTH, clipped, columns, parts_text
 from idealrank.reports.views.conventions import paragraph
 from idealrank.version import __version__
 

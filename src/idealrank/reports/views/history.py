@@ -7,14 +7,12 @@ from dataclasses import asdict
 from typing import Any
 
 from idealrank.analysis.history import Onset, Point, Step, Suspects, Timeline, Trace, steps
-from idealrank.data.json_values import finite
+from idealrank.data.interchange import finite
 from idealrank.reports.table.cells import Cell, Column, Table, number_cell
 from idealrank.reports.table.digits import number
 from idealrank.reports.table.forms import as_text
-from idealrank.reports.table.layout import clipped, columns, filled, printable
-from idealrank.reports.table.parts import parts_text
 from idealrank.reports.table.records import SCHEMA, csv_row
-from idealrank.reports.table.sparkline import sparkline
+from idealrank.reports.table.text import clipped, columns, filled, parts_text, printable, sparkline
 from idealrank.version import __version__
 
 _RUN, _TAGS = 24, 24  # widths of names in a table

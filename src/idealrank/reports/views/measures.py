@@ -8,8 +8,8 @@ from typing import Any
 
 from idealrank.measures.facts import Facts
 from idealrank.measures.measure_texts import number_text
-from idealrank.reports.table.layout import columns, filled
 from idealrank.reports.table.records import SCHEMA
+from idealrank.reports.table.text import columns, filled
 from idealrank.version import __version__
 
 # What one looks for, and the measure for it; each also has sentences of its own under `use`.

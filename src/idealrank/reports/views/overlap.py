@@ -1,16 +1,18 @@
-"""Overlap of two runs, as a table, JSON and CSV; each contains the number of queries."""
+"""Overlap of two runs, and matrices of several, in every format; each contains the number of queries."""
 
 import json
-import math
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import NamedTuple
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from itertools import product
+from typing import Any, NamedTuple
 
-from idealrank.data.json_values import finite
-from idealrank.evaluation.overlap import Overlap
+from idealrank.data.interchange import finite
+from idealrank.evaluation.overlap import Overlap, OverlapMatrix
+from idealrank.reports.figures.theme import NARROW, told_apart
 from idealrank.reports.table.cells import Column, Table, count_cell, number_cell
-from idealrank.reports.table.layout import wrapped
-from idealrank.reports.table.parts import Part
-from idealrank.reports.table.records import SCHEMA, csv_row
+from idealrank.reports.table.forms import as_latex, as_markdown
+from idealrank.reports.table.records import SCHEMA, csv_cell, csv_row
+from idealrank.reports.table.text import Part, wrapped
 
 _SOME = 5
 _TIES = {
@@ -20,6 +22,8 @@ _TIES = {
     "input": "are in input order",
     "expected": "are put in every order, and values are the mean over all",
 }
+_CSV = ["run_a", "run_b", "measure", "value", "queries", "in_both", "only_a", "only_b", "ties"]
+_NO_VALUE = "no value where fewer than two common documents can be put in order"
 
 
 def overlap_parts(found: Overlap, *, per_query: bool = False) -> list[Part]:
@@ -35,7 +39,7 @@ def overlap_parts(found: Overlap, *, per_query: bool = False) -> list[Part]:
     Examples
     --------
     >>> import idealrank as ir
-    >>> from idealrank.reports.table.parts import parts_text
+    >>> from idealrank.reports.table.text import parts_text
     >>> print(parts_text(overlap_parts(ir.overlap({"q": ["a", "b"]}, {"q": ["a", "c"]}, "overlap@2"))), end="")
     A and B: 1 query in both, 0 only in A, 0 only in B
     <BLANKLINE>
@@ -119,9 +123,13 @@ class _Query(NamedTuple):
 
 def _notes(found: Overlap) -> list[str]:
     """List the notes needed to understand the numbers."""
+    return [line for note in _said_below(found) for line in wrapped(note, indent="")]
+
+
+def _said_below(found: Overlap) -> list[str]:
     n = len(found.queries)
     missing = [str(measure) for measure, scored in zip(found.measures, found.scored.sum(axis=0).tolist(), strict=True) if scored < n]
-    notes = [f"{', '.join(missing)}: no value where fewer than two common documents can be put in order"] if missing else []
+    notes = [f"{', '.join(missing)}: {_NO_VALUE}"] if missing else []
     tied = found.tied.sum(axis=0).tolist()
     if any(tied):
         where = (found.tied > 0).sum(axis=0).tolist()
@@ -131,7 +139,41 @@ def _notes(found: Overlap) -> list[str]:
             if documents
         )
         notes.append(f"documents with tied scores {_TIES[found.ties]} (ties={found.ties}): {counts}")
-    return [line for note in notes for line in wrapped(note, indent="")]
+    return notes
+
+
+def overlap_markdown(found: Overlap, *, per_query: bool = False) -> str:
+    """Markdown tables; with `per_query`, a table of the queries before the means.
+
+    Examples
+    --------
+    >>> import idealrank as ir
+    >>> print(overlap_markdown(ir.overlap({"q": ["a", "b"]}, {"q": ["a", "c"]}, "overlap@2")).splitlines()[2])
+    | overlap@2 | 0.5000 |       1 |
+    """
+    return _pasted(as_markdown, _tables(found, per_query=per_query), [f"{found.names[0]} and {found.names[1]}.", *_said_below(found)])
+
+
+def overlap_latex(found: Overlap, *, per_query: bool = False) -> str:
+    r"""LaTeX tables; with `per_query`, a table of the queries before the means.
+
+    Examples
+    --------
+    >>> import idealrank as ir
+    >>> print(overlap_latex(ir.overlap({"q": ["a", "b"]}, {"q": ["a", "c"]}, "overlap@2")).splitlines()[5])
+    overlap@2 & 0.5000 & 1 \\
+    """
+    return _pasted(as_latex, _tables(found, per_query=per_query), [f"{found.names[0]} and {found.names[1]}.", *_said_below(found)])
+
+
+def _tables(found: Overlap, *, per_query: bool) -> list[Table]:
+    return [*([_per_query(found)] if per_query else []), overlap_means(found)]
+
+
+def _pasted(form: Callable[[Table], str], tables: Sequence[Table], notes: Sequence[str]) -> str:
+    """The tables, with the notes below the last."""
+    *others, last = tables
+    return "\n".join(map(form, [*others, replace(last, notes=notes)]))
 
 
 def overlap_json(found: Overlap, *, per_query: bool = False) -> Iterator[str]:
@@ -195,13 +237,150 @@ def overlap_csv(found: Overlap, *, per_query: bool = False) -> Iterator[str]:
         yield csv_row(["run_a", "run_b", "query", "measure", "value", "common", "ties"])
         for (query, values), common in zip(found.per_query().items(), found.common.tolist(), strict=True):
             for text, value in values.items():
-                yield csv_row([*found.names, query, text, _csv(value), str(common), found.ties])
+                yield csv_row([*found.names, query, text, csv_cell(value), str(common), found.ties])
         return
-    yield csv_row(["run_a", "run_b", "measure", "value", "queries", "in_both", "only_a", "only_b", "ties"])
+    yield csv_row(_CSV)
     counts = [str(len(queries)) for queries in (found.queries, found.only_a, found.only_b)]
     for (text, value), n in zip(found.mean().items(), found.scored.sum(axis=0).tolist(), strict=True):
-        yield csv_row([*found.names, text, _csv(value), str(n), *counts, found.ties])
+        yield csv_row([*found.names, text, csv_cell(value), str(n), *counts, found.ties])
 
 
-def _csv(value: float | None) -> str:
-    return "" if value is None or math.isnan(value) else repr(value)
+# --- several runs ----------------------------------------------------------------------------------------------------------------
+
+
+def matrix_parts(found: OverlapMatrix) -> list[Part]:
+    """The whole report: a matrix for each measure, and what the means cover.
+
+    Examples
+    --------
+    >>> import idealrank as ir
+    >>> from idealrank.reports.table.text import parts_text
+    >>> runs = [{"q": ["a", "b"]}, {"q": ["a", "c"]}, {"q": ["c", "b"]}]
+    >>> print(parts_text(matrix_parts(ir.overlap_matrix(runs, "overlap@2", names=["A", "B", "C"]))), end="")
+    overlap@2       A       B       C
+    A          1.0000  0.5000  0.5000
+    B          0.5000  1.0000  0.5000
+    C          0.5000  0.5000  1.0000
+    <BLANKLINE>
+    each mean covers the queries that both runs answer, 1
+    """
+    return [*matrix_tables(found), [line for note in matrix_notes(found) for line in wrapped(note, indent="")]]
+
+
+def matrix_tables(found: OverlapMatrix) -> list[Table]:
+    """A table for each measure: a row and a column for each run.
+
+    Examples
+    --------
+    >>> import idealrank as ir
+    >>> (table,) = matrix_tables(ir.overlap_matrix([{"q": ["a"]}, {"q": ["b", "a"]}], "overlap@1", names=["A", "B"]))
+    >>> [column.title for column in table.columns], [cell.text for cell in table.rows[0]]
+    (['overlap@1', 'A', 'B'], ['A', '1.0000', '0.0000'])
+    """
+    short = told_apart(found.names, NARROW)
+    tables = []
+    for measure in found.measures:
+        rows = zip(found.names, found[measure].tolist(), strict=True)
+        values = {(a, b): value for a, row in rows for b, value in zip(found.names, row, strict=True)}
+        columns: list[Column[str]] = [Column(str(measure), cell=str)]
+        columns += [_run_column(title, name, values) for title, name in zip(short, found.names, strict=True)]
+        tables.append(Table.of(columns, found.names))
+    return tables
+
+
+def _run_column(title: str, name: str, values: Mapping[tuple[str, str], float]) -> Column[str]:
+    return Column(title, "number", lambda row: number_cell(finite(values[row, name])))
+
+
+def matrix_notes(found: OverlapMatrix) -> list[str]:
+    """Sentences below the matrices: the queries behind the means, the reference of measures that are not symmetric, ties.
+
+    Examples
+    --------
+    >>> import idealrank as ir
+    >>> matrix_notes(ir.overlap_matrix([{"p": ["a"], "q": ["a"]}, {"q": ["b", "a"]}], "overlap@1", names=["A", "B"]))
+    ['each mean covers the queries that both runs answer, 1']
+    """
+    counts = [len(found.pair(a, b).queries) for a, b in product(found.names, repeat=2) if a != b]
+    several = f"{min(counts):,} to {max(counts):,}" if min(counts) < max(counts) else f"{counts[0]:,}"
+    notes = [f"each mean covers the queries that both runs answer, {several}"]
+    lacking = [str(measure) for measure in found.measures if (found.values_with(measure) < found.common()).any()]
+    notes += [f"{', '.join(lacking)}: {_NO_VALUE}"] if lacking else []
+    turned = [str(measure) for measure in found.measures if not getattr(measure, "symmetric", True)]
+    notes += [f"{', '.join(turned)}: not symmetric; the run of the row is the first one"] if turned else []
+    tied = [name for name in found.names if found.pair(name, name).tied.any()]
+    ties = found.pair(found.names[0], found.names[0]).ties
+    return notes + ([f"documents with tied scores {_TIES[ties]} (ties={ties}), in {', '.join(tied)}"] if tied else [])
+
+
+def matrix_markdown(found: OverlapMatrix) -> str:
+    """A Markdown table for each measure.
+
+    Examples
+    --------
+    >>> import idealrank as ir
+    >>> runs = [{"q": ["a", "b"]}, {"q": ["a", "c"]}]
+    >>> print(matrix_markdown(ir.overlap_matrix(runs, "overlap@2")).splitlines()[2])
+    | A         | 1.0000 | 0.5000 |
+    """
+    return _pasted(as_markdown, matrix_tables(found), matrix_notes(found))
+
+
+def matrix_latex(found: OverlapMatrix) -> str:
+    r"""A LaTeX table for each measure.
+
+    Examples
+    --------
+    >>> import idealrank as ir
+    >>> runs = [{"q": ["a", "b"]}, {"q": ["a", "c"]}]
+    >>> print(matrix_latex(ir.overlap_matrix(runs, "overlap@2")).splitlines()[5])
+    A & 1.0000 & 0.5000 \\
+    """
+    return _pasted(as_latex, matrix_tables(found), matrix_notes(found))
+
+
+def matrix_json(found: OverlapMatrix) -> str:
+    """JSON text: each mean by measure and the names of the two runs, with the queries behind it.
+
+    Examples
+    --------
+    >>> import idealrank as ir
+    >>> record = json.loads(matrix_json(ir.overlap_matrix([{"q": ["a"]}, {"q": ["b", "a"]}], "overlap@1", names=["A", "B"])))
+    >>> record["mean"]["overlap@1"]["A"], record["common_queries"]["B"]
+    ({'A': 1.0, 'B': 0.0}, {'A': 1, 'B': 1})
+    """
+    own = [found.pair(name, name) for name in found.names]
+    record = {
+        "version": own[0].version,
+        "schema": SCHEMA,
+        "runs": [{"name": name, "path": one.paths[0], "queries": len(one.queries)} for name, one in zip(found.names, own, strict=True)],
+        "ties": own[0].ties,
+        "duplicates": own[0].duplicates,
+        "common_queries": _by_names(found, found.common()),
+        "mean": {str(measure): _by_names(found, found[measure]) for measure in found.measures},
+        "queries_with_value": {str(measure): _by_names(found, found.values_with(measure)) for measure in found.measures},
+    }
+    return json.dumps(record, indent=2) + "\n"
+
+
+def _by_names(found: OverlapMatrix, values: Any) -> dict[str, dict[str, float | int | None]]:
+    return {a: dict(zip(found.names, map(finite, row), strict=True)) for a, row in zip(found.names, values.tolist(), strict=True)}
+
+
+def matrix_csv(found: OverlapMatrix) -> Iterator[str]:
+    r"""CSV with the columns of `overlap_csv`, a row for each measure and ordered pair of runs.
+
+    Examples
+    --------
+    >>> import idealrank as ir
+    >>> list(matrix_csv(ir.overlap_matrix([{"q": ["a"]}, {"q": ["b", "a"]}], "overlap@1", names=["A", "B"])))[2]
+    'A,B,overlap@1,0.0,1,1,0,0,shared\n'
+    """
+    yield csv_row(_CSV)
+    means = {str(measure): found[measure].tolist() for measure in found.measures}
+    for (row, a), (column, b) in product(enumerate(found.names), repeat=2):
+        one = found.pair(a, b)
+        only = (one.only_a, one.only_b) if one.names == (a, b) else (one.only_b, one.only_a)
+        counts = [str(len(queries)) for queries in (one.queries, *only)]
+        for (text, values), n in zip(means.items(), one.scored.sum(axis=0).tolist(), strict=True):
+            yield csv_row([a, b, text, csv_cell(values[row][column]), str(n), *counts, one.ties])

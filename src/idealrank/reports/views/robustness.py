@@ -8,10 +8,8 @@ from dataclasses import replace
 from idealrank.analysis.robustness import Robustness, Variant
 from idealrank.analysis.robustness.robustness import CAUTION, Status
 from idealrank.reports.table.cells import Cell, Column, NamedCells, Table
-from idealrank.reports.table.layout import WIDTH, clipped, filled, wrapped
-from idealrank.reports.table.lines import fits
-from idealrank.reports.table.parts import Part
-from idealrank.reports.table.records import SCHEMA, csv_row
+from idealrank.reports.table.records import SCHEMA, records_csv
+from idealrank.reports.table.text import WIDTH, Part, clipped, filled, fits, wrapped
 from idealrank.reports.views.comparison.columns import Line, Shown, difference_columns
 from idealrank.reports.views.comparison.verdicts import word
 from idealrank.reports.views.conventions import paragraph, warned
@@ -85,16 +83,11 @@ def _grid(found: Robustness) -> list[str]:
     lines: list[str] = []
     width = max(map(len, shown), default=0)
     for group, members in shown.items():
-        row = [f"{clipped(_short(one), _CHANGE)} {mark(one)}" for one in members]
+        row = [f"{clipped(one.change.removeprefix(f'{one.group}='), _CHANGE)} {mark(one)}" for one in members]
         lines += _wrapped_cells(group.ljust(width), row)
     if silent := [group for group in groups if group not in shown]:
         lines += filled(f"no effect on these data: {', '.join(silent)}", indent="  ")
     return lines
-
-
-def _short(one: Variant) -> str:
-    """The value alone where the group says which switch it is of."""
-    return one.change.removeprefix(f"{one.group}=")
 
 
 def _wrapped_cells(head: str, row: Sequence[str]) -> list[str]:
@@ -209,7 +202,4 @@ def robust_csv(found: Robustness) -> Iterator[str]:
     'a,b,group,change,measure,convention,stat'
     """
     how = {"test": found.method.test, "seed": found.method.seed}
-    records = [record | how for record in found.records()]
-    yield csv_row(list(records[0]))
-    for record in records:
-        yield csv_row(["" if value is None else value if isinstance(value, str) else repr(value) for value in record.values()])
+    yield from records_csv(record | how for record in found.records())

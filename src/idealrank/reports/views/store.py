@@ -1,15 +1,22 @@
-"""One entry of a store: what it is, how it came about, its numbers and the files they were made of."""
+"""Entries of a store: what one is, how it came about, its numbers and input files; and the changes between two evaluations."""
 
+import json
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from idealrank.evaluation.evaluate import InputRecord
 from idealrank.reports.table.cells import Cell, Column, Table, count_cell, interval_cell, number_cell, p_cell
 from idealrank.reports.table.digits import decimals
-from idealrank.reports.table.forms import as_text
-from idealrank.reports.table.layout import columns, printable
+from idealrank.reports.table.forms import as_csv, as_text
+from idealrank.reports.table.records import SCHEMA
+from idealrank.reports.table.text import columns, filled, printable
 from idealrank.reports.views.comparison.verdicts import decided_tone
 from idealrank.reports.views.conventions import JUDGED
+from idealrank.version import __version__
+
+if TYPE_CHECKING:
+    from idealrank.analysis.comparison import Comparison
+
 
 _WIDTH = 120
 _NONE = float("nan")
@@ -151,3 +158,161 @@ def verdict_text(kind: str, result: Mapping[str, Any]) -> str:
     The gate was open.
     """
     return as_text(verdict_table(kind, result), _WIDTH)
+
+
+_HASH = 12  # digits of a SHA-256 that a person compares
+_SOME = 5  # queries named in a sentence
+
+
+def changes_text(found: Mapping[str, Any], comparison: "Comparison | None" = None, why_not: str = "") -> str:
+    """The whole report: what went in, what came out, and whether the difference is more than chance.
+
+    Parameters
+    ----------
+    found : mapping
+        What `idealrank.store.diff.changes` gives.
+    comparison : Comparison, optional
+        Of the two, where they can be compared.
+    why_not : str
+        Why they cannot.
+
+    Examples
+    --------
+    >>> a = {"id": "3f2a9c41d07b", "run": "bm25", "when": "2026-01-01T09:30:00", "commit": "", "convention": "standard [50871d00]"}
+    >>> found = {"a": a, "b": a, "inputs": [], "judgments": "unknown", "convention": [], "made": [], "means": [], "changed_queries": None}
+    >>> found |= {"measures": {"only_a": [], "only_b": []}, "queries": {"both": 1, "only_a": [], "only_b": []}}
+    >>> print(changes_text(found).splitlines()[0])
+    a  3f2a9c41d07b  bm25  2026-01-01 09:30
+    """
+    sides: list[Column[str]] = [
+        Column("", cell=str),
+        Column("", cell=lambda side: found[side]["id"]),
+        Column("", cell=lambda side: found[side]["run"]),
+        Column("", cell=lambda side: found[side]["when"][:16].replace("T", " ")),
+    ]
+    head = "\n".join(as_text(Table.of(sides, ["a", "b"]), _WIDTH).splitlines()[1:])
+    parts = [head, _inputs(found), _rules(found), _means(found), _queries(found)]
+    if comparison is not None:
+        parts.append("paired comparison\n" + verdict_text("comparison", comparison.as_dict()).rstrip("\n"))
+    elif why_not:
+        parts.append("\n".join(filled([f"They cannot be compared query by query: {why_not}."])))
+    return "\n\n".join(part for part in parts if part) + "\n"
+
+
+def _inputs(found: Mapping[str, Any]) -> str:
+    if not found["inputs"]:
+        return "Neither knows the files it was made of."
+    columns: list[Column[Mapping[str, Any]]] = [
+        Column("inputs", cell=lambda one: one["name"]),
+        Column("is", cell=lambda one: Cell(one["state"], tone="" if one["state"] == "same" else "worse")),
+        Column("sha256 in a", cell=lambda one: _hash(one["a"])),
+        Column("in b", cell=lambda one: _hash(one["b"])),
+    ]
+    judged = {
+        "same": "The judgments are the same.",
+        "changed": "The judgments changed.",
+        "unknown": "Whether the judgments changed is not known.",
+    }
+    return as_text(Table.of(columns, found["inputs"], notes=[judged[found["judgments"]]]), _WIDTH).rstrip("\n")
+
+
+def _hash(text: str | None) -> Cell:
+    return Cell((text or "-")[:_HASH], text)
+
+
+def _rules(found: Mapping[str, Any]) -> str:
+    """Switches, versions and others that differ; a sentence where none does."""
+    rows = [*({"what": one["switch"], **one} for one in found["convention"]), *found["made"]]
+    alone = {side: found["measures"][f"only_{side}"] for side in "ab"}
+    rows += [{"what": f"measured in {side} alone", "a": None, "b": None, side: some} for side, some in alone.items() if some]
+    if not rows:
+        return "Convention, version, commit and measures are the same."
+    columns: list[Column[Mapping[str, Any]]] = [
+        Column("made otherwise", cell=lambda one: one["what"]),
+        Column("in a", cell=lambda one: _word(one["a"])),
+        Column("in b", cell=lambda one: _word(one["b"])),
+    ]
+    same = [] if found["convention"] else [f"The convention is the same, {found['a']['convention']}."]
+    return as_text(Table.of(columns, rows, notes=same), _WIDTH).rstrip("\n")
+
+
+def _word(value: Any) -> str:
+    """Format a changed item in a word or a number, shortened if long; names of measures in full."""
+    if isinstance(value, list | tuple):
+        return ", ".join(value)
+    return "-" if value is None else {True: "yes", False: "no"}[value] if isinstance(value, bool) else str(value)[:40]
+
+
+def _means(found: Mapping[str, Any]) -> str:
+    if not found["means"]:
+        return "They have no measure in common."
+    return as_text(Table.of(_sides("measure"), found["means"]), _WIDTH).rstrip("\n")
+
+
+def _sides(first: str) -> list[Column[Mapping[str, Any]]]:
+    """Return the name of a row, its values on both sides, and their difference."""
+    return [
+        Column(first, cell=lambda one: Cell(one[first])),
+        Column("a", "number", lambda one: number_cell(one["a"])),
+        Column("b", "number", lambda one: number_cell(one["b"])),
+        Column("b - a", "number", lambda one: number_cell(one["difference"], signed=True)),
+    ]
+
+
+def _queries(found: Mapping[str, Any]) -> str:
+    alone = {side: found["queries"][f"only_{side}"] for side in "ab"}
+    lines = [
+        f"In {side} alone: {_some(queries)} ({_count(len(queries), 'query', 'queries')})." for side, queries in alone.items() if queries
+    ]
+    changed = found["changed_queries"]
+    if changed is not None and not changed["n"]:
+        lines.append(f"{changed['measure']} is the same on {_count(found['queries']['both'], 'query', 'queries')} of both.")
+    elif changed is not None and changed["top"]:
+        lines += ([""] if lines else []) + as_text(queries_table(changed, found["queries"]["both"]), _WIDTH).splitlines()
+    return "\n".join(lines)
+
+
+def _count(n: int, one: str, many: str) -> str:
+    return f"{n:,} {one if n == 1 else many}"
+
+
+def _some(queries: Sequence[str]) -> str:
+    return ", ".join(map(printable, queries[:_SOME])) + (", ..." if len(queries) > _SOME else "")
+
+
+def queries_table(changed: Mapping[str, Any], n: int) -> Table:
+    """The queries that changed most.
+
+    Examples
+    --------
+    >>> top = [{"query": "q1", "a": 1.0, "b": 0.5, "difference": -0.5}]
+    >>> queries_table({"measure": "RR", "n": 1, "top": top}, 4).notes
+    ['1 of 4 queries changed by RR.']
+    """
+    shown = f"; shown are the {len(changed['top']):,} that changed most" if len(changed["top"]) < changed["n"] else ""
+    note = f"{changed['n']:,} of {n:,} queries changed by {changed['measure']}{shown}."
+    return Table.of(_sides("query"), changed["top"], notes=[note])
+
+
+def changes_csv(found: Mapping[str, Any]) -> str:
+    r"""The queries that changed, a row each.
+
+    Examples
+    --------
+    >>> changes_csv({"changed_queries": None})
+    'query,a,b,b - a\n'
+    """
+    return as_csv(queries_table(found["changed_queries"] or {"measure": "", "n": 0, "top": []}, 0))
+
+
+def changes_json(found: Mapping[str, Any], comparison: "Comparison | None" = None, why_not: str = "") -> str:
+    """All of it as JSON.
+
+    Examples
+    --------
+    >>> json.loads(changes_json({"judgments": "same"}))["comparison"] is None
+    True
+    """
+    compared = None if comparison is None else comparison.as_dict()
+    record = {"version": __version__, "schema": SCHEMA, **found, "comparison": compared, "why_not_compared": why_not or None}
+    return json.dumps(record, indent=2) + "\n"

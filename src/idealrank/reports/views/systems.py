@@ -8,12 +8,11 @@ from functools import partial
 from typing import NamedTuple
 
 from idealrank.analysis.systems import SystemComparison, SystemDifference
-from idealrank.data.json_values import finite
+from idealrank.data.interchange import finite
 from idealrank.reports.table.cells import Cell, Column, Table, interval_cell, number_cell, p_cell
 from idealrank.reports.table.digits import decimals, number, p_text
-from idealrank.reports.table.layout import clipped, filled, wrapped
-from idealrank.reports.table.parts import Part
-from idealrank.reports.table.records import SCHEMA, csv_row
+from idealrank.reports.table.records import SCHEMA, records_csv
+from idealrank.reports.table.text import Part, clipped, filled, wrapped
 from idealrank.reports.views.comparison.verdicts import decided_tone
 from idealrank.reports.views.conventions import JUDGED, paragraph
 
@@ -229,10 +228,7 @@ def systems_csv(found: SystemComparison) -> Iterator[str]:
     >>> next(systems_csv(ir.compare_systems(copies, copies)))[:38]
     'a,b,measure,direction,mean_a,mean_b,di'
     """
-    records = [_record(found, row) for row in found]
-    yield csv_row(list(records[0]))
-    for record in records:
-        yield csv_row(["" if finite(value) is None else value if isinstance(value, str) else repr(value) for value in record.values()])
+    yield from records_csv(finite(_record(found, row)) for row in found)
 
 
 def _record(found: SystemComparison, row: SystemDifference) -> dict[str, object]:

@@ -28,11 +28,14 @@ class TrecColumn:
         What is computed.
     summary : Measure or None
         What the line for all queries shows where it is not the same.
+    made_up : float or str, optional
+        What a document that trec_eval makes up for a query without a list adds to the value, or the text that it gives; None if nothing.
     """
 
     name: str
     measure: Measure
     summary: Measure | None = None
+    made_up: float | str | None = None
 
     @property
     def per_query(self) -> bool:
@@ -48,6 +51,7 @@ def trec_eval_report(
     per_query: bool = False,
     summary: bool = True,
     silent: Collection[str] = (),
+    made_up: Collection[str] = (),
     zscores: ZScores | None = None,
 ) -> Iterator[str]:
     r"""The text, in pieces.
@@ -64,6 +68,8 @@ def trec_eval_report(
         Which lines.
     silent : collection of str
         Queries that have no lines of their own.
+    made_up : collection of str
+        Queries for which trec_eval makes up a document.
     zscores : mapping, optional
         Mean and standard deviation by (query, printed name): z-scores are printed in the place of values.
 
@@ -77,17 +83,23 @@ def trec_eval_report(
     map                   	all	1.0000
     """
     refuse_broken_lines(evaluation, runid, per_query=per_query)
-    table = {column.name: _values(evaluation, column, zscores, silent) for column in columns}
+    table = {column.name: _values(evaluation, column, zscores, silent, made_up) for column in columns}
     if per_query:
-        yield from _queries(evaluation, [column for column in columns if column.per_query], table, silent, scored=zscores is not None)
+        yield from _queries(
+            evaluation, [column for column in columns if column.per_query], table, silent, made_up, scored=zscores is not None
+        )
     if summary:
         yield from _summary(evaluation, columns, table, runid, scored=zscores is not None)
 
 
-def _values(evaluation: Evaluation, column: TrecColumn, zscores: ZScores | None, silent: Collection[str]) -> FloatArray:
+def _values(
+    evaluation: Evaluation, column: TrecColumn, zscores: ZScores | None, silent: Collection[str], made_up: Collection[str]
+) -> FloatArray:
     values = evaluation[column.measure]
     if silent and column.measure.name == "YAAP":  # of an empty list it is no 0, but version 9 computes nothing and counts 0
         values = np.where([query in silent for query in evaluation.queries], 0.0, values)
+    if isinstance(column.made_up, float):
+        values = values + np.where([query in made_up for query in evaluation.queries], column.made_up, 0.0)
     if zscores is None or not column.per_query or column.measure.aggregate == "text":
         return values
     moved = values.copy()
@@ -102,20 +114,24 @@ def _values(evaluation: Evaluation, column: TrecColumn, zscores: ZScores | None,
 
 
 def _queries(
-    evaluation: Evaluation, columns: Sequence[TrecColumn], table: Mapping[str, FloatArray], silent: Collection[str], *, scored: bool
-) -> Iterator[str]:
+    evaluation: Evaluation, columns: Sequence[TrecColumn], table: Mapping[str, FloatArray], silent: Collection[str],
+    made_up: Collection[str], *, scored: bool,
+) -> Iterator[str]:  # fmt: skip
     """Query after query in the order of their ids as bytes."""
     ids = list(evaluation.queries)
-    cells = [_cells(evaluation, column, table[column.name]) for column in columns]
+    cells = [_cells(evaluation, column, table[column.name], made_up) for column in columns]
     lines = "".join(f"{_label(column, scored=scored)}\t\0\t{_form(column, scored=scored)}\n" for column in columns)
     for row in sorted(range(len(ids)), key=lambda row: encode_id(ids[row])):
         if ids[row] not in silent:
             yield lines.replace("\0", ids[row].replace("%", "%%")) % tuple(cell[row] for cell in cells)
 
 
-def _cells(evaluation: Evaluation, column: TrecColumn, values: FloatArray) -> Sequence[object]:
+def _cells(evaluation: Evaluation, column: TrecColumn, values: FloatArray, made_up: Collection[str]) -> Sequence[object]:
     if column.measure.aggregate == "text":
-        return evaluation.texts[str(column.measure)]
+        texts = evaluation.texts[str(column.measure)]
+        if column.made_up is not None:
+            return [column.made_up if query in made_up else text for query, text in zip(evaluation.queries, texts, strict=True)]
+        return texts
     return values.tolist()  # type: ignore[no-any-return]
 
 

@@ -6,9 +6,8 @@ from collections.abc import Callable, Iterator
 
 from idealrank.analysis.tuning import Choice, Setting
 from idealrank.analysis.tuning.settings import flat_setting
-from idealrank.reports.table.layout import WIDTH, clipped, columns, filled, wrapped
-from idealrank.reports.table.parts import parts_text
-from idealrank.reports.table.records import SCHEMA, csv_row
+from idealrank.reports.table.records import SCHEMA, csv_cell, csv_row
+from idealrank.reports.table.text import WIDTH, clipped, columns, filled, parts_text, wrapped
 from idealrank.reports.views.conventions import paragraph, warned
 
 _BARS = "▁▂▃▄▅▆▇█"
@@ -170,5 +169,5 @@ def choice_csv(choice: Choice) -> Iterator[str]:
     beside = {"size": str(choice.method.size), "seed": str(choice.method.seed), "convention": str(choice.convention)}
     yield csv_row([*records[0], "recommended", *beside])
     for setting, record in zip(choice.settings, records, strict=True):
-        cells = ["" if value is None else value if isinstance(value, str) else repr(value) for value in record.values()]
+        cells = [csv_cell(value) for value in record.values()]
         yield csv_row([*cells, repr(setting.measure == choice.recommended.measure), *beside.values()])

@@ -19,7 +19,7 @@ async function unpackJson(id) {
 }
 
 /** Everything the page holds:
- *  runs, measures, pairs, queries, slices, documents, lists, specs, rows, made as in the payload, and
+ *  runs, measures, pairs, queries, shortened, slices, documents, lists, specs, rows, made as in the payload, and
  *  value(measure, run, query): a number, NaN where it does not count;
  *  difference(measure, a, b, query): b - a, 0 where they differ by rounding alone; gain(...): the same, above 0 where b is better;
  *  text(query), documentText(document): "" where there is none; number(query id): its number or null. */

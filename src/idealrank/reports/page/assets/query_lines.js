@@ -26,7 +26,8 @@ function queryLine(left, right, origin) {
   const move = second < first ? "up" : second > first ? "down" : "same";
   const shape = `M${from.x + 4} ${from.y} C${from.x + bend} ${from.y} ${to.x - bend} ${to.y} ${to.x - 4} ${to.y}`;
   const isRelevant = Number(left.querySelector(".query-grade").textContent) > 0;
-  const path = querySvg("path", { d: shape, class: `query-line query-${move}${isRelevant ? " query-relevant" : ""}` });
+  const isPointed = left.classList.contains("query-pointed"); // drawn anew, it stays marked
+  const path = querySvg("path", { d: shape, class: `query-line query-${move}${isRelevant ? " query-relevant" : ""}${isPointed ? " query-pointed" : ""}` });
   path.dataset.document = left.dataset.document;
   return path;
 }

@@ -82,7 +82,7 @@ function queryFiles(page) {
 function queryCommands(page, state) {
   const [qrels, ...files] = queryFiles(page);
   const measure = queryQuoted(page.measures[state.measure].text);
-  const id = queryQuoted(page.queries[state.query]);
+  const id = page.shortened.includes(state.query) ? "ID" : queryQuoted(page.queries[state.query]);
   const pair = [...new Set([state.a, state.b])];
   const options = queryOptions(page);
   const each = pair.map((run) => `idealrank explain ${qrels} ${files[run]} --query ${id} -m ${measure}${options}`);
@@ -95,7 +95,8 @@ function queryCommandSection(page, state, lead = null) {
     const copy = (event) => copyText(command, event.currentTarget);
     return make("li", {}, make("code", {}, shown(command)), make("button", { type: "button", "aria-label": `Copy ${shown(command)}`, onclick: copy }, "Copy"));
   });
-  return make("section", { class: "query-commands" }, make("h3", {}, "In a terminal"), lead, make("ul", {}, ...lines));
+  const whole = page.shortened.includes(state.query) ? make("p", {}, "ID stands for the whole id of this query, for which the page had no room.") : null;
+  return make("section", { class: "query-commands" }, make("h3", {}, "In a terminal"), lead, make("ul", {}, ...lines), whole);
 }
 
 /** Rows that the selection touches, as lines of rank, grade and id, so that a copied ranking is a table; of a focused row its id. */

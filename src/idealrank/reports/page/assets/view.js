@@ -10,6 +10,7 @@ function startView(page) {
   document.getElementById("query-link").addEventListener("click", (event) => copyText(location.href, event.currentTarget));
   dialog.addEventListener("click", (event) => { if (event.target === dialog) dialog.close(); });
   dialog.addEventListener("close", () => {
+    if (dialog.open) return; // told late: the next query is open already
     if (state.query !== null) setState({ query: null });
     // Where the link is gone, since the table was drawn anew, that of the query last seen takes its place.
     const isThere = opener?.isConnected && opener !== document.body;

@@ -9,7 +9,7 @@ from typing import Literal, TypeAlias, cast
 from idealrank.analysis.comparison import Comparison, Difference, Pair, Slice
 from idealrank.reports.table.cells import Cell, Column, Kind, count_cell, interval_cell, number_cell, p_cell, share_cell
 from idealrank.reports.table.digits import decimals, interval, number, p_text
-from idealrank.reports.views.comparison.reach import share as share_text
+from idealrank.reports.views.comparison.phrases import share as share_text
 from idealrank.reports.views.comparison.verdicts import decided_tone, look, word
 
 _OF_DIFFERENCES = ("mean difference", "pseudo-median of the differences")

@@ -10,11 +10,10 @@ from idealrank.analysis.gate import Check, Gated, KeptContract
 from idealrank.analysis.gate.outcome import UNREACHED, QueryDrop
 from idealrank.reports.table.cells import Cell, Column, Table, Tone, number_cell, p_cell, share_cell
 from idealrank.reports.table.digits import USUAL, number, p_text
-from idealrank.reports.table.layout import clipped, filled, wrapped
-from idealrank.reports.table.parts import Part, parts_text
 from idealrank.reports.table.records import SCHEMA
+from idealrank.reports.table.text import Part, clipped, filled, parts_text, wrapped
 from idealrank.reports.views.comparison.verdicts import IDENTICAL, is_identical
-from idealrank.reports.views.conventions import JUDGED, paragraph, unanswered
+from idealrank.reports.views.conventions import design_phrases, paragraph, unanswered
 from idealrank.reports.views.gate.sentences import (
     COMPANION,
     counted,
@@ -384,8 +383,6 @@ def _rule(gated: Gated, policy_file: str) -> list[str]:
             "+/=/-: queries on which the run is better, equal, worse",
             "detectable: the smallest true drop that this gate detects with 80 % power",
         ]
-    weighting = [word for word, used in (("weighted", gated.weighted), ("in clusters", gated.clustered)) if used]
-    phrases += [f"queries {' and '.join(weighting)}"] if weighting else []
-    phrases += JUDGED[gated.judgments]
+    phrases += design_phrases(weighted=gated.weighted, clustered=gated.clustered, judgments=gated.judgments)
     phrases += [f"policy from {policy_file}"] if policy_file else []
     return ["rule", *wrapped("; ".join(phrases))]

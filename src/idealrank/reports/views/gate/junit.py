@@ -7,7 +7,7 @@ from typing import Any
 
 from idealrank.analysis.gate.outcome import UNREACHED, Check, Gated, KeptContract
 from idealrank.reports.table.digits import USUAL, number
-from idealrank.reports.views.comparison.reach import sentence
+from idealrank.reports.views.comparison.phrases import sentence
 from idealrank.reports.views.gate.sentences import (
     COMPANION,
     demand,

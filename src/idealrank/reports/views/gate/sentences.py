@@ -3,11 +3,11 @@
 import math
 from collections.abc import Callable, Iterable
 
-from idealrank.analysis.comparison.differences import COMPANIONS, PRIMARY
+from idealrank.analysis.comparison.families import COMPANIONS, PRIMARY
 from idealrank.analysis.gate.outcome import NOT_CARRIED, UNREACHED, Check, Gated, KeptContract
 from idealrank.reports.table.digits import USUAL, decimals, number
-from idealrank.reports.table.layout import clipped
-from idealrank.reports.views.comparison.reach import Phrases, tipping_text, unknown_text
+from idealrank.reports.table.text import clipped
+from idealrank.reports.views.comparison.phrases import Phrases, tipping_text, unknown_text
 from idealrank.reports.views.comparison.verdicts import is_identical
 
 COMPANION = "companion: does not close the gate; --also MEASURE lets it"

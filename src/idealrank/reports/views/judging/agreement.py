@@ -3,13 +3,13 @@
 import json
 from collections.abc import Iterator, Sequence
 
-from idealrank.data.json_values import finite
+from idealrank.data.interchange import finite
 from idealrank.judging import Agreement, AgreementReport, ClusterAgreement, GradeAgreement, RaterAgreement
 from idealrank.reports.table.cells import Column, Table, count_cell, interval_cell, number_cell
 from idealrank.reports.table.digits import number
-from idealrank.reports.table.layout import wrapped
-from idealrank.reports.table.parts import Part, parts_markdown
+from idealrank.reports.table.forms import parts_markdown
 from idealrank.reports.table.records import SCHEMA, csv_row
+from idealrank.reports.table.text import Part, wrapped
 from idealrank.version import __version__
 
 _PLACES = 3

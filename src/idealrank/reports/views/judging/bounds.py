@@ -2,19 +2,20 @@
 
 import json
 from collections.abc import Iterator, Sequence
-from typing import NamedTuple
+from typing import NamedTuple, TypeVar
 
-from idealrank.data.json_values import finite
+from idealrank.data.interchange import finite
 from idealrank.data.types import IntArray
 from idealrank.judging import Bounds, BoundsReport, DifferenceBounds
 from idealrank.reports.table.cells import Cell, Column, Table, count_cell, number_cell, share_cell
-from idealrank.reports.table.layout import filled, wrapped
-from idealrank.reports.table.parts import Part, parts_markdown
+from idealrank.reports.table.forms import parts_markdown
 from idealrank.reports.table.records import SCHEMA, csv_row
+from idealrank.reports.table.text import Part, filled, wrapped
 from idealrank.reports.views.conventions import paragraph
 from idealrank.reports.views.judging.agreement import number_text
 from idealrank.version import __version__
 
+_AnyBounds = TypeVar("_AnyBounds", Bounds, DifferenceBounds)
 _SOME = 10  # queries listed
 _RANKS = 8  # ranks listed
 
@@ -37,7 +38,7 @@ def bounds_parts(found: BoundsReport, *, per_query: bool = False, digits: int | 
     >>> from idealrank.data.run import Run
     >>> from idealrank.judging import bounds_report
     >>> from idealrank.measures.parse import parse_measures
-    >>> from idealrank.reports.table.parts import parts_text
+    >>> from idealrank.reports.table.forms import parts_text
     >>> found = bounds_report(Qrels({"q": {"a": 1}}), [Run({"q": ["x", "a"]}, name="new")], parse_measures("RR"))
     >>> print(parts_text(bounds_parts(found, digits=2)[:3]), end="")
     The unjudged documents of new may have any grade from 0 to 1.
@@ -53,11 +54,11 @@ def bounds_parts(found: BoundsReport, *, per_query: bool = False, digits: int | 
     parts: list[Part] = [filled(_opening(found)), _means(found, places)]
     if found.differences:
         parts.append(_differences(found, places))
-    for one in found.differences:
-        parts.append(_difference_queries(one, places, per_query=per_query))
+    parts += [_difference_queries(one, places, per_query=per_query) for one in found.differences]
     if not found.differences or per_query:
         parts += [_queries(one, places, per_query=per_query, titled=len(_run_names(found)) > 1) for one in found.runs]
-    return [*parts, _notes(found), paragraph(found.convention, _measures(found))]
+    shown = [part for part in parts if not isinstance(part, Table) or part.rows]
+    return [*shown, _notes(found), paragraph(found.convention, _measures(found))]
 
 
 def _run_names(found: BoundsReport) -> list[str]:
@@ -98,10 +99,10 @@ def _differences(found: BoundsReport, places: int) -> Table:
         Column("queries", "number", lambda one: count_cell(len(one.query_ids))),
         Column("either may win", "number", lambda one: count_cell(int(one.flips.sum()))),
     ]
-    return Table.of(columns, found.differences, title=f"{first.b} less {first.a}:")
+    return Table.of(columns, found.differences, title=f"Difference {first.b} - {first.a}:")
 
 
-def _outer_columns(rows: "Sequence[Bounds] | Sequence[DifferenceBounds]") -> "list[Column[Bounds | DifferenceBounds]]":
+def _outer_columns(rows: Sequence[_AnyBounds]) -> list[Column[_AnyBounds]]:
     """Number of queries with outer bounds, if there are any."""
     if all(one.exact for one in rows):
         return []
@@ -133,11 +134,7 @@ def _queries(one: Bounds, places: int, *, per_query: bool, titled: bool) -> Tabl
         Column("judged", "number", lambda row: share_cell(row.judged)),
         Column("unjudged at ranks", cell=lambda row: _ranks_text(row.ranks)),
     ]
-    return Table.of(table, wide, title=f"{'Queries' if per_query else 'Queries with the widest bounds'} of {of}:") if wide else _none()
-
-
-def _none() -> Table:
-    return Table([], [])
+    return Table.of(table, wide, title=f"{'Queries' if per_query else 'Queries with the widest bounds'} of {of}:")
 
 
 def _ends_cell(value: float, places: int, *, exact: bool, signed: bool = False) -> Cell:
@@ -181,8 +178,6 @@ def _difference_queries(one: DifferenceBounds, places: int, *, per_query: bool) 
         Column(f"of {one.b} alone", "number", lambda row: count_cell(row.b)),
         Column("of both", "number", lambda row: count_cell(row.both)),
     ]
-    if not shown:
-        return _none()
     more = f", {_SOME} of {len(flips):,} with the widest bounds" if len(flips) > _SOME else ""
     title = f"Differences of {one.measure}:" if per_query else f"Queries in which either run may have the higher {one.measure}{more}:"
     return Table.of(table, shown, title=title)
@@ -196,7 +191,7 @@ def _notes(found: BoundsReport) -> list[str]:
         "unjudged: share of the returned documents down to the cutoff, all queries together",
     ]
     if found.differences:
-        phrases.append("a document that both runs return has one grade, so that the bounds are narrower than those of each run alone")
+        phrases.append("a document that both runs return has one grade: the difference of the bounds of each run would be wider")
     if not found.exact:
         phrases.append("~ and outer: no grades are known to attain these bounds; the true ones lie within them")
     return ["method", *wrapped("; ".join(phrases))]

@@ -1,0 +1,487 @@
+"""Advice: measures and cutoffs that fit judgments and a run, with reasons in plain sentences.
+
+What is observed: grades, judged share and depth, list lengths, ties.
+"""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import asdict, dataclass
+from typing import Any, Literal, TypeAlias, get_args
+
+import numpy as np
+
+from idealrank.conventions import Convention
+from idealrank.data.align import align
+from idealrank.data.alignment import check_choice
+from idealrank.data.judged import Judged
+from idealrank.data.lists import Lists, judge_lists
+from idealrank.data.qrels import Qrels
+from idealrank.data.run import Run
+from idealrank.data.types import FloatArray, IntArray
+from idealrank.errors import InputError, OptionError
+from idealrank.measures import MEASURES
+from idealrank.measures.measure_texts import number_text
+
+# Ranks down to which the share of unjudged documents is told.
+DEPTHS = (1, 5, 10, 20, 50, 100)
+# Judgments reach as deep as this share of the documents above is judged.
+REACH = 0.9
+# More different grades than this are no scale that a person judged on.
+_LISTED_GRADES = 20
+
+
+@dataclass(frozen=True)
+class Spread:
+    """Least, median and greatest of a count per query."""
+
+    least: float
+    median: float
+    greatest: float
+
+    @classmethod
+    def of(cls, counts: IntArray | FloatArray) -> "Spread":
+        """Of the counts of all queries; zeros where there is none.
+
+        Examples
+        --------
+        >>> Spread.of(np.array([1, 2, 9]))
+        Spread(least=1.0, median=2.0, greatest=9.0)
+        """
+        if not counts.size:
+            return cls(0.0, 0.0, 0.0)
+        return cls(float(counts.min()), float(np.median(counts)), float(counts.max()))
+
+
+@dataclass(frozen=True, kw_only=True)
+class Observed:
+    """Observed properties of judgments and a run.
+
+    Attributes
+    ----------
+    queries, unanswered, judgments : int
+        Queries that count, those among them without a returned document, and judged documents.
+    grades : mapping of float to float
+        Share of the judgments that have each grade, as given; empty when there are more than twenty different ones.
+    n_grades : int
+        How many different grades there are.
+    lowest, highest : float
+        Grade.
+    least_relevant : float
+        Lowest grade above 0; 0 when there is none.
+    judgments_per_query, relevant_per_query, list_lengths : Spread
+        Relevant is a grade above 0; lengths are of the queries that are answered.
+    no_relevant : int
+        Queries without a grade above 0.
+    one_relevant : float
+        Of the queries with a relevant document, the share that has exactly one.
+    unjudged : mapping of int to float
+        By depth: share of unjudged documents down to it.
+    judged_depth : int
+        The deepest rank down to which nine in ten returned documents are judged; 0 when there is none.
+    tied : float
+        Share of the answered queries with tied scores.
+    complete : bool
+        Every item is judged, as in arrays of labels.
+    reachable : mapping of int to float
+        By depth: the greatest mean precision, over queries with a relevant document.
+    """
+
+    queries: int
+    unanswered: int
+    judgments: int
+    grades: Mapping[float, float]
+    n_grades: int
+    lowest: float
+    highest: float
+    least_relevant: float
+    judgments_per_query: Spread
+    relevant_per_query: Spread
+    no_relevant: int
+    one_relevant: float
+    list_lengths: Spread
+    unjudged: Mapping[int, float]
+    judged_depth: int
+    tied: float
+    complete: bool
+    reachable: Mapping[int, float]
+
+    @property
+    def levels(self) -> int:
+        """Number of different grades above 0."""
+        return self.n_grades if not self.grades else sum(grade > 0 for grade in self.grades)
+
+
+def observe(judged: Judged, depths: tuple[int, ...] = ()) -> Observed:
+    """Look at an alignment whose hits are all there.
+
+    Parameters
+    ----------
+    judged : Judged
+        The alignment.
+    depths : tuple of int
+        Depths to look at beside the usual ones.
+
+    Examples
+    --------
+    >>> from idealrank.data.alignment import Alignment
+    >>> from idealrank.data.align import align
+    >>> from idealrank.data.qrels import Qrels
+    >>> from idealrank.data.run import Run
+    >>> seen = observe(align(Qrels({"q": {"a": 2, "b": 0}}), Run({"q": ["a", "x"]}), Alignment()))
+    >>> seen.grades, seen.unjudged, seen.judged_depth
+    ({0.0: 0.5, 2.0: 0.5}, {1: 0.0, 5: 0.5, 10: 0.5, 20: 0.5, 50: 0.5, 100: 0.5}, 1)
+    """
+    judgments, n = judged.judgments, judged.n_queries
+    distinct, counts = np.unique(judgments.given, return_counts=True)
+    per_query = np.bincount(judgments.query, minlength=n)
+    relevant = np.bincount(judgments.query[judgments.given > 0], minlength=n)
+    with_relevant = relevant[relevant > 0]
+    above = distinct[distinct > 0]
+    answered = judged.lengths > 0
+    shares = _unjudged_shares(judged)
+    within = np.flatnonzero(shares <= 1 - REACH + 1e-12)
+    reach = int(within[-1]) + 1 if within.size else 0
+    looked: list[int] = sorted({*DEPTHS, *depths, *([reach] if reach else [])})
+    listed = distinct.size <= _LISTED_GRADES
+    return Observed(
+        queries=n,
+        unanswered=int(n - np.count_nonzero(answered)),
+        judgments=int(judgments.given.size),
+        grades={float(g): float(c / judgments.given.size) for g, c in zip(distinct, counts, strict=True)} if listed else {},
+        n_grades=int(distinct.size),
+        lowest=float(distinct[0]) if distinct.size else 0.0,
+        highest=float(distinct[-1]) if distinct.size else 0.0,
+        least_relevant=float(above[0]) if above.size else 0.0,
+        judgments_per_query=Spread.of(per_query),
+        relevant_per_query=Spread.of(relevant),
+        no_relevant=int(n - with_relevant.size),
+        one_relevant=float(np.mean(with_relevant == 1)) if with_relevant.size else 0.0,
+        list_lengths=Spread.of(judged.lengths[answered]),
+        unjudged={depth: float(shares[min(depth, shares.size) - 1]) for depth in looked if shares.size},
+        judged_depth=reach,
+        tied=float(np.mean(judged.alignments.tied[answered] > 0)) if answered.any() else 0.0,
+        complete=judged.complete,
+        reachable={depth: float(np.mean(np.minimum(with_relevant, depth) / depth)) for depth in looked if with_relevant.size},
+    )
+
+
+def _unjudged_shares(judged: Judged) -> FloatArray:
+    """Share of unjudged documents down to each rank of the longest list."""
+    longest = int(judged.lengths.max()) if judged.n_queries else 0
+    if not longest:
+        return np.zeros(0)
+    ending = np.bincount(judged.lengths, minlength=longest + 1)
+    returned = judged.n_queries - np.cumsum(ending)[:longest]  # lists that reach each rank
+    seen = np.bincount(judged.hits.rank, minlength=longest + 1)[1 : longest + 1]
+    shares: FloatArray = 1 - np.cumsum(seen) / np.cumsum(returned)
+    return shares
+
+
+Surface: TypeAlias = Literal["phone", "desktop", "carousel", "rag"]
+
+# Where a person or a model looks: the ranks, and the reason.
+_SURFACES: dict[str, tuple[tuple[int, ...], str]] = {
+    "phone": ((5,), "a phone shows about five results before scrolling"),
+    "desktop": ((10, 20), "a desktop page has about ten results, and few people look beyond the second page"),
+}
+# Ranks for surfaces whose number of places only their owner knows.
+_ASSUMED = 5
+# A share of queries from which on something is called usual.
+_MOST = 0.8
+_CANDIDATES = (1000, 100, 50)
+_FEW_QUERIES = 30
+
+
+@dataclass(frozen=True)
+class Fit:
+    """A measure that fits, by its text, and why."""
+
+    measure: str
+    why: str
+
+
+@dataclass(frozen=True)
+class Advice:
+    """Observations of judgments and a run, and the measures that fit.
+
+    Attributes
+    ----------
+    run : str
+        Name of the run.
+    surface : str or None
+        Place where the results are shown, such as ``"phone"``.
+    cutoffs : tuple of int
+        Recommended cutoffs.
+    why : str
+        Reason for these cutoffs.
+    fits : tuple of Fit
+        Recommended measures, best first.
+    warnings : tuple of str
+        Problems found in the data, one sentence each.
+    observed : Observed
+        Statistics of the data.
+
+    Examples
+    --------
+    >>> import idealrank as ir
+    >>> advice = ir.advise({"q": {"a": 1, "b": 0}}, {"q": ["b", "a"]}, surface="phone")
+    >>> advice.cutoffs, advice.fits[0].measure
+    ((5,), 'RR@5')
+    """
+
+    run: str
+    surface: str | None
+    cutoffs: tuple[int, ...]
+    why: str
+    fits: tuple[Fit, ...]
+    warnings: tuple[str, ...]
+    observed: Observed
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return the JSON record.
+
+        Examples
+        --------
+        >>> import idealrank as ir
+        >>> ir.advise({"q": {"a": 1}}, {"q": ["a"]}, visible=3).as_dict()["cutoffs"]
+        (3,)
+        """
+        return asdict(self)
+
+
+def advise(
+    qrels: Qrels,
+    run: Run,
+    *,
+    surface: str | None = None,
+    visible: int | None = None,
+    convention: "Convention | str" = "standard",
+    threads: int = 0,
+) -> Advice:
+    """Measures and cutoffs that fit judgments and a run.
+
+    Parameters
+    ----------
+    qrels, run : Qrels, Run
+        What was judged and what was returned.
+    surface : {"phone", "desktop", "carousel", "rag"}, optional
+        Place where the results are shown, such as ``"phone"``.
+    visible : int, optional
+        Results that are seen there, or documents that go into the prompt.
+    convention : Convention or str
+        How run and judgments are joined.
+    threads : int
+        Number of threads; 0 uses all cores.
+
+    Examples
+    --------
+    >>> advise(Qrels({"q": {"a": 3, "b": 1, "c": 0}}), Run({"q": ["b", "a", "c"]}), visible=3).fits[0].measure
+    'nDCG@3'
+    """
+    _check(surface, visible)
+    judged = align(qrels, run, Convention.of(convention).alignment, threads=threads)
+    if not judged.n_queries or not qrels.n_judgments:
+        raise InputError(f"nothing to look at: {qrels.name} has {qrels.n_judgments} judgments of {qrels.n_queries} queries, expected some")
+    return _advice(run.name, judged, surface, visible)
+
+
+def advise_lists(
+    lists: Lists,
+    *,
+    surface: str | None = None,
+    visible: int | None = None,
+    convention: "Convention | str" = "standard",
+    threads: int = 0,
+    name: str = "run",
+) -> Advice:
+    """Measures and cutoffs that fit labels and scores held as arrays; parameters as for `advise`.
+
+    Examples
+    --------
+    >>> advise_lists(Lists.from_arrays([[2, 0, 1]], [[3, 2, 1]]), visible=3).fits[0].measure
+    'nDCG@3'
+    """
+    _check(surface, visible)
+    if not lists.labels.size:
+        raise InputError("found no item, expected some")
+    return _advice(name, judge_lists(lists, Convention.of(convention).alignment, threads=threads), surface, visible)
+
+
+def _check(surface: str | None, visible: int | None) -> None:
+    if surface is not None:
+        check_choice("surface", surface, get_args(Surface))
+    if visible is not None and (not str(visible).isdecimal() or not 1 <= int(visible) < 1 << 31):
+        raise OptionError(f"visible={visible}: expected a whole number from 1 on, below 2^31")
+
+
+def _advice(name: str, judged: Judged, surface: str | None, visible: int | None) -> Advice:
+    seen = observe(judged, () if visible is None else (visible,))
+    cutoffs, why = _cutoffs(seen, surface, visible)
+    found: dict[str, Fit] = {}
+    for fit in _fits(seen, surface, cutoffs):
+        found.setdefault(fit.measure, fit)
+    warnings = tuple(_warnings(judged, seen, cutoffs, surface=surface, visible=visible))
+    return Advice(name, surface, cutoffs, why, tuple(found.values()), warnings, seen)
+
+
+def _cutoffs(seen: Observed, surface: str | None, visible: int | None) -> tuple[tuple[int, ...], str]:
+    if surface in ("carousel", "rag"):
+        what = "items are visible at once" if surface == "carousel" else "documents go into the prompt"
+        return ((visible or _ASSUMED,), f"{visible or _ASSUMED} {what}" + ("" if visible else " (assumed)"))
+    if visible is not None:
+        return ((visible,), f"{visible} results are seen")
+    if surface is not None:
+        return _SURFACES[surface]
+    if seen.complete or seen.judged_depth >= 10:
+        return ((10,), "ten is the usual depth, and the judgments reach that far")
+    reach, hint = seen.judged_depth, f"for the ranks that users see, add --surface NAME: {', '.join(get_args(Surface))}"
+    if not reach:
+        return ((10,), f"ten is the usual depth; {hint}")
+    depth = "at rank 1" if reach == 1 else f"down to rank {reach}"
+    return ((reach,), f"nine in ten documents are judged {depth}, and fewer below; {hint}")
+
+
+# --- measures --------------------------------------------------------------------------------------------------------------------
+
+
+def _text(name: str, seen: Observed, cutoff: int | None = None, **options: str) -> str:
+    """The text of a measure; where grades above 0 lie below 1, a threshold lets them count."""
+    if name not in ("nDCG", "DCG") and 0 < seen.least_relevant < 1:
+        options["rel"] = number_text(seen.least_relevant)
+    inner = ",".join(f"{option}={value}" for option, value in sorted(options.items()))
+    return name + (f"({inner})" if inner else "") + (f"@{cutoff}" if cutoff else "")
+
+
+def _fits(seen: Observed, surface: str | None, cutoffs: tuple[int, ...]) -> Iterator[Fit]:
+    k = cutoffs[0]
+    if not seen.levels:
+        return
+    if surface == "rag":
+        yield from _prompt(seen, k)
+    elif surface == "carousel" and seen.one_relevant < _MOST:
+        yield Fit(_text("P", seen, k), f"all {k} items are seen at once, so what counts first is how many of them are good")
+    if seen.one_relevant >= _MOST:
+        share = f"{seen.one_relevant:.0%} of the queries with a relevant document have exactly one"
+        yield Fit(_text("RR", seen, k), f"{share}: its rank is all there is to measure")
+        yield Fit(_text("Success", seen, k), f"how often the one right answer is among the first {k}; easy to explain")
+    if seen.levels >= 2:
+        words = f"{seen.levels} different grades above 0: nDCG gives more weight to better documents and to higher ranks"
+        yield from (Fit(_text("nDCG", seen, cutoff), words) for cutoff in cutoffs)
+    elif seen.one_relevant < _MOST:
+        words = "one grade above 0, several relevant documents: AP counts all of them, higher ranks more"
+        yield Fit(_text("AP", seen, None if _is_judged_whole(seen) else _round_depth(seen, k)), words)
+        yield from (Fit(_text("nDCG", seen, cutoff), "the same with more weight on the top and a fixed depth") for cutoff in cutoffs)
+    yield from _beside(seen, surface, k)
+
+
+def _prompt(seen: Observed, k: int) -> Iterator[Fit]:
+    if seen.one_relevant >= _MOST:
+        yield Fit(_text("Success", seen, k), f"the answer must be among the {k} documents of the prompt; their order matters less")
+    else:
+        yield Fit(_text("R", seen, k), f"what is not among the {k} documents of the prompt cannot be used; their order matters less")
+        yield Fit(_text("P", seen, k), "the rest of the prompt is noise that costs tokens")
+
+
+def _beside(seen: Observed, surface: str | None, k: int) -> Iterator[Fit]:
+    """Return the measures that complement the main measure."""
+    length = seen.list_lengths.median
+    depth = next((depth for depth in _CANDIDATES if depth <= length and depth > k), None)
+    if depth and surface != "rag":
+        words = f"for candidates that a second stage reranks: only documents among the first {depth} can be found later"
+        holes = f"; {_unjudged_at(seen, depth):.0%} of them were never judged" if _unjudged_at(seen, depth) > 0.2 else ""
+        yield Fit(_text("R", seen, depth), words + holes)
+    if not seen.complete and _unjudged_at(seen, k) > 0.2:
+        main = "nDCG" if seen.levels >= 2 else "RR" if seen.one_relevant >= _MOST else "AP"
+        words = f"beside it: {_unjudged_at(seen, k):.0%} of the first {k} documents were never judged; this leaves them out of the lists"
+        yield Fit(_text(main, seen, k, judged_only="True"), words)
+        if "Bpref" in MEASURES:
+            yield Fit(_text("Bpref", seen), "beside it: counts the documents judged bad that stand above good ones, and no others")
+
+
+def _is_judged_whole(seen: Observed) -> bool:
+    return seen.complete or seen.judged_depth >= seen.list_lengths.median
+
+
+def _round_depth(seen: Observed, k: int) -> int:
+    """The deepest usual cutoff that judgments reach, and at least k."""
+    return max([k, *(depth for depth in DEPTHS if depth <= seen.judged_depth)])
+
+
+def _unjudged_at(seen: Observed, k: int) -> float:
+    return seen.unjudged.get(k, 0.0)
+
+
+# --- warnings --------------------------------------------------------------------------------------------------------------------
+
+
+def _warnings(judged: Judged, seen: Observed, cutoffs: tuple[int, ...], *, surface: str | None, visible: int | None) -> Iterator[str]:
+    if surface in ("carousel", "rag") and visible is None:
+        what = "items are visible" if surface == "carousel" else "documents go into the prompt"
+        yield f"how many {what} was not said; {_ASSUMED} is assumed, --visible N says it"
+    yield from _about_depth(judged, seen, cutoffs)
+    yield from _about_grades(seen)
+    yield from _about_queries(seen, cutoffs[0])
+
+
+def _about_depth(judged: Judged, seen: Observed, cutoffs: tuple[int, ...]) -> Iterator[str]:
+    deepest = max(cutoffs)
+    if seen.unjudged and not seen.complete and not judged.hits.query.size:
+        yield "no returned document is judged; do the query and document ids of both match?"
+    elif not seen.complete and seen.judged_depth < deepest and seen.list_lengths.greatest > seen.judged_depth:
+        reach = f"reach down to rank {seen.judged_depth}" if seen.judged_depth else "do not cover even rank 1"
+        yield (
+            f"rank {deepest} is deeper than the judgments, which {reach}: {_unjudged_at(seen, deepest):.0%} of the first {deepest} "
+            "documents are unjudged and count as not relevant; judge deeper, or choose a smaller cutoff"
+        )
+    short = int((judged.lengths[judged.lengths > 0] < cutoffs[0]).sum())
+    if short:
+        lists = seen.queries - seen.unanswered
+        yield f"{short:,} of {lists:,} lists have fewer than {cutoffs[0]} documents; missing ones count as not relevant"
+    tied = _tied_within(judged, deepest)
+    if tied > 0.05:
+        yield (
+            f"in {tied:.0%} of the queries a judged document in the first {deepest} ties with another, so their order is "
+            "arbitrary; ties=expected averages over all orders"
+        )
+
+
+def _tied_within(judged: Judged, deepest: int) -> float:
+    """Share of the answered queries whose value at this depth may depend on the order of tied documents."""
+    hits = judged.hits
+    answered = int((judged.lengths > 0).sum())
+    if hits.tie_first is None or hits.tie_last is None or not answered:
+        return 0.0
+    tied = (hits.tie_first < hits.tie_last) & (hits.tie_first <= deepest)
+    return len(set(hits.query[tied].tolist())) / answered
+
+
+def _about_grades(seen: Observed) -> Iterator[str]:
+    if not seen.levels:
+        yield "no judged document has a grade above 0: every measure of relevance is 0 or undefined"
+    elif seen.lowest > 0:
+        yield (
+            f"the lowest grade is {number_text(seen.lowest)}, so every judged document counts as relevant, and every unjudged one as not; "
+            "if low grades mean bad, set rel= (and gain= for nDCG)"
+        )
+    if 0 < seen.least_relevant < 1:
+        yield f"grades between 0 and 1 count for nDCG; other measures need rel={number_text(seen.least_relevant)}, for the default is 1"
+    if seen.lowest < 0:
+        yield f"the lowest grade is {number_text(seen.lowest)}; negative grades count as 0 unless the convention keeps or removes them"
+    if seen.highest > 10:
+        worth = f"{2.0 ** min(seen.highest, 1000):.0e}"
+        yield f"the highest grade is {number_text(seen.highest)}: gain=exp2 would make it {worth}; keep gain=linear"
+
+
+def _about_queries(seen: Observed, k: int) -> Iterator[str]:
+    if seen.no_relevant:
+        yield (
+            f"{seen.no_relevant:,} of {seen.queries:,} queries have no relevant document and always count 0; "
+            "no_relevant=left-out leaves them out"
+        )
+    if seen.unanswered:
+        yield f"{seen.unanswered:,} of {seen.queries:,} queries are not answered and count 0"
+    ceiling = seen.reachable.get(k, 1.0)
+    if ceiling < _MOST:
+        few = f"many queries have fewer than {k} relevant documents"
+        yield f"P@{k} is {ceiling:.2f} at most here, for {few}; RelP@{k} divides by what is possible"
+    if seen.queries < _FEW_QUERIES:
+        yield f"{seen.queries} queries are few: their mean changes much with which queries were chosen"

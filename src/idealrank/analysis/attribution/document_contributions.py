@@ -1,0 +1,277 @@
+"""Contribution of each judged document to the value of a measure, for all queries at once.
+
+A document adds what the value rises when the list is known one rank further, nothing being judged below: the value of the list down
+to it less the value of the list above it. For sums of gain x discount over a fixed ideal that is the document's own term, whatever the
+other documents are. For AP it is the precision at its rank over the number of relevant documents, for RR 1 / rank of the first relevant
+one: the terms that `explain` shows. For ERR it is the chance to stop there over the rank.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, fields, replace
+
+import numpy as np
+
+from idealrank.data.judged import Alignments, Hits, Judged, Judgments
+from idealrank.data.policies import IdealGrades
+from idealrank.data.segments import heads, starts_of
+from idealrank.data.types import AnyArray, BoolArray, FloatArray, IntArray, QueryIds
+from idealrank.errors import OptionError, shown
+from idealrank.measures.measure import Measure
+
+# Tie policies under which tied documents have no order among themselves.
+UNORDERED = ("expected", "best", "worst")
+# Rows of judgments and hits of the lists that are measured at once.
+_ROWS = 1 << 20
+
+
+def split_of(measure: Measure) -> str:
+    """Describe in words how a measure splits a value among documents.
+
+    Parameters
+    ----------
+    measure : Measure
+        With every option set.
+
+    Raises
+    ------
+    OptionError
+        The values of queries are no numbers of single lists, or their mean is not arithmetic.
+
+    Examples
+    --------
+    >>> from idealrank.measures.binary import AP, P
+    >>> split_of(P(cutoff=5)).partition(":")[0], split_of(AP()).partition(":")[0]
+    ('exact', 'from the top')
+    """
+    refuse_unfit(measure)
+    return measure.split
+
+
+def refuse_unfit(measure: Measure) -> None:
+    """Refuse a measure whose difference is no mean of differences of queries.
+
+    Raises
+    ------
+    OptionError
+        It is of text, of geometric mean, of several lists at once, or needs other judgments than grades.
+
+    Examples
+    --------
+    >>> from idealrank.measures.precision import GMAP
+    >>> try:
+    ...     refuse_unfit(GMAP())
+    ... except OptionError as error:
+    ...     print(str(error).partition(", as")[0])
+    GMAP: found a measure of geometric mean, expected one whose difference is a mean over queries
+    """
+    measure.check_tables(())
+    found = measure.kind if measure.kind != "per query" else {"geometric": "geometric mean", "text": "text"}.get(measure.aggregate)
+    if found:
+        raise OptionError(
+            f"{shown(measure)}: found a measure of {found}, expected one whose difference is a mean over queries, as nDCG, "
+            "or AP in the place of GMAP"
+        )
+
+
+def seen_by(measure: Measure, judged: Judged) -> Judged:
+    """Remove unjudged documents if the measure does.
+
+    Examples
+    --------
+    >>> from idealrank.data.alignment import Alignment
+    >>> from idealrank.data.align import align
+    >>> from idealrank.data.qrels import Qrels
+    >>> from idealrank.data.run import Run
+    >>> judged = align(Qrels({"q": {"a": 1}}), Run({"q": ["x", "a"]}), Alignment())
+    >>> from idealrank.measures.binary import P
+    >>> seen_by(P(cutoff=5, judged_only=True), judged).hits.rank
+    array([1])
+    """
+    return judged.condensed(pooled=False) if measure.judged_only else judged
+
+
+def added(measure: Measure, judged: Judged) -> FloatArray:
+    """Compute the contribution of each hit, shape (n_hits,).
+
+    Parameters
+    ----------
+    measure : Measure
+        With every option set.
+    judged : Judged
+        What the measure looks at, see `seen_by`.
+
+    Returns
+    -------
+    float64 array, shape (n_hits,)
+        They sum to the value of each query less that of the same list with nothing judged, which nearly always is 0. All 0 where the
+        query has not what the measure divides by.
+
+    Raises
+    ------
+    OptionError
+        The measure has no value for the first documents of a list alone.
+
+    Examples
+    --------
+    >>> from idealrank.data.alignment import Alignment
+    >>> from idealrank.data.align import align
+    >>> from idealrank.data.qrels import Qrels
+    >>> from idealrank.data.run import Run
+    >>> from idealrank.measures.binary import AP, P
+    >>> judged = align(Qrels({"q": {"a": 1, "b": 1}}), Run({"q": ["x", "a", "b"]}), Alignment())
+    >>> added(P(cutoff=5), judged), added(AP(), judged)
+    (array([0.2, 0.2]), array([0.25      , 0.33333333]))
+    """
+    hits = judged.hits
+    gains = measure.worth(hits.grade)
+    terms = None if gains is None else measure.terms(judged, hits, gains)
+    return _from_the_top(measure, judged) if terms is None else terms.over_ideal(hits.query)
+
+
+def _from_the_top(measure: Measure, judged: Judged) -> FloatArray:
+    """Rises of the value from one rank, or tie group, to the next; a rise of several tied documents is shared among them."""
+    hits, counted = judged.hits, _that_count(measure, judged)
+    sums = np.zeros(hits.query.size)
+    place = np.flatnonzero(counted)
+    if not place.size:
+        return sums
+    query = hits.query[place]
+    group = _groups(judged, hits.part(counted))
+    first = starts_of(group)
+    after = np.append(first[1:], place.size)
+    begin = np.searchsorted(query, query[first])
+    none = np.full(first.size, -1)
+    values = _values(measure, judged, place, _States(query[first], begin, after, none))
+    before = np.concatenate(([0.0], values[:-1]))
+    heads = np.flatnonzero(begin == first)
+    before[heads] = _values(measure, judged, place, _States(query[first[heads]], begin[heads], begin[heads], none[heads]))
+    rise = values - before
+    sizes = after - first
+    own = np.repeat(rise, sizes)
+    several = np.flatnonzero(np.repeat(sizes > 1, sizes))
+    if several.size:
+        of = np.repeat(np.arange(first.size), sizes)[several]
+        alone = _values(measure, judged, place, _States(query[several], begin[of], first[of], several)) - before[of]
+        own[several] = _shared(rise, alone, of, sizes)
+    sums[place] = own
+    return sums
+
+
+def _that_count(measure: Measure, judged: Judged) -> BoolArray:
+    """Hits that the measure may look at."""
+    hits, depth = judged.hits, measure.hits_needed()
+    top = hits.rank if hits.tie_first is None else np.minimum(hits.tie_first, hits.rank)
+    return np.ones(top.size, bool) if not depth else top <= depth
+
+
+def _groups(judged: Judged, hits: Hits) -> IntArray:
+    """A number for each hit, that of its tie group where tied documents have no order."""
+    if judged.ties not in UNORDERED or hits.tie_first is None:
+        return np.arange(hits.query.size)
+    return np.cumsum(heads(hits.query, hits.tie_first)) - 1
+
+
+def _shared(rise: FloatArray, alone: FloatArray, of: IntArray, sizes: IntArray) -> FloatArray:
+    """The rise of each tie group among its documents, by what each would add alone; what is left over, in equal parts."""
+    total = np.bincount(of, weights=alone, minlength=rise.size)
+    size = np.bincount(of, weights=np.abs(alone), minlength=rise.size)
+    one_sign = (np.abs(total) == size) & (size > 0)
+    scaled = np.divide(rise, total, out=np.ones_like(rise), where=one_sign)
+    left = np.where(one_sign, 0.0, rise - total) / sizes
+    return alone * scaled[of] + left[of]
+
+
+@dataclass(frozen=True, eq=False)
+class _States:
+    """Shorter lists: of a query, the hits from `begin` to before `end`, and one more where `extra` is not -1; shape (n_states,)."""
+
+    query: IntArray
+    begin: IntArray
+    end: IntArray
+    extra: IntArray
+
+    def part(self, rows: slice) -> "_States":
+        return _States(*(getattr(self, field.name)[rows] for field in fields(self)))
+
+    @property
+    def sizes(self) -> IntArray:
+        return self.end - self.begin + (self.extra >= 0)
+
+    def hits(self) -> tuple[IntArray, IntArray]:
+        """State and hit of each row."""
+        state, hit = _ranges(self.begin, self.end - self.begin)
+        more = np.flatnonzero(self.extra >= 0)
+        state, hit = np.concatenate((state, more)), np.concatenate((hit, self.extra[more]))
+        order = np.lexsort((hit, state))
+        return state[order], hit[order]
+
+
+def _ranges(begin: IntArray, sizes: IntArray) -> tuple[IntArray, IntArray]:
+    """Number of its range, and value, of each member of ranges of whole numbers."""
+    of = np.repeat(np.arange(begin.size), sizes)
+    return of, np.arange(of.size) - np.repeat(np.cumsum(sizes) - sizes, sizes) + begin[of]
+
+
+def _values(measure: Measure, judged: Judged, place: IntArray, states: _States) -> FloatArray:
+    """Values of shorter lists; an error where one is undefined and its whole list is not."""
+    has_policy = any(field.name == "no_relevant" for field in fields(measure))
+    strict = replace(measure, no_relevant="nan") if has_policy else measure  # type: ignore[call-arg]
+    whole = strict.compute(judged)
+    defined = ~np.isnan(whole.values) & (True if whole.scored is None else whole.scored)
+    values = np.zeros(states.query.size)
+    offsets = judged.ideal.offsets
+    for rows in _pieces(states.sizes + np.diff(offsets)[states.query]):
+        part = states.part(rows)
+        found = strict.compute(_shorter(judged, place, part))
+        is_value = ~np.isnan(found.values) & (True if found.scored is None else found.scored)
+        if (defined[part.query] & ~is_value).any():
+            raise OptionError(
+                f"{shown(measure)}: found a measure without a value for the first documents of a list alone, expected one that can "
+                "be split among documents, as nDCG, DCG, AP, RR, ERR, RBP, P and R; its values per query can still be compared"
+            )
+        values[rows] = np.where(defined[part.query], found.values, 0.0)
+    return values
+
+
+def _pieces(rows: IntArray) -> Iterator[slice]:
+    begin, total = 0, np.cumsum(rows)
+    while begin < rows.size:
+        done = total[begin - 1] if begin else 0
+        end = max(int(np.searchsorted(total, done + _ROWS, side="right")), begin + 1)
+        yield slice(begin, end)
+        begin = end
+
+
+def _shorter(judged: Judged, place: IntArray, states: _States) -> Judged:
+    """Shorter lists as queries of their own: hits are gone, lengths and judgments stay."""
+    state, hit = states.hits()
+    at = place[hit]
+    hits = judged.hits
+    columns = (None if column is None else column[at] for column in (hits.document, hits.tie_first, hits.tie_last))
+    offsets = judged.ideal.offsets
+    of, row = _ranges(offsets[:-1][states.query], np.diff(offsets)[states.query])
+    bounds = np.concatenate(([0], np.cumsum(np.diff(offsets)[states.query])))
+    counters = replace(_picked(judged.alignments, states.query), judged=np.bincount(state, minlength=states.query.size))
+    return Judged(
+        queries=QueryIds(states.query.size, lambda: [judged.queries[code] for code in states.query.tolist()]),
+        ties=judged.ties,
+        lengths=judged.lengths[states.query],
+        returned=judged.returned[states.query],
+        hits=lambda: Hits(state, hits.rank[at], hits.grade[at], *columns),
+        ideal=lambda: IdealGrades(bounds, of, judged.ideal.rank[row], judged.ideal.grade[row]),
+        judgments=lambda: _judgments(judged.judgments, states.query),
+        given=lambda: judged.given[at],
+        alignments=counters,
+        scope=judged.scope,
+    )
+
+
+def _judgments(whole: Judgments, queries: IntArray) -> Judgments:
+    begin, end = (np.searchsorted(whole.query, queries, side=side) for side in ("left", "right"))
+    of, row = _ranges(begin, end - begin)
+    return Judgments(of, whole.grade[row], whole.given[row], None if whole.document is None else whole.document[row])
+
+
+def _picked(counters: Alignments, queries: IntArray) -> Alignments:
+    columns: list[AnyArray] = [getattr(counters, field.name)[queries] for field in fields(counters)]
+    return Alignments(*columns)

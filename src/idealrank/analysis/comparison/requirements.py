@@ -1,0 +1,312 @@
+"""Requirements of a comparison: evaluations share their judgments, the runs meet them, and both runs have scored queries.
+
+Judgments are the same by fingerprint, or by counts, queries and files. Data that no verdict can rest on are refused; one run that does
+not join is named.
+"""
+
+import math
+import warnings
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import takewhile
+from typing import Literal, TypeAlias
+
+import numpy as np
+
+from idealrank.data.types import BoolArray, FloatArray
+from idealrank.errors import IdealrankWarning, IncompatibleError, InputError
+from idealrank.evaluation.coverage import VALIDATE, Coverage, without_relevant_words
+from idealrank.evaluation.evaluate import Evaluation, InputRecord
+from idealrank.measures.judgedness import JudgedShare, Unjudged
+from idealrank.measures.measure import Measure
+from idealrank.stats.values import chosen
+
+JudgmentsOption: TypeAlias = Literal["same", "different"]
+Judged: TypeAlias = Literal["same", "different", "unknown"]
+
+
+def require_same(evaluations: Sequence[Evaluation], judgments: JudgmentsOption = "same") -> None:
+    """Refuse evaluations by different judgments, unless they are intended; warn if this cannot be checked.
+
+    Parameters
+    ----------
+    evaluations : sequence of Evaluation
+        Two or more.
+    judgments : {"same", "different"}
+        "different": nothing is refused.
+
+    Raises
+    ------
+    IncompatibleError
+        Their judgments differ.
+
+    Examples
+    --------
+    >>> import idealrank as ir
+    >>> one, other = (ir.evaluate({"q": {"x": grade}}, {"q": ["x"]}, "RR") for grade in (1, 2))
+    >>> require_same([one, other])
+    Traceback (most recent call last):
+    idealrank.errors.IncompatibleError: run and run: found other documents or grades for the same number of queries, 1; expected both ...
+    """
+    chosen("judgments", judgments, ("same", "different"))
+    if judgments == "different":
+        return
+    known = [one for one in evaluations if one.provenance.judgments is not None]
+    for other in known[1:]:
+        if other.provenance.judgments != known[0].provenance.judgments:
+            n = known[0].coverage.queries_in_qrels
+            raise _refusal(known[0], other, _seen(known[0], other) or f"other documents or grades for the same number of queries, {n:,}")
+    if unsure := _unsure(evaluations):
+        warnings.warn(
+            f"{', '.join(unsure)}: the judgments are not known by their content, as of results that were stored by an earlier version or "
+            "made by hand; they are assumed to equal the judgments of the others",
+            IdealrankWarning,
+            stacklevel=4,
+        )
+
+
+def judged_by(evaluations: Sequence[Evaluation], judgments: JudgmentsOption = "same") -> Judged:
+    """Describe the judgments behind evaluations that may differ.
+
+    Examples
+    --------
+    >>> import idealrank as ir
+    >>> one, other = (ir.evaluate({"q": {"x": grade}}, {"q": ["x"]}, "RR") for grade in (1, 2))
+    >>> judged_by([one, one]), judged_by([one, other], "different")
+    ('same', 'different')
+    """
+    found = {one.provenance.judgments for one in evaluations}
+    if len(found) == 1 and None not in found:
+        return "same"
+    if judgments == "different":
+        return "different"
+    return "unknown" if _unsure(evaluations) else "same"
+
+
+def _unsure(evaluations: Sequence[Evaluation]) -> list[str]:
+    """Names of runs with judgments that cannot be compared with the first run's; visible differences are refused."""
+    first, *others = evaluations
+    found = []
+    for other in others:
+        if first.provenance.judgments is not None and other.provenance.judgments is not None:
+            continue
+        if seen := _seen(first, other):
+            raise _refusal(first, other, seen)
+        if not _same_files(first, other):
+            found += [one.name for one in (first, other) if one.provenance.judgments is None]
+    return list(dict.fromkeys(found))
+
+
+def _refusal(first: Evaluation, other: Evaluation, found: str) -> IncompatibleError:
+    return IncompatibleError(
+        f"{first.name} and {other.name}: found {found}; expected both runs evaluated against the same judgments",
+        hint="evaluate one of them again, or allow it with judgments='different'",
+        command_hint="evaluate one of them again, or allow it with --different-judgments",
+    )
+
+
+def _seen(first: Evaluation, other: Evaluation) -> str:
+    """Describe how the judgments differ, as far as counts, queries and files show; empty if they do not."""
+    ours, theirs = first.coverage, other.coverage
+    if ours.queries_in_qrels != theirs.queries_in_qrels:
+        return f"judgments of {ours.queries_in_qrels:,} and of {theirs.queries_in_qrels:,} queries"
+    if ours.scored == theirs.scored and ours.no_relevant != theirs.no_relevant and set(first.queries) == set(other.queries):
+        return f"{ours.no_relevant:,} and {theirs.no_relevant:,} queries without a relevant document among the same queries"
+    if first.convention.alignment.missing == "zero" and first.convention.alignment.without_judgments == "left-out":
+        strange = set(first.queries) ^ set(other.queries)
+        if strange:
+            return f"query {min(strange)!r} judged for one run only"
+    if _same_files(first, other) is not False:
+        return ""
+    names = [", ".join(one.path for one in _files(evaluation)) for evaluation in (first, other)]
+    return f"files of judgments that differ, {names[0]} and {names[1]}"
+
+
+def _same_files(first: Evaluation, other: Evaluation) -> bool | None:
+    """Return whether the files of judgments are equal, None if unknown; contents are read only if sizes leave the answer open."""
+    ours, theirs = _files(first), _files(other)
+    if not ours or not theirs:
+        return None
+    if [(one.path, one.modified) for one in ours] == [(one.path, one.modified) for one in theirs]:
+        return True
+    if sorted(one.size for one in ours) != sorted(one.size for one in theirs):
+        return False
+    try:
+        hashes = [sorted(one.sha256 for one in files) for files in (ours, theirs)]
+    except OSError:  # a file is no more there to be read
+        return None
+    return hashes[0] == hashes[1] if all(map(all, hashes)) else None
+
+
+def _files(evaluation: Evaluation) -> list[InputRecord]:
+    """The files before that of the run."""
+    return list(takewhile(lambda one: one.path != evaluation.path, evaluation.provenance.inputs))
+
+
+_NAMED = 3  # runs in one message
+
+
+@dataclass(frozen=True, kw_only=True)
+class WithWarnings:
+    """A result that names the runs whose values mean nothing.
+
+    Attributes
+    ----------
+    mismatches : mapping of str to str
+        By run: why its values mean nothing, in a phrase without the name. Empty if every run has a judged document.
+
+    Examples
+    --------
+    >>> WithWarnings(mismatches={"new": "has no judged document; do the document ids of both match?"}).warnings
+    ('run new has no judged document; do the document ids of both match?',)
+    """
+
+    mismatches: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        """The mismatches as sentences, a run each."""
+        return tuple(f"run {name} {phrase}" for name, phrase in self.mismatches.items())
+
+
+def mismatches(evaluations: Sequence[Evaluation], names: Sequence[str], measure: Measure) -> dict[str, str]:
+    """Refuse evaluations that say nothing about any run; name the runs that say nothing where others do.
+
+    Parameters
+    ----------
+    evaluations : sequence of Evaluation
+        Of all runs of one question.
+    names : sequence of str
+        Their names, each once.
+    measure : Measure
+        The primary one: judgments are refused if none has a grade that it counts.
+
+    Returns
+    -------
+    dict
+        See `WithWarnings`.
+
+    Raises
+    ------
+    InputError
+        No run has a judged document or answers a judged query, or no judged grade counts.
+
+    Examples
+    --------
+    >>> import idealrank as ir
+    >>> one = ir.evaluate({"q": {"x": 0}}, {"q": ["x"]}, "RR")
+    >>> mismatches([one], ["run"], one.measures[0])
+    Traceback (most recent call last):
+    idealrank.errors.InputError: judgments: 1 of 1 queries have no grade above 0; NDCG is undefined there; expected a grade that RR counts
+    """
+    values = [one.values[one.scored[:, column], column] for one in evaluations for column in [one.measures.index(measure)]]
+    resolved = measure.under(evaluations[0].convention)
+    return mismatches_of(dict(zip(names, (one.coverage for one in evaluations), strict=True)), resolved, values)
+
+
+def mismatches_of(coverages: Mapping[str, Coverage], measure: Measure, values: Sequence[FloatArray]) -> dict[str, str]:
+    """Decide `mismatches` from coverages by run, the measure with every option set, and its values over the queries that count.
+
+    Examples
+    --------
+    >>> import idealrank as ir
+    >>> one = ir.evaluate({"q": {"x": 1}}, {"q": ["x"]}, "RR")
+    >>> mismatches_of({"one": one.coverage}, one.measures[0], [one["RR"]])
+    {}
+    """
+    found = {name: coverage.mismatch for name, coverage in coverages.items() if coverage.mismatch}
+    if len(found) == len(coverages):
+        shown = [f"run {name}: {coverages[name].mismatch_words}" for name in list(found)[:_NAMED]]
+        more = [f"{len(found) - _NAMED:,} more runs likewise"] if len(found) > _NAMED else []
+        raise InputError(f"{'; '.join([*shown, *more])}; {VALIDATE}")
+    _refuse_without_relevant(list(coverages.values()), measure, values)
+    return found
+
+
+def _refuse_without_relevant(coverages: Sequence[Coverage], measure: Measure, values: Sequence[FloatArray]) -> None:
+    """Refuse judgments without a grade that the measure counts.
+
+    A value other than that of a query without a relevant document shows that something counted: negative grades that are kept, or
+    grade 0 by a gain of one's own.
+    """
+    if measure.needs or not measure.looks_at_grades or isinstance(measure, JudgedShare | Unjudged):
+        return
+    known = np.concatenate([one[np.isfinite(one)] for one in values])
+    threshold: float | None = getattr(measure, "rel", None)
+    best = max(coverage.best_grade for coverage in coverages)
+    if math.isinf(best):  # unknown, as in results of earlier versions
+        counts = any(coverage.no_relevant < coverage.scored for coverage in coverages)
+    else:
+        counts = best > 0 if threshold is None else best >= threshold
+    nothing = 1.0 if getattr(measure, "no_relevant", None) == "one" else 0.0
+    if counts or (known != nothing).any():
+        return
+    scored = max(coverage.scored for coverage in coverages)
+    if threshold is not None and 0 < best < threshold:
+        raise InputError(
+            f"judgments: found no grade above {best:g}, expected one of {threshold:g} or more, the threshold of {measure.name}"
+        )
+    raise InputError(f"judgments: {without_relevant_words(scored, scored)}; expected a grade that {measure.name} counts")
+
+
+def refuse_baselines(baselines: Sequence[Evaluation]) -> None:
+    """Refuse a baseline without a judged document: no run could be worse, so that every run would pass.
+
+    Raises
+    ------
+    InputError
+        A baseline answers no judged query, or has no judged document.
+
+    Examples
+    --------
+    >>> import idealrank as ir
+    >>> refuse_baselines([ir.evaluate({"q": {"x": 1}}, {"q": ["x"]}, "RR")])
+    """
+    for one in baselines:
+        cover = one.coverage
+        if not cover.mismatch:
+            continue
+        answered = cover.queries_in_qrels - cover.missing
+        found = (
+            f"no judged document in {answered:,} answered queries"
+            if answered
+            else f"an answer to none of the {cover.missing:,} judged queries"
+        )
+        kind = "document" if answered else "query"
+        raise InputError(
+            f"baseline {one.name}: found {found}, expected a run with judged documents; do its {kind} ids match the ids of the judgments?"
+        )
+
+
+def refuse_unscored(measure: Measure, names: tuple[str, str], counted: BoolArray) -> None:
+    """Refuse a measure by which no query is scored in both of two runs.
+
+    Raises
+    ------
+    InputError
+        There is none.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from idealrank.measures.binary import AP
+    >>> refuse_unscored(AP(), ("a", "b"), np.array([True, False]))
+    """
+    if not counted.any():
+        raise InputError(
+            f"{unscored(measure, names)}; leave the measure out, "
+            "or use a convention under which such queries count, as missing=zero and no_relevant=zero do",
+            switch="missing=zero",
+        )
+
+
+def unscored(measure: Measure, names: tuple[str, str]) -> str:
+    """Sentence about a measure by which no query is scored in both of two runs.
+
+    Examples
+    --------
+    >>> from idealrank.measures.binary import AP
+    >>> unscored(AP(), ("a", "b"))
+    'AP: no query is scored in both a and b'
+    """
+    return f"{measure}: no query is scored in both {names[0]} and {names[1]}"

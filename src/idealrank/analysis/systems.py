@@ -1,0 +1,415 @@
+"""Systems that were trained several times: the variance of training beside that of queries.
+
+The runs of one system are copies of other seeds, which answer the same queries, or folds, which share them out.
+"""
+
+import math
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import combinations
+from typing import Any, Literal, TypeAlias
+
+import numpy as np
+
+from idealrank._lazy import repr_html
+from idealrank.analysis.comparison.differences import by_measure, distinct
+from idealrank.analysis.comparison.families import COMPANIONS, PRIMARY, Side
+from idealrank.analysis.comparison.query_table import QueryTable, chosen_measures, comparable, queries_of
+from idealrank.analysis.comparison.requirements import JudgmentsOption, judged_by
+from idealrank.conventions import Convention
+from idealrank.data.types import FloatArray
+from idealrank.errors import InputError
+from idealrank.evaluation.evaluate import Evaluation
+from idealrank.measures.measure import Measure
+from idealrank.measures.parse import MeasureLike
+from idealrank.stats.comparison import POWER, smallest_visible
+from idealrank.stats.replicates import Pairing, ReplicatedDifference, Single, replicated_difference
+from idealrank.version import __version__
+
+
+@dataclass(frozen=True, kw_only=True)
+class SystemDifference:
+    """One measure of two systems on the same queries, training and queries both counted; every difference is b - a.
+
+    Attributes
+    ----------
+    measure : str
+        Text of the measure.
+    direction : int
+        1 where higher values are better, -1 where lower ones are.
+    copies_a, copies_b : tuple of float
+        The mean of each copy over the queries.
+    mean_a, mean_b : float
+        Of these.
+    found : ReplicatedDifference
+        Difference, interval, p, degrees of freedom and the variances of queries and of training.
+    p_corrected : float
+        The first measure's is its own; of the others after Bonferroni's correction over them, as their intervals are.
+    verdict : {"better", "worse", "undecided"}
+        About b, by the corrected p value.
+    n, excluded_queries : int
+        Queries compared; those left out since they are not scored in every copy.
+    detectable : float
+        The smallest true difference that so many queries and copies find with a chance of 0.8.
+
+    Examples
+    --------
+    >>> import idealrank as ir
+    >>> qrels = {f"q{i}": {"x": 1, "y": 2} for i in range(8)}
+    >>> runs = [{q: ["x", "y"][:: 1 if i < k else -1] for i, q in enumerate(qrels)} for k in (5, 6, 1, 2)]
+    >>> row = ir.compare_systems(*([ir.evaluate(qrels, run, "nDCG") for run in some] for some in (runs[:2], runs[2:])))["nDCG"]
+    >>> round(row.found.difference, 3), row.verdict, row.queries_worth_one_copy() is not None
+    (0.07, 'better', True)
+    """
+
+    measure: str
+    direction: int
+    copies_a: tuple[float, ...]
+    copies_b: tuple[float, ...]
+    mean_a: float
+    mean_b: float
+    found: ReplicatedDifference
+    p_corrected: float
+    verdict: Side
+    n: int
+    excluded_queries: int
+    detectable: float
+
+    @property
+    def trained(self) -> tuple[str, ...]:
+        """Owner of each entry of ``found.training``: a, b, or the difference, if copies are paired one by one."""
+        several = tuple(side for side, copies in (("a", self.copies_a), ("b", self.copies_b)) if len(copies) > 1)
+        if len(self.found.training) == 2:
+            return several if len(several) == 2 else (*several, *({"a", "b"} - set(several)))
+        return several if len(several) == 1 else ("difference",)
+
+    @property
+    def training_share(self) -> float:
+        """Share of the variance of the difference that training makes up, in [0, 1]."""
+        total = self.found.standard_error**2
+        return min(sum(part.error(self.n) for part in self.found.training) / total, 1.0) if total else 0.0
+
+    def standard_error(self, n_queries: int, seeds: "Callable[[int], int]") -> float:
+        """The standard error to expect from so many queries, and from other numbers of copies.
+
+        Parameters
+        ----------
+        n_queries : int
+            Number of queries.
+        seeds : callable
+            Number of copies today -> number of copies then, for every system that is trained.
+        """
+        found = self.found
+        return math.sqrt(found.queries / n_queries + sum(part.error(n_queries, seeds(part.n_seeds)) for part in found.training))
+
+    def queries_worth_one_copy(self) -> "int | None":
+        """Number of further queries that lower the standard error as much as one more copy of every trained system; None if impossible."""
+        training = self.found.training
+        wanted = self.standard_error(self.n, lambda seeds: seeds + 1) ** 2 - sum(part.seeds / part.n_seeds for part in training)
+        falling = self.found.queries + sum(part.residual / part.n_seeds for part in training)
+        return math.ceil(falling / wanted - 1e-9) - self.n if wanted > 0 else None
+
+    def as_dict(self) -> dict[str, Any]:
+        """Everything but the measure by name; None for what is not finite."""
+        found = self.found
+        return {
+            "direction": self.direction,
+            "mean_a": self.mean_a,
+            "mean_b": self.mean_b,
+            "difference": found.difference,
+            "interval": [found.low, found.high],
+            "level": found.level,
+            "p": found.p,
+            "p_corrected": self.p_corrected,
+            "verdict": self.verdict,
+            "standard_error": found.standard_error,
+            "df": found.df,
+            "query_error": found.query_error,
+            "training_share": self.training_share,
+            "variance": {
+                "queries": found.queries,
+                "training": {
+                    of: {"copies": part.n_seeds, "seeds": part.seeds, "residual": part.residual}
+                    for of, part in zip(self.trained, found.training, strict=True)
+                },
+            },
+            "copies_a": list(self.copies_a),
+            "copies_b": list(self.copies_b),
+            "n": self.n,
+            "excluded_queries": self.excluded_queries,
+            "detectable": self.detectable if math.isfinite(self.detectable) else None,
+            "queries_worth_one_copy": self.queries_worth_one_copy(),
+        }
+
+
+@dataclass(frozen=True, kw_only=True)
+class SystemComparison:
+    """Two systems compared over models and queries; made by `compare_systems`.
+
+    Attributes
+    ----------
+    a, b : str
+        Names of the systems.
+    runs_a, runs_b : tuple of str
+        Names of their models' runs.
+    measures : mapping of str to SystemDifference
+        Results in the order requested.
+    pairing : {"nested", "crossed"}
+        Whether models of a and b are paired one by one ("crossed") or not ("nested").
+    single : {"fixed", "alike"} or None
+        Meaning of a single model on one side.
+    level : float
+        Confidence level of the intervals.
+    convention : Convention
+        Convention of every value.
+    version : str
+        Version of idealrank.
+    judgments : {"same", "different", "unknown"}
+        Whether all models have the same judgments; "different" if that was allowed, "unknown" if some are not known.
+
+    Examples
+    --------
+    >>> import idealrank as ir
+    >>> copies = [ir.evaluate({"p": {"x": 1}, "q": {"x": 1}}, {"q": ["x"]}, "RR")] * 2
+    >>> found = ir.compare_systems(copies, copies, names=("old", "new"))
+    >>> found.b, found["RR"].found.difference, found["RR"].verdict
+    ('new', 0.0, 'undecided')
+    """
+
+    a: str
+    b: str
+    runs_a: tuple[str, ...]
+    runs_b: tuple[str, ...]
+    measures: Mapping[str, SystemDifference]
+    pairing: str
+    single: str | None
+    level: float
+    convention: Convention
+    version: str
+    judgments: str = "same"
+
+    _repr_html_ = repr_html  # for notebooks
+
+    def __getitem__(self, measure: MeasureLike) -> SystemDifference:
+        """The difference by one measure."""
+        return by_measure(self.measures, measure)
+
+    def __iter__(self) -> Iterator[SystemDifference]:
+        return iter(self.measures.values())
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return the JSON record: systems with their runs, measures, method, convention."""
+        convention = self.convention
+        return {
+            "a": {"name": self.a, "runs": list(self.runs_a)},
+            "b": {"name": self.b, "runs": list(self.runs_b)},
+            "measures": {text: row.as_dict() for text, row in self.measures.items()},
+            "method": {
+                "pairing": self.pairing,
+                "single": self.single,
+                "level": self.level,
+                "correction": "bonferroni" if len(self.measures) > 2 else "none",
+                "families": {PRIMARY: 1} | ({COMPANIONS: len(self.measures) - 1} if len(self.measures) > 1 else {}),
+                "version": self.version,
+                "judgments": self.judgments,
+            },
+            "convention": {"name": convention.name, "fingerprint": convention.fingerprint, **convention.switches()},
+        }
+
+
+Relation: TypeAlias = Literal["copies", "folds"]
+
+# A copy may lack some queries that the others answer: a failed request, an empty answer.
+_MOST = 0.9
+
+
+def answered(evaluation: Evaluation) -> frozenset[str]:
+    """Judged queries that the run answers.
+
+    Examples
+    --------
+    >>> import idealrank as ir
+    >>> sorted(answered(ir.evaluate({"p": {"x": 1}, "q": {"x": 1}}, {"q": ["x"]}, "RR")))
+    ['q']
+    """
+    return frozenset(evaluation.queries) - frozenset(evaluation.coverage.missing_queries)
+
+
+def relation_of(evaluations: Sequence[Evaluation]) -> Relation:
+    """Classify runs as copies of one system, which answer the same queries, or as folds of one copy, which divide them.
+
+    Parameters
+    ----------
+    evaluations : sequence of Evaluation
+        Of runs of one system, against the same judgments.
+
+    Returns
+    -------
+    {"copies", "folds"}
+        Copies answer nine in ten of all their queries, each; of folds no two answer the same query.
+
+    Raises
+    ------
+    InputError
+        Neither: which training a value comes from could then depend on the query.
+
+    Examples
+    --------
+    >>> import idealrank as ir
+    >>> qrels = {"p": {"x": 1}, "q": {"x": 1}}
+    >>> relation_of([ir.evaluate(qrels, {query: ["x"]}, "RR") for query in qrels])
+    'folds'
+    """
+    queries = [answered(evaluation) for evaluation in evaluations]
+    union = frozenset().union(*queries)
+    if all(len(own) >= _MOST * len(union) for own in queries):
+        return "copies"
+    shared = next((pair for pair in combinations(range(len(queries)), 2) if queries[pair[0]] & queries[pair[1]]), None)
+    if shared is None:
+        return "folds"
+    first, second = (evaluations[place].name for place in shared)
+    common = len(queries[shared[0]] & queries[shared[1]])
+    fewest = min(range(len(queries)), key=lambda place: len(queries[place]))
+    raise InputError(
+        f"{first} and {second} share {common} queries, and {evaluations[fewest].name} answers {len(queries[fewest])} of the {len(union)} "
+        "that the runs of its system answer together; expected the same queries in every run (other seeds), or no query in two runs "
+        "(each from the fold in which it was held out)"
+    )
+
+
+def compare_systems(
+    evaluations_a: Sequence[Evaluation],
+    evaluations_b: Sequence[Evaluation],
+    *,
+    measures: "MeasureLike | Iterable[MeasureLike] | None" = None,
+    names: tuple[str, str] = ("A", "B"),
+    seeds: Pairing = "nested",
+    single: Single | None = None,
+    level: float = 0.95,
+    judgments: JudgmentsOption = "same",
+) -> SystemComparison:
+    """Compare two systems that were trained several times; seeds and queries are both random effects.
+
+    `compare` tests two particular models: with enough queries it finds a difference that the next training may reverse. This function
+    compares the training recipes, and includes the variance between trainings.
+
+    Parameters
+    ----------
+    evaluations_a, evaluations_b : sequence of Evaluation
+        Evaluations of the models of each system, with the same judgments and convention; the systems may have different numbers of models.
+        If queries are divided over folds, a model is all its folds together: ``read_run([fold1, fold2, ...])``.
+    measures : measure or iterable of them, optional
+        Measures to compare. Default: the measures that all evaluations have, except text measures and companions.
+    names : (str, str)
+        Names of the systems.
+    seeds : {"nested", "crossed"}
+        ``crossed``: model 3 of a and model 3 of b are paired, for example trained on the same sample; ``nested``: they are not.
+    single : {"fixed", "alike"}, optional
+        Meaning of a single model of one system: ``fixed``, it is not trained (BM25); ``alike``, its training varies as much as that of the
+        other system.
+    level : float
+        Confidence level of the intervals; the significance level is ``1 - level``.
+    judgments : {"same", "different"}
+        "different" allows evaluations with different judgments, which are otherwise refused.
+
+    Returns
+    -------
+    SystemComparison
+        The primary measure is tested alone, the others are corrected together by Bonferroni's method, intervals included. Also: the
+        variances of queries and of training, and the standard error expected for other numbers of both.
+
+    Raises
+    ------
+    IncompatibleError
+        The evaluations have different conventions, judgments, cuts or measures.
+    InputError
+        Models of a system answer different queries, there are fewer than two queries, or crossed systems have different numbers of models.
+    OptionError
+        Both systems have one model, one has a single model and `single` is not given, or a measure has no better and worse.
+
+    Notes
+    -----
+    `idealrank.stats.replicated_difference` documents the model and its degrees of freedom. Weights and clusters are not supported. A query
+    that is excluded for a measure in any model is excluded in all.
+
+    References
+    ----------
+    Satterthwaite (1946), An approximate distribution of estimates of variance components. Biometrics Bulletin 2, 110-114.
+
+    Examples
+    --------
+    >>> import idealrank as ir
+    >>> qrels = {f"q{i}": {"x": 1} for i in range(20)}
+    >>> def copies(chances, rng):
+    ...     orders = [{q: ["x", "y"][:: 1 if rng.random() < chance else -1] for q in qrels} for chance in chances]
+    ...     return [ir.evaluate(qrels, order, "RR") for order in orders]
+    >>> found = compare_systems(copies([0.2, 0.2, 0.3], np.random.default_rng(1)), copies([0.9, 0.8, 0.9], np.random.default_rng(2)))
+    >>> round(found["RR"].found.difference, 3), found["RR"].verdict
+    (0.342, 'better')
+    """
+    sides = (list(evaluations_a), list(evaluations_b))
+    for name, side in zip(names, sides, strict=True):
+        if not side:
+            raise InputError(f"{name}: found no evaluation, expected one for each trained copy")
+        if len(side) > 1 and relation_of(side) == "folds":
+            raise InputError(
+                f"{name}: found {len(side)} runs without a query in common, which are folds of one copy; expected copies: read the folds "
+                "of a copy together, as read_run([fold1, fold2]), and evaluate that"
+            )
+    everything = comparable([*sides[0], *sides[1]], judgments)
+    asked = chosen_measures(everything, measures)
+    queries = queries_of(everything)
+    tables = [[QueryTable.of(one, asked, queries) for one in side] for side in sides]
+    rows = {}
+    for column, measure in enumerate(asked):
+        tests = max(len(asked) - 1, 1) if column else 1
+        of_family = round(1 - (1 - level) / tests, 12)
+        found, values = _found(tables, column, measure, (seeds, single, of_family))
+        rows[str(measure)] = _row(measure, found, values, min(1.0, tests * found.p), (1 - of_family, level, len(queries)))
+    a, b = distinct(names)
+    runs_a, runs_b = (tuple(one.name for one in side) for side in sides)
+    return SystemComparison(
+        a=a, b=b, runs_a=runs_a, runs_b=runs_b, measures=rows, pairing=seeds, single=single, level=level,
+        convention=everything[0].convention, version=__version__, judgments=judged_by(everything, judgments),
+    )  # fmt: skip
+
+
+seeds = compare_systems
+"""`compare_systems` under the name of its command."""
+
+
+def _found(
+    tables: Sequence[Sequence[QueryTable]], column: int, measure: Measure, how: tuple[Pairing, Single | None, float]
+) -> tuple[ReplicatedDifference, tuple[FloatArray, FloatArray]]:
+    """One measure over the queries that count in every copy, and its values, each (queries, copies)."""
+    values = [np.stack([table.values[:, column] for table in side], axis=1) for side in tables]
+    kept = np.isfinite(np.concatenate(values, axis=1)).all(axis=1)
+    if kept.sum() < 2:
+        raise InputError(f"{measure}: found {int(kept.sum())} queries that are scored in every run, expected at least 2")
+    a, b = (side[kept] for side in values)
+    seeds, single, level = how
+    return replicated_difference(a, b, seeds=seeds, single=single, level=level), (a, b)
+
+
+def _row(
+    measure: Measure, found: ReplicatedDifference, values: tuple[FloatArray, FloatArray], p: float, sizes: tuple[float, float, int]
+) -> SystemDifference:
+    of_family, level, n_queries = sizes
+    alpha, n = round(1 - level, 12), found.n_queries
+    verdict: Side = "undecided" if p > alpha else "better" if found.difference * measure.direction > 0 else "worse"
+    copies_a, copies_b = (tuple(math.fsum(copy) / n for copy in side.T.tolist()) for side in values)
+    mean_a, mean_b = (math.fsum(copies) / len(copies) for copies in (copies_a, copies_b))
+    return SystemDifference(
+        measure=str(measure),
+        direction=measure.direction,
+        copies_a=copies_a,
+        copies_b=copies_b,
+        mean_a=mean_a,
+        mean_b=mean_b,
+        found=found,
+        p_corrected=p,
+        verdict=verdict,
+        n=n,
+        excluded_queries=n_queries - n,
+        detectable=smallest_visible(found.standard_error * math.sqrt(n), n, found.df, of_family, POWER),
+    )

@@ -1,0 +1,57 @@
+"""Slices, weights and clusters of queries, for anything a user may hold: a file, a dataframe, a mapping, a pandas Series."""
+
+from collections.abc import Callable, Mapping
+from os import PathLike
+from typing import Any, TypeAlias, cast
+
+from idealrank.data.interchange import by_query, is_frame
+from idealrank.io.query_files import QueryFiles, read_categories, read_clusters, read_traffic
+
+QueryValues: TypeAlias = Any
+"""A path, a dataframe, a mapping of query to value, or a pandas Series indexed by query."""
+
+
+def slices_of(given: QueryValues) -> "Mapping[str, Any] | None":
+    """Slices by query; ``traffic:PATH`` makes head, torso and tail of a file of traffic.
+
+    Examples
+    --------
+    >>> import pandas
+    >>> slices_of(pandas.DataFrame({"query": [7], "category": ["news"]})), slices_of({7: "news"})
+    ({'7': ('news',)}, {'7': 'news'})
+    """
+    return _held(given, "slices", lambda path: QueryFiles(slices_text=path).read().categories, read_categories)
+
+
+def weights_of(given: QueryValues) -> "Mapping[str, float] | None":
+    """Weights by query.
+
+    Examples
+    --------
+    >>> weights_of({7: 2.5})
+    {'7': 2.5}
+    """
+    return _held(given, "weights", _weights, _weights)
+
+
+def clusters_of(given: QueryValues) -> "Mapping[str, object] | None":
+    """Clusters by query.
+
+    Examples
+    --------
+    >>> clusters_of({7: "ann"})
+    {'7': 'ann'}
+    """
+    return _held(given, "clusters", read_clusters, read_clusters)
+
+
+def _weights(table: Any) -> dict[str, float]:
+    return read_traffic(table, zeros="refused")
+
+
+def _held(given: QueryValues, what: str, of_path: Callable[[str], Any], of_frame: Callable[[Any], Any]) -> "Mapping[str, Any] | None":
+    if given is None:
+        return None
+    if isinstance(given, (str, PathLike)):
+        return cast(Mapping[str, Any], of_path(str(given)))
+    return cast(Mapping[str, Any], of_frame(given)) if is_frame(given) and not isinstance(given, Mapping) else by_query(given, what)

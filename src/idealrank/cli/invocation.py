@@ -1,0 +1,93 @@
+"""Origin of a result: the command line, as it could be typed again, and the commit of the working copy."""
+
+import os
+import re
+import shlex
+import subprocess
+from dataclasses import dataclass
+from pathlib import Path
+
+import click
+
+from idealrank.repository import ask_git
+
+_SECONDS = 10
+# Where a build server has no repository at hand: GitHub, GitLab.
+_VARIABLES = ("GITHUB_SHA", "CI_COMMIT_SHA")
+
+
+@dataclass(frozen=True)
+class Checkout:
+    """The state of the repository around the current folder.
+
+    Attributes
+    ----------
+    commit : str
+        In hexadecimal digits; empty where there is no repository, no commit or no git.
+    dirty : bool or None
+        Whether tracked files differ from it; None if unknown.
+
+    Examples
+    --------
+    >>> Checkout().commit
+    ''
+    """
+
+    commit: str = ""
+    dirty: bool | None = None
+
+
+def checkout() -> Checkout:
+    """The commit of the current folder's repository; without one, what a build server says in its variables.
+
+    Examples
+    --------
+    >>> isinstance(checkout().commit, str)
+    True
+    """
+    commit = _said("rev-parse", "--verify", "HEAD")
+    if commit is not None and _is_commit(commit):
+        # Runs and reports that are not tracked lie in nearly every folder, and change no code. A submodule counts by its commit alone: git
+        # would ask for changes in it under its own configuration.
+        changes = _said("status", "--porcelain", "--untracked-files=no", "--ignore-submodules=dirty")
+        return Checkout(commit, None if changes is None else bool(changes))
+    return next((Checkout(value) for name in _VARIABLES if _is_commit(value := os.environ.get(name, ""))), Checkout())
+
+
+def _is_commit(text: str) -> bool:
+    return re.fullmatch(r"[0-9a-f]{40}|[0-9a-f]{64}", text) is not None
+
+
+def _said(*words: str) -> str | None:
+    """Return git's answer; None without one."""
+    try:
+        done = ask_git(*words, seconds=_SECONDS)
+    except (OSError, subprocess.TimeoutExpired):
+        return None
+    return done.stdout.strip() if done.returncode == 0 else None
+
+
+def command_line() -> str:
+    """Return the command line, quoted for a shell; empty outside a command. Absolute paths are shortened, since they identify users.
+
+    Examples
+    --------
+    >>> command_line()
+    ''
+    """
+    context = click.get_current_context(silent=True)
+    typed = () if context is None else context.find_root().obj or ()
+    return shlex.join(["idealrank", *map(_shortened, typed)]) if typed else ""
+
+
+def _shortened(word: str) -> str:
+    """An absolute path as one below the folder of the work, or without its folder."""
+    option, is_option, path = word.partition("=") if word.startswith("--") else ("", "", word)
+    if word[:1] == "-" and word[2:3] == os.sep:  # -o/home/ann/x: an option and its value in one word
+        option, path = word[:2], word[2:]
+    prefix, path = (path[:8], path[8:]) if path.startswith("traffic:") else ("", path)
+    if not path.startswith(os.sep):
+        return word
+    here = Path.cwd()
+    short = str(Path(path).relative_to(here)) if Path(path).is_relative_to(here) else Path(path).name
+    return f"{option}{is_option}{prefix}{short or path}"

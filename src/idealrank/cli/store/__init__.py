@@ -1,1 +1,0 @@
-"""The commands of `idealrank store`, one module each."""

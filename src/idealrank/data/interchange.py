@@ -1,0 +1,115 @@
+"""Values for other programs: dataframes of whichever library the user holds, and numbers as JSON has them."""
+
+import math
+from collections.abc import Mapping
+from numbers import Integral
+from typing import Any, overload
+
+from idealrank.errors import InputError, OptionError, shown
+
+
+def frame_of(columns: Mapping[str, Any], backend: Any) -> Any:
+    """A dataframe of named columns of one length.
+
+    Parameters
+    ----------
+    columns : mapping
+        Name to values.
+    backend : {"pandas", "polars", "pyarrow", ...}
+        Any eager dataframe library that narwhals supports and that is installed.
+
+    Raises
+    ------
+    OptionError
+        It is none, or is not installed.
+
+    Examples
+    --------
+    >>> frame_of({"query": ["q1"], "AP": [0.5]}, "polars").columns
+    ['query', 'AP']
+    """
+    import narwhals  # noqa: PLC0415  (a dataframe library is loaded only for those who ask for a frame)
+
+    try:
+        return narwhals.from_dict(dict(columns), backend=backend).to_native()
+    except (ImportError, TypeError, ValueError) as error:
+        reason = str(error).partition("\n")[0]
+        raise OptionError(f"backend={backend}: expected an eager dataframe library that is installed, as pandas ({reason})") from None
+
+
+def is_frame(value: object) -> bool:
+    """Return whether an object looks like a table with named columns; imports nothing.
+
+    Examples
+    --------
+    >>> import pyarrow
+    >>> is_frame(pyarrow.table({"a": [1]})), is_frame({"a": [1]})
+    (True, False)
+    """
+    # A column (a pandas or Polars series) speaks Arrow too, but has no columns of its own.
+    # Polars' lazy frames warn when they are asked for `columns` or `dtypes`, so what they do have is asked for first.
+    named = any(hasattr(value, name) for name in ("collect_schema", "column_names", "schema", "columns"))
+    speaks = any(hasattr(value, name) for name in ("collect_schema", "__arrow_c_stream__", "__arrow_c_array__", "dtypes"))
+    return named and speaks and not isinstance(value, type)
+
+
+def by_query(given: Any, what: str) -> Mapping[str, Any]:
+    """Values by query id as text, from a mapping or from a pandas Series whose index holds the ids.
+
+    Parameters
+    ----------
+    given : mapping or Series
+        Whole numbers as ids match their text, as in judgments and runs.
+    what : str
+        Name of the argument, for messages.
+
+    Raises
+    ------
+    InputError
+        It is neither, an id is neither text nor a whole number, or stands there twice.
+
+    Examples
+    --------
+    >>> import pandas
+    >>> by_query({7: "news"}, "categories"), by_query(pandas.Series(["news"], index=["q1"]), "categories")
+    ({'7': 'news'}, {'q1': 'news'})
+    """
+    if isinstance(given, Mapping) and all(type(query) is str for query in given):
+        return given
+    is_series = not isinstance(given, Mapping) and hasattr(given, "index") and hasattr(given, "items")
+    if not (isinstance(given, Mapping) or is_series):
+        raise InputError(
+            f"{what}: found {type(given).__name__}, expected a mapping of query to value, or a pandas Series indexed by query",
+            hint="read_categories, read_traffic and read_clusters read files and dataframes",
+        )
+    found: dict[str, Any] = {}
+    for query, value in given.items():
+        if isinstance(query, bool) or not isinstance(query, (str, Integral)):
+            raise InputError(f"{what}: found query {shown(repr(query))}, expected an id: text or a whole number")
+        if str(query) in found:
+            raise InputError(f"{what}: found query {shown(repr(query))} a second time, expected each query once")
+        found[str(query)] = value
+    return found
+
+
+@overload
+def finite(value: float) -> float | None: ...
+
+
+@overload
+def finite(value: Any) -> Any: ...
+
+
+def finite(value: Any) -> Any:
+    """Return the value, or None for a float that JSON has no number for; mappings, lists and tuples of such values likewise.
+
+    Examples
+    --------
+    >>> finite(0.5), finite(math.nan), finite({"a": [math.inf]})
+    (0.5, None, {'a': [None]})
+    """
+    if isinstance(value, Mapping):
+        return {name: finite(inner) for name, inner in value.items()}
+    if isinstance(value, list | tuple):
+        return [finite(inner) for inner in value]
+    return None if isinstance(value, float) and not math.isfinite(value) else value

@@ -1,0 +1,618 @@
+"""Preference judgments: pairs of documents with the preferred one, in judgment groups and their sub-groups, held against one ranking.
+
+A preference is fulfilled when the preferred document is returned, and the other stands below it or is not returned. Two documents
+that are both not returned fulfil nothing. A group with one sub-group orders all its documents, and its preferences are counted
+without listing them; groups of several sub-groups have theirs listed.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import ClassVar, Literal, TypeAlias
+
+import numpy as np
+
+from idealrank.data.alignment import Alignment
+from idealrank.data.assessors import (
+    AssessorQrels,
+    JudgmentGroups,
+    JudgmentRows,
+    Nesting,
+    Refuse,
+    query_of_row,
+    refuse_plainly,
+    refuse_twice,
+    tabulate,
+)
+from idealrank.data.fingerprints import fingerprint_of_groups
+from idealrank.data.judged import Judged
+from idealrank.data.qrels import Qrels
+from idealrank.data.segments import heads, starts_of
+from idealrank.data.types import BoolArray, FloatArray, IntArray, QueryIds, decode_id
+from idealrank.errors import OptionError
+
+
+@dataclass(frozen=True, eq=False)
+class PreferencePairs:
+    """Preferences one by one.
+
+    Attributes
+    ----------
+    better, worse : int64 array, shape (n,)
+        Rows of the preferred document and of the other.
+    group : int64 array, shape (n,)
+        Whose preference it is.
+    """
+
+    better: IntArray
+    worse: IntArray
+    group: IntArray
+
+    @classmethod
+    def none(cls) -> "PreferencePairs":
+        """No preferences.
+
+        Examples
+        --------
+        >>> PreferencePairs.none().group.size
+        0
+        """
+        empty = np.zeros(0, np.int64)
+        return cls(empty, empty, empty)
+
+    @classmethod
+    def joined(cls, parts: "list[PreferencePairs]") -> "PreferencePairs":
+        """Several lists as one.
+
+        Examples
+        --------
+        >>> PreferencePairs.joined([PreferencePairs.none()]).group.size
+        0
+        """
+        if not parts:
+            return cls.none()
+        return cls(*(np.concatenate([getattr(part, name) for part in parts]) for name in ("better", "worse", "group")))
+
+    def where(self, kept: BoolArray) -> "PreferencePairs":
+        """Some of them.
+
+        Examples
+        --------
+        >>> PreferencePairs(np.array([1, 2]), np.array([3, 3]), np.array([0, 0])).where(np.array([True, False])).better
+        array([1])
+        """
+        return PreferencePairs(self.better[kept], self.worse[kept], self.group[kept])
+
+
+def dense_levels(group: IntArray, level: FloatArray) -> IntArray:
+    """Levels numbered from 0 within each group, in their order.
+
+    Examples
+    --------
+    >>> dense_levels(np.array([0, 0, 0, 1]), np.array([0.5, 7.0, 0.5, 3.0]))
+    array([0, 1, 0, 0])
+    """
+    order = np.lexsort((level, group))
+    dense = np.empty(order.size, np.int64)
+    dense[order] = np.cumsum(heads(group[order], level[order])) - 1
+    if order.size:
+        least = np.full(int(group.max()) + 1, order.size)
+        np.minimum.at(least, group, dense)
+        dense -= least[group]
+    return dense
+
+
+def possible_pairs(group: IntArray, dense: IntArray, n_groups: int) -> IntArray:
+    """Pairs of different levels in each group, shape (n_groups,).
+
+    Examples
+    --------
+    >>> possible_pairs(np.array([0, 0, 0]), np.array([1, 0, 0]), 1)
+    array([2])
+    """
+    size = np.bincount(group, minlength=n_groups)
+    _, first, count = np.unique(group * (dense.max(initial=0) + 1) + dense, return_index=True, return_counts=True)
+    equal = np.zeros(n_groups, np.int64)
+    np.add.at(equal, group[first], count * (count - 1) // 2)
+    pairs: IntArray = size * (size - 1) // 2 - equal
+    return pairs
+
+
+def falling_pairs(group: IntArray, dense: IntArray, n_groups: int) -> IntArray:
+    """Pairs of each group in which the level of the earlier row is higher, shape (n_groups,).
+
+    Bit by bit from the top: two levels that agree above a bit and differ in it are a pair in order when the one stands before the
+    zero. So it takes a sort for each bit of the number of levels, and memory for no pair.
+
+    Parameters
+    ----------
+    group : int64 array, shape (n,)
+        Group of each row.
+    dense : int64 array, shape (n,)
+        Its level, from 0.
+    n_groups : int
+        Number of groups.
+
+    Examples
+    --------
+    >>> falling_pairs(np.array([0, 0, 0]), np.array([1, 2, 0]), 1)
+    array([2])
+    """
+    found = np.zeros(n_groups, np.int64)
+    for bit in reversed(range(int(dense.max(initial=0)).bit_length())):
+        prefix = dense >> (bit + 1)
+        segment = group * (prefix.max(initial=0) + 1) + prefix
+        order = np.argsort(segment, kind="stable")
+        ones = (dense[order] >> bit) & 1
+        before = np.cumsum(ones) - ones
+        sorted_segment = segment[order]
+        head = np.searchsorted(sorted_segment, sorted_segment)
+        np.add.at(found, group[order], (before - before[head]) * (1 - ones))
+    return found
+
+
+def list_pairs(group: IntArray, row: IntArray, level: FloatArray) -> PreferencePairs:
+    """The preferences of groups that order all their documents, one by one.
+
+    Examples
+    --------
+    >>> pairs = list_pairs(np.array([0, 0, 0]), np.array([4, 5, 6]), np.array([2.0, 1.0, 1.0]))
+    >>> pairs.better, pairs.worse
+    (array([4, 4]), array([5, 6]))
+    """
+    order = np.lexsort((-level, group))
+    group, row, level = group[order], row[order], level[order]
+    if not group.size:
+        return PreferencePairs.none()
+    starts = starts_of(group, level)
+    ends = np.append(starts[1:], group.size)
+    lower = np.repeat(ends, ends - starts)
+    size = np.searchsorted(group, group, side="right") - lower
+    better = np.repeat(np.arange(group.size), size)
+    worse = np.repeat(lower, size) + np.arange(better.size) - np.repeat(np.cumsum(size) - size, size)
+    return PreferencePairs(row[better], row[worse], group[better])
+
+
+Among: TypeAlias = Literal["all", "retrieved", "implied"]
+_FAR = np.iinfo(np.int64).max
+
+
+@dataclass(frozen=True, eq=False)
+class Counts:
+    """Preferences of each group, float64 arrays of shape (n_groups,); under expected ties a tied pair is half fulfilled."""
+
+    fulfilled: FloatArray
+    possible: FloatArray
+
+
+class Preferred:
+    """The documents of the preferences, each with its rank, and what that fulfils.
+
+    Parameters
+    ----------
+    documents : Qrels
+        All documents that preferences name.
+    groups : JudgmentGroups
+        Each document of each group once.
+    complete : bool array, shape (n_groups,)
+        Which groups order all their documents.
+    pairs : PreferencePairs
+        The preferences of the other groups.
+    judged : Judged
+        The run joined to `documents`.
+
+    Attributes
+    ----------
+    groups, complete
+        As given.
+    query : int64 array, shape (n_groups,)
+        Query code of each group; -1 where its query does not count.
+    returned : bool array, shape (n_documents,)
+        Which documents the run returned.
+    """
+
+    def __init__(self, documents: Qrels, groups: JudgmentGroups, complete: BoolArray, pairs: PreferencePairs, judged: Judged) -> None:
+        self.groups, self.complete, self._pairs, self._judged = groups, complete, pairs, judged
+        self._query_of_row = query_of_row(documents, judged)
+        self.query = np.full(len(groups.names), -1, np.int64)
+        np.maximum.at(self.query, groups.group, self._query_of_row[groups.row])
+        self._counts: dict[Among, Counts] = {}
+
+    @property
+    def n_groups(self) -> int:
+        """Number of groups, including queries that do not count."""
+        return self.query.size
+
+    @cached_property
+    def _hit_rows(self) -> IntArray:
+        rows = self._judged.hits.document
+        return np.zeros(0, np.int64) if rows is None else rows
+
+    @cached_property
+    def returned(self) -> BoolArray:
+        """Mask of the returned documents, shape (n_documents,)."""
+        returned = np.zeros(self._query_of_row.size, bool)
+        returned[self._hit_rows] = True
+        return returned
+
+    @cached_property
+    def ranks(self) -> tuple[IntArray, ...]:
+        """Rank of each document; where ties are averaged, also in the order that turns every tie round.
+
+        A tied pair is in order in exactly one of the two, so of everything that is a sum over pairs the mean over both is the mean
+        over all orders. Documents that were not returned have a rank beyond all others.
+
+        Raises
+        ------
+        OptionError
+            Scores tie, and the best or worst order is asked for.
+        """
+        hits, ties = self._judged.hits, self._judged.ties
+        if hits.tie_first is None or hits.tie_last is None or not (hits.tie_first < hits.tie_last).any():
+            return (self._by_row(hits.rank),)
+        if ties in ("best", "worst"):
+            raise OptionError(
+                f"ties={ties}: found tied scores; preferences that contradict each other leave no order that is {ties} for all of them, "
+                "choose ties=docid, docid-ascending, input or expected",
+                switch="ties=docid",
+            )
+        if ties != "expected":
+            return (self._by_row(hits.rank),)
+        return self._by_row(hits.rank), self._by_row(hits.tie_first + hits.tie_last - hits.rank)
+
+    @cached_property
+    def heads(self) -> IntArray:
+        """First rank of the tie that each document may stand anywhere in; its own rank where ties are not averaged."""
+        first = self._judged.hits.tie_first
+        return self.ranks[0] if first is None or len(self.ranks) == 1 else self._by_row(first)
+
+    def _by_row(self, rank: IntArray) -> IntArray:
+        by_row = np.full(self._query_of_row.size, _FAR)
+        # Of a document listed twice the first place counts.
+        by_row[self._hit_rows[::-1]] = rank[::-1]
+        return by_row
+
+    def counts(self, among: Among) -> Counts:
+        """Preferences of each group, counted once.
+
+        Parameters
+        ----------
+        among : {"all", "retrieved", "implied"}
+            All preferences; preferences with both documents returned; or with at least one.
+        """
+        if among not in self._counts:
+            self._counts[among] = self._count(among)
+        return self._counts[among]
+
+    def _count(self, among: Among) -> Counts:
+        if among == "implied":
+            lost = self._possible(~self.returned[self.groups.row], ~self._either())
+            whole = self.counts("all")
+            return Counts(whole.fulfilled, whole.possible - lost)
+        members = np.ones(self.groups.row.size, bool) if among == "all" else self.returned[self.groups.row]
+        pairs = self.chosen(self._pairs, among)
+        found = [self._fulfilled(members, pairs, rank) for rank in self.ranks]
+        return Counts(sum(found, np.zeros(self.n_groups)) / len(found), self._possible(members, self._kept(self._pairs, among)))
+
+    def _possible(self, members: BoolArray, listed: BoolArray) -> FloatArray:
+        chosen = members & self.complete[self.groups.group]
+        counted = possible_pairs(self.groups.group[chosen], self._dense[chosen], self.n_groups)
+        return (counted + np.bincount(self._pairs.group[listed], minlength=self.n_groups)).astype(np.float64)
+
+    def _fulfilled(self, members: BoolArray, pairs: PreferencePairs, rank: IntArray) -> FloatArray:
+        chosen = np.flatnonzero(members & self.complete[self.groups.group])
+        # Documents not returned come last, lowest level first: so no pair of them is in order.
+        chosen = chosen[np.lexsort((self._dense[chosen], rank[self.groups.row[chosen]]))]
+        counted = falling_pairs(self.groups.group[chosen], self._dense[chosen], self.n_groups)
+        listed = np.bincount(pairs.group[rank[pairs.better] < rank[pairs.worse]], minlength=self.n_groups)
+        return (counted + listed).astype(np.float64)
+
+    @cached_property
+    def _dense(self) -> IntArray:
+        return dense_levels(self.groups.group, self.groups.level)
+
+    def _either(self) -> BoolArray:
+        return self._kept(self._pairs, "implied")
+
+    def _kept(self, pairs: PreferencePairs, among: Among) -> BoolArray:
+        better, worse = self.returned[pairs.better], self.returned[pairs.worse]
+        return {"all": np.ones(better.size, bool), "retrieved": better & worse, "implied": better | worse}[among]
+
+    def chosen(self, pairs: PreferencePairs, among: Among) -> PreferencePairs:
+        """Pairs that count."""
+        return pairs if among == "all" else pairs.where(self._kept(pairs, among))
+
+    def by_query(self, of_group: FloatArray) -> FloatArray:
+        """Sum over the groups of each query, shape (n_queries,)."""
+        counts = self.query >= 0
+        return self._judged.sum_by_query(self.query[counts], of_group[counts])
+
+    @cached_property
+    def groups_by_query(self) -> FloatArray:
+        """Number of groups of each query, shape (n_queries,)."""
+        return self.by_query(np.ones(self.n_groups))
+
+    @cached_property
+    def contested(self) -> PreferencePairs:
+        """Every preference, one by one, of the queries that have several groups."""
+        several = np.zeros(self.n_groups, bool)
+        counts = self.query >= 0
+        several[counts] = self.groups_by_query[self.query[counts]] > 1
+        members = (several & self.complete)[self.groups.group]
+        listed = list_pairs(self.groups.group[members], self.groups.row[members], self.groups.level[members])
+        return PreferencePairs.joined([listed, self._pairs.where(several[self._pairs.group])])
+
+
+_EXPECTED = "one order within a judgment group"
+_HINT = "give contradicting views to groups of their own"
+
+
+def pairs_of_partial_groups(
+    groups: JudgmentGroups, part: IntArray, partial: BoolArray, documents: Qrels, refuse: Refuse
+) -> PreferencePairs:
+    """All preferences of the groups that have several sub-groups.
+
+    Parameters
+    ----------
+    groups : JudgmentGroups
+        What the groups said, group after group.
+    part : int64 array, shape (n,)
+        Sub-group of each row of `groups`, numbered over all groups.
+    partial : bool array, shape (n_groups,)
+        Which groups have several.
+    documents : Qrels
+        Names documents in messages.
+    refuse : callable
+        Raises the error for a row.
+
+    Raises
+    ------
+    InputError
+        A group contradicts itself.
+    """
+    found = []
+    for group in np.flatnonzero(partial).tolist():
+        begin, end = np.searchsorted(groups.group, (group, group + 1)).tolist()
+        order = _Order(groups, slice(begin, end), documents, refuse)
+        for number in dict.fromkeys(part[begin:end].tolist()):
+            order.add(np.flatnonzero(part[begin:end] == number))
+        better, worse = np.nonzero(order.closed())
+        found.append(PreferencePairs(order.rows[better], order.rows[worse], np.full(better.size, group)))
+    return PreferencePairs.joined(found)
+
+
+class _Order:
+    """The order of one group, sub-group by sub-group."""
+
+    def __init__(self, groups: JudgmentGroups, span: slice, documents: Qrels, refuse: Refuse) -> None:
+        self.rows, self._local = np.unique(groups.row[span], return_inverse=True)
+        self._levels: FloatArray = groups.level[span]
+        self._source = groups.source[span]
+        self._documents, self._refuse = documents, refuse
+        n = self.rows.size
+        self._above, self._equal = np.zeros((n, n), bool), np.zeros((n, n), bool)
+        self._seen, self._zero = np.zeros(n, bool), np.zeros(n, bool)
+
+    def add(self, places: IntArray) -> None:
+        """Take in one sub-group, given by its rows within the group."""
+        local, levels = self._local[places], self._levels[places]
+        changed = self._seen[local] & (self._zero[local] != (levels == 0))
+        if changed.any():
+            place = int(np.flatnonzero(changed)[0])
+            name, other = self._name(local[place]), "above 0" if levels[place] == 0 else "0"
+            found = f"level {levels[place]:g} for document {name}, whose level is {other} in another sub-group"
+            self._refuse(int(self._source[places[place]]), found, "a document relevant (above 0) or not (0) in all of a group", _HINT)
+        self._seen[local], self._zero[local] = True, levels == 0
+        above, equal = levels[:, None] > levels, (levels[:, None] == levels) & ~np.eye(local.size, dtype=bool)
+        block = np.ix_(local, local)
+        against = (above & (self._above[block].T | self._equal[block])) | (equal & (self._above[block] | self._above[block].T))
+        if against.any():
+            one, two = np.argwhere(against)[0].tolist()
+            relation = "above" if above[one, two] else "level with"
+            found = f"document {self._name(int(local[one]))} {relation} {self._name(int(local[two]))}, which another sub-group contradicts"
+            self._refuse(int(max(self._source[places[one]], self._source[places[two]])), found, _EXPECTED, _HINT)
+        self._above[block] |= above
+        self._equal[block] |= equal
+
+    def closed(self) -> BoolArray:
+        """Transitive closure of the order (Warshall)."""
+        above = self._above.copy()
+        for middle in range(self.rows.size):
+            above |= above[:, middle, None] & above[middle]
+        circle = np.argwhere((above & above.T) | (above & self._equal))
+        if circle.size:
+            one, two = circle[0].tolist()
+            names = self._name(one) if one == two else f"{self._name(one)} and {self._name(two)}"
+            last = int(self._source[np.isin(self._local, circle)].max())
+            self._refuse(last, f"preferences that go round in a circle through document {names}", _EXPECTED, _HINT)
+        return above
+
+    def _name(self, local: int) -> str:
+        return repr(decode_id(self._documents.table.document_id(int(self.rows[local]))))
+
+
+Levels: TypeAlias = Mapping[str, float]
+
+_NESTING = Nesting("preferences", "group", "level", "{query: {group: {document: level}}}", in_parts=True)
+
+
+class PreferenceQrels:
+    """Preferences between documents by query, judgment group and sub-group; immutable.
+
+    A judgment group is one person (or one need at one time). Of two documents in one of its sub-groups the one with the higher level is
+    preferred; equal levels express no preference. Only the order of levels matters, except that level 0 marks a document as not relevant.
+    The sub-groups of a group form one partial order: preferences that follow by transitivity count as well, and each preference counts
+    once. Groups may contradict each other; a group may not contradict itself.
+
+    Parameters
+    ----------
+    levels : mapping
+        ``{query: {group: {document: level}}}``, or with sub-groups ``{query: {group: [{document: level}, ...]}}``; levels of 0
+        or more.
+    name : str
+        Name used in messages.
+
+    Raises
+    ------
+    InputError
+        A level is negative or not finite, a group contradicts itself, or the mapping is nested differently.
+
+    References
+    ----------
+    trec_eval 10, ``-h -R prefs``; Carterette, Bennett, Chickering and Dumais (2008), Here or there: preference judgments for
+    relevance, ECIR.
+
+    Examples
+    --------
+    >>> import idealrank as ir
+    >>> preferences = ir.PreferenceQrels({"q1": {"ann": [{"d1": 3, "d2": 2}, {"d2": 5, "d4": 4}], "ben": {"d2": 1, "d1": 0}}})
+    >>> preferences.n_queries, preferences.n_groups, preferences.n_preferences
+    (1, 2, 4)
+    >>> ir.evaluate(preferences, {"q1": ["d1", "d2"]}, "prefs_simp").mean()["prefs_simp"]
+    0.75
+    """
+
+    kind: ClassVar[str] = "preferences"  # what measures call it that need it
+    _given: tuple[JudgmentGroups, IntArray]  # every level that was given, and its sub-group
+
+    def __init__(self, levels: Mapping[str, Mapping[str, "Levels | Sequence[Levels]"]], *, name: str = "preferences") -> None:
+        queries, names, parts, documents, values = _NESTING.columns(levels)
+        cells = JudgmentRows(queries, names, documents, values)
+        self._take_cells(cells, [b"%d" % part for part in parts], refuse_plainly(name, cells), name, ())
+
+    @classmethod
+    def from_cells(
+        cls, cells: JudgmentRows, subgroups: Sequence[bytes], refuse: Refuse, *, name: str = "preferences", paths: Sequence[str] = ()
+    ) -> "PreferenceQrels":
+        """Preferences that a reader has taken apart.
+
+        Parameters
+        ----------
+        cells : JudgmentRows
+            The rows.
+        subgroups : sequence of bytes
+            Sub-group of each row.
+        refuse : callable
+            Raises the error for a row.
+        name : str
+            Name used in messages.
+        paths : sequence of str
+            The files.
+
+        Examples
+        --------
+        >>> cells = JudgmentRows([b"q", b"q"], [b"ann", b"ann"], [b"a", b"b"], np.array([1.0, 0.0]))
+        >>> PreferenceQrels.from_cells(cells, [b"0", b"0"], refuse_plainly("preferences", cells)).n_preferences
+        1
+        """
+        self = cls.__new__(cls)
+        self._take_cells(cells, subgroups, refuse, name, tuple(paths))
+        return self
+
+    @classmethod
+    def from_qrels(cls, qrels: "Qrels | AssessorQrels") -> "PreferenceQrels":
+        """Convert graded judgments to preferences: of two documents the one with the higher grade is preferred.
+
+        Parameters
+        ----------
+        qrels : Qrels or AssessorQrels
+            Judgments; each query, or each query and assessor, becomes a group. A grade below 0 counts as 0.
+
+        Examples
+        --------
+        >>> PreferenceQrels.from_qrels(Qrels({"q": {"a": 2, "b": 1, "c": 0, "d": 0}})).n_preferences
+        5
+        """
+        self = cls.__new__(cls)
+        if isinstance(qrels, AssessorQrels):
+            documents, groups = qrels.documents, qrels.groups
+        else:
+            documents = qrels
+            group = np.repeat(np.arange(qrels.n_queries), np.diff(qrels.offsets))
+            row = np.arange(qrels.n_judgments)
+            groups = JudgmentGroups(np.arange(qrels.n_queries), ("0",) * qrels.n_queries, group, row, qrels.grades, row)
+        groups = replace(groups, level=np.maximum(groups.level, 0.0))
+        self._given = groups, groups.group
+        self._take(documents, groups, np.ones(len(groups.names), bool), PreferencePairs.none(), qrels.name, tuple(qrels.paths))
+        return self
+
+    def _take_cells(self, cells: JudgmentRows, subgroups: Sequence[bytes], refuse: Refuse, name: str, paths: tuple[str, ...]) -> None:
+        negative = np.flatnonzero(cells.levels < 0)
+        if negative.size:
+            refuse(int(negative[0]), f"level {cells.levels[negative[0]]:g}", "a level of 0 or more", "only the order of the levels counts")
+        # The table says of a document only whether one assessor or more call it relevant: policies for grades are not meant for levels.
+        table, groups = tabulate(cells, lambda best: (best > 0).astype(np.float64), refuse)
+        numbers: dict[tuple[int, bytes], int] = {}
+        pairs = zip(groups.group.tolist(), [subgroups[place] for place in groups.source.tolist()], strict=True)
+        part = np.array([numbers.setdefault(pair, len(numbers)) for pair in pairs], np.int64)
+        refuse_twice(groups, part, refuse)
+        n_parts = np.bincount(np.array([group for group, _ in numbers], np.int64), minlength=len(groups.names))
+        documents = Qrels.from_table(table, name=name, paths=paths)
+        found = pairs_of_partial_groups(groups, part, n_parts > 1, documents, refuse)
+        self._given = groups, part
+        self._take(documents, _once(groups), n_parts == 1, found, name, paths)
+
+    def _take(
+        self, documents: Qrels, groups: JudgmentGroups, complete: BoolArray, pairs: PreferencePairs, name: str, paths: tuple[str, ...]
+    ) -> None:
+        self.documents, self.groups, self.complete, self.pairs = documents, groups, complete, pairs
+        self.name, self.paths = name, paths
+
+    def joined(self, align: Callable[[Alignment], Judged], alignment: Alignment) -> Judged:
+        """Join a run to the documents of all groups, and add the preferences among them.
+
+        Levels only order documents, so the policies for grades do not apply.
+
+        Parameters
+        ----------
+        align : callable
+            Joins the run to `documents` under an alignment.
+        alignment : Alignment
+            As asked for.
+        """
+        judged = align(replace(alignment, grades="given", negative="zero"))
+        judged.beside["preferences"] = Preferred(self.documents, self.groups, self.complete, self.pairs, judged)
+        return judged
+
+    @property
+    def queries(self) -> QueryIds:
+        """Query ids in order of first appearance."""
+        return self.documents.queries
+
+    @property
+    def n_queries(self) -> int:
+        """Number of queries with preferences."""
+        return self.documents.n_queries
+
+    @property
+    def n_groups(self) -> int:
+        """Number of judgment groups over all queries."""
+        return len(self.groups.names)
+
+    @property
+    def grades(self) -> FloatArray:
+        """All levels, group after group; for a document with several levels in one group, the highest."""
+        return self.groups.level
+
+    @cached_property
+    def fingerprint(self) -> str:
+        """Hash of all sub-groups with their levels, in any order; see `Qrels.fingerprint`."""
+        groups, part = self._given
+        return fingerprint_of_groups(b"levels", groups.judgments(self.documents, part))
+
+    @property
+    def n_preferences(self) -> int:
+        """Number of preferences over all groups, those that follow by transitivity included."""
+        within = self.complete[self.groups.group]
+        group, level = self.groups.group[within], self.groups.level[within]
+        return int(possible_pairs(group, dense_levels(group, level), self.n_groups).sum()) + self.pairs.group.size
+
+    def __repr__(self) -> str:
+        return f"PreferenceQrels({self.name!r}: {self.n_queries} queries, {self.n_groups} groups, {self.n_preferences:,} preferences)"
+
+
+def _once(groups: JudgmentGroups) -> JudgmentGroups:
+    """Each document of a group once, with the highest of its levels: of a partial group only level 0 or not is asked."""
+    order = np.lexsort((-groups.level, groups.row, groups.group))
+    kept = np.sort(order[heads(groups.group[order], groups.row[order])])
+    return replace(groups, group=groups.group[kept], row=groups.row[kept], level=groups.level[kept], source=groups.source[kept])

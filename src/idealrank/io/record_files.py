@@ -1,0 +1,155 @@
+"""Records with named fields from JSON lines, JSON, Parquet, Arrow files and dataframes, for files of queries and of texts."""
+
+import json
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from importlib import import_module
+from typing import Any, NamedTuple, TypeAlias
+
+from idealrank._lazy import load_extra
+from idealrank.errors import FileFormatError, shown
+from idealrank.io.formats.arrow import foreign_names
+from idealrank.io.sources import Source
+
+Choose: TypeAlias = Callable[[Sequence[str]], Sequence[str]]
+"""Given the names of all columns, those that are read; raises an error if a column is missing."""
+
+BYTE_ORDER_MARK = b"\xef\xbb\xbf"  # editors put one in front
+_PARQUET, _ARROW = b"PAR1", (b"ARROW1", b"\xff\xff\xff\xff")
+_ROWS = 1 << 12
+
+
+class FieldRecord(NamedTuple):
+    """Named values, with the place and line of the record; the line is 0 where there are no lines."""
+
+    fields: Mapping[str, Any]
+    place: str
+    line: int
+
+
+def is_columnar(start: bytes) -> bool:
+    """Return whether a file that begins so is Parquet or Arrow IPC.
+
+    Examples
+    --------
+    >>> is_columnar(b"PAR1"), is_columnar(b"query,category")
+    (True, False)
+    """
+    return start.startswith((_PARQUET, *_ARROW))
+
+
+def columnar_records(source: Source, choose: Choose) -> Iterator[FieldRecord]:
+    """Rows of a Parquet or Arrow IPC file, some at a time, with the chosen columns only.
+
+    Raises
+    ------
+    FileFormatError
+        The data are damaged.
+    MissingExtraError
+        pyarrow is not installed.
+    """
+    is_parquet = bytes(source.data[:4]) == _PARQUET
+    expected, what = ("a Parquet file", "Parquet") if is_parquet else ("an Arrow IPC file or stream", "Arrow IPC")
+    pyarrow = load_extra("pyarrow", f"reading {what}", "arrow")
+    row = 0
+    try:
+        for batch in _parquet_batches(source, choose, pyarrow) if is_parquet else _arrow_batches(source, choose, pyarrow):
+            for fields in batch.to_pylist():
+                yield FieldRecord(fields, f"{source.path}: row {row} (counted from 0)", 0)
+                row += 1
+        source.refuse_cut()
+    except UnicodeDecodeError:
+        raise foreign_names(source.path) from None
+    except (pyarrow.ArrowException, OSError) as error:
+        raise FileFormatError(source.path, 0, f"damaged data ({str(error).splitlines()[0]})", expected) from None
+
+
+def _parquet_batches(source: Source, choose: Choose, pyarrow: Any) -> Iterator[Any]:
+    file = import_module("pyarrow.parquet").ParquetFile(pyarrow.PythonFile(source.open()))
+    yield from file.iter_batches(batch_size=_ROWS, columns=list(choose(file.schema_arrow.names)))
+
+
+def _arrow_batches(source: Source, choose: Choose, pyarrow: Any) -> Iterator[Any]:
+    reader, ipc = pyarrow.PythonFile(source.open()), import_module("pyarrow.ipc")
+    data = (ipc.open_file if bytes(source.data[:6]) == _ARROW[0] else ipc.open_stream)(reader).read_all()
+    data = data.select(list(choose(data.schema.names)))
+    data.validate(full=True)  # the reader maps what the file says; offsets that point outside would be followed
+    yield from data.to_batches(max_chunksize=_ROWS)
+
+
+def line_records(lines: Iterable[bytes], path: str, skip: Callable[[bytes], bool] = lambda _: False) -> Iterator[FieldRecord]:
+    """Records of JSON lines; blank lines, and those that `skip` names, are left out unread.
+
+    Examples
+    --------
+    >>> [record.fields["query"] for record in line_records([b'{"query": "q1"}', b""], "a.jsonl")]
+    ['q1']
+    """
+    for number, line in enumerate(lines, 1):
+        if skip(line) or not line.strip():
+            continue
+        try:
+            value = json.loads(line.removeprefix(BYTE_ORDER_MARK))
+        except (ValueError, RecursionError) as error:
+            raise FileFormatError(path, number, f"a line that is no JSON ({error})", "a record on each line") from None
+        yield _record(value, path, number)
+
+
+def json_records(
+    text: bytes, path: str, key: str, value: str, expected: str, *, is_wanted: Callable[[str], bool] = lambda _: True
+) -> Iterator[FieldRecord]:
+    """Records of one JSON value: an array of records, or an object of records or of values by id.
+
+    Parameters
+    ----------
+    text : bytes
+        The value.
+    path : str
+        The file, for messages.
+    key, value : str
+        Names for the fields of an object: of its ids, and of values that are no records.
+    expected : str
+        Expected content, for messages.
+    is_wanted : callable, optional
+        Tells which ids of an object are wanted.
+
+    Examples
+    --------
+    >>> [record.fields for record in json_records(b'{"q1": "news"}', "a.json", "query", "category", "{query: category}")]
+    [{'category': 'news', 'query': 'q1'}]
+    """
+    try:
+        found = json.loads(text.removeprefix(BYTE_ORDER_MARK))
+    except (ValueError, RecursionError) as error:
+        raise FileFormatError(path, 0, f"text that is no JSON ({error})", expected) from None
+    if isinstance(found, list):
+        yield from (_record(one, f"{path}: record {number}", 0) for number, one in enumerate(found, 1))
+    elif isinstance(found, dict):
+        for name, one in found.items():
+            if is_wanted(name):
+                yield FieldRecord({**(one if isinstance(one, dict) else {value: one}), key: name}, f"{path}: id {shown(repr(name))}", 0)
+    else:
+        raise FileFormatError(path, 0, type(found).__name__, expected)
+
+
+def frame_records(frame: Any, where: str, choose: Choose) -> Iterator[FieldRecord]:
+    """Rows of a dataframe, with the chosen columns only.
+
+    Examples
+    --------
+    >>> import polars
+    >>> [record.fields for record in frame_records(polars.DataFrame({"query": ["q1"], "x": [1]}), "slices", lambda names: names[:1])]
+    [{'query': 'q1'}]
+    """
+    import narwhals.stable.v2 as nw  # noqa: PLC0415  (only those who pass a dataframe pay for it)
+
+    wrapped = nw.from_native(frame)
+    chosen = wrapped.select(*choose(wrapped.collect_schema().names()))
+    rows = chosen.collect() if isinstance(chosen, nw.LazyFrame) else chosen
+    for number, fields in enumerate(rows.iter_rows(named=True)):
+        yield FieldRecord(fields, f"{where}: row {number} (counted from 0)", 0)
+
+
+def _record(value: Any, place: str, line: int) -> FieldRecord:
+    if not isinstance(value, dict):
+        raise FileFormatError(place, line, type(value).__name__, "a record: an object with named fields")
+    return FieldRecord(value, place, line)

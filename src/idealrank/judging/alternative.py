@@ -1,0 +1,201 @@
+"""The alternative annotator test: may a judge replace a person? (Calderon et al. 2025)."""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Literal, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+from scipy.special import stdtr
+
+from idealrank.data.types import BoolArray, FloatArray
+from idealrank.errors import InputError, OptionError
+from idealrank.judging.ratings import cluster_codes
+from idealrank.measures.rules import checked
+from idealrank.stats.multiple_tests import adjust
+
+Scoring: TypeAlias = Literal["accuracy", "rmse"]
+
+
+@dataclass(frozen=True)
+class AnnotatorTest:
+    """The judge in the place of one annotator.
+
+    Attributes
+    ----------
+    annotator : str
+        Name of the annotator left out.
+    n : int
+        Instances that the annotator, another one and the judge rated.
+    advantage : float
+        Share of instances on which the judge agrees with the other annotators at least as well as this one.
+    p : float
+        One-sided p value of the hypothesis that the judge is worse by more than epsilon; NaN where it is undefined.
+    rejected : bool
+        The hypothesis is rejected, corrected for the number of annotators: the judge may replace this one.
+
+    Examples
+    --------
+    >>> AnnotatorTest("ann", 50, 0.9, 0.001, True).rejected
+    True
+    """
+
+    annotator: str
+    n: int
+    advantage: float
+    p: float
+    rejected: bool
+
+
+@dataclass(frozen=True)
+class AltTest:
+    """Result of the alternative annotator test.
+
+    Attributes
+    ----------
+    winning_rate : float
+        Share of the tested annotators that the judge may replace.
+    passed : bool
+        The winning rate is at least 0.5.
+    advantage : float
+        Mean over annotators of the share of instances on which the judge agrees at least as well.
+    annotators : tuple of AnnotatorTest
+        Those tested.
+    skipped : dict of str to int
+        Annotators with too few instances, and how many they have; they still are references for the others.
+    n_dropped : int
+        Instances without the judge, or with fewer than two annotators.
+    epsilon : float
+        How much worse than a person the judge may be, in shares of instances: the price of a person.
+
+    Examples
+    --------
+    >>> ratings = [[0, 0, 1], [1, 1, 1], [2, 2, 2], [0, 1, 0]] * 10
+    >>> found = alt_test(ratings, [0, 1, 2, 0] * 10, epsilon=0.2)
+    >>> found.passed, found.winning_rate
+    (True, 1.0)
+    """
+
+    winning_rate: float
+    passed: bool
+    advantage: float
+    annotators: tuple[AnnotatorTest, ...]
+    skipped: dict[str, int]
+    n_dropped: int
+    epsilon: float
+
+
+def alt_test(
+    ratings: npt.ArrayLike,
+    judge: npt.ArrayLike,
+    *,
+    epsilon: float = 0.2,
+    scoring: Scoring = "accuracy",
+    annotators: Sequence[str] | None = None,
+    clusters: Any = None,
+    least: int = 30,
+    alpha: float = 0.05,
+) -> AltTest:
+    """Test whether a judge agrees with annotators as well as they agree with each other.
+
+    Each annotator in turn is left out. On each instance the judge wins if it agrees with the others at least as well as the annotator does,
+    and the annotator wins likewise, so that ties count for both. A one-sided t test asks whether the judge wins less often by more than
+    epsilon; the tests of all annotators are corrected by Benjamini and Yekutieli.
+
+    Parameters
+    ----------
+    ratings : array, shape (instances, annotators)
+        Grades; NaN where the annotator did not rate the instance.
+    judge : array, shape (instances,)
+        Grades of the judge; NaN where it did not rate the instance.
+    epsilon : float
+        Cost-benefit penalty: 0.2 for experts, 0.15 for skilled annotators, 0.1 for crowds, as the authors propose.
+    scoring : {"accuracy", "rmse"}
+        Agreement with the others on an instance: share of equal grades, or the root of the mean squared difference (less is better).
+    annotators : sequence of str, optional
+        Names; numbers by default.
+    clusters : array of labels, shape (instances,), optional
+        Cluster of each instance, such as its query. The standard error is then that of clusters, with clusters - 1 degrees. By default
+        instances are independent, as the authors have it.
+    least : int
+        An annotator with fewer instances is not tested.
+    alpha : float
+        False discovery rate.
+
+    Returns
+    -------
+    AltTest
+        Winning rate and verdict; no annotator tested is an error.
+
+    Raises
+    ------
+    InputError
+        A length differs, or no annotator has enough instances.
+
+    References
+    ----------
+    Calderon, Reichart and Dror (2025), The alternative annotator test for LLM-as-a-judge, arXiv 2501.10970. Benjamini and Yekutieli (2001),
+    Annals of Statistics 29.
+
+    Examples
+    --------
+    >>> people = [[0, 0], [1, 1], [2, 2], [1, 1], [0, 0]] * 8
+    >>> alt_test(people, [2, 0, 0, 0, 2] * 8).winning_rate
+    0.0
+    """
+    given, model = np.asarray(ratings, np.float64), np.asarray(judge, np.float64)
+    if given.ndim != 2 or given.shape[1] < 2 or model.shape != given.shape[:1]:
+        raise InputError(f"judge: found shape {model.shape}, expected one grade or NaN for each row of ratings {given.shape}")
+    checked("scoring", scoring, Scoring)
+    if not 0 <= epsilon < 1 or not 0 < alpha < 1:
+        raise OptionError(f"epsilon={epsilon}, alpha={alpha}: expected an epsilon from 0 to below 1 and a level between 0 and 1")
+    names = [str(number) for number in range(given.shape[1])] if annotators is None else list(annotators)
+    if len(names) != given.shape[1]:
+        raise InputError(f"annotators: found {len(names)} names, expected {given.shape[1]}")
+    codes = None if clusters is None else cluster_codes(clusters, model.size)
+    usable = ~np.isnan(model) & ((~np.isnan(given)).sum(axis=1) >= 2)
+    rows, skipped = [], {}
+    for place, name in enumerate(names):
+        kept = usable & ~np.isnan(given[:, place])
+        if kept.sum() < least:
+            skipped[name] = int(kept.sum())
+            continue
+        wins_judge, wins_person = _wins(given[kept], model[kept], place, scoring)
+        p = _p_value(wins_person.astype(float) - wins_judge, epsilon, None if codes is None else codes[kept])
+        rows.append((name, int(kept.sum()), float(wins_judge.mean()), p))
+    if not rows:
+        raise InputError(f"ratings: found no annotator with {least} instances that another annotator and the judge rated, expected one")
+    # An undefined p value rejects nothing.
+    rejected = adjust([1.0 if math.isnan(p) else p for *_, p in rows], "by") <= alpha
+    tested = tuple(AnnotatorTest(*row, rejected=bool(one)) for row, one in zip(rows, rejected, strict=True))
+    rate = float(rejected.mean())
+    n_dropped = int((~usable & ((~np.isnan(given)).any(axis=1) | ~np.isnan(model))).sum())
+    return AltTest(rate, rate >= 0.5, float(np.mean([one.advantage for one in tested])), tested, skipped, n_dropped, epsilon)
+
+
+def _wins(given: FloatArray, model: FloatArray, place: int, scoring: Scoring) -> tuple[BoolArray, BoolArray]:
+    """Instances on which the judge, and the annotator, agree with the others at least as well."""
+    others = np.delete(given, place, axis=1)
+    sides = []
+    for grades in (model, given[:, place]):
+        apart = others - grades[:, None]
+        score = np.where(np.isnan(apart), 0.0, apart == 0 if scoring == "accuracy" else -(apart**2)).sum(axis=1)
+        sides.append(score)  # over the same others: the sum orders as the mean, and as the root, do
+    return sides[0] >= sides[1], sides[1] >= sides[0]
+
+
+def _p_value(differences: FloatArray, epsilon: float, codes: "npt.NDArray[np.int64] | None") -> float:
+    """One-sided p value of a mean of at least epsilon."""
+    n, above = differences.size, float(differences.mean()) - epsilon
+    if codes is None:
+        variance, df = float(differences.var(ddof=1)) / n, n - 1
+    else:
+        totals = np.bincount(codes, differences - differences.mean())
+        df = np.unique(codes).size - 1
+        if df < 1:
+            raise InputError("clusters: found one cluster of an annotator, expected at least 2")
+        variance = (df + 1) / df * float((totals**2).sum()) / n**2
+    if variance == 0:
+        return math.nan if above == 0 else float(above > 0)
+    return float(stdtr(df, above / math.sqrt(variance)))

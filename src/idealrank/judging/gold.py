@@ -1,0 +1,259 @@
+"""Gold questions: accuracy of each assessor with its interval, drift between batches, and questions that split the assessors."""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from scipy.special import betaln, gammaln
+
+from idealrank.data.types import BoolArray, FloatArray
+from idealrank.errors import InputError, OptionError
+from idealrank.judging.interrater import agreement
+from idealrank.judging.quantiles import z_quantile
+
+_LIMIT = 0.0027  # both tails of three standard deviations of a normal: the usual limits of a control chart
+
+
+@dataclass(frozen=True)
+class BatchAccuracy:
+    """Accuracy of one assessor in one batch of gold questions: a point of a control chart.
+
+    Attributes
+    ----------
+    batch : str
+        Label.
+    n, n_right : int
+        Gold questions answered, and answered right.
+    limits : tuple of float
+        Lowest and highest share that chance explains if the assessor is as good here as in the earlier batches; 0 and 1 for the first.
+    p : float
+        Two-sided p value of that hypothesis.
+    drifts : bool
+        The share is outside the limits.
+
+    Examples
+    --------
+    >>> BatchAccuracy("week 2", 20, 10, (0.6, 1.0), 0.0004, True).accuracy
+    0.5
+    """
+
+    batch: str
+    n: int
+    n_right: int
+    limits: tuple[float, float]
+    p: float
+    drifts: bool
+
+    @property
+    def accuracy(self) -> float:
+        """Share of right answers."""
+        return self.n_right / self.n
+
+
+@dataclass(frozen=True)
+class AssessorAccuracy:
+    """Accuracy of one assessor on gold questions.
+
+    Attributes
+    ----------
+    assessor : str
+        Name.
+    n, n_right : int
+        Gold questions answered, and answered right.
+    accuracy : float
+        Their ratio; NaN without a question.
+    interval : tuple of float
+        Low and high: Wilson's, or by leaving out one cluster at a time.
+    bias : float
+        Mean of the grade less the gold grade.
+    batches : tuple of BatchAccuracy
+        In order of first appearance; empty without batches.
+
+    Examples
+    --------
+    >>> one = gold_accuracy([[1, 0], [0, 0], [2, 1]], [1, 0, 2], assessors=["ann", "ben"]).assessors[1]
+    >>> one.assessor, one.n_right, round(one.interval[0], 3)
+    ('ben', 1, 0.061)
+    """
+
+    assessor: str
+    n: int
+    n_right: int
+    accuracy: float
+    interval: tuple[float, float]
+    bias: float
+    batches: tuple[BatchAccuracy, ...]
+
+
+@dataclass(frozen=True)
+class GoldReport:
+    """Assessors and gold questions.
+
+    Attributes
+    ----------
+    assessors : tuple of AssessorAccuracy
+        In the order of the columns.
+    questions : tuple of (int, int, float)
+        Unit, assessors that answered it, and share of right answers; the hardest first.
+    confidence, target : float
+        Confidence level, and the accuracy that is wanted; NaN for none.
+
+    Examples
+    --------
+    >>> report = gold_accuracy([[1, 0]] * 30 + [[0, 0]] * 30, [1] * 30 + [0] * 30, assessors=["ann", "ben"], target=0.9)
+    >>> report.to_retrain
+    ('ben',)
+    """
+
+    assessors: tuple[AssessorAccuracy, ...]
+    questions: tuple[tuple[int, int, float], ...]
+    confidence: float
+    target: float
+
+    @property
+    def to_retrain(self) -> tuple[str, ...]:
+        """Assessors with an interval below the target, or a last batch below its limits."""
+        below = {one.assessor for one in self.assessors if one.interval[1] < self.target}
+        worse = {
+            one.assessor
+            for one in self.assessors
+            if one.batches and one.batches[-1].drifts and one.batches[-1].accuracy < one.batches[-1].limits[0]
+        }
+        return tuple(one.assessor for one in self.assessors if one.assessor in below | worse)
+
+    @property
+    def splitting(self) -> tuple[int, ...]:
+        """Units that at least two assessors answered and no more than half of them right: the question may be at fault."""
+        return tuple(unit for unit, n, share in self.questions if n >= 2 and share <= 0.5)
+
+
+def gold_accuracy(
+    ratings: npt.ArrayLike,
+    gold: npt.ArrayLike,
+    *,
+    assessors: Sequence[str] | None = None,
+    batches: Any = None,
+    clusters: Any = None,
+    target: float | None = None,
+    confidence: float = 0.95,
+) -> GoldReport:
+    """Compute the accuracy of each assessor on gold questions, and its drift between batches.
+
+    Parameters
+    ----------
+    ratings : array, shape (units, assessors)
+        Grades; NaN where the assessor did not rate the unit.
+    gold : array, shape (units,)
+        True grades; NaN where unknown.
+    assessors : sequence of str, optional
+        Names; numbers by default.
+    batches : array of labels, shape (units,), optional
+        Batch of each unit, in the order of work. Each batch is held against the assessor's earlier batches, with limits that chance leaves
+        once in 370 batches, as three standard deviations of a normal.
+    clusters : array of labels, shape (units,), optional
+        Cluster of each unit, such as its query; by default units are independent.
+    target : float, optional
+        Accuracy that is wanted.
+    confidence : float
+        Confidence level of intervals.
+
+    Raises
+    ------
+    InputError
+        No unit has a gold grade, or a length differs.
+
+    References
+    ----------
+    Wilson (1927), Probable inference, JASA 22; Shewhart (1931), Economic Control of Quality of Manufactured Product, for control charts,
+    here with limits of the beta-binomial prediction.
+
+    Examples
+    --------
+    >>> ratings, gold = [[1, 1], [0, 1], [2, 2], [1, 1]], [1, 0, 2, 1]
+    >>> [(one.assessor, one.accuracy) for one in gold_accuracy(ratings, gold, assessors=["ann", "ben"]).assessors]
+    [('ann', 1.0), ('ben', 0.75)]
+    """
+    given, truth = np.asarray(ratings, np.float64), np.asarray(gold, np.float64)
+    if given.ndim != 2 or truth.shape != given.shape[:1]:
+        raise InputError(f"gold: found shape {truth.shape}, expected one grade or NaN for each row of ratings, shape {given.shape}")
+    if np.isnan(truth).all():
+        raise InputError("gold: found no gold grade, expected at least one")
+    if target is not None and not 0 <= target <= 1:
+        raise OptionError(f"target={target}: expected a share from 0 to 1")
+    names = [str(number) for number in range(given.shape[1])] if assessors is None else list(assessors)
+    labels = None if batches is None else np.asarray(batches)
+    if len(names) != given.shape[1] or (labels is not None and labels.shape != truth.shape):
+        raise InputError(f"assessors and batches: expected {given.shape[1]} names, and one batch for each of the {truth.size} units")
+    found = []
+    for name, grades in zip(names, given.T, strict=True):
+        known = ~np.isnan(grades) & ~np.isnan(truth)
+        right = known & (grades == truth)
+        n, n_right = int(known.sum()), int(right.sum())
+        interval = _interval(grades, truth, known, clusters, confidence)
+        bias = float((grades - truth)[known].mean()) if n else math.nan
+        chart = () if labels is None else _chart(known, right, labels)
+        found.append(AssessorAccuracy(name, n, n_right, n_right / n if n else math.nan, interval, bias, chart))
+    return GoldReport(tuple(found), _questions(given, truth), confidence, math.nan if target is None else target)
+
+
+def _interval(grades: FloatArray, truth: FloatArray, known: BoolArray, clusters: Any, confidence: float) -> tuple[float, float]:
+    if not known.any():
+        return math.nan, math.nan
+    if clusters is None:
+        return wilson_interval(int((grades == truth)[known].sum()), int(known.sum()), confidence)
+    pair = np.stack([grades, truth], axis=1)[known]
+    one = agreement(pair, "percent", clusters=np.asarray(clusters)[known], interval=True, confidence=confidence)
+    return max(one.interval[0], 0.0), one.interval[1]
+
+
+def wilson_interval(n_right: int, n: int, confidence: float = 0.95) -> tuple[float, float]:
+    """Compute Wilson's interval of a share.
+
+    Examples
+    --------
+    >>> [round(end, 4) for end in wilson_interval(8, 10)]
+    [0.4902, 0.9433]
+    """
+    z, share = z_quantile(confidence), n_right / n
+    middle = (share + z**2 / (2 * n)) / (1 + z**2 / n)
+    reach = z / (1 + z**2 / n) * math.sqrt(share * (1 - share) / n + z**2 / (4 * n**2))
+    return max(middle - reach, 0.0), min(middle + reach, 1.0)
+
+
+def _chart(known: BoolArray, right: BoolArray, labels: "np.ndarray[Any, Any]") -> tuple[BatchAccuracy, ...]:
+    """Hold each batch against the earlier ones, whose accuracy is uncertain too: by the beta-binomial prediction from them."""
+    found: list[BatchAccuracy] = []
+    before, right_before = 0, 0
+    for label in dict.fromkeys(labels[known].tolist()):
+        inside = known & (labels == label)
+        n, n_right = int(inside.sum()), int(right[inside].sum())
+        if not before:
+            found.append(BatchAccuracy(str(label), n, n_right, (0.0, 1.0), 1.0, drifts=False))
+        else:
+            chances = _predicted(n, right_before + 0.5, before - right_before + 0.5)
+            at_most, at_least = np.cumsum(chances), np.cumsum(chances[::-1])[::-1]
+            usual = np.flatnonzero((at_most > _LIMIT / 2) & (at_least > _LIMIT / 2)) / n
+            p = min(1.0, 2 * float(min(at_most[n_right], at_least[n_right])))
+            limits = (float(usual[0]), float(usual[-1]))
+            found.append(BatchAccuracy(str(label), n, n_right, limits, p, drifts=not limits[0] <= n_right / n <= limits[1]))
+        before, right_before = before + n, right_before + n_right
+    return tuple(found)
+
+
+def _predicted(n: int, right: float, wrong: float) -> FloatArray:
+    """Chance of 0 to n right answers under a beta-binomial distribution."""
+    counts = np.arange(n + 1)
+    ways = gammaln(n + 1) - gammaln(counts + 1) - gammaln(n - counts + 1)
+    return np.asarray(np.exp(ways + betaln(counts + right, n - counts + wrong) - betaln(right, wrong)))
+
+
+def _questions(given: FloatArray, truth: FloatArray) -> tuple[tuple[int, int, float], ...]:
+    """Gold questions with the share of right answers, the hardest first."""
+    units = np.flatnonzero(~np.isnan(truth) & ~np.isnan(given).all(axis=1))
+    answered = (~np.isnan(given[units])).sum(axis=1)
+    share = (given[units] == truth[units, None]).sum(axis=1) / answered
+    order = np.argsort(share, kind="stable")
+    return tuple((int(units[place]), int(answered[place]), float(share[place])) for place in order)

@@ -1,0 +1,293 @@
+"""Sums over lists: gain x weight, running sums and products, and sums that no float64 can hold.
+
+The weight of a rank depends on no document found. Sums are over hits, or fast over arrays of lists of one length with every item
+judged: rows are worked on a block at a time, so that what is computed from a block stays in the cache, and the ranks of a row are
+summed one after another. All sums have the bits of a plain loop, whatever other queries there are. A sum beyond float64 is an error,
+never infinity, a 0 beside it, or NaN.
+"""
+
+from collections.abc import Callable
+from functools import wraps
+from typing import TypeAlias, TypeVar, cast
+
+import numpy as np
+
+from idealrank.data.judged import Hits, Judged, Rectangle, TieMembers
+from idealrank.data.segments import sizes_of, starts_of
+from idealrank.data.types import FloatArray, IntArray
+from idealrank.errors import InputError, shown
+from idealrank.measures.cutoffs import Cutoff
+from idealrank.measures.discounts import Discount, RankDiscount
+from idealrank.measures.measure import Measure, PerQuery
+from idealrank.measures.ranks import hit_weights, tie_weights
+
+# Rows of a block: with twenty members of ties in each, its columns fit the second-level cache.
+_BLOCK = 4096
+_FEW = 64
+
+GainFunction: TypeAlias = Callable[[FloatArray], FloatArray]
+
+
+def sum_rows(grades: FloatArray, gain: GainFunction, weights: FloatArray) -> FloatArray:
+    """Sum of gain x weight along each row.
+
+    Parameters
+    ----------
+    grades : float64 array, shape (n_queries, width)
+        By rank.
+    gain : callable
+        Gives the gains of an array of grades.
+    weights : float64 array, shape (n_ranks,)
+        Of the ranks from 1 on; ranks beyond count nothing.
+
+    Examples
+    --------
+    >>> sum_rows(np.array([[3.0, 1.0, 2.0]]), lambda grades: grades, np.array([1.0, 0.5]))
+    array([3.5])
+    """
+    sums = np.zeros(grades.shape[0])
+    for top in range(0, grades.shape[0], _BLOCK):
+        rows = slice(top, top + _BLOCK)
+        _add_ranks(sums[rows], gain(grades[rows, : weights.size]), weights)
+    return sums
+
+
+def sum_tied_rows(
+    grades: FloatArray, ties: TieMembers, gain: GainFunction, weights: FloatArray, tied_weights: Callable[[Hits, FloatArray], FloatArray]
+) -> FloatArray:
+    """Sum of gain x weight along each row, where members of ties have weights of their own.
+
+    Parameters
+    ----------
+    grades, gain, weights
+        As for `sum_rows`.
+    ties : TieMembers
+        Every member of the ties that begin within the ranks of `weights`; some may stand beyond them.
+    tied_weights : callable
+        Gives the weights of tied hits from these and their gains.
+
+    Examples
+    --------
+    >>> two = (np.array(column) for column in ([0, 0], [1, 2], [1, 1], [2, 2], [3.0, 1.0]))
+    >>> sum_tied_rows(np.array([[3.0, 1.0, 2.0]]), TieMembers(*two), lambda grades: grades, np.array([1.0, 0.5, 0.5]), lambda *_: 0.75)
+    array([4.])
+    """
+    sums = np.zeros(grades.shape[0])
+    starts = np.searchsorted(ties.query, np.arange(0, grades.shape[0] + _BLOCK, _BLOCK))
+    for block, top in enumerate(range(0, grades.shape[0], _BLOCK)):
+        total = sums[top : top + _BLOCK]
+        members = ties.part(slice(starts[block], starts[block + 1]))
+        row = members.query - top
+        _add_ranks(total, _without(gain(grades[top : top + _BLOCK, : weights.size]), row, members.rank), weights)
+        gains = gain(members.grade)
+        total += np.bincount(row, weights=gains * tied_weights(members, gains), minlength=total.size)
+    return sums
+
+
+def _add_ranks(total: FloatArray, gains: FloatArray, weights: FloatArray) -> None:
+    """Add gain x weight to the totals, which are 0, rank after rank; with the ranks as rows, what is added lies together."""
+    if gains.shape[0] < _FEW and gains.shape[1] and weights.size:  # a step of Python for each rank would take longer than the sum
+        total += np.cumsum(gains[:, : weights.size] * weights, axis=1)[:, -1]  # one after another, too: the same bits
+        return
+    for terms in np.multiply(gains[:, : weights.size].T, weights[:, np.newaxis], order="C"):
+        total += terms
+
+
+def _without(gains: FloatArray, row: IntArray, rank: IntArray) -> FloatArray:
+    """The gains, 0 for tied documents, which are counted by their groups; the last column is of no rank."""
+    width = gains.shape[1]
+    others = np.empty((gains.shape[0], width + 1))
+    others[:, :width] = gains
+    others.reshape(-1)[row * (width + 1) + np.minimum(rank, width + 1) - 1] = 0.0
+    return others
+
+
+def weighted_gains(
+    judged: Judged, gain: Callable[[FloatArray], FloatArray], discount: RankDiscount, cutoff: Cutoff | None
+) -> FloatArray:  # fmt: skip
+    """Sum of gain x discount over the ranks of each query, shape (n_queries,); of the expected discount where ties are averaged.
+
+    Examples
+    --------
+    >>> from idealrank.data.alignment import Alignment
+    >>> from idealrank.data.align import align
+    >>> from idealrank.data.qrels import Qrels
+    >>> from idealrank.data.run import Run
+    >>> judged = align(Qrels({"q": {"a": 3}}), Run({"q": ["b", "a"]}), Alignment())
+    >>> weighted_gains(judged, lambda grades: grades, RankDiscount("half", lambda rank: 0.5**rank), None)
+    array([0.75])
+    """
+    rectangle = judged.rectangle
+    if rectangle is None or not is_deep_enough(judged, cutoff):
+        gains = gain(judged.hits.grade)
+        return judged.sum_by_query(judged.hits.query, gains * hit_weights(judged, judged.hits, gains, discount, cutoff))
+    width = rectangle.grades.shape[1]
+    rank = np.arange(1, (min(width, cutoff) if isinstance(cutoff, int) else width) + 1)
+    weights = discount.at(rank, rank)
+    return sum_rectangle(judged, rectangle, gain, weights, discount, cutoff)
+
+
+def sum_rectangle(
+    judged: Judged, rectangle: Rectangle, gain: GainFunction, weights: FloatArray, discount: Discount, cutoff: Cutoff | None
+) -> FloatArray:  # fmt: skip
+    """Sum of gain x weight over the rows of a rectangle of lists, ties weighed as the convention says.
+
+    Examples
+    --------
+    >>> from idealrank.data.alignment import Alignment
+    >>> from idealrank.data.lists import Lists, judge_lists
+    >>> judged, half = judge_lists(Lists.from_arrays([[1, 0]], [[2, 1]]), Alignment()), RankDiscount("half", lambda rank: 0.5**rank)
+    >>> sum_rectangle(judged, judged.rectangle, lambda grades: grades, np.array([0.5, 0.25]), half, None)
+    array([0.5])
+    """
+    if rectangle.ties is None or judged.ties == "input":
+        return sum_rows(rectangle.grades, gain, weights)
+
+    def weigh(members: Hits, gains: FloatArray) -> FloatArray:
+        if judged.ties == "expected":
+            return tie_weights(judged, members, discount, cutoff)
+        return hit_weights(judged, members, gains, discount, cutoff)
+
+    return sum_tied_rows(rectangle.grades, rectangle.ties, gain, weights, weigh)
+
+
+def is_deep_enough(judged: Judged, cutoff: Cutoff | None) -> bool:
+    """Return whether the rectangle of some lists holds every rank within the cutoff.
+
+    Examples
+    --------
+    >>> from idealrank.data.alignment import Alignment
+    >>> from idealrank.data.lists import Lists, judge_lists
+    >>> is_deep_enough(judge_lists(Lists.from_arrays([1, 0], [2, 1]), Alignment()), 10)
+    True
+    """
+    if judged.rectangle is None:
+        return False
+    if judged.depth == 0:
+        return cutoff is None or isinstance(cutoff, int)
+    return isinstance(cutoff, int) and cutoff <= max(judged.rectangle.grades.shape[1], judged.depth)
+
+
+def running_sums(query: IntArray, values: FloatArray) -> FloatArray:
+    """Sum of the values of each query up to and with each place.
+
+    Lists are laid beside each other by their length to the next power of two, so that the memory is at most twice that of the values.
+
+    Parameters
+    ----------
+    query : int64 array, shape (n,)
+        Query codes, grouped by query.
+    values : float64 array, shape (n,)
+        What is summed.
+
+    Examples
+    --------
+    >>> running_sums(np.array([0, 0, 2]), np.array([1.0, 2.0, 4.0]))
+    array([1., 3., 4.])
+    """
+    return _running(query, values, np.add)
+
+
+def running_products(query: IntArray, values: FloatArray) -> FloatArray:
+    """Product of the values of each query up to and with each place, as `running_sums`.
+
+    Examples
+    --------
+    >>> running_products(np.array([0, 0, 2]), np.array([0.5, 0.5, 4.0]))
+    array([0.5 , 0.25, 4.  ])
+    """
+    return _running(query, values, np.multiply)
+
+
+def sums_before(query: IntArray, values: FloatArray) -> FloatArray:
+    """Sum of the values of each query before each place.
+
+    Examples
+    --------
+    >>> sums_before(np.array([0, 0, 2]), np.array([1.0, 2.0, 4.0]))
+    array([0., 1., 0.])
+    """
+    sums = np.concatenate(([0.0], running_sums(query, values)))[: values.size]
+    sums[starts_of(query)] = 0.0
+    return sums
+
+
+def spread(sizes: IntArray) -> tuple[IntArray, IntArray]:
+    """The group of each place, and the number of the place in it from 1 on, for groups of these sizes.
+
+    Examples
+    --------
+    >>> spread(np.array([2, 0, 1]))
+    (array([0, 0, 2]), array([1, 2, 1]))
+    """
+    group = np.repeat(np.arange(sizes.size), sizes)
+    return group, np.arange(1, group.size + 1) - np.repeat(np.cumsum(sizes) - sizes, sizes)
+
+
+def _running(query: IntArray, values: FloatArray, step: np.ufunc) -> FloatArray:
+    sums = np.empty(values.size)
+    starts = starts_of(query)
+    sizes = sizes_of(starts, query.size)
+    widths = np.frexp(sizes - 0.5)[1]  # the power of two that holds so many
+    for width in np.unique(widths).tolist():
+        chosen = widths == width
+        place = np.arange(1 << max(width, 0))
+        rows = starts[chosen][:, np.newaxis] + place
+        real = place < sizes[chosen][:, np.newaxis]
+        block = np.where(real, values[np.minimum(rows, values.size - 1)], 0.0)
+        sums[rows[real]] = step.accumulate(block, axis=1)[real]
+    return sums
+
+
+Compute = TypeVar("Compute", bound=Callable[..., PerQuery])
+
+
+def too_large(measure: Measure) -> InputError:
+    """The error for sums beyond float64.
+
+    Examples
+    --------
+    >>> from idealrank.measures.dcg import DCG
+    >>> str(too_large(DCG())).partition(";")[0]
+    'DCG: a sum of gains is larger than a number can be (1.8e308)'
+    """
+    return InputError(f"{shown(measure)}: a sum of gains is larger than a number can be (1.8e308); use smaller grades, or a table of gains")
+
+
+def finite_sums(measure: Measure, sums: FloatArray) -> FloatArray:
+    """The sums, where all of them are numbers.
+
+    Raises
+    ------
+    InputError
+        One of them is not.
+
+    Examples
+    --------
+    >>> from idealrank.measures.dcg import DCG
+    >>> finite_sums(DCG(), np.array([1.5]))
+    array([1.5])
+    """
+    if not np.isfinite(sums).all():
+        raise too_large(measure)
+    return sums
+
+
+def refuse_overflow(compute: Compute) -> Compute:
+    """Let `compute` of a measure end in that error where any product or running sum on its way is beyond float64.
+
+    Parameters
+    ----------
+    compute : callable
+        Method of a measure.
+    """
+
+    @wraps(compute)
+    def refusing(self: Measure, judged: Judged) -> PerQuery:
+        try:
+            with np.errstate(over="raise"):
+                return compute(self, judged)
+        except FloatingPointError:
+            raise too_large(self) from None
+
+    return cast("Compute", refusing)

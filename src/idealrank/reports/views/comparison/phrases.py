@@ -1,0 +1,342 @@
+"""Phrases of a comparison: how far the judgments reach, how similar the rankings are, and a difference as results that users get.
+
+Reach is the share of unjudged documents that would have to be relevant, and the likely share. Every output that says it takes it from
+here. Nothing here knows where the sentence will stand: names come fit for that place, and `Phrases` says what the judgments have to
+carry.
+"""
+
+import math
+from typing import NamedTuple
+
+from idealrank.analysis.comparison import Difference, Pair, Rankings
+from idealrank.analysis.comparison.tipping import Tipping
+from idealrank.errors import IdealrankError
+from idealrank.measures.binary import P, R
+from idealrank.measures.measure import Measure
+from idealrank.measures.measure_texts import number_text
+from idealrank.measures.parse import parse_measure
+from idealrank.measures.precision import Success
+
+BOTH_RUNS = (
+    "tips at leaves the other run's unjudged documents at 0, the verdict counts both runs' documents: it stands if the difference stays "
+    "significant, with its sign, with the run behind at likely behind and the run ahead at likely ahead, and with both at the higher "
+    "upper limit"
+)
+"""The rule of the verdict in a phrase: why a difference may stand though its tipping point is low."""
+
+
+class Phrases(NamedTuple):
+    """Phrases for what a test has found, and for what becomes of it.
+
+    Attributes
+    ----------
+    goes, stays : str
+        What follows where unjudged documents undo the answer, and where they do not.
+    weak : str
+        What is said where the t test, by which tipping points go, does not find it even as judged.
+    turns : str
+        The sign turns, after ``it would``; empty where the sign is not what was asked about.
+
+    Examples
+    --------
+    >>> Phrases().goes
+    'this difference would no longer be significant'
+    """
+
+    goes: str = "this difference would no longer be significant"
+    stays: str = "this difference would stay significant"
+    weak: str = "by the paired t test this difference is not significant"
+    turns: str = "turn its sign"
+
+
+SIGNIFICANT = Phrases()
+"""The answer of a comparison: a difference is significant."""
+
+
+def tipping_text(tipping: Tipping, a: str, b: str, answer: Phrases = SIGNIFICANT) -> str:
+    """The tipping point in a clause that begins with a small letter and has no full stop; empty where nothing can tip.
+
+    Parameters
+    ----------
+    tipping : Tipping
+        Of one difference.
+    a, b : str
+        Names of the runs.
+    answer : Phrases
+        Phrases for what the test has found; default that a difference is significant.
+
+    Returns
+    -------
+    str
+        Empty where there is no difference, or the run that is behind shows no unjudged document that the other one does not.
+
+    Examples
+    --------
+    >>> common = dict(side="b", significance_both=0.2, sign_both=0.3, unjudged_a=9, unjudged_b=58, unjudged_both=3)
+    >>> common |= dict(rate_judged=0.38, rate_exclusive=None, n_judged=80, n_exclusive=0, likely=0.5)
+    >>> common |= dict(likely_ahead=0.0, likely_both=0.5, reaches=False)
+    >>> print(tipping_text(Tipping(**common, significance=0.12, sign=0.34), "old", "new"))  # doctest: +NORMALIZE_WHITESPACE
+    this difference would no longer be significant if 12 % of the 58 documents that only new shows without a judgment were relevant,
+    and turn its sign if 34 % were; among judged documents at these ranks 38 % are relevant; 12 % is far below that, so unjudged
+    documents may well explain it
+    """
+    own = {"a": (a, tipping.unjudged_a), "b": (b, tipping.unjudged_b), None: ("", 0)}
+    name, count = own[tipping.side]
+    if not count:
+        if tipping.reaches or not tipping.unjudged_both or not tipping.significance_both:
+            return ""
+        shown = f"{tipping.unjudged_both:,} {'document' if tipping.unjudged_both == 1 else 'documents'}"
+        return f"{answer.goes} if {share(tipping.significance_both)} of the {shown} that both show without a judgment were relevant"
+    documents = f"the {count:,} {'document' if count == 1 else 'documents'} that only {name} shows without a judgment"
+    other = b if tipping.side == "a" else a
+    stands = tipping.reaches and tipping.significance is not None and 0 < tipping.significance <= tipping.likely
+    ahead = (
+        f"; at least {share(tipping.likely_ahead)} of those that only {other} shows are likely to be, too, so it stands" if stands else ""
+    )
+    return f"{_share_text(tipping, documents, answer)}; {_rate_text(tipping, name)}{ahead}{_conclusion(tipping)}"
+
+
+def _share_text(tipping: Tipping, documents: str, answer: Phrases) -> str:
+    if tipping.significance is None:
+        return f"{answer.stays} even if all of {documents} were relevant"
+    if tipping.significance == 0:
+        said = f"{answer.weak} as judged"
+        if answer.turns and tipping.sign is not None:
+            return f"{said}; it would {answer.turns} if {share(tipping.sign)} of {documents} were relevant"
+        return said
+    said = f"{answer.goes} if {share(tipping.significance)} of {documents} were relevant"
+    if not answer.turns:
+        return said
+    if tipping.sign is None:
+        return f"{said}, but not {answer.turns} even if all were"
+    return f"{said}, and {answer.turns} if {share(tipping.sign)} were"
+
+
+def _rate_text(tipping: Tipping, name: str) -> str:
+    """Describe the shares to compare with."""
+    if tipping.rate_judged is None:
+        return "no document at these ranks is judged"
+    said = f"among judged documents at these ranks {share(tipping.rate_judged)} are relevant"
+    if tipping.rate_exclusive is not None:
+        said += f", among those that only {name} shows {share(tipping.rate_exclusive)}"
+    if not tipping.reaches and max(tipping.rate_judged, tipping.rate_exclusive or 0.0) < (tipping.significance or 0.0) <= tipping.likely:
+        said += f", and from so few up to {share(tipping.likely)} is taken to be likely"
+    return said
+
+
+def _conclusion(tipping: Tipping) -> str:
+    """State the conclusion if the judgments do not reach; the end of the sentence."""
+    if tipping.reaches or tipping.significance == 0:  # what is not significant needs no explanation
+        return ""
+    if tipping.significance is None or tipping.significance > tipping.likely:
+        return "; but where documents of both runs are as likely to be relevant, unjudged documents may well explain it"
+    rates = [rate for rate in (tipping.rate_judged, tipping.rate_exclusive) if rate is not None]
+    least = min(rates, default=0.0)
+    if tipping.significance < least:
+        far = "far " if tipping.significance <= least / 2 else ""
+        return f"; {share(tipping.significance)} is {far}below that, so unjudged documents may well explain it"
+    return ", so unjudged documents may well explain it"
+
+
+def unknown_text(reason: str | None) -> str:
+    """Why a tipping point is not known, in a clause as of `tipping_text`; empty without a reason.
+
+    Examples
+    --------
+    >>> unknown_text("LastRel falls as documents become relevant")
+    'how far the judgments reach is not known: LastRel falls as documents become relevant'
+    >>> unknown_text("how far the judgments reach was not looked at")
+    'how far the judgments reach was not looked at'
+    """
+    if not reason:
+        return ""
+    return reason if reason.startswith("how far the judgments reach") else f"how far the judgments reach is not known: {reason}"
+
+
+def reach_text(tipping: Tipping | None, reason: str | None, a: str, b: str, answer: Phrases = SIGNIFICANT) -> str:
+    """Either of `tipping_text` and `unknown_text`, whichever there is.
+
+    Examples
+    --------
+    >>> reach_text(None, "not asked", "old", "new")
+    'how far the judgments reach is not known: not asked'
+    """
+    return unknown_text(reason) if tipping is None else tipping_text(tipping, a, b, answer)
+
+
+def sentence(clause: str) -> str:
+    """A clause as a sentence; empty where it is.
+
+    Examples
+    --------
+    >>> sentence("it would stay significant"), sentence("")
+    ('It would stay significant.', '')
+    """
+    return f"{clause[:1].upper()}{clause[1:]}." if clause else ""
+
+
+def share(part: float) -> str:
+    """A share in percent; no share but 0 and 1 looks like 0 % or 100 %.
+
+    Examples
+    --------
+    >>> [share(part) for part in (0.0, 0.0004, 0.034, 0.12, 0.996, 1.0)]
+    ['0 %', 'under 0.1 %', '3.4 %', '12 %', '99.6 %', '100 %']
+    """
+    if part in (0, 1):
+        return f"{100 * part:.0f} %"
+    if part < 0.001:
+        return "under 0.1 %"
+    if part > 0.999:
+        return "over 99.9 %"
+    return f"{100 * part:.{0 if 0.0995 <= part <= 0.99 else 1}f} %"
+
+
+def unchanged(found: Rankings | None) -> list[str]:
+    r"""A sentence for each depth looked at, the first with RBO; none where rankings were not compared.
+
+    The depth said is that of the lists where they are shorter than the cutoff: 4.3 of 10 results are shared, not 42.8 of 100. Where lists
+    of several lengths are, there is no one depth, and the sentence gives the share.
+
+    Examples
+    --------
+    >>> unchanged(Rankings(200, {"Same@10": 0.155, "Same(order=any)@10": 0.155, "overlap@10": 0.61, "RBO(p=0.9)@100": 0.62}))
+    ['The first 10 results are the same on 31 of the 200 queries that both answer; on average 6.1 of 10 are shared, RBO 0.62.']
+    """
+    if found is None:
+        return []
+    if not found.queries:
+        return ["The runs answer no query of these in common."]
+    rbo = [f", RBO {mean:.2f}" for text, mean in found.mean.items() if text.startswith("RBO") and math.isfinite(mean)][:1]
+    depths = [text.removeprefix("Same@") for text in found.mean if text.startswith("Same@")]
+    depths = [depth for depth in depths if found.mean.keys() >= {f"Same(order=any)@{depth}", f"overlap@{depth}"}]
+    said = list(dict.fromkeys(_at(depth, found) for depth in depths))  # two cutoffs beyond short lists look at the same ranks
+    return [one + (rbo[0] if rbo and not number else "") + "." for number, one in enumerate(said)]
+
+
+def _at(depth: str, found: Rankings) -> str:
+    same, in_any_order = (round(found.queries * found.mean[f"{text}@{depth}"]) for text in ("Same", "Same(order=any)"))
+    shared = found.mean[f"overlap@{depth}"]
+    what, ranks = _looked_at(depth, found)
+    if same == found.queries:
+        return f"{what} the same on each of the {same:,} queries that both answer"
+    more = f", and on {in_any_order - same:,} more in another order" if in_any_order > same else ""
+    text = f"{what} the same on {f'{same:,}' if same else 'none'} of the {found.queries:,} queries that both answer{more}"
+    # overlap@k divides by k: times k it is a number of documents, whatever the lengths of the lists.
+    count = f"{shared * int(depth):.1f}" if depth.isdigit() else f"{shared:.0%}"
+    share = count if ranks is None else f"{count} of {ranks}"
+    return text if ranks == 1 else f"{text}; on average {share} are shared"
+
+
+def _looked_at(depth: str, found: Rankings) -> tuple[str, int | None]:
+    """Subject of the sentence, and the number of ranks where all queries have the same: k, or fewer where lists are shorter."""
+    asked = int(depth) if depth.isdigit() else 0
+    fewest, most = found.depths.get(f"overlap@{depth}", (asked, asked))
+    if not asked or fewest != most:
+        return f"The first {depth} results{', or all of shorter lists,' if asked else ''} are", None
+    return ("The first result is" if most == 1 else f"The first {most:,} results are"), most
+
+
+_NUMBERS = dict(enumerate(("one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten"), start=1))
+_SAID = ("better", "worse", "equivalent", "undecided")  # a difference that the judgments do not carry is not put into plain words
+_SMALL = 0.05  # counts below it round to 0.0 and get two digits
+
+
+def plain_sentence(pair: Pair) -> str:
+    """The difference by the first measure as results, with its interval; by precision at its cutoff where that measure counts none.
+
+    Parameters
+    ----------
+    pair : Pair
+        Two runs compared; the first measure is the primary one.
+
+    Returns
+    -------
+    str
+        A sentence that names its measure; empty where neither measure counts results, where the means are equal, and where the verdict is
+        that the judgments do not carry the difference.
+
+    Examples
+    --------
+    >>> import idealrank as ir
+    >>> qrels = {f"q{i}": {"x": 1, "y": 1} for i in range(8)}
+    >>> a, b = (ir.evaluate(qrels, dict.fromkeys(qrels, ranking), ["nDCG@10", "P@10"]) for ranking in (["x", "y"], ["x", "z"]))
+    >>> plain_sentence(ir.compare(a, b).pairs[0])
+    'By P@10, about 1.0 fewer relevant results in ten (95 % interval: 1.0 to 1.0 fewer).'
+    """
+    first, *others = pair.measures.values()
+    cutoff = getattr(_measure(first), "cutoff", None)
+    beside = [row for row in others if isinstance(one := _measure(row), P) and one.cutoff == cutoff and one.rel is None]
+    for row in [first] if _counts(first) else beside[:1]:
+        if said := plain_effect(row):
+            return f"By {row.measure}, {said}."
+    return ""
+
+
+def plain_effect(row: Difference) -> str:
+    """One difference of P@k, Success@k or R@k as a number of results, queries or documents, with its interval.
+
+    Empty for other measures, for means that are equal, and where an undecided difference has no interval.
+
+    Examples
+    --------
+    >>> import idealrank as ir
+    >>> qrels = {f"q{i}": {"x": 1} for i in range(8)}
+    >>> rankings = [{q: ["x"] if i < hits else ["y"] for i, q in enumerate(qrels)} for hits in (8, 2)]
+    >>> row = ir.compare(*(ir.evaluate(qrels, run, "Success@5") for run in rankings))["Success@5"]
+    >>> plain_effect(row)
+    'about 75 fewer queries in 100 with a relevant result in the first five (95 % interval: 33 to 100 fewer)'
+    """
+    found = _counts(row)
+    if found is None or row.verdict not in _SAID or not row.difference:
+        return ""
+    scale, what, digits = found
+    text = f"about {_count(row.difference * scale, digits)} {_word(row.difference)} {what}"
+    low, high = (end * scale for end in row.interval)
+    if row.about != "mean difference" or not math.isfinite(high - low):
+        return "" if row.verdict == "undecided" else text  # nothing then says that it may be chance
+    near, far = sorted((low, high), key=abs)
+    crossing, same = f"{_count(low, digits)} fewer to {_count(high, digits)} more", f"{_count(near, digits)} to {_count(far, digits)}"
+    between = crossing if low < 0 < high else f"{same} {_word(far)}"
+    return f"{text} ({100 * row.level:g} % interval: {between})"
+
+
+def _counts(row: Difference) -> tuple[float, str, int] | None:
+    """Return the unit of a measure, its size, and its decimals; None if the measure counts nothing."""
+    measure = _measure(row)
+    if not isinstance(measure, P | R | Success) or measure.judged_only or not isinstance(measure.cutoff, int):
+        return None
+    k, grade = measure.cutoff, "" if measure.rel is None else f" of grade {number_text(measure.rel)} or more"
+    first = "as the first result" if k == 1 else f"in the first {_number(k)}"
+    one, several = (f"result{ending}{grade}" if grade else f"relevant result{ending}" for ending in ("", "s"))
+    if isinstance(measure, R):
+        documents = f"documents{grade}" if grade else "relevant documents"
+        return 100.0, f"of every 100 {documents} {first}", 0
+    if isinstance(measure, Success) or k == 1:
+        return 100.0, f"queries in 100 with a {one} {first}" if k > 1 else f"queries in 100 whose first result is {_is(grade)}", 0
+    return float(k), f"{several} in {_number(k)}", 1
+
+
+def _is(grade: str) -> str:
+    return grade.strip() or "relevant"
+
+
+def _measure(row: Difference) -> Measure | None:
+    try:
+        return parse_measure(row.measure)
+    except IdealrankError:  # a user's measure
+        return None
+
+
+def _number(k: int) -> str:
+    return _NUMBERS.get(k, f"{k:,}")
+
+
+def _word(value: float) -> str:
+    return "more" if value > 0 else "fewer"
+
+
+def _count(value: float, digits: int) -> str:
+    """Without its sign; two digits where so few decimals would be 0."""
+    size = abs(value)
+    return f"{size:.{digits}f}" if not size or size >= _SMALL * 10 ** (1 - digits) else f"{size:.1g}"

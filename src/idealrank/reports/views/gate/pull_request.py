@@ -1,0 +1,253 @@
+"""A gate on a pull request: a comment in Markdown that fits and that no name or id can get out of, and annotations beside the change."""
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+
+from idealrank.analysis.gate.outcome import NOT_CARRIED, Check, Gated, KeptContract
+from idealrank.reports.table.digits import number, p_text
+from idealrank.reports.table.forms import entity, escaped
+from idealrank.reports.views.conventions import title, unanswered, warned
+from idealrank.reports.views.gate.sentences import (
+    COMPANION,
+    could_see,
+    demand,
+    failed,
+    gate_places,
+    hidden_drop,
+    mark,
+    method,
+    next_step,
+    one_line,
+    one_sided,
+    reach_text,
+    reason_text,
+    unjudged,
+    unreached,
+    verdict,
+    visible,
+)
+
+MARKER = "<!-- idealrank gate -->"
+"""Stands at the end of each comment, so that a program finds its own and replaces it."""
+
+COMMENT_BYTES = 65_535
+"""GitHub takes fewer than 65,536 characters; bytes are never fewer than characters, however these are counted."""
+
+_HEAD = (
+    "",
+    "measure",
+    "baseline",
+    "mean before",
+    "mean now",
+    "difference",
+    "bound",
+    "one-sided p",
+    "two-sided p",
+    "detectable drop",
+    "unjudged before / now",
+    "why",
+)
+_CODE = re.compile(r"[^\w\s]|_")
+_WHY = 600  # letters
+_MORE = "\nMore did not fit here; the log and the JUnit file have all.\n"
+
+
+def gate_markdown(gated: Gated, most_bytes: int = COMMENT_BYTES, digits: int | None = None) -> Iterator[str]:
+    """The verdict in the first line, a table, the worst queries folded away, then the rule, convention and seed.
+
+    Parameters
+    ----------
+    gated : Gated
+        What the gate said.
+    most_bytes : int
+        Size that the text keeps below, as UTF-8; rows that do not fit are left out, which is said.
+    digits : int or None
+        Decimals; None for those that the bounds allow.
+
+    Examples
+    --------
+    >>> import idealrank as ir
+    >>> qrels = {f"q{i}": {"x": 1} for i in range(8)}
+    >>> good, bad = (ir.evaluate(qrels, {query: ranking for query in qrels}, "RR") for ranking in (["x", "y"], ["y", "x"]))
+    >>> next(gate_markdown(ir.gate(bad, good))).splitlines()[0][:41]
+    '**The gate is closed: <code>run</code> mu'
+    """
+    places = gate_places(gated, digits)
+    doubtful = next((check for check in gated.deciding if not check.carried), None)
+    said = "" if doubtful is None else f"{code(doubtful.measure)}: {plain(_why(gated, doubtful, places), _WHY)}.\n\n"
+    beside = [*warned(gated.mismatches, code), *unanswered(gated.missing, code), could_see(gated, code, places)]
+    beside += [*one_sided(gated, [said]), *hidden_drop(gated, code), *next_step(gated, code)]
+    head = f"**{verdict(gated, code)}**\n\n{said}{' '.join(beside)}\n"
+    foot = _foot(gated)
+    left = most_bytes - _size(head) - _size(foot) - _size(_MORE)
+    body, complete = _fitted(_body(gated, places), left)
+    yield head
+    yield from body
+    if not complete:
+        yield _MORE
+    yield foot
+
+
+def code(text: str) -> str:
+    """A name or id in which nothing is Markdown, HTML, a mention or a link.
+
+    Punctuation stands as entities, which mean a letter and never an instruction; within ``<code>`` neither mentions nor links are made.
+
+    Examples
+    --------
+    >>> code("a|b`@x")
+    '<code>a&#124;b&#96;&#64;x</code>'
+    """
+    return f"<code>{_CODE.sub(lambda found: entity(found[0]), one_line(text))}</code>"
+
+
+def plain(text: str, width: int = 200) -> str:
+    """A phrase of at most so many letters in which nothing is Markdown, HTML, a mention or a link.
+
+    Examples
+    --------
+    >>> plain("p 0.01 <b> @me")
+    'p 0.01 &#60;b&#62; &#64;&#8288;me'
+    """
+    return escaped(one_line(text, width))
+
+
+def _size(text: str) -> int:
+    return len(text.encode("utf-8", "surrogatepass"))
+
+
+def _fitted(pieces: Iterable[tuple[str, str]], room: int) -> tuple[list[str], bool]:
+    """As many pieces as there is room for. With each stands what closes the fold it is in, for which room is kept."""
+    fitted: list[str] = []
+    closing = ""
+    for piece, ends in pieces:
+        if _size(piece) + _size(ends) > room:
+            return [*fitted, closing], False
+        fitted.append(piece)
+        room -= _size(piece)
+        closing = ends
+    return fitted, True
+
+
+def _body(gated: Gated, places: int) -> Iterator[tuple[str, str]]:
+    contracts = failed(gated)[1]
+    ordered = sorted(gated.checks, key=lambda check: (not check.decides, check.passed, check.outcome != "failed"))
+    if gated.checks:
+        yield _table_head(_HEAD, left=(0, 1, 2, 11)), ""
+        # What stopped the run first: whatever does not fit is no reason for the verdict.
+        for check in ordered:
+            yield _check_row(gated, check, places), ""
+        if not all(check.decides for check in ordered):
+            yield f"\n<sub>{plain(COMPANION)}</sub>\n", ""
+    if contracts:
+        yield "\nContracts that are broken:\n" + _table_head(("query", "measure", "demanded", "found", "of"), left=(0, 1, 4)), ""
+        for kept in contracts:
+            yield _contract_row(kept), ""
+    for check in ordered:
+        if check.worst:
+            yield from _worst(check)
+
+
+def _check_row(gated: Gated, check: Check, places: int) -> str:
+    means = [number(mean, places) for mean in (check.mean_baseline, check.mean_run)]
+    means += [number(value, places, signed=True) for value in (check.difference, check.bound)]
+    means += [p_text(check.p_corrected), p_text(check.p_two_sided)]
+    word = f"**{mark(check)}**" if check.decides and not check.passed else mark(check)
+    named = [word, code(check.measure), code(check.baseline)]
+    why = _why(gated, check, places)  # where the judgments do not carry it, the rest of the sentence stands above the table
+    why = why if check.carried else f"{why.partition(NOT_CARRIED)[0]}{NOT_CARRIED}"
+    return _row([*named, *means, visible(check, places), unjudged(check), plain(why, _WHY)])
+
+
+def _why(gated: Gated, check: Check, places: int) -> str:
+    clause = reach_text(gated, check) if check.carried else ""
+    return reason_text(gated, check, places) + (f"; {clause}" if clause else "")
+
+
+def _contract_row(kept: KeptContract) -> str:
+    of = code(kept.baseline) if kept.baseline else code(kept.contract.place) if kept.contract.place else ""
+    return _row([code(kept.contract.query), code(kept.measure), number(kept.demanded), number(kept.found), of])
+
+
+def _worst(check: Check) -> Iterator[tuple[str, str]]:
+    closing = "\n</details>\n"
+    summary = f"Worst queries by {code(check.measure)} against {code(check.baseline)}"
+    head = _table_head(("query", "before", "now", "difference"), left=(0,))
+    yield f"\n<details><summary>{summary}</summary>\n{head}", closing
+    for one in check.worst:
+        yield _row([code(one.query), number(one.baseline), number(one.run), number(one.difference, signed=True)]), closing
+    yield closing, ""
+
+
+def _table_head(titles: Sequence[str], left: Sequence[int]) -> str:
+    return f"\n{_row(titles)}|{'|'.join(' --- ' if column in left else ' ---: ' for column in range(len(titles)))}|\n"
+
+
+def _row(cells: Sequence[str]) -> str:
+    return f"| {' | '.join(cells)} |\n"
+
+
+def _foot(gated: Gated) -> str:
+    return f"\n<sub>Rule: {plain(method(gated))}. Convention {plain(title(gated.convention))}.</sub>\n\n{MARKER}\n"
+
+
+# GitHub shows ten errors and ten warnings of a step and drops the rest without a word.
+_SHOWN = 10
+_REASON = 600  # letters
+_WORST = 3
+
+
+def annotations(gated: Gated) -> Iterator[str]:
+    """Workflow commands, one a line: an error for each check and contract that failed, and a notice with the drop that the gate detects.
+
+    A check that the judgments do not reach gets a warning in place of the error. Companions that do not close the gate get nothing.
+
+    References
+    ----------
+    Workflow commands for GitHub Actions, "Setting an error message"; their escapes as the runner undoes them (`ActionCommand.cs`).
+
+    Examples
+    --------
+    >>> import idealrank as ir
+    >>> qrels = {f"q{i}": {"x": 1} for i in range(8)}
+    >>> good, bad = (ir.evaluate(qrels, {query: ranking for query in qrels}, "RR") for ranking in (["x", "y"], ["y", "x"]))
+    >>> next(annotations(ir.gate(bad, good)))[:76]
+    '::error title=RR against run (2)::a drop of 0.5000 is significant (one-sided'
+    """
+    checks, contracts = failed(gated)
+    errors = [_command("error", f"Run {one_line(name)}", phrase) for name, phrase in gated.mismatches.items()]
+    errors += [_check("error", gated, check) for check in checks] + [_contract(kept) for kept in contracts]
+    yield from _listed("error", errors, "failed")
+    yield from _listed("warning", [_check("warning", gated, check) for check in unreached(gated)], "are not reached by the judgments")
+    yield _command("notice", verdict(gated), could_see(gated))
+
+
+def _listed(kind: str, commands: list[str], what: str) -> Iterator[str]:
+    """As many as GitHub shows, the last of which says how many more there are."""
+    if len(commands) > _SHOWN:
+        hidden = len(commands) - _SHOWN + 1
+        commands = [*commands[: _SHOWN - 1], _command(kind, "More", f"{hidden} more checks and contracts {what}; the log has them")]
+    yield from commands
+
+
+def _check(kind: str, gated: Gated, check: Check) -> str:
+    places = gate_places(gated)
+    title = f"{one_line(check.measure)} against {one_line(check.baseline)}"
+    means = f"{number(check.mean_run, places)} against {number(check.mean_baseline, places)}"
+    numbers = f"{means}, {number(check.difference, places, signed=True)}"
+    worst = ", ".join(f"{one_line(one.query)} ({number(one.difference, signed=True)})" for one in check.worst[:_WORST])
+    why = one_line(reason_text(gated, check, places), _REASON)
+    return _command(kind, title, f"{why}; {numbers}" + (f"; worst queries: {worst}" if worst else ""))
+
+
+def _contract(kept: KeptContract) -> str:
+    place = f" ({one_line(kept.contract.place)})" if kept.contract.place else ""
+    return _command("error", f"Contract of {one_line(kept.contract.query)} is broken", f"{one_line(kept.measure)} {demand(kept)}{place}")
+
+
+def _command(kind: str, title: str, message: str) -> str:
+    return f"::{kind} title={_escaped(title).replace(':', '%3A').replace(',', '%2C')}::{_escaped(message)}\n"
+
+
+def _escaped(text: str) -> str:
+    return text.replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")

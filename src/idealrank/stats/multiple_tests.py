@@ -1,0 +1,479 @@
+"""Several tests at once: corrections of p values, and families of tests under shared sign flips.
+
+A family has corrected p values and simultaneous intervals from the joint law of its statistics.
+"""
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+from typing import Any, Literal, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+from idealrank.data.types import BoolArray, FloatArray
+from idealrank.errors import InputError, OptionError
+from idealrank.stats.design import Design
+from idealrank.stats.randomness import RandomLike, whole_number
+from idealrank.stats.sign_flips import MOST_UNITS, AllFlips, Alternative, Flips, Part, Units, counted_rank
+from idealrank.stats.tails import nth_largest
+from idealrank.stats.tolerance import ROUNDING, subtracted
+from idealrank.stats.values import chosen, columns_of, design_of, open_share
+from idealrank.stats.whole_numbers import Thresholds
+
+Correction: TypeAlias = Literal["holm", "bh", "by"]
+
+
+def adjust(p: Any, method: Correction = "holm") -> FloatArray:
+    """Adjust the p values of one family of tests, for comparison with the level itself.
+
+    All values of `p` form one family, whatever its shape. With p_(1) <= ... <= p_(m):
+
+    * ``holm``: max over j <= i of ``(m - j + 1) p_(j)``. The probability of at least one false positive is at most the level, under any
+      dependence. The default.
+    * ``bh`` (Benjamini and Hochberg): min over j >= i of ``m p_(j) / j``. The expected share of false positives among the positives is
+      at most the level if the tests are independent or positively dependent.
+    * ``by`` (Benjamini and Yekutieli): ``bh`` times 1 + 1/2 + ... + 1/m; the same guarantee under any dependence.
+
+    Parameters
+    ----------
+    p : array of float, any shape
+        In [0, 1].
+    method : {"holm", "bh", "by"}
+        Correction method.
+
+    Returns
+    -------
+    float64 array, the shape of `p`
+        In [0, 1], never below `p`, and in the same order.
+
+    Raises
+    ------
+    InputError
+        A p value is NaN or outside [0, 1]: the size of a family with a missing value is unknown.
+    OptionError
+        The method is unknown.
+
+    References
+    ----------
+    Holm (1979), A simple sequentially rejective multiple test procedure. Scandinavian Journal of Statistics 6, 65-70.
+    Benjamini and Hochberg (1995), Controlling the false discovery rate. JRSS B 57, 289-300.
+    Benjamini and Yekutieli (2001), The control of the false discovery rate under dependency. Annals of Statistics 29, Theorem 1.3.
+
+    Examples
+    --------
+    >>> adjust([0.01, 0.04, 0.03])
+    array([0.03, 0.06, 0.06])
+    >>> adjust([0.01, 0.04, 0.03], "bh")
+    array([0.03, 0.04, 0.04])
+    """
+    if method not in _METHODS:
+        raise OptionError(f"correction {method!r}: expected one of {', '.join(_METHODS)}")
+    given = np.asarray(p, np.float64)
+    wrong = ~((given >= 0) & (given <= 1))
+    if wrong.any():
+        at = int(np.flatnonzero(wrong.reshape(-1))[0])
+        raise InputError(f"p value {given.reshape(-1)[at]} at {at}: expected numbers in [0, 1]; leave out tests that were not made")
+    flat = given.reshape(-1)
+    order = np.argsort(flat, kind="stable")
+    adjusted = np.empty_like(flat)
+    adjusted[order] = np.minimum(_METHODS[method](flat[order]), 1.0)
+    # Rounding of m p / j can fall below p by a unit in the last place.
+    return np.maximum(adjusted, flat).reshape(given.shape)
+
+
+def _holm(rising: FloatArray) -> FloatArray:
+    return np.maximum.accumulate(rising * np.arange(rising.size, 0, -1))
+
+
+def _hochberg(rising: FloatArray) -> FloatArray:
+    scaled = rising * (rising.size / np.arange(1, rising.size + 1))
+    return np.minimum.accumulate(scaled[::-1])[::-1]
+
+
+def _yekutieli(rising: FloatArray) -> FloatArray:
+    return np.asarray(_hochberg(rising) * (1 / np.arange(1, rising.size + 1)).sum())
+
+
+_METHODS: dict[str, Callable[[FloatArray], FloatArray]] = {"holm": _holm, "bh": _hochberg, "by": _yekutieli}
+
+
+_TIED = 4 * ROUNDING  # of a critical statistic: observed ones as near below it are it
+
+
+@dataclass(frozen=True, eq=False)
+class MaxT:
+    """Family of tests, corrected together; see `simultaneous` and `max_t`.
+
+    Parameters
+    ----------
+    difference, p, low, high : float64 array, shape (tests,), or (runs,) or (runs, measures) of `max_t`
+        Weighted mean difference; p value corrected for the whole family; simultaneous interval, which contains `null` if and only if p is
+        above 1 - level.
+    critical : float
+        Critical value of the t statistic for a test of all units at 1 - level: of its absolute value for two-sided tests, of its negative
+        for ``less``. Infinite with too few queries or draws.
+    critical_t : float64 array, the shape of `difference`
+        Critical value for each test, with the degrees of freedom of its own units.
+    level : float
+        Simultaneous confidence level of the intervals.
+    n, n_units : int
+        Number of queries, and of units that are flipped independently.
+    n_resamples : int
+        Number of sign vectors.
+    exact : bool
+        True if all sign vectors were enumerated.
+    alternative : str
+        ``two-sided``, ``greater`` or ``less``.
+    null : float
+        Difference under the null hypothesis.
+
+    Examples
+    --------
+    >>> found = max_t([0.1, 0.5, 0.3, 0.4, 0.2, 0.6], np.array([[2, 6, 4, 5, 3, 7], [1, 6, 2, 5, 2, 5]]).T / 10)
+    >>> print(found)
+    2 differences over 6 queries: 1 significant, |t| from 3.16 on (max-T, level 0.95 for all at once, exact)
+    """
+
+    difference: FloatArray
+    p: FloatArray
+    low: FloatArray
+    high: FloatArray
+    critical: float
+    critical_t: FloatArray
+    level: float
+    n: int
+    n_units: int
+    n_resamples: int
+    exact: bool
+    alternative: Alternative = "two-sided"
+    null: float = 0.0
+
+    @property
+    def differs(self) -> BoolArray:
+        """Tests whose interval does not contain `null`."""
+        return (self.low > self.null) | (self.high < self.null)
+
+    def __str__(self) -> str:
+        how = "exact" if self.exact else f"{self.n_resamples:,} draws"
+        beyond = {
+            "two-sided": f"|t| from {self.critical:.3g} on",
+            "greater": f"t from {self.critical:.3g} on",
+            "less": f"t from {-self.critical:.3g} down",
+        }
+        return (
+            f"{self.difference.size} differences over {self.n} queries: {int(self.differs.sum())} significant, "
+            f"{beyond[self.alternative]} (max-T, level {self.level:g} for all at once, {how})"
+        )
+
+
+def simultaneous(
+    differences: npt.ArrayLike,
+    *,
+    counted: npt.ArrayLike | None = None,
+    alternative: Alternative = "two-sided",
+    null: float = 0.0,
+    n_resamples: int = 100_000,
+    rng: RandomLike = None,
+    level: float = 0.95,
+    design: Design | None = None,
+    threads: int | None = None,
+) -> MaxT:
+    """Test a family of mean differences together: several measures, pairs of runs, groups of queries or baselines.
+
+    One sign vector flips the queries of all tests. The statistic of a test is ``sum t_i / sqrt(sum t_i^2)``, where ``t_i`` is the weighted
+    difference of unit i from `null`; sign flips do not change the denominator, and the statistic is an increasing function of the t
+    statistic. The corrected p value of a test is the share of sign vectors whose largest statistic over all tests reaches that of the test
+    (within rounding, 1e-12). Tests with different spread therefore have equal influence, and correlated tests cost little: three copies of
+    a test are corrected as one.
+
+    The interval of a test contains the shifts at which its statistic does not exceed the critical value of the family. All intervals hold
+    simultaneously, and each excludes `null` if and only if its p is at most 1 - level.
+
+    Parameters
+    ----------
+    differences : array_like, shape (queries, tests)
+        ``b - a`` of each query in each test.
+    counted : array_like of bool, shape (queries, tests), optional
+        Queries of each test, at least one; differences elsewhere are ignored and may be NaN. Default all.
+    alternative : {"two-sided", "greater", "less"}
+        ``greater``: b is better by more than `null`. One-sided intervals have one infinite end.
+    null : float
+        Difference under the null hypothesis.
+    n_resamples : int
+        Number of random sign vectors, at least 1. If at most 20 units differ from `null` in any test, and there are no more sign vectors
+        than this, all are enumerated; otherwise p is ``(count + 1) / (n_resamples + 1)``.
+    rng : Generator, seed or None
+        Random generator or seed; a generator is advanced. The same seed gives the same bits for any number of threads.
+    level : float
+        Simultaneous confidence level of the intervals, in (0, 1).
+    design : Design, optional
+        Weights and clusters as in `permutation_test`; the mean of a test is weighted over its own queries.
+    threads : int, optional
+        Number of threads; None or 0 uses all cores.
+
+    Returns
+    -------
+    MaxT
+        Arrays of shape (tests,). A test without a difference from `null` has p = 1 and, two-sided, the interval [null, null].
+
+    Raises
+    ------
+    InputError
+        The shapes do not fit, a counted difference is not finite, or a test counts no query.
+
+    Notes
+    -----
+    If very unequal weights make the accepted shifts more than one interval, a significant test keeps the shifts around its own difference.
+
+    References
+    ----------
+    Westfall and Young (1993), Resampling-based multiple testing, section 2.3, single-step maxT; Romano and Wolf (2005), Exact and
+    approximate stepdown methods for multiple hypothesis testing, JASA 100, for why it holds whichever tests have no difference.
+
+    Examples
+    --------
+    The second test counts the last six queries only.
+
+    >>> found = simultaneous(
+    ...     np.array([[1, 2, 1, 3, 1, 2, 2, 1], [9, 9, 1, 0, 1, -1, 1, 0]]).T / 10,
+    ...     counted=np.array([[True] * 8, [False] * 2 + [True] * 6]).T,
+    ... )
+    >>> found.p.tolist(), found.differs.tolist(), found.critical_t.round(2).tolist()
+    ([0.0078125, 0.796875], [True, False], [2.65, 3.16])
+    """
+    chosen("alternative", alternative, ("two-sided", "greater", "less"))
+    open_share("level", level)
+    if not np.isfinite(null):
+        raise OptionError(f"null={null!r}: expected a finite difference")
+    draws = whole_number("n_resamples", n_resamples)
+    given, mask = _family(differences, counted)
+    design = design_of(design, len(given))
+    sign = -1.0 if alternative == "less" else 1.0
+    tests = _Tests.of(_from_null(given, null, mask) * sign, mask, design, two_sided=alternative == "two-sided")
+    p, critical, draws, exact = _flipped(tests, draws, level, rng, threads)
+    low, high = tests.interval(critical, sign * null)
+    if alternative == "less":
+        low, high = 0.0 - high, 0.0 - low
+    mean = design.mean(given) if mask is None else _mean_of(given, mask, design)
+    each, whole = _as_t(critical, tests.n_units), float(_as_t(critical, np.array([design.n_units]))[0])
+    return MaxT(mean, p, low, high, whole, each, level, design.n, design.n_units, draws, exact, alternative, null)
+
+
+def max_t(
+    baseline: Any,
+    values: Any,
+    *,
+    n_resamples: int = 100_000,
+    rng: RandomLike = None,
+    level: float = 0.95,
+    design: Design | None = None,
+    threads: int | None = None,
+) -> MaxT:
+    """Test which runs differ from a baseline: `simultaneous` applied to all their differences.
+
+    Parameters
+    ----------
+    baseline : array_like, shape (queries,) or (queries, measures)
+    values : array_like, shape (queries, runs) or (queries, runs, measures)
+        Values of the same queries; all runs and measures form one family.
+    n_resamples, rng, level, design, threads
+        As in `simultaneous`.
+
+    Raises
+    ------
+    InputError
+        The shapes do not match, or a value is not finite.
+
+    Examples
+    --------
+    >>> generator = np.random.default_rng(1)
+    >>> baseline = generator.random(100)
+    >>> found = max_t(baseline, baseline[:, None] + generator.normal([0.0, 0.02, 0.1], 0.1, size=(100, 3)), rng=1)
+    >>> found.differs.tolist()
+    [False, False, True]
+    """
+    differences = _against(baseline, values)
+    family = differences.reshape(len(differences), -1)
+    found = simultaneous(family, n_resamples=n_resamples, rng=rng, level=level, design=design, threads=threads)
+    parts = {name: getattr(found, name).reshape(differences.shape[1:]) for name in ("difference", "p", "low", "high", "critical_t")}
+    return replace(found, **parts)
+
+
+def _against(baseline: Any, values: Any) -> FloatArray:
+    """Differences, shape (queries, runs) or (queries, runs, measures)."""
+    base = columns_of("baseline", baseline)
+    given = np.asarray(values, np.float64)
+    if given.ndim != base.ndim + 1 or given.shape[:1] + given.shape[2:] != base.shape or not given.size:
+        raise InputError(
+            f"baseline of shape {base.shape} and values of {given.shape}: expected (queries,) and (queries, runs), "
+            "or (queries, measures) and (queries, runs, measures)"
+        )
+    columns_of("values", given.reshape(len(given), -1))
+    return subtracted(base[:, None], given)
+
+
+def _family(differences: npt.ArrayLike, counted: npt.ArrayLike | None) -> tuple[FloatArray, BoolArray | None]:
+    """Differences, 0 where they do not count, and what counts, None if all do."""
+    given = np.asarray(differences, np.float64)
+    if given.ndim != 2 or not given.size:
+        raise InputError(f"differences have shape {given.shape}, expected (queries, tests), with at least one of each")
+    mask = None if counted is None else np.asarray(counted)
+    if mask is not None:
+        if mask.shape != given.shape or mask.dtype != np.bool_:
+            raise InputError(f"counted has shape {mask.shape} of {mask.dtype}, expected {given.shape} of bool, as the differences")
+        if not mask.any(axis=0).all():
+            raise InputError(f"test {int(np.argmin(mask.any(axis=0)))} counts no query, expected at least one")
+        given = np.where(mask, given, 0.0)
+    wrong = ~np.isfinite(given)
+    if wrong.any():
+        row, column = (int(axis[0]) for axis in np.nonzero(wrong))
+        raise InputError(f"differences, query {row}, test {column}: {given[row, column]}; expected finite differences where they count")
+    return given, None if mask is None or mask.all() else mask
+
+
+def _from_null(differences: FloatArray, null: float, mask: BoolArray | None) -> FloatArray:
+    """Differences from the null; what is rounding is 0."""
+    if null == 0:
+        return differences
+    shifted = differences - null
+    same = np.abs(shifted) <= ROUNDING * np.maximum(np.abs(differences), abs(null))
+    return np.where(same if mask is None else same | ~mask, 0.0, shifted)
+
+
+def _mean_of(differences: FloatArray, mask: BoolArray, design: Design) -> FloatArray:
+    """Weighted means over the counted queries."""
+    weights = mask if design.weights is None else mask * design.weights[:, None]
+    return np.asarray((differences * weights).sum(axis=0) / weights.sum(axis=0), np.float64)
+
+
+@dataclass(frozen=True, eq=False)
+class _Tests:
+    """Tests of shifts from the null, two-sided or of "greater", with their statistic ``sum t_i / sqrt(sum t_i^2)``.
+
+    `weight`, `square_weight` and `cross` are the sums of ``w_i``, ``w_i^2`` and ``t_i w_i`` of each test; statistics as small as
+    `rounding` are 0.
+    """
+
+    units: Units
+    n_units: FloatArray
+    weight: FloatArray
+    square_weight: FloatArray
+    cross: FloatArray
+    squares: FloatArray
+    root: FloatArray
+    observed: FloatArray
+    rounding: float
+    two_sided: bool
+
+    @classmethod
+    def of(cls, differences: FloatArray, mask: BoolArray | None, design: Design, *, two_sided: bool) -> "_Tests":
+        units = Units.of(differences, design)
+        total, squares = units.totals.sum(axis=0), (units.totals**2).sum(axis=0)
+        one = units.weights * units.weight_unit
+        if mask is None:
+            weights, n_units = one[:, None], np.full(total.size, float(design.n_units))
+            sums = (np.full(total.size, one.sum()), np.full(total.size, (one**2).sum()))
+        else:
+            weights = design.unit_totals(mask.astype(np.float64))
+            n_units = np.count_nonzero(weights, axis=0).astype(np.float64)
+            sums = (weights.sum(axis=0), (weights**2).sum(axis=0))
+        cross = (units.totals * weights).sum(axis=0)
+        root = np.sqrt(squares)
+        root[root == 0] = np.inf
+        rounding = float((units.step / root).max())
+        observed = total / root
+        observed[np.abs(observed) <= rounding] = 0.0
+        return cls(units, n_units, *sums, cross, squares, root, np.abs(observed) if two_sided else observed, rounding, two_sided)
+
+    @property
+    def differ(self) -> BoolArray:
+        """Tests with any difference from the null."""
+        return np.isfinite(self.root)
+
+    def stream(self, flips: Flips, rows: Any, threads: int | None) -> Callable[[int, Callable[[FloatArray], Any]], Iterator[Any]]:
+        """Largest statistic of each draw, shape (draws, 1)."""
+        used = np.flatnonzero(self.differ) if self.differ.any() else np.arange(self.root.size)
+        columns, root = self.units.totals[rows][:, used], self.root[used]
+        total = columns.sum(axis=0)
+
+        def largest(parts: Iterator[Part]) -> FloatArray:
+            best = None
+            for part, sums in parts:
+                flipped = np.subtract(total[part], np.multiply(sums, 2, out=sums), out=sums)
+                if self.two_sided:
+                    np.abs(flipped, out=flipped)
+                flipped /= root[part]
+                most = flipped.max(axis=1)
+                best = most if best is None else np.maximum(best, most)
+            return self._reached_by(np.asarray(best)[:, None])
+
+        def stream(size: int, work: Callable[[FloatArray], Any]) -> Iterator[Any]:
+            return flips.map_parts(columns, size, lambda parts: work(largest(parts)), threads=threads)
+
+        return stream
+
+    def _reached_by(self, largest: FloatArray) -> FloatArray:
+        """A trifle more, so that ties are reached."""
+        largest[np.abs(largest) <= self.rounding] = 0.0
+        return np.asarray(largest * np.where(largest < 0, 1 - ROUNDING, 1 + ROUNDING), np.float64)
+
+    def interval(self, critical: float, null: float) -> tuple[FloatArray, FloatArray]:
+        """Shifts whose statistic is at most critical, in the units of the differences."""
+        low, high = (end * self.units.unit + null + 0.0 for end in self._shifts(critical))
+        significant = (self.observed > critical) & self.differ
+        total = self.units.totals.sum(axis=0)
+        up, down = significant & ((total > 0) | (not self.two_sided)), significant & (total < 0) & self.two_sided
+        # What rounding moved across the null goes back: the test decides.
+        low = np.where(up, np.maximum(low, np.nextafter(null, np.inf)), np.where(down, low, np.minimum(low, null)))
+        high = np.where(down, np.minimum(high, np.nextafter(null, -np.inf)), np.where(up, high, np.maximum(high, null)))
+        low, high = np.where(self.differ, low, null), np.where(self.differ | (not self.two_sided), high, null)
+        return np.where(down, np.minimum(low, high), low), np.where(up, np.maximum(low, high), high)
+
+    def _shifts(self, critical: float) -> tuple[FloatArray, FloatArray]:
+        """``(T - shift W)^2 <= c^2 sum (t_i - shift w_i)^2``, a quadratic inequality."""
+        whole_line = np.full(self.root.size, np.inf)
+        if not np.isfinite(critical):
+            return -whole_line, whole_line
+        total = self.units.totals.sum(axis=0)
+        square = self.weight**2 - critical**2 * self.square_weight
+        middle = total * self.weight - critical**2 * self.cross
+        over = self.observed - critical
+        over[(over <= 0) & (over >= -_TIED * abs(critical))] = 0.0  # the trifle of `_reached_by`: the end is the null
+        constant = self.squares * over * (self.observed + critical)  # its sign is that of the test
+        root = np.sqrt(np.maximum(middle**2 - square * constant, 0))
+        outer = middle + np.copysign(root, middle)
+        far = np.divide(outer, square, out=np.zeros_like(outer), where=square != 0)
+        product = np.where(square != 0, square * far, outer)
+        near = np.divide(constant, product, out=np.zeros_like(outer), where=product != 0)
+        smaller, larger = np.minimum(near, far), np.maximum(near, far)
+        one = square > 0  # the accepted shifts are one interval
+        if not self.two_sided:
+            beside = np.where(self.observed > critical, larger if critical >= 0 else total / self.weight, -whole_line)
+            return np.where(one, smaller if critical >= 0 else larger, beside), whole_line
+        up, down = (self.observed > critical) & (total > 0), (self.observed > critical) & (total < 0)
+        low = np.where(one, smaller, np.where(up, larger, -whole_line))
+        return low, np.where(one, larger, np.where(down, smaller, whole_line))
+
+
+def _flipped(tests: _Tests, draws: int, level: float, rng: RandomLike, threads: int | None) -> tuple[FloatArray, float, int, bool]:
+    """Corrected p values, the critical statistic, the number of sign vectors, and whether they are all there are."""
+    rows = np.flatnonzero(tests.units.totals.any(axis=1))
+    exact = rows.size <= MOST_UNITS and 1 << rows.size <= draws
+    if exact:
+        rows = rows if rows.size else np.zeros(1, np.int64)
+        stream, draws, observed = tests.stream(AllFlips(rows.size), rows, threads), 1 << rows.size, 0
+    else:
+        every = len(tests.units.totals)
+        stream, observed = tests.stream(Flips(every, rng), slice(None), threads), 1
+    rank = counted_rank(level, draws, observed)
+    wanted = Thresholds(np.where(tests.differ, tests.observed, -np.inf)[None])
+    tail = nth_largest(stream, max(rank, 1), draws, 1, wanted.count)
+    p = (wanted.reached(tail.counted)[0] + observed) / (draws + observed)
+    return p, float(tail.end[0]) if rank > 0 else np.inf, draws, exact
+
+
+def _as_t(critical: float, n_units: FloatArray) -> FloatArray:
+    """The t statistics that belong to a sum over its root of squares."""
+    left = n_units - critical**2
+    root = np.sqrt(np.divide(n_units - 1, left, out=np.full(left.shape, np.inf), where=left > 0))
+    return np.asarray(np.where(left > 0, critical * root, np.copysign(np.inf, critical)), np.float64)

@@ -1,0 +1,438 @@
+"""Classical tests of a paired difference: Student's t, Wilcoxon's signed ranks, signs. Each with the interval that is its inversion.
+
+Wilcoxon's test and interval come from `SignedRanks`: their null distribution, and the means of two differences that bound the
+pseudo-median.
+"""
+
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from scipy.special import bdtr, bdtrc, ndtr, ndtri, stdtr
+
+from idealrank.data.types import BoolArray, FloatArray, IntArray
+from idealrank.stats.design import Design, linear_mean
+from idealrank.stats.effects import deviations, in_units, outcomes
+from idealrank.stats.intervals import ALTERNATIVES, Alternative, difference_interval, exact_bounds, in_columns
+from idealrank.stats.tolerance import ROUNDING, largest_of, ranks_within, subtracted
+from idealrank.stats.values import chosen, design_of, figure, open_share, paired, refuse_design
+
+_EXACT = 50  # queries, at most, for the exact distribution: its counts stay whole numbers of float64
+_HALVINGS = 56  # of the range of the differences: past the last bit of the largest
+
+
+@dataclass(frozen=True, eq=False)
+class SignedRanks:
+    """Rank sums of columns of differences.
+
+    Parameters
+    ----------
+    n : int
+        Differences of a column.
+    positive : float64 array, shape (m,)
+        Sums of the ranks of the positive differences.
+    mean, se : float64 array, shape (m,)
+        Of that sum if signs are random.
+    tied, exact : bool array, shape (m,)
+        Where differences are 0 or equal in size, but for rounding; where the exact distribution applies.
+
+    Examples
+    --------
+    >>> SignedRanks.of(np.array([[0.1], [-0.2], [0.3], [0.0]])).positive
+    array([6.])
+    """
+
+    n: int
+    positive: FloatArray
+    mean: FloatArray
+    se: FloatArray
+    tied: BoolArray
+    exact: BoolArray
+
+    @classmethod
+    def of(cls, differences: FloatArray, largest: FloatArray | None = None) -> "SignedRanks":
+        """Of differences, shape (n, m): zeros are ranked, then left out.
+
+        `largest`, shape (m,), is the largest value that the differences come from, by default the largest difference: sizes within
+        1e-12 of it are 0, and the others are tied as `ranks_within` has it.
+        """
+        n = differences.shape[0]
+        sizes = np.abs(differences)
+        rounding = ROUNDING * (sizes.max(axis=0) if largest is None else largest)
+        zero = sizes <= rounding
+        ranks, tied = ranks_within(np.where(zero, 0.0, sizes), rounding)
+        ranks = np.where(zero, 0.0, ranks)
+        positive = np.where(differences > 0, ranks, 0).sum(axis=0)
+        tied |= zero.any(axis=0)
+        # A random sign adds its rank or nothing: variance r^2/4. With mean ranks for ties, and without the ranks of zeros, the sum is
+        # the textbook's with both corrections.
+        variance = (ranks**2).sum(axis=0) / 4
+        mean = ranks.sum(axis=0) / 2
+        return cls(n, positive, mean, np.sqrt(variance), tied, ~tied & (n <= _EXACT))
+
+    def p(self, alternative: str) -> FloatArray:
+        """The p value of each column, shape (m,); 1 where all differences are 0."""
+        with np.errstate(invalid="ignore", divide="ignore"):
+            z = np.where(self.se > 0, (self.positive - self.mean) / self.se, 0.0)
+        below, above = ndtr(z), ndtr(-z)
+        if self.exact.any():
+            cumulated = null_distribution(self.n)
+            at = np.rint(self.positive).astype(np.int64)
+            below = np.where(self.exact, cumulated[np.where(self.exact, at, 0)], below)
+            above = np.where(self.exact, cumulated[np.where(self.exact, cumulated.size - 1 - at, 0)], above)
+        found = {"two-sided": np.minimum(1, 2 * np.minimum(below, above)), "greater": above, "less": below}[alternative]
+        return np.where(self.se > 0, found, 1.0)
+
+    def pseudo_median(self, differences: FloatArray) -> FloatArray:
+        """The median of the means of two differences, each with itself too, shape (m,)."""
+        total = self.n * (self.n + 1) // 2
+        middle = np.array([(total - 1) // 2, total // 2])
+        return np.array([walsh_averages(column, middle).mean() for column in differences.T])
+
+    def bounds(self, differences: FloatArray, level: float, alternative: str) -> tuple[FloatArray, FloatArray]:
+        """Bounds of the pseudo-median by inversion of the test, each of shape (m,); NaN where there are zeros or ties."""
+        outside = (1 - level) / (2 if alternative == "two-sided" else 1)
+        total = self.n * (self.n + 1) // 2
+        low, high = np.full((2, self.positive.size), np.nan)
+        for at in np.flatnonzero(~self.tied):
+            if self.exact[at]:
+                cut = int(np.searchsorted(null_distribution(self.n), outside, side="right")) - 1
+            else:
+                cut = int(np.floor(self.mean[at] + ndtri(outside) * self.se[at]))
+            ends = walsh_averages(differences[:, at], np.array([cut, total - 1 - cut])) if cut >= 0 else (-np.inf, np.inf)
+            low[at] = ends[0] if alternative != "less" else -np.inf
+            high[at] = ends[1] if alternative != "greater" else np.inf
+        return low, high
+
+
+@lru_cache(maxsize=64)
+def null_distribution(n: int) -> FloatArray:
+    """Chance that the ranks 1 to n with random signs sum to at most 0, 1, ..., n (n + 1)/2 on the positive side.
+
+    Examples
+    --------
+    >>> null_distribution(2)
+    array([0.25, 0.5 , 0.75, 1.  ])
+    """
+    counts = np.ones(1)
+    for rank in range(1, n + 1):
+        counts = np.concatenate((counts, np.zeros(rank))) + np.concatenate((np.zeros(rank), counts))
+    cumulated = counts.cumsum() / 2.0**n
+    cumulated.setflags(write=False)
+    return cumulated
+
+
+def walsh_averages(differences: FloatArray, places: IntArray) -> FloatArray:
+    """The means of two differences at the given places of their order, 0 for the smallest, without making them all.
+
+    Halves the range again and again, counting the means below by binary search; then takes the first mean above the lower bound.
+
+    Examples
+    --------
+    >>> walsh_averages(np.array([0.0, 1.0, 3.0]), np.arange(6))
+    array([0. , 0.5, 1. , 1.5, 2. , 3. ])
+    """
+    ordered = np.sort(differences)
+    low = np.full(places.size, np.nextafter(ordered[0], -np.inf))
+    high = np.full(places.size, ordered[-1])
+    for _ in range(_HALVINGS):
+        middle = low + (high - low) / 2
+        pairs = np.searchsorted(ordered, 2 * middle[:, None] - ordered, side="right").sum(axis=1)
+        count = (pairs + np.searchsorted(ordered, middle, side="right")) // 2
+        enough = count > places
+        high, low = np.where(enough, middle, high), np.where(enough, low, middle)
+    partner = np.searchsorted(ordered, 2 * low[:, None] - ordered, side="right")
+    means = np.where(partner < ordered.size, (ordered + ordered[np.minimum(partner, ordered.size - 1)]) / 2, np.inf)
+    return np.asarray(means.min(axis=1), np.float64)
+
+
+@dataclass(frozen=True, eq=False)
+class PairedTest:
+    """Test of b against a on the same queries: numbers for one column of values, arrays (measures,) for several.
+
+    Parameters
+    ----------
+    difference : float or float64 array
+        Mean of b minus mean of a.
+    p : float or float64 array
+        Probability of a result at least as extreme if there is no difference.
+    statistic : float or float64 array
+        t; the sum of the ranks of queries on which b is better; or the number of such queries.
+    estimate, low, high : float or float64 array
+        Estimate that the test is about, with bounds by inversion of the test: the interval excludes `null` if ``p <= 1 - level``. NaN if
+        the test has no inversion.
+    about : str
+        "mean difference", "pseudo-median of the differences" or "share of wins among the queries that differ".
+    null : float
+        Value of `about` under the null hypothesis: 0, or 0.5 for a share.
+    level : float
+        Method of the interval.
+    method : str
+        "t", "wilcoxon" or "sign".
+    alternative : str
+        "two-sided"; "greater" tests whether b is better, "less" whether it is worse.
+    effect : float or float64 array
+        d_z: the difference divided by the standard deviation of the differences; infinite if that is only rounding.
+    wins, ties, losses : int or int64 array
+        Number of queries on which b is better than, equal to and worse than a.
+    n : int
+        Number of queries.
+    note : str
+        Special cases; otherwise empty.
+
+    Examples
+    --------
+    >>> print(paired_t([0.2, 0.5, 0.5, 0.9], [0.4, 0.5, 0.8, 0.9]))
+    b - a = 0.125, p = 0.194; mean difference 0.125 [-0.1137, 0.3637]; d_z 0.833; better on 2, equal on 2, worse on 0
+    (two-sided t test with 95 % interval, 4 queries)
+    """
+
+    difference: Any
+    p: Any
+    statistic: Any
+    estimate: Any
+    low: Any
+    high: Any
+    about: str
+    null: float
+    level: float
+    method: str
+    alternative: str
+    effect: Any
+    wins: Any
+    ties: Any
+    losses: Any
+    n: int
+    note: str = ""
+
+    def __str__(self) -> str:
+        parts = (self.difference, self.p, self.estimate, self.low, self.high, self.effect, self.wins, self.ties, self.losses)
+        rows = zip(*(np.atleast_1d(part) for part in parts), strict=True)
+        lines = [
+            f"b - a = {difference:.4g}, p = {p:.3g}; {self.about} {estimate:.4g} [{low:.4g}, {high:.4g}]; d_z {effect:.3g}; "
+            f"better on {wins}, equal on {ties}, worse on {losses}"
+            for difference, p, estimate, low, high, effect, wins, ties, losses in rows
+        ]
+        note = f"; {self.note}" if self.note else ""
+        count = f"{self.n} quer{'y' if self.n == 1 else 'ies'}"
+        return "\n".join([*lines, f"({self.alternative} {self.method} test with {100 * self.level:g} % interval, {count}{note})"])
+
+
+def paired_t(
+    a: npt.ArrayLike, b: npt.ArrayLike, *, alternative: Alternative = "two-sided", level: float = 0.95, design: Design | None = None
+) -> PairedTest:
+    """Test the mean difference b - a over the same queries with Student's t.
+
+    Parameters
+    ----------
+    a, b : array, shape (queries,) or (queries, measures)
+        Values of two systems, query by query; finite.
+    alternative : {"two-sided", "greater", "less"}
+        "greater" tests whether b is better.
+    level : float
+        Confidence level of the interval, between 0 and 1.
+    design : Design, optional
+        Weights, strata and clusters, by the linearised variance; degrees of freedom are the number of units minus the number of strata.
+
+    Returns
+    -------
+    PairedTest
+        For identical systems p is 1. If all differences are equal and not 0, up to rounding (1e-12 of the largest value), t is infinite and
+        p 0; with few queries, do not rely on it.
+
+    Raises
+    ------
+    InputError
+        The shapes differ, a value is not finite, the design has another size, or a stratum has a single unit.
+    OptionError
+        An option has an invalid value; the message names it.
+
+    References
+    ----------
+    Student (1908), The probable error of a mean. Biometrika 6.
+
+    Examples
+    --------
+    >>> found = paired_t([0.2, 0.5, 0.5, 0.9], [0.4, 0.5, 0.8, 0.9], alternative="greater")
+    >>> round(found.p, 4), round(found.statistic, 4)
+    (0.0971, 1.6667)
+    """
+    first, second = paired(a, b)
+    interval = difference_interval(first, second, level=level, alternative=alternative, design=design)
+    used = design_of(design, first.shape[0])
+    columns, largest = _differences(first, second)
+    found = linear_mean(columns, used, largest)
+    statistic = in_units(found.mean, found.se)
+    p = np.where(found.constant & (found.mean == 0), 1.0, t_tail(statistic, found.df, alternative))
+    figures = (found.mean, p, statistic, found.mean, np.atleast_1d(interval.low), np.atleast_1d(interval.high))
+    return _test(first, columns, largest, used, figures, ("mean difference", 0.0, level, "t", alternative, interval.note))
+
+
+def t_tail(statistic: FloatArray, df: "int | FloatArray", alternative: str) -> FloatArray:
+    """The p value of a t statistic; 1 without degrees of freedom.
+
+    Examples
+    --------
+    >>> t_tail(np.array([0.0, 1.0]), 1, "two-sided").round(12)
+    array([1. , 0.5])
+    """
+    tail = (
+        2 * stdtr(df, -np.abs(statistic))
+        if alternative == "two-sided"
+        else stdtr(df, -statistic if alternative == "greater" else statistic)
+    )
+    return np.where(np.equal(df, 0), 1.0, tail)
+
+
+def sign_test(
+    a: npt.ArrayLike, b: npt.ArrayLike, *, alternative: Alternative = "two-sided", level: float = 0.95, design: Design | None = None
+) -> PairedTest:
+    """Test whether b wins on more queries than it loses: exact, independent of the size of each win.
+
+    Parameters
+    ----------
+    a, b, alternative, level
+        As for `paired_t`.
+    design : Design, optional
+        Must be plain: the sign test supports no weights, strata or clusters.
+
+    Returns
+    -------
+    PairedTest
+        The interval is Clopper and Pearson's for the share of wins among the queries that differ. Ties are left out, and the note gives
+        their number.
+
+    Raises
+    ------
+    InputError
+        The shapes differ or a value is not finite.
+    OptionError
+        The design is not plain, or an option has an invalid value.
+
+    References
+    ----------
+    Clopper and Pearson (1934), The use of confidence or fiducial limits illustrated in the case of the binomial. Biometrika 26.
+
+    Examples
+    --------
+    >>> found = sign_test([0.1, 0.2, 0.3, 0.4, 0.5, 0.6], [0.2, 0.3, 0.4, 0.5, 0.6, 0.6])
+    >>> found.p, found.note
+    (0.0625, 'ties left out: 1')
+    """
+    first, columns, largest, used = _ranked("the sign test", a, b, alternative, level, design)
+    wins, ties, losses = outcomes(columns)
+    untied = wins + losses
+    low_tail, high_tail = np.asarray(bdtr(wins, untied, 0.5)), np.where(wins > 0, bdtrc(np.maximum(wins - 1, 0), untied, 0.5), 1.0)
+    p = {"two-sided": np.minimum(1, 2 * np.minimum(low_tail, high_tail)), "greater": high_tail, "less": low_tail}[alternative]
+    outside = (1 - level) / (2 if alternative == "two-sided" else 1)
+    low, high = exact_bounds(wins, losses, outside)
+    low = np.zeros_like(low) if alternative == "less" else low
+    high = np.ones_like(high) if alternative == "greater" else high
+    share = np.where(untied > 0, wins / np.maximum(untied, 1), np.nan)
+    note = "" if not ties.any() else f"ties left out: {', '.join(map(str, ties.tolist()))}"
+    figures = (columns.mean(axis=0), p, wins.astype(np.float64), share, low, high)
+    return _test(
+        first, columns, largest, used, figures, ("share of wins among the queries that differ", 0.5, level, "sign", alternative, note)
+    )
+
+
+def wilcoxon(
+    a: npt.ArrayLike, b: npt.ArrayLike, *, alternative: Alternative = "two-sided", level: float = 0.95, design: Design | None = None
+) -> PairedTest:
+    """Test with Wilcoxon's signed ranks that the differences b - a are symmetric about 0.
+
+    All differences are ranked, including zeros, whose ranks are then dropped (Pratt). Differences within 1e-12 of the largest value count
+    as 0 or as equal: 0.4 - 0.3 and 0.2 - 0.1 are tied. p is exact for at most 50 queries without zeros and equal sizes, otherwise by the
+    normal approximation, with the variance corrected for both.
+
+    Parameters
+    ----------
+    a, b, alternative, level
+        As for `paired_t`.
+    design : Design, optional
+        Must be plain: the test supports no weights, strata or clusters.
+
+    Returns
+    -------
+    PairedTest
+        The estimate is the median of all means of two differences (Hodges and Lehmann), and the interval lies between two of those means.
+        With zeros or equal differences the test does not invert to an interval: the bounds are NaN, and the note says so.
+
+    Raises
+    ------
+    InputError
+        The shapes differ or a value is not finite.
+    OptionError
+        The design is not plain, or an option has an invalid value.
+
+    References
+    ----------
+    Pratt (1959), Remarks on zeros and ties in the Wilcoxon signed rank procedures. Journal of the American Statistical Association 54.
+    Cureton (1967), The normal approximation to the signed-rank sampling distribution when zero differences are present. Ibid. 62.
+
+    Examples
+    --------
+    >>> found = wilcoxon([0.1, 0.2, 0.3, 0.4, 0.5], [0.12, 0.23, 0.34, 0.45, 0.44])
+    >>> found.p, found.statistic, round(found.estimate, 12)
+    (0.625, 10.0, 0.03)
+    """
+    first, columns, largest, used = _ranked("the signed-rank test", a, b, alternative, level, design)
+    ranks = SignedRanks.of(columns, largest)
+    low, high = ranks.bounds(columns, level, alternative)
+    parts = [in_columns("normal approximation", ~ranks.exact), in_columns("zeros or ties, so no interval", ranks.tied)]
+    note = "; ".join(part for part in parts if part)
+    figures = (columns.mean(axis=0), ranks.p(alternative), ranks.positive, ranks.pseudo_median(columns), low, high)
+    return _test(first, columns, largest, used, figures, ("pseudo-median of the differences", 0.0, level, "wilcoxon", alternative, note))
+
+
+def _ranked(
+    test: str, a: npt.ArrayLike, b: npt.ArrayLike, alternative: str, level: float, design: Design | None
+) -> tuple[FloatArray, FloatArray, FloatArray, Design]:
+    """Values of a for their shape, differences as columns with the largest values behind them, and a plain design."""
+    refuse_design(test, design, "paired_t")
+    chosen("alternative", alternative, ALTERNATIVES)
+    open_share("level", level)
+    first, second = paired(a, b)
+    used = design_of(design, first.shape[0])
+    return first, *_differences(first, second), used
+
+
+def _differences(first: FloatArray, second: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Differences as columns, and the largest value of either side of each."""
+    one, two = (part.reshape(part.shape[0], -1) for part in (first, second))
+    return subtracted(one, two), np.asarray(largest_of(one, two), np.float64)
+
+
+def _test(
+    like: FloatArray,
+    columns: FloatArray,
+    largest: FloatArray,
+    design: Design,
+    figures: "tuple[Any, ...]",
+    facts: tuple[str, float, float, str, str, str],
+) -> PairedTest:
+    difference, p, statistic, estimate, low, high = (figure(part, like) for part in figures)
+    about, null, level, method, alternative, note = facts
+    effect = figure(in_units(figures[0], deviations(columns, design, largest)), like)
+    wins, ties, losses = (figure(count, like) for count in outcomes(columns))
+    return PairedTest(
+        difference=difference,
+        p=p,
+        statistic=statistic,
+        estimate=estimate,
+        low=low,
+        high=high,
+        about=about,
+        null=null,
+        level=level,
+        method=method,
+        alternative=alternative,
+        effect=effect,
+        wins=wins,
+        ties=ties,
+        losses=losses,
+        n=design.n,
+        note=note,
+    )

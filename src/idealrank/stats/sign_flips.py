@@ -1,0 +1,464 @@
+"""Sign flips of paired differences: random ones, all of them, and the test of every shift at once.
+
+**Random flips** are made for many columns under the same signs, a block of draws at a time. A draw flips each unit (a query, or a
+cluster of them) with probability one half. With S the flipped units, ``T* = T - 2 sum_S`` is the total under the flipped signs: the sum
+over S is all that a test needs, and the means over S are what its inversion needs.
+
+Eight units share a byte of random bits and a table of their 256 subset sums, so a draw costs one row of a table for every eight
+units. Columns hold whole numbers (`as_whole`): sums are exact, whatever the order.
+
+**p values and intervals** come from the means of the flipped units, for every shift at once. Let unit i have the total ``t_i`` (the
+weighted sum of its differences) and the weight ``w_i``; under the hypothesis that the mean difference is ``delta`` its sign-symmetric
+total is ``t_i - delta w_i``. For a draw that flips S, the total under the flipped signs is ``T*(delta) = T(delta) - 2 sum_S (t_i -
+delta w_i)``, so
+
+* ``T*(delta) >= T(delta)`` if and only if ``sum_S t_i <= delta sum_S w_i``: the mean over S is at most delta, or S is empty;
+* ``T*(delta) <= -T(delta)`` if and only if the same is true of the units outside S.
+
+For delta below the mean, the two-sided p value is thus a count of draws whose smaller mean, of S and of the rest, is at most delta:
+a step function whose jumps are those means. The lower end of the interval is one of them, and likewise the upper end. The test at
+delta = 0 counts the same numbers, so the interval holds 0 if and only if p is above 1 - level.
+
+**All flips** of the few units that differ are listed, beside random signs of the many that do not. A sign-flip test of 200 queries of
+which 20 differ has 2^20 distinct results. Their p value is a count of subset sums. Their interval also needs the weights of the flipped
+queries that do not differ, which are drawn: 2^17 numbers, each of them met by the subsets of the units from the 18th on. So a draw is
+one of 2^17 rows and one of at most eight extras, and nothing of the size of all draws is made:
+
+* the p value compares the rows with a threshold for each extra;
+* a few thousand draws say roughly where the wanted end lies. One linear function of the rows then finds the draws that can be beyond it
+  (the mean of S is at most delta where ``sum_S - delta weight_S <= 0``), and only for those is the mean itself computed.
+"""
+
+import math
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+from typing import Literal, NamedTuple, TypeAlias, TypeVar
+
+import numpy as np
+import numpy.typing as npt
+
+from idealrank import _kernel
+from idealrank.data.types import FloatArray, IntArray
+from idealrank.stats.design import Design
+from idealrank.stats.randomness import RandomLike, generator_of, in_order
+from idealrank.stats.whole_numbers import as_whole, tie_step, to_steps, unit_of
+
+Result = TypeVar("Result")
+Part: TypeAlias = tuple[slice, FloatArray]
+
+DRAWS = 2048  # of a block, whatever is asked: the first draws do not depend on how many follow
+_COLUMNS = 32  # summed at a time: a block of them stays in the cache
+MOST_UNITS = 20  # of an enumeration: a million sign vectors
+
+
+class Flips:
+    """Units that each draw flips.
+
+    Parameters
+    ----------
+    n_units : int
+        Units, at least 1.
+    rng : Generator, seed or None
+        One child of it for each block of draws. A generator is advanced.
+
+    Examples
+    --------
+    >>> flips = Flips(4, rng=1)
+    >>> sums = np.concatenate(list(flips.map(np.array([[1.0], [2.0], [4.0], [8.0]]), 1000, np.copy)))
+    >>> sums.shape, np.unique(sums).tolist() == list(range(16))
+    ((1000, 1), True)
+    """
+
+    def __init__(self, n_units: int, rng: RandomLike = None) -> None:
+        self.n_units = n_units
+        sequence = generator_of(rng).bit_generator.seed_seq.spawn(1)[0]  # type: ignore[attr-defined]
+        self._entropy, self._key = sequence.entropy, sequence.spawn_key
+
+    def map(
+        self, columns: FloatArray, n_draws: int, work: Callable[[FloatArray], Result], *, threads: int | None = None
+    ) -> Iterator[Result]:
+        """Apply `work` to each block of subset sums, in the order of the draws.
+
+        Asking again gives the same draws again: nothing needs to be kept for a second look.
+
+        Parameters
+        ----------
+        columns : float64 array, shape (n_units, columns)
+            Whole numbers whose absolute values sum to less than 2^53 in each column.
+        n_draws : int
+            Draws, from the first.
+        work : callable
+            Called on threads with the sums over the flipped units, float64 (draws, columns); it may change them.
+        threads : int, optional
+            Number of threads; None or 0 uses all cores.
+
+        Yields
+        ------
+        what `work` returned
+        """
+        columns = np.ascontiguousarray(columns, np.float64)
+
+        def one(block: int) -> Result:
+            return work(self._sums(columns, block)[: n_draws - block * DRAWS])
+
+        return in_order(one, -(-n_draws // DRAWS), threads)
+
+    def map_parts(
+        self, columns: FloatArray, n_draws: int, work: Callable[[Iterator[Part]], Result], *, threads: int | None = None
+    ) -> Iterator[Result]:
+        """Like `map`, for so many columns that their sums should never exist all at once.
+
+        Parameters
+        ----------
+        columns, n_draws, threads
+            As in `map`.
+        work : callable
+            Called on threads with an iterator over parts of the columns: the slice of columns and their sums, float64 (draws, columns
+            of the part), which it may change. The parts of one call share their draws.
+
+        Yields
+        ------
+        what `work` returned
+
+        Examples
+        --------
+        >>> flips = Flips(3, rng=1)
+        >>> columns = np.arange(120.0).reshape(3, 40)
+        >>> [block] = flips.map_parts(columns, 10, lambda parts: [(part.start, sums.shape) for part, sums in parts])
+        >>> block
+        [(0, (10, 32)), (32, (10, 8))]
+        """
+        columns = np.ascontiguousarray(columns, np.float64)
+
+        def one(block: int) -> Result:
+            kept = n_draws - block * DRAWS
+            return work((part, sums[:kept]) for part, sums in self._parts(columns, block))
+
+        return in_order(one, -(-n_draws // DRAWS), threads)
+
+    def _sums(self, columns: FloatArray, block: int) -> FloatArray:
+        width = columns.shape[1]
+        if width <= _COLUMNS:
+            return next(self._parts(columns, block))[1]
+        sums = np.empty((DRAWS, width))
+        for part, of_part in self._parts(columns, block):
+            sums[:, part] = of_part
+        return sums
+
+    def _parts(self, columns: FloatArray, block: int) -> Iterator[Part]:
+        flipped = self._bytes(block)
+        for first in range(0, columns.shape[1], _COLUMNS):
+            part = slice(first, first + _COLUMNS)
+            some = np.ascontiguousarray(columns[:, part])
+            sums = np.empty((DRAWS, some.shape[1]))
+            _kernel.sum_subsets(some, flipped, sums)
+            yield part, sums
+
+    def _bytes(self, block: int) -> npt.NDArray[np.uint8]:
+        """Random bits, a byte for each eight units and draw: shape (groups, DRAWS)."""
+        child = np.random.SeedSequence(self._entropy, spawn_key=(*self._key, block))
+        groups = -(-self.n_units // 8)
+        raw = np.random.PCG64(child).random_raw(groups * DRAWS // 8)
+        return raw.astype("<u8", copy=False).view(np.uint8).reshape(groups, DRAWS)
+
+
+class AllFlips(Flips):
+    """Every sign vector once: 2^n_units draws, for at most 20 units.
+
+    The order is scattered, so that the first draws look like any others.
+
+    Examples
+    --------
+    >>> every = AllFlips(2)
+    >>> np.sort(np.concatenate(list(every.map(np.array([[1.0], [2.0]]), every.n_draws, np.copy))), axis=0).ravel()
+    array([0., 1., 2., 3.])
+    """
+
+    def __init__(self, n_units: int) -> None:
+        self.n_units = n_units
+        self.n_draws = 1 << n_units
+
+    def _bytes(self, block: int) -> npt.NDArray[np.uint8]:
+        scatter = int(0.6180339887498949 * self.n_draws) | 1  # odd: every number once
+        draws = np.arange(block * DRAWS, (block + 1) * DRAWS) * scatter % self.n_draws
+        groups = -(-self.n_units // 8)
+        return np.stack([(draws >> 8 * group & 255).astype(np.uint8) for group in range(groups)])
+
+
+Alternative: TypeAlias = Literal["two-sided", "greater", "less"]
+
+
+@dataclass(frozen=True, eq=False)
+class Units:
+    """Totals and weights of the units in whole numbers.
+
+    Parameters
+    ----------
+    totals : float64 array, shape (n_units, columns)
+        Whole numbers, in units of `unit`.
+    weights : float64 array, shape (n_units,)
+        Whole numbers, in units of `weight_unit`.
+    unit : float64 array, shape (columns,)
+    weight_unit : float
+    step : float64 array, shape (columns,)
+        Sums closer than this, in units, are tied.
+    """
+
+    totals: FloatArray
+    weights: FloatArray
+    unit: FloatArray
+    weight_unit: float
+    step: FloatArray
+
+    @classmethod
+    def of(cls, differences: FloatArray, design: Design) -> "Units":
+        """From differences (n, columns)."""
+        totals, weights = design.unit_totals(differences), design.unit_totals(np.ones(design.n))
+        unit, weight_unit = unit_of(totals), float(unit_of(weights[:, None])[0])
+        whole = as_whole(totals, unit)
+        return cls(whole, as_whole(weights, weight_unit), unit, weight_unit, tie_step(whole))
+
+    @property
+    def n_nonzero(self) -> IntArray:
+        """Units whose total is not zero, in each column."""
+        return np.asarray(np.count_nonzero(self.totals, axis=0), np.int64)
+
+    def of_columns(self, columns: IntArray) -> "Units":
+        """Some columns alone."""
+        return Units(self.totals[:, columns], self.weights, self.unit[columns], self.weight_unit, self.step[columns])
+
+    def with_weights(self) -> FloatArray:
+        """Totals and, as the last column, weights: what is summed over the flipped units."""
+        return np.concatenate([self.totals, self.weights[:, None]], axis=1)
+
+    def ends(self, sums: FloatArray, alternative: Alternative) -> FloatArray:
+        """The shift at which each draw begins to count, so that a larger number counts for more shifts.
+
+        Parameters
+        ----------
+        sums : float64 array, shape (draws, columns + 1)
+            Of `with_weights`, over the flipped units.
+
+        Returns
+        -------
+        float64 array, shape (draws, columns) or, two-sided, (draws, 2 columns)
+            In steps over weight units. For lower ends the mean with its sign changed, for upper ends the mean; infinite where the
+            draw counts whatever the shift.
+        """
+        flipped, weight = sums[:, :-1], sums[:, -1:]
+        if alternative == "two-sided":
+            return both_ends(flipped, weight, self.totals.sum(axis=0), float(self.weights.sum()), self.step)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            mean = to_steps(flipped, self.step) / weight
+        return np.where(weight == 0, np.inf, -mean if alternative == "greater" else mean)
+
+    def interval(self, ends: FloatArray, alternative: Alternative) -> tuple[FloatArray, FloatArray]:
+        """Lower and upper ends in the units of the differences, from the ranked `ends`."""
+        scaled = ends.reshape(-1, self.unit.size) * (self.step * self.unit / self.weight_unit)
+        infinite = np.full(self.unit.size, np.inf)
+        low = infinite if alternative == "less" else scaled[0]
+        high = infinite if alternative == "greater" else scaled[-1]
+        return 0.0 - low, high + 0.0  # no negative zeros
+
+    def counts(self, from_zero: IntArray, draws: int, alternative: Alternative) -> IntArray:
+        """Draws that are as extreme as what was observed, of those whose `ends` are 0 or more."""
+        if alternative != "two-sided":
+            return from_zero
+        below, above = from_zero.reshape(2, -1)
+        total = to_steps(self.totals.sum(axis=0), self.step)
+        return np.where(total > 0, below, np.where(total < 0, above, draws))
+
+
+def both_ends(flipped: FloatArray, weight: FloatArray, total: FloatArray, total_weight: float, step: FloatArray) -> FloatArray:
+    """`Units.ends` of a two-sided test, from sums over the flipped units (draws, columns), their weights (draws, 1), and the totals.
+
+    Examples
+    --------
+    >>> both_ends(np.array([[4.0]]), np.array([[1.0]]), np.array([10.0]), 3.0, np.array([2.0]))
+    array([[-1.5,  2. ]])
+    """
+    rest_weight = total_weight - weight
+    with np.errstate(divide="ignore", invalid="ignore"):
+        mean, other = to_steps(flipped, step) / weight, to_steps(total - flipped, step) / rest_weight
+    both = np.concatenate([-np.minimum(mean, other), np.maximum(mean, other)], axis=1)
+    both[((weight == 0) | (rest_weight == 0))[:, 0]] = np.inf
+    return both
+
+
+def counted_rank(level: float, draws: int, observed: int) -> int:
+    """Return the number of draws that must count for a shift to be in the interval; 0 or less if every shift is.
+
+    Parameters
+    ----------
+    level : float
+        Confidence level of the interval, in (0, 1).
+    draws : int
+        Draws.
+    observed : int
+        1 if the observed signs count beside the draws, 0 if they are one of them.
+
+    Examples
+    --------
+    >>> counted_rank(0.95, 99_999, 1), counted_rank(0.95, 18, 1), counted_rank(0.95, 32, 0)
+    (5000, 0, 2)
+    """
+    alpha = level_left(level)
+    rank = math.floor(alpha * (draws + observed)) - observed - 1
+    while (rank + observed) / (draws + observed) <= alpha:
+        rank += 1
+    return rank
+
+
+def level_left(level: float) -> float:
+    """One minus the level, without the last bits: 0.05 for 0.95.
+
+    Examples
+    --------
+    >>> level_left(0.95)
+    0.05
+    """
+    return round(1 - level, 12)
+
+
+ROW_BITS = 17
+_PILOT = 1 << 13  # draws that say where to look
+_ERRORS = 5.0  # standard errors of a rank; a look that missed is followed by one at all draws
+
+
+class Ends(NamedTuple):
+    """Of one column: how many draws are as extreme as the observed signs, and the ends at the rank, one for each side."""
+
+    counted: IntArray
+    end: FloatArray
+
+
+@dataclass(frozen=True, eq=False)
+class ColumnDraws:
+    """The draws of one column: row j together with extra h.
+
+    Parameters
+    ----------
+    sums, weights : float64 array, shape (2^17,)
+        Over the flipped units of a row, in whole units.
+    more_sums, more_weights : float64 array, shape (extras,)
+        Of the units that differ beyond the first 17.
+    total, total_weight : float
+        Of all units.
+    step : float
+        Sums closer than this are tied.
+    """
+
+    sums: FloatArray
+    weights: FloatArray
+    more_sums: FloatArray
+    more_weights: FloatArray
+    total: float
+    total_weight: float
+    step: float
+
+    @classmethod
+    def of(cls, units: Units, zero_weights: FloatArray) -> "ColumnDraws":
+        """From one column, and drawn weights of the flipped units that do not differ, shape (2^17,)."""
+        totals = units.totals[:, 0]
+        differ = np.flatnonzero(totals)
+        parts = [_subset_sums(part[differ[some]]) for some in (slice(ROW_BITS), slice(ROW_BITS, None)) for part in (totals, units.weights)]
+        sums, weights, more_sums, more_weights = parts
+        rows = zero_weights.size
+        sums, weights = np.resize(sums, rows), np.resize(weights, rows) + zero_weights  # whole repetitions: powers of two
+        return cls(sums, weights, more_sums, more_weights, float(totals.sum()), float(units.weights.sum()), float(units.step[0]))
+
+    @property
+    def n_draws(self) -> int:
+        """Rows times extras."""
+        return self.sums.size * self.more_sums.size
+
+    def negated(self) -> "ColumnDraws":
+        """Of ``a - b``: its lower ends are the upper ends."""
+        return replace(self, sums=-self.sums, more_sums=-self.more_sums, total=-self.total)
+
+    def from_zero(self, *, both: bool) -> int:
+        """Draws with a mean over the flipped units (or, for `both`, over them or the rest) of at most 0."""
+        half = self.step / 2
+        if both and self.total <= self.step:
+            return self.n_draws
+        counted = sum(int(np.count_nonzero(self.sums <= half - more)) for more in self.more_sums)
+        if both:
+            counted += sum(int(np.count_nonzero(self.sums >= self.total - half - more)) for more in self.more_sums)
+        return counted
+
+    def end(self, rank: int, *, both: bool) -> float:
+        """The end at a rank from the top: the mean with its sign changed, in steps over weight units."""
+        pilot = np.arange(min(_PILOT, self.n_draws)) * (int(0.6180339887498949 * self.n_draws) | 1) % self.n_draws
+        seen = np.sort(self._ends(pilot % self.sums.size, pilot // self.sums.size, both=both))
+        expected = rank * seen.size / self.n_draws
+        place = int(np.ceil(expected + _ERRORS * np.sqrt(expected) + 1))
+        least = seen[-place] if place <= seen.size else -np.inf
+        kept = self._beyond(float(least), both=both)
+        if np.count_nonzero(kept >= least) < rank:
+            kept = self._beyond(-np.inf, both=both)
+        kept.partition(kept.size - rank)
+        return float(kept[kept.size - rank])
+
+    def _beyond(self, lowest: float, *, both: bool) -> FloatArray:
+        """All ends from `lowest` on, and some others."""
+        slope = -lowest * self.step
+        if not np.isfinite(slope):
+            rows = np.arange(self.sums.size)
+            return np.concatenate([self._ends(rows, np.full(rows.size, extra), both=both) for extra in range(self.more_sums.size)])
+        # Rounding to steps moves a sum by half a step, the products by far less: nothing beyond is lost within a whole one.
+        line = self.sums - slope * self.weights
+        found = []
+        for extra, (more, weight) in enumerate(zip(self.more_sums, self.more_weights, strict=True)):
+            at = slope * weight - more
+            near = line <= at + self.step
+            if both:
+                near |= line >= self.total - slope * self.total_weight + at - self.step
+            rows = np.flatnonzero(near)
+            found.append(self._ends(rows, np.full(rows.size, extra), both=both))
+        return np.concatenate(found)
+
+    def _ends(self, rows: IntArray, extras: IntArray, *, both: bool) -> FloatArray:
+        sums, weights = self.sums[rows] + self.more_sums[extras], self.weights[rows] + self.more_weights[extras]
+        step = np.array([self.step])
+        if both:
+            total = np.array([self.total])
+            return both_ends(sums[:, None], weights[:, None], total, self.total_weight, step)[:, 0]
+        with np.errstate(divide="ignore", invalid="ignore"):
+            return np.where(weights == 0, np.inf, -(np.rint(sums / self.step) / weights))
+
+
+def listed_ends(units: Units, zero_weights: FloatArray, rank: int, alternative: Alternative) -> Ends:
+    """Counts and ends of one column whose differing units are at most 20.
+
+    Parameters
+    ----------
+    units : Units
+        Of one column.
+    zero_weights : float64 array, shape (2^17,)
+        Drawn weights of the flipped units whose total is 0.
+    rank : int
+        Of the ends, from 1, the largest.
+    alternative : {"two-sided", "greater", "less"}
+        Two-sided there are two sides, below the mean and above; else one.
+
+    Examples
+    --------
+    >>> from idealrank.stats.design import Design
+    >>> units = Units.of(np.array([[0.5], [0.25], [0.0]]), Design.of(3))
+    >>> ends = listed_ends(units, np.zeros(1 << ROW_BITS), 1, "greater")
+    >>> ends.counted.tolist(), ends.end.tolist()
+    ([32768], [inf])
+    """
+    lower = ColumnDraws.of(units, zero_weights)
+    sides = {"two-sided": (lower, lower.negated()), "greater": (lower,), "less": (lower.negated(),)}[alternative]
+    both = alternative == "two-sided"
+    counted = np.array([side.from_zero(both=both) for side in sides], np.int64)
+    return Ends(counted, np.array([side.end(rank, both=both) for side in sides]))
+
+
+def _subset_sums(values: FloatArray) -> FloatArray:
+    """Of all subsets: bit i of a number is 1 where value i is in it."""
+    sums = np.zeros(1)
+    for value in values:
+        sums = np.concatenate([sums, sums + value])
+    return sums

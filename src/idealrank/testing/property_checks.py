@@ -1,0 +1,540 @@
+"""The property suite for one measure: what its class facts promise, tried on small hostile input.
+
+A promise names the measures, the input and the violation.
+"""
+
+import inspect
+import json
+import warnings
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, fields, replace
+from functools import lru_cache
+from itertools import groupby, permutations, product
+from random import Random
+from typing import Any
+
+import numpy as np
+
+from idealrank.analysis.attribution.document_contributions import added, seen_by
+from idealrank.analysis.explanation import explain
+from idealrank.conventions import Convention
+from idealrank.data.align import align
+from idealrank.data.lists import Lists
+from idealrank.data.qrels import Qrels
+from idealrank.data.run import Run
+from idealrank.errors import IdealrankWarning, OptionError
+from idealrank.evaluation.evaluate import Evaluation, evaluate, evaluate_lists
+from idealrank.measures import MEASURES
+from idealrank.measures.counts import NumRelRet
+from idealrank.measures.facts import example_of
+from idealrank.measures.measure import Measure
+from idealrank.measures.parse import parse_measure
+from idealrank.measures.spellings import SPELLINGS
+from idealrank.reports.table.records import csv_report, json_report, trec_report
+from idealrank.reports.views.evaluation import table_report
+from idealrank.testing.strategies import DOCUMENTS, QUERIES, SCORES, Grades, Scores, missing_facts, option_values
+
+_TOLERANCE = 1e-9
+GRADES = (0.0, 0.0, 1.0, 2.0, 3.0)
+# Policies that no measure is to blame for: refusals, queries that vanish, rounding.
+_POLICIES = {"duplicates": "error", "unjudged": "not-relevant", "missing": "zero", "negative": "zero", "rounding": "none"}
+_NO_RELEVANT = ("zero", "one", "nan", "left-out")
+_OTHERS = ("", ",score=float32", ",ideal=returned", ",ideal=hits", ",without_judgments=evaluated", ",grades=minimum")
+
+
+@dataclass(frozen=True)
+class Case:
+    """Judgments, a run, and the convention they are joined under."""
+
+    qrels: Grades
+    run: Scores
+    convention: Convention
+
+    def smaller(self) -> "Iterator[Case]":
+        """Return a smaller case: a plainer convention, one query less, or one document less."""
+        if self.convention.name != (plain := _convention(self.convention.alignment.ties, "zero", "")).name:
+            yield replace(self, convention=plain)
+        for query in {**self.qrels, **self.run}:
+            if len(self.qrels) > 1 or query not in self.qrels:
+                yield replace(self, qrels=_without(self.qrels, query), run=_without(self.run, query))
+            for document in {**self.qrels.get(query, {}), **self.run.get(query, {})}:
+                tables = (
+                    {**table, query: _without(table[query], document)} if query in table else table for table in (self.qrels, self.run)
+                )
+                qrels, run = tables
+                if query not in qrels or qrels[query]:
+                    yield replace(self, qrels=qrels, run=run)
+
+    def __str__(self) -> str:
+        return f"judgments {self.qrels}, run {self.run}, convention {self.convention.name}"
+
+
+def _without(table: Mapping[str, Any], key: str) -> dict[str, Any]:
+    return {name: value for name, value in table.items() if name != key}
+
+
+def _always(_: Measure) -> bool:
+    return True
+
+
+def _is_cut_function(measure: Measure) -> bool:
+    """Return whether the documents that a function sees depend on the order of ties at the cutoff."""
+    return measure.cutoff is not None and hasattr(measure, "extras")
+
+
+def _orders_offered(measure: Measure) -> tuple[str, ...]:
+    """The tie policies whose values do not depend on how tied documents came in."""
+    return ("best", "worst") if measure.ties == "not offered" else ("expected", "best", "worst")
+
+
+def _all_orders(measure: Measure) -> tuple[str, ...]:
+    return ("docid", "input", *(() if _is_cut_function(measure) else _orders_offered(measure)))
+
+
+@dataclass(frozen=True)
+class Promise:
+    """One promise.
+
+    Attributes
+    ----------
+    broken : str
+        What is said when it is broken.
+    fault : callable
+        Measure and case -> the sentence that tells what broke it; empty when it holds.
+    applies : callable
+        For which measures it is.
+    ties : callable
+        The tie policies it is tried under.
+    scores : tuple of float
+        What scores may be.
+    alone, judged : bool
+        One answered query, with every returned document judged.
+    """
+
+    broken: str
+    fault: Callable[[Measure, Case], str]
+    applies: Callable[[Measure], bool] = _always
+    ties: Callable[[Measure], tuple[str, ...]] = _all_orders
+    scores: tuple[float, ...] = SCORES
+    alone: bool = False
+    judged: bool = False
+
+
+def evaluated(measures: "Measure | Iterable[Measure]", qrels: Grades, run: Scores, convention: Convention) -> Evaluation:
+    """The evaluation, without warnings about what the convention does.
+
+    Examples
+    --------
+    >>> from idealrank.measures.binary import RR
+    >>> evaluated(RR(), {"q": {"a": 1}}, {"q": {"a": 1.0}}, Convention.of("standard"))["RR"]
+    array([1.])
+    """
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", IdealrankWarning)
+        return evaluate(Qrels(qrels), Run(run), measures, convention, threads=1)
+
+
+def drawn(rng: Random, measure: Measure, promise: "Promise") -> Case:
+    """One small input with many ties, unjudged documents, unanswered queries and queries without a relevant document.
+
+    Examples
+    --------
+    >>> from idealrank.measures.binary import RR
+    >>> drawn(Random(0), RR(), ANY_INPUT).convention.alignment.duplicates
+    'error'
+    """
+    queries = QUERIES[: 1 if promise.alone else 3]
+    while True:
+        qrels = {query: _one(rng, GRADES, 1, len(DOCUMENTS)) for query in queries if rng.random() < 0.9}
+        run = {query: _one(rng, promise.scores, 0, 5) for query in queries if rng.random() < 0.9}
+        if promise.judged:  # what an unjudged document is worth is for each measure to say
+            run = {query: {d: score for d, score in one.items() if d in qrels.get(query, {})} for query, one in run.items()}
+        if qrels and not (promise.alone and not run.get("q1")):
+            break
+    return Case(qrels, run, _convention(rng.choice(promise.ties(measure)), rng.choice(_NO_RELEVANT), rng.choice(_OTHERS)))
+
+
+def _one(rng: Random, values: tuple[float, ...], least: int, most: int) -> dict[str, float]:
+    return {document: rng.choice(values) for document in rng.sample(DOCUMENTS, rng.randint(least, most))}
+
+
+@lru_cache(maxsize=256)
+def _convention(ties: str, no_relevant: str, others: str) -> Convention:
+    return Convention.of(f"standard,no_relevant={no_relevant}{others}", ties=ties, **_POLICIES)
+
+
+# --- what breaks each promise ---------------------------------------------------------------------------------------------------
+
+
+def _any_input(measure: Measure, case: Case) -> str:
+    evaluation = evaluated(measure, case.qrels, case.run, case.convention)
+    shape, expected = evaluation.values.shape, (len(evaluation.queries), 1)
+    return "" if shape == expected else f"gave {shape[0]} values for {expected[0]} queries"
+
+
+def _outside(measure: Measure, case: Case) -> str:
+    evaluation = evaluated(measure, case.qrels, case.run, case.convention)
+    low, high = measure.bounds
+    for query, value, scored in zip(evaluation.queries, evaluation.values[:, 0], evaluation.scored[:, 0], strict=True):
+        if scored and (value < low - _TOLERANCE or value > high + _TOLERANCE):
+            return f"query {query!r} has {value:g}, bounds say {low:g} to {high:g}"
+    return ""
+
+
+def _beaten_ideal(measure: Measure, case: Case) -> str:
+    gain = getattr(measure.under(case.convention), "gain", None)
+    grades = case.qrels["q1"]
+    worth = {d: float(np.asarray(gain(np.array([grades[d]])))[0]) if callable(gain) else grades[d] for d in case.run["q1"]}
+    ideal = {"q1": {d: -float(place) for place, d in enumerate(sorted(worth, key=lambda d: -worth[d]))}}
+    best, value = (evaluated(measure, case.qrels, run, case.convention).values[0, 0] for run in (ideal, case.run))
+    if measure.direction * value <= measure.direction * best + _TOLERANCE or np.isnan(best) or np.isnan(value):
+        return ""
+    return f"this order has {value:g}, the documents sorted by grade have {best:g}, though direction={measure.direction}"
+
+
+def _sees_names(measure: Measure, case: Case) -> str:
+    def renamed(table: Mapping[str, Mapping[str, float]]) -> dict[str, dict[str, float]]:
+        return {query: {f"x{d[::-1]}": value for d, value in documents.items()} for query, documents in table.items()}
+
+    found = evaluated(measure, renamed(case.qrels), renamed(case.run), case.convention).per_query()
+    return _difference(evaluated(measure, case.qrels, case.run, case.convention).per_query(), found, "with other document ids")
+
+
+def _sees_order(measure: Measure, case: Case) -> str:
+    turned = {query: dict(reversed(documents.items())) for query, documents in case.run.items()}
+    found = evaluated(measure, case.qrels, turned, case.convention).per_query()
+    return _difference(
+        evaluated(measure, case.qrels, case.run, case.convention).per_query(), found, "when tied documents come in another order"
+    )
+
+
+def _is_affected(measure: Measure, case: Case) -> str:
+    def values(ties: str) -> dict[str, dict[str, float | None]]:
+        return evaluated(measure, case.qrels, case.run, Convention.of(case.convention, ties=ties)).per_query()
+
+    usual = values("docid")
+    complaints = (_difference(usual, values(ties), f"under ties={ties}") for ties in ("docid-ascending", "expected", "best", "worst"))
+    return next(filter(None, complaints), "")
+
+
+def _is_no_mean(measure: Measure, case: Case) -> str:
+    documents = sorted(case.run.get("q1", {}).items(), key=lambda row: -row[1])
+    if not documents or "q1" not in case.qrels:
+        return ""
+    groups = [list(group) for _, group in groupby(documents, key=lambda row: row[1])]
+    orders = [[d for group in choice for d, _ in group] for choice in product(*(permutations(group) for group in groups))]
+    grades = {str(number): case.qrels["q1"] for number in range(len(orders))}
+    run = {str(number): {d: -float(place) for place, d in enumerate(order)} for number, order in enumerate(orders)}
+    mean = float(np.mean(evaluated(measure, grades, run, Convention.of(case.convention, ties="input")).values[:, 0]))
+    value = float(evaluated(measure, {"q1": case.qrels["q1"]}, {"q1": case.run["q1"]}, case.convention).values[0, 0])
+    if abs(value - mean) <= _TOLERANCE or (np.isnan(value) and np.isnan(mean)):
+        return ""
+    return f"ties=expected gives {value:g}, the mean over all {len(orders)} orders is {mean:g}"
+
+
+def _is_not_refused(measure: Measure, case: Case) -> str:
+    try:
+        evaluated(measure, {"q1": {"a": 1.0, "b": 0.0}}, {"q1": {"a": 1.0, "b": 1.0}}, case.convention)
+    except OptionError:
+        return ""
+    return "two documents of different grades tie, and a value was given"
+
+
+def _sees_others(measure: Measure, case: Case) -> str:
+    together = evaluated(measure, case.qrels, case.run, case.convention).per_query()
+    again = evaluated(measure, case.qrels, case.run, case.convention).per_query()
+    if repr(again) != repr(together):
+        return f"the same call again gives {again}, first {together}"
+    for query, values in together.items():
+        table = {query: case.qrels[query]} if query in case.qrels else {"other": {"d": 0.0}}
+        alone = evaluated(measure, table, {query: case.run[query]} if query in case.run else {}, case.convention)
+        if found := _difference({query: values}, {query: alone.per_query()[query]}, "alone"):
+            return found
+    return ""
+
+
+def _needs_more_hits(measure: Measure, case: Case) -> str:
+    alone = evaluated(measure, case.qrels, case.run, case.convention).per_query()
+    beside = evaluated([measure, NumRelRet()], case.qrels, case.run, case.convention).per_query()
+    kept = {query: {str(measure): values[str(measure)]} for query, values in beside.items()}
+    return _difference(kept, alone, "without a measure beside it that looks deeper; does its depth() say how deep it looks?")
+
+
+def _does_not_merge(measure: Measure, case: Case) -> str:
+    convention = Convention.of(case.convention, without_judgments="left-out")
+    first, *others = case.qrels
+    if not others:
+        return ""
+    parts = [evaluated(measure, {q: case.qrels[q] for q in part}, case.run, convention) for part in ([first], others)]
+    whole = evaluated(measure, case.qrels, case.run, convention)
+    return _difference(whole.per_query(), parts[0].merge(parts[1]).per_query(), "in parts that are merged")
+
+
+def _differs_on_arrays(measure: Measure, case: Case) -> str:
+    convention = Convention.of("standard", ties="input" if measure.ties == "not offered" else "expected")
+    run = {query: one for query, one in case.run.items() if one} or {"q1": {"d1": 0.0}}
+    qrels = {query: {d: case.qrels.get(query, {}).get(d, 0.0) for d in one} for query, one in run.items()}
+    labels = np.array([grade for one in qrels.values() for grade in one.values()])
+    scores = np.array([score for one in run.values() for score in one.values()])
+    sizes = [len(one) for one in run.values()]
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", IdealrankWarning)
+        found = evaluate_lists(Lists.from_arrays(labels, scores, group=sizes), measure, convention).per_query()
+    named = dict(zip(run, found.values(), strict=True))
+    return _difference(evaluated(measure, qrels, run, convention).per_query(), named, "as arrays of labels and scores")
+
+
+def _is_not_shown(measure: Measure, case: Case) -> str:
+    evaluation = evaluated(measure, case.qrels, case.run, case.convention)
+    text, means = str(measure), json.loads("".join(json_report([evaluation])))["runs"][0]["mean"]
+    outputs = {"table": table_report([evaluation]), "CSV": "".join(csv_report([evaluation])), "JSON": " ".join(means)}
+    missing = [name for name, said in outputs.items() if text.replace('"', '""') not in said]
+    if measure.trec_name not in "".join(trec_report([evaluation])):
+        missing.append("trec")
+    return f"{text} does not appear in {', '.join(missing)}" if missing else ""
+
+
+def _does_not_add_up(measure: Measure, case: Case) -> str:
+    qrels, run, resolved = Qrels(case.qrels), Run(case.run), measure.under(case.convention)
+    judged = seen_by(resolved, align(qrels, run, case.convention.alignment, threads=1))
+    together = judged.sum_by_query(judged.hits.query, added(resolved, judged))
+    for query, sum_of_all in zip(judged.queries, together.tolist(), strict=True):
+        found = explain(qrels, run, query, measure, case.convention)
+        if found.value is None or found.note:
+            continue
+        alone = sum(row.contribution for row in found.rows)
+        for total, where in ((alone, "explained"), (sum_of_all, "measured with the others")):
+            if not abs(total - found.value) <= _TOLERANCE:
+                return f"query {query!r} has {found.value:g}, its documents add {total:g} when {where}"
+    return ""
+
+
+def _responds_otherwise(measure: Measure, case: Case) -> str:
+    convention = Convention.of(case.convention, no_relevant="zero")  # the response is that of queries with relevant documents
+    for query in [query for query in case.qrels if case.run.get(query)]:
+        grades, run = case.qrels[query], case.run[query]
+        found = Run({query: run}).ranking(query, convention.alignment)
+        places = found.first.tolist() if convention.alignment.ties in ("expected", "best", "worst") else list(range(len(run)))
+        place = dict(zip(found.documents, places, strict=True))
+        raised = ({**grades, document: 3.0} for document, grade in grades.items() if grade < 3 and document in place)
+        moved = _swapped_up(grades, place, returned_ideal=convention.rules.ideal == "returned")
+        changes = [*(moved if measure.response != "rising" else ()), *(raised if measure.response in ("rising", "first") else ())]
+        table = {"as judged": grades, **{str(number): one for number, one in enumerate(changes)}}
+        values = evaluated(measure, table, dict.fromkeys(table, run), convention).values[:, 0]
+        for lower in np.flatnonzero(values[1:] < values[0] - _TOLERANCE).tolist():
+            return f"query {query!r} has {values[0]:g}, and {values[1 + lower]:g} with {changes[lower]}, though response={measure.response}"
+    return ""
+
+
+def _swapped_up(grades: Mapping[str, float], place: Mapping[str, int], *, returned_ideal: bool) -> Iterator[dict[str, float]]:
+    """Grades with two swapped, so that the higher one stands higher, or in the list."""
+    outside = len(place) + len(grades)
+    for lower, higher in permutations(grades, 2):
+        moves_up = higher in place and place[higher] < place.get(lower, outside) and grades[higher] < grades[lower]
+        if moves_up and (lower in place or not returned_ideal):
+            yield {**grades, higher: grades[lower], lower: grades[higher]}
+
+
+def _difference(usual: Mapping[str, Mapping[str, Any]], found: Mapping[str, Mapping[str, Any]], when: str) -> str:
+    """The first query whose value is another one."""
+    for query, values in usual.items():
+        one, other = (next(iter(of.values())) for of in (values, found[query]))
+        same = one is other or (one is not None and other is not None and (abs(one - other) <= _TOLERANCE or repr(one) == repr(other)))
+        if not same:
+            return f"query {query!r} has {one}, and {other} {when}"
+    return ""
+
+
+_TIED = (1.0, 2.0)
+ANY_INPUT = Promise("fails on some input", _any_input)
+PROMISES = (
+    Promise("bounds", _outside),
+    Promise(
+        "the ideal order is not the best",
+        _beaten_ideal,
+        lambda measure: measure.direction != 0 and measure.ideal_is_best,
+        alone=True,
+        judged=True,
+    ),
+    Promise("names of documents matter", _sees_names, ties=lambda _: ("input",)),
+    Promise(
+        "the order of tied documents matters, where it must not",
+        _sees_order,
+        lambda measure: not _is_cut_function(measure),
+        ties=_orders_offered,
+        scores=_TIED,
+    ),
+    Promise(
+        "ties are said not to affect it, and do",
+        _is_affected,
+        lambda measure: measure.ties == "not affected" and not _is_cut_function(measure),
+        ties=lambda _: ("docid",),
+        scores=_TIED,
+    ),
+    Promise(
+        "the expected value is not the mean over the orders of ties",
+        _is_no_mean,
+        lambda measure: measure.ties == "closed form",
+        ties=lambda _: ("expected",),
+        scores=_TIED,
+        alone=True,
+    ),
+    Promise(
+        "expected values are said not to be offered, and are given",
+        _is_not_refused,
+        lambda measure: measure.ties == "not offered",
+        ties=lambda _: ("expected",),
+    ),
+    Promise("queries are not independent", _sees_others),
+    Promise("it needs hits that it does not ask for", _needs_more_hits),
+    Promise("parts do not merge to the whole", _does_not_merge),
+    Promise("arrays and tables disagree", _differs_on_arrays, lambda measure: not _is_cut_function(measure)),
+    Promise("it is missing in an output", _is_not_shown),
+    Promise(
+        "grades do not move it as it says",
+        _responds_otherwise,
+        lambda measure: measure.response != "unknown" and not _is_cut_function(measure),
+    ),
+    Promise(
+        "what its documents add does not sum to the value",
+        _does_not_add_up,
+        lambda measure: measure.is_explained and measure.aggregate != "geometric",  # a geometric mean lifts values of 0
+        ties=_orders_offered,
+    ),
+)
+
+
+def unrounded(measure: Measure) -> Measure:
+    """Return the measure without rounding, which may make the ideal order lose a hundredth against another order.
+
+    Examples
+    --------
+    >>> from idealrank.measures.dcg import NDCG
+    >>> str(unrounded(NDCG(rounding="floor-2"))), str(unrounded(NDCG()))
+    ('nDCG(rounding=none)', 'nDCG')
+    """
+    given = getattr(measure, "rounding", None)
+    return measure if given is None else replace(measure, rounding="none")  # type: ignore[call-arg]
+
+
+def check_measure(measure: "Measure | type[Measure]", *, max_examples: int = 100) -> None:
+    """Check every promise of a measure's class facts.
+
+    Facts, text, bounds, the ideal order, other document names, other queries beside it, ties as the class says, arrays, parts that are
+    merged, every output, and that what documents add (`terms`, `group_terms`) sums to the value. Measures that need other tables than
+    judgments and a run are held to their facts and their text alone.
+
+    Parameters
+    ----------
+    measure : Measure
+        Of a function or of a class; one with options is tried with these. A class is tried with no more options than it must have.
+    max_examples : int
+        How many inputs each promise is tried on; they are the same each time.
+
+    Raises
+    ------
+    AssertionError
+        With a sentence for each promise that does not hold, and the smallest input that shows it.
+
+    Examples
+    --------
+    >>> import idealrank as ir
+    >>> @ir.measure(bounds=(0, 1))
+    ... def found(grades):
+    ...     return float((grades > 0).any())
+    >>> check_measure(found)
+    """
+    faults = faults_of(measure, max_examples=max_examples)
+    if faults:
+        raise AssertionError("\n".join([f"measure {measure} does not hold what it promises:", *(f"* {fault}" for fault in faults)]))
+
+
+def faults_of(measure: "Measure | type[Measure]", *, max_examples: int = 100) -> list[str]:
+    """List the complaints of `check_measure`, one sentence each; empty without any.
+
+    Examples
+    --------
+    >>> import idealrank as ir
+    >>> @ir.measure(bounds=(0, 1))
+    ... def top(grades):
+    ...     return grades[:1].sum()
+    >>> [fault.partition(":")[0] for fault in faults_of(top)]
+    ['fails on some input']
+    """
+    if isinstance(measure, type) and issubclass(measure, Measure):
+        measure = example_of(measure)
+    if not isinstance(measure, Measure):
+        raise OptionError(f"check_measure: found {measure!r}, expected a measure, as idealrank.NDCG(cutoff=10)")
+    cls = type(measure)
+    stated = [f"class fact {fault}" for fault in missing_facts(cls)] + _undeclared(cls)
+    faults = stated or [*_text_faults(measure), *_two_with_one_text(measure)]
+    if stated or cls.needs or cls.kind != "per query" or cls.aggregate == "text":
+        return faults
+    measure = unrounded(measure)
+    crash = _broken(ANY_INPUT, measure, max_examples)
+    if crash:
+        return [*faults, *crash]
+    for promise in PROMISES:
+        if promise.applies(measure):
+            faults += _broken(promise, measure, max_examples)
+    return faults
+
+
+def _undeclared(cls: type[Measure]) -> list[str]:
+    """Options that are annotated but are no fields, since the class was not made a dataclass; names that are taken."""
+    known = {field.name for field in fields(cls)}
+    annotated = {name for name, hint in inspect.get_annotations(cls).items() if not str(hint).startswith(("ClassVar", "typing.ClassVar"))}
+    faults = [
+        f"option {name} is no part of the measure; put @dataclass(frozen=True, kw_only=True) above the class, "
+        "or ClassVar in its annotation if it is a fact"
+        for name in sorted(annotated - known - set(dir(Measure)))
+    ]
+    listed = cls.name if cls.name in MEASURES else SPELLINGS.get(cls.name.lower(), "")
+    if listed and MEASURES[listed] is not cls:
+        faults.append(f"the name {cls.name} is that of the listed measure {listed}")
+    return faults
+
+
+def _text_faults(measure: Measure) -> list[str]:
+    text, twin = str(measure), replace(measure)
+    faults = []
+    if twin != measure or hash(twin) != hash(measure) or str(twin) != text:
+        faults.append("a copy of it is not equal to it, or has another hash or text")
+    if not text.startswith(measure.name) or any(letter.isspace() for letter in text + measure.trec_name):
+        faults.append(f"its text {text!r} or trec name {measure.trec_name!r} has blanks, or does not begin with its name {measure.name!r}")
+    if type(measure) in MEASURES.values() and parse_measure(text) != measure:
+        faults.append(f"its text {text!r} reads back as {parse_measure(text)}")
+    return faults
+
+
+def _two_with_one_text(measure: Measure) -> list[str]:
+    """Different options must show in the text."""
+    by_text: dict[str, Measure] = {}
+    for name, values in option_values(type(measure)).items():
+        for value in values:
+            try:
+                other = replace(measure, **{name: value})
+            except OptionError:  # not every option goes with every other
+                continue
+            twin = by_text.setdefault(str(other), other)
+            if twin != other:
+                return [f"two different measures have the text {other}: {twin!r} and {other!r}"]
+    return []
+
+
+def _broken(promise: Promise, measure: Measure, max_examples: int) -> list[str]:
+    """The promise and the smallest input on which it does not hold; nothing when it holds."""
+
+    def complaint(case: Case) -> str:
+        try:
+            return promise.fault(measure, case)
+        except Exception as error:  # noqa: BLE001  (whatever a user's measure raises is what it is told)
+            return str(error) if isinstance(error, ValueError) else f"{type(error).__name__}: {error}"
+
+    rng = Random(0)  # noqa: S311  (the same input each time)
+    case = next((case for case in (drawn(rng, measure, promise) for _ in range(max_examples)) if complaint(case)), None)
+    smaller = case
+    while smaller is not None:
+        case = smaller
+        smaller = next((less for less in case.smaller() if complaint(less)), None)
+    return [] if case is None else [f"{promise.broken}: {complaint(case)}; {case}"]
