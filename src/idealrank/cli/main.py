@@ -26,7 +26,7 @@ FINE, CLOSED, UNUSABLE, UNDECIDABLE, FAULT, INTERRUPTED, BROKEN_PIPE, TERMINATED
 GROUPS = {
     "Evaluate": {
         "evaluate": "Evaluate runs against judgments.",
-        "overlap": "Measure the similarity of two runs, without judgments.",
+        "overlap": "Measure the similarity of runs, without judgments.",
         "validate": "Check judgment and run files, and list every problem.",
         "trec-eval": "Replace the trec_eval binary: same options, same output.",
     },
@@ -43,7 +43,7 @@ GROUPS = {
         "reconcile": "Find the convention behind a reported number.",
     },
     "Judge": {
-        "judge": "Check judgments: gaps, agreement, and what a model's grades are worth.",
+        "judge": "Examine judgments: unjudged documents, agreement of assessors.",
     },
     "Make": {
         "report": "Make a page of stored results.",
@@ -157,7 +157,7 @@ def _failed(error: Exception, typed: Sequence[str]) -> int:
         console.tell(error.format_message())
         return UNUSABLE
     if isinstance(error, click.UsageError):
-        return _refuse(" ".join(error.format_message().split()), _usage_hint(error))
+        return _refuse(" ".join(error.format_message().split()), f"see {error.ctx.command_path} --help" if error.ctx else "")
     if isinstance(error, IdealrankError):
         return _stopped_or_refused(error, typed)
     if isinstance(error, BrokenPipeError):
@@ -218,10 +218,6 @@ def _convention_of(arguments: Sequence[str]) -> str:
     given = [after for before, after in pairwise(arguments) if before == "--convention"]
     given += [argument.partition("=")[2] for argument in arguments if argument.startswith("--convention=")]
     return given[-1] if given else "standard"
-
-
-def _usage_hint(error: click.UsageError) -> str:
-    return f"see {error.ctx.command_path} --help" if error.ctx else ""
 
 
 def _unwritable(error: Exception) -> int:

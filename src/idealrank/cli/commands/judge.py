@@ -1,4 +1,4 @@
-"""`idealrank judge`: what judgments lack, whether assessors agree, and what the grades of a model are worth."""
+"""`idealrank judge`: commands about the judgments themselves."""
 
 import click
 
@@ -7,6 +7,7 @@ from idealrank.cli.lazy_groups import LazyGroup
 # Command -> what it does in one line, the same line as in its own help (a test compares them).
 COMMANDS = {
     "agreement": "Measure how far assessors agree, by grade, assessor and query.",
+    "bounds": "Bound what the grades of unjudged documents could change.",
 }
 
 _EPILOG = """\
@@ -14,15 +15,16 @@ Start here:
 
 \b
   idealrank judge agreement ann.qrels ben.qrels
+  idealrank judge bounds qrels.txt bm25.run neural.run --depth 10
 """
 
 
 @click.group(
     cls=LazyGroup, lines=COMMANDS, home="idealrank.cli.judge", epilog=_EPILOG,
-    short_help="Check judgments: gaps, agreement, and what a model's grades are worth.",
+    short_help="Examine judgments: unjudged documents, agreement of assessors.",
 )  # fmt: skip
 def judge() -> None:
-    """Check judgments: gaps, agreement, and what the grades of a model are worth.
+    """Examine judgments: what unjudged documents could change, and how far assessors agree.
 
-    Human grades are the reference. A model's grades are never merged with them: they are checked against them, or corrected by them.
+    An assessor is a person or a model; their grades are compared, and never merged.
     """
