@@ -168,7 +168,7 @@ def at_most_one(grades: Sequence[float]) -> Choices:
     Examples
     --------
     >>> [*at_most_one([0, 1])(2)]
-    [(0, 0), (1, 0), (0, 1)]
+    [[0, 0], [1, 0], [0, 1]]
     """
     low, high = min(grades), max(grades)
     return lambda size: [[high if place == chosen else low for place in range(size)] for chosen in range(-1, size)]

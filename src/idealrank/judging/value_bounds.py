@@ -277,7 +277,7 @@ def bounds(
     --------
     >>> found = bounds({"q": {"a": 2, "b": 1}}, {"q": ["a", "x", "b"]}, "nDCG@3")
     >>> found.low.round(3), found.high.round(3), [ranks.tolist() for ranks in found.unjudged_ranks]
-    (array([0.905]), array([1.]), [[2]])
+    (array([0.95]), array([1.]), [[2]])
     """
     made, table, lists = parse_measure(measure), _qrels(qrels), _run(run, "run")
     _, under = _resolved(made, convention)

@@ -8,6 +8,8 @@ from idealrank.cli.lazy_groups import LazyGroup
 COMMANDS = {
     "agreement": "Measure how far assessors agree, by grade, assessor and query.",
     "bounds": "Bound what the grades of unjudged documents could change.",
+    "check": "Hold judges against a human: agreement, bias, system orders, worth of a label.",
+    "correct": "Correct a judge's values of runs by a few human labels, with an interval.",
 }
 
 _EPILOG = """\
@@ -16,6 +18,8 @@ Start here:
 \b
   idealrank judge agreement ann.qrels ben.qrels
   idealrank judge bounds qrels.txt bm25.run neural.run --depth 10
+  idealrank judge check human.qrels --judge model=model.qrels bm25.run neural.run
+  idealrank judge correct human.qrels --judge model=model.qrels neural.run bm25.run
 """
 
 

@@ -38,7 +38,7 @@ def bounds_parts(found: BoundsReport, *, per_query: bool = False, digits: int | 
     >>> from idealrank.data.run import Run
     >>> from idealrank.judging import bounds_report
     >>> from idealrank.measures.parse import parse_measures
-    >>> from idealrank.reports.table.forms import parts_text
+    >>> from idealrank.reports.table.text import parts_text
     >>> found = bounds_report(Qrels({"q": {"a": 1}}), [Run({"q": ["x", "a"]}, name="new")], parse_measures("RR"))
     >>> print(parts_text(bounds_parts(found, digits=2)[:3]), end="")
     The unjudged documents of new may have any grade from 0 to 1.
