@@ -6,6 +6,7 @@ import json
 import shlex
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import click
 import numpy as np
@@ -30,7 +31,8 @@ def shop() -> Sessions:
 def folder(tmp_path: Path) -> Path:
     """A folder with logs in several formats, and decisions with rewards."""
     log = shop()
-    rows = [
+    assert log.user is not None
+    rows: list[dict[str, Any]] = [
         {"session_id": f"s{row}", "query": f"q{log.queries[log.query[row]]}", "doc_id": f"d{log.documents[log.pair[row, rank]][1]}",
          "position": rank + 1, "clicked": int(log.clicks[row, rank]), "user": f"u{log.user[row]}"}
         for row in range(len(log)) for rank in range(4)
@@ -45,7 +47,7 @@ def folder(tmp_path: Path) -> Path:
         *({**first, "session_id": f"p{n}", "user": "program", "clicked": 1} for n in range(25)),
     ]  # fmt: skip
     _write(tmp_path / "wrong.csv", [*rows, *wrong])
-    _write(tmp_path / "zero.csv", [{**row, "position": int(row["position"]) - 1} for row in rows])
+    _write(tmp_path / "zero.csv", [{**row, "position": row["position"] - 1} for row in rows])
     rng = np.random.default_rng(2)
     logged, target, other = rng.uniform(0.3, 0.9, 400), rng.uniform(0.3, 0.9, 400), rng.uniform(0.3, 0.9, 400)
     rewards = (rng.random(400) < 0.4).astype(int)
@@ -59,7 +61,7 @@ def folder(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def _write(path: Path, rows: list[dict[str, object]]) -> None:
+def _write(path: Path, rows: list[dict[str, Any]]) -> None:
     with path.open("w", encoding="utf-8", newline="") as file:
         writer = csv.DictWriter(file, list(rows[0]))
         writer.writeheader()
@@ -109,8 +111,8 @@ def test_the_help_of_the_group_has_the_line_of_each_command() -> None:
 
 def test_every_format_of_a_log_is_the_same_log(say: Say, folder: Path) -> None:
     pyarrow = pytest.importorskip("pyarrow")
-    from pyarrow import csv as arrow_csv  # noqa: PLC0415
-    from pyarrow import parquet  # noqa: PLC0415
+    from pyarrow import csv as arrow_csv
+    from pyarrow import parquet
 
     parquet.write_table(arrow_csv.read_csv(folder / "log.csv"), folder / "log.parquet")
     found = [say("clicks", "validate", f"log.{ending}", "--format", "json", cwd=folder).out for ending in ("csv", "jsonl", "parquet")]

@@ -25,7 +25,7 @@ def pbm(session: Session) -> Iterator[Facts]:
 
 def ubm(session: Session) -> Iterator[Facts]:
     """As the position-based model, but examination depends also on the last click above."""
-    query, documents, clicks = session
+    _, documents, clicks = session
     above = [max((rank + 1 for rank in range(place) if clicks[rank]), default=0) for place in range(len(documents))]
     for story in pbm(session):
         yield [(("examined", name[1], above[name[1]]) if name[0] == "examined" else name, one) for name, one in story]  # type: ignore[index]

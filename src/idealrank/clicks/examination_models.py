@@ -14,7 +14,7 @@ from idealrank.stats.randomness import RandomLike, generator_of, whole_number
 
 
 @dataclass(frozen=True, eq=False)
-class Cells:
+class CellCounts:
     """Sessions counted: all that an examination model needs of them, whatever their number.
 
     A cell is a pair of query and document in one situation: at a rank (PBM), or at a rank below a click at another (UBM). Counts of two
@@ -38,7 +38,7 @@ class Cells:
     n_situations: int
 
     @classmethod
-    def of(cls, sessions: Sessions, situation: IntArray, n_situations: int) -> "Cells":
+    def of(cls, sessions: Sessions, situation: IntArray, n_situations: int) -> "CellCounts":
         """Count sessions whose ranks have these situations; shape (sessions, ranks)."""
         there = sessions.pair >= 0
         keys = sessions.pair[there] * np.int64(n_situations) + np.broadcast_to(situation, sessions.pair.shape)[there]
@@ -70,10 +70,10 @@ class Cells:
             examined = share(np.bincount(self.situation, self.clicked + neither * e * (1 - a), self.n_situations), by_situation, start)
         return attractive, examined
 
-    def of_queries(self, times: FloatArray, query_of_pair: IntArray) -> "Cells":
-        """Cells of queries drawn so many times each."""
+    def of_queries(self, times: FloatArray, query_of_pair: IntArray) -> "CellCounts":
+        """CellCounts of queries drawn so many times each."""
         factor = times[query_of_pair][self.pair]
-        return Cells(self.pair, self.situation, self.shown * factor, self.clicked * factor, self.n_pairs, self.n_situations)
+        return CellCounts(self.pair, self.situation, self.shown * factor, self.clicked * factor, self.n_pairs, self.n_situations)
 
 
 @dataclass(frozen=True)
@@ -118,7 +118,7 @@ class PBM:
             `iterations` or `start` is outside its range.
         """
         steps, start = _checked(self.iterations, self.start)
-        cells = Cells.of(sessions, np.arange(sessions.n_ranks), sessions.n_ranks)
+        cells = CellCounts.of(sessions, np.arange(sessions.n_ranks), sessions.n_ranks)
         parts = rank_components(cells)
         if parts > 1:
             text = (
@@ -139,7 +139,7 @@ class FittedPBM(FittedModel):
     ----------
     propensity : float64 array, shape (ranks,)
         Probability that a rank is examined. Clicks determine it up to a common factor only: see `relative_propensity`.
-    cells : Cells
+    cells : CellCounts
         The counts that it was fitted to.
     iterations : int
         Steps that were made.
@@ -148,7 +148,7 @@ class FittedPBM(FittedModel):
     """
 
     propensity: FloatArray
-    cells: Cells
+    cells: CellCounts
     query_of_pair: IntArray
     iterations: int
     n_components: int
@@ -156,7 +156,8 @@ class FittedPBM(FittedModel):
     @property
     def relative_propensity(self) -> FloatArray:
         """Propensity of each rank divided by that of the first."""
-        return self.propensity / self.propensity[0]
+        found: FloatArray = self.propensity / self.propensity[0]
+        return found
 
     def conditional(self, sessions: Sessions) -> FloatArray:
         """Probability of a click at each rank: that of the model does not depend on other clicks."""
@@ -216,7 +217,7 @@ class UBM:
         steps, start = _checked(self.iterations, self.start)
         ranks = sessions.n_ranks
         situation = np.arange(ranks) * (ranks + 1) + previous_clicks(sessions)
-        cells = Cells.of(sessions, situation, ranks * (ranks + 1))
+        cells = CellCounts.of(sessions, situation, ranks * (ranks + 1))
         attractive, examined = cells.fit(steps, start)
         impressions = np.bincount(cells.pair, cells.shown, cells.n_pairs).astype(np.int64)
         return FittedUBM(sessions.documents, attractive, impressions, start, examined.reshape(ranks, ranks + 1))
@@ -258,13 +259,13 @@ class FittedUBM(FittedModel):
         return found
 
 
-def rank_components(cells: Cells) -> int:
+def rank_components(cells: CellCounts) -> int:
     """Number of sets of situations that share no pair: parameters of two sets cannot be compared.
 
     Examples
     --------
     >>> log = Sessions.from_arrays(["q", "q"], [["a", "b"], ["a", "b"]], [[1, 0], [0, 1]])
-    >>> rank_components(Cells.of(log, np.arange(2), 2))
+    >>> rank_components(CellCounts.of(log, np.arange(2), 2))
     2
     """
     from scipy.sparse import coo_array  # noqa: PLC0415  (a model without a check of its ranks needs none)

@@ -1,10 +1,11 @@
-"""What every fitted click model can say of sessions: probabilities, log-likelihood and perplexity."""
+"""Fitted click models: probabilities of clicks, log-likelihood and perplexity."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
+import numpy.typing as npt
 
 from idealrank.clicks.sessions import Sessions, nested
 from idealrank.data.types import FloatArray, IntArray
@@ -104,7 +105,7 @@ def last_clicks(sessions: Sessions) -> IntArray:
     return found
 
 
-def share(part: FloatArray, whole: FloatArray, otherwise: float) -> FloatArray:
+def share(part: npt.ArrayLike, whole: npt.ArrayLike, otherwise: float) -> FloatArray:
     """Part of a whole, or another value where there is no whole.
 
     Examples
@@ -112,5 +113,6 @@ def share(part: FloatArray, whole: FloatArray, otherwise: float) -> FloatArray:
     >>> share(np.array([1.0, 0.0]), np.array([2.0, 0.0]), 0.5).tolist()
     [0.5, 0.5]
     """
-    found: FloatArray = np.divide(part, whole, out=np.full(np.shape(part), otherwise), where=whole > 0)
+    below = np.asarray(whole, np.float64)
+    found: FloatArray = np.divide(part, below, out=np.full(below.shape, otherwise), where=below > 0)
     return found

@@ -1,6 +1,6 @@
 """Rows of a click log, one a result shown: what is wrong with them, and the sessions of those that make sense."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -87,96 +87,25 @@ class LogRows:
         InputError
             No list makes sense.
         """
-        n = len(self.session)
-        if not n:
+        if not len(self.session):
             raise InputError("click log: found no row, expected one for each result shown")
-        session, sessions = numbered(self.session)
-        query, queries = numbered(self.query)
-        document, documents = numbered(self.document)
-        lists, names = _lists(session, query, len(queries))
-        from_zero = bool((self.rank == 0).any())
-        rank = self.rank + from_zero
-        counts = np.bincount(lists)
-        order = np.lexsort((rank, lists))
-        place = np.arange(n) - np.repeat(np.cumsum(counts) - counts, counts)
-        problems: list[LogProblem] = []
-        kept = np.ones(counts.size, bool)
-
-        def leave_out(kind: str, text: str, wrong: BoolArray) -> None:
+        table = _Table.of(self)
+        kept = np.ones(table.counts.size, bool)
+        problems = []
+        for kind, text, wrong in table.problems(self, most_lists):
             found = np.flatnonzero(wrong)
             if found.size:
-                one, other = names[found[0]]
-                problems.append(LogProblem(kind, text, found.size, f"session {sessions[one]}, query {queries[other]}"))
+                problems.append(LogProblem(kind, text, found.size, table.name(found[0])))
                 kept[found] = False
-
-        def lists_with(rows: BoolArray) -> BoolArray:
-            return np.bincount(lists[rows], minlength=counts.size) > 0
-
-        twice = np.zeros(n, bool)
-        by_document = np.lexsort((document, lists))
-        again = (np.diff(lists[by_document]) == 0) & (np.diff(document[by_document]) == 0)
-        twice[by_document[1:][again]] = True
-        repeated = np.zeros(n, bool)
-        same = (np.diff(lists[order]) == 0) & (np.diff(rank[order]) == 0)
-        repeated[order[1:][same]] = True
-        leave_out("duplicates", "rows that come twice: same list, rank and document", lists_with(twice & repeated))
-        leave_out("documents", "a document at two ranks of one list", lists_with(twice & ~repeated))
-        gaps = np.zeros(n, bool)
-        gaps[order] = rank[order] != place + 1
-        leave_out("ranks", "ranks that are not 1, 2, 3, ...", lists_with(gaps))
-        leave_out("clicks", "clicks that are neither 0 nor 1", lists_with(~np.isin(self.click, (0, 1))))
-        blank = [number for number, name in enumerate(documents) if not name]
-        leave_out("documents_empty", "results without an id", lists_with(np.isin(document, blank)))
-        if self.propensity is not None:
-            leave_out(
-                "propensities",
-                "propensities that are not above 0 and up to 1",
-                lists_with(~((self.propensity > 0) & (self.propensity <= 1))),
-            )
-        user = None if self.user is None else numbered(self.user)[0]
-        if user is not None:
-            of_list = np.zeros(counts.size, np.int64)
-            of_list[lists] = user
-            leave_out("programs", f"lists of users with more than {most_lists:,} lists, or who click on everything",
-                      _programs(of_list, lists, self.click, counts, most_lists)[of_list])  # fmt: skip
         if not kept.any():
             said = "; ".join(f"{problem.text}: {problem.n_lists:,}" for problem in problems)
             raise InputError(f"click log: found no list that makes sense ({said}), expected some")
-        return LogCheck(n, counts.size, int(kept.sum()), tuple(problems), from_zero,
-                        self._sessions(order[kept[lists[order]]], lists, place, kept, query, queries, document, documents))  # fmt: skip
-
-    def _sessions(
-        self, rows: IntArray, lists: IntArray, place: IntArray, kept: BoolArray, query: IntArray, queries: Sequence[str],
-        document: IntArray, documents: Sequence[str],
-    ) -> Sessions:  # fmt: skip
-        """Sessions of the kept rows, which are in the order of their lists and ranks."""
-        number = np.cumsum(kept) - 1
-        row = number[lists[rows]]
-        counts = np.bincount(row)
-        column = np.arange(rows.size) - np.repeat(np.cumsum(counts) - counts, counts)
-        shape = (int(row[-1]) + 1, int(column.max()) + 1)
-
-        def table(values: Any, filled: Any, kind: Any) -> Any:
-            found = np.full(shape, filled, kind)
-            found[row, column] = np.asarray(values)[rows]
-            return found
-
-        of_list = np.zeros(shape[0], np.int64)
-        of_list[row] = query[rows]
-        user = None
-        if self.user is not None:
-            first = np.zeros(shape[0], np.int64)
-            first[row[::-1]] = rows[::-1]
-            user = np.array([self.user[place] for place in first.tolist()])
-        shown = None if self.propensity is None else table(self.propensity, 1.0, np.float64)
-        log = Sessions.from_arrays(of_list, table(document, -1, np.int64), table(self.click, 0, np.int64), user=user, propensity=shown)
-        pairs = tuple((queries[int(one)], documents[int(other)]) for one, other in log.documents)
-        return replace(log, queries=tuple(queries[int(one)] for one in log.queries), documents=pairs)
+        return LogCheck(table.lists.size, kept.size, int(kept.sum()), tuple(problems), table.from_zero, table.sessions(self, kept))
 
 
 @dataclass(frozen=True, eq=False)
 class LogCheck:
-    """What was found in a log, and the sessions that make sense.
+    """Problems of a log, and the sessions that make sense.
 
     Attributes
     ----------
@@ -214,19 +143,98 @@ class LogCheck:
         }  # fmt: skip
 
 
-def _lists(session: IntArray, query: IntArray, n_queries: int) -> tuple[IntArray, list[tuple[int, int]]]:
-    """Number of each row's list, by first appearance, and the session and query of each list."""
-    distinct, first, inverse = np.unique(session * np.int64(n_queries) + query, return_index=True, return_inverse=True)
-    order = np.argsort(first)
-    number = np.empty(order.size, np.int64)
-    number[order] = np.arange(order.size)
-    return number[inverse.reshape(-1)], [(int(key // n_queries), int(key % n_queries)) for key in distinct[order]]
+@dataclass(frozen=True, eq=False)
+class _Table:
+    """Rows by number: of their query, document and list; in the order of lists and ranks, with the place in the list."""
+
+    sessions_of: tuple[str, ...]
+    queries: tuple[str, ...]
+    documents: tuple[str, ...]
+    query: IntArray
+    document: IntArray
+    lists: IntArray
+    named: IntArray
+    rank: FloatArray
+    from_zero: bool
+    counts: IntArray
+    order: IntArray
+    place: IntArray
+
+    @classmethod
+    def of(cls, rows: LogRows) -> "_Table":
+        session, sessions = numbered(rows.session)
+        query, queries = numbered(rows.query)
+        document, documents = numbered(rows.document)
+        distinct, first, inverse = np.unique(session * np.int64(len(queries)) + query, return_index=True, return_inverse=True)
+        by_first = np.argsort(first)
+        number = np.empty(by_first.size, np.int64)
+        number[by_first] = np.arange(by_first.size)
+        lists = number[inverse.reshape(-1)]
+        from_zero = bool((rows.rank == 0).any())
+        rank = rows.rank + from_zero
+        counts = np.bincount(lists)
+        place = np.arange(lists.size) - np.repeat(np.cumsum(counts) - counts, counts)
+        order = np.lexsort((rank, lists))
+        return cls(sessions, queries, documents, query, document, lists, distinct[by_first], rank, from_zero, counts, order, place)
+
+    def name(self, number: int) -> str:
+        """Session and query of a list."""
+        session, query = divmod(int(self.named[number]), len(self.queries))
+        return f"session {self.sessions_of[session]}, query {self.queries[query]}"
+
+    def problems(self, rows: LogRows, most: int) -> Iterator[tuple[str, str, BoolArray]]:
+        """Each kind of problem, with the lists that have it."""
+        twice, repeated = self._again(self.document), self._again(self.rank)
+        yield "duplicates", "rows that come twice: same list, rank and document", self._with(twice & repeated)
+        yield "documents", "a document at two ranks of one list", self._with(twice & ~repeated)
+        gaps = np.zeros(self.lists.size, bool)
+        gaps[self.order] = self.rank[self.order] != self.place + 1
+        yield "ranks", "ranks that are not 1, 2, 3, ...", self._with(gaps)
+        yield "clicks", "clicks that are neither 0 nor 1", self._with(~np.isin(rows.click, (0, 1)))
+        blank = [number for number, name in enumerate(self.documents) if not name]
+        yield "documents_empty", "results without an id", self._with(np.isin(self.document, blank))
+        if rows.propensity is not None:
+            wrong = ~((rows.propensity > 0) & (rows.propensity <= 1))
+            yield "propensities", "propensities that are not above 0 and up to 1", self._with(wrong)
+        if rows.user is not None:
+            of_list = np.zeros(self.counts.size, np.int64)
+            of_list[self.lists] = numbered(rows.user)[0]
+            found = _programs(of_list, np.bincount(self.lists, rows.click == 1, self.counts.size) == self.counts, most)
+            yield "programs", f"lists of users with more than {most:,} lists, or with a click on everything", found[of_list]
+
+    def _again(self, values: "IntArray | FloatArray") -> BoolArray:
+        """Mark rows whose value stands in an earlier row of their list."""
+        order = np.lexsort((values, self.lists))
+        found = np.zeros(self.lists.size, bool)
+        found[order[1:]] = (np.diff(self.lists[order]) == 0) & (np.diff(values[order]) == 0)
+        return found
+
+    def _with(self, rows: BoolArray) -> BoolArray:
+        found: BoolArray = np.bincount(self.lists[rows], minlength=self.counts.size) > 0
+        return found
+
+    def sessions(self, log: LogRows, kept: BoolArray) -> Sessions:
+        """Sessions of the lists that make sense."""
+        rows = self.order[kept[self.lists[self.order]]]
+        row, column = (np.cumsum(kept) - 1)[self.lists[rows]], self.rank[rows].astype(np.int64) - 1
+        shape = (int(row[-1]) + 1, int(column.max()) + 1)
+
+        def table(values: Any, otherwise: float) -> Any:
+            found = np.full(shape, otherwise, np.asarray(values).dtype)
+            found[row, column] = np.asarray(values)[rows]
+            return found
+
+        first = rows[column == 0]
+        user = None if log.user is None else np.array([log.user[number] for number in first.tolist()])
+        shown = None if log.propensity is None else table(log.propensity, 1.0)
+        found = Sessions.from_arrays(self.query[first], table(self.document, -1), table(log.click, 0), user=user, propensity=shown)
+        pairs = tuple((self.queries[int(one)], self.documents[int(other)]) for one, other in found.documents)
+        return replace(found, queries=tuple(self.queries[int(one)] for one in found.queries), documents=pairs)
 
 
-def _programs(of_list: IntArray, lists: IntArray, click: FloatArray, counts: IntArray, most: int) -> BoolArray:
+def _programs(of_list: IntArray, all_clicked: BoolArray, most: int) -> BoolArray:
     """Users that are taken for programs: more lists than people look at, or a click on everything they were shown."""
     n_lists = np.bincount(of_list)
-    full = np.bincount(lists, click == 1, counts.size) == counts
-    all_clicked = np.bincount(of_list, full, n_lists.size) == n_lists
-    found: BoolArray = (n_lists > most) | (all_clicked & (n_lists >= _ALL_CLICKED))
+    always = np.bincount(of_list, all_clicked, n_lists.size) == n_lists
+    found: BoolArray = (n_lists > most) | (always & (n_lists >= _ALL_CLICKED))
     return found

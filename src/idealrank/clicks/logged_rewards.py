@@ -18,7 +18,6 @@ Estimator: TypeAlias = Literal["ips", "snips", "clipped"]
 
 # Rows of a block: its columns stay in the cache, and the sums are the same for any number of threads.
 _BLOCK = 1 << 15
-_REPLICATES = 64  # replicates of a block: weights of this many samples of all clusters are held at once
 
 # Below these, normal intervals of weighted means are known to be too short; see the reference page for the simulation.
 FEWEST_EFFECTIVE = 100.0
@@ -76,7 +75,7 @@ class PolicyValue:
 
     @property
     def supported(self) -> bool:
-        """Whether the log has enough support for a verdict."""
+        """Return whether the log has enough support for a verdict."""
         return not self.cautions
 
     def __str__(self) -> str:
@@ -149,19 +148,16 @@ def ips(
     >>> round(found.value, 6), round(found.effective_sample_size, 6)
     (0.5, 3.6)
     """
-    checked("estimator", estimator, Estimator)
-    log = _Log.of(rewards, target_probability, logged_probability)
-    limit = _limit(estimator, clip)
+    log = _Log.of(rewards, target_probability, logged_probability, estimator, clip)
     check_confidence(confidence)
     codes = cluster_codes(clusters, log.n)
     replicates = whole_number("n_resamples", n_resamples, 0)
-    sums = _sums(log, limit)
-    value = sums.weighted / sums.weights if estimator == "snips" else sums.weighted / log.n
-    if not math.isfinite(value):
-        value = 0.0  # no row that the target policy would take
-    error = _standard_error(log, limit, estimator, value, codes, sums)
+    sums = _sums(log)
+    below = sums.weights if estimator == "snips" else float(log.n)
+    value = sums.weighted / below if below else 0.0  # no weight: no row that the target policy would take
+    error = _error_of_blocks(_influence(log, value, below / log.n), log.n, codes)
     if replicates:
-        interval = _bootstrap(log, limit, estimator, codes, replicates, generator_of(rng), confidence)
+        interval = _bootstrap(log, codes, replicates, generator_of(rng), confidence)
     else:
         reach = error * float(ndtri((1 + confidence) / 2))
         interval = (value - reach, value + reach)
@@ -169,8 +165,8 @@ def ips(
     effective = sums.weights**2 / sums.squares if sums.squares > 0 else 0.0
     largest_share = sums.largest_reward / sums.rewards if sums.rewards > 0 else 0.0
     return PolicyValue(
-        value, error, interval, effective, sums.largest, sums.raw / log.n, largest_share, log.n, n_clusters, sums.cut, estimator, confidence,
-        _cautions(sums, log.n, effective, largest_share, n_clusters),
+        value, error, interval, effective, sums.largest, sums.raw / log.n, largest_share, log.n, n_clusters, sums.cut, estimator,
+        confidence, _cautions(sums, log.n, effective, largest_share, n_clusters),
     )  # fmt: skip
 
 
@@ -189,7 +185,7 @@ class PolicyDifference:
     confidence : float
         Confidence level.
     verdict : {"better", "worse", "undecided", "no support"}
-        What the interval says of B; "no support" if the log cannot carry a verdict on either policy.
+        Verdict on B by the interval; "no support" if the log cannot carry a verdict on either policy.
 
     Examples
     --------
@@ -207,7 +203,7 @@ class PolicyDifference:
 
     @property
     def verdict(self) -> Literal["better", "worse", "undecided", "no support"]:
-        """What the interval says of B."""
+        """Return the verdict on B by the interval."""
         if not (self.a.supported and self.b.supported):
             return "no support"
         return "better" if self.interval[0] > 0 else "worse" if self.interval[1] < 0 else "undecided"
@@ -264,13 +260,19 @@ def ips_difference(
         ips(rewards, target, logged_probability, estimator, clip, clusters=clusters, confidence=confidence)
         for target in (target_a, target_b)
     )
-    logs = [_Log.of(rewards, target, logged_probability) for target in (target_a, target_b)]
-    limit, codes = _limit(estimator, clip), cluster_codes(clusters, one.n)
-    parts = zip(*(_influence(log, limit, estimator, found) for log, found in zip(logs, (one, other), strict=True)), strict=True)
-    error = _error_of_blocks((second - first for first, second in parts), one.n, codes)
+    blocks = (_influence_of(found, rewards, target, logged_probability, clip) for found, target in ((one, target_a), (other, target_b)))
+    parts = (second - first for first, second in zip(*blocks, strict=True))
+    error = _error_of_blocks(parts, one.n, cluster_codes(clusters, one.n))
     value = other.value - one.value
     reach = error * float(ndtri((1 + confidence) / 2))
     return PolicyDifference(one, other, value, error, (value - reach, value + reach), confidence)
+
+
+def _influence_of(
+    found: PolicyValue, rewards: npt.ArrayLike, target: npt.ArrayLike, logged: npt.ArrayLike, clip: float | None
+) -> Iterator[FloatArray]:
+    log = _Log.of(rewards, target, logged, found.estimator, clip)
+    return _influence(log, found.value, found.mean_weight if found.estimator == "snips" else 1.0)
 
 
 def check_confidence(confidence: float) -> None:
@@ -316,33 +318,35 @@ def _limit(estimator: Estimator, clip: float | None) -> float:
 
 @dataclass(frozen=True)
 class _Log:
-    """Three checked columns, handed out in blocks."""
+    """Three checked columns, handed out in blocks, and how they are weighed."""
 
     rewards: FloatArray
     target: FloatArray
     logged: FloatArray
+    estimator: Estimator
+    limit: float
 
     @classmethod
-    def of(cls, rewards: npt.ArrayLike, target: npt.ArrayLike, logged: npt.ArrayLike) -> "_Log":
-        columns = [
-            numbers(name, given) for name, given in (("rewards", rewards), ("target_probability", target), ("logged_probability", logged))
-        ]
-        n = columns[0].size
-        for name, column in zip(("target_probability", "logged_probability"), columns[1:], strict=True):
+    def of(cls, rewards: npt.ArrayLike, target: npt.ArrayLike, logged: npt.ArrayLike, estimator: Estimator, clip: float | None) -> "_Log":
+        checked("estimator", estimator, Estimator)
+        given = {"rewards": rewards, "target_probability": target, "logged_probability": logged}
+        columns = {name: numbers(name, column) for name, column in given.items()}
+        n = columns["rewards"].size
+        for name, column in columns.items():
             if column.size != n:
                 raise InputError(f"{name}: found {column.size} values, expected one for each of the {n} rewards")
         if n < 2:
             raise InputError(f"rewards: found {n} rows, expected at least 2; one row shows no variation")
-        _check_range("target_probability", columns[1], zero=True)
-        _check_range("logged_probability", columns[2], zero=False)
-        return cls(*columns)
+        _check_range("target_probability", columns["target_probability"], zero=True)
+        _check_range("logged_probability", columns["logged_probability"], zero=False)
+        return cls(columns["rewards"], columns["target_probability"], columns["logged_probability"], estimator, _limit(estimator, clip))
 
     @property
     def n(self) -> int:
         return self.rewards.size
 
     def blocks(self) -> Iterator[tuple[slice, FloatArray, FloatArray]]:
-        """Place, weights and rewards of each block of rows."""
+        """Place, weights before they are cut, and rewards of each block of rows."""
         for start in range(0, self.n, _BLOCK):
             part = slice(start, start + _BLOCK)
             yield part, self.target[part] / self.logged[part], self.rewards[part]
@@ -398,36 +402,25 @@ class _Sums:
     largest_reward: float
 
 
-def _sums(log: _Log, limit: float) -> _Sums:
+def _sums(log: _Log) -> _Sums:
     rows = []
-    for _, weights, rewards in log.blocks():
-        raw, raw_squares, largest = float(weights.sum()), float(weights @ weights), float(weights.max())
-        cut = 0
-        if largest > limit:
-            cut = int(np.count_nonzero(weights > limit))
-            np.minimum(weights, limit, out=weights)
+    for _, raw, rewards in log.blocks():
+        weights = np.minimum(raw, log.limit)
         weighted = np.abs(weights * rewards)
         rows.append(
-            (float(weights.sum()), float(weights @ weights), float(weights @ rewards), raw, raw_squares, largest, cut,
-             float(weighted.sum()), float(weighted.max()))
+            (float(weights.sum()), float(weights @ weights), float(weights @ rewards), float(raw.sum()), float(raw @ raw), float(raw.max()),
+             int(np.count_nonzero(raw > log.limit)), float(weighted.sum()), float(weighted.max()))
         )  # fmt: skip
     columns = list(zip(*rows, strict=True))
     sums = [math.fsum(column) for column in columns]
-    return _Sums(*sums[:5], max(columns[5]), int(sums[6]), sums[7], max(columns[8]))
+    return _Sums(sums[0], sums[1], sums[2], sums[3], sums[4], max(columns[5]), int(sums[6]), sums[7], max(columns[8]))
 
 
-def _influence(log: _Log, limit: float, estimator: Estimator, found: PolicyValue) -> Iterator[FloatArray]:
+def _influence(log: _Log, value: float, norm: float) -> Iterator[FloatArray]:
     """Influence of each row on the estimate, in blocks: its standard error is that of their mean."""
-    norm = found.mean_weight if estimator == "snips" else 1.0
-    for _, weights, rewards in log.blocks():
-        np.minimum(weights, limit, out=weights)
-        centred = rewards - found.value if estimator == "snips" else rewards
-        yield weights * centred / (norm or 1.0)
-
-
-def _standard_error(log: _Log, limit: float, estimator: Estimator, value: float, codes: IntArray | None, sums: _Sums) -> float:
-    about = PolicyValue(value, 0.0, (value, value), 0.0, 0.0, sums.raw / log.n, 0.0, log.n, log.n, 0, estimator, 0.95)
-    return _error_of_blocks(_influence(log, limit, estimator, about), log.n, codes)
+    for _, raw, rewards in log.blocks():
+        centred = rewards - value if log.estimator == "snips" else rewards
+        yield np.minimum(raw, log.limit) * centred / (norm or 1.0)
 
 
 def _error_of_blocks(blocks: Iterator[FloatArray], n: int, codes: IntArray | None) -> float:
@@ -443,33 +436,30 @@ def _error_of_blocks(blocks: Iterator[FloatArray], n: int, codes: IntArray | Non
     count, mean, spread = 0, 0.0, 0.0
     for block in blocks:  # means and squares of blocks, joined without cancellation (Chan, Golub and LeVeque 1979)
         own = float(block.mean())
-        block -= own
+        centred = block - own
         gap, joined = own - mean, count + block.size
-        spread += float(block @ block) + gap * gap * count * block.size / joined
+        spread += float(centred @ centred) + gap * gap * count * block.size / joined
         mean += gap * block.size / joined
         count = joined
     return math.sqrt(spread / (n - 1) / n)
 
 
-def _bootstrap(
-    log: _Log, limit: float, estimator: Estimator, codes: IntArray | None, replicates: int, rng: np.random.Generator, confidence: float
-) -> tuple[float, float]:
+def _bootstrap(log: _Log, codes: IntArray | None, replicates: int, rng: np.random.Generator, confidence: float) -> tuple[float, float]:
     """Percentile interval over clusters, drawn with replacement: of the sums of each cluster, not of its rows."""
     units = log.n if codes is None else int(codes.max()) + 1
     sums = np.zeros((2, units))  # of weighted rewards, and of what they are divided by
-    for part, weights, rewards in log.blocks():
-        np.minimum(weights, limit, out=weights)
-        below = weights if estimator == "snips" else np.ones_like(weights)
-        for row, column in zip(sums, (weights * rewards, below), strict=True):
+    for part, raw, rewards in log.blocks():
+        weights = np.minimum(raw, log.limit)
+        below = weights if log.estimator == "snips" else np.ones_like(weights)
+        for number, column in enumerate((weights * rewards, below)):
             if codes is None:
-                row[part] = column
+                sums[number, part] = column
             else:
-                row += np.bincount(codes[part], column, units)
+                sums[number] += np.bincount(codes[part], column, units)
     values = []
-    for start in range(0, replicates, _REPLICATES):
-        for _ in range(min(_REPLICATES, replicates - start)):
-            above, below = sums @ np.bincount(rng.integers(0, units, units), minlength=units)
-            values.append(above / below if below else 0.0)
+    for _ in range(replicates):
+        above, below = sums @ np.bincount(rng.integers(0, units, units), minlength=units)
+        values.append(above / below if below else 0.0)
     low, high = np.quantile(values, [(1 - confidence) / 2, (1 + confidence) / 2])
     return float(low), float(high)
 
@@ -481,8 +471,8 @@ def _cautions(sums: _Sums, n: int, effective: float, share: float, n_clusters: i
     spread = math.sqrt(max(sums.raw_squares / n - mean**2, 0.0) / n)
     if abs(mean - 1) > _WEIGHT_ERRORS * spread and abs(mean - 1) > 1e-9:
         found.append(
-            f"the mean weight is {mean:.4g}, not 1 (standard error {spread:.2g}): the logged probabilities are wrong, or the logging policy "
-            "never takes actions of the target policy"
+            f"the mean weight is {mean:.4g}, not 1 (standard error {spread:.2g}): the logged probabilities are wrong, or the logging "
+            "policy never takes actions of the target policy"
         )
     if min(effective, n_clusters) < FEWEST_EFFECTIVE:
         found.append(f"{n:,} rows are worth {min(effective, n_clusters):.0f} of equal weight, fewer than {FEWEST_EFFECTIVE:.0f}")

@@ -32,7 +32,7 @@ class Propensities:
     --------
     >>> from idealrank.clicks import simulate
     >>> found = propensities(simulate([[0.5, 0.3, 0.2]] * 5, 2000, ranks=3, policy="random"), n_resamples=20)
-    >>> found.relative[0], found.n_components
+    >>> float(found.relative[0]), found.n_components
     (1.0, 1)
     """
 

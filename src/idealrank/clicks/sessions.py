@@ -118,7 +118,7 @@ class Sessions:
     @property
     def n_ranks(self) -> int:
         """Ranks of the longest list."""
-        return self.pair.shape[1]
+        return int(self.pair.shape[1])
 
     @property
     def lengths(self) -> IntArray:
@@ -133,7 +133,7 @@ class Sessions:
         return np.array([place[query] for query, _ in self.documents], np.int64)
 
     def __len__(self) -> int:
-        return self.pair.shape[0]
+        return int(self.pair.shape[0])
 
     def select(self, rows: "npt.ArrayLike") -> "Sessions":
         """Sessions of the given rows: indexes, or a boolean array. Queries and pairs keep their numbers.
@@ -237,7 +237,7 @@ def _by_first_appearance(keys: IntArray) -> tuple[IntArray, IntArray]:
 
 
 def _shown(rows: "np.ndarray[Any, Any]") -> BoolArray:
-    """Whether a place of a list holds a document; below a list's end nothing may stand."""
+    """Mark places that hold a document; below a list's end nothing may stand."""
     if rows.dtype.kind in "iu":
         found = rows >= 0
     elif rows.dtype.kind in "US":

@@ -12,7 +12,7 @@ from idealrank.errors import FileFormatError, OptionError, shown
 from idealrank.io.formats.delimited import rows_in_batches, sniff_delimiter
 from idealrank.io.notes import Notes, Tell
 from idealrank.io.numerals import parse_number
-from idealrank.io.record_files import BYTE_ORDER_MARK, columnar_records, is_columnar, json_records, line_records
+from idealrank.io.record_files import BYTE_ORDER_MARK, Choose, columnar_records, is_columnar, json_records, line_records
 from idealrank.io.sources import Paths, Source, open_sources
 
 _HEAD = 1 << 16
@@ -48,7 +48,7 @@ REWARDS = (
 
 
 def read_log(path: Paths, *, columns: Mapping[str, str] | None = None, tell: Tell | None = None) -> LogRows:
-    """Read a log of results shown: one row for each, clicked or not.
+    r"""Read a log of results shown: one row for each, clicked or not.
 
     Parameters
     ----------
@@ -72,7 +72,7 @@ def read_log(path: Paths, *, columns: Mapping[str, str] | None = None, tell: Tel
     --------
     >>> import pathlib, tempfile
     >>> path = pathlib.Path(tempfile.mkdtemp(), "log.csv")
-    >>> _ = path.write_text("session_id,query,doc_id,position,clicked\\ns1,shoes,a,1,0\\ns1,shoes,b,2,1\\n")
+    >>> _ = path.write_text("session_id,query,doc_id,position,clicked\ns1,shoes,a,1,0\ns1,shoes,b,2,1\n")
     >>> read_log(path).click.tolist()
     [0.0, 1.0]
     """
@@ -85,13 +85,13 @@ def read_log(path: Paths, *, columns: Mapping[str, str] | None = None, tell: Tel
 def read_columns(
     path: Paths, fields: Sequence[LogField], *, columns: Mapping[str, str] | None = None, tell: Tell | None = None
 ) -> dict[str, Any]:
-    """Read the columns of some fields: lists of texts, and arrays of numbers, by role.
+    r"""Read the columns of some fields: lists of texts, and arrays of numbers, by role.
 
     Examples
     --------
     >>> import pathlib, tempfile
     >>> path = pathlib.Path(tempfile.mkdtemp(), "log.csv")
-    >>> _ = path.write_text("click,pscore,target\\n1,0.5,0.25\\n")
+    >>> _ = path.write_text("click,pscore,target\n1,0.5,0.25\n")
     >>> {role: column.tolist() for role, column in read_columns(path, REWARDS).items()}
     {'reward': [1.0], 'logged': [0.5], 'target': [0.25]}
     """
@@ -122,7 +122,7 @@ def _columns_of(source: Source, fields: Sequence[LogField], given: Mapping[str, 
 def _rows(
     source: Source, fields: Sequence[LogField], given: Mapping[str, str], chosen: dict[str, str]
 ) -> Iterator[tuple[Sequence[Any], int]]:
-    """Values of the chosen columns, row by row, with the line; which columns are chosen is told by the first one."""
+    """Values of the chosen columns, row by row, with the line; the first one tells which columns are chosen."""
     start = bytes(source.data[:_HEAD]).removeprefix(BYTE_ORDER_MARK).lstrip()
 
     def choose(names: Sequence[str]) -> Sequence[str]:
@@ -133,29 +133,33 @@ def _rows(
         for number, record in enumerate(columnar_records(source, choose)):
             yield [record.fields[name] for name in chosen.values()], number
     elif start[:1] in (b"{", b"["):
-        text = source.read()
-        records = (
-            line_records(text.split(b"\n"), source.path)
-            if start[:1] == b"{"
-            else json_records(text, source.path, "", "", "an array of records")
-        )
-        for record in records:
-            if not chosen:
-                choose(list(record.fields))
-            missing = next((name for name in chosen.values() if name not in record.fields), None)
-            if missing is not None:
-                raise FileFormatError(record.place, record.line, f"no field {missing!r}", "all fields of the first record")
-            yield [record.fields[name] for name in chosen.values()], record.line
+        yield from _of_records(source, is_lines=start[:1] == b"{", choose=choose)
     else:
-        batches = rows_in_batches(source, sniff_delimiter(source))
-        header, _ = next(batches, ([], None))
-        names = [name.strip() for name in header[0]] if header else []
-        places = [names.index(name) for name in choose(names)]
-        for rows, lines in batches:
-            for row, line in zip(rows, lines.tolist(), strict=True):
-                if len(row) != len(names):
-                    raise FileFormatError(source.path, line, f"{len(row)} cells", f"{len(names)}, as in the header line")
-                yield [row[place] for place in places], line
+        yield from _of_text(source, choose)
+
+
+def _of_records(source: Source, *, is_lines: bool, choose: Choose) -> Iterator[tuple[Sequence[Any], int]]:
+    text = source.read()
+    records = line_records(text.split(b"\n"), source.path) if is_lines else json_records(text, source.path, "", "", "an array of records")
+    names: Sequence[str] = ()
+    for record in records:
+        names = names or choose(list(record.fields))
+        missing = next((name for name in names if name not in record.fields), None)
+        if missing is not None:
+            raise FileFormatError(record.place, record.line, f"no field {missing!r}", "all fields of the first record")
+        yield [record.fields[name] for name in names], record.line
+
+
+def _of_text(source: Source, choose: Choose) -> Iterator[tuple[Sequence[Any], int]]:
+    batches = rows_in_batches(source, sniff_delimiter(source))
+    header, _ = next(batches, ([], None))
+    names = [name.strip() for name in header[0]] if header else []
+    places = [names.index(name) for name in choose(names)]
+    for rows, lines in batches:
+        for row, line in zip(rows, lines.tolist(), strict=True):
+            if len(row) != len(names):
+                raise FileFormatError(source.path, line, f"{len(row)} cells", f"{len(names)}, as in the header line")
+            yield [row[place] for place in places], line
 
 
 def _choose(path: str, names: Sequence[str], fields: Sequence[LogField], given: Mapping[str, str]) -> dict[str, str]:

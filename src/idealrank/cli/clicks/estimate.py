@@ -24,8 +24,8 @@ mean is not 1.
 """
 
 _FORMATS = Formats(
-    "A table to read;", table="views.clicks.estimate:estimate_parts", json="views.clicks.estimate:estimate_json",
-    csv="views.clicks.estimate:estimate_csv",
+    "A table to read;", table="views.clicks:estimate_parts", json="views.clicks:estimate_json",
+    csv="views.clicks:estimate_csv",
 )  # fmt: skip
 
 
@@ -57,7 +57,7 @@ def estimate(
     """Estimate the mean reward of a target policy from the log of another, by inverse propensity scoring."""
     options.refuse_to_replace(output_path, (log,))
     watch, given = Watch(), parse_columns(columns_text) if columns_text else None
-    found = watch.run("rewards", lambda _: read_columns(log, REWARDS, columns=given, tell=console.say))
+    found = watch.run("rewards", lambda _: read_columns(log, REWARDS, columns=given, tell=lambda message: console.say("note", message)))
     rewards, target, logged = reward_columns(found)
     clusters = found.get("cluster")
     asked = [(name, clip if name == "clipped" else None) for name in dict.fromkeys(estimators or ("ips", "snips"))]

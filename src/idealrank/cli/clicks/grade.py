@@ -7,7 +7,7 @@ from idealrank.cli.clicks import log_options
 from idealrank.cli.progress import Watch
 from idealrank.clicks import grades
 from idealrank.errors import OptionError
-from idealrank.reports.views.clicks.log import qrels_lines
+from idealrank.reports.views.clicks import qrels_lines
 
 _EPILOG = """\
 Examples:
@@ -44,10 +44,11 @@ def grade(
         raise OptionError(f"--cuts {cuts_text}: expected numbers, such as 0.05,0.2,0.4") from None
     watch = Watch()
     sessions = log_options.checked_log(log, columns_text, most_lists, watch).sessions
-    model = None if model_name == "raw" else watch.run("click model", lambda _: log_options.model_of(model_name, iterations).fit(sessions))
+    model = None
+    if model_name != "raw":
+        model = watch.run("click model", lambda _: log_options.model_of(model_name, iterations).fit(sessions))
     found = grades(sessions, model, cuts=cuts, least=least)
     output.write(qrels_lines(found.qrels), output_path, "trec")
-    console.say(
-        "note", f"{found.n_pairs - found.n_left_out:,} pairs have a grade from {model_name}; {found.n_left_out:,} stay unjudged, with fewer "
-        f"than {found.least:,} impressions",
-    )  # fmt: skip
+    graded = found.n_pairs - found.n_left_out
+    unjudged = f"{found.n_left_out:,} stay unjudged, with fewer than {found.least:,} impressions"
+    console.say("note", f"{graded:,} pairs have a grade from {model_name}; {unjudged}")

@@ -37,16 +37,16 @@ def model_of(name: str, iterations: int) -> Model:
     >>> model_of("pbm", 20)
     PBM(iterations=20, start=0.5)
     """
-    with_steps = {"pbm": PBM, "ubm": UBM, "dbn": DBN}
-    if name in with_steps:
-        return with_steps[name](iterations)
-    return {"cascade": Cascade, "dcm": DCM, "sdbn": SDBN}[name]()
+    models: dict[str, Model] = {
+        "pbm": PBM(iterations), "ubm": UBM(iterations), "dbn": DBN(iterations), "cascade": Cascade(), "dcm": DCM(), "sdbn": SDBN(),
+    }  # fmt: skip
+    return models[name]
 
 
 def checked_log(path: str, columns_text: str, most: int, watch: Watch) -> LogCheck:
     """Read a log and check it; what was left out is said on stderr."""
     given = parse_columns(columns_text) if columns_text else None
-    rows = watch.run("click log", lambda _: read_log(path, columns=given, tell=console.say))
+    rows = watch.run("click log", lambda _: read_log(path, columns=given, tell=lambda message: console.say("note", message)))
     found = rows.check(most_lists=most)
     for problem in found.problems:
         console.say("warning", f"{path}: left out {problem.n_lists:,} of {found.n_lists:,} lists: {problem.text} ({problem.example})")

@@ -20,8 +20,8 @@ rankers that changed. Where ranks share no document, a warning says so, and the 
 """
 
 _FORMATS = Formats(
-    "A table to read;", table="views.clicks.propensity:propensity_parts", json="views.clicks.propensity:propensity_json",
-    csv="views.clicks.propensity:propensity_csv",
+    "A table to read;", table="views.clicks:propensity_parts", json="views.clicks:propensity_json",
+    csv="views.clicks:propensity_csv",
 )  # fmt: skip
 
 

@@ -65,7 +65,7 @@ def simulate(
     drift : float
         Change of the attractiveness from the first to the last session: a share of the way to 1 - attractiveness.
     users : int, optional
-        Number of users, who have sessions at random; without it `user` is None.
+        Number of users, each session of one at random; without it `user` is None.
     rng : seed or Generator
         Random numbers.
 
@@ -172,5 +172,5 @@ def _clicks(
     if model == "dcm":
         stop = np.broadcast_to(1 - examined, attraction.shape)
     stopped = wanted & (rng.random(attraction.shape) < stop)
-    reading = np.cumsum(stopped, axis=1) - stopped == 0
+    reading: BoolArray = np.cumsum(stopped, axis=1) - stopped == 0
     return np.asarray(wanted & reading, bool)

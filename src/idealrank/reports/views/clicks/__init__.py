@@ -1,1 +1,0 @@
-"""Click logs, propensities and values of policies, in every form."""
