@@ -1,6 +1,7 @@
 """Comparisons of evaluations, or of judgments and runs: paths, mappings, dataframes and arrays."""
 
 from collections.abc import Iterable, Mapping, Sequence
+from typing import cast
 
 from idealrank.analysis.comparison import Comparison, with_companions
 from idealrank.analysis.comparison import compare as compare_evaluations
@@ -8,8 +9,9 @@ from idealrank.analysis.comparison.families import Correction
 from idealrank.analysis.comparison.procedure import Tell
 from idealrank.analysis.comparison.ranking_overlaps import Overlapping
 from idealrank.analysis.comparison.requirements import JudgmentsOption
-from idealrank.api.evaluation import AnyTable, evaluate, is_array, to_judgments, to_run
+from idealrank.api.evaluation import AnyTable, evaluate, is_array, to_judgments, to_qrels, to_run
 from idealrank.api.per_query import QueryValues, clusters_of, slices_of, weights_of
+from idealrank.conventions import Convention
 from idealrank.data.interchange import is_frame
 from idealrank.errors import InputError
 from idealrank.evaluation.evaluate import Evaluation
@@ -37,6 +39,7 @@ def compare(
     rankings: "Overlapping | Iterable[Overlapping] | None" = None,
     tell: Tell | None = None,
     judgments: JudgmentsOption = "same",
+    judge_qrels: "AnyTable | Sequence[Evaluation] | None" = None,
 ) -> Comparison:
     """Compare runs: verdict, difference, confidence interval, and the smallest detectable difference.
 
@@ -81,6 +84,9 @@ def compare(
         Progress callback: called with the number of finished pairs and the total, and then again for slices.
     judgments : {"same", "different"}
         "different" allows evaluations with different judgments, which are otherwise refused.
+    judge_qrels : path, mapping, dataframe or Qrels, or sequence of Evaluation, optional
+        Grades of a judge, such as a language model, for these queries or more; with evaluations, the same runs evaluated with its grades.
+        A difference whose sign the judge contradicts is ``undecided`` (`Difference.judge`).
 
     Returns
     -------
@@ -137,12 +143,60 @@ def compare(
     if not isinstance(evaluation_a, Evaluation):
         measures = parse_measures(DEFAULT_MEASURES if measures is None else measures)
     evaluations = evaluations_of("compare(qrels, run_a, run_b)", given, names, measures or ())
-    return compare_evaluations(
+    found = compare_evaluations(
         *evaluations, measures=measures, baseline=baseline, test=test, correction=correction, level=level, margin=margin,
         weights=weights_of(weights), clusters=clusters_of(clusters), slices=slices_of(slices),
         n_resamples=n_resamples, rng=rng, threads=threads, rankings=rankings, tell=tell,
         judgments=judgments,
     )  # fmt: skip
+    return found if judge_qrels is None else found.beside(judged_again(judge_qrels, given, names, found.means, evaluations[0].convention))
+
+
+def judged_again(
+    judge: "AnyTable | Sequence[Evaluation]",
+    given: Sequence[AnyTable],
+    names: Sequence[str],
+    measures: Iterable[str],
+    convention: Convention,
+) -> Sequence[Evaluation]:
+    """Evaluate runs once more, with the grades of a judge.
+
+    Parameters
+    ----------
+    judge : judgments, or sequence of Evaluation
+        The second are given back.
+    given : sequence
+        Judgments, then runs.
+    names : sequence of str
+        Names of runs that have none.
+    measures : iterable of str
+        Measures.
+    convention : Convention
+        Convention.
+
+    Raises
+    ------
+    InputError
+        Evaluations come with judgments of a judge: they do not keep their runs.
+
+    Examples
+    --------
+    >>> from idealrank.conventions import Convention
+    >>> judged_again({"q": {"x": 1}}, [{"q": {"y": 1}}, {"q": ["y", "x"]}], ["A"], ["RR"], Convention.of("standard"))[0].mean()
+    {'RR': 0.5}
+    """
+    if isinstance(judge, Sequence) and judge and all(isinstance(one, Evaluation) for one in judge):
+        return cast("Sequence[Evaluation]", judge)
+    if isinstance(given[0], Evaluation):
+        raise InputError(
+            "judge_qrels: found judgments beside evaluations, which do not keep their runs; expected judgments and runs, or evaluations of "
+            "the same runs with the judge's grades"
+        )
+    qrels = to_qrels(cast("AnyTable", judge))
+    runs = [
+        to_run(run, name=name if isinstance(run, Mapping) or is_frame(run) else None) for run, name in zip(given[1:], names, strict=False)
+    ]
+    return [evaluate(qrels, run, list(measures), convention) for run in runs]
 
 
 def evaluations_of(

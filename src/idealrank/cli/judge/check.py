@@ -47,7 +47,7 @@ _WORDLESS = 1 << 30  # characters of a text that are read
 @label_options.judges
 @label_options.scale
 @label_options.outside
-@options.one_measure
+@label_options.measure
 @options.convention
 @label_options.clusters
 @click.option("--documents", "texts_path", metavar="FILE", help="Texts of documents, for bias by length in words.")

@@ -1,7 +1,8 @@
 """Files of `idealrank judge check` and `correct`: judgments of a human and of named judges, and runs."""
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
+from typing import cast
 
 from idealrank.cli import input_options, options
 from idealrank.cli.progress import Watch
@@ -55,10 +56,9 @@ class JudgeFiles:
 
     def read(self, convention: Convention, watch: Watch) -> tuple[Qrels, dict[str, Qrels], dict[str, Run]]:
         """Read the judgments of the human, of each judge, and the runs."""
-        alone = replace(self.inputs, more_qrels=())
 
         def judge(path: str) -> Qrels:
-            return watch.run("judgments", lambda _: alone.open_qrels(path, convention))
+            return cast("Qrels", watch.run("judgments", lambda _: self.inputs.open_judge(path, convention)))
 
         def run(name: str, path: str) -> Run:
             return watch.run(name, lambda _: self.inputs.open_run(path, name, self.qrels))
