@@ -76,14 +76,17 @@ def test_several_pairs_name_the_contradicted_one() -> None:
     said = " ".join(parts_text(comparison_parts(found)).split())
 
     assert {row.verdict for _, row in found.rows() if row.judge is not None and row.judge.contradicts} == {"undecided"}
-    assert "B against A by nDCG@2 is undecided" in said
+    assert "run 2 against run 1 by nDCG@2 is undecided" in said
 
 
-def test_evaluations_need_the_judges_evaluations() -> None:
+def test_evaluations_that_keep_no_run_need_the_evaluations_of_the_judge() -> None:
     people, judge = ([ir.evaluate(qrels, run, "nDCG@2") for run in (OLD, NEW)] for qrels in (PEOPLE, JUDGE))
 
+    kept = [ir.evaluate(PEOPLE, run, "nDCG@2", keep_unjudged=True) for run in (OLD, NEW)]
+
     assert ir.compare(*people, judge_qrels=judge)["nDCG@2"].verdict == "undecided"
-    with pytest.raises(InputError, match="evaluations, which do not keep their runs"):
+    assert ir.compare(*kept, judge_qrels=JUDGE)["nDCG@2"].judge == ir.compare(*people, judge_qrels=judge)["nDCG@2"].judge
+    with pytest.raises(InputError, match="found no judgments and run in it"):
         ir.compare(*people, judge_qrels=JUDGE)
     with pytest.raises(IncompatibleError, match="evaluations of 1 runs, expected one for each of 2"):
         ir.compare(*people, judge_qrels=judge[:1])
