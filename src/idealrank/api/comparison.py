@@ -88,8 +88,8 @@ def compare(
         Similarity of the runs' rankings, as computed by `overlap`; evaluations do not keep the rankings.
     tell : callable, optional
         Progress callback: called with the number of finished pairs and the total, and then again for slices.
-    judgments : {"same", "different"}
-        "different" allows evaluations with different judgments, which are otherwise refused.
+    judgments : {"same", "different", "different scales"}
+        "different" allows evaluations with different judgments, which are otherwise refused; "different scales" even of two scales.
     judge_qrels : path, mapping, dataframe or Qrels, or sequence of Evaluation, optional
         Grades of a judge, such as a language model, for these queries or more; or the same runs, evaluated with its
         grades. A difference whose sign the judge contradicts is ``undecided`` (`Difference.judge`). Evaluations must keep their runs:

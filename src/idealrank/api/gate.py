@@ -438,8 +438,8 @@ def gate(
         Random generator or seed. By default the seed is derived from the values, so the same input always gives the same decision.
     threads : int, optional
         Number of threads; None or 0 uses all cores. The decision does not depend on it.
-    judgments : {"same", "different"}
-        "different" allows evaluations with different judgments, which are otherwise refused.
+    judgments : {"same", "different", "different scales"}
+        "different" allows evaluations with different judgments, which are otherwise refused; "different scales" even of two scales.
     judge_qrels : path, mapping, dataframe or Qrels, or sequence of Evaluation, optional
         Grades of a judge, as for `compare`. Where its difference has the other sign, and either is significant, a check is undecided: its
         outcome is that of judgments that do not reach.

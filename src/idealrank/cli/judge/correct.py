@@ -47,6 +47,7 @@ _FORMATS = Formats(
 @click.argument("qrels", metavar="HUMAN")
 @click.argument("runs", nargs=-1, required=True, metavar="RUN [RUN_B]")
 @label_options.judges
+@label_options.tables
 @label_options.measure
 @options.convention
 @click.option(
@@ -66,6 +67,7 @@ def correct(
     qrels: str,
     runs: tuple[str, ...],
     judge_texts: tuple[str, ...],
+    table_texts: tuple[str, ...],
     measure_text: str,
     convention_text: str,
     by: str,
@@ -89,7 +91,7 @@ def correct(
         raise OptionError("--probability: found it with --by queries, expected --by documents")
     if by == "documents" and cluster_path is not None:
         raise OptionError("--cluster: found it with --by documents, which takes queries as its clusters; expected --by queries")
-    files = JudgeFiles.of(qrels, judge_texts, runs, inputs, output_path, cluster_path, probability_path)
+    files = JudgeFiles.of(qrels, judge_texts, runs, table_texts, inputs, output_path, cluster_path, probability_path)
     convention, watch = options.parse_convention(convention_text), Watch()
     human, labels, systems = files.read(convention, watch)
     chances = inputs.open_judge(probability_path, convention)

@@ -25,6 +25,10 @@ measure: Decorator = click.option(
 scale: Decorator = click.option(
     "--scale", "scale_text", metavar="GRADE,...", default="", help="All grades of the scale, as in 0,1,2,3.  [default: those that occur]"
 )
+tables: Decorator = click.option(
+    "--table", "table_texts", metavar="NAME=FROM:TO,...", multiple=True,
+    help="Table of the grades of a judge, or of human, to a common scale, as in model=0:0,1:2,2:4; repeat it.",
+)  # fmt: skip
 outside: Decorator = click.option(
     "--outside", type=click.Choice(["error", "clip", "drop"]), default="error", show_default=True,
     help="Treatment of a grade outside the scale: refuse it, replace it by the nearest grade, or leave it out; counted.",
