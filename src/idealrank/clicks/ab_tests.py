@@ -171,9 +171,7 @@ def _by_user(
     for chosen, name in ((~is_b, "A"), (is_b, "B")):
         if chosen.sum() < 2:
             raise InputError(f"cohort {name}: found {int(chosen.sum())} users, expected at least 2")
-    totals: FloatArray = np.bincount(codes, y)
-    sizes: FloatArray = np.bincount(codes, below)
-    return totals, sizes, is_b, codes
+    return np.bincount(codes, y).astype(np.float64), np.bincount(codes, below).astype(np.float64), is_b, codes
 
 
 def _ratio(above: FloatArray, below: FloatArray) -> tuple[float, float]:
