@@ -43,7 +43,7 @@ GROUPS = {
         "reconcile": "Find the convention behind a reported number.",
     },
     "Judge": {
-        "judge": "Measure the agreement of assessors.",
+        "judge": "Examine judgments: unjudged documents, agreement of assessors.",
     },
     "Make": {
         "report": "Make a page of stored results.",
