@@ -10,7 +10,7 @@ from idealrank.analysis.robustness.robustness import CAUTION, Status
 from idealrank.reports.table.cells import Cell, Column, NamedCells, Table
 from idealrank.reports.table.records import SCHEMA, records_csv
 from idealrank.reports.table.text import WIDTH, MethodLines, Part, clipped, filled, fits, wrapped
-from idealrank.reports.views.comparison.columns import Line, Shown, difference_columns
+from idealrank.reports.views.comparison.columns import Line, Shown, difference_columns, meanings
 from idealrank.reports.views.comparison.verdicts import word
 from idealrank.reports.views.conventions import paragraph, warned
 
@@ -172,7 +172,7 @@ def _method(found: Robustness) -> MethodLines:
     phrases += [f"{method.n_resamples:,} draws, seed {method.seed} everywhere"] if method.n_resamples is not None else []
     phrases += [f"margin {method.margin:g}"] if method.margin is not None else []
     design = [*(["queries weighted"] if method.weighted else []), *(["queries in clusters"] if method.clustered else [])]
-    said = "; ".join([*phrases, *design, "d_z: difference over its standard deviation", CAUTION])
+    said = "; ".join([*phrases, *design, *meanings(["robust"]), CAUTION])
     return MethodLines(["method", *wrapped(said)], *design, CAUTION.rpartition("; ")[2])
 
 
