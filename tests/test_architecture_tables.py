@@ -192,7 +192,7 @@ def test_figures_are_drawn_in_every_format_of_the_registry_and_in_no_other() -> 
         (click.Option(["--format"], type=click.Choice(["table"])), "--format is not made of Formats"),
         (option_of(Formats("Text;", table=str), ["table", "xml"]), "xml is not in the registry"),
         (option_of(Formats("Text;", table=str), ["table", "json"]), "nothing writes json"),
-        (option_of(Formats("Text;", table=str, csv="views.store:no_such_writer"), ["table", "csv"]), "nothing writes csv"),
+        (option_of(Formats("Text;", table=str, rows="views.store:no_such_writer"), ["table", "csv"]), "nothing writes csv"),
     ],
 )
 def test_a_planted_fault_of_a_format_is_found(planted: click.Option, fault: str) -> None:

@@ -2,18 +2,21 @@
 
 from collections.abc import Callable, Iterable, Mapping
 from importlib import import_module
-from typing import Any, TypeAlias
+from typing import Any, TypeAlias, TypeVar, cast
 
 import click
 
 from idealrank.cli import output
-from idealrank.reports.table.formats import formats_help
+from idealrank.reports.table.formats import FORMATS, formats_help
 from idealrank.reports.table.text import Part
 
 Written: TypeAlias = str | Iterable[str] | list[Part]
-"""What a writer makes: a text, its pieces, or a report as parts."""
+"""A report in one format: a text, its pieces, or parts."""
 
-Writer: TypeAlias = Callable[..., Written]
+Writer: TypeAlias = Callable[..., Any]
+"""What it makes is `Written`, or for flat formats rows of cells."""
+
+_ROWS = "rows"
 
 
 class FormatOption(click.Option):
@@ -25,16 +28,17 @@ class FormatOption(click.Option):
 
 
 class Formats:
-    """The formats of one command, the default first, each with its writer.
+    r"""The formats of one command, the default first, each with its writer.
 
     Parameters
     ----------
     opening : str
         How the help begins: what people get.
     told : mapping of str to str, optional
-        By format what it holds, where that is not the same in all.
+        By format what it holds, where that is not the same in all; ``rows`` stands for every flat format.
     **writers : callable or str
         By format; a text names a function of `idealrank.reports` as ``module:function``, which is loaded when the format is asked for.
+        The writer of ``rows`` makes rows of cells, and is that of every flat format of the registry, such as CSV.
 
     Raises
     ------
@@ -46,11 +50,13 @@ class Formats:
     >>> found = Formats("A table to read;", table="views.conventions:conventions_table", json=lambda _: "{}")
     >>> found.help, found.made("json", {})
     ('A table to read; JSON for programs.', '{}')
+    >>> list(Formats("A table to read;", table=str, rows=lambda: [["run", "AP"]]).made("csv"))
+    ['run,AP\n']
     """
 
     def __init__(self, opening: str, told: Mapping[str, str] | None = None, /, **writers: Writer | str) -> None:
-        self.help = formats_help(opening, writers, told)
-        self.writers = writers
+        self.writers = _by_format(writers)
+        self.help = formats_help(opening, self.writers, _by_format(told or {}))
 
     def option(self, command: Callable[..., Any]) -> Callable[..., Any]:
         """Give a command the option; it gets the format as `layout`."""
@@ -71,8 +77,22 @@ class Formats:
 
     def made(self, layout: str, *args: Any, **options: Any) -> Written:
         """A report in a format, of what its writer takes."""
-        return self.writer(layout)(*args, **options)
+        written, delimiter = self.writer(layout)(*args, **options), FORMATS[layout].delimiter
+        if not delimiter:
+            return cast("Written", written)
+        from idealrank.reports.table.records import delimited  # noqa: PLC0415  (NumPy; not for the help)
+
+        return delimited(written, delimiter)
 
     def write(self, layout: str, path: str | None, *args: Any, **options: Any) -> None:
         """Make it and write it to a file, or to standard output."""
         output.write_report(self.made(layout, *args, **options), path, layout)
+
+
+_Of = TypeVar("_Of")
+
+
+def _by_format(given: Mapping[str, _Of]) -> dict[str, _Of]:
+    """By format, with every flat format in the place of rows."""
+    flat = [one.name for one in FORMATS.values() if one.delimiter]
+    return {name: one for key, one in given.items() for name in (flat if key == _ROWS else [key])}

@@ -117,7 +117,7 @@ _FORMATS = Formats(
     json="views.comparison.comparison:comparison_json",
     markdown="views.comparison.markup:comparison_markdown",
     latex="views.comparison.markup:comparison_latex",
-    csv="views.comparison.comparison:comparison_csv",
+    rows="views.comparison.comparison:comparison_rows",
 )
 
 

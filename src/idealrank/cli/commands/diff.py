@@ -30,10 +30,10 @@ Values of different judgments or conventions are shown side by side, and no test
 
 _FORMATS = Formats(
     "Text to read;",
-    {"json": "with everything", "csv": "with the queries that changed"},
+    {"json": "with everything", "rows": "with the queries that changed"},
     table="views.store:changes_text",
     json="views.store:changes_json",
-    csv="views.store:changes_csv",
+    rows="views.store:changes_rows",
 )
 
 

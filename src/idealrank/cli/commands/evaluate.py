@@ -16,8 +16,8 @@ from idealrank.errors import OptionError
 from idealrank.evaluation.evaluate import Evaluation
 from idealrank.measures.parse import default_measures
 from idealrank.reports.table.formats import FORMATS
-from idealrank.reports.table.records import csv_report
-from idealrank.reports.views.evaluation import slice_csv
+from idealrank.reports.table.records import Row, evaluation_rows
+from idealrank.reports.views.evaluation import slice_rows
 
 if TYPE_CHECKING:
     from idealrank.analysis.comparison import RunMean, SliceMeans
@@ -59,16 +59,16 @@ Examples:
 """
 
 
-def _csv(evaluations: "list[Evaluation]", *, slices: "Sequence[SliceMeans]" = (), **given: Any) -> Iterator[str]:
+def _rows(evaluations: "list[Evaluation]", *, slices: "Sequence[SliceMeans]" = (), **given: Any) -> Iterator[Row]:
     """A row a mean: of the whole run, or of its slices."""
-    return slice_csv(evaluations, slices) if slices else csv_report(evaluations, **given)
+    return slice_rows(evaluations, slices) if slices else evaluation_rows(evaluations, **given)
 
 
 _FORMATS = Formats(
     "A table to read;",
     table="views.evaluation:report_parts",
     json="table.records:json_report",
-    csv=_csv,
+    rows=_rows,
     trec="table.records:trec_report",
     markdown="views.evaluation:evaluated_markdown",
     latex="views.evaluation:evaluated_latex",

@@ -30,10 +30,10 @@ Whether the difference is more than chance is what `idealrank compare` says.
 
 _FORMATS = Formats(
     "Text to read;",
-    {"json": "with queries and documents", "csv": "with a query a row"},
+    {"json": "with queries and documents", "rows": "with a query a row"},
     table="views.attribution:attribution_report",
     json="views.attribution:attribution_json",
-    csv="views.attribution:attribution_csv",
+    rows="views.attribution:attribution_rows",
 )
 
 

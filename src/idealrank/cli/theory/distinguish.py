@@ -34,7 +34,7 @@ _FORMATS = Formats(
     "A table to read;",
     table="views.theory:distinguished_table",
     json="views.theory:distinguished_json",
-    csv="views.theory:distinguished_csv",
+    rows="views.theory:distinguished_rows",
 )
 
 

@@ -12,7 +12,7 @@ from idealrank.analysis.comparison import Comparison, Difference, Method, Pair, 
 from idealrank.analysis.comparison.differences import about_equivalence
 from idealrank.analysis.comparison.tipping import Tipping
 from idealrank.reports.table.cells import Cell, Column, NamedCells, Table, count_cell, number_cell
-from idealrank.reports.table.records import SCHEMA, records_csv
+from idealrank.reports.table.records import SCHEMA, Row, record_rows
 from idealrank.reports.table.text import MethodLines, Part, clipped, filled, wrapped
 from idealrank.reports.views.comparison.columns import Line, Shown, Where, difference_columns, meanings
 from idealrank.reports.views.comparison.league import Letters, is_many, letters_note, opening
@@ -580,16 +580,16 @@ def comparison_json(comparison: Comparison) -> Iterator[str]:
     yield json.dumps(record, indent=2) + "\n"
 
 
-def comparison_csv(comparison: Comparison) -> Iterator[str]:
-    """CSV with header, a pair and measure a row, and below it its slices; empty where a number is not finite or was not measured.
+def comparison_rows(comparison: Comparison) -> Iterator[Row]:
+    """Titles, a pair and measure a row, and below it its slices; empty where a number is not finite or was not measured.
 
     Examples
     --------
     >>> import idealrank as ir
     >>> one = ir.evaluate({"q": {"x": 1}}, {"q": ["x"]}, "RR")
-    >>> next(comparison_csv(ir.compare(one, one)))[:11]
-    'a,b,measure'
+    >>> next(comparison_rows(ir.compare(one, one)))[:3]
+    ['a', 'b', 'measure']
     """
     method = comparison.method
     how = {"test": method.test, "seed": method.seed, "convention": str(comparison.convention)}
-    yield from records_csv(record | how for record in comparison.records())
+    yield from record_rows(record | how for record in comparison.records())
