@@ -1,12 +1,14 @@
 """The option `--format` of a command: which formats it offers, and what writes each."""
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
+from dataclasses import dataclass, field
 from importlib import import_module
 from typing import Any, TypeAlias, TypeVar, cast
 
 import click
 
 from idealrank.cli import output
+from idealrank.errors import OptionError
 from idealrank.reports.table.formats import FORMATS, formats_help
 from idealrank.reports.table.text import Part
 
@@ -17,6 +19,36 @@ Writer: TypeAlias = Callable[..., Any]
 """What it makes is `Written`, or for flat formats rows of cells."""
 
 _ROWS = "rows"
+
+
+@dataclass(frozen=True)
+class LimitedWriter:
+    """A writer of a format that has no place for some options of its command.
+
+    Attributes
+    ----------
+    writer : callable or str
+        As `Formats` takes it.
+    lacks : collection of str
+        Options that the writer is not given, and that change nothing.
+    refuses : mapping of str to str
+        Options that are an error with this format, by what was found and expected; ``{title}`` stands for the format. With ``"a + b"`` both
+        together are the error, and the first is blamed. A writer is not given an option that it refuses alone.
+
+    Examples
+    --------
+    >>> formats = Formats("Text;", table=str, json=LimitedWriter(str, refuses={"digits": "{title} has every digit"}))
+    >>> formats.check("table", digits=3)
+    >>> try:
+    ...     formats.check("json", digits=3)
+    ... except OptionError as error:
+    ...     print(error)
+    --digits: JSON has every digit
+    """
+
+    writer: Writer | str
+    lacks: Collection[str] = ()
+    refuses: Mapping[str, str] = field(default_factory=dict)
 
 
 class FormatOption(click.Option):
@@ -36,7 +68,7 @@ class Formats:
         How the help begins: what people get.
     told : mapping of str to str, optional
         By format what it holds, where that is not the same in all; ``rows`` stands for every flat format.
-    **writers : callable or str
+    **writers : callable, str or LimitedWriter
         By format; a text names a function of `idealrank.reports` as ``module:function``, which is loaded when the format is asked for.
         The writer of ``rows`` makes rows of cells, and is that of every flat format of the registry, such as CSV.
 
@@ -54,8 +86,9 @@ class Formats:
     ['run,AP\n']
     """
 
-    def __init__(self, opening: str, told: Mapping[str, str] | None = None, /, **writers: Writer | str) -> None:
-        self.writers = _by_format(writers)
+    def __init__(self, opening: str, told: Mapping[str, str] | None = None, /, **writers: Writer | str | LimitedWriter) -> None:
+        limited = {name: one if isinstance(one, LimitedWriter) else LimitedWriter(one) for name, one in writers.items()}
+        self.writers = _by_format(limited)
         self.help = formats_help(opening, self.writers, _by_format(told or {}))
 
     def option(self, command: Callable[..., Any]) -> Callable[..., Any]:
@@ -68,16 +101,36 @@ class Formats:
 
     def writer(self, layout: str) -> Writer:
         """Return the function that writes a format."""
-        found = self.writers[layout]
+        found = self.writers[layout].writer
         if not isinstance(found, str):
             return found
         module, _, name = found.partition(":")
         writer: Writer = getattr(import_module(f"idealrank.reports.{module}"), name)
         return writer
 
+    def takes(self, layout: str, option: str) -> bool:
+        """True if the writer of a format takes an option."""
+        one = self.writers[layout]
+        return option not in one.lacks and option not in one.refuses
+
+    def check(self, layout: str, **options: Any) -> None:
+        """Refuse options that a format has no place for; None and False are not asked for.
+
+        Raises
+        ------
+        OptionError
+            The format refuses one.
+        """
+        asked = {name for name, value in options.items() if value is not None and value is not False}
+        for names, reason in self.writers[layout].refuses.items():
+            first, *others = names.split(" + ")
+            if asked.issuperset([first, *others]):
+                raise OptionError(f"--{first.replace('_', '-')}: {reason.format(title=FORMATS[layout].title)}")
+
     def made(self, layout: str, *args: Any, **options: Any) -> Written:
         """A report in a format, of what its writer takes."""
-        written, delimiter = self.writer(layout)(*args, **options), FORMATS[layout].delimiter
+        taken = {name: value for name, value in options.items() if self.takes(layout, name)}
+        written, delimiter = self.writer(layout)(*args, **taken), FORMATS[layout].delimiter
         if not delimiter:
             return cast("Written", written)
         from idealrank.reports.table.records import delimited  # noqa: PLC0415  (NumPy; not for the help)

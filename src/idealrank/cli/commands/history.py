@@ -10,6 +10,7 @@ from idealrank.analysis.history import Rule, Timeline, Trace
 from idealrank.cli import console, options, output, store_options
 from idealrank.cli.format_option import Formats
 from idealrank.errors import InputError, OptionError
+from idealrank.reports.table.formats import FORMATS
 
 if TYPE_CHECKING:
     from idealrank.reports.table.records import Row
@@ -151,7 +152,7 @@ def history(
     if bisect or exit_code:
         _answer(timeline, asked, together=together)
         return
-    shown = _LIMIT if limit is None and layout == "table" else limit
+    shown = _LIMIT if limit is None and not FORMATS[layout].is_data else limit
     _FORMATS.write(layout, output_path, timeline, asked, shown=shown or 0, together=together)
 
 
