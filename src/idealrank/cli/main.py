@@ -45,6 +45,9 @@ GROUPS = {
     "Judge": {
         "judge": "Examine judgments: unjudged documents, agreement of assessors.",
     },
+    "Clicks": {
+        "clicks": "Turn a click log into judgments, propensities and estimates.",
+    },
     "Make": {
         "report": "Make a page of stored results.",
     },
