@@ -135,14 +135,14 @@ def propensity_json(found: Propensities) -> str:
 
 
 def propensity_rows(found: Propensities) -> Iterator[Row]:
-    """A row a rank.
+    """Titles, and a row a rank.
 
     Examples
     --------
     >>> from idealrank.clicks import propensities, simulate
     >>> found = propensities(simulate([[0.5, 0.3]] * 4, 400, ranks=2, policy="random"), n_resamples=10)
-    >>> next(iter(propensity_rows(found)))
-    ['rank', 'propensity', 'low', 'high', 'click_rate', 'perplexity']
+    >>> next(propensity_rows(found))[:2]
+    ['rank', 'propensity']
     """
     yield ["rank", "propensity", "low", "high", "click_rate", "perplexity"]
     for rank, (value, interval, rate, perplexity) in enumerate(_ranks(found)):
@@ -222,7 +222,7 @@ def _value_record(one: PolicyValue) -> dict[str, object]:
 
 
 def estimate_rows(values: Sequence[PolicyValue], differences: Sequence[PolicyDifference] = ()) -> Iterator[Row]:
-    """A row an estimator, and a row a difference.
+    """Titles, a row an estimator, and a row a difference.
 
     Examples
     --------
