@@ -2,10 +2,15 @@
 
 import threading
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 
-from tests.web.browsing import PHONE, Visits, axe, eventually, shot, sideways
+from tests.web.browsing import DESK, PHONE, Tabs, Visits, axe, eventually, shot, sideways
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Browser
 
 POLICY = "<meta http-equiv='Content-Security-Policy' content=\"default-src 'none'; script-src 'unsafe-inline'\">"
 
@@ -42,6 +47,32 @@ def test_what_no_page_may_do_is_noticed(visits: Visits, head: str, deeds: dict[s
 
     # A socket is announced by another process of the browser, whenever that has time.
     assert eventually(page, missing, lambda found: not found) == []
+
+
+def test_a_second_window_is_noticed(visits: Visits) -> None:
+    page = visits(plain("<a href='about:blank' target='_blank'>elsewhere</a>"))
+
+    page.get_by_role("link").click()
+
+    assert eventually(page, lambda: visits.faults, bool) == ["opened another page: about:blank"]
+
+
+def test_the_next_page_of_a_tab_knows_nothing_of_the_one_before(browser: "Browser", tmp_path: Path) -> None:
+    tabs = Tabs(browser)
+    first, second = Visits(browser, tmp_path, tabs), Visits(browser, tmp_path, tabs)
+    tab = first(plain("<script>window.left = 1; document.cookie = 'left=1';</script>"), size=PHONE, scheme="dark")
+    first.close()
+
+    page = second(plain("<script>console.error('bad')</script>"))
+
+    assert page is tab
+    assert page.evaluate("[window.left, document.cookie, innerWidth, matchMedia('(prefers-color-scheme: dark)').matches]") == [
+        None, "", DESK[0], False,
+    ]  # fmt: skip
+    assert eventually(page, lambda: second.faults, bool) == ["console error: bad"]
+    assert first.faults == []
+    second.close()
+    assert page.is_closed()  # after a fault nobody knows what it is like
 
 
 def test_a_page_that_keeps_to_itself_has_no_faults(visit: Visits) -> None:
