@@ -63,6 +63,7 @@ def test_ten_thousand_queries_of_ten_runs_and_three_measures_keep_below_two_mega
     assert size > MOST_BYTES - 60_000, "there was room for more rankings"
 
 
+@pytest.mark.slow
 def test_the_page_says_how_many_rankings_it_has_and_how_exact_its_values_are(page):
     assert "the largest differences first, had room on this page" in page
     assert "idealrank explain" in page

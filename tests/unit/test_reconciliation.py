@@ -188,6 +188,7 @@ def test_digits_that_were_cut_off_fit_and_are_told() -> None:
     assert "its digits cut off, not rounded" in str(found)
 
 
+@pytest.mark.slow  # what the command says then is in the default run
 def test_finding_nothing_is_an_answer_with_the_nearest_numbers() -> None:
     found = searched("0.000123456", "nDCG@3")
 

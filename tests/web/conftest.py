@@ -41,17 +41,16 @@ def shared(pages_kept: browsing.Shared) -> Iterator[browsing.Shared]:
 
 
 @pytest.fixture
-def visits(browser: "Browser", tmp_path: Path) -> Iterator[browsing.Visits]:
-    """Opens pages in windows of their own; what they did wrong is for the test to look at."""
-    opened = browsing.Visits(browser, tmp_path)
+def visits(browser: "Browser", tabs: browsing.Tabs, tmp_path: Path) -> Iterator[browsing.Visits]:
+    """Opens pages; what they did wrong is for the test to look at."""
+    opened = browsing.Visits(browser, tmp_path, tabs)
     yield opened
     opened.close()
 
 
 @pytest.fixture
-def visit(browser: "Browser", tabs: browsing.Tabs, tmp_path: Path) -> Iterator[browsing.Visits]:
+def visit(visits: browsing.Visits) -> Iterator[browsing.Visits]:
     """Opens pages, and fails the test if any did wrong."""
-    opened = browsing.Visits(browser, tmp_path, tabs)
-    yield opened
-    opened.close()
-    assert not opened.faults, "\n".join(opened.faults)
+    yield visits
+    visits.close()
+    assert not visits.faults, "\n".join(visits.faults)
