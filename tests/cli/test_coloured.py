@@ -54,7 +54,7 @@ def test_a_narrow_terminal_gets_tables_that_fit() -> None:
 
 
 @posix
-@pytest.mark.parametrize("changes", [{"NO_COLOR": "1"}, {"TERM": "dumb"}])
+@pytest.mark.parametrize("changes", [{"NO_COLOR": "1"}, pytest.param({"TERM": "dumb"}, marks=pytest.mark.slow)])
 def test_no_colour_where_nobody_wants_it(changes: dict[str, str], monkeypatch: pytest.MonkeyPatch) -> None:
     master, slave = os.openpty()
     environs = environment(**({"TERM": "xterm"} | changes))

@@ -167,6 +167,7 @@ def test_one_minus_the_value_is_read_when_nothing_else_fits() -> None:
     assert (found.matches[0].reading, found.matches[0].conventions) == ("one minus", ("standard",))
 
 
+@pytest.mark.slow  # as long a search as one that finds nothing
 def test_the_value_of_one_query_is_read_when_nothing_else_fits() -> None:
     evaluation = evaluate(Qrels(GRADES), Run(SCORES), "nDCG", "standard")
     value = evaluation.per_query()["whole"]["nDCG"]

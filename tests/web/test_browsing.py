@@ -103,6 +103,7 @@ def test_a_page_reaches_no_server_even_where_one_answers(visits: Visits) -> None
     assert f"asked for {address}" in eventually(page, lambda: visits.faults, bool)
 
 
+@pytest.mark.slow
 def test_axe_says_which_element_keeps_whom_out(visit: Visits) -> None:
     page = visit(plain("<p style='color:#999;background:#fff'>faint</p><button></button>"))
 
@@ -113,12 +114,14 @@ def test_axe_says_which_element_keeps_whom_out(visit: Visits) -> None:
     assert "button-name (critical)" in said
 
 
+@pytest.mark.slow
 def test_a_page_wider_than_a_phone_is_measured(visit: Visits) -> None:
     assert sideways(visit(plain("<div style='width:900px'>wide</div>"), size=PHONE)) > 500
     page = visit(plain("<div style='overflow-x:auto'><div style='width:900px'>wide</div></div>"), size=PHONE)
     assert sideways(page) == 0
 
 
+@pytest.mark.slow
 def test_pictures_are_kept_where_that_is_asked_for(visit: Visits, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("IDEALRANK_SCREENSHOTS", str(visit.folder))
     shot(visit(plain("a page")), "seen")

@@ -19,10 +19,10 @@ EVERY = {"comparison": pages.demo, "three runs": pages.three, "one run": pages.s
     ("kind", "scheme", "size"),
     [
         pytest.param("comparison", "light", DESK, marks=pytest.mark.slow),
-        ("comparison", "dark", PHONE),
+        pytest.param("comparison", "dark", PHONE, marks=pytest.mark.slow),
         pytest.param("three runs", "dark", DESK, marks=pytest.mark.slow),
         pytest.param("one run", "light", PHONE, marks=pytest.mark.slow),
-        pytest.param("gate", "light", PHONE, marks=pytest.mark.slow),
+        ("gate", "dark", PHONE),
     ],
 )
 def test_everybody_can_use_it_and_nobody_scrolls_sideways(shared: Shared, kind: str, scheme: str, size: tuple[int, int]) -> None:
