@@ -16,23 +16,23 @@ CASES = {
     "not-returned": "two relevant documents were not returned",
     "tied-pairs": "pairs of equal scores",
     "near-ties": "scores that are equal in single precision only",
-    "tied-unjudged": "equal scores, some documents without a judgment",
+    "tied-unjudged": "equal scores, some documents unjudged",
     "none-relevant": "a judged query without a relevant document",
-    "nothing-judged": "nothing that was returned is judged",
+    "nothing-judged": "no returned document is judged",
     "short": "fewer documents returned than relevant",
     "negative": "negative grades",
-    "fractions": "grades that are not whole numbers",
-    "unanswered": "two queries, the run answers one (mean)",
-    "without-judgments": "two queries, one has no judgments (mean)",
+    "fractions": "fractional grades",
+    "unanswered": "mean of two queries, of which the run answers one",
+    "without-judgments": "mean of two queries, of which one has no judgments",
 }
 
 HEAD = """# Edge cases
 
 <!-- Written by docs/edge_cases.py from tests/golden; do not edit. -->
 
-What each tool says, as recorded from the tool itself by `python -m tests.golden.make`; NDCG without a cutoff. A dash means that the
-tool refuses such input (or that it would hang or crash, so it was not run), `none` that it leaves the query out. The test suite holds
-the preset of each tool to every one of these values, and to those at the cutoffs 1, 2, 4 and 10.
+This table shows the NDCG (without a cutoff) of each tool, recorded from the tool itself by `python -m tests.golden.make`. A dash means that
+the tool refuses the input, or would hang or crash. `none` means that the tool leaves the query out. The test suite compares the preset of
+each tool with every value in the table, and with the values at the cutoffs 1, 2, 4 and 10.
 """
 
 

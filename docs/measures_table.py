@@ -17,9 +17,9 @@ HEAD = """# All measures in a table
 
 <!-- Written by docs/measures_table.py from the measures' own facts; do not edit. -->
 
-`idealrank measures NAME` says the same of one measure, and when to use it. A k is a cutoff, and what stands in `[]` may be left out.
-Two options that every measure of one run has stand here once: `judged_only` takes documents without a judgment out of the list first, so
-that ranks close up, and `cutoff` is the k. How ties are broken is the convention's choice; the column says what `ties=expected` does.
+`idealrank measures NAME` prints the row of one measure, and when to use it. k is a cutoff; `[]` marks an optional part. Every measure of one
+run has two more options: `judged_only` first removes unjudged documents from the list, and `cutoff` is k. The convention decides how ties are
+broken; the column *tie rule* is for `ties=expected`.
 """
 COLUMNS = ("text", "formula", "range", "source", "options", "tie rule", "aggregate", "proven against")
 _COMMON = ("cutoff", "judged_only")

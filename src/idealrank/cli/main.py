@@ -43,7 +43,7 @@ GROUPS = {
         "reconcile": "Find the convention behind a reported number.",
     },
     "Judge": {
-        "judge": "Measure the agreement of assessors.",
+        "judge": "Examine judgments: unjudged documents, agreement of assessors.",
     },
     "Make": {
         "report": "Make a page of stored results.",
@@ -157,7 +157,7 @@ def _failed(error: Exception, typed: Sequence[str]) -> int:
         console.tell(error.format_message())
         return UNUSABLE
     if isinstance(error, click.UsageError):
-        return _refuse(" ".join(error.format_message().split()), _usage_hint(error))
+        return _refuse(" ".join(error.format_message().split()), f"see {error.ctx.command_path} --help" if error.ctx else "")
     if isinstance(error, IdealrankError):
         return _stopped_or_refused(error, typed)
     if isinstance(error, BrokenPipeError):
@@ -218,10 +218,6 @@ def _convention_of(arguments: Sequence[str]) -> str:
     given = [after for before, after in pairwise(arguments) if before == "--convention"]
     given += [argument.partition("=")[2] for argument in arguments if argument.startswith("--convention=")]
     return given[-1] if given else "standard"
-
-
-def _usage_hint(error: click.UsageError) -> str:
-    return f"see {error.ctx.command_path} --help" if error.ctx else ""
 
 
 def _unwritable(error: Exception) -> int:

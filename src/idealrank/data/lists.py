@@ -37,16 +37,14 @@ def id_array(ids: Any) -> AnyArray:
         kinds = {str if issubclass(kind, str) else bytes if issubclass(kind, bytes) else float for kind in set(map(type, ids))}
         if len(kinds) > 1:
             first = ids[0]
-            place = next(place for place, one in enumerate(ids) if _is_other(one, first))
+            place = next(
+                place for place, one in enumerate(ids) if any(isinstance(one, kind) != isinstance(first, kind) for kind in (str, bytes))
+            )
             raise InputError(
                 f"qid: item {place}: found {ids[place]!r} after {first!r} (ids of several types), expected ids of one type; "
                 "make all of them texts or all of them numbers"
             )
     return np.asarray(ids)
-
-
-def _is_other(one: object, first: object) -> bool:
-    return any(isinstance(one, kind) != isinstance(first, kind) for kind in (str, bytes))
 
 
 def group_by_id(qid: AnyArray, n: int) -> tuple[IntArray, IntArray | None, QueryIds]:

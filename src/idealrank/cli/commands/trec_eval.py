@@ -79,7 +79,7 @@ def _column(name: str, parameter: str, request: Request, grades: Iterable[float]
         measure = replace(measure, collection=float(request.collection))  # type: ignore[call-arg]
     if name == "bpref":
         measure = RunningBpref()
-    if name not in _WITHOUT_LEVEL and request.level != 1 and _has(measure, "rel"):
+    if name not in _WITHOUT_LEVEL and request.level != 1 and any(field.name == "rel" for field in fields(measure)):
         measure = replace(measure, rel=float(request.level))  # type: ignore[call-arg]
     # With -c, trec_eval sums up the relevant documents of all judged queries, and counts every grade above 0 there, whatever -l.
     whole = parse_measure("num_rel") if name == "num_rel" and request.complete and request.level != 1 else None
@@ -94,10 +94,6 @@ def _made_up(name: str, parameter: str) -> float | str | None:
         _, wrong, _, left = map(float, parameter.split(","))
         return wrong - left
     return "'-'" if name == "relstring" else None
-
-
-def _has(measure: Measure, option: str) -> bool:
-    return any(field.name == option for field in fields(measure))
 
 
 def measure_of(name: str, parameter: str, grades: Iterable[float] = ()) -> Measure:

@@ -78,7 +78,7 @@ def page_html(subject: Subject) -> str:
     >>> page_html(Subject(evaluations=(one,), measures=one.measures)).splitlines()[0]
     '<!DOCTYPE html>'
     """
-    template, vega = _template(), _vega_bundle()
+    template, vega = _template(), bundle("writing a report", "report")
     script = "\n".join(map(_asset, _SCRIPTS))
     fixed = {
         "styles": "\n".join(map(_asset, _STYLES)),
@@ -236,10 +236,6 @@ def _compiled(jinja2: Any) -> Any:
 @cache
 def _packed_vega(vega: str) -> str:
     return packed(vega.encode())
-
-
-def _vega_bundle() -> str:
-    return bundle("writing a report", "report")
 
 
 def _table(table: Table) -> str:

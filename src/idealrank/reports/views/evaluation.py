@@ -125,7 +125,7 @@ def report_parts(
     parts: list[Part] = [query_table(evaluation, digits) for evaluation in evaluations] if per_query else []
     parts += [means_table(evaluations, intervals, digits), *([interval_table(evaluations, intervals, digits)] if intervals else [])]
     parts += slice_tables(evaluations, slices, digits)
-    return [*parts, paragraph(evaluations[0].convention, map(str, evaluations[0].measures)), coverage_table(evaluations)]
+    return [*parts, paragraph(evaluations[0].convention, map(str, evaluations[0].measures), with_tool=True), coverage_table(evaluations)]
 
 
 def table_report(evaluations: Sequence[Evaluation], *, per_query: bool = False, intervals: "Sequence[Mapping[str, RunMean]]" = ()) -> str:
@@ -294,7 +294,7 @@ def coverage_table(evaluations: Sequence[Evaluation]) -> Table:
     ['run', '1', '1', '0', '0', '0.0%']
     """
     table = coverage_of([(evaluation.name, evaluation.coverage) for evaluation in evaluations])
-    return replace(table, notes=[note for evaluation in evaluations for note in _notes(evaluation)])
+    return replace(table, notes=[note for evaluation in evaluations for note in [*_missing(evaluation), *_unjudged(evaluation)]])
 
 
 def coverage_of(covers: Sequence[tuple[str, Coverage]]) -> Table:
@@ -343,10 +343,6 @@ def _counts(cover: Coverage) -> dict[str, float]:
         "cut grades": cover.truncated_grades,
         "out of range": cover.out_of_range,
     }
-
-
-def _notes(evaluation: Evaluation) -> list[str]:
-    return [*_missing(evaluation), *_unjudged(evaluation)]
 
 
 def _unjudged(evaluation: Evaluation) -> list[str]:
