@@ -6,8 +6,8 @@ from collections.abc import Callable
 
 import pytest
 
-from idealrank.conventions import PRESETS, SWITCHES
-from idealrank.conventions.switches import ROWS
+from idealrank.conventions import PRESETS, SWITCHES, Convention
+from idealrank.conventions.switches import ROWS, phrase
 from tests.cli.terminal import Said, check_snapshot
 
 Say = Callable[..., Said]
@@ -49,6 +49,24 @@ def test_json_has_every_preset_with_every_switch(say: Say) -> None:
         assert (convention["fingerprint"], convention["tool"], convention["proof"]) == (
             PRESETS[name].fingerprint, PRESETS[name].tool, PRESETS[name].proof
         )  # fmt: skip
+
+
+@pytest.mark.parametrize("convention", ["standard", "lightgbm", "sklearn,ties=best", "xgboost,recall_points=truncated"])
+def test_the_table_of_a_convention_has_every_switch_with_its_value_in_words(convention: str, say: Say) -> None:
+    lines = say("conventions", convention).out.splitlines()
+    head = next(place for place, line in enumerate(lines) if line.split() == ["switch", "value", "in", "words"])
+    switches, usual = Convention.of(convention).switches(), Convention.of("standard").switches()
+
+    assert [" ".join(line.split()) for line in lines[head + 1 : head + 1 + len(SWITCHES)]] == [
+        f"{'' if value == usual[switch] else '* '}{switch} {value} {phrase(switch, value)}" for switch, value in switches.items()
+    ]
+    assert lines[head + 1 + len(SWITCHES)] == ""
+
+
+def test_the_error_about_a_switch_lists_all(say: Say) -> None:
+    said = say("evaluate", "qrels.txt", "bm25.run", "--convention", "standard,tie=best")
+
+    assert f"unknown switch 'tie', expected one of {', '.join(SWITCHES)}; did you mean ties?" in said.err
 
 
 def test_every_switch_of_every_preset_has_words() -> None:

@@ -3,6 +3,7 @@
 import csv
 import io
 import json
+import re
 import shlex
 from collections.abc import Callable
 from pathlib import Path
@@ -10,6 +11,8 @@ from pathlib import Path
 import pytest
 
 import idealrank as ir
+from idealrank.analysis.robustness.variants import ALIGNMENT, GROUPS
+from idealrank.conventions import SWITCHES
 from idealrank.reports.table.text import WIDTH, parts_text
 from idealrank.reports.views.robustness import mark, robust_parts
 from tests.cli.terminal import Said, check_snapshot
@@ -41,6 +44,18 @@ def test_what_robust_says(name: str, say: Say) -> None:
 
     check_snapshot(f"robust-{name}", said.text(command))
     assert said.code == (2 if name.startswith("error") else 0)
+
+
+def test_the_groups_without_variants_are_told_and_an_unknown_one_gets_the_list_of_all(say: Say) -> None:
+    command = ("robust", "qrels.txt", "bm25.run", "neural.run", "--pairs", "0")
+    lacking = json.loads(say(*command, "--format", "json").out)["lacking"]
+    told = re.search(r"no variants of ([^:]*): nDCG has no such option", " ".join(say(*command).out.split()))
+
+    assert told is not None
+    assert told[1].split(", ") == list(lacking)
+    assert set(lacking) == {"rel", *SWITCHES} - set(ALIGNMENT) - set(ir.NDCG.from_convention) - {"cutoff"}
+    assert f"expected a group ({', '.join(GROUPS)})," in say(*command, "--try", "tie=best").err
+    assert set(GROUPS) == {*SWITCHES, "rel", "measure", "preset"}
 
 
 def test_json_and_csv_are_what_the_library_finds(say: Say) -> None:

@@ -1,7 +1,4 @@
-"""The command line as data: commands, options, the keys of their JSON, and the pytest plug-in; see `snapshot`.
-
-``python -m tests.contract.commands`` writes it down anew after an intended change.
-"""
+"""The command line as data: commands, options, the keys of their JSON, and the pytest plug-in; see `containment`."""
 
 import json
 import re
@@ -14,6 +11,7 @@ import click
 
 from idealrank import pytest_plugin
 from idealrank.cli.main import cli
+from idealrank.conventions import SWITCHES
 from tests import in_process
 from tests.contract.snapshot import parameters
 
@@ -79,6 +77,15 @@ def keys(value: Any, path: str = "") -> set[str]:
     return {path}
 
 
+def with_all_switches(paths: set[str]) -> set[str]:
+    """The paths, with `.*` for every object that has all switches of a convention: one with a switch less keeps their names."""
+    for holder in {path.rpartition(".")[0] for path in paths}:
+        switches = {f"{holder}.{switch}" for switch in SWITCHES}
+        if switches <= paths:
+            paths = paths - switches | {f"{holder}.*"}
+    return paths
+
+
 def _key(name: str) -> str:
     """A key, or `*` for one that stands for a run, query, measure, document or slice of the example."""
     fixed = name.isidentifier() and name == name.lower() and not any(mark.isdigit() for mark in name)
@@ -95,7 +102,7 @@ def json_keys() -> dict[str, list[str]]:
             code, out, err = in_process.run([given.get(word, word) for word in _words(text)])
             assert code in (0, 1, 3), (text, code, err)
             document = json.loads(out)
-            found[text] = sorted(keys(document))
+            found[text] = sorted(with_all_switches(keys(document)))
             if text.startswith("history"):
                 ids = re.findall(r'"id": "([0-9a-f]+)"', out)
     return found
@@ -128,7 +135,3 @@ def snapshot() -> dict[str, Any]:
         "json": json_keys(),
         "pytest_plugin": plugin(),
     }
-
-
-if __name__ == "__main__":
-    FILE.write_text(json.dumps(snapshot(), indent=1, ensure_ascii=False) + "\n", encoding="utf-8")

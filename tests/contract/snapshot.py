@@ -1,10 +1,9 @@
-"""The public Python API as data: ``python -m tests.contract.snapshot`` writes it down anew after an intended change.
+"""The public Python API as data, kept in a file that `tests.contract` writes; see `containment`.
 
 A difference here is a change that other programs see: a name, a parameter, a default, a key, or a number of a preset.
 """
 
 import inspect
-import json
 from dataclasses import fields
 from pathlib import Path
 from typing import Any
@@ -12,7 +11,7 @@ from typing import Any
 import idealrank as ir
 
 FILE = Path(__file__).with_name("api.json")
-CLASSES = ("Convention", "Coverage", "Evaluation", "Lists", "Measure", "Qrels", "Run", *ir.MEASURES)
+CLASSES = (ir.Convention, ir.Coverage, ir.Evaluation, ir.Lists, ir.Measure, ir.Qrels, ir.Run)
 FUNCTIONS = ("dcg", "evaluate", "kendall", "ndcg", "parse_measure", "rank_dcg", "read_qrels", "read_run", "spearman")
 
 
@@ -25,16 +24,22 @@ def snapshot() -> dict[str, Any]:
         "clicks": {name: parameters(getattr(ir.clicks, name)) for name in sorted(ir.clicks.__all__)},
         "judging": {name: parameters(getattr(ir.judging, name)) for name in sorted(ir.judging.__all__)},
         "theory": {name: parameters(getattr(ir.theory, name)) for name in sorted(ir.theory.__all__)},
-        "classes": {cls.__name__: members(cls) for cls in classes()},
+        "classes": {cls.__name__: members(cls) for cls in dict.fromkeys([*CLASSES, *ir.MEASURES.values()])},
         "measures": {name: facts(cls) for name, cls in ir.MEASURES.items()},
         "presets": {name: [preset.fingerprint, preset.proof, preset.tool] for name, preset in ir.PRESETS.items()},
         "evaluation": example(),
     }
 
 
-def classes() -> list[type]:
-    """Public classes whose members are frozen."""
-    return [getattr(ir, name) for name in CLASSES if hasattr(ir, name)]
+def recorded(found: dict[str, Any]) -> dict[str, Any]:
+    """The part that the file keeps: of a measure, without the members that it has from `Measure` as they are."""
+    base = found["classes"]["Measure"].items()
+    measures = {cls.__name__ for cls in ir.MEASURES.values()}
+    own = {
+        name: dict(member for member in members.items() if name not in measures or member not in base)
+        for name, members in found["classes"].items()
+    }
+    return {**found, "classes": own}
 
 
 def parameters(function: Any) -> list[str]:
@@ -76,7 +81,3 @@ def example() -> dict[str, Any]:
         "measures": evaluation.provenance.measures,
         "trec_names": [measure.trec_name for measure in evaluation.measures],
     }
-
-
-if __name__ == "__main__":
-    FILE.write_text(json.dumps(snapshot(), indent=1, ensure_ascii=False) + "\n", encoding="utf-8")

@@ -1,4 +1,4 @@
-"""The Python API that other programs depend on, frozen; `snapshot` tells how to change it on purpose."""
+"""The Python API that other programs depend on, frozen; `containment` says what may change."""
 
 import json
 from typing import Any
@@ -7,7 +7,8 @@ import numpy as np
 import pytest
 
 import idealrank as ir
-from tests.contract.snapshot import FILE, snapshot
+from tests.contract.containment import assert_kept
+from tests.contract.snapshot import FILE, recorded, snapshot
 
 FROZEN: dict[str, Any] = json.loads(FILE.read_text(encoding="utf-8"))
 NOW: dict[str, Any] = json.loads(json.dumps(snapshot()))
@@ -17,9 +18,17 @@ RUN = {"q1": {"d2": 0.9, "d1": 0.4}, "q2": {"d9": 1.0}}
 
 
 @pytest.mark.parametrize("part", FROZEN)
-def test_nothing_changed_unnoticed(part: str) -> None:
+def test_nothing_is_gone_or_changed_unnoticed(part: str) -> None:
     """Names, parameters with their defaults, keys, and the fingerprint of every preset."""
-    assert NOW[part] == FROZEN[part]
+    assert_kept(FROZEN[part], NOW[part], part)
+
+
+def test_what_the_file_leaves_out_is_recorded_with_the_base_class() -> None:
+    """A measure's members are those of the file and those of `Measure`: nothing public is unrecorded."""
+    kept = recorded(NOW)["classes"]
+    assert {
+        name: kept["Measure"] | members for name, members in kept.items() if name in {cls.__name__ for cls in ir.MEASURES.values()}
+    } == {cls.__name__: NOW["classes"][cls.__name__] for cls in ir.MEASURES.values()}
 
 
 def test_keys_of_means_are_texts_that_any_spelling_finds() -> None:

@@ -1,13 +1,21 @@
 """Conventions: their names, their texts, their switches, and what makes two of them the same."""
 
+import json
+from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import get_args
 
 import pytest
 from hypothesis import given
 
-from idealrank.conventions import PRESETS, SWITCHES, Convention, Proof
+import idealrank as ir
+from idealrank.conventions import PRESETS, SWITCHES, Convention, Proof, presets
+from idealrank.conventions.presets import later_defaults, switches_fingerprint
 from idealrank.errors import OptionError
+from idealrank.measures.rules import Rules
+from idealrank.store.diff import changes
 from idealrank.testing import conventions
+from tests.contract.snapshot import FILE
 
 NAMES = (
     "standard", "trec_eval-9", "trec_eval-10", "trec_eval", "ir_measures", "gdeval", "ranx", "ranx-burges", "sklearn", "lightgbm",
@@ -79,6 +87,53 @@ def test_fingerprints_tell_conventions_apart() -> None:
         by_print.setdefault(preset.fingerprint, set()).add(name)
     for names in by_print.values():
         assert len({tuple(PRESETS[name].switches().items()) for name in names}) == 1
+
+
+@dataclass(frozen=True, kw_only=True)
+class PlantedRules(Rules):
+    """Rules with a switch that a later version might add."""
+
+    planted: str = "before"
+
+
+@pytest.fixture
+def planted(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A version with one more switch."""
+    monkeypatch.setattr(presets, "Rules", PlantedRules)
+    monkeypatch.setattr(presets, "SWITCHES", (*SWITCHES, "planted"))
+    rules = {name: PlantedRules(**vars(preset.rules)) for name, preset in PRESETS.items()}
+    monkeypatch.setattr(presets, "PRESETS", {name: replace(preset, rules=rules[name]) for name, preset in PRESETS.items()})
+
+
+@pytest.mark.usefixtures("planted")
+@pytest.mark.parametrize("name", NAMES)
+def test_a_later_switch_at_its_default_changes_no_fingerprint(name: str) -> None:
+    """Stored results stay comparable; any other value gives other fingerprints."""
+    frozen = json.loads(FILE.read_text(encoding="utf-8"))["presets"][name][0]
+    assert Convention.of(name).switches()["planted"] == "before"
+    assert Convention.of(name).fingerprint == frozen
+    assert Convention.of(name, planted="after").fingerprint != frozen
+
+
+def test_every_switch_of_the_first_fingerprint_counts_at_its_default() -> None:
+    """Else a fingerprint of today could change; a switch of today is either one of them or has a default to leave out."""
+    switches = Convention.of("standard").switches()
+    for name in switches:
+        rest = {switch: value for switch, value in switches.items() if switch != name}
+        assert (switches_fingerprint(rest) == switches_fingerprint(switches)) == (name in later_defaults()), name
+
+
+@pytest.mark.usefixtures("planted")
+def test_a_record_from_before_a_switch_differs_from_a_later_one_only_where_that_left_the_default(tmp_path: Path) -> None:
+    """`diff` names the switch with both values, never one value and nothing."""
+    with ir.Store.open(tmp_path) as store:
+        key = store.add(ir.evaluate({"q": {"a": 1}}, {"q": ["a"]}, "RR"))
+        old, new = store.evaluation(key), store.evaluation(key)
+    assert old.fields["convention"]["switches"].pop("planted") == "before"
+    for value, told in (("before", []), ("after", [{"switch": "planted", "a": "before", "b": "after"}])):
+        new.fields["convention"]["switches"]["planted"] = value
+        assert changes(old, new)["convention"] == told
+        assert (switches_fingerprint(new.fields["convention"]["switches"]) == old.fields["convention"]["fingerprint"]) == (not told)
 
 
 @given(conventions(presets=NAMES))

@@ -22,6 +22,12 @@ Proof: TypeAlias = Literal["live peer", "recorded", "source-derived", "definitio
 _ALIGNMENT = tuple(field.name for field in fields(Alignment))
 SWITCHES: tuple[str, ...] = _ALIGNMENT + Rules.names()
 
+# The switches of the first fingerprint, complete: a switch that comes later is never listed here. See `switches_fingerprint`.
+_FIRST = frozenset({
+    "ties", "duplicates", "score", "unjudged", "grades", "negative", "missing", "without_judgments",
+    "gain", "discount", "ideal", "no_relevant", "rounding", "cutoff", "recall_points",
+})  # fmt: skip
+
 
 @dataclass(frozen=True)
 class Convention:
@@ -122,7 +128,9 @@ class Convention:
 
     @property
     def fingerprint(self) -> str:
-        """Hash of all switches, eight hexadecimal digits: equal if and only if values are computed in the same way.
+        """Hash of the switches, eight hexadecimal digits: equal if and only if values are computed in the same way.
+
+        A switch of a later version counts only where it differs from its default, so that its arrival changes no fingerprint.
 
         Examples
         --------
@@ -134,10 +142,37 @@ class Convention:
             function = getattr(getattr(self.rules, name), "function", None)
             if function is not None:
                 switches[name] += f" {function_digest(function)}"
-        return hashlib.sha256(json.dumps(switches, sort_keys=True).encode()).hexdigest()[:8]
+        return switches_fingerprint(switches)
 
     def __str__(self) -> str:
         return f"{self.name} [{self.fingerprint}]"
+
+
+def later_defaults() -> dict[str, str]:
+    """Default of every switch that is younger than the first fingerprint: what records from before the switch imply.
+
+    Examples
+    --------
+    >>> "ties" in later_defaults()
+    False
+    """
+    return {name: value for name, value in Convention("", Alignment(), Rules()).switches().items() if name not in _FIRST}
+
+
+def switches_fingerprint(switches: Mapping[str, str]) -> str:
+    """Hash of the switches of a convention, or of a record, which may lack younger switches.
+
+    Stores, baseline files and papers hold fingerprints. The first switches are hashed with every value, and a younger one only where it
+    differs from its default, the behaviour before it came.
+
+    Examples
+    --------
+    >>> switches_fingerprint(Convention.of("lightgbm").switches()) == Convention.of("lightgbm").fingerprint
+    True
+    """
+    later = later_defaults()
+    counted = {name: value for name, value in switches.items() if value != later.get(name)}
+    return hashlib.sha256(json.dumps(counted, sort_keys=True).encode()).hexdigest()[:8]
 
 
 def array_convention(convention: "Convention | str", **switches: Any) -> Convention:

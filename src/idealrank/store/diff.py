@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from idealrank.conventions.presets import later_defaults
 from idealrank.data.interchange import finite
 from idealrank.data.types import FloatArray
 from idealrank.store.history import judgments_hash
@@ -46,7 +47,7 @@ def changes(a: Stored, b: Stored, *, measure: str | None = None, most: int = MOS
     shown = measure if measure is not None else (both[0] if both else None)
     places = {query: place for place, query in enumerate(b.queries)}
     pairs = [(place, places[query]) for place, query in enumerate(a.queries) if query in places]
-    ours, theirs = a.fields["convention"]["switches"], b.fields["convention"]["switches"]
+    ours, theirs = (later_defaults() | one.fields["convention"]["switches"] for one in (a, b))
     return {
         "a": _named(a),
         "b": _named(b),

@@ -3,7 +3,6 @@
 A malformed record would break every later query.
 """
 
-import hashlib
 import json
 import math
 import re
@@ -15,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from idealrank.conventions import SWITCHES, Convention
+from idealrank.conventions.presets import switches_fingerprint
 from idealrank.data.interchange import finite
 from idealrank.data.types import AnyArray, BoolArray, FloatArray
 from idealrank.errors import IdealrankError, InputError, OptionError, shown
@@ -154,7 +154,7 @@ def _checked_convention(kept: Fields) -> Convention | None:
     _refuse(kept["fingerprint"], "convention.fingerprint", is_fine=_fits(kept["fingerprint"], _SHORT), expected="8 hexadecimal digits")
     if any(switches.get(name, "").startswith(_OWN) for name in ("gain", "discount")):
         return None
-    digest = hashlib.sha256(json.dumps(switches, sort_keys=True).encode()).hexdigest()[:8]
+    digest = switches_fingerprint(switches)
     _refuse(
         kept["fingerprint"], "convention.fingerprint", is_fine=digest == kept["fingerprint"], expected=f"{digest}, that of its switches"
     )
