@@ -22,6 +22,7 @@ extensions = [
     "sphinx_design",
     "sphinx_copybutton",
     "accessible",
+    "measure_pages",
     "said",
 ]
 exclude_patterns = ["site", "extensions"]

@@ -1,32 +1,45 @@
-"""The table of measures is the one that its script writes, and has no empty cell."""
+"""The pages of measures, as the build of the site fills them, have every measure and no empty cell."""
 
 import re
-import subprocess
-import sys
 
 import pytest
 
+from docs.extensions.measure_pages import expanded
 from idealrank.cli.trec_options import NAMES
 from idealrank.measures import MEASURES, PAIR_MEASURES
-from idealrank.measures.facts import classes_of, facts_of
+from idealrank.measures.facts import classes_of, facts_of, families
 from idealrank.measures.measure import Measure
 from tests.conftest import ROOT
 
 ALL = [*MEASURES.values(), *PAIR_MEASURES.values()]
 
 
-def test_the_page_is_up_to_date() -> None:
-    done = subprocess.run([sys.executable, ROOT / "docs" / "measures_table.py", "--check"], capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stderr
-
-
 def test_no_cell_is_empty() -> None:
-    page = (ROOT / "docs" / "reference" / "measures-table.md").read_text(encoding="utf-8")
+    page = expanded((ROOT / "docs" / "reference" / "measures-table.md").read_text(encoding="utf-8"))
     rows = [re.split(r"(?<!\\)\|", line)[1:-1] for line in page.splitlines() if line.startswith("| `")]
 
     assert len(rows) == len(ALL)
     assert {len(row) for row in rows} == {8}
     assert [row[0] for row in rows if not all(cell.strip(" `") for cell in row)] == []
+
+
+def test_the_page_of_measures_has_every_family_once_and_every_class_with_a_summary() -> None:
+    page = (ROOT / "docs" / "reference" / "measures.md").read_text(encoding="utf-8")
+    placed = [name for found in re.findall(r"^```\{measures\} (.*)$", page, re.MULTILINE) for name in found.split()]
+    entries = re.findall(r"^\.\. autoclass:: (\w+)$", expanded(page), re.MULTILINE)
+    summaries = dict(re.findall(r"^\| `(\w+)` \| (.+) \|$", expanded(page), re.MULTILINE))
+
+    assert sorted(placed) == sorted(families())
+    assert sorted(entries) == sorted(["Measure", *(cls.__name__ for cls in ALL)])
+    assert list(summaries) == entries
+    assert all(summaries.values())
+
+
+def test_no_fence_is_left_unfilled() -> None:
+    for path in (ROOT / "docs").rglob("*.md"):
+        page = path.read_text(encoding="utf-8")
+        assert "```{measure" not in expanded(page), path
+        assert "```{measure" not in page or path.parent.name == "reference", path
 
 
 @pytest.mark.parametrize("cls", ALL, ids=lambda cls: cls.__name__)

@@ -3,10 +3,11 @@
 import re
 
 import idealrank
+from docs.extensions.measure_pages import expanded
 from idealrank.cli.main import COMMANDS
 from tests.docs.blocks import ROOT
 
-PAGES = [path.read_text(encoding="utf-8") for path in (ROOT / "docs" / "reference").glob("*.md")]
+PAGES = [expanded(path.read_text(encoding="utf-8")) for path in (ROOT / "docs" / "reference").glob("*.md")]
 MODULES = {"idealrank.errors"}  # documented whole, by automodule
 
 
