@@ -54,8 +54,8 @@ def test_daggers_are_the_verdicts_of_compare_against_the_baseline(say: Say, seve
         ("--order RR", "--order: found it without --table paper"),
         ("--label bm25=B", "--label: found it without --table paper"),
         ("--table paper --order AP", "--order AP: not compared, expected one of RR"),
-        ("--table paper --label none=B", "--label none: found no run of that name, expected one of bm25, dense"),
-        ("--table paper --label bm25", "--label bm25: expected RUN=TEXT"),
+        ("--table paper --label none=B", "--label none: found no run or measure of that name, expected one of bm25, dense"),
+        ("--table paper --label bm25", "--label bm25: expected NAME=TEXT"),
         ("--table paper --format json", "--table paper: found --format json, expected one of table, markdown, latex"),
     ],
 )
@@ -64,3 +64,12 @@ def test_mistakes_are_named(options: str, message: str, say: Say, seven: Path) -
 
     assert said.code == 2
     assert message in said.err
+
+
+def test_labels_name_measures_in_any_spelling(say: Say, seven: Path) -> None:
+    command = "compare qrels.txt bm25.run dense.run -m HR@1,AP(divisor=reachable)@2 --table paper --format latex"
+    labels = ("--label", "HR@1=HR@1", "--label", "AP(divisor=reachable)@2=MAP@2 (x=y)", "--label", "dense=Ours")
+    said = say(*command.split(), *labels, cwd=seven)
+    assert said.code == 0, said.err
+    assert "run & HR@1 & MAP@2 (x=y) \\\\" in said.out
+    assert "\nOurs & " in said.out

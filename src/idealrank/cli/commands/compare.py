@@ -176,7 +176,8 @@ def compare(
     names, given = _names(runs, baseline), input_options.InputFiles(qrels=qrels, inputs=inputs, others=(*runs, *files.paths))
     _check_written(given, results, baseline, {"-o": output_path, "--figure": figure_path})
     convention, asked = options.parse_convention(convention_text), options.parse_measure_texts(measure_texts)
-    baseline = baseline if paper is None else paper.checked(layout, names, list(map(str, asked)), baseline)
+    if paper is not None:
+        paper, baseline = paper.checked(layout, names, list(map(str, asked)), baseline)
     of_queries, watch, measures = files.read(input_options.notes().inform), Watch(), with_companions(asked)
     judgments = watch.run("judgments", lambda _: inputs.open_qrels(qrels, convention))
     look, opens = len(runs) <= _FEW if with_rankings is None else with_rankings, partial(inputs.open_run, qrels=qrels)

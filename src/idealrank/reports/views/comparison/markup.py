@@ -131,7 +131,7 @@ def paper_table(
     order : str
         Text of the measure that orders the runs, the best first; empty for the given order.
     labels : mapping of str to str, optional
-        Names of runs in the table.
+        Names of runs and measures in the table.
     digits : int or None
         Decimals; None for those that the intervals allow.
     star : str
@@ -149,7 +149,9 @@ def paper_table(
     names, found = labels or {}, {measure: Ranked.of(comparison, measure) for measure in comparison.means}
     runs = list(found[order].means) if order else list(comparison.names)
     columns: list[Column[str]] = [Column("run", cell=lambda run: names.get(run, run))]
-    columns += [_column(comparison, one, league_places(comparison, one, digits), star) for one in found.values()]
+    for text, one in found.items():
+        means = _column(comparison, one, league_places(comparison, one, digits), star)
+        columns.append(replace(means, title=names.get(text, text)))
     table = Table.of(columns, runs)
     notes = [f"{star or 'Bold:'} the best mean of each measure."] if any(cell.strong for cell in table.cells()) else []
     if any(cell.mark for cell in table.cells()):
