@@ -8,7 +8,13 @@ from tests import in_process
 from tests.docs.blocks import ROOT, complaints_of
 
 FOLDERS = [ROOT.glob("*.md"), ROOT.glob("docs/**/*.md"), ROOT.glob("examples/*/*.md")]
-LONG = {"report.md", "from-gate-to-query.md", "which-test.md", "history.md"}  # several reports, simulations, or repositories each
+LONG = {
+    "report.md",
+    "from-gate-to-query.md",
+    "which-test.md",
+    "history.md",
+    "recommender-shop.md",
+}  # several reports, simulations, or repositories, or many users
 PAGES = sorted(path for folder in FOLDERS for path in folder if "site" not in path.parts)
 
 
