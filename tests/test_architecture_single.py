@@ -101,9 +101,9 @@ def lazy_names(sources: Sources) -> list[str]:
 
 # Words of features: the same in every room that has to do with one.
 FEATURES = {
-    "advice", "agreement", "attribution", "check", "comparison", "conventions", "correction", "diff", "distinguishability",
+    "advice", "agreement", "attribution", "bounds", "check", "clicks", "comparison", "conventions", "correction", "diff", "distinguishability",
     "evaluate", "evaluation", "explanation", "feasible", "gate", "history", "judge", "limits", "measures", "notebook", "overlap",
-    "parquet", "progress", "robustness", "seeds", "sql", "store", "systems", "theory", "trec", "tuning",
+    "parquet", "progress", "robustness", "seeds", "sql", "store", "systems", "theory", "trec", "tuning", "validate",
 }  # fmt: skip
 
 
@@ -140,6 +140,7 @@ ALONE = {
     "cli.pair_figure": "one option with its check and its work",
     "cli.paper_options": "options stand beside each other in modules of their own",
     "io.formats.zscores": "one module a format",
+    "reports.figures.grade_bounds": "one module a figure, loaded when --figure is given",
 }
 
 
