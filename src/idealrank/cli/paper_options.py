@@ -10,7 +10,6 @@ import click
 
 from idealrank.cli import options
 from idealrank.errors import OptionError, shown
-from idealrank.measures.parse import parse_measure
 
 _LABEL = re.compile(r"((?:[^=(]|\([^)]*\))+)=(.+)", re.DOTALL)  # options of a measure have = in brackets
 _LAYOUTS = ("table", "markdown", "latex")
@@ -63,19 +62,10 @@ class Paper:
             raise OptionError(f"--table paper: found --format {layout}, expected one of {', '.join(_LAYOUTS)}")
         if self.order and self.order not in measures:
             raise OptionError(f"--order {self.order}: not compared, expected one of {', '.join(measures)}")
-        labels = {name if name in names else _measure_text(name): text for name, text in self.labels.items()}
-        for name in labels:
-            if name not in names and name not in measures:
-                expected = ", ".join([*names, *measures])
-                raise OptionError(f"--label {shown(name)}: found no run or measure of that name, expected one of {expected}")
+        from idealrank.reports.views.comparison.markup import known_labels  # noqa: PLC0415  (for this table alone)
+
+        labels = known_labels(self.labels, names, measures, "--label ")
         return replace(self, labels=labels), names[0] if baseline is None else baseline
-
-
-def _measure_text(name: str) -> str:
-    try:
-        return str(parse_measure(name))
-    except OptionError:
-        return name
 
 
 _OPTIONS = (

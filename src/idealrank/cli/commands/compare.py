@@ -11,7 +11,7 @@ from idealrank.analysis.comparison import Comparison, with_companions
 from idealrank.api.comparison import compare as compare_evaluations
 from idealrank.api.evaluation import can_be_attributed, overlap_ranks, overlaps
 from idealrank.api.evaluation import evaluate_read as evaluate
-from idealrank.cli import input_options, options, output, pair_figure
+from idealrank.cli import console, input_options, options, output, pair_figure
 from idealrank.cli.comparison_options import Testing, testing_options
 from idealrank.cli.format_option import Formats
 from idealrank.cli.input_options import Inputs
@@ -173,7 +173,8 @@ def compare(
     true difference that these queries detect with 80 % power, and with the share of unjudged documents. Three or more runs are compared
     in pairs. From six runs on, the report marks each run with the letters of the runs that are significantly worse.
     """
-    names, given = _names(runs, baseline), input_options.InputFiles(qrels=qrels, inputs=inputs, others=(*runs, *files.paths))
+    names, baseline = _names(runs, baseline)
+    given = input_options.InputFiles(qrels=qrels, inputs=inputs, others=(*runs, *files.paths))
     _check_written(given, results, baseline, {"-o": output_path, "--figure": figure_path})
     convention, asked = options.parse_convention(convention_text), options.parse_measure_texts(measure_texts)
     if paper is not None:
@@ -223,14 +224,19 @@ def _write(comparison: Comparison, layout: str, path: str | None, command: str, 
         _FORMATS.write(layout, path, comparison, **shown, **({"command": command} if layout == "table" else {}))
 
 
-def _names(runs: Sequence[str], baseline: str | None) -> list[str]:
-    """Names of the runs, which are two or more, the baseline among them."""
+def _names(runs: Sequence[str], baseline: str | None) -> tuple[list[str], str | None]:
+    """Names of the runs, which are two or more, and the baseline among them, by name or path."""
     if len(runs) < 2:
         raise OptionError(f"found one run, {', '.join(runs)}; expected two or more: idealrank compare QRELS RUN_A RUN_B")
     names = input_options.run_names(runs)
-    if baseline is not None and baseline not in names:
-        raise OptionError(f"--baseline {baseline}: found no run of that name, expected one of {', '.join(names)}")
-    return names
+    if baseline is None or baseline in names:
+        return names, baseline
+    if baseline in runs:  # as typed among the runs
+        return names, names[runs.index(baseline)]
+    lower = {name.lower(): name for name in names}
+    near = console.nearest(baseline.lower(), lower)
+    hint = f"; did you mean {lower[near]}?" if near else ""
+    raise OptionError(f"--baseline {baseline}: found no run of that name, expected one of {', '.join(names)}{hint}")
 
 
 def _evaluated(

@@ -379,7 +379,7 @@ def reach_sentences(pair: Pair, row: Difference) -> list[str]:
 
 
 def _only_relevant(tipping: Tipping) -> bool:
-    """Whether the judgments name relevant documents alone, as interactions do; of a few documents that may be chance."""
+    """Return whether the judgments name relevant documents alone, as interactions do; of a few documents that may be chance."""
     return tipping.n_judged >= _ENOUGH and tipping.rate_judged is not None and tipping.rate_judged > 1 - 1e-9
 
 
