@@ -129,13 +129,13 @@ def write_report(report: str | Iterable[str] | list[Part], path: str | None, lay
     ...     Path(folder, "out.txt").read_text(encoding="utf-8")
     'a paragraph\n'
     """
-    other = _LAYOUTS.get(Path(path or "").suffix.lower(), layout)
-    if layout in ("table", "text") and other != layout:
-        console.say("note", f"{path}: written as text to read, not as {FORMATS[other].title}; --format sets the format")
     if isinstance(report, list) and not all(isinstance(part, str) for part in report):
         write_parts(shown(cast("list[Part]", report)), path)
     else:
         write([report] if isinstance(report, str) else cast("Iterable[str]", report), path, layout)
+    other = _LAYOUTS.get(Path(path or "").suffix.lower(), layout)
+    if layout in ("table", "text") and other != layout:
+        console.say("note", f"{path}: written as text to read, not as {FORMATS[other].title}; --format sets the format")
 
 
 def _write_stdout(pieces: Iterable[str]) -> None:
