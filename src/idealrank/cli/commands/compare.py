@@ -179,8 +179,7 @@ def compare(
     given = input_options.InputFiles(qrels=qrels, inputs=inputs, others=(*runs, *files.paths, judge_path))
     _check_written(given, results, baseline, {"-o": output_path, "--figure": figure_path})
     convention, asked = options.parse_convention(convention_text), options.parse_measure_texts(measure_texts)
-    if paper is not None:
-        paper, baseline = paper.checked(layout, names, list(map(str, asked)), baseline)
+    paper, baseline = (paper, baseline) if paper is None else paper.checked(layout, names, list(map(str, asked)), baseline)
     of_queries, watch, measures = files.read(input_options.notes().inform), Watch(), with_companions(asked)
     judgments = watch.run("judgments", lambda _: inputs.open_qrels(qrels, convention))
     look, opens = len(runs) <= _FEW if with_rankings is None else with_rankings, partial(inputs.open_run, qrels=qrels)
@@ -189,8 +188,7 @@ def compare(
         keep_top=max(results.ranks_looked_at(asked), overlap_ranks(asked, convention) if look else 0), threads=threads,
     )  # fmt: skip
     judge = inputs.open_judge(judge_path, convention)
-    keep = look or results.are_wanted or judge is not None
-    opened, evaluations = _evaluated(runs, names, opens, evaluated, watch, keep=keep)
+    opened, evaluations = _evaluated(runs, names, opens, evaluated, watch, keep=look or results.are_wanted or judge is not None)
     of_queries.check(evaluations)
     compared = partial(
         compare_evaluations, *evaluations, measures=asked, baseline=baseline, weights=of_queries.weights, clusters=of_queries.clusters,
