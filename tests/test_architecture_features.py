@@ -30,7 +30,6 @@ FEATURES = {
 ELSEWHERE = {
     "idealrank.reports.views.reconciliation": "the result says itself in words: there is one form of it",
     "idealrank.api.history": "is asked of a store",
-    "idealrank.api.systems": "takes evaluations: `analysis.systems` is the door",
 }
 
 Modules = Mapping[str, str]

@@ -21,8 +21,6 @@ from idealrank.analysis.reconciliation import DifferenceSplit as DifferenceSplit
 from idealrank.analysis.reconciliation import Reconciliation as Reconciliation
 from idealrank.analysis.robustness import Robustness as Robustness
 from idealrank.analysis.systems import SystemComparison as SystemComparison
-from idealrank.analysis.systems import compare_systems as compare_systems
-from idealrank.analysis.systems import seeds as seeds
 from idealrank.analysis.tuning import Choice as Choice
 from idealrank.api.advice import advise as advise
 from idealrank.api.agreement import kendall as kendall
@@ -45,6 +43,8 @@ from idealrank.api.reconciliation import split_difference as split_difference
 from idealrank.api.report import report as report
 from idealrank.api.report.saved_page import Page as Page
 from idealrank.api.robustness import robust as robust
+from idealrank.api.systems import compare_systems as compare_systems
+from idealrank.api.systems import seeds as seeds
 from idealrank.api.tuning import choose as choose
 from idealrank.conventions import PRESETS as PRESETS
 from idealrank.conventions import Convention as Convention

@@ -21,7 +21,10 @@ SHOWN_BY = {
 }
 """By name of a class: the module and the function of one argument that makes its HTML."""
 
-COMPUTED_BY = {"Evaluation.by": "idealrank.analysis.comparison.standings:slice_means"}
+COMPUTED_BY = {
+    "Comparison.paper_table": "idealrank.reports.views.comparison.markup:paper_text",
+    "Evaluation.by": "idealrank.api.per_query:slice_means",
+}
 """By name of a method: the module and the function that computes it, in a layer above the class."""
 
 # The only statements of such a stub.

@@ -54,8 +54,8 @@ def test_daggers_are_the_verdicts_of_compare_against_the_baseline(say: Say, seve
         ("--order RR", "--order: found it without --table paper"),
         ("--label bm25=B", "--label: found it without --table paper"),
         ("--table paper --order AP", "--order AP: not compared, expected one of RR"),
-        ("--table paper --label none=B", "--label none: found no run of that name, expected one of bm25, dense"),
-        ("--table paper --label bm25", "--label bm25: expected RUN=TEXT"),
+        ("--table paper --label none=B", "--label none: found no run or measure of that name, expected one of bm25, dense"),
+        ("--table paper --label bm25", "--label bm25: expected NAME=TEXT"),
         ("--table paper --format json", "--table paper: found --format json, expected one of table, markdown, latex"),
     ],
 )
@@ -64,3 +64,54 @@ def test_mistakes_are_named(options: str, message: str, say: Say, seven: Path) -
 
     assert said.code == 2
     assert message in said.err
+
+
+def test_labels_name_measures_in_any_spelling(say: Say, seven: Path) -> None:
+    command = "compare qrels.txt bm25.run dense.run -m HR@1,AP(divisor=reachable)@2 --table paper --format latex"
+    labels = ("--label", "HR@1=HR@1", "--label", "AP(divisor=reachable)@2=MAP@2 (x=y)", "--label", "dense=Ours")
+    said = say(*command.split(), *labels, cwd=seven)
+    assert said.code == 0, said.err
+    assert "run & HR@1 & MAP@2 (x=y) \\\\" in said.out
+    assert "\nOurs & " in said.out
+
+
+def test_the_table_is_the_same_in_python(say: Say, seven: Path) -> None:
+    runs = [seven / f"{name}.run" for name in NAMES]
+    found = ir.compare(seven / "qrels.txt", *runs, measures=["RR", "P@1"], baseline="bm25")
+    for form in ("latex", "markdown", "table"):
+        options = (
+            "--table",
+            "paper",
+            "--format",
+            form,
+            "--order",
+            "MRR",
+            "--label",
+            "RR=MRR",
+            "--label",
+            "bm25=B",
+            "--baseline",
+            "bm25.run",
+        )
+        said = say("compare", "qrels.txt", *RUNS.split(), "-m", "RR,P@1", *options, cwd=seven)
+        assert found.paper_table(form, order="MRR", labels={"RR": "MRR", "bm25": "B"}) == said.out
+    with pytest.raises(ir.OptionError, match=r"expected one against a baseline: compare\(\.\.\., baseline=NAME\)"):
+        ir.compare(seven / "qrels.txt", *runs[:2], measures="RR").paper_table()
+    with pytest.raises(ir.OptionError, match="label none: found no run or measure of that name"):
+        found.paper_table(labels={"none": "x"})
+    with pytest.raises(ir.OptionError, match="order AP: not compared, expected one of RR, P@1"):
+        found.paper_table(order="AP")
+    with pytest.raises(ir.OptionError, match=r"form 'tex': expected one of 'table', 'markdown', 'latex'"):
+        found.paper_table("tex")
+
+
+def test_a_baseline_is_named_by_its_path_too_and_a_near_name_is_suggested(say: Say, seven: Path) -> None:
+    command = ("compare", "qrels.txt", "bm25.run", "dense.run", "-m", "RR", "--baseline")
+    assert say(*command, "dense.run", cwd=seven).out == say(*command, "dense", cwd=seven).out
+    assert "did you mean bm25?" in say(*command, "BM25", cwd=seven).err
+
+
+def test_a_file_whose_ending_is_of_another_format_is_noted(say: Say, seven: Path) -> None:
+    command = ("compare", "qrels.txt", "bm25.run", "dense.run", "-m", "RR", "--table", "paper", "-o", "t.tex")
+    assert "t.tex: written as text to read, not as LaTeX (booktabs); --format sets the format" in say(*command, cwd=seven).err
+    assert "written as text" not in say(*command, "--format", "latex", cwd=seven).err

@@ -132,3 +132,12 @@ def test_many_bad_grades_are_counted_with_a_few_of_their_values(
     *_, last, _, count = capfdbinary.readouterr().out.decode().splitlines()
     assert last == f'{path}: error: 357 more like this: "poor", "none", "good", "bad"'
     assert count == "360 errors, 0 warnings: something cannot be evaluated as it is"
+
+
+def test_notes_name_options_of_the_command_line(tmp_path: Path, capfdbinary: pytest.CaptureFixture[bytes]) -> None:
+    (tmp_path / "clicks.csv").write_text("user,item\nann,alien\n", encoding="utf-8")
+    (tmp_path / "run.json").write_text('{"ann": ["alien"]}', encoding="utf-8")
+    assert run(["validate", str(tmp_path / "clicks.csv"), str(tmp_path / "run.json")]) == 0
+    out = capfdbinary.readouterr().out.decode()
+    assert "to be sure, say --qrels-columns query=user,document=item,grade=1" in out
+    assert "columns={" not in out

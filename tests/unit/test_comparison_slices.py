@@ -3,9 +3,11 @@
 import itertools
 import math
 from functools import partial
+from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -190,3 +192,11 @@ def test_reports_show_regressions_first_and_say_what_is_left_out():
     assert "left out of both: 1 query that the convention leaves out of one (q3)" in text
     cells = slices_cells(ir.slices({"q": 1.0, "p": 0.0}, {"q": 0.5, "p": 0.0}, {"q": "x", "o": "x"}))
     assert cells.rows[-1][0].text == "all"
+
+
+def test_slices_of_one_run_come_from_a_file_a_dataframe_or_a_series(tmp_path: Path) -> None:
+    run = ir.evaluate({1: {"x": 1}, 2: {"x": 1}}, {1: ["x"], 2: ["y", "x"]}, "RR")
+    table = pd.DataFrame({"user": [1, 2], "segment": ["new", "old"]})
+    table.to_csv(tmp_path / "segments.csv", index=False)
+    for categories in (tmp_path / "segments.csv", table, table.set_index("user")["segment"], {1: "new", 2: "old"}):
+        assert {name: means["RR"].mean for name, means in run.by(categories).slices.items()} == {"new": 1.0, "old": 0.5}

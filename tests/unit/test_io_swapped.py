@@ -103,3 +103,17 @@ def test_mostly_unjudged_lists_are_said_plainly(tmp_path: Path) -> None:
     code, out, said = command(["evaluate", str(tmp_path / "liked.csv"), str(tmp_path / "run.json"), "-m", "HR@50"])
     assert code == 0, said
     assert "98 % of the documents within rank 50 are unjudged; values are too low if some are relevant" in " ".join(out.split())
+
+
+def test_tables_whose_columns_are_those_of_the_other_kind_are_said_to_be_swapped(tmp_path: Path) -> None:
+    (tmp_path / "bought.csv").write_text("user,item\nann,alien\n")
+    (tmp_path / "new.csv").write_text("user,item,prediction\nann,alien,0.7\n")
+    with pytest.raises(ir.InputError, match=r"expected one for the grade .*judgments come first, then runs"):
+        ir.read_qrels(tmp_path / "new.csv")
+    with pytest.raises(ir.InputError, match=r"bought.csv: found columns .* one for the score .*judgments come first, then runs"):
+        ir.evaluate(tmp_path / "new.csv", tmp_path / "bought.csv", "HR@1")
+    with pytest.raises(ir.InputError, match=r"run: found columns 'user', 'item', expected one for the score .*judgments come first"):
+        ir.evaluate(frame(SCORES, "score"), pd.DataFrame({"user": ["ann"], "item": ["alien"]}), "HR@1")
+    with pytest.raises(ir.InputError) as caught:
+        ir.read_qrels(pd.DataFrame({"user": ["ann"], "item": ["alien"], "stars": [3]}))
+    assert "come first" not in str(caught.value)

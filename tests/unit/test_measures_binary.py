@@ -143,6 +143,8 @@ def test_the_usual_spellings_are_understood(spelling: str, text: str) -> None:
         ("NDGC@10", "did you mean nDCG@10?"),
         ("NDGC", "did you mean nDCG?"),
         ("ndgc_10", "did you mean nDCG@10?"),
+        ("nDGC10", "did you mean nDCG@10?"),
+        ("recal_at_10", "did you mean R@10?"),
         ("nDGC(gain=exp2)@5", "did you mean nDCG(gain=exp2)@5?"),
         ("nDGC(gain=exp3)@5", "did you mean nDCG?"),
         ("nDGC(gain=exp2", "did you mean nDCG?"),

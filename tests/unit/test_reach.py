@@ -2,10 +2,12 @@
 
 import html
 
+import numpy as np
 import pytest
 
 import idealrank as ir
 from idealrank.analysis.comparison.tipping import Tipping
+from idealrank.reports.views.comparison.comparison import sentences
 from idealrank.reports.views.comparison.phrases import SIGNIFICANT, Phrases, reach_text, sentence, share, tipping_text, unknown_text
 
 OWN = "the 58 documents that only new shows without a judgment"
@@ -128,3 +130,22 @@ def test_a_comparison_that_looked_at_the_reach_has_no_such_caution() -> None:
 
     assert found.reach_unknown == ""
     assert SEE not in str(found) + found._repr_html_() + ir.report(found, evaluations=both)
+
+
+def test_judgments_of_relevant_documents_alone_are_called_interactions() -> None:
+    rng = np.random.default_rng(3)
+    users = [f"u{number}" for number in range(200)]
+    bought = {user: [f"i{item}" for item in rng.choice(50, 3, replace=False)] for user in users}
+    lists = [{user: [f"i{item}" for item in rng.permutation(50)[:10]] for user in users} for _ in range(2)]
+    new = {user: [bought[user][0], *(item for item in items if item != bought[user][0])][:10] for user, items in lists[1].items()}
+    found = ir.compare(bought, lists[0], new, measures="nDCG@10", names=["old", "new"])
+    assert found["nDCG@10"].verdict == "judgments do not reach"
+
+    said = " ".join(sentences(found, found.pairs[0]))
+
+    assert "All judged documents at these ranks are relevant, as with clicks or purchases" in said
+    assert "If none is, as evaluations of recommenders assume, new is better than old." in said
+    assert "Judge the documents" not in said
+    graded = {user: dict.fromkeys(items, 1) | dict.fromkeys(new[user][5:], 0) for user, items in bought.items()}
+    of_graded = ir.compare(graded, lists[0], new, measures="nDCG@10", names=["old", "new"])
+    assert "as with clicks" not in " ".join(sentences(of_graded, of_graded.pairs[0]))

@@ -1,5 +1,7 @@
 """Systems of several copies: numbers of `replicated_difference`, families by Bonferroni, the power behind what is visible, folds."""
 
+import json
+
 import numpy as np
 import pytest
 from scipy import stats as scipy_stats
@@ -127,3 +129,16 @@ def test_runs_that_share_some_queries_are_neither_and_a_few_unanswered_ones_do_n
     assert relation_of(nearly) == "copies"
     row = ir.compare_systems(nearly, evaluated(6, 2, 2, "standard,missing=left-out", ["RR"]))["RR"]
     assert (row.n, row.excluded_queries) == (37, 3)
+
+
+def test_judgments_and_runs_give_the_result_of_their_evaluations() -> None:
+    qrels = {f"q{number}": {"x": 1, "y": 2} for number in range(6)}
+    runs = [dict.fromkeys(qrels, order) for order in (["x", "y"], ["y", "x"], ["z", "x"], ["y"])]
+    evaluations = [ir.evaluate(qrels, run, ["nDCG@10", "AP"]) for run in runs]
+    expected = ir.compare_systems(evaluations[:2], evaluations[2:], names=("old", "new"))
+    found = ir.seeds(qrels, runs[:2], runs[2:], measures=["nDCG@10", "AP"], names=("old", "new"))
+    assert json.dumps(found.as_dict()["measures"]) == json.dumps(expected.as_dict()["measures"])
+    with pytest.raises(ir.InputError, match=r"A: found one dict, expected a list with one for each trained copy; or seeds\(qrels"):
+        ir.seeds(qrels, runs[0], runs[2:])
+    with pytest.raises(ir.InputError, match="A: found one dict"):
+        ir.seeds(runs[0], runs[1:])

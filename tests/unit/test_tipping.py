@@ -386,3 +386,10 @@ def test_a_difference_is_lost_before_it_turns_however_steep_its_path(measure: st
         assert lost is not None
         assert turned is not None
         assert turned - 0.05 < lost <= turned
+
+
+def test_too_few_queries_for_any_significance_give_no_warning() -> None:
+    qrels, runs = {"u1": ["a", "b"], "u2": ["c"]}, ({"u1": ["a", "x", "b"], "u2": ["y", "c"]}, {"u1": ["x", "a"], "u2": ["c"]})
+    found = ir.compare(qrels, *runs)  # warnings are errors
+    assert {row.verdict for _, row in found.rows()} == {"undecided"}
+    assert all(row.tipping is None or row.tipping.significance == 0 for _, row in found.rows())

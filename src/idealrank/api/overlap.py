@@ -5,6 +5,8 @@ from os import PathLike
 
 from idealrank.analysis.comparison.differences import distinct
 from idealrank.api.evaluation import AnyTable, to_runs
+from idealrank.data.interchange import is_frame
+from idealrank.data.run import Run
 from idealrank.errors import InputError
 from idealrank.evaluation.overlap import DEFAULT_MATRIX_MEASURES, DEFAULT_PAIR_MEASURES, Overlap, OverlapMatrix
 from idealrank.evaluation.overlap import overlap as overlap_runs
@@ -65,6 +67,8 @@ def overlap(
     >>> {measure: round(value, 4) for measure, value in found.mean().items()}
     {'RBO(p=0.9)': 0.63, 'overlap@3': 0.6667, 'tau': -1.0}
     """
+    if isinstance(measures, Mapping | Run) or is_frame(measures):
+        raise InputError("found a third run, expected two; overlap_matrix([run_a, run_b, ...]) compares every two of several")
     first, second = to_runs((run_a, run_b), names)
     inputs = input_files((*first.paths, *second.paths))
     return overlap_runs(first, second, measures, ties=ties, duplicates=duplicates, threads=threads, inputs=inputs)

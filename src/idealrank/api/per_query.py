@@ -4,7 +4,10 @@ from collections.abc import Callable, Mapping
 from os import PathLike
 from typing import Any, TypeAlias, cast
 
+from idealrank.analysis.comparison.standings import SliceMeans
+from idealrank.analysis.comparison.standings import slice_means as means_on_slices
 from idealrank.data.interchange import by_query, is_frame
+from idealrank.evaluation.evaluate import Evaluation
 from idealrank.io.query_files import QueryFiles, read_categories, read_clusters, read_traffic
 
 QueryValues: TypeAlias = Any
@@ -21,6 +24,19 @@ def slices_of(given: QueryValues) -> "Mapping[str, Any] | None":
     ({'7': ('news',)}, {'7': 'news'})
     """
     return _held(given, "slices", lambda path: QueryFiles(slices_text=path).read().categories, read_categories)
+
+
+def slice_means(evaluation: Evaluation, categories: QueryValues, *, level: float = 0.95) -> SliceMeans:
+    """Means on slices of anything that `slices_of` takes; the function of `Evaluation.by`.
+
+    Examples
+    --------
+    >>> import idealrank as ir, pandas
+    >>> one = ir.evaluate({7: {"x": 1}}, {7: ["x"]}, "RR")
+    >>> slice_means(one, pandas.DataFrame({"user": [7], "segment": ["new"]})).queries
+    {'new': 1}
+    """
+    return means_on_slices(evaluation, slices_of(categories) or {}, level=level)
 
 
 def weights_of(given: QueryValues) -> "Mapping[str, float] | None":

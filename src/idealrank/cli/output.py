@@ -2,6 +2,7 @@
 
 import sys
 from collections.abc import Iterable
+from pathlib import Path
 from typing import cast
 
 import click
@@ -14,6 +15,7 @@ from idealrank.reports.table.text import Part, in_brief, parts_text, printable_l
 EXPLAIN_METHOD = "--explain-method"
 """Option that prints the method and the convention in full; its key in the `meta` of a context, too."""
 
+_LAYOUTS = {".csv": "csv", ".json": "json", ".md": "markdown", ".tex": "latex"}
 # What programs read: every byte of an id counts, and none is shown. XML has an option of its own.
 _EXACT = {"xml", *(name for name, one in FORMATS.items() if one.is_data)}
 
@@ -131,6 +133,9 @@ def write_report(report: str | Iterable[str] | list[Part], path: str | None, lay
         write_parts(shown(cast("list[Part]", report)), path)
     else:
         write([report] if isinstance(report, str) else cast("Iterable[str]", report), path, layout)
+    other = _LAYOUTS.get(Path(path or "").suffix.lower(), layout)
+    if layout in ("table", "text") and other != layout:
+        console.say("note", f"{path}: written as text to read, not as {FORMATS[other].title}; --format sets the format")
 
 
 def _write_stdout(pieces: Iterable[str]) -> None:

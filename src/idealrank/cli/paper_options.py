@@ -1,7 +1,8 @@
 """Options of the table for a paper."""
 
+import re
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import wraps
 from typing import Any
 
@@ -10,6 +11,7 @@ import click
 from idealrank.cli import options
 from idealrank.errors import OptionError, shown
 
+_LABEL = re.compile(r"((?:[^=(]|\([^)]*\))+)=(.+)", re.DOTALL)  # options of a measure have = in brackets
 _LAYOUTS = ("table", "markdown", "latex")
 
 
@@ -22,7 +24,7 @@ class Paper:
     order : str
         Text of the measure that orders the runs; empty for the order on the command line.
     labels : mapping of str to str
-        Name in the table by name of the run.
+        Name in the table by name of the run, or by text of the measure.
 
     Examples
     --------
@@ -40,18 +42,16 @@ class Paper:
         Raises
         ------
         OptionError
-            The measure is unknown, or a label is not ``RUN=TEXT``.
+            The measure is unknown, or a label is not ``NAME=TEXT``.
         """
-        texts: dict[str, str] = {}
-        for label in labels:
-            name, _, text = label.partition("=")
-            if not name or not text:
-                raise OptionError(f"--label {shown(label)}: expected RUN=TEXT, as in bm25=BM25")
-            texts[name] = text
+        found = {label: _LABEL.fullmatch(label) for label in labels}
+        if wrong := [label for label, parts in found.items() if parts is None]:
+            raise OptionError(f"--label {shown(wrong[0])}: expected NAME=TEXT, as in bm25=BM25")
+        texts = {parts[1]: parts[2] for parts in found.values() if parts is not None}
         return cls(str(options.parse_measure_texts([order])[0]) if order else "", texts)
 
-    def checked(self, layout: str, names: Sequence[str], measures: Collection[str], baseline: str | None) -> str:
-        """Return the baseline, by default the first run.
+    def checked(self, layout: str, names: Sequence[str], measures: Collection[str], baseline: str | None) -> "tuple[Paper, str]":
+        """Return the options with the texts of measures in place of other spellings, and the baseline, by default the first run.
 
         Raises
         ------
@@ -62,10 +62,10 @@ class Paper:
             raise OptionError(f"--table paper: found --format {layout}, expected one of {', '.join(_LAYOUTS)}")
         if self.order and self.order not in measures:
             raise OptionError(f"--order {self.order}: not compared, expected one of {', '.join(measures)}")
-        for name in self.labels:
-            if name not in names:
-                raise OptionError(f"--label {shown(name)}: found no run of that name, expected one of {', '.join(names)}")
-        return names[0] if baseline is None else baseline
+        from idealrank.reports.views.comparison.markup import known_labels  # noqa: PLC0415  (for this table alone)
+
+        labels = known_labels(self.labels, names, measures, "--label ")
+        return replace(self, labels=labels), names[0] if baseline is None else baseline
 
 
 _OPTIONS = (
@@ -75,7 +75,9 @@ _OPTIONS = (
         "the first run).",
     ),
     click.option("--order", metavar="MEASURE", help="Order of the rows of --table paper, the best first.  [default: as given]"),
-    click.option("--label", "labels", metavar="RUN=TEXT", multiple=True, help="Name of a run in --table paper; may be repeated."),
+    click.option(
+        "--label", "labels", metavar="NAME=TEXT", multiple=True, help="Name of a run or measure in --table paper; may be repeated."
+    ),
 )  # fmt: skip
 
 

@@ -269,13 +269,13 @@ class Evaluation:
         texts = {text: [words.get(query, "") for query in wanted] for text, words in said.items()}
         return replace(self, queries=wanted, values=values, scored=scored, texts=texts, judged=None, sources=None)
 
-    def by(self, categories: "Mapping[str, str | Sequence[str]]", *, level: float = 0.95) -> Any:
+    def by(self, categories: Any, *, level: float = 0.95) -> Any:
         """Compute the means on slices of the queries, each with Student's interval.
 
         Parameters
         ----------
-        categories : mapping of query to str, or to several
-            Slices of each query; a query may be in several. See `read_categories` for files, and `traffic_thirds`.
+        categories : mapping of query to str, or to several; path, dataframe or pandas Series
+            Slices of each query; a query may be in several. See `read_categories` for the columns, and `traffic_thirds`.
         level : float
             Confidence level of each interval alone, between 0 and 1.
 

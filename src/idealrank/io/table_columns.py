@@ -195,6 +195,8 @@ def _refusal(
             usually = f"one for the {role} ({', '.join(usual[0][:5] + usual[1][:2])}, ...)"
             expected.append(f"{name!r} for the {role}" if name else usually)
     fitting = {role: name for role, (name, _) in found.items() if name in names}
+    lacking = set(found) - set(fitting)  # interactions have no scores, and runs no grades
+    swapped = not spelled and (lacking == {"score"} or (lacking == {"grade"} and bool(candidates(names, SCORE[0]))))
     free = [name for name in dict.fromkeys(names) if name not in fitting.values()]
     for role, (name, _) in found.items():
         if role not in fitting:
@@ -204,11 +206,12 @@ def _refusal(
     pairs = {role: fitting[role] for role in found}
     text = shlex.quote(",".join(f"{role}={name}" for role, name in pairs.items()))
     evaluates = "qrels_columns=" if table == "qrels" else "run_columns="
+    order = "judgments come first, then runs; or " if swapped else ""
     every_row = "; grade=1 if every row is relevant" if "grade" in found and not found["grade"][0] else ""
     return InputError(
         f"{where}: found columns {_listed(names)}, expected {' and '.join(expected)}",
-        hint=f"name them, for example with columns={pairs} (in evaluate, {evaluates}){every_row}",
-        command_hint=f"name them, for example with {_option(table)} {text}{every_row}",
+        hint=f"{order}name them, for example with columns={pairs} (in evaluate, {evaluates}){every_row}",
+        command_hint=f"{order}name them, for example with {_option(table)} {text}{every_row}",
     )
 
 

@@ -244,13 +244,16 @@ def _unknown(text: str, names: _Names) -> OptionError:
     name = re.split(r"[(@.]", text)[0]
     if re.sub(r"_[0-9.]+$", "", name.lower()) in ELSEWHERE:
         return OptionError(f"measure {shown(repr(text))} is not computed here, {expected}")
+    unknown = f"unknown measure {shown(repr(text))}, {expected}"
     # No name is near a longer one, and to look takes time that grows with it.
     known = {other.lower(): other for other in classes} | dict(spellings)
-    cut = re.fullmatch(r"(.*[A-Za-z])_(\d+)", name)  # trec_eval's cutoff
-    typed, rest = (cut[1], f"@{cut[2]}") if cut else (name, text[len(name) :])
-    near = difflib.get_close_matches(typed[:_LONGEST].lower(), known, n=1, cutoff=0.6)
-    hint = f"; did you mean {_completed(known[near[0]], rest.strip(), names)}?" if near else ""
-    return OptionError(f"unknown measure {shown(repr(text))}, {expected}{hint}")
+    typed = [(name, text[len(name) :])]
+    if cut := re.fullmatch(r"(.*?[A-Za-z])_?(?:at)?_?(\d+)", name):  # trec_eval's cutoff, and MRR10
+        typed.insert(0, (cut[1], f"@{cut[2]}"))
+    for typo, rest in typed:
+        if near := difflib.get_close_matches(typo[:_LONGEST].lower(), known, n=1, cutoff=0.6):
+            return OptionError(f"{unknown}; did you mean {_completed(known[near[0]], rest.strip(), names)}?")
+    return OptionError(unknown)
 
 
 def _completed(near: str, rest: str, names: _Names) -> str:

@@ -2,9 +2,9 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
-from typing import Any, ClassVar, Self, TypeVar
+from typing import Any, ClassVar, Self, TypeVar, cast
 
-from idealrank._lazy import repr_html
+from idealrank._lazy import computed, repr_html
 from idealrank.analysis.comparison.difference_rows import NEGATED, DifferenceRow, swapped
 from idealrank.analysis.comparison.judge_differences import JudgeDifference
 from idealrank.analysis.comparison.places import NO_RANKINGS
@@ -353,6 +353,43 @@ class Comparison(WithWarnings):
             missing={name[run]: count for run, count in self.missing.items()},
             unjudged={name[run]: share for run, share in self.unjudged.items()},
         )
+
+    def paper_table(
+        self,
+        form: Literal["latex", "markdown", "table"] = "latex",
+        *,
+        order: "MeasureLike | None" = None,
+        labels: Mapping[str, str] | None = None,
+        digits: int | None = None,
+    ) -> str:
+        """Return the table for a paper: a row a run, a column a measure, the best in bold, † where a run differs from the baseline.
+
+        Parameters
+        ----------
+        form : {"latex", "markdown", "table"}
+            Format: LaTeX with booktabs, Markdown or plain text.
+        order : measure, optional
+            Measure that orders the rows, the best first. Default: the order of the runs.
+        labels : mapping of str to str, optional
+            Names in the table, by run or by measure in any spelling.
+        digits : int, optional
+            Decimals. Default: as many as the intervals allow.
+
+        Raises
+        ------
+        OptionError
+            The comparison has no baseline, or a name or the format is unknown.
+
+        Examples
+        --------
+        >>> import idealrank as ir
+        >>> qrels = {f"q{i}": {"x": 1} for i in range(9)}
+        >>> bad, good = ({q: ranking for q in qrels} for ranking in (["y", "x"], ["x"]))
+        >>> found = ir.compare(qrels, bad, good, measures="HR@1", names=["BM25", "ours"], baseline="BM25")
+        >>> print(found.paper_table("table", labels={"HR@1": "HR@1"}).splitlines()[2])
+        ours  1.0000*†
+        """
+        return cast(str, computed("Comparison.paper_table", self, form, order=order, labels=labels, digits=digits))
 
     def beside(self, judged: "Sequence[Evaluation]") -> "Comparison":
         """Return the comparison with a second opinion: the same runs, evaluated with the grades of a judge.

@@ -450,6 +450,8 @@ class _Path:
         shares = np.linspace(0.0, 1.0, _STEPS + 1) if moves else np.zeros(1)
         found = linear_mean(np.column_stack([start + moved(share) for share in shares.tolist()]), design)
         lead = found.mean * np.sign(found.mean[0])  # significant with the other sign is not significant still
+        if math.isinf(question.critical):  # nothing is significant, even without a variance
+            return cls(0.0, _first_fall(shares, lead))
         return cls(_first_fall(shares, lead - question.critical * found.se), _first_fall(shares, lead))
 
     @classmethod

@@ -11,7 +11,7 @@ from idealrank.analysis.comparison import Comparison, with_companions
 from idealrank.api.comparison import compare as compare_evaluations
 from idealrank.api.evaluation import can_be_attributed, overlap_ranks, overlaps
 from idealrank.api.evaluation import evaluate_read as evaluate
-from idealrank.cli import input_options, options, output, pair_figure
+from idealrank.cli import console, input_options, options, output, pair_figure
 from idealrank.cli.comparison_options import Testing, testing_options
 from idealrank.cli.format_option import Formats, LimitedWriter
 from idealrank.cli.input_options import Inputs
@@ -175,10 +175,11 @@ def compare(
     true difference that these queries detect with 80 % power, and with the share of unjudged documents. Three or more runs are compared
     in pairs. From six runs on, the report marks each run with the letters of the runs that are significantly worse.
     """
-    names, given = _names(runs, baseline), input_options.InputFiles(qrels=qrels, inputs=inputs, others=(*runs, *files.paths, judge_path))
+    names, baseline = _names(runs, baseline)
+    given = input_options.InputFiles(qrels=qrels, inputs=inputs, others=(*runs, *files.paths, judge_path))
     _check_written(given, results, baseline, {"-o": output_path, "--figure": figure_path})
     convention, asked = options.parse_convention(convention_text), options.parse_measure_texts(measure_texts)
-    baseline = baseline if paper is None else paper.checked(layout, names, list(map(str, asked)), baseline)
+    paper, baseline = (paper, baseline) if paper is None else paper.checked(layout, names, list(map(str, asked)), baseline)
     of_queries, watch, measures = files.read(input_options.notes().inform), Watch(), with_companions(asked)
     judgments = watch.run("judgments", lambda _: inputs.open_qrels(qrels, convention))
     look, opens = len(runs) <= _FEW if with_rankings is None else with_rankings, partial(inputs.open_run, qrels=qrels)
@@ -187,8 +188,7 @@ def compare(
         keep_top=max(results.ranks_looked_at(asked), overlap_ranks(asked, convention) if look else 0), threads=threads,
     )  # fmt: skip
     judge = inputs.open_judge(judge_path, convention)
-    keep = look or results.are_wanted or judge is not None
-    opened, evaluations = _evaluated(runs, names, opens, evaluated, watch, keep=keep)
+    opened, evaluations = _evaluated(runs, names, opens, evaluated, watch, keep=look or results.are_wanted or judge is not None)
     of_queries.check(evaluations)
     compared = partial(
         compare_evaluations, *evaluations, measures=asked, baseline=baseline, weights=of_queries.weights, clusters=of_queries.clusters,
@@ -226,14 +226,19 @@ def _write(comparison: Comparison, layout: str, path: str | None, command: str, 
         _FORMATS.write(layout, path, comparison, **shown, command=command)
 
 
-def _names(runs: Sequence[str], baseline: str | None) -> list[str]:
-    """Names of the runs, which are two or more, the baseline among them."""
+def _names(runs: Sequence[str], baseline: str | None) -> tuple[list[str], str | None]:
+    """Names of the runs, which are two or more, and the baseline among them, by name or path."""
     if len(runs) < 2:
         raise OptionError(f"found one run, {', '.join(runs)}; expected two or more: idealrank compare QRELS RUN_A RUN_B")
     names = input_options.run_names(runs)
-    if baseline is not None and baseline not in names:
-        raise OptionError(f"--baseline {baseline}: found no run of that name, expected one of {', '.join(names)}")
-    return names
+    if baseline is None or baseline in names:
+        return names, baseline
+    if baseline in runs:  # as typed among the runs
+        return names, names[runs.index(baseline)]
+    lower = {name.lower(): name for name in names}
+    near = console.nearest(baseline.lower(), lower)
+    hint = f"; did you mean {lower[near]}?" if near else ""
+    raise OptionError(f"--baseline {baseline}: found no run of that name, expected one of {', '.join(names)}{hint}")
 
 
 def _evaluated(

@@ -8,8 +8,9 @@ from pathlib import Path
 
 import click
 
-from idealrank.analysis.systems import compare_systems, relation_of
+from idealrank.analysis.systems import relation_of
 from idealrank.api.evaluation import evaluate_read as evaluate
+from idealrank.api.systems import compare_systems
 from idealrank.cli import input_options, options
 from idealrank.cli.format_option import Formats
 from idealrank.cli.progress import Watch

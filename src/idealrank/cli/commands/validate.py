@@ -121,7 +121,7 @@ def _values(complaints: Sequence[Complaint]) -> str:
 
 def _labelled(label: str, message: str) -> str:
     """The message, which begins with its place, with a label behind that."""
-    place, _, words = message.partition(": ")
+    place, _, words = getattr(message, "on_command_line", message).partition(": ")
     return f"{place}: {label}: {words}"
 
 
@@ -155,7 +155,7 @@ def _file(report: Report, observed: Sequence[Observation], examples: int) -> dic
         "kind": report.table,
         "format": report.format or None,
         "failure": report.failure or None,
-        "notes": report.notes,
+        "notes": [getattr(note, "on_command_line", note) for note in report.notes],
         "doubts": report.doubts,
         "problems": problems,
         "observations": [

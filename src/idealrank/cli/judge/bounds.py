@@ -64,6 +64,7 @@ _FORMATS = Formats(
     help="Figure of all queries by the first measure: FILE ends in .svg, .png, .pdf, .html (with the extra plots) or .json (Vega-Lite).",
 )  # fmt: skip
 @_FORMATS.option
+@options.explain_method
 @options.digits
 @options.output
 @options.inputs

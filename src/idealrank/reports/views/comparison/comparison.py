@@ -22,6 +22,7 @@ from idealrank.reports.views.conventions import design_phrases, paragraph, unans
 
 _NAME = 14
 _SLICE = 28
+_ENOUGH = 20  # judged documents, of which it is no chance that all are relevant
 _CONTRADICTED = 6  # sentences on signs
 _DECIDED = "(* decided after correction)"
 
@@ -394,6 +395,8 @@ def reach_sentences(pair: Pair, row: Difference) -> list[str]:
         return []
     if row.tipping is not None and about_equivalence(row):  # of which a tipping point, of a difference, says nothing
         return _equivalence_sentences(row.tipping)
+    if row.verdict == "judgments do not reach" and row.tipping is not None and _only_relevant(row.tipping):
+        return _interaction_sentences(pair, row)
     unjudged = bool(row.unjudged_a or row.unjudged_b)
     clause = reach_text(row.tipping, row.tipping_reason if unjudged else None, pair.a, pair.b)
     said = [sentence(clause)] if clause else []
@@ -402,6 +405,20 @@ def reach_sentences(pair: Pair, row: Difference) -> list[str]:
         which = f"that only {behind} shows" if row.tipping.own_behind else "without a judgment"
         said.append(f"Judge the documents {which}, the highest ranks first, and compare again.")
     return said
+
+
+def _only_relevant(tipping: Tipping) -> bool:
+    """Return whether the judgments name relevant documents alone, as interactions do; of a few documents that may be chance."""
+    return tipping.n_judged >= _ENOUGH and tipping.rate_judged is not None and tipping.rate_judged > 1 - 1e-9
+
+
+def _interaction_sentences(pair: Pair, row: Difference) -> list[str]:
+    better, worse = (pair.b, pair.a) if row.difference * row.direction > 0 else (pair.a, pair.b)
+    return [
+        "All judged documents at these ranks are relevant, as with clicks or purchases, so the judgments do not show how many unjudged "
+        "documents are relevant.",
+        f"If none is, as evaluations of recommenders assume, {better} is better than {worse}.",
+    ]
 
 
 def _equivalence_sentences(tipping: Tipping) -> list[str]:

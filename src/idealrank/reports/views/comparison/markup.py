@@ -3,10 +3,12 @@
 The table for a paper has a row a run and a column a measure, the best in bold, and a dagger where a run differs from the baseline.
 """
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from idealrank.analysis.comparison import Comparison, Difference, Pair
+from idealrank.errors import OptionError, shown
+from idealrank.measures.parse import MeasureLike, parse_measure
 from idealrank.reports.table.cells import Cell, Column, Table, number_cell
 from idealrank.reports.table.forms import as_latex, as_markdown, as_text, markdown_text
 from idealrank.reports.views.comparison.columns import Line, Shown, difference_columns
@@ -132,7 +134,7 @@ def paper_table(
     order : str
         Text of the measure that orders the runs, the best first; empty for the given order.
     labels : mapping of str to str, optional
-        Names of runs in the table.
+        Names of runs and measures in the table.
     digits : int or None
         Decimals; None for those that the intervals allow.
     star : str
@@ -150,7 +152,9 @@ def paper_table(
     names, found = labels or {}, {measure: Ranked.of(comparison, measure) for measure in comparison.means}
     runs = list(found[order].means) if order else list(comparison.names)
     columns: list[Column[str]] = [Column("run", cell=lambda run: names.get(run, run))]
-    columns += [_column(comparison, one, league_places(comparison, one, digits), star) for one in found.values()]
+    for text, one in found.items():
+        means = _column(comparison, one, league_places(comparison, one, digits), star)
+        columns.append(replace(means, title=names.get(text, text)))
     table = Table.of(columns, runs)
     notes = [f"{star or 'Bold:'} the best mean of each measure."] if any(cell.strong for cell in table.cells()) else []
     if any(cell.mark for cell in table.cells()):
@@ -182,6 +186,65 @@ def _written(form: Callable[[Table], str], star: str = "") -> Callable[..., str]
         return form(paper_table(comparison, order=order, labels=labels, digits=digits, star=star))
 
     return write
+
+
+def known_labels(labels: Mapping[str, str], names: Sequence[str], measures: Collection[str], where: str) -> dict[str, str]:
+    """Labels by name of the run or text of the measure, from any spelling of the measure.
+
+    Raises
+    ------
+    OptionError
+        A name is neither; `where` is how the message begins.
+
+    Examples
+    --------
+    >>> known_labels({"new": "Ours", "HR@20": "HR@20"}, ["old", "new"], ["Success@20"], "label ")
+    {'new': 'Ours', 'Success@20': 'HR@20'}
+    """
+    found = {}
+    for name, text in labels.items():
+        known = name if name in names else _measure_text(name)
+        if known not in names and known not in measures:
+            expected = ", ".join([*names, *measures])
+            raise OptionError(f"{where}{shown(name)}: found no run or measure of that name, expected one of {expected}")
+        found[known] = text
+    return found
+
+
+def _measure_text(name: str) -> str:
+    try:
+        return str(parse_measure(name))
+    except OptionError:
+        return name
+
+
+def paper_text(
+    comparison: Comparison,
+    form: str = "latex",
+    *,
+    order: "MeasureLike | None" = None,
+    labels: Mapping[str, str] | None = None,
+    digits: int | None = None,
+) -> str:
+    """The table in a format; the function of `Comparison.paper_table`.
+
+    Examples
+    --------
+    >>> import idealrank as ir
+    >>> qrels = {f"q{i}": {"x": 1} for i in range(9)}
+    >>> found = ir.compare(qrels, {q: ["y", "x"] for q in qrels}, {q: ["x"] for q in qrels}, measures="RR", baseline="A")
+    >>> print(paper_text(found, "markdown", labels={"B": "ours", "MRR": "MRR"}).splitlines()[3])
+    | ours | **1.0000**† |
+    """
+    if form not in PAPER_FORMATS:
+        raise OptionError(f"form {shown(repr(form))}: expected one of {', '.join(map(repr, PAPER_FORMATS))}")
+    if comparison.method.baseline is None:
+        raise OptionError("found a comparison of every two runs, expected one against a baseline: compare(..., baseline=NAME)")
+    first = "" if order is None else str(parse_measure(order))
+    if first and first not in comparison.means:
+        raise OptionError(f"order {shown(first)}: not compared, expected one of {', '.join(comparison.means)}")
+    known = known_labels(labels or {}, comparison.names, comparison.means, "label ")
+    return PAPER_FORMATS[form](comparison, order=first, labels=known, digits=digits)
 
 
 PAPER_FORMATS: Mapping[str, Callable[..., str]] = {

@@ -1,0 +1,117 @@
+"""Comparisons of systems that were trained several times: evaluations, or judgments and the runs of each system in any form."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from os import PathLike
+from typing import Any
+
+from idealrank.analysis.comparison.requirements import JudgmentsOption
+from idealrank.analysis.systems import SystemComparison
+from idealrank.analysis.systems import compare_systems as compare_evaluations
+from idealrank.api.comparison import evaluations_of
+from idealrank.api.evaluation import AnyTable
+from idealrank.errors import InputError
+from idealrank.evaluation.evaluate import Evaluation
+from idealrank.measures.parse import DEFAULT_MEASURES, MeasureLike, parse_measures
+from idealrank.stats.replicates import Pairing, Single
+
+_FORM = "seeds(qrels, [run, ...], [run, ...])"
+
+
+def compare_systems(
+    evaluations_a: "Sequence[Evaluation] | AnyTable",
+    evaluations_b: "Sequence[Evaluation] | Sequence[AnyTable]",
+    *others: "Sequence[AnyTable]",
+    measures: "MeasureLike | Iterable[MeasureLike] | None" = None,
+    names: tuple[str, str] = ("A", "B"),
+    seeds: Pairing = "nested",
+    single: Single | None = None,
+    level: float = 0.95,
+    judgments: JudgmentsOption = "same",
+) -> SystemComparison:
+    """Compare two systems that were trained several times; seeds and queries are both random effects.
+
+    `compare` tests two particular models: with enough queries it finds a difference that the next training may reverse. This function
+    compares the training recipes, and includes the variance between trainings.
+
+    Parameters
+    ----------
+    evaluations_a, evaluations_b, *others : sequences of Evaluation; or judgments, then two sequences of runs
+        Evaluations of the models of each system, with the same judgments and convention; the systems may have different numbers of models.
+        Or judgments and the runs of each system, in any form that `evaluate` reads: each is evaluated under the convention ``standard``. If
+        queries are divided over folds, a model is all its folds together: ``read_run([fold1, fold2, ...])``.
+    measures : measure or iterable of them, optional
+        Measures to compare. Default: the measures that all evaluations have, except text measures and companions; of judgments and runs,
+        the default of `evaluate`.
+    names : (str, str)
+        Names of the systems.
+    seeds : {"nested", "crossed"}
+        ``crossed``: model 3 of a and model 3 of b are paired, for example trained on the same sample; ``nested``: they are not.
+    single : {"fixed", "alike"}, optional
+        Meaning of a single model of one system: ``fixed``, it is not trained (BM25); ``alike``, its training varies as much as that of the
+        other system.
+    level : float
+        Confidence level of the intervals; the significance level is ``1 - level``.
+    judgments : {"same", "different"}
+        "different" allows evaluations with different judgments, which are otherwise refused.
+
+    Returns
+    -------
+    SystemComparison
+        The primary measure is tested alone, the others are corrected together by Bonferroni's method, intervals included. Also: the
+        variances of queries and of training, and the standard error expected for other numbers of both.
+
+    Raises
+    ------
+    IncompatibleError
+        The evaluations have different conventions, judgments, cuts or measures.
+    InputError
+        Models of a system answer different queries, there are fewer than two queries, or crossed systems have different numbers of models.
+    OptionError
+        Both systems have one model, one has a single model and `single` is not given, or a measure has no better and worse.
+
+    Notes
+    -----
+    `idealrank.stats.replicated_difference` documents the model and its degrees of freedom. Weights and clusters are not supported. A query
+    that is excluded for a measure in any model is excluded in all.
+
+    References
+    ----------
+    Satterthwaite (1946), An approximate distribution of estimates of variance components. Biometrics Bulletin 2, 110-114.
+
+    Examples
+    --------
+    >>> import idealrank as ir
+    >>> import numpy as np
+    >>> qrels = {f"q{i}": {"x": 1} for i in range(20)}
+    >>> def copies(chances, rng):
+    ...     orders = [{q: ["x", "y"][:: 1 if rng.random() < chance else -1] for q in qrels} for chance in chances]
+    ...     return [ir.evaluate(qrels, order, "RR") for order in orders]
+    >>> found = ir.compare_systems(copies([0.2, 0.2, 0.3], np.random.default_rng(1)), copies([0.9, 0.8, 0.9], np.random.default_rng(2)))
+    >>> round(found["RR"].found.difference, 3), found["RR"].verdict
+    (0.342, 'better')
+    >>> run_a, run_b = ({q: order for q in qrels} for order in (["y", "x"], ["x", "y"]))
+    >>> ir.seeds(qrels, [run_a, run_a], [run_b, run_b], measures="RR")["RR"].verdict
+    'better'
+    """
+    if not others:
+        sides = (_several(evaluations_a, names[0]), _several(evaluations_b, names[1]))
+        return compare_evaluations(*sides, measures=measures, names=names, seeds=seeds, single=single, level=level, judgments=judgments)
+    if len(others) > 1:
+        raise InputError(f"found {2 + len(others)} arguments, expected evaluations of two systems, or {_FORM}")
+    qrels, runs_a, runs_b = evaluations_a, _several(evaluations_b, names[0]), _several(others[0], names[1])
+    measures = parse_measures(DEFAULT_MEASURES if measures is None else measures)
+    evaluated = evaluations_of(_FORM, (qrels, *runs_a, *runs_b), measures)
+    return compare_evaluations(
+        evaluated[: len(runs_a)], evaluated[len(runs_a) :], measures=measures, names=names, seeds=seeds, single=single, level=level,
+        judgments=judgments,
+    )  # fmt: skip
+
+
+def _several(given: Any, name: str) -> list[Any]:
+    if isinstance(given, Evaluation | str | PathLike | Mapping) or not isinstance(given, Iterable):
+        raise InputError(f"{name}: found one {type(given).__name__}, expected a list with one for each trained copy; or {_FORM}")
+    return list(given)
+
+
+seeds = compare_systems
+"""`compare_systems` under the name of its command."""
