@@ -101,9 +101,10 @@ def lazy_names(sources: Sources) -> list[str]:
 
 # Words of features: the same in every room that has to do with one.
 FEATURES = {
-    "advice", "agreement", "attribution", "comparison", "conventions", "diff", "distinguishability", "evaluate", "evaluation",
-    "explanation", "feasible", "gate", "history", "judge", "limits", "measures", "notebook", "overlap", "parquet", "progress",
-    "robustness", "seeds", "sql", "store", "systems", "theory", "trec", "tuning",
+    "advice", "agreement", "attribution", "bounds", "check", "clicks", "comparison", "conventions", "correction", "diff",
+    "distinguishability", "evaluate", "evaluation", "explanation", "feasible", "gate", "history", "judge", "limits", "measures", "notebook",
+    "online", "overlap",
+    "parquet", "progress", "robustness", "seeds", "sql", "store", "systems", "theory", "trec", "tuning", "validate",
 }  # fmt: skip
 
 
@@ -138,9 +139,9 @@ ALONE = {
     "cli.comparison_options": "options stand beside each other in modules of their own",
     "cli.figure_files": "loaded when --figures is given",
     "cli.pair_figure": "one option with its check and its work",
-    "cli.judge.label_options": "options stand beside each other in modules of their own",
     "cli.paper_options": "options stand beside each other in modules of their own",
     "io.formats.zscores": "one module a format",
+    "reports.figures.grade_bounds": "one module a figure, loaded when --figure is given",
 }
 
 
