@@ -1,4 +1,7 @@
-"""Whole jobs over two runs of 7 million lines: compare, its page, robustness, and the same run as Parquet and as a frame of categories."""
+"""Whole jobs over two runs: compare, its page, robustness, and one of the runs as Parquet and as a frame of categories.
+
+With ``--full`` each run has 7 million lines, and the targets are for these; without it one million, in which the start is a large part.
+"""
 
 import sys
 import tempfile
@@ -12,15 +15,16 @@ from report import Row, costing
 from workload import parquet_file, second_run, trec_files
 
 SCRIPT = Path(__file__).resolve().parent / "contenders" / "frames.py"
-SUBJECT = f"two runs of {QUERIES:,} queries x 1,000 documents, default measures"
+FEWER = 1000
 COMPARE_SECONDS, REPORT_SECONDS, ROBUST_SECONDS = 1.5, 5.0, 6.0
 COLUMNS_COST = 2.0
 
 
-def rows(*, quick: bool, **_: bool) -> Iterator[Row]:
+def rows(*, quick: bool, full: bool) -> Iterator[Row]:
     """The commands on the clock, then both forms of columns against the text."""
-    qrels, first = trec_files(QUERIES)
-    files = tuple(map(str, (qrels, first, second_run(QUERIES))))
+    queries = QUERIES if full else FEWER
+    qrels, first = trec_files(queries)
+    files = tuple(map(str, (qrels, first, second_run(queries))))
     rounds = 1 if quick else 3
     require_same_bits(files)
     with tempfile.TemporaryDirectory() as folder:
@@ -32,9 +36,11 @@ def rows(*, quick: bool, **_: bool) -> Iterator[Row]:
         }
         samples = in_turns({name: Contender(command, rounds) for name, (command, _) in commands.items()})
     for name, (_, most) in commands.items():
-        yield within(f"{name}: {SUBJECT}", most, Timing.of(samples[name]), samples[name])
-    yield parquet_row(qrels, first, rounds)
-    yield categories_row(qrels, first, rounds)
+        subject = f"{name}: two runs of {queries:,} queries x 1,000 documents, default measures"
+        yield within(subject, most if full else None, Timing.of(samples[name]), samples[name])
+    at_most = COLUMNS_COST if full else None
+    yield parquet_row(queries, at_most, rounds)
+    yield categories_row(queries, at_most, rounds)
 
 
 def require_same_bits(files: tuple[str, ...]) -> None:
@@ -44,26 +50,28 @@ def require_same_bits(files: tuple[str, ...]) -> None:
         raise BenchmarkError("1 and 2 threads gave different comparisons")
 
 
-def parquet_row(qrels: Path, run: Path, rounds: int) -> Row:
+def parquet_row(queries: int, at_most: float | None, rounds: int) -> Row:
     """Whole processes."""
-    files = {"text": run, "parquet": parquet_file(QUERIES)}
+    qrels, run = trec_files(queries)
+    files = {"text": run, "parquet": parquet_file(queries)}
     contenders = {name: Contender(evaluation(qrels, path), rounds) for name, path in files.items()}
     samples = in_turns(contenders)
     text, parquet = (means_of(samples[name][0].reported()) for name in ("text", "parquet"))
     require_equal("Parquet", parquet, text, 0)
     timings = {name: Timing.of(found) for name, found in samples.items()}
-    subject = f"Parquet, {QUERIES:,} queries x 1,000 documents, evaluated"
-    return costing(subject, "the same run as TREC text", COLUMNS_COST, timings["parquet"], timings["text"])
+    subject = f"Parquet, {queries:,} queries x 1,000 documents, evaluated"
+    return costing(subject, "the same run as TREC text", at_most, timings["parquet"], timings["text"])
 
 
-def categories_row(qrels: Path, run: Path, rounds: int) -> Row:
+def categories_row(queries: int, at_most: float | None, rounds: int) -> Row:
     """The call alone, of a frame that is in memory."""
-    files = {"text": run, "categories": parquet_file(QUERIES)}
+    qrels, run = trec_files(queries)
+    files = {"text": run, "categories": parquet_file(queries)}
     samples = in_turns(
         {name: Contender((sys.executable, str(SCRIPT), name, str(qrels), str(path)), rounds) for name, path in files.items()}
     )
     text, categories = (samples[name][0].reported()["mean"] for name in files)
     require_equal("categories", categories, text, 0)
     timings = {name: Timing.of_calls(found) for name, found in samples.items()}
-    subject = f"Polars, categorical queries and documents, {QUERIES:,} x 1,000, `evaluate`"
-    return costing(subject, "the same call for TREC text", COLUMNS_COST, timings["categories"], timings["text"])
+    subject = f"Polars, categorical queries and documents, {queries:,} x 1,000, `evaluate`"
+    return costing(subject, "the same call for TREC text", at_most, timings["categories"], timings["text"])

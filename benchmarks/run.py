@@ -1,7 +1,8 @@
 """Equal values first, then times: ``python benchmarks/run.py [--quick | --full] [--only JOB]...``.
 
 Prints one Markdown table of what was promised and what was reached; a whole run also writes benchmarks/results: table.md and
-latest.json, and the plot of time against lines. `docs/refresh.py` copies the table into README.md and docs/concepts/speed.md.
+latest.json, and the plot of time against lines. With --full, a run of one job writes its rows to JOB.md there. `docs/refresh.py` copies the
+tables into README.md and docs/concepts/speed.md.
 """
 
 import argparse
@@ -44,8 +45,12 @@ def arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description="Equal values first, then times, against peers and hand-written C++.")
     length = parser.add_mutually_exclusive_group()
     length.add_argument("--quick", action="store_true", help="under two minutes: without ranx and what takes as long; writes no results")
-    length.add_argument("--full", action="store_true", help="up to 10^8 lines too: 4 GB of disk and some minutes more")
-    parser.add_argument("--only", action="append", choices=JOBS, help="this job; writes no results")
+    length.add_argument(
+        "--full",
+        action="store_true",
+        help="7 million lines in whole jobs, up to 10^8 in the text: 4 GB of disk and some minutes more",
+    )
+    parser.add_argument("--only", action="append", choices=JOBS, help="this job; writes no results, unless it is one in full")
     return parser.parse_args()
 
 
@@ -75,6 +80,9 @@ def main() -> int:
         RESULTS.mkdir(exist_ok=True)
         (RESULTS / "table.md").write_text(text, encoding="utf-8")
         (RESULTS / "latest.json").write_text(json.dumps(as_json(rows, sys.argv[1:]), indent=1) + "\n", encoding="utf-8")
+    if options.full and options.only and len(options.only) == 1:
+        RESULTS.mkdir(exist_ok=True)
+        (RESULTS / f"{options.only[0]}.md").write_text(text, encoding="utf-8")
     return 0
 
 

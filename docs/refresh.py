@@ -4,7 +4,7 @@ Run it in the environment of the project (`.venv/bin/python`) after output has c
 that stands below a command is replaced; blocks that set a machine up, those with a line of dots in their output, and those whose dots
 still stand for what is printed (ids and times, which change), stay as they are.
 Between ``<!-- speed -->`` and ``<!-- end of speed -->`` it puts the table that `make bench` wrote; after ``<!-- speed rows: A; B -->``
-only the first row that compares with A, and the first that compares with B.
+only the first row that compares with A, and the first that compares with B; after ``<!-- speed job: NAME -->`` the table of one job.
 """
 
 import contextlib
@@ -22,6 +22,7 @@ from tests.docs.blocks import SET_UP, Block, blocks_of, commands_of, same, shell
 SPEED = ROOT / "benchmarks" / "results" / "table.md"
 ELIDED = re.compile(r"^\s*\.\.\.\s*$", re.MULTILINE)
 ROWS = re.compile(r"(<!-- speed rows: (.*?) -->\n).*?(<!-- end of speed -->)", re.DOTALL)
+JOB = re.compile(r"(<!-- speed job: ([a-z-]+) -->\n).*?(<!-- end of speed -->)", re.DOTALL)
 MARKED = re.compile(r"(<!-- speed -->\n).*?(<!-- end of speed -->)", re.DOTALL)
 
 
@@ -71,6 +72,7 @@ def refresh(page: Path) -> bool:
         table = SPEED.read_text(encoding="utf-8").strip()
         text = ROWS.sub(lambda found: f"{found[1]}{rows_of(table, found[2].split('; '))}\n\n{found[3]}", text)
         text = MARKED.sub(lambda found: f"{found[1]}\n{table}\n\n{found[2]}", text)
+    text = JOB.sub(lambda found: f"{found[1]}\n{SPEED.with_name(found[2] + '.md').read_text(encoding='utf-8').strip()}\n\n{found[3]}", text)
     if text != before:
         page.write_text(text, encoding="utf-8")
     return text != before

@@ -52,7 +52,8 @@ from numpy.typing import NDArray
 from typing_extensions import Buffer
 
 _Id: TypeAlias = str | bytes | int
-_Ids: TypeAlias = Sequence[_Id] | tuple[NDArray[np.int64], Buffer] | tuple[NDArray[np.int64], Buffer, NDArray[np.int32]]
+_Offsets: TypeAlias = NDArray[np.int32] | NDArray[np.int64]
+_Ids: TypeAlias = Sequence[_Id] | tuple[_Offsets, Buffer] | tuple[_Offsets, Buffer, NDArray[np.int32]]
 _Ties: TypeAlias = Literal["descending", "ascending", "input"]
 _Labels: TypeAlias = (
     NDArray[np.float32] | NDArray[np.float64] | NDArray[np.int8] | NDArray[np.int16] | NDArray[np.int32] | NDArray[np.int64]
@@ -214,9 +215,19 @@ def from_columns(
 ) -> Table:
     """A `Table` from three columns of equal length; rows of a query may be scattered.
 
-    A column of ids is a sequence of str, bytes or int, or a pair ``(offsets, data)`` as Arrow's large_utf8 has it: int64 of n +
-    1, and a buffer; with ``codes``, int32, as third part, row i has the id at place ``codes[i]``.
+    A column of ids is a sequence of str, bytes or int, or a pair ``(offsets, data)`` as Arrow's utf8 and large_utf8 have it: int32 or
+    int64 of n + 1, and a buffer; with ``codes``, int32, as third part, row i has the id at place ``codes[i]``.
     """
+
+@final
+class ColumnTable:
+    """A `Table` that is made of pieces of three columns, each copied when it is added; see `from_columns`."""
+
+    def __init__(self) -> None: ...
+    def add(self, queries: _Ids, documents: _Ids, values: NDArray[np.float64]) -> None:
+        """Add rows below those that are there."""
+    def finish(self, *, duplicates: Literal["error", "first", "last", "best", "keep"] = "error") -> Table:
+        """Return the table; errors count rows from 1 over all pieces. Nothing can be added after it."""
 
 @final
 class Aligned:

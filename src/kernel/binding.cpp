@@ -160,13 +160,14 @@ nb::list lint_text(const Text& text, size_t examples, int threads, Progress* pro
   return out;
 }
 
-using Values = nb::ndarray<const double, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
 using Mask = nb::ndarray<const uint8_t, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
 using Rows = nb::ndarray<const int64_t, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
 
-Table from_columns(nb::object queries, nb::object documents, Values values, const std::string& duplicates) {
-  IdColumn query_ids(queries), document_ids(documents);
-  return table_from_columns(query_ids, document_ids, values.data(), values.shape(0), duplicates_of_reading(duplicates));
+Table from_columns(nb::object queries, nb::object documents, Numbers values, const std::string& duplicates) {
+  const Duplicates policy = duplicates_of_reading(duplicates);
+  ColumnTable table;
+  table.add(queries, documents, values);
+  return table.finish(policy);
 }
 
 Aligned align(const Table& qrels, nb::object run, const std::string& ties, bool float32, const std::string& duplicates, bool skip_unjudged,
@@ -367,6 +368,11 @@ NB_MODULE(_kernel, m) {
   m.def("lint_text", &lint_text, "text"_a, nb::kw_only(), "examples"_a = 3, "threads"_a = 0, "progress"_a = nb::none(), "chunk_bytes"_a = 0);
   m.def("from_mapping", [](nb::object mapping, const std::string& duplicates) { return table_from_mapping(mapping, duplicates_of_reading(duplicates)); },
         "mapping"_a, nb::kw_only(), "duplicates"_a = "error");
+  nb::class_<ColumnTable>(m, "ColumnTable")
+      .def(nb::init<>())
+      .def("add", &ColumnTable::add, "queries"_a, "documents"_a, "values"_a)
+      .def("finish", [](ColumnTable& self, const std::string& duplicates) { return self.finish(duplicates_of_reading(duplicates)); }, nb::kw_only(),
+           "duplicates"_a = "error");
   m.def("from_columns", &from_columns, "queries"_a, "documents"_a, "values"_a, nb::kw_only(), "duplicates"_a = "error");
   m.def("align", &align, "qrels"_a, "run"_a, nb::kw_only(), "ties"_a, "float32"_a = false, "duplicates"_a = "error", "skip_unjudged"_a = false,
         "removed"_a = nb::none(), "depth"_a = 0, "unjudged_depth"_a = 0, "top_depth"_a = 0, "threads"_a = 0, "progress"_a = nb::none(), "chunk_bytes"_a = 0);

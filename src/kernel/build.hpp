@@ -7,6 +7,7 @@
 
 #include "duplicates.hpp"
 #include "memory.hpp"
+#include "sorting.hpp"
 #include "table.hpp"
 
 namespace idealrank {
@@ -32,6 +33,24 @@ class TableBuilder {
     documents_.push(document);
     values_.push(value);
     if (!grouped_) owners_.push(current_);
+  }
+  // Rows that stand one after the other in columns, all of the current query; see IdPool::push_run. False, and none is added, where an id or
+  // a value is wrong.
+  template <class Offset>
+  bool rows(const Offset* offsets, size_t n, const char* data, int64_t size, const double* values) {
+    const size_t known = rows();
+    double* copied = values_.extend(n);
+    uint64_t nan = 0;
+    for (size_t i = 0; i < n; ++i) {
+      copied[i] = read_once(values + i);
+      nan |= sorting::nan_flag(copied[i]);
+    }
+    if (sorting::is_flagged(nan) || !documents_.push_run(offsets, n, data, size)) {
+      values_.shrink(known);
+      return false;
+    }
+    if (!grouped_) std::fill_n(owners_.extend(n), n, current_);
+    return true;
   }
   size_t rows() const { return values_.size(); }
 

@@ -11,6 +11,10 @@
 #include <type_traits>
 #include <utility>
 
+#ifdef __linux__
+#include <sys/mman.h>
+#endif
+
 // The way of ordinary lines is laid out as one piece of code; what is rare stays out of it.
 #if defined(__GNUC__) || defined(__clang__)
 #define IDEALRANK_HOT __attribute__((always_inline)) inline
@@ -31,6 +35,21 @@ inline T read_once(const T* place) {
   return *static_cast<const volatile T*>(place);
 }
 
+// Asks the system for large pages where an array has many: the first touch of a small page costs as much as writing it. Not for zeros, most
+// pages of which are never touched.
+inline void* in_large_pages(void* memory, size_t size) {
+#ifdef __linux__
+  constexpr size_t from = 4 << 20, page = 4096;
+  if (memory && size >= from) {
+    const size_t skipped = (page - reinterpret_cast<uintptr_t>(memory) % page) % page;
+    madvise(static_cast<char*>(memory) + skipped, (size - skipped) / page * page, MADV_HUGEPAGE);  // if it cannot, nothing is lost
+  }
+#else
+  static_cast<void>(size);
+#endif
+  return memory;
+}
+
 template <class T>
 class Array {
   static_assert(std::is_trivially_copyable_v<T>);
@@ -47,7 +66,7 @@ class Array {
   Array& operator=(const Array&) = delete;
   ~Array() { std::free(data_); }
 
-  static Array raw(size_t size) { return Array(size, std::malloc(bytes(size))); }
+  static Array raw(size_t size) { return Array(size, in_large_pages(std::malloc(bytes(size)), bytes(size))); }
   static Array zeros(size_t size) { return Array(size, std::calloc(bytes(size), 1)); }
 
   size_t size() const { return size_; }
@@ -64,7 +83,7 @@ class Array {
   void resize(size_t size) {
     void* moved = std::realloc(data_, bytes(size));
     if (!moved) throw std::bad_alloc();
-    data_ = static_cast<T*>(moved);
+    data_ = static_cast<T*>(in_large_pages(moved, bytes(size)));
     size_ = size;
   }
 

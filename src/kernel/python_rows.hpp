@@ -9,6 +9,7 @@
 #include <string>
 
 #include "build.hpp"
+#include "columns.hpp"
 #include "line.hpp"
 #include "memory.hpp"
 
@@ -16,9 +17,7 @@ namespace idealrank {
 
 namespace nb = nanobind;
 
-inline ParseError row_error(Problem problem, uint64_t line, Bytes query, Bytes document) {
-  return {problem_name(problem), 0, line, std::string(query) + " " + std::string(document), ""};
-}
+using Numbers = nb::ndarray<const double, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
 
 // The bytes of an id. They live in the object or, for integers, in `spare_`.
 class IdReader {
@@ -147,7 +146,7 @@ class IdColumn {
     } else {
       sequence_ = nb::steal(PySequence_Fast(column.ptr(), "ids must be a sequence, or a pair (offsets, data)"));
       if (!sequence_.is_valid()) nb::raise_python_error();
-      size_ = static_cast<size_t>(PySequence_Size(sequence_.ptr()));
+      buffer_.n_rows = static_cast<size_t>(PySequence_Size(sequence_.ptr()));
       list_ = PyList_Check(sequence_.ptr());
     }
   }
@@ -157,15 +156,11 @@ class IdColumn {
     if (opened_) PyBuffer_Release(&data_);
   }
 
-  size_t size() const { return size_; }
+  size_t size() const { return buffer_.n_rows; }
   bool is_buffer() const { return opened_; }  // and may be read without the GIL
+  const IdBuffer& buffer() const { return buffer_; }
   Bytes operator[](size_t i) {
-    if (opened_) {
-      if (coded_) i = place_of(read_once(codes_.data() + i));
-      auto first = read_once(offsets_ + i), end = read_once(offsets_ + i + 1);
-      if (first < 0 || end < first || end > data_.len) throw nb::value_error("id offsets must rise from 0 to the size of the data");
-      return Bytes(static_cast<const char*>(data_.buf) + first, static_cast<size_t>(end - first));
-    }
+    if (opened_) return buffer_[i];
     auto at = static_cast<Py_ssize_t>(i);
     PyObject* item = list_ ? PyList_GetItem(sequence_.ptr(), at) : PyTuple_GetItem(sequence_.ptr(), at);
     if (!item) nb::raise_python_error();
@@ -173,67 +168,90 @@ class IdColumn {
   }
 
  private:
-  using Offsets = nb::ndarray<const int64_t, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
-  using Codes = nb::ndarray<const int32_t, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
+  template <class Number>
+  using Column = nb::ndarray<const Number, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
 
   // Two ids in a tuple are no pair; NumPy's integers are buffers too, but no sequences.
   static bool is_array(nb::handle object) {
     return PyObject_CheckBuffer(object.ptr()) && PySequence_Check(object.ptr()) && !PyBytes_Check(object.ptr());
   }
-  size_t place_of(int32_t code) const {
-    if (code < 0 || static_cast<size_t>(code) >= n_ids_) throw nb::value_error("id codes must be places of the ids");
-    return static_cast<size_t>(code);
-  }
   void open_codes(nb::handle codes) {
-    codes_ = nb::cast<Codes>(codes);
-    size_ = codes_.shape(0);
-    coded_ = true;
+    codes_ = nb::cast<Column<int32_t>>(codes);
+    buffer_.codes = codes_.data();
+    buffer_.n_rows = codes_.shape(0);
   }
   void open_buffers(nb::handle offsets, nb::handle data) {
-    array_ = nb::cast<Offsets>(offsets);
-    if (array_.shape(0) == 0) throw nb::value_error("id offsets must have one entry more than there are rows");
-    offsets_ = array_.data();
-    size_ = n_ids_ = array_.shape(0) - 1;
+    size_t n_offsets;
+    if (nb::try_cast<Column<int32_t>>(offsets, narrow_, false)) {
+      buffer_.narrow = narrow_.data();
+      n_offsets = narrow_.shape(0);
+    } else {
+      wide_ = nb::cast<Column<int64_t>>(offsets);
+      buffer_.wide = wide_.data();
+      n_offsets = wide_.shape(0);
+    }
+    if (n_offsets == 0) throw nb::value_error("id offsets must have one entry more than there are rows");
+    buffer_.n_rows = buffer_.n_ids = n_offsets - 1;
     if (PyObject_GetBuffer(data.ptr(), &data_, PyBUF_SIMPLE)) nb::raise_python_error();
     opened_ = true;
+    buffer_.data = static_cast<const char*>(data_.buf);
+    buffer_.size = data_.len;
   }
 
   nb::object sequence_;
-  Offsets array_;
+  Column<int32_t> narrow_, codes_;
+  Column<int64_t> wide_;
+  IdBuffer buffer_;
   Py_buffer data_{};
-  const int64_t* offsets_ = nullptr;
   IdReader ids_;
-  Codes codes_;
-  size_t size_ = 0, n_ids_ = 0;
-  bool opened_ = false, coded_ = false;
-  bool list_ = false;
+  bool opened_ = false, list_ = false;
 };
 
-inline Table table_from_columns(IdColumn& queries, IdColumn& documents, const double* values, size_t n, Duplicates duplicates) {
-  if (queries.size() != n || documents.size() != n) {
-    throw nb::value_error(("columns differ in length: " + std::to_string(queries.size()) + " queries, " + std::to_string(documents.size()) +
-                           " documents, " + std::to_string(n) + " values")
-                              .c_str());
-  }
-  TableBuilder builder;
-  auto add_rows = [&] {
+// A table that grows by pieces of three columns.
+class ColumnTable {
+ public:
+  void add(nb::object query_ids, nb::object document_ids, Numbers values) {
+    check_open();
+    IdColumn queries(query_ids), documents(document_ids);
+    const size_t n = values.shape(0);
+    if (queries.size() != n || documents.size() != n) {
+      throw nb::value_error(("columns differ in length: " + std::to_string(queries.size()) + " queries, " + std::to_string(documents.size()) +
+                             " documents, " + std::to_string(n) + " values")
+                                .c_str());
+    }
+    if (queries.is_buffer() && documents.is_buffer()) {
+      nb::gil_scoped_release unlocked;
+      return ColumnReader(builder_, queries.buffer(), documents.buffer(), values.data()).read();
+    }
+    const size_t before = builder_.rows();
     for (size_t row = 0; row < n; ++row) {
       Bytes query = queries[row], document = documents[row];
-      double value = read_once(values + row);
-      if (query.empty() || document.empty()) throw row_error(Problem::empty_id, row + 1, query, document);
-      if (std::isnan(value)) throw row_error(Problem::nan, row + 1, query, document);
-      builder.query(query);
-      builder.row(document, value);
+      double value = read_once(values.data() + row);
+      if (query.empty() || document.empty()) throw row_error(Problem::empty_id, before + row + 1, query, document);
+      if (std::isnan(value)) throw row_error(Problem::nan, before + row + 1, query, document);
+      builder_.query(query);
+      builder_.row(document, value);
     }
-  };
-  if (!queries.is_buffer() || !documents.is_buffer()) add_rows();
-  nb::gil_scoped_release unlocked;
-  if (queries.is_buffer() && documents.is_buffer()) add_rows();
-  return builder.finish(duplicates, [&](size_t first, size_t second) {
-    ParseError error = builder.error_at(Problem::duplicate, second + 1, second);
-    error.detail = "0:" + std::to_string(first + 1);
-    return error;
-  });
-}
+  }
+  // Rows count from 1, over all pieces.
+  Table finish(Duplicates duplicates) {
+    check_open();
+    finished_ = true;
+    nb::gil_scoped_release unlocked;
+    return builder_.finish(duplicates, [&](size_t first, size_t second) {
+      ParseError error = builder_.error_at(Problem::duplicate, second + 1, second);
+      error.detail = "0:" + std::to_string(first + 1);
+      return error;
+    });
+  }
+
+ private:
+  void check_open() const {
+    if (finished_) throw nb::value_error("the table is finished");
+  }
+
+  TableBuilder builder_;
+  bool finished_ = false;
+};
 
 }  // namespace idealrank

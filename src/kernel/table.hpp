@@ -30,6 +30,31 @@ class IdPool {
       near_.push(static_cast<uint32_t>(bytes_.size()));
     }
   }
+  // Ids that stand one after the other: id i at offsets[i] to offsets[i + 1] of so many bytes, none of them empty. False, and none is added,
+  // where they are not so, or are more bytes than offsets of four bytes reach. The offsets are copied first, and the copies checked.
+  template <class Offset>
+  bool push_run(const Offset* offsets, size_t n, const char* data, int64_t size) {
+    const int64_t first = read_once(offsets);
+    if (wide_ || first < 0 || first > size || static_cast<uint64_t>(size - first) > std::numeric_limits<uint32_t>::max() - bytes_.size()) return false;
+    const auto base = static_cast<uint32_t>(bytes_.size());
+    const size_t known = near_.size();
+    uint32_t* ends = near_.extend(n);
+    int64_t last = first;
+    bool wrong = false;
+    for (size_t i = 0; i < n; ++i) {
+      const int64_t end = read_once(offsets + i + 1);
+      wrong |= end <= last || end > size;
+      last = end;
+      ends[i] = base + static_cast<uint32_t>(end - first);
+    }
+    if (wrong) {
+      near_.shrink(known);
+      return false;
+    }
+    const auto count = static_cast<size_t>(last - first);
+    if (count) std::memcpy(bytes_.extend(count), data + first, count);
+    return true;
+  }
   void clear() {
     bytes_.clear();
     near_.clear();

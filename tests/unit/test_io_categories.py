@@ -55,6 +55,43 @@ def test_parquet_files_of_a_collection_are_read_as_their_text(tmp_path: Path) ->
     assert content(read_run([str(path) for path in paths])) == PLAIN
 
 
+@pytest.mark.parametrize("most", [arrow._MOST_ROWS, 0])
+def test_a_parquet_file_of_many_groups_is_read_as_one_and_an_error_names_its_row(
+    most: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(arrow, "_MOST_ROWS", most)  # above it a group is read in pieces
+    monkeypatch.setattr(arrow, "_BATCH", 3)
+    rng, path = np.random.default_rng(5), tmp_path / "run.parquet"
+    rows = pa.table(
+        {
+            "qid": [f"q{query}" for query in np.sort(rng.integers(0, 4, 40))],
+            "docno": [f"{document}{'x' * (document % 3)}" for document in range(40)],
+            "score": rng.normal(size=40),
+        }
+    )
+    for size in (1, 7, 40):
+        pq.write_table(rows, path, row_group_size=size)
+        assert content(read_run(str(path))) == content(run_from_frame(rows))
+    bad = rows.set_column(1, "docno", pa.array(["" if row == 23 else f"d{row}" for row in range(40)]))
+    pq.write_table(bad, path, row_group_size=7)
+    with pytest.raises(Exception, match=r"row 23 .*an empty id"):
+        read_run(str(path))
+
+
+def test_a_parquet_file_without_rows_is_an_empty_run(tmp_path: Path) -> None:
+    path = tmp_path / "run.parquet"
+    pq.write_table(
+        pa.table({"qid": pa.array([], pa.string()), "docno": pa.array([], pa.string()), "score": pa.array([], pa.float64())}), path
+    )
+    assert content(read_run(str(path))) == []
+
+
+def test_categories_of_polars_with_codes_of_one_another_are_read_as_their_text() -> None:
+    pl.Series([f"other{number}" for number in range(500)], dtype=pl.Categorical)  # the first codes are taken
+    whole = categories(pl.DataFrame(TEXT), pl.Categorical)
+    assert content(run_from_frame(whole[2:])) == content(run_from_frame(pl.DataFrame(TEXT)[2:]))
+
+
 def test_a_null_and_an_empty_id_among_categories_are_named() -> None:
     for bad, found in ((None, "null in column 'docno'"), ("", "an empty id in column 'docno'")):
         frame = categories(pl.DataFrame(TEXT | {"docno": ["b", bad, "a", "b"]}), pl.Categorical)

@@ -14,7 +14,19 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from idealrank._kernel import ParseError, Progress, Table, Text, align, from_columns, from_mapping, lint_text, rank_query, read_text
+from idealrank._kernel import (
+    ColumnTable,
+    ParseError,
+    Progress,
+    Table,
+    Text,
+    align,
+    from_columns,
+    from_mapping,
+    lint_text,
+    rank_query,
+    read_text,
+)
 from tests.conftest import examples
 
 
@@ -138,9 +150,56 @@ def test_every_form_of_columns_gives_the_same_table(rows: list[tuple[str, str, f
     for query, document, value in rows:
         expected.setdefault(query.encode(), []).append((document.encode(), value))
     raw = [query.encode() for query in queries], [document.encode() for document in documents]
-    forms: list[tuple[Any, Any]] = [(queries, documents), (tuple(queries), raw[1]), (raw[0], arrow(raw[1])), (arrow(raw[0]), arrow(raw[1]))]
-    for columns in forms:
+    packed = arrow(raw[0]), arrow(raw[1])
+    narrow = [(offsets.astype(np.int32), data) for offsets, data in packed]
+    coded = (*arrow([b"s", b"r", b"q"]), np.array([b"srq".index(query) for query in raw[0]], np.int32))
+    forms: list[tuple[Any, Any]] = [(queries, documents), (tuple(queries), raw[1]), (raw[0], packed[1]), packed, tuple(narrow)]
+    for columns in (*forms, (coded, narrow[1]), (coded, (*packed[1], np.arange(len(rows), dtype=np.int32)))):
         assert content(from_columns(*columns, values, duplicates="keep")) == expected
+
+
+@pytest.mark.parametrize("whole", [True, False])
+def test_pieces_of_columns_give_the_table_of_the_whole(whole: bool) -> None:
+    queries, documents, values = ["q", "q", "r", "r", "q"], ["a", "bc", "a", "d", "e"], np.arange(5.0)
+    columns = ColumnTable()
+    for first, end in ((0, 1), (1, 1), (1, 3), (3, 5)):
+        # Offsets of a slice begin where the slice does, as those of Arrow.
+        ids = [arrow([name.encode() for name in names]) for names in (queries, documents)]
+        pieces: list[Any] = (
+            [(offsets[first : end + 1], data) for offsets, data in ids] if whole else [queries[first:end], documents[first:end]]
+        )
+        columns.add(*pieces, values[first:end])
+    assert content(columns.finish()) == content(from_columns(queries, documents, values))
+
+
+@pytest.mark.parametrize(
+    ("document", "value", "expected"),
+    [
+        (b"a", 1.0, ("duplicate", 0, 3, b"q a", b"0:1")),
+        (b"", 1.0, ("empty-id", 0, 3, b"q ", b"")),
+        (b"c", np.nan, ("nan", 0, 3, b"q c", b"")),
+    ],
+)
+def test_rows_of_pieces_count_over_all_pieces(document: bytes, value: float, expected: tuple[Any, ...]) -> None:
+    columns = ColumnTable()
+    columns.add(arrow([b"q", b"q"]), arrow([b"a", b"b"]), np.zeros(2))
+
+    def rest() -> None:
+        columns.add(arrow([b"q"]), arrow([document]), np.array([value]))
+        columns.finish()
+
+    with pytest.raises(ParseError) as error:
+        rest()
+    assert error.value.args == expected
+
+
+def test_a_finished_table_takes_no_rows() -> None:
+    columns = ColumnTable()
+    columns.add(["q"], ["a"], np.zeros(1))
+    assert columns.finish().n_rows == 1
+    for late in (lambda: columns.add(["q"], ["b"], np.zeros(1)), columns.finish):
+        with pytest.raises(ValueError, match="the table is finished"):
+            late()
 
 
 def test_two_ids_in_a_tuple_are_two_rows() -> None:

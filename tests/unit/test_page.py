@@ -4,6 +4,7 @@ import base64
 import hashlib
 import html.parser
 import re
+import subprocess
 import sys
 from dataclasses import replace
 
@@ -217,11 +218,54 @@ def test_many_runs_have_groups_and_every_pair():
 
 @pytest.mark.parametrize(("module", "package"), [("jinja2", "jinja2"), ("vl_convert", "vl-convert-python")])
 def test_what_is_not_installed_is_named_with_its_extra(monkeypatch, module, package):
-    drawings.bundle.cache_clear()
     monkeypatch.setitem(sys.modules, module, None)
 
     with pytest.raises(MissingExtraError, match=rf"a report needs {package}; pip install 'idealrank\[report\]'"):
         page_html(two_runs())
+
+
+class Library:
+    """A stand-in for vl-convert."""
+
+    @staticmethod
+    def javascript_bundle() -> str:
+        return "made here"
+
+
+@pytest.fixture
+def nothing_bundled(monkeypatch):
+    drawings._script.cache_clear()
+    monkeypatch.setattr(drawings, "_ahead", [])
+    monkeypatch.setattr(drawings, "vega", lambda *_: Library)
+    yield
+    drawings._script.cache_clear()
+
+
+@pytest.mark.parametrize(("code", "expected"), [("print('made ahead', end='')", "made ahead"), ("raise SystemExit(1)", "made here")])
+def test_the_script_of_drawings_is_made_ahead_and_here_if_that_fails(monkeypatch, nothing_bundled, code, expected):
+    monkeypatch.setattr(drawings, "_BUNDLING", [sys.executable, "-S", "-c", code])
+
+    drawings.bundle_ahead()
+    drawings.bundle_ahead()
+
+    assert len(drawings._ahead) == 1
+    assert drawings.bundle("a report", "report") == drawings.bundle("a picture", "plots") == expected
+    assert not drawings._ahead
+
+
+def test_a_script_that_is_there_is_not_made_ahead(nothing_bundled):
+    drawings.bundle("a report", "report")
+    drawings.bundle_ahead()
+
+    assert not drawings._ahead
+
+
+def test_no_file_of_the_folder_is_run_to_make_the_script(tmp_path, monkeypatch):
+    (tmp_path / "vl_convert.py").write_text("raise SystemExit('run')")
+    monkeypatch.chdir(tmp_path)
+    looked_up = [*drawings._BUNDLING[:3], "import importlib.util; print(importlib.util.find_spec('vl_convert').origin)"]
+
+    assert str(tmp_path) not in subprocess.run(looked_up, check=True, capture_output=True, text=True).stdout
 
 
 @pytest.mark.parametrize("measure", ["RR", "Unjudged@5"])

@@ -120,7 +120,7 @@ class Results:
         for module, package in _EXTRA.items():
             if not is_installed(module):
                 raise MissingExtraError("a page of results", package, "report")
-        from idealrank.reports.figures.drawings import check_room  # noqa: PLC0415  (few ask for pages)
+        from idealrank.reports.figures.drawings import bundle_ahead, check_room  # noqa: PLC0415  (few ask for pages)
 
         check_room("a page of results")
         inputs = [*read, *self.paths]
@@ -137,6 +137,8 @@ class Results:
         for file, most in ((self.queries, None), (self.documents, _FIRST)):
             if file is not None:
                 check_texts(file, most)
+        if self.report is not None:
+            bundle_ahead()
 
     def _check_store(self) -> None:
         """Open the store once, so that a folder that can hold none is found out before the work is done."""

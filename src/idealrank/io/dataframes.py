@@ -1,13 +1,15 @@
 """Dataframes of any library: pandas, Polars, PyArrow, DuckDB and whatever else narwhals knows or speaks the Arrow C stream."""
 
 from collections.abc import Sequence
-from typing import Any
+from importlib import import_module
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from idealrank._lazy import load_extra
 from idealrank.data.qrels import Qrels, QrelsDuplicates
 from idealrank.data.run import Run
+from idealrank.data.types import AnyArray
 from idealrank.errors import InputError, MissingExtraError
 from idealrank.io.complaints import Complaint, refuse
 from idealrank.io.formats.arrow import rows_from_table
@@ -17,7 +19,7 @@ from idealrank.io.row_parts import Rows, Table, to_qrels, to_run
 from idealrank.io.table_columns import Chosen, Columns, choose_columns
 from idealrank.io.typed_values import all_numbers, check_id, check_number
 
-_MOST_CODES = 16  # of Polars, for a row
+_MOST_CODES = 16  # of Polars, for a row: of a column that is a small part of what it keeps there are more
 
 
 def qrels_from_frame(
@@ -117,32 +119,62 @@ def _rows_of_narwhals(frame: Any, table: Table, columns: Columns, where: str, no
 
 def _arrow_table(frame: Any, wanted: Sequence[str], pyarrow: Any) -> Any:
     """The frame's columns under the wanted names; Polars' categories without a search for each row, as its own conversion makes."""
-    coded = {name: _categories(series.to_native(), pyarrow) for name, series in zip(wanted, frame.iter_columns(), strict=True)}
-    if all(column is None for column in coded.values()):
+    columns = dict(zip(wanted, frame.iter_columns(), strict=True))
+    codes = {name: found for name, series in columns.items() if (found := _codes(series.to_native())) is not None}
+    if not codes:
         return frame.to_arrow().rename_columns(wanted)
-    others = zip(wanted, frame.iter_columns(), strict=True)
-    return pyarrow.table({name: series.to_arrow() if coded[name] is None else coded[name] for name, series in others})
+    most: dict[Any, int] = {}  # by type, for several columns may share their categories
+    for found in codes.values():
+        most[found.dtype] = max(most.get(found.dtype, 0), int(found.rows.max()) + 1)
+    words = {dtype: _categories(dtype, count) if count <= _MOST_CODES * len(frame) else None for dtype, count in most.items()}
+    coded = {name: _coded(columns[name].to_native(), found, words[found.dtype], pyarrow) for name, found in codes.items()}
+    return pyarrow.table({name: series.to_arrow() if coded.get(name) is None else coded[name] for name, series in columns.items()})
 
 
-def _categories(series: Any, pyarrow: Any) -> Any:
-    """A categorical Polars column as codes of its own categories; None for any other column, and for one with nulls."""
+class _Codes(NamedTuple):
+    """Type of a categorical Polars column, and the code of each row."""
+
+    dtype: Any
+    rows: AnyArray
+
+
+def _codes(series: Any) -> _Codes | None:
+    """None for any other column, and for one without rows or with nulls."""
     if type(series).__module__.partition(".")[0] != "polars" or str(series.dtype).partition("(")[0] not in ("Categorical", "Enum"):
         return None
-    if series.null_count() or not len(series):
+    return None if series.null_count() or not len(series) else _Codes(series.dtype, series.to_physical().to_numpy())
+
+
+def _categories(dtype: Any, most: int) -> Any:
+    """The first categories of a Polars type, by code, as an Arrow array; None where Polars cannot tell, or a code has none."""
+    polars = import_module("polars")
+    codes = polars.Series(np.arange(most, dtype=np.uint32))
+    try:
+        found = codes.cat.to(dtype, strict=False)
+        if found.dtype != dtype or found.null_count() or not (found.to_physical() == codes).all():
+            return None
+        return found.cast(str).to_arrow()
+    except (AttributeError, TypeError, polars.exceptions.PolarsError):  # older versions, and categories with codes of fewer bytes
         return None
-    codes = series.to_physical().to_numpy()
-    most = int(codes.max()) + 1
-    if most > _MOST_CODES * len(series):  # of a column that is a small part of what Polars keeps
+
+
+def _coded(series: Any, codes: _Codes, words: Any, pyarrow: Any) -> Any:
+    """A categorical column as codes of its categories; None if they are few of very many."""
+    rows = codes.rows.astype(np.int32, copy=False) if codes.rows.dtype != np.uint32 else codes.rows.view(np.int32)
+    if words is not None:
+        return pyarrow.DictionaryArray.from_arrays(pyarrow.array(rows), words)
+    most = int(codes.rows.max()) + 1
+    if most > _MOST_CODES * rows.size:
         return None
     row_of = np.zeros(most, np.int64)
-    row_of[codes[::-1]] = np.arange(codes.size - 1, -1, -1)  # the first row of each, for the last one written stays
-    is_first = np.zeros(codes.size, bool)
-    is_first[row_of[codes]] = True
-    rows = np.flatnonzero(is_first)
+    row_of[rows[::-1]] = np.arange(rows.size - 1, -1, -1)  # the first row of each, for the last one written stays
+    is_first = np.zeros(rows.size, bool)
+    is_first[row_of[rows]] = True
+    firsts = np.flatnonzero(is_first)
     place = np.zeros(most, np.int32)
-    place[codes[rows]] = np.arange(rows.size, dtype=np.int32)
-    words = series.gather(rows).cast(str).to_arrow()
-    return pyarrow.DictionaryArray.from_arrays(pyarrow.array(place[codes]), words)
+    place[rows[firsts]] = np.arange(firsts.size, dtype=np.int32)
+    words = series.gather(firsts).cast(str).to_arrow()
+    return pyarrow.DictionaryArray.from_arrays(pyarrow.array(place[rows]), words)
 
 
 def _rows_of_cells(frame: Any, table: Table, chosen: Chosen, where: str) -> Rows:

@@ -15,7 +15,7 @@ class IdColumn:
 
     Attributes
     ----------
-    offsets : int64 array, shape (n + 1,)
+    offsets : int64 or int32 array, shape (n + 1,)
         Id i is ``data[offsets[i]:offsets[i + 1]]``.
     data : bytes-like
         UTF-8.
@@ -28,7 +28,7 @@ class IdColumn:
     'q2'
     """
 
-    offsets: IntArray
+    offsets: IntArray | ShortArray
     data: Any
     codes: ShortArray | None = None
 
@@ -141,7 +141,7 @@ def gathered(columns: list[IdColumn]) -> IdColumn:
     data, offsets = bytearray(), [np.zeros(1, np.int64)]
     for column in map(IdColumn.expanded, columns):
         first, last = int(column.offsets[0]), int(column.offsets[-1])
-        offsets.append(column.offsets[1:] - first + len(data))
+        offsets.append(column.offsets[1:].astype(np.int64) - first + len(data))
         data += memoryview(column.data)[first:last]
     columns.clear()
     return IdColumn(np.concatenate(offsets), data)

@@ -1,6 +1,7 @@
 """Reading judgments and runs from files and streams of any supported format."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from importlib import import_module
 from typing import Any, TypeAlias
 
@@ -91,8 +92,9 @@ def read_qrels(
     if kind == "trec":
         qrels = read_trec_qrels(sources, duplicates, notes)
     else:
-        parts = [read_part(source, "qrels", kind, columns, notes, refuse, group=group) for source in sources]
-        qrels = to_qrels(parts, [source.path for source in sources], duplicates)
+        with _whole(sources):
+            parts = _parts(sources, "qrels", kind, columns, notes, group=group)
+            qrels = to_qrels(parts, [source.path for source in sources], duplicates)
     if qrels.n_judgments == 0:
         raise InputError(f"{', '.join(qrels.paths)}: found no judgments, expected at least one")
     return qrels
@@ -148,7 +150,29 @@ def read_run(
         if not any(len(source.data) for source in sources):
             notes.warn(f"{', '.join(paths)}: found an empty file; the run answers no query")
         return read_trec_run(sources, name)
-    return to_run([read_part(source, "run", kind, columns, notes, refuse, labels=labels, group=group) for source in sources], paths, name)
+    with _whole(sources):
+        return to_run(_parts(sources, "run", kind, columns, notes, labels=labels, group=group), paths, name)
+
+
+@contextmanager
+def _whole(sources: Sequence[Source]) -> Iterator[None]:
+    """Refuse files that were cut short while they were read: what came of them is made of zeros."""
+    try:
+        yield
+    finally:
+        for source in sources:
+            source.refuse_cut()
+
+
+def _parts(sources: Sequence[Source], table: Table, kind: Format, columns: Columns, notes: Notes, **more: Any) -> Iterator[Rows | Blocks]:
+    """Read each file; Parquet in pieces, as it is read."""
+    for source in sources:
+        if kind == "parquet":
+            from idealrank.io.formats.arrow import parquet_pieces  # noqa: PLC0415  (only the format asked for is loaded)
+
+            yield from parquet_pieces(source, table, columns, notes, refuse)
+        else:
+            yield read_part(source, table, kind, columns, notes, refuse, **more)
 
 
 def common_format(sources: Sequence[Source], asked: str, notes: Notes) -> Format:

@@ -1,8 +1,8 @@
 """Results of row and nested readers, and their combination into one collection."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Literal, NoReturn, TypeAlias, cast
+from typing import Any, Literal, NamedTuple, NoReturn, TypeAlias, cast
 
 import numpy as np
 
@@ -37,6 +37,34 @@ class Rows:
     queries: IdColumn
     documents: IdColumn
     values: FloatArray
+    place: Callable[[int], Place]
+
+
+def joined(pieces: Sequence[Rows]) -> Rows:
+    """Rows of one file, which was read in pieces.
+
+    Examples
+    --------
+    >>> from idealrank.io.id_columns import pack
+    >>> pieces = [Rows(pack(["q"]), pack([name]), np.ones(1), lambda row, name=name: (name, row)) for name in "ab"]
+    >>> joined(pieces).documents[1], joined(pieces).place(1)
+    ('b', ('b', 0))
+    """
+    if len(pieces) == 1:
+        return pieces[0]
+    places = [_Piece(one.values.size, one.place) for one in pieces]
+    return Rows(
+        concatenate([one.queries for one in pieces]),
+        concatenate([one.documents for one in pieces]),
+        np.concatenate([one.values for one in pieces]),
+        lambda row: _place_of_row(places, row),
+    )
+
+
+class _Piece(NamedTuple):
+    """Number of rows, and where each stands."""
+
+    size: int
     place: Callable[[int], Place]
 
 
@@ -91,7 +119,7 @@ def _plain(ids: Sequence[str]) -> Sequence[str | bytes]:
     return ids
 
 
-def to_qrels(parts: Sequence[Rows | Blocks], paths: Sequence[str], duplicates: QrelsDuplicates) -> Qrels:
+def to_qrels(parts: Iterable[Rows | Blocks], paths: Sequence[str], duplicates: QrelsDuplicates) -> Qrels:
     """Judgments from all files of a collection.
 
     Raises
@@ -107,7 +135,7 @@ def to_qrels(parts: Sequence[Rows | Blocks], paths: Sequence[str], duplicates: Q
     return Qrels.from_table(_table(parts, "qrels", duplicates), name=paths[0], paths=paths)
 
 
-def to_run(parts: Sequence[Rows | Blocks], paths: Sequence[str], name: str) -> Run:
+def to_run(parts: Iterable[Rows | Blocks], paths: Sequence[str], name: str) -> Run:
     """A run from all files of a collection; documents listed twice are left for the convention to decide.
 
     Examples
@@ -118,22 +146,25 @@ def to_run(parts: Sequence[Rows | Blocks], paths: Sequence[str], name: str) -> R
     return Run.from_table(_table(parts, "run", "keep"), name=name, paths=paths)
 
 
-def _table(parts: Sequence[Rows | Blocks], table: Table, duplicates: Any) -> _kernel.Table:
-    rows = [part for part in parts if isinstance(part, Rows)]
-    blocks = [block for part in parts if isinstance(part, Blocks) for block in part.blocks]
+def _table(parts: Iterable[Rows | Blocks], table: Table, duplicates: Any) -> _kernel.Table:
+    columns, rows, blocks = _kernel.ColumnTable(), list[_Piece](), list[Block]()
     try:
+        for part in parts:  # which may be read on the way: none is kept
+            if isinstance(part, Blocks):
+                blocks += part.blocks
+                continue
+            rows.append(_Piece(part.values.size, part.place))
+            columns.add(part.queries.parts, part.documents.parts, np.ascontiguousarray(part.values))
         if not rows:
             return _kernel.from_mapping(cast(Any, Blocks(blocks)), duplicates=duplicates)
         if blocks:
             raise InputError("found rows in one file and nested lists in another, expected one layout for all files of a collection")
-        queries, documents = concatenate([part.queries for part in rows]), concatenate([part.documents for part in rows])
-        values = rows[0].values if len(rows) == 1 else np.concatenate([part.values for part in rows])
-        return _kernel.from_columns(queries.parts, documents.parts, np.ascontiguousarray(values), duplicates=duplicates)
+        return columns.finish(duplicates=duplicates)
     except _kernel.ParseError as error:
         _raise(error, table, rows, blocks)
 
 
-def _raise(error: Exception, table: Table, rows: Sequence[Rows], blocks: Sequence[Block]) -> NoReturn:
+def _raise(error: Exception, table: Table, rows: Sequence[_Piece], blocks: Sequence[Block]) -> NoReturn:
     kind, _, row, text, detail = error.args
     path, line = _place_of_row(rows, row - 1) if rows else _place_of_second(blocks, text)
     found, expected, hint = describe(kind, text, detail, table)
@@ -148,11 +179,11 @@ def _raise(error: Exception, table: Table, rows: Sequence[Rows], blocks: Sequenc
     raise FileFormatError(path, line, found, expected, hint, switch=switch_for(kind)) from None
 
 
-def _place_of_row(rows: Sequence[Rows], row: int) -> Place:
-    for part in rows:
-        if row < part.values.size:
-            return part.place(row)
-        row -= part.values.size
+def _place_of_row(rows: Sequence[_Piece], row: int) -> Place:
+    for piece in rows:
+        if row < piece.size:
+            return piece.place(row)
+        row -= piece.size
     raise IndexError(row)
 
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
-from typing import Any, ClassVar, Self, TypeVar, cast
+from typing import Any, ClassVar, Literal, Self, TypeVar, cast
 
 from idealrank._lazy import computed, repr_html
 from idealrank.analysis.comparison.difference_rows import NEGATED, DifferenceRow, swapped

@@ -218,15 +218,15 @@ def unjudged_keys(evaluation: Evaluation, rows: IntArray) -> "tuple[KeyArray, In
         return np.zeros(0, np.uint64), np.zeros(0, np.int64)
     # A large odd multiple of the query, so that one number stands for query and document.
     keys = judged.unjudged.key + rows[judged.unjudged.query].astype(np.uint64) * np.uint64(0x9E3779B97F4A7C15)
-    order = np.argsort(keys, kind="stable")
-    keys = keys[order]
-    again = np.append(False, keys[1:] == keys[:-1])
+    order = np.argsort(keys)  # stable where no key comes twice, and faster than the stable sort
+    sorted_keys = keys[order]
+    again = np.append(False, sorted_keys[1:] == sorted_keys[:-1])
     if again.any():  # a document that is listed twice, and counts twice: its first place meets that of the other run, then its second
-        at = np.arange(keys.size)
-        keys = keys + (at - np.maximum.accumulate(np.where(again, 0, at))).astype(np.uint64) * np.uint64(0xD1B54A32D192ED03)
+        order, at = np.argsort(keys, kind="stable"), np.arange(keys.size)
+        keys = keys[order] + (at - np.maximum.accumulate(np.where(again, 0, at))).astype(np.uint64) * np.uint64(0xD1B54A32D192ED03)
         resorted = np.argsort(keys, kind="stable")
-        keys, order = keys[resorted], order[resorted]
-    return keys, order
+        return keys[resorted], order[resorted]
+    return sorted_keys, order
 
 
 def matches(a: "tuple[KeyArray, IntArray]", b: "tuple[KeyArray, IntArray]") -> tuple[IntArray, IntArray]:

@@ -26,6 +26,7 @@ from idealrank.analysis.comparison.families import (
 from idealrank.analysis.comparison.query_table import (
     Judgedness,
     QueryTable,
+    alike_columns,
     chosen_measures,
     comparable,
     design_by_query,
@@ -46,7 +47,7 @@ from idealrank.measures.parse import MeasureLike
 from idealrank.stats.comparison import POWER, RESAMPLES, Plan, TestName, needed_by
 from idealrank.stats.design import Design
 from idealrank.stats.intervals import mean_interval
-from idealrank.stats.randomness import RandomLike, whole_number
+from idealrank.stats.randomness import RandomLike, in_order, whole_number
 from idealrank.stats.sign_flips import MOST_UNITS
 from idealrank.stats.values import chosen
 from idealrank.version import __version__
@@ -192,11 +193,9 @@ class _Case:
         """Runs that are scored on the same queries have their means taken together."""
         counted = np.stack([table.counted[:, column] for table in self.tables], axis=1)
         values = np.stack([table.values[:, column] for table in self.tables], axis=1)
-        patterns, of_run = np.unique(counted, axis=1, return_inverse=True)
         found = [RunMean(math.nan, (math.nan, math.nan), 0)] * len(self.names)
-        for number, kept in enumerate(patterns.T):
-            runs, n = np.flatnonzero(of_run.reshape(-1) == number), int(kept.sum())
-            if n:
+        for kept, runs in alike_columns(counted):
+            if n := int(kept.sum()):
                 of = mean_interval(values[np.ix_(kept, runs)], level=self.plan.level, design=restricted(self.design, kept))
                 for run, mean, low, high in zip(runs.tolist(), of.estimate.tolist(), of.low.tolist(), of.high.tolist(), strict=True):
                     found[run] = RunMean(mean, (low, high), n)
@@ -215,9 +214,9 @@ class _Case:
         """Two runs with the further results of each difference."""
         both = self.tables[a].counted & self.tables[b].counted
         same = int((self.tables[a].equal(self.tables[b]) & both).all(axis=1).sum())
-        rows = {}
-        for column, (measure, one) in enumerate(zip(self.measures, found, strict=True)):
-            kept = both[:, column]
+
+        def row_of(column: int) -> Difference:
+            measure, one, kept = self.measures[column], found[column], both[:, column]
             design = restricted(self.design, kept)
             unjudged_a, unjudged_b, judged = self.judgedness[a].beside(self.judgedness[b], column, kept, design)
             row = replace(
@@ -230,7 +229,11 @@ class _Case:
                 judged_reason=TOO_SHORT if judged is None and any(self.judgedness[run].short[column] for run in (a, b)) else None,
                 family=COMPANIONS if column else PRIMARY,
             )
-            rows[str(measure)] = self._as_far_as_judged(row, (a, b), column, one, kept, design)
+            return self._as_far_as_judged(row, (a, b), column, one, kept, design)
+
+        # Of many runs the pairs are many, and each has little to do.
+        found_rows = in_order(row_of, len(self.measures), self.plan.threads if len(self.names) <= MANY else 1)
+        rows = dict(zip(map(str, self.measures), found_rows, strict=True))
         names = self.names[a], self.names[b]
         return Pair(*names, rows, alike.get(names))
 

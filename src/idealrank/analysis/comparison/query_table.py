@@ -447,3 +447,17 @@ def restricted(design: Design, kept: BoolArray) -> Design:
     weights = None if design.weights is None else design.weights[kept]
     clusters = None if design.clusters is None else design.clusters[kept]
     return Design.of(int(kept.sum()), weights=weights, clusters=clusters)
+
+
+def alike_columns(counted: BoolArray) -> list[tuple[BoolArray, IntArray]]:
+    """Group columns that count the same queries: what each group counts, and its columns.
+
+    Examples
+    --------
+    >>> [(kept.tolist(), columns.tolist()) for kept, columns in alike_columns(np.array([[True, False, True]]))]
+    [([True], [0, 2]), ([False], [1])]
+    """
+    alike: dict[bytes, list[int]] = {}  # np.unique would make a field of each query
+    for column, kept in enumerate(counted.T):
+        alike.setdefault(kept.tobytes(), []).append(column)
+    return [(counted[:, columns[0]], np.array(columns)) for columns in alike.values()]

@@ -4,6 +4,7 @@ import math
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, replace
 from functools import cached_property, partial
+from threading import Lock
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
@@ -509,6 +510,7 @@ class Tippings:
         self._places: dict[tuple[int, int], Places | str] = {}
         self._keys: dict[int, tuple[KeyArray, IntArray]] = {}
         self._matches: dict[tuple[int, int], tuple[IntArray, IntArray]] = {}
+        self._matching = Lock()  # measures come on several threads
 
     def of(
         self,
@@ -544,12 +546,13 @@ class Tippings:
         return 0 if judged is None or judged.unjudged is None else judged.unjudged.query.size
 
     def _matched(self, pair: tuple[int, int]) -> tuple[IntArray, IntArray]:
-        for run in pair:
-            if run not in self._keys:
-                self._keys[run] = unjudged_keys(self._evaluations[run], rows_in(self._evaluations[run], self._queries))
-        if pair not in self._matches:
-            self._matches = {pair: matches(self._keys[pair[0]], self._keys[pair[1]])}  # the measures of a pair come one after the other
-        return self._matches[pair]
+        with self._matching:
+            for run in pair:
+                if run not in self._keys:
+                    self._keys[run] = unjudged_keys(self._evaluations[run], rows_in(self._evaluations[run], self._queries))
+            if pair not in self._matches:
+                self._matches = {pair: matches(self._keys[pair[0]], self._keys[pair[1]])}  # measures of a pair follow one another
+            return self._matches[pair]
 
     def _of(self, run: int, column: int) -> Places | str:
         key = run, column

@@ -13,7 +13,7 @@ import numpy as np
 from idealrank.analysis.comparison.differences import Difference, Method, distinct
 from idealrank.analysis.comparison.families import PRIMARY, Corrected
 from idealrank.analysis.comparison.procedure import compare, difference_of, method_of
-from idealrank.analysis.comparison.query_table import QueryTable, design_by_query, seed_from, unfit
+from idealrank.analysis.comparison.query_table import QueryTable, alike_columns, design_by_query, seed_from, unfit
 from idealrank.analysis.comparison.requirements import mismatches_of, refuse_unscored, unscored
 from idealrank.analysis.comparison.tipping import critical_t
 from idealrank.analysis.robustness.robustness import Robustness, Status, Variant
@@ -374,9 +374,8 @@ class _Study:
     def _tested(self, grid: "_Grid", columns: Sequence[int], plan: Plan) -> "dict[int, MeasureTest | str]":
         """The tests of some columns; those that count the same queries together, by the same signs."""
         found: dict[int, MeasureTest | str] = {}
-        patterns, of_column = np.unique(grid.counted[:, columns], axis=1, return_inverse=True)
-        for number, kept in enumerate(patterns.T):
-            members = [columns[place] for place in np.flatnonzero(of_column.reshape(-1) == number).tolist()]
+        for kept, places in alike_columns(grid.counted[:, columns]):
+            members = [columns[place] for place in places.tolist()]
             if 0 in members:
                 refuse_unscored(self.asked.measure, self._names, kept)
             if not kept.any():
@@ -389,7 +388,7 @@ class _Study:
                     raise
                 found |= dict.fromkeys(members, str(error))
                 continue
-            block = np.ix_(kept, members)
+            block = np.ix_(kept, np.array(members))
             found |= dict(zip(members, compare_columns(grid.a[block], grid.b[block], design, plan), strict=True))
         return found
 

@@ -7,6 +7,7 @@ from pathlib import PurePath
 
 from idealrank.errors import OptionError
 from idealrank.evaluation.evaluate import InputRecord
+from idealrank.stats.randomness import in_order
 
 
 def moment() -> str:
@@ -46,10 +47,13 @@ def hashed(inputs: Iterable[InputRecord]) -> tuple[tuple[str, str], ...]:
     >>> [(name, digest[:8]) for name, digest in hashed([input_file(str(path))] * 2)]
     [('a.run', 'e3b0c442')]
     """
-    found = {}
-    for one in inputs:
-        try:
-            found[one.path] = one.sha256
-        except OSError:
-            continue
-    return tuple((PurePath(path).name, digest) for path, digest in found.items())
+    once = list({one.path: one for one in inputs}.values())
+    digests = in_order(lambda number: _digest(once[number]), len(once), None)
+    return tuple((PurePath(one.path).name, digest) for one, digest in zip(once, digests, strict=True) if digest is not None)
+
+
+def _digest(one: InputRecord) -> str | None:
+    try:
+        return one.sha256
+    except OSError:
+        return None

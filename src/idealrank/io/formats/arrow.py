@@ -1,6 +1,6 @@
 """Parquet, Arrow IPC and anything that is an Arrow table: text columns reach the kernel as they are, without a Python loop."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from functools import partial
 from importlib import import_module
 from typing import Any
@@ -14,13 +14,21 @@ from idealrank.errors import FileFormatError, InputError
 from idealrank.io.complaints import Complain, Complaint
 from idealrank.io.id_columns import IdColumn, pack
 from idealrank.io.notes import Notes
-from idealrank.io.row_parts import Place, Rows, Table
+from idealrank.io.row_parts import Place, Rows, Table, joined
 from idealrank.io.sources import Source
 from idealrank.io.table_columns import Chosen, Columns, choose_columns
+from idealrank.stats.randomness import in_order
+
+_MOST_ROWS, _BATCH = 1 << 22, 1 << 20  # of a group that is read whole; of a piece of a larger one
 
 
 def read_parquet(source: Source, table: Table, columns: Columns, notes: Notes, complain: Complain) -> Rows:
-    """Read one Parquet file, its three columns only.
+    """Read one Parquet file whole; see `parquet_pieces`."""
+    return joined(list(parquet_pieces(source, table, columns, notes, complain)))
+
+
+def parquet_pieces(source: Source, table: Table, columns: Columns, notes: Notes, complain: Complain) -> Iterator[Rows]:
+    """Read one Parquet file, its three columns only, piece by piece: groups of rows on all cores, of which few are in memory at a time.
 
     Parameters
     ----------
@@ -37,19 +45,42 @@ def read_parquet(source: Source, table: Table, columns: Columns, notes: Notes, c
     """
     pyarrow = load_extra("pyarrow", "reading Parquet", "arrow")
     try:
-        parquet = import_module("pyarrow.parquet")
-        file = parquet.ParquetFile(pyarrow.PythonFile(source.open()), pre_buffer=False)
-        chosen = choose_columns(file.schema_arrow.names, table, columns, source.path, notes)
-        text = str(file.schema_arrow.field(chosen.query).type) in ("string", "binary")
-        if text and file.schema_arrow.names.count(chosen.query) == 1:  # a query stands in many rows: its code is enough
-            file = parquet.ParquetFile(pyarrow.PythonFile(source.open()), read_dictionary=[chosen.query], pre_buffer=False)
-        # Threads of pyarrow would wait for each other to read through Python.
-        data = file.read(columns=chosen.names, use_threads=False)
+        schema = _parquet_file(source).schema_arrow
+        chosen = choose_columns(schema.names, table, columns, source.path, notes)
+        text = str(schema.field(chosen.query).type) in ("string", "binary")
+        coded = [chosen.query] if text and schema.names.count(chosen.query) == 1 else []  # a query stands in many rows: its code is enough
+        first = 0
+        for data in _parquet_tables(source, chosen.names, coded):
+            yield rows_from_table(data, table, chosen, source.path, complain, first=first)
+            first += data.num_rows
     except UnicodeDecodeError:
         raise foreign_names(source.path) from None
     except (pyarrow.ArrowException, OSError) as error:
         raise _damaged(source, "a Parquet file", error) from None
-    return rows_from_table(data, table, chosen, source.path, complain)
+
+
+def _parquet_file(source: Source, **options: Any) -> Any:
+    pyarrow, parquet = import_module("pyarrow"), import_module("pyarrow.parquet")
+    return parquet.ParquetFile(pyarrow.PythonFile(source.open()), pre_buffer=False, **options)
+
+
+def _parquet_tables(source: Source, names: list[str], coded: list[str]) -> Iterator[Any]:
+    """The columns of a file, a group of rows after the other; large groups in pieces. At least one table, which may be empty."""
+    file = _parquet_file(source, read_dictionary=coded)
+    metadata = file.metadata
+    sizes = [metadata.row_group(group).num_rows for group in range(metadata.num_row_groups)]
+    if not sum(sizes):
+        yield file.read(columns=names, use_threads=False)
+    elif max(sizes) > _MOST_ROWS:
+        from_batches = import_module("pyarrow").Table.from_batches
+        yield from (from_batches([batch]) for batch in file.iter_batches(_BATCH, columns=names, use_threads=False))
+    else:
+        # A file of its own for each group: threads of pyarrow would wait for each other to read through Python.
+        def read(group: int) -> Any:
+            own = _parquet_file(source, read_dictionary=coded, metadata=metadata)
+            return own.read_row_group(group, columns=names, use_threads=False)
+
+        yield from in_order(read, len(sizes), None)
 
 
 def read_arrow(source: Source, table: Table, columns: Columns, notes: Notes, complain: Complain) -> Rows:
@@ -103,7 +134,7 @@ def _damaged(source: Source, expected: str, error: Exception) -> FileFormatError
     return FileFormatError(source.path, 0, f"data that cannot be read ({str(error).splitlines()[0]})", expected)
 
 
-def rows_from_table(data: Any, table: Table, chosen: Chosen, where: str, complain: Complain) -> Rows:
+def rows_from_table(data: Any, table: Table, chosen: Chosen, where: str, complain: Complain, *, first: int = 0) -> Rows:
     """The three columns of a ``pyarrow.Table``.
 
     Parameters
@@ -118,6 +149,8 @@ def rows_from_table(data: Any, table: Table, chosen: Chosen, where: str, complai
         The table's name for messages.
     complain : callable
         Gets every row that cannot be used; rows count from 0.
+    first : int
+        Number of the first row.
 
     Examples
     --------
@@ -128,7 +161,7 @@ def rows_from_table(data: Any, table: Table, chosen: Chosen, where: str, complai
     >>> rows.queries[0], rows.values
     ('7', array([2.]))
     """
-    place = partial(_place, where)
+    place = partial(_place, where, first)
     bad = np.zeros(data.num_rows, bool)
 
     def report(kind: str, rows: Any, found: Callable[[int], str], expected: str) -> None:
@@ -160,8 +193,8 @@ def rows_from_table(data: Any, table: Table, chosen: Chosen, where: str, complai
     return Rows(queries.take(kept), documents.take(kept), values[kept], lambda row: place(kept[row]))
 
 
-def _place(where: str, row: int) -> Place:
-    return f"{where}: row {row} (counted from 0)", 0
+def _place(where: str, first: int, row: int) -> Place:
+    return f"{where}: row {first + row} (counted from 0)", 0
 
 
 def _decoded(column: Any, name: str, where: str) -> Any:
@@ -224,10 +257,11 @@ def _ids(column: Any, name: str, where: str) -> IdColumn:
         raise InputError(f"{where}: found column {name!r} of type {kind}, expected ids, which are text or whole numbers; {hint}")
     if len(column) == 0:
         return pack([])
-    array = column.cast(target).combine_chunks()
+    in_place = column.num_chunks == 1 and kind in ("string", "binary", "large_string", "large_binary")
+    array = column.chunk(0) if in_place else column.cast(target).combine_chunks()
     _, offsets, data = array.buffers()
-    starts = np.frombuffer(offsets, np.int64)[array.offset : array.offset + len(array) + 1]
-    return IdColumn(starts, b"" if data is None else data)
+    starts = np.frombuffer(offsets, np.int32) if str(array.type) in ("string", "binary") else np.frombuffer(offsets, np.int64)
+    return IdColumn(starts[array.offset : array.offset + len(array) + 1], b"" if data is None else data)
 
 
 def _coded(column: Any, name: str, where: str) -> IdColumn | None:

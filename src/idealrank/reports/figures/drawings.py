@@ -9,6 +9,7 @@ import re
 import subprocess
 import sys
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from functools import cache
 from importlib import resources
 from pathlib import Path
@@ -61,7 +62,7 @@ def check_room(what: str) -> None:
     limit = _address_limit()
     if limit is None:
         return
-    tried = [sys.executable, "-c", "import vl_convert; vl_convert.javascript_bundle()"]
+    tried = [sys.executable, "-P", "-c", "import vl_convert; vl_convert.javascript_bundle()"]
     if subprocess.run(tried, check=False, stdin=subprocess.DEVNULL, capture_output=True).returncode:  # noqa: S603  (no shell)
         raise InputError(
             f"{what}: the address space of this process is limited to {limit / 2**30:,.1f} GiB (ulimit -v), found that the drawing library "
@@ -80,7 +81,28 @@ def _address_limit() -> int | None:
     return None if soft == resource.RLIM_INFINITY else soft
 
 
-@cache
+_BUNDLING = [sys.executable, "-P", "-c", "import sys, vl_convert; sys.stdout.buffer.write(vl_convert.javascript_bundle().encode())"]
+_ahead: "list[subprocess.Popen[bytes]]" = []
+
+
+def bundle_ahead() -> None:
+    """Start to bundle Vega in a process of its own; `bundle` waits for it.
+
+    The engine of vl-convert holds Python's lock for two seconds, so a thread would not help. Only a package that is
+    installed is loaded, never a file of the folder.
+
+    Examples
+    --------
+    >>> bundle_ahead()
+    >>> "vegaEmbed" in bundle("a picture", "plots")
+    True
+    """
+    if sys.executable and not _ahead and not _script.cache_info().currsize:
+        with suppress(OSError):  # then it is bundled here, where it is needed
+            pipe, nothing = subprocess.PIPE, subprocess.DEVNULL
+            _ahead.append(subprocess.Popen(_BUNDLING, stdin=nothing, stdout=pipe, stderr=nothing))  # noqa: S603  (no shell)
+
+
 def bundle(what: str, extra: str) -> str:
     """Vega, Vega-Lite and Vega-Embed as one script; parameters and errors as of `vega`.
 
@@ -89,7 +111,14 @@ def bundle(what: str, extra: str) -> str:
     >>> "vegaEmbed" in bundle("a picture", "plots")
     True
     """
-    script: str = vega(what, extra).javascript_bundle()
+    library = vega(what, extra)
+    return _script(library)
+
+
+@cache
+def _script(library: Any) -> str:
+    said, failed = (_ahead[0].communicate()[0], _ahead.pop().returncode) if _ahead else (b"", 1)
+    script: str = library.javascript_bundle() if failed else said.decode()
     return script
 
 

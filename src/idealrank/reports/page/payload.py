@@ -7,9 +7,10 @@ import base64
 import json
 import math
 import zlib
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from itertools import islice
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -179,7 +180,7 @@ def payload(subject: Subject) -> dict[str, Any]:
     (['run'], ['q'], 'RR')
     """
     ids = shortened(queries_of(subject), None)
-    return _data(subject, ids, dict(_texts(subject))) | _lists(subject, len(subject.lists))
+    return _data(subject, ids, dict(_texts(subject))) | _lists(subject, list(_pieces(subject)))
 
 
 def fitted(subject: Subject, ids: Mapping[str, str], room: int, *, shorter: bool = False) -> Payload | None:
@@ -204,19 +205,21 @@ def fitted(subject: Subject, ids: Mapping[str, str], room: int, *, shorter: bool
     0
     """
     found = _data(subject, ids, {})
-    free = room - len(packed(_json(found)))
+    data = packed(_json(found))
+    free = room - len(data)
     if shorter and (free < 0 or len(packed(_json(found["queries"]))) > room * _SHARE_OF_IDS):
         return None
     texts = _some_texts(subject, free * _SHARE_OF_TEXTS)
-    found["texts"] = texts
-    data = packed(_json(found))
-    count = _estimate(subject, room - len(data))
-    lists = packed(_json(_lists(subject, count)))
-    while count and len(lists) > room - len(data):
-        count = max(0, int(count * (room - len(data)) / len(lists) * _STEP))
-        lists = packed(_json(_lists(subject, count)))
+    if texts:
+        found["texts"] = texts
+        data = packed(_json(found))
+    pieces = _fitting(subject, room - len(data))
+    lists = packed(_json(_lists(subject, pieces)))
+    while pieces and len(lists) > room - len(data):
+        pieces = pieces[: max(0, int(len(pieces) * (room - len(data)) / len(lists) * _STEP))]
+        lists = packed(_json(_lists(subject, pieces)))
     errors = {measure["text"]: values["error"] for measure, values in zip(found["measures"], found["values"], strict=True)}
-    return Payload(data, lists, len(texts), count, errors)
+    return Payload(data, lists, len(texts), len(pieces), errors)
 
 
 def queries_of(subject: Subject) -> list[str]:
@@ -329,14 +332,47 @@ def _some_texts(subject: Subject, room: float) -> dict[str, str]:
     return found
 
 
-def _lists(subject: Subject, count: int) -> dict[str, Any]:
-    """The first rankings, with the documents that are in them."""
+class _Piece(NamedTuple):
+    """Place and rankings of a query, and the documents that no query before it has, the first of which has a number."""
+
+    query: str
+    rankings: dict[str, Any]
+    documents: list[str]
+    first: int
+
+
+def _pieces(subject: Subject) -> Iterator[_Piece]:
     numbers: dict[str, int] = {}
     place = {query: number for number, query in enumerate(queries_of(subject))}
-    chosen = [query for query in subject.lists if query in place][:count]
-    lists = {str(place[query]): _query_lists(subject.lists[query], numbers) for query in chosen}
-    texts = {str(number): _snippet(subject.document_texts[name]) for name, number in numbers.items() if subject.document_texts.get(name)}
-    return {"documents": list(numbers), "documentTexts": texts, "lists": lists}
+    for query, lists in subject.lists.items():
+        if query in place:
+            known = len(numbers)
+            rankings = _query_lists(lists, numbers)
+            yield _Piece(str(place[query]), rankings, [*islice(reversed(numbers), len(numbers) - known)][::-1], known)
+
+
+def _fitting(subject: Subject, room: int) -> list[_Piece]:
+    """The first rankings, about as many as fit, without packing them all: each is deflated after the previous ones, and counted."""
+    found: list[_Piece] = []
+    measure = _Deflated()
+    for piece in _pieces(subject):
+        if measure.add([piece.rankings, piece.documents, _snippets(subject, piece)]) > room:
+            break
+        found.append(piece)
+    return found
+
+
+def _lists(subject: Subject, pieces: Sequence[_Piece]) -> dict[str, Any]:
+    """Rankings with the documents that are in them."""
+    texts = {number: text for piece in pieces for number, text in _snippets(subject, piece).items()}
+    documents = [name for piece in pieces for name in piece.documents]
+    return {"documents": documents, "documentTexts": texts, "lists": {piece.query: piece.rankings for piece in pieces}}
+
+
+def _snippets(subject: Subject, piece: _Piece) -> dict[str, str]:
+    """Texts of its documents, by number."""
+    texts = ((number, subject.document_texts.get(name)) for number, name in enumerate(piece.documents, piece.first))
+    return {str(number): _snippet(text) for number, text in texts if text}
 
 
 def _query_lists(lists: QueryLists, numbers: dict[str, int]) -> dict[str, Any]:
@@ -367,20 +403,6 @@ def _added(added: float | None) -> float | None:
 
 def _snippet(text: str) -> str:
     return text if len(text) <= _SNIPPET else f"{text[: _SNIPPET - 1]}…"
-
-
-def _estimate(subject: Subject, room: int) -> int:
-    """Estimate the number of rankings that fit, without packing them all: each is deflated after the previous ones, and counted."""
-    numbers: dict[str, int] = {}
-    measure = _Deflated()
-    for count, lists in enumerate(subject.lists.values()):
-        known = len(numbers)
-        one = _query_lists(lists, numbers)
-        new = list(numbers)[known:]
-        texts = {str(numbers[name]): _snippet(subject.document_texts[name]) for name in new if subject.document_texts.get(name)}
-        if measure.add([one, new, texts]) > room:
-            return count
-    return len(subject.lists)
 
 
 class _Deflated:
