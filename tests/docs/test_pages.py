@@ -8,13 +8,11 @@ from tests import in_process
 from tests.docs.blocks import ROOT, complaints_of
 
 FOLDERS = [ROOT.glob("*.md"), ROOT.glob("docs/**/*.md"), ROOT.glob("examples/*/*.md")]
+# Several reports, simulations, repositories, whole searches or many users each.
 LONG = {
-    "report.md",
-    "from-gate-to-query.md",
-    "which-test.md",
-    "history.md",
-    "recommender-shop.md",
-}  # several reports, simulations, or repositories, or many users
+    "choosing-discount-and-cutoff.md", "from-gate-to-query.md", "history.md", "recommender-shop.md", "report.md", "robust.md",
+    "what-ndcg-can-tell.md", "which-test.md", "your-own-measure.md",
+}  # fmt: skip
 PAGES = sorted(path for folder in FOLDERS for path in folder if "site" not in path.parts)
 
 
