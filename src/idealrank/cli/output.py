@@ -134,7 +134,7 @@ def write_report(report: str | Iterable[str] | list[Part], path: str | None, lay
     else:
         write([report] if isinstance(report, str) else cast("Iterable[str]", report), path, layout)
     other = _LAYOUTS.get(Path(path or "").suffix.lower(), layout)
-    if layout in ("table", "text") and other != layout:
+    if layout in FORMATS and FORMATS[layout].use == "people" and other != layout:
         console.say("note", f"{path}: written as text to read, not as {FORMATS[other].title}; --format sets the format")
 
 

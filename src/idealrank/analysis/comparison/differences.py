@@ -383,8 +383,8 @@ class Comparison(WithWarnings):
         Examples
         --------
         >>> import idealrank as ir
-        >>> qrels = {f"q{i}": {"x": 1} for i in range(9)}
-        >>> bad, good = ({q: ranking for q in qrels} for ranking in (["y", "x"], ["x"]))
+        >>> qrels = {f"q{i}": {"x": 1, "y": 0} for i in range(9)}
+        >>> bad, good = ({q: ranking for q in qrels} for ranking in (["y", "x"], ["x", "y"]))
         >>> found = ir.compare(qrels, bad, good, measures="HR@1", names=["BM25", "ours"], baseline="BM25")
         >>> print(found.paper_table("table", labels={"HR@1": "HR@1"}).splitlines()[2])
         ours  1.0000*†

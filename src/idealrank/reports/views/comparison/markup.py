@@ -231,8 +231,8 @@ def paper_text(
     Examples
     --------
     >>> import idealrank as ir
-    >>> qrels = {f"q{i}": {"x": 1} for i in range(9)}
-    >>> found = ir.compare(qrels, {q: ["y", "x"] for q in qrels}, {q: ["x"] for q in qrels}, measures="RR", baseline="A")
+    >>> qrels = {f"q{i}": {"x": 1, "y": 0} for i in range(9)}
+    >>> found = ir.compare(qrels, {q: ["y", "x"] for q in qrels}, {q: ["x", "y"] for q in qrels}, measures="RR", baseline="A")
     >>> print(paper_text(found, "markdown", labels={"B": "ours", "MRR": "MRR"}).splitlines()[3])
     | ours | **1.0000**† |
     """
