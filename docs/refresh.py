@@ -60,6 +60,12 @@ def rows_of(table: str, compared: list[str]) -> str:
     return "\n".join(["| job | compared with | result |", "|---|---|---|", *(jobs[name] for name in compared)])
 
 
+def rewritten(found: re.Match[str], table: str) -> str:
+    """A marked part with another table; as it is if the words are those already there, however they are wrapped."""
+    text = f"{found[1]}{table}\n\n{found[found.re.groups]}"
+    return found[0] if found[0].split() == text.split() else text
+
+
 def refresh(page: Path) -> bool:
     """Rewrite one page; whether it changed."""
     before = text = page.read_text(encoding="utf-8")
@@ -70,9 +76,9 @@ def refresh(page: Path) -> bool:
                 text = text.replace(block.text, renewed(block), 1)
     if SPEED.exists():
         table = SPEED.read_text(encoding="utf-8").strip()
-        text = ROWS.sub(lambda found: f"{found[1]}{rows_of(table, found[2].split('; '))}\n\n{found[3]}", text)
-        text = MARKED.sub(lambda found: f"{found[1]}\n{table}\n\n{found[2]}", text)
-    text = JOB.sub(lambda found: f"{found[1]}\n{SPEED.with_name(found[2] + '.md').read_text(encoding='utf-8').strip()}\n\n{found[3]}", text)
+        text = ROWS.sub(lambda found: rewritten(found, rows_of(table, found[2].split("; "))), text)
+        text = MARKED.sub(lambda found: rewritten(found, f"\n{table}"), text)
+    text = JOB.sub(lambda found: rewritten(found, f"\n{SPEED.with_name(found[2] + '.md').read_text(encoding='utf-8').strip()}"), text)
     if text != before:
         page.write_text(text, encoding="utf-8")
     return text != before

@@ -4,6 +4,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+from docs.refresh import SPEED, refresh
 from tests.docs.blocks import ROOT, complaints_of
 
 STALE = """\
@@ -34,3 +35,16 @@ def test_commands_without_output_run_and_the_status_is_that_of_the_one_before(tm
     assert page.read_text(encoding="utf-8") == FRESH
     assert complaints_of(page) == []
     assert [path.name for path in tmp_path.iterdir()] == ["page.md"]
+
+
+def test_the_table_of_speed_is_replaced_only_if_its_words_differ(tmp_path: Path) -> None:
+    page = tmp_path / "page.md"
+    table = SPEED.read_text(encoding="utf-8").strip()
+    wrapped, stale = table.replace(". ", ".\n"), table.replace("faster", "slower")
+    assert len({wrapped, stale, table}) == 3
+    for before, after in ((wrapped, wrapped), (stale, table)):
+        page.write_text(f"<!-- speed -->\n\n{before}\n\n<!-- end of speed -->\n", encoding="utf-8")
+
+        assert refresh(page) == (before != after)
+
+        assert page.read_text(encoding="utf-8") == f"<!-- speed -->\n\n{after}\n\n<!-- end of speed -->\n"

@@ -18,6 +18,7 @@ from idealrank.errors import InputError
 from idealrank.evaluation.evaluate import evaluate, evaluate_lists
 from idealrank.measures import MEASURES
 from idealrank.measures.dcg import NDCG
+from idealrank.measures.facts import families
 from idealrank.measures.measure import Measure
 from idealrank.testing import Grades, conventions, judgments, lists, measures
 from idealrank.testing.strategies import DOCUMENTS, SCORES
@@ -32,6 +33,13 @@ GRADES = (-2, -1, 0, 0.5, 1, 2, 2.5, 3)
 WHOLE_GRADES = (-2, -1, 0, 1, 2, 3)
 EXAMPLES = settings().max_examples // 2
 OF_GRADES = [name for name, cls in MEASURES.items() if not cls.needs and cls.aggregate != "text"]
+
+
+def test_every_family_has_its_oracles_in_the_file_of_its_name() -> None:
+    expected = {family: {cls.name for cls in classes} & {*OF_GRADES} for family, classes in families().items()}
+    found = {family: {*tables["VALUES"]} for family, tables in naive.FAMILIES.items() if "VALUES" in tables}
+
+    assert found == {family: names for family, names in expected.items() if names}
 
 
 @cache  # a strategy is checked when it is first drawn from

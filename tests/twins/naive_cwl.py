@@ -31,7 +31,7 @@ def _inst(options: Mapping[str, str], rank: int, gained: float, total: float, de
     return float(((rank + goal + missing - 1) / (rank + goal + missing)) ** 2)
 
 
-def _insq(options: Mapping[str, str], rank: int, gained: float, total: float, deepest: int) -> float:
+def insq(options: Mapping[str, str], rank: int, gained: float, total: float, deepest: int) -> float:
     return float(((rank + 2 * _goal(options) - 1) / (rank + 2 * _goal(options))) ** 2)
 
 
@@ -49,25 +49,21 @@ def _tbg(options: Mapping[str, str], rank: int, gained: float, total: float, dee
 
 CONTINUE: dict[str, Continue] = {
     "INST": _inst,
-    "INSQ": _insq,
+    "INSQ": insq,
     "BPM": _bpm,
     "SDCG": _sdcg,
     "TBG": _tbg,
     "GP": lambda options, rank, gained, total, deepest: float(rank < deepest),
-    "NERR8": lambda options, rank, gained, total, deepest: (1 - gained) * (rank < deepest),
-    "NERR9": lambda options, rank, gained, total, deepest: rank / (rank + 1) * (1 - gained) * (rank < deepest),
-    "NERR10": lambda options, rank, gained, total, deepest: float(options.get("p", "0.9")) * (1 - gained),
-    "NERR11": lambda options, rank, gained, total, deepest: _insq(options, rank, gained, total, deepest) * (1 - gained),
 }
 
 
 @lru_cache(maxsize=4096)
-def numbers(name: str, chosen: tuple[tuple[str, str], ...], gains: tuple[float, ...]) -> dict[str, float]:
+def numbers(going: Continue, chosen: tuple[tuple[str, str], ...], gains: tuple[float, ...]) -> dict[str, float]:
     """The five numbers of a list of gains, one for every rank that a user may reach."""
     options = dict(chosen)
     totals = list(accumulate(gains))
     rows = enumerate(zip(gains, totals, strict=True), 1)
-    going_on = [CONTINUE[name](options, rank, gained, total, len(gains)) for rank, (gained, total) in rows]
+    going_on = [going(options, rank, gained, total, len(gains)) for rank, (gained, total) in rows]
     assert all(0 <= chance <= 1 + 1e-12 for chance in going_on)
     views = list(accumulate(going_on[:-1], lambda view, chance: view * chance, initial=1.0))
     stops = [view * (1 - chance) for view, chance in zip(views, going_on, strict=True)]
@@ -82,17 +78,22 @@ def numbers(name: str, chosen: tuple[tuple[str, str], ...], gains: tuple[float, 
     }
 
 
-def _value(asked: Asked, order: list[Entry], query: Query) -> float:
-    deepest = int(asked.limit(query.length)) if asked.cutoff else 1000
-    name, _, of = asked.options.get("of", "EU").partition("-")
-    chosen = tuple(sorted(asked.options.items()))
-    padded: list[Entry] = [*order[:deepest], *[None] * (deepest - len(order))]
-    low = numbers(asked.name, chosen, tuple(gain(asked, entry, query) for entry in padded))
-    if name != "residual":
-        return low[name]
-    high = numbers(asked.name, chosen, tuple(1.0 if entry is None else gain(asked, entry, query) for entry in padded))
-    return high[of or "EU"] - low[of or "EU"]
+def value_of(going: Continue) -> Value:
+    """The measure of users who go on in this way."""
+
+    def value(asked: Asked, order: list[Entry], query: Query) -> float:
+        deepest = int(asked.limit(query.length)) if asked.cutoff else 1000
+        name, _, of = asked.options.get("of", "EU").partition("-")
+        chosen = tuple(sorted(asked.options.items()))
+        padded: list[Entry] = [*order[:deepest], *[None] * (deepest - len(order))]
+        low = numbers(going, chosen, tuple(gain(asked, entry, query) for entry in padded))
+        if name != "residual":
+            return low[name]
+        high = numbers(going, chosen, tuple(1.0 if entry is None else gain(asked, entry, query) for entry in padded))
+        return high[of or "EU"] - low[of or "EU"]
+
+    return value
 
 
-VALUES: dict[str, Value] = dict.fromkeys(CONTINUE, _value)
+VALUES: dict[str, Value] = {name: value_of(going) for name, going in CONTINUE.items()}
 GAINS: dict[str, Gain] = dict.fromkeys(CONTINUE, gain)

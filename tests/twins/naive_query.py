@@ -176,6 +176,11 @@ def is_relevant(asked: Asked, grade: Entry) -> bool:
     return grade is not None and grade >= float(asked.options.get("rel", "1"))
 
 
+def is_rejected(asked: Asked, entry: Entry) -> bool:
+    """Judged, and found not relevant."""
+    return entry is not None and not isinstance(entry, Pooled) and not is_relevant(asked, entry)
+
+
 def gain_of(asked: Asked, grade: float) -> float:
     """What a grade is worth."""
     name = asked.options.get("gain", "linear")

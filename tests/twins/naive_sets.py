@@ -20,15 +20,6 @@ def f_measure(asked: Asked, order: list[Entry], query: Query) -> float | None:
     return (1 + beta) * p * r / (beta * p + r)
 
 
-def f_of_the_top(asked: Asked, order: list[Entry], query: Query) -> float | None:
-    """The same of the first k ranks; those the list lacks are not relevant."""
-    found, total = len(relevant_ranks(asked, order, query)), n_relevant(asked, query)
-    if not total or not found:
-        return 0.0 if total else undefined(asked)
-    p, r, beta = found / asked.limit(query.length), found / total, float(asked.options.get("beta", "1"))
-    return (1 + beta) * p * r / (beta * p + r)
-
-
 def average_precision(asked: Asked, order: list[Entry], query: Query) -> float | None:
     """Precision times recall."""
     found, total = len(relevant_ranks(asked, order, query)), n_relevant(asked, query)
@@ -37,4 +28,4 @@ def average_precision(asked: Asked, order: list[Entry], query: Query) -> float |
     return (found / query.length) * (found / total) if found else 0.0
 
 
-VALUES: dict[str, Value] = {"SetP": precision, "SetF": f_measure, "F": f_of_the_top, "SetAP": average_precision}
+VALUES: dict[str, Value] = {"SetP": precision, "SetF": f_measure, "SetAP": average_precision}

@@ -11,6 +11,7 @@ from hypothesis import given
 import idealrank as ir
 from idealrank.conventions import PRESETS, SWITCHES, Convention, Proof, presets
 from idealrank.conventions.presets import later_defaults, switches_fingerprint
+from idealrank.conventions.switches import ROWS
 from idealrank.errors import OptionError
 from idealrank.measures.rules import Rules
 from idealrank.store.diff import changes
@@ -24,20 +25,7 @@ NAMES = (
     "rankkit",
 )  # fmt: skip
 
-WORDS = {
-    "ties": ("docid", "docid-ascending", "input", "expected", "best", "worst"),
-    "duplicates": ("error", "first", "last", "best", "twice"),
-    "without_judgments": ("left-out", "evaluated"),
-    "missing": ("zero", "left-out", "error"),
-    "negative": ("kept", "zero", "removed", "error"),
-    "no_relevant": ("zero", "one", "nan", "left-out", "quotient"),
-    "ideal": ("judged", "returned", "hits", "uncut"),
-    "grades": ("given", "truncated", "minimum"),
-    "rounding": ("none", "round-2", "round-5", "floor-2"),
-    "unjudged": ("not-relevant", "skipped", "error"),
-    "score": ("float64", "float32"),
-    "recall_points": ("rounded", "truncated"),
-}
+WORDS = {switch: row.values for switch, row in ROWS.items() if row.open_values is None}
 
 
 def test_the_presets_have_the_agreed_names() -> None:

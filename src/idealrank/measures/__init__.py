@@ -13,10 +13,10 @@ if TYPE_CHECKING:
 
 # Family by family: the module, and its classes by the name that stands in texts.
 _FAMILIES: dict[str, dict[str, str]] = {
-    "dcg": {"nDCG": "NDCG", "DCG": "DCG", "iDCG": "IdealDCG"},
-    "binary": {"AP": "AP", "RR": "RR", "P": "P", "R": "R", "F": "F"},
-    "cascade": {"ERR": "ERR", "RBP": "RBP"},
-    "precision": {
+    "dcg": {"nDCG": "NDCG", "DCG": "DCG", "iDCG": "IdealDCG"},  # gains with a discount, and their ideal
+    "binary": {"AP": "AP", "RR": "RR", "P": "P", "R": "R", "F": "F"},  # relevant or not, at a fixed rank or over the whole list
+    "cascade": {"ERR": "ERR", "RBP": "RBP"},  # users who stop by chance, rank by rank
+    "precision": {  # precision elsewhere than at a fixed rank
         "Rprec": "Rprec",
         "Success": "Success",
         "RelP": "RelativeP",
@@ -24,8 +24,8 @@ _FAMILIES: dict[str, dict[str, str]] = {
         "IPrec": "IPrec",
         "11ptAP": "ElevenPointAP",
     },
-    "sets": {"SetP": "SetP", "SetF": "SetF", "SetAP": "SetAP"},
-    "preference": {
+    "sets": {"SetP": "SetP", "SetF": "SetF", "SetAP": "SetAP"},  # the returned documents without their order
+    "preference": {  # preferences between two documents
         "prefs_num_prefs_poss": "NumPrefsPoss",
         "prefs_num_prefs_ful": "NumPrefsFul",
         "prefs_simp": "PrefsSimp",
@@ -33,19 +33,19 @@ _FAMILIES: dict[str, dict[str, str]] = {
         "prefs_avgjg": "PrefsAvgJG",
         "prefs_avgjg_Rnonrel": "PrefsAvgJGRnonrel",
     },
-    "cwl": {"INST": "INST", "INSQ": "INSQ", "BPM": "BPM", "SDCG": "SDCG", "TBG": "TBG", "GP": "GP"},
-    "nerr": {"NERR8": "NERR8", "NERR9": "NERR9", "NERR10": "NERR10", "NERR11": "NERR11"},
-    "groups": {"AP_avgjg": "APAvgJG", "P_avgjg": "PAvgJG", "Rprec_avgjg": "RprecAvgJG"},
-    "order": {
+    "cwl": {"INST": "INST", "INSQ": "INSQ", "BPM": "BPM", "SDCG": "SDCG", "TBG": "TBG", "GP": "GP"},  # users of the C/W/L framework
+    "nerr": {"NERR8": "NERR8", "NERR9": "NERR9", "NERR10": "NERR10", "NERR11": "NERR11"},  # nearly ERR, users who stop when satisfied
+    "groups": {"AP_avgjg": "APAvgJG", "P_avgjg": "PAvgJG", "Rprec_avgjg": "RprecAvgJG"},  # means over assessors
+    "order": {  # pairs in the right order
         "AUC": "AUC",
         "Accuracy": "Accuracy",
         "OPA": "OPA",
         "GradeTauAP": "GradeTauAP",
         "GradeWTau": "GradeWeightedTau",
     },
-    "tau_rho": {"GradeTau": "GradeTau", "GradeRho": "GradeRho"},
-    "rank_dcg": {"RankDCG": "RankDCG"},
-    "labels": {
+    "tau_rho": {"GradeTau": "GradeTau", "GradeRho": "GradeRho"},  # correlation with the grades, over whole lists
+    "rank_dcg": {"RankDCG": "RankDCG"},  # a whole order between its worst and its best
+    "labels": {  # measures of learning to rank and of labels
         "ARP": "ARP",
         "PWA": "PWA",
         "LRAP": "LRAP",
@@ -53,21 +53,21 @@ _FAMILIES: dict[str, dict[str, str]] = {
         "RankingLoss": "RankingLoss",
         "Compat": "Compat",
     },
-    "ntcir": {"Q": "QMeasure", "O": "OMeasure", "P+": "PPlus", "NCU": "NCU", "nERR": "NERR"},
-    "total_recall": {"LastRel": "LastRel", "WSS": "WSS", "RecallArea": "RecallArea"},
-    "bpref": {"Bpref": "Bpref", "GMBpref": "GMBpref", "infAP": "InfAP"},
-    "graded": {"G": "G", "binG": "BinG", "RnDCG": "RNDCG", "nDCG_rel": "NDCGRel"},
-    "yaap": {"YAAP": "YAAP"},
-    "utility": {"Utility": "Utility"},
-    "judgedness": {"Judged": "JudgedShare", "Unjudged": "Unjudged"},
-    "counts": {
+    "ntcir": {"Q": "QMeasure", "O": "OMeasure", "P+": "PPlus", "NCU": "NCU", "nERR": "NERR"},  # blended ratios of NTCIR
+    "total_recall": {"LastRel": "LastRel", "WSS": "WSS", "RecallArea": "RecallArea"},  # the effort of finding everything
+    "bpref": {"Bpref": "Bpref", "GMBpref": "GMBpref", "infAP": "InfAP"},  # judged documents alone
+    "graded": {"G": "G", "binG": "BinG", "RnDCG": "RNDCG", "nDCG_rel": "NDCGRel"},  # gain measures of trec_eval
+    "yaap": {"YAAP": "YAAP"},  # log odds
+    "utility": {"Utility": "Utility"},  # the worth of a set, by its contingency table
+    "judgedness": {"Judged": "JudgedShare", "Unjudged": "Unjudged"},  # shares of judged and unjudged documents
+    "counts": {  # counts of documents and queries
         "NumQ": "NumQ",
         "NumRet": "NumRet",
         "NumRel": "NumRel",
         "NumRelRet": "NumRelRet",
         "NumNonrelJudgedRet": "NumNonrelJudgedRet",
     },
-    "relstring": {"RelString": "RelString"},
+    "relstring": {"RelString": "RelString"},  # texts
 }
 
 # Measures of two runs, which `idealrank.overlap` computes.

@@ -1,0 +1,73 @@
+"""DCG, its ideal and nDCG from their definitions, one rank after the other."""
+
+import math
+from collections.abc import Sequence
+from fractions import Fraction
+
+from tests.twins.naive_query import Asked, Entry, Query, Value, gain_of, undefined
+
+
+def _weight(asked: Asked, rank: int, length: int) -> float:
+    name = asked.options.get("discount", "log2")
+    family, _, rest = name.partition("(")
+    parameter = float(rest[:-1]) if rest else 2.0
+    if name.startswith("["):
+        weights = [float(weight) for weight in name.strip("[]").split(",")]
+        return weights[rank - 1] if rank <= len(weights) else 0.0
+    if family in ("log", "log2"):
+        return math.log(parameter) / math.log(rank + 1)
+    if family == "jarvelin":
+        return 1.0 if rank < parameter else math.log(parameter) / math.log(rank)
+    if family == "zipf":
+        return 1.0 / float(rank**parameter)
+    if family == "geometric":
+        return float(parameter**-rank) if parameter > 1 else float(parameter**rank)
+    assert family == "linear", name
+    return max(length - rank, 0)
+
+
+def _cents(number: Fraction) -> Fraction:
+    """Down to two decimals; what misses a hundredth by a binary error is that hundredth."""
+    return Fraction(math.floor(number * 100 + Fraction(1, 10**9)), 100)
+
+
+def _sum(asked: Asked, gains: Sequence[float], limit: float, length: int) -> float:
+    """Sum of gain x weight over a list of gains, best place first."""
+    weighted = [(gain, _weight(asked, rank, length)) for rank, gain in enumerate(gains, 1) if rank <= limit]
+    if asked.options.get("rounding") == "floor-2":
+        return float(sum(_cents(Fraction(gain) * Fraction(weight)) for gain, weight in weighted))
+    return math.fsum(gain * weight for gain, weight in weighted)
+
+
+def _dcg(asked: Asked, order: list[Entry], query: Query) -> float:
+    gains = [0.0 if grade is None else gain_of(asked, grade) for grade in order]
+    return _sum(asked, gains, asked.limit(query.length), query.length)
+
+
+def ideal_dcg(asked: Asked, order: list[Entry], query: Query) -> float:
+    limit, ideal = asked.limit(query.length), asked.options.get("ideal", "judged")
+    gains = [gain_of(asked, grade) for grade in query.judged]
+    if ideal == "returned":
+        gains = [0.0 if grade is None else gain_of(asked, grade) for grade in order]
+    if ideal == "hits":
+        limit = min(limit, max(query.length, 1))
+    return _sum(asked, sorted(gains, reverse=True), math.inf if ideal == "uncut" else limit, query.length)
+
+
+def _ndcg(asked: Asked, order: list[Entry], query: Query) -> float | None:
+    ideal = ideal_dcg(asked, order, query)
+    quotient = asked.options.get("no_relevant") == "quotient"
+    if ideal == 0 or (ideal < 0 and not quotient):
+        return undefined(asked)
+    dcg = _dcg(asked, order, query)
+    if asked.options.get("rounding") == "floor-2":
+        return float(_cents(_decimal(dcg) / _decimal(ideal)))
+    return dcg / ideal
+
+
+def _decimal(number: float) -> Fraction:
+    """The decimal fraction that a sum of hundredths stands for."""
+    return Fraction(f"{number:.2f}")
+
+
+VALUES: dict[str, Value] = {"nDCG": _ndcg, "DCG": _dcg, "iDCG": ideal_dcg}
