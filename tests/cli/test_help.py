@@ -99,10 +99,11 @@ def examples(text: str) -> list[str]:
 
 
 ALL_EXAMPLES = [example for epilog in (main.cli.epilog, *(command_of(name).epilog for name in OWN)) for example in examples(epilog or "")]
+LONG = ("idealrank theory figures", "idealrank theory distinguish")  # drawings and simulations; other examples of theory are short
 
 
 @pytest.mark.skipif(shutil.which("zcat") is None, reason="an example decompresses with zcat")
-@pytest.mark.parametrize("example", ALL_EXAMPLES)
+@pytest.mark.parametrize("example", [pytest.param(one, marks=pytest.mark.slow if one.startswith(LONG) else ()) for one in ALL_EXAMPLES])
 def test_every_example_of_the_help_runs(example: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     assert len(ALL_EXAMPLES) >= 12
     for path in DATA.iterdir():

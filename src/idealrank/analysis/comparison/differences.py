@@ -119,8 +119,9 @@ class Difference(DifferenceRow):
 
     def as_dict(self) -> dict[str, Any]:
         """Everything but the measure by name; None for what is not finite; slices and the judge, where there are any."""
-        left_out = ("measure", "slices", *(["judge"] if self.judge is None else []))
-        found = {name: value for name, value in replace(self, slices=None).record().items() if name not in left_out}
+        found = {name: value for name, value in replace(self, slices=None).record().items() if name not in ("measure", "slices")}
+        if self.judge is None:
+            del found["judge"]
         return found if self.slices is None else found | {"slices": self.slices.by_name()}
 
     def reversed(self) -> Self:
@@ -133,12 +134,12 @@ class Difference(DifferenceRow):
         >>> (found := ir.compare(a, b)["RR"].reversed()).difference, found.wins
         (0.25, 1)
         """
-        slices, tipping, judge = self.slices, self.tipping, self.judge
+        slices, tipping = self.slices, self.tipping
         return replace(
             super().reversed(),
             slices=None if slices is None else slices.reversed(),
             tipping=None if tipping is None else tipping.reversed(),
-            judge=None if judge is None else judge.reversed(),
+            judge=None if self.judge is None else self.judge.reversed(),
         )
 
 
