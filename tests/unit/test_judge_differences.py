@@ -10,7 +10,7 @@ import idealrank as ir
 from idealrank.analysis.comparison.judge_differences import JudgeDifference
 from idealrank.errors import IncompatibleError, InputError
 from idealrank.reports.table.text import parts_text
-from idealrank.reports.views.comparison.comparison import comparison_json, comparison_parts, comparison_rows
+from idealrank.reports.views.comparison.comparison import comparison_json, comparison_parts
 from idealrank.reports.views.comparison.markup import comparison_markdown
 from idealrank.reports.views.gate.gate import gate_json, gate_parts
 
@@ -48,13 +48,12 @@ def test_records_have_the_judge_only_if_there_is_one() -> None:
     alone, found = (ir.compare(PEOPLE, OLD, NEW, measures="nDCG@2", judge_qrels=judge) for judge in (None, JUDGE))
 
     record = json.loads("".join(comparison_json(found)))["pairs"][0]["measures"]["nDCG@2"]
-    titles, cells = comparison_rows(found)
-    row = dict(zip(titles, cells, strict=True))
+    (row,) = found.records()
 
     assert "judge" not in json.loads("".join(comparison_json(alone)))["pairs"][0]["measures"]["nDCG@2"]
     assert record["verdict"] == row["verdict"] == "undecided"
     assert record["judge"]["contradicts"] is True
-    assert float(row["judge_difference"]) == record["judge"]["difference"] > 0
+    assert row["judge_difference"] == record["judge"]["difference"] > 0
     assert record["judge"]["n"] == 14  # two more than people have, which neither run answers
 
 
