@@ -10,7 +10,7 @@ from idealrank.analysis.comparison.ranking_overlaps import Rankings
 from idealrank.analysis.comparison.requirements import WithWarnings
 from idealrank.analysis.comparison.slice_differences import Slices, opposite, reversed_interval
 from idealrank.analysis.comparison.standings import Groups, RunMean, groups_of
-from idealrank.analysis.comparison.tipping import Tipping
+from idealrank.analysis.comparison.tipping import GradeBounds, Tipping
 from idealrank.conventions import Convention
 from idealrank.data.interchange import finite, frame_of
 from idealrank.errors import OptionError
@@ -96,6 +96,9 @@ class Difference:
         Share of unjudged documents that would have to be relevant for the difference to go or to turn; None where it is not known.
     tipping_reason : str or None
         Reason why it is unknown.
+    bounds : GradeBounds or None
+        Lowest and highest difference over all grades of the unjudged documents, by the primary measure of up to ten runs, if that is
+        nDCG, DCG, P, R, RBP or RR with a cutoff; None without unjudged documents.
     slices : Slices or None
         The same on slices of the queries, corrected as a family of their own; None where no slices were given.
 
@@ -137,6 +140,7 @@ class Difference:
     judged_reason: str | None = None
     tipping: Tipping | None = None
     tipping_reason: str | None = NOT_LOOKED
+    bounds: GradeBounds | None = None
     slices: Slices | None = None
 
     def as_dict(self) -> dict[str, Any]:
@@ -144,6 +148,7 @@ class Difference:
         whole = asdict(replace(self, slices=None))
         found: dict[str, Any] = {name: finite(value) for name, value in whole.items() if name not in ("measure", "slices")}
         found["interval"] = [finite(end) for end in self.interval]
+        found["bounds"] = None if self.bounds is None else self.bounds.as_dict()
         return found if self.slices is None else found | {"slices": self.slices.by_name()}
 
     def reversed(self) -> "Difference":
@@ -162,7 +167,7 @@ class Difference:
             interval=reversed_interval(self.interval, self.about), verdict=opposite(self.verdict), effect=0.0 - self.effect,
             wins=self.losses, losses=self.wins, unjudged_a=self.unjudged_b, unjudged_b=self.unjudged_a,
             difference_judged=None if judged is None else 0.0 - judged, slices=None if self.slices is None else self.slices.reversed(),
-            tipping=None if tipping is None else tipping.reversed(),
+            tipping=None if tipping is None else tipping.reversed(), bounds=None if self.bounds is None else self.bounds.reversed(),
         )  # fmt: skip
 
 
@@ -481,6 +486,8 @@ def flat_record(pair: Pair, row: Difference) -> dict[str, Any]:
             record |= dict(zip(("interval_low", "interval_high"), value, strict=True))
         elif name == "tipping":
             record |= {f"tipping_{part}": None if value is None else value[part] for part in ("significance", "sign", "likely", "reaches")}
+        elif name == "bounds":
+            record |= {f"bounds_{part}": None if value is None else value[part] for part in ("low", "high")}
         else:
             record[name] = value
     return record
