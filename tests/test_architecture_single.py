@@ -102,8 +102,8 @@ def lazy_names(sources: Sources) -> list[str]:
 # Words of features: the same in every room that has to do with one.
 FEATURES = {
     "advice", "agreement", "attribution", "bounds", "check", "comparison", "conventions", "correction", "diff", "distinguishability",
-    "evaluate", "evaluation", "explanation", "feasible", "gate", "history", "judge", "limits", "measures", "notebook", "overlap",
-    "parquet", "progress", "robustness", "seeds", "sql", "store", "systems", "theory", "trec", "tuning",
+    "evaluate", "evaluation", "explanation", "feasible", "gate", "history", "judge", "limits", "measures", "no_answer", "notebook",
+    "overlap", "parquet", "progress", "robustness", "seeds", "sql", "store", "systems", "theory", "trec", "tuning",
 }  # fmt: skip
 
 

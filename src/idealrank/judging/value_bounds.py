@@ -92,7 +92,10 @@ class Bounds:
 
     @property
     def residual(self) -> FloatArray:
-        """Largest rise of each value, ``high - value``, shape (n_queries,): the residual of the measure for the documents returned."""
+        """Largest rise of each value, ``high - value``, shape (n_queries,): the residual of the measure for the documents returned.
+
+        Below 0 only for measures that tell an unjudged document from a document of grade 0, such as infAP.
+        """
         return self.high - self.value
 
     def as_dict(self) -> dict[str, Any]:

@@ -5,12 +5,13 @@ from dataclasses import asdict, dataclass, field, replace
 from typing import Any, Literal, TypeAlias, TypeVar
 
 from idealrank._lazy import repr_html
+from idealrank.analysis.comparison.bounds import GradeBounds
 from idealrank.analysis.comparison.places import NO_RANKINGS
 from idealrank.analysis.comparison.ranking_overlaps import Rankings
 from idealrank.analysis.comparison.requirements import WithWarnings
 from idealrank.analysis.comparison.slice_differences import Slices, opposite, reversed_interval
 from idealrank.analysis.comparison.standings import Groups, RunMean, groups_of
-from idealrank.analysis.comparison.tipping import GradeBounds, Tipping
+from idealrank.analysis.comparison.tipping import Tipping
 from idealrank.conventions import Convention
 from idealrank.data.interchange import finite, frame_of
 from idealrank.errors import OptionError

@@ -4,11 +4,12 @@ import math
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, replace
 from functools import cached_property, partial
-from typing import Any, Literal, NamedTuple, cast
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 from scipy.special import stdtrit
 
+from idealrank.analysis.comparison.bounds import GradeBounds
 from idealrank.analysis.comparison.places import (
     ByRank,
     KeyArray,
@@ -20,12 +21,8 @@ from idealrank.analysis.comparison.places import (
     unjudged_keys,
 )
 from idealrank.analysis.comparison.query_table import rows_in
-from idealrank.data.interchange import finite
-from idealrank.data.judged import Judged
 from idealrank.data.types import BoolArray, FloatArray, IntArray
-from idealrank.errors import OptionError
 from idealrank.evaluation.evaluate import Evaluation
-from idealrank.judging.value_bounds import difference_bounds_of
 from idealrank.measures.measure import Measure
 from idealrank.stats.design import Design, linear_mean
 
@@ -155,63 +152,6 @@ class Tipping:
         """Return the tipping point of the difference a - b."""
         side: Literal["a", "b"] | None = None if self.side is None else "b" if self.side == "a" else "a"
         return replace(self, side=side, unjudged_a=self.unjudged_b, unjudged_b=self.unjudged_a)
-
-
-@dataclass(frozen=True, kw_only=True)
-class GradeBounds:
-    """Lowest and highest mean difference of two runs over all grades of the documents that either shows unjudged within the cutoff.
-
-    Some grades attain both: see `idealrank.judging.difference_bounds`. A tipping point says
-    which grades would be likely; bounds hold for all of them.
-
-    Attributes
-    ----------
-    low, high : float
-        Means over the queries compared, weighted if these have weights.
-    either : int
-        Number of queries in which either run may have the higher value.
-    max_grade : float
-        Highest grade of an unjudged document: the highest grade judged, at least 1.
-    depth : int
-        The cutoff.
-    """
-
-    low: float
-    high: float
-    either: int
-    max_grade: float
-    depth: int
-
-    @classmethod
-    def of(cls, a: Evaluation, b: Evaluation, measure: Measure, queries: Sequence[str], design: Design) -> "GradeBounds | None":
-        """Bounds of evaluations that keep their unjudged documents, over queries of both.
-
-        None without unjudged documents or a fixed cutoff, and for measures whose bounds are not exact at any size.
-        """
-        depth, lists = measure.cutoff, [one.judged for one in (a, b)]
-        if not isinstance(depth, int) or any(one is None or one.unjudged is None for one in lists) or not queries:
-            return None
-        first, second = (cast("Judged", one) for one in lists)
-        if not all(set(queries) <= set(one.queries) for one in (first, second)):
-            return None
-        try:
-            found = difference_bounds_of(first, second, measure, None, depth, convention=a.convention, queries=queries, most=0)
-        except OptionError:
-            return None
-        if not found.exact or not (found.unjudged_a + found.unjudged_b + found.unjudged_both).any():
-            return None
-        return cls(
-            low=float(design.mean(found.low)), high=float(design.mean(found.high)), either=int(found.flips.sum()),
-            max_grade=found.max_grade, depth=depth,
-        )  # fmt: skip
-
-    def as_dict(self) -> dict[str, Any]:
-        """Everything by name, as JSON has it."""
-        return {name: finite(value) for name, value in asdict(self).items()}
-
-    def reversed(self) -> "GradeBounds":
-        """Return the bounds of the difference a - b."""
-        return replace(self, low=0.0 - self.high, high=0.0 - self.low)
 
 
 class Question(NamedTuple):
