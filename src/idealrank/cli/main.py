@@ -45,6 +45,10 @@ GROUPS = {
     "Judge": {
         "judge": "Examine judgments: unjudged documents, agreement of assessors.",
     },
+    "Clicks": {
+        "clicks": "Turn a click log into judgments, propensities and estimates.",
+        "online": "Plan and read experiments with users.",
+    },
     "Make": {
         "report": "Make a page of stored results.",
     },

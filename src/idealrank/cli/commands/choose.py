@@ -35,7 +35,7 @@ is not shown, so that it cannot guide the choice.
 
 
 _FORMATS = Formats(
-    "Words and tables to read;", table="views.tuning:choice_report", json="views.tuning:choice_json", csv="views.tuning:choice_csv"
+    "Words and tables to read;", table="views.tuning:choice_parts", json="views.tuning:choice_json", csv="views.tuning:choice_csv"
 )
 
 
@@ -72,6 +72,7 @@ _FORMATS = Formats(
     help="Figure: FILE ends in .svg, .png, .pdf, .html (with the extra plots) or .json (Vega-Lite).",
 )
 @_FORMATS.option
+@options.explain_method
 @options.output
 @options.inputs
 @options.threads

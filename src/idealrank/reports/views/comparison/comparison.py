@@ -5,7 +5,7 @@ Slices have a table a pair for the first measure, and are in brief what the othe
 
 import json
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from idealrank.analysis.comparison import Comparison, Difference, Method, Pair, Slice, Slices
@@ -13,7 +13,7 @@ from idealrank.analysis.comparison.differences import about_equivalence
 from idealrank.analysis.comparison.tipping import Tipping
 from idealrank.reports.table.cells import Cell, Column, NamedCells, Table, count_cell, number_cell
 from idealrank.reports.table.records import SCHEMA, records_csv
-from idealrank.reports.table.text import Part, clipped, filled, wrapped
+from idealrank.reports.table.text import MethodLines, Part, clipped, filled, wrapped
 from idealrank.reports.views.comparison.columns import Line, Shown, Where, difference_columns
 from idealrank.reports.views.comparison.league import Letters, is_many, letters_note, opening
 from idealrank.reports.views.comparison.phrases import BOTH_RUNS, plain_sentence, reach_text, sentence, unchanged
@@ -22,6 +22,7 @@ from idealrank.reports.views.conventions import design_phrases, paragraph, unans
 
 _NAME = 14
 _SLICE = 28
+_CONTRADICTED = 6  # sentences on signs
 _DECIDED = "(* decided after correction)"
 
 
@@ -269,9 +270,11 @@ def comparison_parts(
         parts += [pair_table(pair, shown, title=f"{pair.b} against {pair.a}" if several else "", clip=_NAME)]
         parts += [judged_table(pair, shown, clip=_NAME), _rankings(pair, titled=several), _left_out(pair)]
     parts += slice_parts(comparison, shown, with_pairs=with_pairs)
-    parts += [filled(said) for said in [unanswered(comparison.missing), _unknown(comparison)] if many or several]
+    beside = [unanswered(comparison.missing), judge_sentences(comparison.rows(), shown), _unknown(comparison)]
+    parts += [filled(said) for said in beside if many or several]
     measures = [row.measure for row in first.measures.values()]
-    return [*parts, _method(comparison, letters, with_pairs=with_pairs), paragraph(comparison.convention, measures)]
+    method = _method(comparison, letters, with_pairs=with_pairs)
+    return [*parts, reach_legend(parts), method, paragraph(comparison.convention, measures)]
 
 
 def sentences(comparison: Comparison, pair: Pair, shown: Shown | None = None) -> list[str]:
@@ -302,6 +305,7 @@ def sentences(comparison: Comparison, pair: Pair, shown: Shown | None = None) ->
     said += [plain] if (plain := plain_sentence(pair)) else []
     if not is_identical(first):
         said.append(f"{pair.b} is better on {first.wins:,}, equal on {first.ties:,} and worse on {first.losses:,} of {_queries(first.n)}.")
+    said += judge_sentences(((pair, row) for row in pair.measures.values()), shown)
     said += [comparison.reach_unknown] if comparison.reach_unknown else reach_sentences(pair, first)
     said += bounds_sentences(first)
     missing = {name: number for name, number in comparison.missing.items() if name in (pair.a, pair.b)}
@@ -341,9 +345,39 @@ def verdict_text(pair: Pair, row: Difference, method: Method) -> str:
         "better": f"{pair.b} is better than {pair.a}",
         "worse": f"{pair.b} is worse than {pair.a}",
         "equivalent": equivalent,
-        "undecided": f"These queries do not show whether {pair.b} is better than {pair.a}",
+        "undecided": f"{_undecided(row)} whether {pair.b} is better than {pair.a}",
         "judgments do not reach": f"The judgments do not reach far enough to say whether {doubted}",
     }[row.verdict]
+
+
+def _undecided(row: Difference) -> str:
+    contradicted = row.judge is not None and row.judge.contradicts
+    return "People and the judge disagree on" if contradicted else "These queries do not show"
+
+
+def judge_sentences(rows: Iterable[tuple[Pair, Difference]], shown: Shown) -> list[str]:
+    """Describe where a judge contradicts people, difference by difference; nothing without a judge.
+
+    Examples
+    --------
+    >>> import idealrank as ir
+    >>> a, b = {f"q{i}": ["x", "y"] for i in range(9)}, {f"q{i}": ["y", "x"] for i in range(9)}
+    >>> people, judge = ({query: {good: 1} for query in a} for good in "xy")
+    >>> found = ir.compare(people, a, b, measures="RR", judge_qrels=judge)
+    >>> judge_sentences(found.rows(), Shown(2, 2, 0.05))[0]
+    'B against A by RR is undecided: people find -0.50 and the judge +0.50 (9 queries), which disagree on the sign.'
+    """
+    held = [(pair, row, row.judge) for pair, row in rows if row.judge is not None]
+    against = [
+        f"{pair.b} against {pair.a} by {row.measure} is undecided: people find {shown.signed(row.difference)} and the judge "
+        f"{shown.signed(judge.difference)} ({_queries(judge.n)}), which disagree on the sign."
+        for pair, row, judge in held
+        if judge.contradicts
+    ]
+    if len(against) > _CONTRADICTED:
+        against[_CONTRADICTED:] = [f"People and the judge disagree on the sign of {len(against) - _CONTRADICTED:,} more differences."]
+    agreed = "The judge contradicts no sign." if len(held) > 1 else "The judge does not contradict the sign."
+    return against or ([agreed] if held else [])
 
 
 def reach_sentences(pair: Pair, row: Difference) -> list[str]:
@@ -542,13 +576,26 @@ def judged_table(pair: Pair, shown: Shown, *, clip: int | None = None) -> Part:
     rows = list(pair.measures.values())
     if pair.mismatch or not any(row.unjudged_a or row.unjudged_b for row in rows):
         return []
-    note = (
+    return Table.of([replace(_MEASURE, title="unjudged"), *_columns("judged", pair, shown, clip)], map(Line.of, rows))
+
+
+def reach_legend(parts: Iterable[Part]) -> MethodLines:
+    """Explain the columns of tipping points; empty without such a column.
+
+    Examples
+    --------
+    >>> import idealrank as ir
+    >>> one = ir.evaluate({"q": {"x": 1}}, {"q": ["x"]}, "RR")
+    >>> reach_legend([judged_table(ir.compare(one, one).pairs[0], Shown(2, 2, 0.05))])
+    []
+    """
+    legend = (
         "tips at: share of the unjudged documents of the run behind that, if relevant, undo the significance (paired t); "
         "turns at: the share that turns the sign; likely: relevant at most (run behind) and at least (run ahead), by judged "
         "documents at these ranks; " + BOTH_RUNS
     )
-    notes = [note] if any(row.tipping is not None for row in rows) else []
-    return Table.of([replace(_MEASURE, title="unjudged"), *_columns("judged", pair, shown, clip)], map(Line.of, rows), notes=notes)
+    tips = any(column.title == "tips at" for part in parts if isinstance(part, Table) for column in part.columns)
+    return MethodLines(filled(legend) if tips else [])
 
 
 def _rankings(pair: Pair, *, titled: bool) -> list[str]:
@@ -564,17 +611,20 @@ def _left_out(pair: Pair) -> list[str]:
     ]
 
 
-def _method(comparison: Comparison, letters: Letters, *, with_pairs: bool) -> list[str]:
-    phrases = [method_text(comparison)]
-    if not with_pairs and comparison.method.baseline is None:
+def _method(comparison: Comparison, letters: Letters, *, with_pairs: bool) -> MethodLines:
+    method, phrases, brief = comparison.method, [method_text(comparison)], [_TESTS[comparison.method.test]]
+    if not with_pairs and method.baseline is None:
         phrases.append(letters_note(comparison, letters))
+        brief.append(phrases[-1])
         phrases.append("intervals of means: Student's, of each run alone")
     else:
         phrases.append("+/=/-: queries on which the second run is better, equal, worse")
         phrases += ["d_z: difference over its standard deviation"] if with_pairs else []
-        phrases.append(f"detectable: the smallest true difference that these queries detect with {100 * comparison.method.power:g} % power")
-    phrases += [] if with_pairs else ["every pair: --pairs, or --format csv or json"]
-    return ["method", *wrapped("; ".join(phrases))]
+        phrases.append(f"detectable: the smallest true difference that these queries detect with {100 * method.power:g} % power")
+    every = [] if with_pairs else ["every pair: --pairs, or --format csv or json"]
+    brief += design_phrases(weighted=method.weighted, clustered=method.clustered, judgments=method.judgments)
+    brief += [*slice_phrases(comparison), *every]
+    return MethodLines(["method", *wrapped("; ".join([*phrases, *every]))], *brief)
 
 
 def comparison_json(comparison: Comparison) -> Iterator[str]:
