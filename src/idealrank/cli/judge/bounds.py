@@ -65,6 +65,7 @@ _FORMATS = Formats(
 )  # fmt: skip
 @_FORMATS.option
 @options.digits
+@options.explain_method
 @options.output
 @options.inputs
 @options.threads
