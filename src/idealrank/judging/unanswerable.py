@@ -168,7 +168,7 @@ def no_answer(
     >>> run |= {f"n{i}": {"b": 0.3 + i / 30} for i in range(10)}
     >>> found = no_answer(qrels, run, [f"n{i}" for i in range(10)], limit=0.1)
     >>> found.threshold, found.chosen_recall, found.chosen_false_return_rate
-    (0.575, 0.65, 0.1)
+    (0.575, 0.8, 0.1)
     """
     judged, listed, under = as_qrels(qrels), as_run(run, "run"), Convention.of(convention)
     cutoff = whole_number("cutoff", cutoff)

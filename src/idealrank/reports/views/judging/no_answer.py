@@ -45,13 +45,13 @@ def no_answer_parts(found: NoAnswer, *, digits: int | None = None) -> list[Part]
     >>> found = no_answer(qrels, {**{q: {"a": 0.9} for q in qrels}, "n0": {"c": 0.4}, "n1": {"c": 0.3}}, ["n0", "n1"])
     >>> from idealrank.reports.table.text import parts_text
     >>> print(parts_text(no_answer_parts(found)[:2]), end="")
-    4 queries with an answer and 2 declared to have none. Threshold of the score: 0.9, the highest difference of recall and
-    false-return rate.
+    4 queries with an answer and 2 declared to have none. Threshold of the score: 0.9, the highest
+    difference of recall and false-return rate.
     <BLANKLINE>
     At thresholds chosen on other queries:
-    rate            value    95 % interval
-    recall@10       1.000  [1.000, 1.000]
-    false returns   0.000  [0.000, 0.658]
+    rate           value   95 % interval
+    recall@10      1.000  [1.000, 1.000]
+    false returns  0.000  [0.000, 0.658]
     """
     places = 3 if digits is None else digits
     kept = f"the highest recall with at most {found.limit:g} false returns" if found.limit is not None else (
