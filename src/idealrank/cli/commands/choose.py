@@ -35,7 +35,7 @@ is not shown, so that it cannot guide the choice.
 
 
 _FORMATS = Formats(
-    "Words and tables to read;", table="views.tuning:choice_parts", json="views.tuning:choice_json", csv="views.tuning:choice_csv"
+    "Words and tables to read;", table="views.tuning:choice_parts", json="views.tuning:choice_json", rows="views.tuning:choice_rows"
 )
 
 

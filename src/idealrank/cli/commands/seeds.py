@@ -39,7 +39,7 @@ this says which system, counting that another training would give another copy.
 
 
 _FORMATS = Formats(
-    "Words and tables to read;", table="views.systems:systems_parts", json="views.systems:systems_json", csv="views.systems:systems_csv"
+    "Words and tables to read;", table="views.systems:systems_parts", json="views.systems:systems_json", rows="views.systems:systems_rows"
 )
 
 

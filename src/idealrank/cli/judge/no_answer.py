@@ -30,7 +30,7 @@ declared in a file, one id a line, and never guessed. Scores must be comparable 
 
 _FORMATS = Formats(
     "Tables to read;", table="views.judging.no_answer:no_answer_parts", json="views.judging.no_answer:no_answer_json",
-    csv="views.judging.no_answer:no_answer_csv", markdown="views.judging.no_answer:no_answer_markdown",
+    rows="views.judging.no_answer:no_answer_rows", markdown="views.judging.no_answer:no_answer_markdown",
 )  # fmt: skip
 
 

@@ -11,7 +11,7 @@ from idealrank.data.interchange import finite
 from idealrank.judging import NoAnswer
 from idealrank.reports.table.cells import Column, Table, interval_cell, number_cell
 from idealrank.reports.table.forms import parts_markdown
-from idealrank.reports.table.records import SCHEMA, csv_row
+from idealrank.reports.table.records import SCHEMA, Row
 from idealrank.reports.table.text import Part, filled, wrapped
 from idealrank.reports.views.judging.agreement import number_text
 from idealrank.version import __version__
@@ -137,17 +137,17 @@ def no_answer_json(found: NoAnswer, *, digits: int | None = None) -> str:  # noq
     return json.dumps({"version": __version__, "schema": SCHEMA, **found.as_dict()}, indent=2) + "\n"
 
 
-def no_answer_csv(found: NoAnswer, *, digits: int | None = None) -> Iterator[str]:  # noqa: ARG001  (all of it)
-    r"""CSV: a row for each threshold of the sweep, an empty one where nothing is returned.
+def no_answer_rows(found: NoAnswer, *, digits: int | None = None) -> Iterator[Row]:  # noqa: ARG001  (all of it)
+    """Titles, and a row for each threshold of the sweep; an empty threshold returns nothing.
 
     Examples
     --------
     >>> from idealrank.judging import no_answer
     >>> qrels = {f"q{i}": {"a": 1} for i in range(4)}
     >>> found = no_answer(qrels, {**{q: {"a": 0.9} for q in qrels}, "n0": {"c": 0.4}, "n1": {"c": 0.3}}, ["n0", "n1"])
-    >>> list(no_answer_csv(found))[:3]
-    ['run,threshold,recall,false_return_rate\n', 'run,,0.0,0.0\n', 'run,0.9,1.0,0.0\n']
+    >>> list(no_answer_rows(found))[1:3]
+    [['run', '', '0.0', '0.0'], ['run', '0.9', '1.0', '0.0']]
     """
-    yield csv_row(["run", "threshold", "recall", "false_return_rate"])
+    yield ["run", "threshold", "recall", "false_return_rate"]
     for row in zip(found.thresholds.tolist(), found.recall.tolist(), found.false_return_rate.tolist(), strict=True):
-        yield csv_row([found.name, *map(number_text, row)])
+        yield [found.name, *map(number_text, row)]
