@@ -107,6 +107,18 @@ EVALUATED = {
         ["judge", "agreement", QRELS, BROKEN],
         ["judge", "agreement", QRELS, MODEL, "-s", TYPED],
     ],
+    "judge bounds": [
+        ["judge", "bounds", QRELS, A, B, "--per-query"],
+        ["judge", "bounds", QRELS, A, "-m", "nDCG@2,AP", "--format", "markdown"],
+        ["judge", "bounds", QRELS, BROKEN],
+        ["judge", "bounds", QRELS, A, "-m", TYPED],
+        ["judge", "bounds", QRELS, A, "--figure", TYPED],
+    ],
+    "judge no-answer": [
+        ["judge", "no-answer", QRELS, A, "--queries", "texts\x1b[1m.csv"],
+        ["judge", "no-answer", QRELS, A, "--queries", BROKEN],
+        ["judge", "no-answer", QRELS, A, "--queries", TYPED],
+    ],
     "judge check": [
         ["judge", "check", QRELS, "--judge", f"m={MODEL}", A, B],
         ["judge", "check", QRELS, "--judge", f"{TYPED}={MODEL}", A, "--format", "markdown"],

@@ -73,3 +73,13 @@ def test_a_figure_has_a_line_for_each_query(runs: tuple[str, ...], say: Say, tmp
         query: (round(low, 5), round(high, 5))
         for query, low, high in zip(asked.query_ids, asked.low.tolist(), asked.high.tolist(), strict=True)
     }
+
+
+def test_the_option_that_the_last_line_names_prints_the_convention_in_full(say: Say) -> None:
+    command = ("judge", "bounds", "qrels.txt", "bm25.run", "-m", "nDCG@3")
+
+    brief, whole = say(*command).out, say(*command, "--explain-method").out
+
+    assert brief.endswith("details: --explain-method\n")
+    assert "discount: 1/log2(rank + 1)" in whole
+    assert "discount" not in brief

@@ -2,6 +2,7 @@
 
 import itertools
 import math
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -13,6 +14,9 @@ from idealrank.errors import InputError, OptionError
 from idealrank.judging import extremes
 from idealrank.judging.quotients import Quotients
 from idealrank.judging.value_bounds import Bounds, DifferenceBounds, bounds, difference_bounds
+from idealrank.measures import MEASURES
+from idealrank.measures.parse import parse_measure
+from tests.golden.harness import quietly
 from tests.twins import naive_bounds as naive
 
 NDCGS = (
@@ -321,3 +325,41 @@ class TestRefusals:
     def test_runs_without_a_common_query_cannot_be_compared(self) -> None:
         with pytest.raises(InputError, match="none that counts in both"):
             difference_bounds({"p": {"a": 1}, "q": {"a": 1}}, {"p": ["a"]}, {"q": ["a"]}, "RR", convention="standard,missing=left-out")
+
+
+@pytest.mark.parametrize("measure", ["nDCG@3", "P@5", "RR@2", "AP"])
+def test_unjudged_is_one_number_beside_bounds_evaluations_and_comparisons(measure: str) -> None:
+    rng = np.random.default_rng(6)
+    qrels = {f"q{i}": {f"d{j}": int(rng.integers(-1, 3)) for j in range(0, 12, 2)} for i in range(9)}
+    a, b = ({query: [f"d{j}" for j in rng.permutation(12)[: int(rng.integers(1, 9))]] for query in qrels} for _ in range(2))
+
+    evaluations = [ir.evaluate(qrels, run, ir.with_companions(measure), keep_unjudged=True) for run in (a, b)]
+    row = ir.compare(*evaluations, measures=measure)[measure]
+    found = [bounds(qrels, run, measure, depth=4) for run in (a, b)]
+
+    assert [one.unjudged_share for one in found] == [one.coverage.unjudged_share for one in evaluations]
+    assert [one.unjudged_share for one in found] == [pytest.approx(row.unjudged_a), pytest.approx(row.unjudged_b)]
+    judged = evaluations[0].per_query()
+    share = f"Judged@{measure.partition('@')[2]}" if "@" in measure else "Judged"
+    assert found[0].judged_share.tolist() == [pytest.approx(judged[query][share]) for query in found[0].query_ids]
+
+
+GRADED = [name for name, cls in MEASURES.items() if cls.looks_at_grades and cls.aggregate != "text" and not cls.needs]
+
+
+@pytest.mark.parametrize("name", GRADED)
+def test_every_measure_of_grades_has_bounds_a_residual_and_a_condensed_list(name: str) -> None:
+    text = {"IPrec": "IPrec@0.5"}.get(name, f"{name}@2" if MEASURES[name].cuts == "required" else name)
+    grades, run = {"a": 1.0, "b": 0.0}, {"x": 3.0, "a": 2.0, "b": 1.0}
+    at_each = naive.values(grades, [run], text, Convention.of("standard"), [0, 1], None)[:, 0]
+
+    found = bounds({"q": grades}, {"q": run}, text)
+
+    assert (found.low[0], found.high[0]) == pytest.approx((at_each.min(), at_each.max()), nan_ok=True)
+    if found.value[0] == at_each[0]:  # some measures, such as infAP, tell an unjudged document from one of grade 0
+        assert found.residual[0] >= 0
+    made = replace(parse_measure(text), judged_only=True)
+    condensed, shorter = (
+        quietly(ir.evaluate, {"q": grades}, {"q": of}, one) for of, one in ((run, made), (["a", "b"], parse_measure(text)))
+    )
+    assert condensed.values.tolist() == shorter.values.tolist()

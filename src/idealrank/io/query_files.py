@@ -11,6 +11,7 @@ from idealrank.analysis.comparison import traffic_thirds
 from idealrank.analysis.comparison.query_table import queries_of
 from idealrank.analysis.comparison.slice_differences import Categories
 from idealrank.data.interchange import is_frame
+from idealrank.data.types import decode_id
 from idealrank.errors import FileFormatError, InputError, OptionError, shown
 from idealrank.evaluation.evaluate import Evaluation
 from idealrank.io.formats.delimited import rows_in_batches
@@ -208,6 +209,44 @@ class _Wanted:
         if name and list(names).count(name) != 1:
             raise FileFormatError(path, line, f"columns {', '.join(map(repr, names))}", f"one column {name!r} for the {role}")
         return name
+
+
+def read_query_ids(path: Paths, *, tell: Tell | None = None) -> list[str]:
+    r"""Read the ids of queries, one a line; empty lines do not count.
+
+    Parameters
+    ----------
+    path : path
+        A text file, which may be compressed.
+    tell : callable, optional
+        Called with each note.
+
+    Raises
+    ------
+    FileFormatError
+        A line has several words, or a query is listed twice.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     file = pathlib.Path(folder, "nothing.txt")
+    ...     _ = file.write_text("q1\n\nq7\n")
+    ...     read_query_ids(file)
+    ['q1', 'q7']
+    """
+    found: dict[str, None] = {}
+    for source in open_sources(path, Notes(tell)):
+        for number, line in enumerate(source.read().removeprefix(BYTE_ORDER_MARK).splitlines(), 1):
+            words = line.split()
+            if len(words) > 1:
+                raise FileFormatError(source.path, number, f"{len(words)} words", "the id of a query")
+            if words:
+                query = decode_id(words[0])
+                if query in found:
+                    raise FileFormatError(source.path, number, f"query {query!r} a second time", "each query once")
+                found[query] = None
+    return list(found)
 
 
 def _plain(name: str) -> str:

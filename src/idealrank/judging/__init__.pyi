@@ -47,6 +47,8 @@ from idealrank.judging.scales import on_one_scale as on_one_scale
 from idealrank.judging.system_changes import SystemOrders as SystemOrders
 from idealrank.judging.system_changes import VerdictChanges as VerdictChanges
 from idealrank.judging.system_changes import system_orders as system_orders
+from idealrank.judging.unanswerable import NoAnswer as NoAnswer
+from idealrank.judging.unanswerable import no_answer as no_answer
 from idealrank.judging.value_bounds import Bounds as Bounds
 from idealrank.judging.value_bounds import BoundsReport as BoundsReport
 from idealrank.judging.value_bounds import DifferenceBounds as DifferenceBounds

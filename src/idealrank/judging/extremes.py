@@ -84,12 +84,16 @@ class Problem:
         Of the runs.
     max_grade : float
         Highest grade.
+    most : int
+        Choices of grades of one query that are enumerated, at most. 0 takes only ways that are exact at any size, and gives a difference
+        in other queries infinite bounds.
     """
 
     measure: Measure
     free: FreeDocuments
     convention: Convention
     max_grade: float
+    most: int = MOST
 
     def of_run(self, side: int = 0) -> Extremes:
         """Extremes of the value of one run."""
@@ -103,7 +107,7 @@ class Problem:
             left &= False
         elif self._moves_up:
             left &= ~self._by_precision(trial, left, side)
-            few = left & (n_sorted(self.free.sizes, self._grades.size) <= MOST)
+            few = left & (n_sorted(self.free.sizes, self._grades.size) <= self.most)
             trial.many(few, self._all(0.0), sorted_choices(self._grades.tolist()), order=self.free.first_rank(side))
             left &= ~few
         left &= ~self._by_all(trial, left)
@@ -121,8 +125,8 @@ class Problem:
         left &= ~self._by_sum(trial, left, (1, 0))
         left &= ~self._by_shared(trial, left)
         left &= ~self._by_all(trial, left)
-        if not left.any():
-            return _closed(trial.ends, left, 0.0, 0.0)
+        if not left.any() or not self.most:
+            return _closed(trial.ends, left, -np.inf, np.inf)
         a, b = self.of_run(0), self.of_run(1)
         return _closed(trial.ends, left, b.low - a.high, b.high - a.low)
 
@@ -234,7 +238,7 @@ class Problem:
         n_shared = np.bincount(self.free.query[shared], minlength=left.size)
         grades = self._grades.tolist()
         first = left & (self.measure.response == "first") & ~self._tied((0, 1))
-        settled = first | (left & _are_few(len(grades), n_shared))
+        settled = first | (left & self._are_few(len(grades), n_shared))
         for ahead, behind in ((1, 0), (0, 1)):
             chosen = np.where(own[ahead] & ~own[behind], grades[-1], grades[0])
             trial.many(first, chosen, at_most_one(grades), among=shared & self._above_relevant(ahead))
@@ -284,9 +288,13 @@ class Problem:
 
     def _by_all(self, trial: Trial, left: BoolArray) -> BoolArray:
         """Extremes over all choices, where they are few; the queries that it settles."""
-        few = left & _are_few(self._grades.size, self.free.sizes)
+        few = left & self._are_few(self._grades.size, self.free.sizes)
         trial.many(few, self._all(0.0), every(self._grades.tolist()))
         return few
+
+    def _are_few(self, n_grades: int, n_documents: IntArray) -> BoolArray:
+        """Mark numbers of documents whose grades can be chosen in few ways."""
+        return np.asarray(n_documents * np.log(n_grades) <= np.log(max(self.most, 1)) + 1e-9)
 
     # --- grades -------------------------------------------------------------------------------------------------------------------
 
@@ -395,11 +403,6 @@ def _same_rows(a: FloatArray, b: FloatArray) -> BoolArray:
     width = max(a.shape[1], b.shape[1])
     first, second = (np.pad(one, ((0, 0), (0, width - one.shape[1])), mode="edge") for one in (a, b))
     return np.asarray((first == second).all(axis=1))
-
-
-def _are_few(n_grades: int, n_documents: IntArray) -> BoolArray:
-    """Mark numbers of documents whose grades can be chosen in few ways."""
-    return np.asarray(n_documents * np.log(n_grades) <= np.log(MOST) + 1e-9)
 
 
 def _has(measure: Measure, option: str) -> bool:

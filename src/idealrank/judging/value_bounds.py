@@ -16,7 +16,7 @@ from idealrank.data.run import Run
 from idealrank.data.types import BoolArray, FloatArray, IntArray
 from idealrank.errors import InputError, OptionError
 from idealrank.evaluation.coverage import Tally
-from idealrank.judging.extremes import Extremes, Problem
+from idealrank.judging.extremes import MOST, Extremes, Problem
 from idealrank.judging.free_documents import FreeDocuments
 from idealrank.measures.aggregates import aggregate
 from idealrank.measures.judgedness import JudgedShare
@@ -92,7 +92,10 @@ class Bounds:
 
     @property
     def residual(self) -> FloatArray:
-        """Largest rise of each value, ``high - value``, shape (n_queries,): the residual of the measure for the documents returned."""
+        """Largest rise of each value, ``high - value``, shape (n_queries,): the residual of the measure for the documents returned.
+
+        Below 0 only for measures that tell an unjudged document from a document of grade 0, such as infAP.
+        """
         return self.high - self.value
 
     def as_dict(self) -> dict[str, Any]:
@@ -279,7 +282,7 @@ def bounds(
     >>> found.low.round(3), found.high.round(3), [ranks.tolist() for ranks in found.unjudged_ranks]
     (array([0.95]), array([1.]), [[2]])
     """
-    made, table, lists = parse_measure(measure), _qrels(qrels), _run(run, "run")
+    made, table, lists = parse_measure(measure), as_qrels(qrels), as_run(run, "run")
     _, under = _resolved(made, convention)
     judged = aligned(table, lists, [made], under, depth, threads=threads)
     if not judged.n_queries:
@@ -339,7 +342,7 @@ def difference_bounds(
     >>> found.low, found.value, found.high, found.flips
     (array([-0.5]), array([-0.5]), array([0.]), array([False]))
     """
-    made, table, lists = parse_measure(measure), _qrels(qrels), (_run(run_a, "A"), _run(run_b, "B"))
+    made, table, lists = parse_measure(measure), as_qrels(qrels), (as_run(run_a, "A"), as_run(run_b, "B"))
     _, under = _resolved(made, convention)
     a, b = (aligned(table, run, [made], under, depth, threads=threads) for run in lists)
     return difference_bounds_of(a, b, made, max_grade, depth, convention=under, names=(lists[0].name, lists[1].name))
@@ -449,8 +452,11 @@ def difference_bounds_of(
     convention: Convention,
     names: "tuple[str, str]" = ("A", "B"),
     queries: Sequence[str] | None = None,
+    most: int = MOST,
 ) -> DifferenceBounds:
-    """Bounds of the difference of lists that are aligned already; arguments as for `difference_bounds`, and the queries to look at.
+    """Bounds of the difference of lists that are aligned already.
+
+    Arguments as for `difference_bounds`, the queries to look at, and how many choices of grades of a query are enumerated.
 
     Examples
     --------
@@ -468,7 +474,7 @@ def difference_bounds_of(
         raise InputError(f"no query to compare: runs {names[0]!r} and {names[1]!r} have none that counts in both")
     free = FreeDocuments.of([judged_a, judged_b], queries, _checked_depth(depth))
     highest = max(_highest(judged_a, max_grade), _highest(judged_b, max_grade))
-    found = Problem(resolved, free, convention, highest).of_difference()
+    found = Problem(resolved, free, convention, highest, most).of_difference()
     values = []
     for side, judged in zip(free.sides, (judged_a, judged_b), strict=True):
         given = resolved.measured(judged)
@@ -500,7 +506,14 @@ def difference_bounds_of(
     )
 
 
-def _qrels(qrels: AnyQrels) -> Qrels:
+def as_qrels(qrels: AnyQrels) -> Qrels:
+    """Judgments as `Qrels`.
+
+    Examples
+    --------
+    >>> as_qrels({"q": {"a": 1}}).n_judgments
+    1
+    """
     if isinstance(qrels, Qrels):
         return qrels
     if not isinstance(qrels, Mapping):
@@ -508,7 +521,14 @@ def _qrels(qrels: AnyQrels) -> Qrels:
     return Qrels(qrels)
 
 
-def _run(run: AnyRun, name: str) -> Run:
+def as_run(run: AnyRun, name: str) -> Run:
+    """Lists as a `Run`, with a name where they have none.
+
+    Examples
+    --------
+    >>> as_run({"q": ["a"]}, "A").name
+    'A'
+    """
     return run if isinstance(run, Run) else Run(run, name=name)
 
 

@@ -5,6 +5,7 @@ from dataclasses import replace
 from typing import Any, Literal, TypeVar
 
 from idealrank.analysis.comparison import Comparison, Difference, Pair, compare
+from idealrank.analysis.comparison.bounds import GradeBounds
 from idealrank.analysis.comparison.tipping import Tipping
 from idealrank.analysis.gate import Check, Contract, Gated, Policy, gate
 from idealrank.analysis.gate.checks import first_run, outcome_of
@@ -52,7 +53,8 @@ def _pair_as_kept(pair: Pair, kept: Mapping[str, Any]) -> Pair:
         one = kept["measures"].get(text, {})
         # Whether lists close up without their unjudged documents, only the rankings tell.
         judged = {name: one[name] for name in ("difference_judged", "judged_reason") if "judged_reason" in one}
-        rows[text] = replace(_reached(row, one, ("verdict",)), **judged)
+        bounds = GradeBounds(**one["bounds"]) if one.get("bounds") else row.bounds
+        rows[text] = replace(_reached(row, one, ("verdict",)), bounds=bounds, **judged)
     return replace(pair, measures=rows)
 
 

@@ -5,6 +5,7 @@ from dataclasses import asdict, dataclass, field, replace
 from typing import Any, ClassVar, Literal, Self, TypeVar, cast
 
 from idealrank._lazy import computed, repr_html
+from idealrank.analysis.comparison.bounds import GradeBounds
 from idealrank.analysis.comparison.difference_rows import NEGATED, DifferenceRow, swapped
 from idealrank.analysis.comparison.judge_differences import JudgeDifference
 from idealrank.analysis.comparison.places import NO_RANKINGS
@@ -78,6 +79,9 @@ class Difference(DifferenceRow):
         Share of unjudged documents that would have to be relevant for the difference to go or to turn; None where it is not known.
     tipping_reason : str or None
         Reason why it is unknown.
+    bounds : GradeBounds or None
+        Lowest and highest difference over all grades of the unjudged documents, by the primary measure of up to ten runs, if that is
+        nDCG, DCG, P, R, RBP or RR with a cutoff; None without unjudged documents.
     slices : Slices or None
         The same on slices of the queries, corrected as a family of their own; None where no slices were given.
     judge : JudgeDifference or None
@@ -109,6 +113,7 @@ class Difference(DifferenceRow):
     judged_reason: str | None = None
     tipping: Tipping | None = None
     tipping_reason: str | None = NOT_LOOKED
+    bounds: GradeBounds | None = None
     slices: Slices | None = None
     judge: JudgeDifference | None = None
 
@@ -120,6 +125,7 @@ class Difference(DifferenceRow):
     def as_dict(self) -> dict[str, Any]:
         """Everything but the measure by name; None for what is not finite; slices and the judge, where there are any."""
         found = {name: value for name, value in replace(self, slices=None).record().items() if name not in ("measure", "slices")}
+        found["bounds"] = None if self.bounds is None else self.bounds.as_dict()
         if self.judge is None:
             del found["judge"]
         return found if self.slices is None else found | {"slices": self.slices.by_name()}
@@ -139,6 +145,7 @@ class Difference(DifferenceRow):
             super().reversed(),
             slices=None if slices is None else slices.reversed(),
             tipping=None if tipping is None else tipping.reversed(),
+            bounds=None if self.bounds is None else self.bounds.reversed(),
             judge=None if self.judge is None else self.judge.reversed(),
         )
 
@@ -532,6 +539,8 @@ def flat_record(pair: Pair, row: Difference) -> dict[str, Any]:
             record |= dict(zip(("interval_low", "interval_high"), value, strict=True))
         elif name == "tipping":
             record |= {f"tipping_{part}": None if value is None else value[part] for part in ("significance", "sign", "likely", "reaches")}
+        elif name == "bounds":
+            record |= {f"bounds_{part}": None if value is None else value[part] for part in ("low", "high")}
         elif name == "judge":
             record |= {f"judge_{part}": part_value for part, part_value in value.items()}
         else:

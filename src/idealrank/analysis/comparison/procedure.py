@@ -228,6 +228,7 @@ class _Case:
                 difference_judged=judged,
                 judged_reason=TOO_SHORT if judged is None and any(self.judgedness[run].short[column] for run in (a, b)) else None,
                 family=COMPANIONS if column else PRIMARY,
+                bounds=self.tippings.bounds((a, b), column, kept, design),
             )
             return self._as_far_as_judged(row, (a, b), column, one, kept, design)
 

@@ -10,6 +10,7 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 from scipy.special import stdtrit
 
+from idealrank.analysis.comparison.bounds import GradeBounds
 from idealrank.analysis.comparison.places import (
     ByRank,
     KeyArray,
@@ -540,6 +541,15 @@ class Tippings:
             first, second = first.only(within), second.only(within)
         reach = Reach.of(first, second, len(self._queries), self._matched(pair))
         return tipping_point(reach, differences, kept, design, question)
+
+    def bounds(self, pair: tuple[int, int], column: int, kept: BoolArray, design: Design) -> GradeBounds | None:
+        """Bounds of the difference of one pair by the primary measure; None if there are none, or many runs are compared."""
+        if column or not self._every:
+            return None
+        a, b = (self._evaluations[run] for run in pair)
+        if a.provenance.judgments != b.provenance.judgments:
+            return None  # a document may be judged for one run alone
+        return GradeBounds.of(a, b, self._measures[column], [self._queries[row] for row in np.flatnonzero(kept).tolist()], design)
 
     def _unjudged(self, run: int) -> int:
         judged = self._evaluations[run].judged

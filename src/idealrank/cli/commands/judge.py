@@ -10,6 +10,7 @@ COMMANDS = {
     "bounds": "Bound what the grades of unjudged documents could change.",
     "check": "Hold judges against a human: agreement, bias, system orders, worth of a label.",
     "correct": "Correct a judge's values of runs by a few human labels, with an interval.",
+    "no-answer": "Choose a score threshold for queries without an answer.",
 }
 
 _EPILOG = """\
@@ -20,6 +21,7 @@ Start here:
   idealrank judge bounds qrels.txt bm25.run neural.run --depth 10
   idealrank judge check human.qrels --judge model=model.qrels bm25.run neural.run
   idealrank judge correct human.qrels --judge model=model.qrels neural.run bm25.run
+  idealrank judge no-answer qrels.txt neural.run --queries nothing.txt --limit 0.05
 """
 
 

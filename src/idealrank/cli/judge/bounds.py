@@ -66,6 +66,7 @@ _FORMATS = Formats(
 @_FORMATS.option
 @options.explain_method
 @options.digits
+@options.explain_method
 @options.output
 @options.inputs
 @options.threads

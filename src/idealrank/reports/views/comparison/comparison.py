@@ -304,6 +304,7 @@ def sentences(comparison: Comparison, pair: Pair, shown: Shown | None = None) ->
         said.append(f"{pair.b} is better on {first.wins:,}, equal on {first.ties:,} and worse on {first.losses:,} of {_queries(first.n)}.")
     said += judge_sentences(((pair, row) for row in pair.measures.values()), shown)
     said += [comparison.reach_unknown] if comparison.reach_unknown else reach_sentences(pair, first)
+    said += bounds_sentences(first)
     missing = {name: number for name, number in comparison.missing.items() if name in (pair.a, pair.b)}
     said += [*unanswered(missing), *unchanged(pair.rankings)[:1]]
     said += [f"{needed}."] if (needed := needed_text(first, method)) else []
@@ -419,6 +420,25 @@ def _interaction_sentences(pair: Pair, row: Difference) -> list[str]:
         "documents are relevant.",
         f"If none is, as evaluations of recommenders assume, {better} is better than {worse}.",
     ]
+
+
+def bounds_sentences(row: Difference) -> list[str]:
+    """State the bounds of a difference over all grades of unjudged documents, if there are any.
+
+    Examples
+    --------
+    >>> import idealrank as ir
+    >>> qrels, runs = {"q": {"x": 1}}, ({"q": ["y", "x"]}, {"q": ["x", "z"]})
+    >>> found = ir.compare(*(ir.evaluate(qrels, run, "RR@2", keep_unjudged=True) for run in runs))
+    >>> bounds_sentences(found["RR@2"])
+    ['Whatever grades from 0 to 1 the unjudged documents down to rank 2 get, the difference is between +0.000 and +0.500.']
+    """
+    found = row.bounds
+    if found is None or is_identical(row):
+        return []
+    grades = f"Whatever grades from 0 to {found.max_grade:g} the unjudged documents down to rank {found.depth} get"
+    either = f", and either run may be ahead on {found.either:,} of {row.n:,} queries" if found.either else ""
+    return [f"{grades}, the difference is between {found.low:+.3f} and {found.high:+.3f}{either}."]
 
 
 def _equivalence_sentences(tipping: Tipping) -> list[str]:

@@ -1,0 +1,70 @@
+"""Bounds of a difference: the lowest and the highest over all grades of unjudged documents."""
+
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass, replace
+from typing import Any, cast
+
+from idealrank.data.interchange import finite
+from idealrank.data.judged import Judged
+from idealrank.errors import OptionError
+from idealrank.evaluation.evaluate import Evaluation
+from idealrank.judging.value_bounds import difference_bounds_of
+from idealrank.measures.measure import Measure
+from idealrank.stats.design import Design
+
+
+@dataclass(frozen=True, kw_only=True)
+class GradeBounds:
+    """Lowest and highest mean difference of two runs over all grades of the documents that either shows unjudged within the cutoff.
+
+    Some grades attain both: see `idealrank.judging.difference_bounds`. A tipping point says
+    which grades would be likely; bounds hold for all of them.
+
+    Attributes
+    ----------
+    low, high : float
+        Means over the queries compared, weighted if these have weights.
+    either : int
+        Number of queries in which either run may have the higher value.
+    max_grade : float
+        Highest grade of an unjudged document: the highest grade judged, at least 1.
+    depth : int
+        The cutoff.
+    """
+
+    low: float
+    high: float
+    either: int
+    max_grade: float
+    depth: int
+
+    @classmethod
+    def of(cls, a: Evaluation, b: Evaluation, measure: Measure, queries: Sequence[str], design: Design) -> "GradeBounds | None":
+        """Bounds of evaluations that keep their unjudged documents, over queries of both.
+
+        None without unjudged documents or a fixed cutoff, and for measures whose bounds are not exact at any size.
+        """
+        depth, lists = measure.cutoff, [one.judged for one in (a, b)]
+        if not isinstance(depth, int) or any(one is None or one.unjudged is None for one in lists) or not queries:
+            return None
+        first, second = (cast("Judged", one) for one in lists)
+        if not all(set(queries) <= set(one.queries) for one in (first, second)):
+            return None
+        try:
+            found = difference_bounds_of(first, second, measure, None, depth, convention=a.convention, queries=queries, most=0)
+        except OptionError:
+            return None
+        if not found.exact or not (found.unjudged_a + found.unjudged_b + found.unjudged_both).any():
+            return None
+        return cls(
+            low=float(design.mean(found.low)), high=float(design.mean(found.high)), either=int(found.flips.sum()),
+            max_grade=found.max_grade, depth=depth,
+        )  # fmt: skip
+
+    def as_dict(self) -> dict[str, Any]:
+        """Everything by name, as JSON has it."""
+        return {name: finite(value) for name, value in asdict(self).items()}
+
+    def reversed(self) -> "GradeBounds":
+        """Return the bounds of the difference a - b."""
+        return replace(self, low=0.0 - self.high, high=0.0 - self.low)

@@ -1,0 +1,153 @@
+"""Queries without an answer, as tables, Markdown, JSON and CSV."""
+
+import json
+import math
+from collections.abc import Iterator
+from typing import NamedTuple
+
+import numpy as np
+
+from idealrank.data.interchange import finite
+from idealrank.judging import NoAnswer
+from idealrank.reports.table.cells import Column, Table, interval_cell, number_cell
+from idealrank.reports.table.forms import parts_markdown
+from idealrank.reports.table.records import SCHEMA, Row
+from idealrank.reports.table.text import Part, filled, wrapped
+from idealrank.reports.views.judging.agreement import number_text
+from idealrank.version import __version__
+
+_RATES = (0.0, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0)  # false-return rates up to which the table has the best recall
+
+
+class _Rate(NamedTuple):
+    """A rate at the chosen threshold."""
+
+    name: str
+    value: float
+    interval: tuple[float, float]
+
+
+class _Step(NamedTuple):
+    """A threshold of the sweep."""
+
+    threshold: float
+    recall: float
+    rate: float
+
+
+def no_answer_parts(found: NoAnswer, *, digits: int | None = None) -> list[Part]:
+    """Sentences and tables.
+
+    Examples
+    --------
+    >>> from idealrank.judging import no_answer
+    >>> qrels = {f"q{i}": {"a": 1} for i in range(4)}
+    >>> found = no_answer(qrels, {**{q: {"a": 0.9} for q in qrels}, "n0": {"c": 0.4}, "n1": {"c": 0.3}}, ["n0", "n1"])
+    >>> from idealrank.reports.table.text import parts_text
+    >>> print(parts_text(no_answer_parts(found)[:2]), end="")
+    4 queries with an answer and 2 declared to have none. Threshold of the score: 0.9, the highest
+    difference of recall and false-return rate.
+    <BLANKLINE>
+    At thresholds chosen on other queries:
+    rate           value   95 % interval
+    recall@10      1.000  [1.000, 1.000]
+    false returns  0.000  [0.000, 0.658]
+    """
+    places = 3 if digits is None else digits
+    kept = f"the highest recall with at most {found.limit:g} false returns" if found.limit is not None else (
+        "the highest difference of recall and false-return rate"
+    )  # fmt: skip
+    opening = (
+        f"{len(found.answerable):,} queries with an answer and {len(found.unanswerable):,} declared to have none. Threshold of the score: "
+        f"{_threshold_text(found.threshold)}, {kept}."
+    )
+    if found.left_out:
+        queries = "query" if found.left_out == 1 else "queries"
+        opening += f" Left out, since not declared: {found.left_out:,} judged {queries} without a relevant document."
+    return [filled(opening), _chosen(found, places), _sweep(found, places), _notes(found)]
+
+
+def _threshold_text(threshold: float) -> str:
+    return "none, nothing is returned" if math.isinf(threshold) else f"{threshold:.6g}"
+
+
+def _chosen(found: NoAnswer, places: int) -> Table:
+    rows = [
+        _Rate(f"recall@{found.cutoff}", found.chosen_recall, found.recall_interval),
+        _Rate("false returns", found.chosen_false_return_rate, found.false_return_interval),
+    ]
+    columns: list[Column[_Rate]] = [
+        Column("rate", cell=lambda row: row.name),
+        Column("value", "number", lambda row: number_cell(row.value, places)),
+        Column(f"{100 * found.confidence:g} % interval", "number", lambda row: interval_cell(row.interval, places)),
+    ]
+    return Table.of(columns, rows, title="At thresholds chosen on other queries:")
+
+
+def _sweep(found: NoAnswer, places: int) -> Table:
+    """The best recall at a few false-return rates; each threshold once."""
+    rows: dict[float, _Step] = {}
+    for most in _RATES:
+        allowed = np.where(found.false_return_rate <= most, found.recall, -np.inf)
+        place = int(allowed.argmax())
+        one = _Step(float(found.thresholds[place]), float(found.recall[place]), float(found.false_return_rate[place]))
+        rows.setdefault(one.threshold, one)
+    columns: list[Column[_Step]] = [
+        Column("threshold", "number", lambda row: number_cell(finite(row.threshold), 4)),
+        Column("false returns", "number", lambda row: number_cell(row.rate, places)),
+        Column(f"recall@{found.cutoff}", "number", lambda row: number_cell(row.recall, places)),
+    ]
+    return Table.of(columns, list(rows.values()), title="Best recall by false-return rate, all queries:")
+
+
+def _notes(found: NoAnswer) -> list[str]:
+    phrases = (
+        "false returns: share of the declared queries for which the run returns a document with this score or a higher one; recall: over "
+        f"the other queries, down to rank {found.cutoff}; first table: each query at the threshold chosen without its fold "
+        f"({found.fold_thresholds.size} folds), so that the rates hold for new queries; second table: all queries"
+    )
+    return ["method", *wrapped(phrases)]
+
+
+def no_answer_markdown(found: NoAnswer, *, digits: int | None = None) -> str:
+    """The report as Markdown.
+
+    Examples
+    --------
+    >>> from idealrank.judging import no_answer
+    >>> qrels = {f"q{i}": {"a": 1} for i in range(4)}
+    >>> found = no_answer(qrels, {**{q: {"a": 0.9} for q in qrels}, "n0": {"c": 0.4}, "n1": {"c": 0.3}}, ["n0", "n1"])
+    >>> "| recall@10" in no_answer_markdown(found)
+    True
+    """
+    return parts_markdown(no_answer_parts(found, digits=digits))
+
+
+def no_answer_json(found: NoAnswer, *, digits: int | None = None) -> str:  # noqa: ARG001  (all of it)
+    """JSON text with the whole sweep and every digit.
+
+    Examples
+    --------
+    >>> from idealrank.judging import no_answer
+    >>> qrels = {f"q{i}": {"a": 1} for i in range(4)}
+    >>> found = no_answer(qrels, {**{q: {"a": 0.9} for q in qrels}, "n0": {"c": 0.4}, "n1": {"c": 0.3}}, ["n0", "n1"])
+    >>> json.loads(no_answer_json(found))["threshold"]
+    0.9
+    """
+    return json.dumps({"version": __version__, "schema": SCHEMA, **found.as_dict()}, indent=2) + "\n"
+
+
+def no_answer_rows(found: NoAnswer, *, digits: int | None = None) -> Iterator[Row]:  # noqa: ARG001  (all of it)
+    """Titles, and a row for each threshold of the sweep; an empty threshold returns nothing.
+
+    Examples
+    --------
+    >>> from idealrank.judging import no_answer
+    >>> qrels = {f"q{i}": {"a": 1} for i in range(4)}
+    >>> found = no_answer(qrels, {**{q: {"a": 0.9} for q in qrels}, "n0": {"c": 0.4}, "n1": {"c": 0.3}}, ["n0", "n1"])
+    >>> list(no_answer_rows(found))[1:3]
+    [['run', '', '0.0', '0.0'], ['run', '0.9', '1.0', '0.0']]
+    """
+    yield ["run", "threshold", "recall", "false_return_rate"]
+    for row in zip(found.thresholds.tolist(), found.recall.tolist(), found.false_return_rate.tolist(), strict=True):
+        yield [found.name, *map(number_text, row)]
