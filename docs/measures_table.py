@@ -17,9 +17,9 @@ HEAD = """# All measures in a table
 
 <!-- Written by docs/measures_table.py from the measures' own facts; do not edit. -->
 
-`idealrank measures NAME` prints the row of one measure, and when to use it. k is a cutoff; `[]` marks an optional part. Every measure of one
-run has two more options: `judged_only` first removes unjudged documents from the list, and `cutoff` is k. The convention decides how ties are
-broken; the column *tie rule* is for `ties=expected`.
+`idealrank measures NAME` prints the row of one measure, and when to use it. k is a cutoff; `[]` marks an optional part. Every measure of
+one run has two more options: `judged_only` first removes unjudged documents from the list, and `cutoff` is k. The convention decides how
+ties are broken; the column *tie rule* is for `ties=expected`.
 """
 COLUMNS = ("text", "formula", "range", "source", "options", "tie rule", "aggregate", "proven against")
 _COMMON = ("cutoff", "judged_only")

@@ -125,8 +125,8 @@ def choose_columns(names: Sequence[str], table: Table, given: Columns, where: st
         raise _refusal(found, spelled, names, table, where)
     chosen = Chosen(query, document, "" if every_row else value, by_rank)
     if implicit:
-        message = f"{where}: found no column of grades beside query={query}, document={document}; every row counts as grade 1"
-        notes.warn("; ".join([message, *doubtful, f"to be sure, say {_option(table)} query={query},document={document},grade=1"]))
+        message = f"{where}: found no column of grades next to query={query}, document={document}; every row counts as grade 1"
+        notes.warn("; ".join([message, *doubtful, f"to be sure, use {_option(table)} query={query},document={document},grade=1"]))
     elif len(spelled) < 3:
         _tell(chosen, doubtful, "rank" if by_rank else value_role, where, notes)
     return chosen

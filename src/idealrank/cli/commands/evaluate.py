@@ -36,25 +36,25 @@ Examples:
   Chosen measures, in any tool's spelling:
     idealrank evaluate qrels.txt bm25.run -m nDCG@10,AP -m recall_100
 \b
-  The NDCG of another tool, then with one of its switches changed:
+  The NDCG of another tool, then with one switch changed:
     idealrank evaluate qrels.txt bm25.run -m nDCG@10 --convention lightgbm
     idealrank evaluate qrels.txt bm25.run -m nDCG@10 --convention lightgbm,ties=expected
 \b
-  Preferences between documents, or several assessors' judgments, each with measures of their own:
+  Preferences between documents, or judgments of several assessors, with their own measures:
     idealrank evaluate --judgments prefs preferences.txt bm25.run
     idealrank evaluate --judgments qrels_jg assessors.qrels bm25.run -m AP_avgjg
 \b
-  Means on each kind of query:
+  Means of each category of queries:
     idealrank evaluate qrels.txt bm25.run neural.run --slices slices.csv
 \b
-  How sure each mean is:
+  Confidence intervals of the means:
     idealrank evaluate qrels.txt bm25.run neural.run --intervals
 \b
-  Every query, for another program:
+  Values of every query as CSV, and all values as JSON:
     idealrank evaluate qrels.txt bm25.run --per-query --format csv -o values.csv
     zcat bm25.run.gz | idealrank evaluate qrels.txt - --format json
 \b
-  A page to look at, with every query:
+  A page with every query:
     idealrank evaluate qrels.txt bm25.run neural.run --report evaluation.html
 """
 
@@ -127,7 +127,9 @@ def evaluate(
     convention = options.parse_convention(convention_text)
     measures = options.parse_measure_texts(measure_texts or default_measures(_TABLES[kind]))
     if words := [str(measure) for measure in measures if measure.aggregate == "text"]:
-        raise OptionError(f"{words[0]}: found a measure of text, expected numbers; `idealrank trec-eval -q -m relstring.20` prints it")
+        raise OptionError(
+            f"{words[0]}: found a measure with text values, expected numbers; `idealrank trec-eval -q -m relstring.20` prints it"
+        )
     input_options.refuse_standard_input_twice(qrels, *inputs.more_qrels, *runs)
     given, opened = input_options.InputFiles(qrels=qrels, inputs=inputs, others=runs), list[Run]()
     results.check(given.paths, {"-o": output_path})
@@ -153,16 +155,20 @@ def evaluate(
 
 def _refuse_intervals(layout: str, *, intervals: bool, per_query: bool) -> None:
     if intervals and layout == "trec":
-        raise OptionError("--intervals: found --format trec, whose layout has no place for them; expected another")
+        raise OptionError("--intervals: found --format trec, which has no intervals; expected another format")
     if intervals and layout == "csv" and per_query:
-        raise OptionError("--intervals: found --per-query in a CSV, which has a value a row; ask for one of them, or for --format json")
+        raise OptionError(
+            "--intervals: found --per-query and --format csv, which has one value per row; expected one of them, or --format json"
+        )
 
 
 def _refuse_slices(layout: str, slices_text: str | None, *, per_query: bool) -> None:
     if slices_text is not None and layout == "trec":
-        raise OptionError("--slices: found --format trec, whose layout has no place for them; expected another")
+        raise OptionError("--slices: found --format trec, which has no slices; expected another format")
     if slices_text is not None and layout == "csv" and per_query:
-        raise OptionError("--slices: found --per-query in a CSV, which has a value a row; ask for one of them, or for --format json")
+        raise OptionError(
+            "--slices: found --per-query and --format csv, which has one value per row; expected one of them, or --format json"
+        )
 
 
 def _of_queries(slices_text: str, output_path: str | None) -> "OfQueries":

@@ -29,7 +29,7 @@ _FORMATS = Formats("Text to read,", text="views.explanation:explanation_report",
 @options.one_measure
 @options.convention
 @_FORMATS.option
-@click.option("--all", "everything", is_flag=True, help="Show all ranks, beyond the cutoff, too.")
+@click.option("--all", "everything", is_flag=True, help="Show all ranks, also beyond the cutoff.")
 @options.output
 @options.inputs
 def explain(

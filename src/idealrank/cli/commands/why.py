@@ -14,23 +14,23 @@ _EPILOG = """\
 Examples:
 
 \b
-  Which queries lost most, and which of their documents moved where?
+  Which queries lost most, and which of their documents moved?
     idealrank why qrels.txt bm25.run neural.run
 \b
   The ten worst queries by AP, with every document that changed:
     idealrank why qrels.txt bm25.run neural.run -m AP --queries 10 --documents 1000
 \b
-  Every query, the worst first, for a spreadsheet; everything, for a program:
+  Every query as CSV, the worst first; everything as JSON:
     idealrank why qrels.txt bm25.run neural.run --format csv
     idealrank why qrels.txt bm25.run neural.run --format json
 
-Whether the difference is more than chance is what `idealrank compare` says.
+To test the difference, use `idealrank compare`.
 """
 
 
 _FORMATS = Formats(
     "Text to read;",
-    {"json": "with queries and documents", "csv": "with a query a row"},
+    {"json": "with queries and documents", "csv": "with one query per row"},
     table="views.attribution:attribution_report",
     json="views.attribution:attribution_json",
     csv="views.attribution:attribution_csv",
@@ -76,11 +76,11 @@ def why(
     if len(runs) != 2:
         raise OptionError(f"found {len(runs)} run{'s' * (len(runs) > 1)}, {', '.join(runs)}; expected two: idealrank why QRELS RUN_A RUN_B")
     if layout == "csv" and n_documents is not None:
-        raise OptionError("--documents: a CSV has a row for each query and no documents, expected --format table or json with it")
+        raise OptionError("--documents: found --format csv, which has no documents; expected table or json")
     convention = options.parse_convention(convention_text)
     measures = options.parse_measure_texts([measure_text])
     if len(measures) != 1:
-        raise OptionError(f"found {len(measures)} measures ({', '.join(map(str, measures))}), expected one to take apart")
+        raise OptionError(f"found {len(measures)} measures ({', '.join(map(str, measures))}), expected one")
     input_options.refuse_standard_input_twice(qrels, *inputs.more_qrels, *runs)
     names = input_options.run_names(runs)
 

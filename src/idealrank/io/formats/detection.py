@@ -76,7 +76,7 @@ def detect(source: Source, asked: str, notes: Notes) -> Format:
     if promised in plausible or (promised and not plausible):
         return promised
     if plausible and promised in (None, *_GENERAL.get(plausible[0], ())) and plausible[0] in _GENERAL:
-        notes.inform(f"{source.path}: read as {FORMAT_NAMES[plausible[0]]}; to be sure, say format={plausible[0]}")
+        notes.inform(f"{source.path}: read as {FORMAT_NAMES[plausible[0]]}; to be sure, set format={plausible[0]}")
         return plausible[0]
     if not plausible:
         return "trec"
@@ -91,7 +91,7 @@ def detect(source: Source, asked: str, notes: Notes) -> Format:
     return plausible[0]
 
 
-_SAY = "to be sure, say format={0} (--input-format {0})"
+_SAY = "to be sure, set format={0} (--input-format {0})"
 
 FORMAT_NAMES: dict[Format, str] = {
     "trec": "TREC lines", "json": "JSON", "jsonl": "JSON lines", "csv": "comma-separated columns", "tsv": "tab-separated columns",
