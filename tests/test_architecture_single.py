@@ -101,9 +101,9 @@ def lazy_names(sources: Sources) -> list[str]:
 
 # Words of features: the same in every room that has to do with one.
 FEATURES = {
-    "advice", "agreement", "attribution", "comparison", "conventions", "diff", "distinguishability", "evaluate", "evaluation",
-    "explanation", "feasible", "gate", "history", "judge", "limits", "measures", "notebook", "overlap", "parquet", "progress",
-    "robustness", "seeds", "sql", "store", "systems", "theory", "trec", "tuning",
+    "advice", "agreement", "attribution", "check", "comparison", "conventions", "correction", "diff", "distinguishability",
+    "evaluate", "evaluation", "explanation", "feasible", "gate", "history", "judge", "limits", "measures", "notebook", "overlap",
+    "parquet", "progress", "robustness", "seeds", "sql", "store", "systems", "theory", "trec", "tuning",
 }  # fmt: skip
 
 
@@ -138,7 +138,6 @@ ALONE = {
     "cli.comparison_options": "options stand beside each other in modules of their own",
     "cli.figure_files": "loaded when --figures is given",
     "cli.pair_figure": "one option with its check and its work",
-    "cli.judge.label_options": "options stand beside each other in modules of their own",
     "cli.paper_options": "options stand beside each other in modules of their own",
     "io.formats.zscores": "one module a format",
 }

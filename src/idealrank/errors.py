@@ -164,6 +164,38 @@ class MissingExtraError(IdealrankError, ImportError):
         return type(self), self._parts
 
 
+class Advised(str):
+    """Text of a note or a warning that ends with the next step in Python, and knows the one on the command line.
+
+    Parameters
+    ----------
+    text : str
+        What was found.
+    hint, command_hint : str
+        Next step in Python, and on the command line.
+
+    Examples
+    --------
+    >>> said = Advised("a.csv: read as CSV", "to be sure, use format='csv'", "to be sure, use --input-format csv")
+    >>> said, said.on_command_line
+    ("a.csv: read as CSV; to be sure, use format='csv'", 'a.csv: read as CSV; to be sure, use --input-format csv')
+    """
+
+    on_command_line: str
+    _parts: tuple[str, str, str]
+
+    def __new__(cls, text: str, hint: str, command_hint: str) -> "Advised":
+        """Join the text and the next step."""
+        self = super().__new__(cls, f"{text}; {hint}")
+        self.on_command_line = f"{text}; {command_hint}"
+        self._parts = (text, hint, command_hint)
+        return self
+
+    def __reduce__(self) -> tuple[type["Advised"], tuple[str, str, str]]:
+        """Rebuild the text in another process from its parts."""
+        return type(self), self._parts
+
+
 class IdealrankWarning(UserWarning):
     """Category of every warning of this library.
 

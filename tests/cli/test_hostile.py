@@ -107,6 +107,19 @@ EVALUATED = {
         ["judge", "agreement", QRELS, BROKEN],
         ["judge", "agreement", QRELS, MODEL, "-s", TYPED],
     ],
+    "judge check": [
+        ["judge", "check", QRELS, "--judge", f"m={MODEL}", A, B],
+        ["judge", "check", QRELS, "--judge", f"{TYPED}={MODEL}", A, "--format", "markdown"],
+        ["judge", "check", QRELS, "--judge", f"m={MODEL}", "--scale", "0,1"],
+        ["judge", "check", QRELS, "--judge", TYPED],
+        ["judge", "check", QRELS, "--judge", f"m={MODEL}", "--family", f"{TYPED}=x"],
+    ],
+    "judge correct": [
+        ["judge", "correct", QRELS, "--judge", f"m={MODEL}", A, B],
+        ["judge", "correct", QRELS, "--judge", f"{TYPED}={MODEL}", A, "--format", "markdown"],
+        ["judge", "correct", QRELS, "--judge", f"m={BROKEN}", A],
+        ["judge", "correct", MODEL, "--judge", f"m={QRELS}", A, "-m", "DCG", "--by", "documents"],
+    ],
     "theory limits": [["theory", "limits", QRELS, A, "--n", "1000"], ["theory", "limits", "--ybar", TYPED]],
     "theory distinguish": [
         ["theory", "distinguish", QRELS, A, B, "--query", QUERY, "--runs", "2", "--sizes", "10,100"],

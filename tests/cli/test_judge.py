@@ -10,9 +10,10 @@ from pathlib import Path
 import click
 import pytest
 
+import idealrank as ir
 from idealrank.cli.commands.judge import COMMANDS as SUBCOMMANDS
 from idealrank.cli.commands.judge import judge
-from idealrank.judging import LabelTable
+from idealrank.judging import LabelTable, check_judge, correct_run
 from idealrank.judging.rater_tables import DEFAULT_COEFFICIENTS
 from tests.cli.terminal import Said, check_snapshot
 
@@ -97,3 +98,112 @@ def test_the_help_of_the_group_has_the_line_of_each_command() -> None:
         command = judge.get_command(context, name)
         assert command is not None
         assert command.short_help == line
+
+
+# --- check and correct -------------------------------------------------------------------------------------------------------
+
+RUN_A = {"q1": ["d1", "d3", "d2"], "q2": ["d5", "d1", "d6"], "q3": ["d8", "d7"], "q4": ["d8", "d1", "d9"]}
+RUN_B = {"q1": ["d2", "d3", "d1"], "q2": ["d6", "d1", "d5"], "q3": ["d6", "d8"], "q4": ["d9", "d8"]}
+TEXTS = {name: "word " * (3 + 4 * place) for place, name in enumerate(f"d{i}" for i in range(1, 10))}
+
+
+@pytest.fixture
+def judged(folder: Path) -> Path:
+    """The same folder with two runs, more queries of the model, a sample of people's grades, and texts."""
+    for name, run in (("a", RUN_A), ("b", RUN_B)):
+        lines = [f"{query} Q0 {one} {rank} {10 - rank} {name}\n" for query, of in run.items() for rank, one in enumerate(of, 1)]
+        lines += [f"q{n} Q0 {one} {rank} {10 - rank} {name}\n" for n in range(5, 9) for rank, one in enumerate(["d1", "d2", "d3"], 1)]
+        (folder / f"{name}.run").write_text("".join(lines), encoding="utf-8")
+    more = "".join(f"q{n} 0 d{1 + (n + k) % 4} {(n * k) % 3}\n" for n in range(5, 9) for k in range(3))
+    clipped = (folder / "model.qrels").read_text(encoding="utf-8").replace(" 5\n", " 3\n")
+    (folder / "more.qrels").write_text(clipped + more, encoding="utf-8")
+    (folder / "texts.tsv").write_text("".join(f"{name}\t{text}\n" for name, text in TEXTS.items()), encoding="utf-8")
+    sample = "q1 0 d1 3\nq1 0 d2 0\nq1 0 d4 1\nq1 0 d5 0\nq2 0 d1 1\nq2 0 d5 2\nq2 0 d7 0\nq3 0 d6 0\nq3 0 d8 2\nq4 0 d8 2\nq4 0 d1 0\n"
+    (folder / "sample.qrels").write_text(sample, encoding="utf-8")
+    chances = "".join(f"{' '.join(line.split()[:3])} 0.8\n" for line in sample.splitlines())
+    (folder / "chances.txt").write_text(chances, encoding="utf-8")
+    return folder
+
+
+CHECK = {
+    "one": "judge check human.qrels --judge model=more.qrels a.run b.run",
+    "two": "judge check human.qrels --judge ben=ben.qrels --judge model.qrels --outside clip",
+    "details": "judge check human.qrels --judge ben=ben.qrels --judge m=more.qrels a.run b.run --details -m AP --family m=x --family a=x",
+    "lengths": "judge check human.qrels --judge model=more.qrels --documents texts.tsv",
+    "markdown": "judge check human.qrels --judge model=more.qrels a.run b.run --format markdown",
+    "csv": "judge check human.qrels --judge model=more.qrels --judge ben=ben.qrels a.run b.run --format csv",
+    "json": "judge check human.qrels --judge model=more.qrels a.run b.run --format json",
+    "error-outside": "judge check human.qrels --judge model=model.qrels",
+    "error-no-judge": "judge check human.qrels",
+    "error-name": "judge check human.qrels --judge =model.qrels",
+    "error-twice": "judge check human.qrels --judge m=ben.qrels --judge m=model.qrels",
+    "error-family": "judge check human.qrels --judge m=ben.qrels --family n=x",
+    "error-missing": "judge check human.qrels --judge m=absent.qrels",
+    "error-few": "judge check human.qrels --judge m=ben.qrels --assessors people.txt",
+}
+
+
+@pytest.mark.parametrize("name", CHECK)
+def test_what_check_says(name: str, say: Say, judged: Path) -> None:
+    command = f"idealrank {CHECK[name]}"
+
+    said = say(*shlex.split(command)[1:], cwd=judged)
+
+    check_snapshot(f"judge-check-{name}", said.text(command))
+    assert said.code == (2 if name.startswith("error") else 0)
+
+
+CORRECT = {
+    "one": "judge correct human.qrels --judge model=more.qrels a.run",
+    "two": "judge correct human.qrels --judge model=more.qrels a.run b.run -m RR --digits 3",
+    "documents": "judge correct sample.qrels --judge model=model.qrels a.run b.run -m DCG@3 --by documents --probability chances.txt",
+    "documents-ndcg": "judge correct sample.qrels --judge model=model.qrels a.run -m nDCG@3 --by documents --probability chances.txt",
+    "markdown": "judge correct human.qrels --judge model=more.qrels a.run b.run --format markdown",
+    "csv": "judge correct human.qrels --judge model=more.qrels a.run b.run --format csv",
+    "json": "judge correct human.qrels --judge model=more.qrels a.run b.run --format json",
+    "error-three": "judge correct human.qrels --judge model=more.qrels a.run b.run c.run",
+    "strata": "judge correct sample.qrels --judge model=model.qrels a.run -m DCG@3 --by documents",
+    "error-measure": "judge correct sample.qrels --judge model=model.qrels a.run -m AP --by documents --probability chances.txt",
+    "error-probability": "judge correct human.qrels --judge model=more.qrels a.run --probability chances.txt",
+    "error-queries": "judge correct more.qrels --judge model=human.qrels a.run",
+}
+
+
+@pytest.mark.parametrize("name", CORRECT)
+def test_what_correct_says(name: str, say: Say, judged: Path) -> None:
+    command = f"idealrank {CORRECT[name]}"
+
+    said = say(*shlex.split(command)[1:], cwd=judged)
+
+    check_snapshot(f"judge-correct-{name}", said.text(command))
+    assert said.code == (2 if name.startswith("error") else 0)
+
+
+def test_all_formats_of_check_have_the_numbers_of_the_library(say: Say, judged: Path) -> None:
+    found = check_judge(HUMAN, BEN, {"a": RUN_A, "b": RUN_B}, name="ben")
+    options = ("judge", "check", "human.qrels", "--judge", "ben=ben.qrels", "a.run", "b.run")
+
+    (record,) = json.loads(say(*options, "--format", "json", cwd=judged).out)["judges"]
+    (row,) = csv.DictReader(io.StringIO(say(*options, "--format", "csv").out))
+    table = say(*options).out
+
+    assert (record["name"], record["n"]) == (row["judge"], int(row["n"])) == ("ben", found.n)
+    for name in ("percent", "cohen_kappa", "krippendorff_alpha_ordinal"):
+        assert record[name] == float(row[name]) == found.agreement[name].value
+        assert f"{record[name]:.3f}" in table
+    assert record["confusion"]["human_rows"] == found.confusion.tolist()
+    assert record["worth_of_pair"]["value"] == float(row["worth"]) == found.worth_of_pair.value
+    assert found.systems is not None
+    assert record["systems"]["tau"] == float(row["tau"]) == found.systems.tau
+
+
+def test_all_formats_of_correct_have_the_numbers_of_the_library(say: Say, judged: Path) -> None:
+    options = ("judge", "correct", "human.qrels", "--judge", "model=more.qrels", "a.run", "b.run")
+    rows = json.loads(say(*options, "--format", "json", cwd=judged).out)["corrected"]
+    lines = list(csv.DictReader(io.StringIO(say(*options, "--format", "csv").out)))
+    found = correct_run(ir.read_qrels("human.qrels"), ir.read_qrels("more.qrels"), ir.read_run("a.run"), against=ir.read_run("b.run"))
+
+    assert [(one["run"], one["against"]) for one in rows] == [("a", ""), ("b", ""), ("a", "b")]
+    assert rows[2]["corrected"] == float(lines[2]["corrected"]) == found.found.estimate
+    assert rows[2]["interval"] == [float(lines[2]["low"]), float(lines[2]["high"])] == list(found.found.interval)
+    assert rows[2]["effective_labels"] == found.found.effective_labels

@@ -71,7 +71,8 @@ def test_one_run_that_does_not_join_is_named_before_anything_else(command: str, 
     record = say(*words, "--format", "json", cwd=files)
 
     assert report.code == record.code == 0
-    assert report.out.startswith(f"Run {ALONE[run]}")
+    opening = f"No verdict on {run} against old: run" if command == "compare" else "Run"
+    assert " ".join(report.out.split()).startswith(f"{opening} {ALONE[run]} `idealrank validate QRELS RUN` shows how they differ.")
     assert json.loads(record.out)["warnings"][0] == f"run {ALONE[run]}"
     assert f"warning: run {ALONE[run]}" in report.err
 
@@ -141,11 +142,16 @@ def test_the_warning_names_the_command_that_shows_how_the_ids_differ(command: st
     said = say(*command.split(), cwd=files)
     assert f"warning: run {ALONE['upper']} `idealrank validate QRELS upper.run` shows how they differ" in said.err
     if command.startswith("compare"):
-        first = f"Run {ALONE['upper']} `idealrank validate QRELS RUN` shows how they differ. "
+        first = f"No verdict on upper against old: run {ALONE['upper']} `idealrank validate QRELS RUN` shows how they differ. "
         assert " ".join(said.out.split()).startswith(first)
 
 
 def test_a_comparison_in_python_names_a_run_that_does_not_join_first(files: Path) -> None:
     with pytest.warns(ir.IdealrankWarning, match="idealrank validate QRELS RUN"):
         found = ir.compare(*(str(files / name) for name in ("qrels.txt", "old.run", "upper.run")), measures="nDCG@10")
-    assert str(found).startswith(f"Run {ALONE['upper']} `idealrank validate QRELS RUN` shows how they differ.\n")
+    assert str(found) == f"No verdict on upper against old: run {ALONE['upper']}"
+
+
+def test_a_warning_of_data_in_memory_names_no_command_for_files() -> None:
+    with pytest.warns(ir.IdealrankWarning, match=r"has no judged document; do the document ids of both match\?$"):
+        ir.evaluate({"q": {"a": 1}}, {"q": ["A"]}, "RR")

@@ -25,9 +25,9 @@ def test_paths_are_compared_as_their_evaluations_are() -> None:
 def test_dicts_are_compared_by_the_default_measures() -> None:
     found = ir.compare(QRELS, LOW, HIGH, LOW)
 
-    assert found.names == ("A", "B", "run 3")
+    assert found.names == ("run 1", "run 2", "run 3")
     assert list(found.means) == ["nDCG@10", "nDCG", "AP", "RR", "P@10", "R@100"]
-    assert found.pair("A", "B")["RR"].tipping is not None
+    assert found.pair("run 1", "run 2")["RR"].tipping is not None
 
 
 def test_frames_are_compared() -> None:

@@ -2,6 +2,7 @@
 
 import copy
 import pickle
+import re
 from pathlib import Path
 
 import pytest
@@ -68,3 +69,34 @@ def test_an_error_names_the_switch_that_lets_the_call_succeed(convention: str, s
     name = switch.partition("=")[0]
     kept = [part for part in convention.split(",") if not part.startswith(name)]
     ir.evaluate(qrels, run, "nDCG@10", ",".join([*kept, switch]))
+
+
+def test_a_warning_and_a_note_name_the_next_step_of_the_interface_in_use(tmp_path: Path) -> None:
+    (tmp_path / "tab.csv").write_text("query\tdocument\tgrade\nq1\td1\t2\n", encoding="utf-8")
+    (tmp_path / "clicks.csv").write_text("user,item\nq1,d1\n", encoding="utf-8")
+    (tmp_path / "book.csv").write_text("query,docid,rating\nq1,d1,1\n", encoding="utf-8")
+    told: list[str] = []
+
+    for name in ("tab", "clicks", "book"):
+        ir.read_qrels(tmp_path / f"{name}.csv", tell=told.append)
+    with pytest.warns(ir.IdealrankWarning) as caught:
+        ir.read_qrels(tmp_path / "clicks.csv")
+
+    said = [text for text in told if "to be sure" in text]
+    assert [text.rpartition("; ")[2] for text in said] == [
+        "to be sure, use format='tsv'",
+        "to be sure, use columns={'query': 'user', 'document': 'item', 'grade': '1'} (in evaluate, qrels_columns=)",
+        "to be sure, use format='quepid'",
+    ]
+    commands = ["--input-format tsv", "--qrels-columns query=user,document=item,grade=1", "--input-format quepid"]
+    assert [text.on_command_line.rpartition("; ")[2] for text in said] == [f"to be sure, use {one}" for one in commands]  # type: ignore[attr-defined]
+    assert "--" not in str(caught[0].message)
+    again = pickle.loads(pickle.dumps(said[0]))
+    assert (again, again.on_command_line) == (said[0], said[0].on_command_line)  # type: ignore[attr-defined]
+
+
+def test_no_text_of_the_library_names_options_of_the_command_line_in_python() -> None:
+    """Hints of errors and notes have a form for each interface; what stands in brackets behind a Python name would be read in both."""
+    source = Path(ir.__file__).parent
+    texts = {path: path.read_text(encoding="utf-8") for path in source.rglob("*.py") if "cli" not in path.parts}
+    assert [path.name for path, text in texts.items() if re.search(r"=\)? \(--\w|\(in Python", text)] == []

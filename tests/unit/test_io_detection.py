@@ -58,7 +58,7 @@ CASES = [
 def test_the_format_of(name: str, content: bytes, kind: str, said: Sequence[str]) -> None:
     heard: list[str] = []
     assert detect(Source(name, content), "auto", Notes(heard.append)) == kind
-    assert heard == [f"{one}; to be sure, set format={kind} (--input-format {kind})" for one in said]
+    assert heard == [f"{one}; to be sure, use format={kind!r}" for one in said]
 
 
 def test_a_format_that_is_asked_for_is_taken(tmp_path: Path) -> None:
@@ -99,7 +99,7 @@ def test_the_columns_of(names: list[str], table: str, chosen: Chosen | None, dou
     assert choose_columns(names, table, None, "t", Notes(heard.append)) == chosen  # type: ignore[arg-type]
     role = "grade" if table == "qrels" else "rank" if chosen.by_rank else "score"
     guess = f"t: columns guessed: query={chosen.query}, document={chosen.document}, {role}={chosen.value}"
-    assert heard == [f"{guess}; {doubt}; name them with columns= (--columns)" if doubt else guess]
+    assert heard == [f"{guess}; {doubt}; name them with columns=" if doubt else guess]
 
 
 def test_columns_that_are_named_need_no_guess() -> None:

@@ -60,7 +60,7 @@ def test_responses_of_elasticsearch_in_every_layout(tmp_path: Path, name: str, v
     run = read(tmp_path, value, name, said)
     assert rankings(run, "shoes", "boots", "hats") == [["7", "4"], ["9"], []]
     assert run.ranking("shoes").scores.tolist() == [3.2, 1.1]
-    assert [line.partition(": ")[2] for line in said] == ["read as responses of Elasticsearch; to be sure, set format=elasticsearch"]
+    assert [line.partition(": ")[2] for line in said] == ["read as responses of Elasticsearch; to be sure, use format='elasticsearch'"]
     assert rankings(read(tmp_path, value, name, format="elasticsearch"), "shoes") == [["7", "4"]]
 
 
@@ -113,7 +113,7 @@ def test_hits_with_a_query_each(tmp_path: Path) -> None:
     assert rankings(read(tmp_path, hits, "a.jsonl", said), "shoes", "boots") == [["7", "4"], ["9"]]
     assert "1 of 2 queries have hits without a score" in said[1]
     named = [{"search": "shoes", "_index": "shop", "_id": "7", "_score": 1.0, "_source": {"sku": "x"}}]
-    with pytest.raises(ir.FileFormatError, match=r"a\.jsonl:1: found a hit with fields 'search', .* --run-columns query=NAME"):
+    with pytest.raises(ir.FileFormatError, match=r"a\.jsonl:1: found a hit with fields 'search', .* columns=\{'query': \.\.\.\}"):
         read(tmp_path, [*named, *named], "a.jsonl")
     assert rankings(read(tmp_path, named, "a.jsonl", columns={"query": "search"}), "shoes") == [["7"]]
 
@@ -169,7 +169,7 @@ def test_responses_of_solr_in_every_layout(tmp_path: Path, name: str, value: Any
     said: list[str] = []
     run = read(tmp_path, value, name, said)
     assert rankings(run, "shoes", "boots", "hats") == [["7", "4"], ["9", "8"], []]
-    assert said[0].endswith("read as responses of Solr; to be sure, set format=solr")
+    assert said[0].endswith("read as responses of Solr; to be sure, use format='solr'")
     assert '1 of 3 queries have hits without a score; the order of the hits counts ("boots")' in said[1]
 
 
@@ -178,7 +178,7 @@ def test_one_response_of_solr_names_its_query(tmp_path: Path) -> None:
     with pytest.raises(ir.FileFormatError, match=r"found a response without its query, .*echoParams=explicit"):
         read(tmp_path, solr(None, ("7", 1.0)))
     sku = {"shoes": {"response": {"numFound": 1, "docs": [{"sku": "A1", "score": 2.0}]}}}
-    with pytest.raises(ir.FileFormatError, match=r"found a hit without 'id'.*--run-columns document=sku"):
+    with pytest.raises(ir.FileFormatError, match=r"found a hit without 'id'.*columns=\{'document': 'sku'\}"):
         read(tmp_path, sku)
     assert rankings(read(tmp_path, sku, columns={"document": "sku"}), "shoes") == [["A1"]]
 

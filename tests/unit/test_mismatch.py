@@ -169,3 +169,31 @@ def test_the_fixture_of_pytest_does_as_the_gate_does(update: bool, tmp_path: Pat
     assert baseline.read_bytes() == before
     nothing = pytest_gate.ask(NOTHING, ranked("ab"), baseline, {}, root=tmp_path, update=update)
     assert "8 of 8 queries have no grade above 0" in nothing.failure
+
+
+@pytest.mark.parametrize("queries", [QUERIES, ["other"]], ids=["no document", "no query"])
+def test_no_verdict_rests_on_a_run_that_does_not_join(queries: list[str]) -> None:
+    """Its values are all 0, whatever it returned: no test of them says anything, with unjudged documents at hand or without."""
+    apart = ranked("AB" if queries == QUERIES else "ab", queries)
+    kinds = {query: "odd" if int(query[1:]) % 2 else "even" for query in QUERIES}
+    for keep in (False, True):
+        good, bad = (ir.evaluate(GRADES, run, ["nDCG@10", "AP"], keep_unjudged=keep) for run in (ranked("ab"), apart))
+        for found in (ir.compare(good, bad, slices=kinds), ir.compare(bad, good, slices=kinds), ir.compare(good, bad, margin=0.9)):
+            (pair,) = found.pairs
+            assert {row.verdict for row in pair.measures.values()} == {"judgments do not reach"}
+            assert {one.verdict for row in pair.measures.values() for one in row.slices or ()} <= {"judgments do not reach"}
+            assert str(found).splitlines()[0].startswith(f"No verdict on {pair.b} against {pair.a}: run ")
+            assert " p " not in str(found).splitlines()[0]
+
+
+def test_the_other_pairs_keep_their_verdicts() -> None:
+    runs = [ranked("ab"), ranked("xyab"), ranked("AB")]
+    found = compared(GRADES, *runs[:2], "nDCG@10")
+    several = ir.compare(*(ir.evaluate(GRADES, run, "nDCG@10") for run in runs))
+    assert several.pairs[0]["nDCG@10"].verdict == found["nDCG@10"].verdict == "worse"
+    assert [bool(pair.mismatch) for pair in several.pairs] == [False, True, True]
+
+
+def test_no_variant_says_anything_of_a_run_that_does_not_join() -> None:
+    found = varied(GRADES, ranked("ab"), ranked("AB"), "nDCG@10")
+    assert (found.verdict, found.summary()) == ("judgments do not reach", ["No variant can say whether B is better than A."])

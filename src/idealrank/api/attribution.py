@@ -1,19 +1,27 @@
 """Why two runs differ, for anything a user may hold."""
 
+from collections.abc import Sequence
+
 from idealrank.analysis.attribution import Attribution
 from idealrank.analysis.attribution import attribute as attribute_runs
-from idealrank.api.evaluation import AnyTable, to_qrels, to_run
+from idealrank.api.comparison import primary_measure, sources_of
+from idealrank.api.evaluation import AnyTable, to_qrels, to_runs
 from idealrank.conventions import Convention
-from idealrank.measures.parse import MeasureLike
+from idealrank.errors import OptionError
+from idealrank.evaluation.evaluate import Evaluation
+from idealrank.measures.parse import DEFAULT_MEASURES, MeasureLike
+
+_FORM = "why(qrels, run_a, run_b)"
 
 
 def attribute(
     qrels: AnyTable,
     run_a: AnyTable,
-    run_b: AnyTable,
-    measure: MeasureLike = "nDCG@10",
-    convention: "Convention | str" = "standard",
+    run_b: AnyTable = None,
+    measure: "MeasureLike | None" = None,
+    convention: "Convention | str | None" = None,
     *,
+    names: Sequence[str] | None = None,
     threads: int = 0,
 ) -> Attribution:
     """Split the difference of two runs into queries, documents and rank moves.
@@ -21,12 +29,15 @@ def attribute(
     Parameters
     ----------
     qrels, run_a, run_b : path, mapping, dataframe, Qrels or Run
-        As for `evaluate`; every difference is b - a.
-    measure : Measure or str
-        The split is exact for DCG, NDCG, P, R and RBP. For others (AP, RR, ERR, ...) a document contributes the rise of the value when the
-        list is extended to include it; `Attribution.split` says which.
-    convention : Convention or str
-        Convention of alignment and measure. A query that it excludes for either run is excluded for both.
+        As for `evaluate`; every difference is b - a. Or two evaluations that keep their judgments and runs
+        (``evaluate(..., keep_unjudged=True)``), and the measure as the third argument.
+    measure : Measure or str, optional
+        Default: nDCG@10; of evaluations, their first measure. The split is exact for DCG, NDCG, P, R and RBP. For others (AP, RR, ERR,
+        ...) a document contributes the rise of the value when the list is extended to include it; `Attribution.split` says which.
+    convention : Convention or str, optional
+        Convention of alignment and measure; evaluations have theirs. A query that it excludes for either run is excluded for both.
+    names : sequence of str, optional
+        Names of the runs. Default: as for `compare`.
     threads : int
         Number of threads; 0 uses all cores. Values do not depend on it.
 
@@ -48,8 +59,16 @@ def attribute(
     >>> round(found.difference, 4), [(document.document, round(document.difference, 4)) for document in found.documents("q")]
     (-0.4167, [('a', -0.25), ('b', -0.1667)])
     """
-    first, second = to_run(run_a, name="A"), to_run(run_b, name="B")
-    return attribute_runs(to_qrels(qrels), first, second, measure, convention, threads=threads)
+    if isinstance(qrels, Evaluation) or isinstance(run_a, Evaluation):
+        judgments, runs = sources_of(_FORM, (qrels, run_a), convention=convention)
+        measure, convention = primary_measure((qrels, run_a), run_b if measure is None else measure), qrels.convention
+    elif run_b is None:
+        raise OptionError(f"run_b: found none, expected {_FORM}")
+    else:
+        judgments, runs = qrels, [run_a, run_b]
+    first, second = to_runs(runs, names)
+    measure, convention = DEFAULT_MEASURES[0] if measure is None else measure, "standard" if convention is None else convention
+    return attribute_runs(to_qrels(judgments), first, second, measure, convention, threads=threads)
 
 
 why = attribute

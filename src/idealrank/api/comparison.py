@@ -1,17 +1,21 @@
 """Comparisons of evaluations, or of judgments and runs: paths, mappings, dataframes and arrays."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from typing import Any
 
 from idealrank.analysis.comparison import Comparison, with_companions
 from idealrank.analysis.comparison import compare as compare_evaluations
 from idealrank.analysis.comparison.families import Correction
 from idealrank.analysis.comparison.procedure import Tell
+from idealrank.analysis.comparison.query_table import chosen_measures, comparable
 from idealrank.analysis.comparison.ranking_overlaps import Overlapping
 from idealrank.analysis.comparison.requirements import JudgmentsOption
-from idealrank.api.evaluation import AnyTable, evaluate, is_array, to_judgments, to_run
+from idealrank.api.evaluation import AnyTable, evaluate, is_array, refuse_names, to_judgments, to_runs, unnamed_runs
 from idealrank.api.per_query import QueryValues, clusters_of, slices_of, weights_of
-from idealrank.data.interchange import is_frame
-from idealrank.errors import InputError
+from idealrank.data.join import Judgments
+from idealrank.data.run import Run
+from idealrank.errors import InputError, OptionError
 from idealrank.evaluation.evaluate import Evaluation
 from idealrank.measures.parse import DEFAULT_MEASURES, MeasureLike, parse_measures
 from idealrank.stats.comparison import TestName
@@ -23,6 +27,7 @@ def compare(
     evaluation_b: Evaluation | AnyTable,
     *others: Evaluation | AnyTable,
     measures: "MeasureLike | Iterable[MeasureLike] | None" = None,
+    names: Sequence[str] | None = None,
     baseline: str | None = None,
     test: TestName = "permutation",
     correction: Correction = "auto",
@@ -49,6 +54,9 @@ def compare(
     measures : measure or iterable of them, optional
         Measures to compare. Default: the measures that both evaluations have, except text measures and companions; of judgments and runs,
         the default of `evaluate`. The first is the primary measure, which decides; the others are secondary.
+    names : sequence of str, optional
+        Names of the runs. Default: the name of each `Evaluation` or `Run`, else the file name without extensions, else "A" and "B", or
+        "run 1", "run 2", ... for more than two runs.
     baseline : str, optional
         Name of a run. The others are compared with it only, not with each other.
     test : {"permutation", "t", "wilcoxon", "sign"}
@@ -133,10 +141,10 @@ def compare(
     ... ].verdict
     'better'
     """
-    given, names = (evaluation_a, evaluation_b, *others), ("A", "B", *(f"run {number}" for number in range(3, len(others) + 2)))
+    given = (evaluation_a, evaluation_b, *others)
     if not isinstance(evaluation_a, Evaluation):
         measures = parse_measures(DEFAULT_MEASURES if measures is None else measures)
-    evaluations = evaluations_of("compare(qrels, run_a, run_b)", given, names, measures or ())
+    evaluations = evaluations_of("compare(qrels, run_a, run_b)", given, measures or (), names)
     return compare_evaluations(
         *evaluations, measures=measures, baseline=baseline, test=test, correction=correction, level=level, margin=margin,
         weights=weights_of(weights), clusters=clusters_of(clusters), slices=slices_of(slices),
@@ -146,7 +154,11 @@ def compare(
 
 
 def evaluations_of(
-    form: str, given: Sequence[AnyTable], names: Sequence[str], measures: "MeasureLike | Iterable[MeasureLike]"
+    form: str,
+    given: Sequence[AnyTable],
+    measures: "MeasureLike | Iterable[MeasureLike]",
+    names: Sequence[str] | None = None,
+    unnamed: Sequence[str] = (),
 ) -> Sequence[Evaluation]:
     """Return the evaluations, or evaluate the runs that follow judgments.
 
@@ -156,10 +168,12 @@ def evaluations_of(
         The call with judgments and runs, for messages.
     given : sequence
         Evaluations; or judgments, then runs.
-    names : sequence of str
-        Names of runs that have none, such as mappings.
     measures : measure or iterable of them
         Measures of runs; evaluations have theirs.
+    names : sequence of str, optional
+        New names of all runs.
+    unnamed : sequence of str, optional
+        Names of runs that have none, such as mappings, without `names`.
 
     Raises
     ------
@@ -168,20 +182,73 @@ def evaluations_of(
 
     Examples
     --------
-    >>> [one.name for one in evaluations_of("f(qrels, a, b)", [{"q": {"x": 1}}, {"q": ["x"]}, {"q": ["y", "x"]}], ["A", "B"], "RR")]
+    >>> [one.name for one in evaluations_of("f(qrels, a, b)", [{"q": {"x": 1}}, {"q": ["x"]}, {"q": ["y", "x"]}], "RR")]
     ['A', 'B']
     """
     kinds = [isinstance(one, Evaluation) for one in given]
     if all(kinds):
-        return given
+        refuse_names(names, given)
+        return given if names is None else [replace(one, name=name) for one, name in zip(given, names, strict=True)]
     if any(kinds) or len(given) < 3:
         found = ", ".join(type(one).__name__ for one in given)
         raise InputError(f"found {found}; expected evaluations, as `evaluate` returns, or judgments and two or more runs: {form}")
     qrels, *runs = given
     asked = with_companions(measures)
-    if not is_array(qrels):
-        qrels = to_judgments(qrels, "error")
-        runs = [
-            to_run(run, name=name if isinstance(run, Mapping) or is_frame(run) else None) for run, name in zip(runs, names, strict=True)
-        ]
-    return [evaluate(qrels, run, asked, keep_unjudged=True) for run in runs]
+    if is_array(qrels):
+        refuse_names(names, runs)
+        return [evaluate(qrels, run, asked, name=name) for run, name in zip(runs, names or unnamed or unnamed_runs(len(runs)), strict=True)]
+    qrels = to_judgments(qrels, "error")
+    return [evaluate(qrels, run, asked, keep_unjudged=True) for run in to_runs(runs, names, unnamed=unnamed)]
+
+
+def sources_of(form: str, evaluations: Sequence[Any], *, convention: object = None) -> tuple[Judgments, list[Run]]:
+    """Return the judgments and the runs that evaluations keep, the runs under the names of the evaluations.
+
+    Parameters
+    ----------
+    form : str
+        The call with judgments and runs, for messages.
+    evaluations : sequence of Evaluation
+        Evaluations with the same judgments and convention.
+    convention : optional
+        The convention that the caller named, which must be None.
+
+    Raises
+    ------
+    InputError
+        An evaluation does not hold them, or something else is among the evaluations.
+    OptionError
+        A convention is named, too.
+
+    Examples
+    --------
+    >>> import idealrank as ir
+    >>> kept = ir.evaluate({"q": {"x": 1}}, {"q": ["x"]}, "RR", keep_unjudged=True)
+    >>> [run.name for run in sources_of("why(qrels, run_a, run_b)", [kept])[1]]
+    ['run']
+    """
+    if not all(isinstance(one, Evaluation) for one in evaluations):
+        found = ", ".join(type(one).__name__ for one in evaluations)
+        raise InputError(f"found {found}; expected evaluations, as `evaluate` returns, or judgments and runs: {form}")
+    if convention is not None:
+        raise OptionError(f"convention={convention}: found evaluations, which have theirs, {evaluations[0].convention}; evaluate again")
+    kept = [one.sources for one in evaluations]
+    if None in kept:
+        raise InputError(
+            f"evaluation {evaluations[kept.index(None)].name!r}: found no judgments and run in it, expected "
+            f"evaluate(..., keep_unjudged=True), which keeps them, or {form}"
+        )
+    comparable(evaluations)
+    return kept[0][0], [run.renamed(one.name) for one, (_, run) in zip(evaluations, kept, strict=True)]
+
+
+def primary_measure(evaluations: Sequence[Evaluation], asked: "MeasureLike | None") -> MeasureLike:
+    """Return the measure asked for, or the first that `compare` takes of the evaluations.
+
+    Examples
+    --------
+    >>> import idealrank as ir
+    >>> str(primary_measure([ir.evaluate({"q": {"x": 1}}, {"q": ["x"]}, ["RR@10", "AP"])], None))
+    'RR@10'
+    """
+    return chosen_measures(evaluations, None)[0] if asked is None else asked

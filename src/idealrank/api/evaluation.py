@@ -58,12 +58,8 @@ def to_qrels(qrels: AnyTable, *, duplicates: QrelsDuplicates = "error", columns:
         return qrels
     if isinstance(qrels, Mapping):
         return Qrels(qrels)
-    if isinstance(qrels, (str, PathLike)) or _is_paths(qrels):
+    if isinstance(qrels, (str, PathLike)) or _is_paths(qrels) or is_frame(qrels):
         return read_qrels(qrels, duplicates=duplicates, columns=columns)
-    if is_frame(qrels):
-        from idealrank.io.dataframes import qrels_from_frame  # noqa: PLC0415  (most come with files)
-
-        return qrels_from_frame(qrels, columns, duplicates=duplicates)
     raise InputError(f"qrels: found {type(qrels).__name__}, expected a path, a mapping, a dataframe, or Qrels")
 
 
@@ -90,17 +86,24 @@ def to_run(run: AnyTable, *, name: str | None = None, columns: Columns = None) -
         return run
     if isinstance(run, Mapping):
         return Run(run, name=name or "run")
-    if isinstance(run, (str, PathLike)) or _is_paths(run):
+    if isinstance(run, (str, PathLike)) or _is_paths(run) or is_frame(run):
         return read_run(run, name=name, columns=columns)
-    if is_frame(run):
-        from idealrank.io.dataframes import run_from_frame  # noqa: PLC0415
-
-        return run_from_frame(run, columns, name=name or "run")
     raise InputError(f"run: found {type(run).__name__}, expected a path, a mapping, a dataframe, or Run")
 
 
-def to_runs(runs: Iterable[AnyTable], names: Sequence[str] | None = None, *, columns: Columns = None) -> list[Run]:
-    """Runs as `to_run` reads them, with the given names; without names, those that have none are "A" and "B", or "run 1", "run 2", ...
+def unnamed_runs(count: int) -> tuple[str, ...]:
+    """Names for runs that have none.
+
+    Examples
+    --------
+    >>> unnamed_runs(2), unnamed_runs(3)
+    (('A', 'B'), ('run 1', 'run 2', 'run 3'))
+    """
+    return ("A", "B") if count == 2 else tuple(f"run {number}" for number in range(1, count + 1))
+
+
+def to_runs(runs: Iterable[AnyTable], names: Sequence[str] | None = None, *, unnamed: Sequence[str] = ()) -> list[Run]:
+    """Runs as `to_run` reads them, with the given names; without names, those that have none get `unnamed`, or `unnamed_runs`.
 
     Raises
     ------
@@ -116,10 +119,9 @@ def to_runs(runs: Iterable[AnyTable], names: Sequence[str] | None = None, *, col
     """
     tables = list(runs)
     refuse_names(names, tables)
-    unnamed = ("A", "B") if len(tables) == 2 else tuple(f"run {number}" for number in range(1, len(tables) + 1))
     found = []
-    for table, given, name in zip(tables, names or [""] * len(tables), unnamed, strict=True):
-        run = to_run(table, name=given or (name if isinstance(table, Mapping) or is_frame(table) else None), columns=columns)
+    for table, given, name in zip(tables, names or [""] * len(tables), unnamed or unnamed_runs(len(tables)), strict=True):
+        run = to_run(table, name=given or (name if isinstance(table, Mapping) or is_frame(table) else None))
         found.append(run if given in ("", run.name) else run.renamed(given))
     return found
 
@@ -196,8 +198,8 @@ def evaluate(
     max_documents : int, optional
         Use only the first documents of each query, up to this number (trec_eval's ``-M``); not for arrays.
     keep_unjudged : bool
-        Keep hits and unjudged documents, so that `compare` and `gate` can compute how far the judgments reach; not for arrays, in which
-        every item is judged.
+        Keep hits and unjudged documents, so that `compare` and `gate` can compute how far the judgments reach; and the judgments and the
+        run, so that `robust`, `why` and `explain` take the evaluation. Not for arrays, in which every item is judged.
     threads : int
         Number of threads; 0 uses all cores. Values do not depend on it.
     progress : Progress, optional
@@ -243,6 +245,7 @@ def evaluate(
         read_qrels_, read_run_, measures, convention, max_documents=max_documents, keep_unjudged=keep_unjudged, threads=threads,
         progress=progress, inputs=inputs,
     )  # fmt: skip
+    evaluation = replace(evaluation, sources=(read_qrels_, read_run_)) if keep_unjudged else evaluation
     warn_of_doubt(evaluation, stacklevel=3)
     if _are_lists(qrels) and isinstance(run, Mapping) and look_like_grades(read_run_.source.values, read_run_.source.offsets):  # type: ignore[union-attr]
         message = "the judgments are lists, and the scores of the run few small whole numbers: are they swapped? judgments come first"
@@ -421,7 +424,7 @@ def warn_of_doubt(evaluation: Evaluation, *, stacklevel: int = 2) -> None:
     >>> warn_of_doubt(evaluate({"q": {"d1": 1}}, {"q": ["d1"]}, "AP"))
     """
     if doubt := evaluation.coverage.doubt(evaluation.name):
-        warnings.warn(f"{doubt} {VALIDATE}", IdealrankWarning, stacklevel=stacklevel)
+        warnings.warn(f"{doubt} {VALIDATE}" if evaluation.path else doubt, IdealrankWarning, stacklevel=stacklevel)
 
 
 def ndcg(

@@ -386,6 +386,7 @@ def gate(
     baseline: Evaluation | AnyTable,
     *more_baselines: Evaluation | AnyTable,
     measures: "MeasureLike | Iterable[MeasureLike] | None" = None,
+    names: Sequence[str] | None = None,
     also: "MeasureLike | Iterable[MeasureLike]" = (),
     policy: Policy | None = None,
     tolerance: float | None = None,
@@ -411,6 +412,9 @@ def gate(
     measures : measure or iterable of them, optional
         Measures to test. Default: the measures that all evaluations have, except text measures and companions; of judgments and runs,
         nDCG@10. The first is the primary measure, which can close the gate; the others are secondary and cannot.
+    names : sequence of str, optional
+        Names of the run and of its baselines. Default: the name of each `Evaluation` or `Run`, else the file name without extensions,
+        else "run" and "baseline".
     also : measure or iterable of them, optional
         Secondary measures that can close the gate as well; added to `measures` if they are not among them.
     policy : Policy, optional
@@ -480,12 +484,12 @@ def gate(
     >>> ir.gate(good, bad).passed, ir.gate(bad, good).passed, ir.gate(bad, good).reasons
     (True, False, ('RR against run (2): a drop of 0.5000 is significant (one-sided p 0.0039, two-sided p 0.0078)',))
     """
-    given, names, contracts = (evaluation, baseline, *more_baselines), ("run", *["baseline"] * len(more_baselines)), tuple(contracts)
+    given, contracts = (evaluation, baseline, *more_baselines), tuple(contracts)
     demanded: tuple[Measure, ...] = ()
     if not isinstance(evaluation, Evaluation):
         measures, also = parse_measures(DEFAULT_MEASURE if measures is None else measures), parse_measures(also) if also else ()
         demanded = *measures, *also, *(parse_measure(one.measure) for one in contracts if one.measure is not None)
-    evaluations = evaluations_of("gate(qrels, run, baseline)", given, names, demanded)
+    evaluations = evaluations_of("gate(qrels, run, baseline)", given, demanded, names, ("run", *["baseline"] * len(more_baselines)))
     return gate_evaluations(
         *evaluations, measures=measures, also=also, policy=policy, tolerance=tolerance, strict=strict, margin=margin, alpha=alpha,
         when_unjudged=when_unjudged, contracts=contracts, weights=weights_of(weights), clusters=clusters_of(clusters),

@@ -1,10 +1,13 @@
 """Judgments and judges for paths, mappings and dataframes."""
 
 from collections.abc import Mapping
+from typing import Any
 
-from idealrank.api.evaluation import AnyTable, to_qrels
+from idealrank.api.evaluation import AnyTable, to_qrels, to_run
+from idealrank.data.run import Run
+from idealrank.errors import InputError
 from idealrank.io.formats.preferences import read_assessors
-from idealrank.judging import LabelTable
+from idealrank.judging import JudgeCheck, LabelTable, check_judge
 
 
 def read_labels(source: "AnyTable | Mapping[str, AnyTable]") -> LabelTable:
@@ -24,3 +27,37 @@ def read_labels(source: "AnyTable | Mapping[str, AnyTable]") -> LabelTable:
     if isinstance(source, Mapping):
         return LabelTable.of({name: to_qrels(one) for name, one in source.items()})
     return LabelTable.of(read_assessors(source))
+
+
+def check_judges(
+    human: AnyTable, judges: Mapping[str, AnyTable], runs: "Mapping[str, AnyTable] | None" = None, **options: Any
+) -> list[JudgeCheck]:
+    """Hold several judges against one human.
+
+    Parameters
+    ----------
+    human : path, mapping, dataframe or Qrels
+        Judgments of the human.
+    judges : mapping of str to path, mapping, dataframe or Qrels
+        Judgments by name of the judge.
+    runs : mapping of str to path, mapping, dataframe or Run, optional
+        Systems by name.
+    **options
+        As for `judging.check_judge`.
+
+    Raises
+    ------
+    InputError
+        There is no judge.
+
+    Examples
+    --------
+    >>> human = {"p": {"a": 1, "b": 0}, "q": {"a": 1, "b": 0}}
+    >>> [one.name for one in check_judges(human, {"model": human, "other": {"p": {"a": 1}, "q": {"b": 0}}})]
+    ['model', 'other']
+    """
+    if not judges:
+        raise InputError("judges: found none, expected at least one")
+    reference = to_qrels(human)
+    systems: dict[str, Run] = {name: to_run(one, name=name) for name, one in (runs or {}).items()}
+    return [check_judge(reference, to_qrels(one), systems, name=name, **options) for name, one in judges.items()]

@@ -1,33 +1,38 @@
 """Robustness of a verdict, for paths, mappings, dataframes and arrays."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from functools import cache
 from typing import Any
 
 from idealrank.analysis.robustness import Robustness, VariantTest, robust_lists
 from idealrank.analysis.robustness import robust as robust_runs
 from idealrank.analysis.robustness.multiverse import Tell
-from idealrank.api.evaluation import AnyTable, evaluate, is_array, to_run
+from idealrank.api.comparison import primary_measure, sources_of
+from idealrank.api.evaluation import AnyTable, evaluate, is_array, to_runs
 from idealrank.api.per_query import QueryValues, clusters_of, weights_of
 from idealrank.api.reconciliation import judgments_source
 from idealrank.conventions import Convention
-from idealrank.data.join import is_judgments
+from idealrank.data.join import Judgments, is_judgments
 from idealrank.data.lists import Lists
 from idealrank.data.run import Run
-from idealrank.errors import InputError
+from idealrank.errors import InputError, OptionError
+from idealrank.evaluation.evaluate import Evaluation
 from idealrank.evaluation.sweep import JudgmentsSource
-from idealrank.measures.parse import MeasureLike
+from idealrank.measures.parse import DEFAULT_MEASURES, MeasureLike
 from idealrank.stats.comparison import TestName
 from idealrank.stats.randomness import RandomLike
+
+_FORM = "robust(qrels, run_a, run_b)"
 
 
 def robust(
     qrels: AnyTable,
     run_a: AnyTable,
-    run_b: AnyTable,
-    measure: MeasureLike = "nDCG@10",
+    run_b: AnyTable = None,
+    measure: "MeasureLike | None" = None,
     *,
-    convention: "Convention | str" = "standard",
+    names: Sequence[str] | None = None,
+    convention: "Convention | str | None" = None,
     variants: "Iterable[str] | None" = None,
     pairs: int = 8,
     test: TestName = "permutation",
@@ -49,11 +54,14 @@ def robust(
     Parameters
     ----------
     qrels, run_a, run_b : path, mapping, dataframe, Qrels or Run, or arrays of labels and two of scores
-        As for `evaluate`; every difference is b - a.
-    measure : Measure or str
-        Measure that decides. Switches that it sets itself are changed in it.
-    convention : Convention or str
-        Reference convention.
+        As for `evaluate`; every difference is b - a. Or two evaluations that keep their judgments and runs
+        (``evaluate(..., keep_unjudged=True)``), and the measure as the third argument.
+    measure : Measure or str, optional
+        Measure that decides. Switches that it sets itself are changed in it. Default: nDCG@10; of evaluations, their first measure.
+    names : sequence of str, optional
+        Names of the runs; not for arrays. Default: as for `compare`.
+    convention : Convention or str, optional
+        Reference convention; evaluations have theirs.
     variants : iterable of str, optional
         Variants to try instead of all: groups (``"ties"``, ``"cutoff"``, ``"rel"``, ``"measure"``, ``"preset"``), changes
         (``"ties=worst"``, ``"gain=exp2,cutoff=5"``), presets (``"lightgbm"``) and measures (``"AP"``).
@@ -112,20 +120,37 @@ def robust(
         threads=threads,
     )
     options: dict[str, Any] = {"variants": variants, "pairs": pairs, "way": way, "tell": progress}
+    if isinstance(qrels, Evaluation) or isinstance(run_a, Evaluation):
+        _refuse_layout(layout)
+        held = (qrels, run_a)
+        judgments, runs = sources_of(_FORM, held, convention=convention)
+        measure = primary_measure(held, run_b if measure is None else measure)  # the third argument may be the measure
+        first, second = to_runs(runs, names)
+        return robust_runs(judgments, first, second, measure, qrels.convention, **options)
+    if run_b is None:
+        raise OptionError(f"run_b: found none, expected {_FORM}")
+    measure, convention = DEFAULT_MEASURES[0] if measure is None else measure, "standard" if convention is None else convention
     if is_array(qrels) and is_array(run_a) and is_array(run_b):
         lists = [Lists.from_arrays(qrels, run, **layout) for run in (run_a, run_b)]
         return robust_lists(lists[0], lists[1], measure, convention, **options)
+    _refuse_layout(layout)
+    first, second = to_runs((run_a, run_b), names)
+    return robust_runs(_examined(qrels, (first, second), measure, convention), first, second, measure, convention, **options)
+
+
+def _examined(qrels: AnyTable, runs: Sequence[Run], measure: MeasureLike, convention: "Convention | str") -> "Judgments | JudgmentsSource":
+    """Judgments, or a function that reads them; warn once of odd data, for the comparison asked for, not for each variant."""
+    source = qrels if is_judgments(qrels) else judgments_source(qrels)
+    source = cache(source) if callable(source) else source
+    for run in runs:
+        policy = Convention.of(convention).alignment.duplicates
+        evaluate(source("error" if policy == "twice" else policy) if callable(source) else source, run, measure, convention)
+    return source
+
+
+def _refuse_layout(layout: Mapping[str, Any]) -> None:
     if layout:
         raise InputError(f"{', '.join(layout)}: belongs to arrays of labels and scores; found other qrels or runs")
-    first, second = (to_run(run, name=name if isinstance(run, Mapping) else None) for run, name in ((run_a, "A"), (run_b, "B")))
-    judgments = qrels if is_judgments(qrels) else judgments_source(qrels)
-    if callable(judgments):
-        judgments = cache(judgments)
-    for run in (first, second):
-        # What is odd about these data is said once, of the comparison asked for, and not again for each variant.
-        policy = Convention.of(convention).alignment.duplicates
-        evaluate(judgments("error" if policy == "twice" else policy) if callable(judgments) else judgments, run, measure, convention)
-    return robust_runs(judgments, first, second, measure, convention, **options)
 
 
 def robust_read(

@@ -25,7 +25,7 @@ def say(kind: str, message: str) -> None:
     --------
     >>> say("warning", "nothing")  # prints to stderr
     """
-    label, message = f"{kind}:", printable(message)
+    label, message = f"{kind}:", printable(getattr(message, "on_command_line", message))
     if on_github():  # a message may quote an id that GitHub would take for a command
         message = harmless(message)
     if in_colour(sys.stderr):
@@ -233,7 +233,7 @@ def warnings_as_lines() -> Iterator[None]:
                 tell(warnings.formatwarning(message, category, filename, lineno, line).rstrip("\n"))
             elif str(message) not in said:
                 said.add(str(message))
-                say("warning", str(message))
+                say("warning", message.args[0] if isinstance(message, Warning) and message.args else str(message))
 
         warnings.showwarning = show
         yield

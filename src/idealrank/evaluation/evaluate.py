@@ -117,6 +117,9 @@ class Evaluation:
         Texts that text measures give for each query, by the text of the measure, in the order of `queries`.
     judged : Judged or None
         Hits and unjudged documents behind the values; None unless `evaluate` was asked to keep them. They are not sent to another process.
+    sources : (Judgments, Run) or None
+        The judgments and the run; None unless `evaluate` was asked to keep unjudged documents, and of some of the queries. They are not
+        sent to another process.
 
     Examples
     --------
@@ -136,10 +139,11 @@ class Evaluation:
     path: str = field(default="")
     texts: Mapping[str, Sequence[str]] = field(default_factory=dict)
     judged: Judged | None = field(default=None, repr=False)
+    sources: tuple[Judgments, Run] | None = field(default=None, repr=False)
 
     def __getstate__(self) -> dict[str, Any]:
         """Everything but the hits, which belong to the kernel of this process."""
-        return {**self.__dict__, "judged": None}
+        return {**self.__dict__, "judged": None, "sources": None}
 
     _repr_html_ = repr_html  # for notebooks
 
@@ -263,7 +267,7 @@ class Evaluation:
         values[rows], scored[rows] = self.values[own], self.scored[own]
         said = {text: dict(zip(self.queries, words, strict=True)) for text, words in self.texts.items()}
         texts = {text: [words.get(query, "") for query in wanted] for text, words in said.items()}
-        return replace(self, queries=wanted, values=values, scored=scored, texts=texts, judged=None)
+        return replace(self, queries=wanted, values=values, scored=scored, texts=texts, judged=None, sources=None)
 
     def by(self, categories: "Mapping[str, str | Sequence[str]]", *, level: float = 0.95) -> Any:
         """Compute the means on slices of the queries, each with Student's interval.

@@ -27,7 +27,7 @@ class Complaint:
         The file, as typed.
     line : int
         From 1; 0 where there are no lines.
-    found, expected, hint : str
+    found, expected, hint, command_hint : str
         As in `FileFormatError`.
     severity : {"error", "warning"}
         Whether the file can be evaluated all the same.
@@ -45,6 +45,7 @@ class Complaint:
     expected: str
     hint: str = ""
     severity: Severity = "error"
+    command_hint: str = ""
 
     @property
     def place(self) -> str:
@@ -59,14 +60,15 @@ class Complaint:
 
     @property
     def words(self) -> str:
-        """Describe a problem: found, expected, next step.
+        """Describe a problem for the command line: found, expected, next step.
 
         Examples
         --------
         >>> Complaint("nan", "a.csv", 3, "score NaN", "a number").words
         'found score NaN, expected a number'
         """
-        return f"found {self.found}, expected {self.expected}" + (f"; {self.hint}" if self.hint else "")
+        hint = self.command_hint or self.hint
+        return f"found {self.found}, expected {self.expected}" + (f"; {hint}" if hint else "")
 
     def error(self) -> FileFormatError:
         """Return the problem as an exception.
@@ -76,7 +78,9 @@ class Complaint:
         >>> Complaint("nan", "a.csv", 3, "score NaN", "a number").error().line
         3
         """
-        return FileFormatError(self.path, self.line, self.found, self.expected, self.hint, switch=switch_for(self.kind))
+        return FileFormatError(
+            self.path, self.line, self.found, self.expected, self.hint, switch=switch_for(self.kind), command_hint=self.command_hint
+        )
 
     def __str__(self) -> str:
         return str(self.error())

@@ -2,8 +2,9 @@
 
 from collections.abc import Callable, Sequence
 from importlib import import_module
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
+from idealrank.data.interchange import is_frame
 from idealrank.data.qrels import Qrels, QrelsDuplicates
 from idealrank.data.run import Run, name_of
 from idealrank.errors import InputError
@@ -33,7 +34,7 @@ _READERS: dict[Format, tuple[str, str]] = {
 
 
 def read_qrels(
-    path: Paths,
+    path: "Paths | Any",
     *,
     format: FormatChoice = "auto",  # noqa: A002  (the word every reader of files uses)
     columns: Columns = None,
@@ -45,12 +46,12 @@ def read_qrels(
 
     Parameters
     ----------
-    path : path, or list of paths
-        One collection in one or several files; ``"-"`` is standard input. gzip, bzip2, xz and Zstandard are decompressed.
+    path : path, list of paths, or dataframe
+        One collection in one or several files; ``"-"`` is standard input. gzip, bzip2, xz and Zstandard are decompressed. Or a dataframe.
     format : {"auto", "trec", "json", "jsonl", "csv", "tsv", "parquet", "arrow", "beir", "letor", "quepid", "rre", "elasticsearch", "solr"}
         ``"auto"`` inspects the extension and the content. The last two are formats of runs, the two before of judgments.
     columns : mapping or sequence, optional
-        For columns and records: ``{"query": ..., "document": ..., "grade": ...}`` or the three names; guessed by default.
+        For columns, records and dataframes: ``{"query": ..., "document": ..., "grade": ...}`` or the three names; guessed by default.
     duplicates : {"error", "first", "last", "best"}
         Treatment of a document judged twice for a query.
     group : path, optional
@@ -80,6 +81,10 @@ def read_qrels(
     >>> read_qrels(path)["q1"]
     {'d1': 2.0, 'd2': 0.0}
     """
+    if is_frame(path):
+        from idealrank.io.dataframes import qrels_from_frame  # noqa: PLC0415  (most come with files)
+
+        return qrels_from_frame(path, columns, duplicates=duplicates, tell=tell)
     notes = Notes(tell)
     sources = open_sources(path, notes)
     kind = common_format(sources, format, notes)
@@ -94,7 +99,7 @@ def read_qrels(
 
 
 def read_run(
-    path: Paths,
+    path: "Paths | Any",
     *,
     name: str | None = None,
     format: FormatChoice = "auto",  # noqa: A002  (the word every reader of files uses)
@@ -112,7 +117,7 @@ def read_run(
     path, format, columns, group, tell
         As for `read_qrels`; `columns` names ``score``, or ``rank`` if there is none.
     name : str, optional
-        Name of the system; default: the file name without extensions.
+        Name of the system; default: the file name without extensions, and "run" for a dataframe.
     labels : path, optional
         LETOR file that a file of scores (``format="letor"``: one number per line) belongs to.
 
@@ -130,6 +135,10 @@ def read_run(
     >>> run.name, run.ranking("q1").documents
     ('bm25', ['d2', 'd1'])
     """
+    if is_frame(path):
+        from idealrank.io.dataframes import run_from_frame  # noqa: PLC0415  (most come with files)
+
+        return run_from_frame(path, columns, name=name or "run", tell=tell)
     notes = Notes(tell)
     sources = open_sources(path, notes)
     paths = [source.path for source in sources]

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from difflib import get_close_matches
 from typing import TypeAlias
 
-from idealrank.errors import InputError, OptionError
+from idealrank.errors import Advised, InputError, OptionError
 from idealrank.io.notes import Notes
 from idealrank.io.row_parts import Table
 from idealrank.io.usual_columns import DOCUMENT, GRADE, NO_GRADE, QUERY, RANK, SCORE, Names, candidates, plain
@@ -126,7 +126,9 @@ def choose_columns(names: Sequence[str], table: Table, given: Columns, where: st
     chosen = Chosen(query, document, "" if every_row else value, by_rank)
     if implicit:
         message = f"{where}: found no column of grades next to query={query}, document={document}; every row counts as grade 1"
-        notes.warn("; ".join([message, *doubtful, f"to be sure, use {_option(table)} query={query},document={document},grade=1"]))
+        named, said = {"query": query, "document": document, "grade": "1"}, "; ".join([message, *doubtful])
+        command = f"{_option(table)} query={query},document={document},grade=1"
+        notes.warn(Advised(said, f"to be sure, use columns={named} (in evaluate, qrels_columns=)", f"to be sure, use {command}"))
     elif len(spelled) < 3:
         _tell(chosen, doubtful, "rank" if by_rank else value_role, where, notes)
     return chosen
@@ -213,6 +215,6 @@ def _refusal(
 def _tell(chosen: Chosen, doubtful: Sequence[str], role: str, where: str, notes: Notes) -> None:
     message = f"{where}: columns guessed: query={chosen.query}, document={chosen.document}, {role}={chosen.value}"
     if doubtful:
-        notes.warn(f"{message}; {'; '.join(doubtful)}; name them with columns= (--columns)")
+        notes.warn(Advised(f"{message}; {'; '.join(doubtful)}", "name them with columns=", "name them with --columns"))
     else:
         notes.inform(message)

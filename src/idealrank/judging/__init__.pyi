@@ -11,6 +11,8 @@ from idealrank.judging.alternative import AnnotatorTest as AnnotatorTest
 from idealrank.judging.alternative import alt_test as alt_test
 from idealrank.judging.analytic import ChanceTest as ChanceTest
 from idealrank.judging.analytic import chance_test as chance_test
+from idealrank.judging.corrected_runs import CorrectedRun as CorrectedRun
+from idealrank.judging.corrected_runs import correct_run as correct_run
 from idealrank.judging.correction import CorrectedMean as CorrectedMean
 from idealrank.judging.correction import correct as correct
 from idealrank.judging.document_correction import CorrectedDocuments as CorrectedDocuments
@@ -22,7 +24,13 @@ from idealrank.judging.gold import gold_accuracy as gold_accuracy
 from idealrank.judging.interrater import Agreement as Agreement
 from idealrank.judging.interrater import agreement as agreement
 from idealrank.judging.interrater import agreement_of_counts as agreement_of_counts
+from idealrank.judging.judges import JudgeCheck as JudgeCheck
+from idealrank.judging.judges import LabelWorth as LabelWorth
+from idealrank.judging.judges import check_judge as check_judge
+from idealrank.judging.judges import label_worth as label_worth
 from idealrank.judging.label_table import LabelTable as LabelTable
+from idealrank.judging.leniency import GroupError as GroupError
+from idealrank.judging.leniency import Leniency as Leniency
 from idealrank.judging.prevalence import CorrectedShare as CorrectedShare
 from idealrank.judging.prevalence import corrected_share as corrected_share
 from idealrank.judging.rater_tables import AgreementReport as AgreementReport
@@ -34,3 +42,6 @@ from idealrank.judging.rater_tables import agreement_by_cluster as agreement_by_
 from idealrank.judging.rater_tables import agreement_by_grade as agreement_by_grade
 from idealrank.judging.rater_tables import agreement_by_rater as agreement_by_rater
 from idealrank.judging.rater_tables import agreement_report as agreement_report
+from idealrank.judging.system_changes import SystemOrders as SystemOrders
+from idealrank.judging.system_changes import VerdictChanges as VerdictChanges
+from idealrank.judging.system_changes import system_orders as system_orders

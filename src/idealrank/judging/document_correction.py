@@ -41,7 +41,7 @@ class CorrectedDocuments:
     human_estimate, human_error : float
         Estimate and standard error from the sampled human grades alone, without the judge.
     effective_labels : float
-        Number of sampled human grades that alone would give this standard error.
+        Number of human grades, sampled likewise, that alone would be as sure of the value of these queries.
     n_labelled, n_documents, n_queries : int
         Documents with a human grade, all documents, and queries.
     df : float
@@ -175,7 +175,10 @@ def correct_documents(
     reach = error * t_quantile(confidence, df)
     boot = _bootstrap(one, sample, queries, resamples, generator_of(rng)) if resamples else math.nan
     judge_value = _Estimator(sample, weights, options, 1.0).value(np.zeros_like(sample.inverse))
-    effective = sample.n_labelled * (human_error / error) ** 2 if error > 0 else math.inf
+    own, without = sample.error(one, "fixed")[0], sample.error(alone, "fixed")[0]
+    n, size = sample.n_labelled, sample.judge.size
+    # All documents leave no error: the variance falls with 1/n - 1/size.
+    effective = 1 / (1 / size + (own / without) ** 2 * (1 / n - 1 / size)) if without > 0 else float(n)
     return CorrectedDocuments(
         str(parse_measure(measure)), value, error, (value - reach, value + reach), judge_value, alone.value(), human_error, effective,
         sample.n_labelled, sample.judge.size, sample.n_queries, df, confidence, boot,
@@ -184,7 +187,11 @@ def correct_documents(
 
 def _check_measure(measure: object, convention: Convention) -> "DCG | NDCG":
     if not isinstance(measure, (DCG, NDCG)):
-        raise OptionError(f"measure {measure}: expected DCG or nDCG; for other measures label whole queries and use judging.correct")
+        raise OptionError(
+            f"measure {measure}: expected DCG or nDCG",
+            hint="for other measures label whole queries, and use judging.correct_run",
+            command_hint="for other measures label whole queries, and use --by queries",
+        )
     found = measure.under(convention)
     ideal = found.ideal if has_ideal(found) else "judged"
     if not (found.cutoff is None or isinstance(found.cutoff, int)) or found.rounding not in (None, "none") or ideal != "judged":

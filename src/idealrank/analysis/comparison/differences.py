@@ -14,7 +14,6 @@ from idealrank.analysis.comparison.tipping import Tipping
 from idealrank.conventions import Convention
 from idealrank.data.interchange import finite, frame_of
 from idealrank.errors import OptionError
-from idealrank.evaluation.coverage import VALIDATE
 from idealrank.measures.parse import MeasureLike, parse_measure
 
 Verdict: TypeAlias = Literal["better", "worse", "equivalent", "undecided", "judgments do not reach"]
@@ -179,6 +178,8 @@ class Pair:
         Results in the order requested.
     rankings : Rankings or None
         How alike the two rankings are; None where that was not asked.
+    mismatch : str
+        Names a run whose values mean nothing, and why; empty if both mean something. With it the verdict is "judgments do not reach".
 
     Examples
     --------
@@ -191,6 +192,7 @@ class Pair:
     b: str
     measures: Mapping[str, Difference]
     rankings: Rankings | None = None
+    mismatch: str = ""
 
     def __getitem__(self, measure: MeasureLike) -> Difference:
         return by_measure(self.measures, measure)
@@ -198,6 +200,14 @@ class Pair:
     def reversed(self) -> "Pair":
         """Return the pair in the other order."""
         return replace(self, a=self.b, b=self.a, measures={text: row.reversed() for text, row in self.measures.items()})
+
+    def without_verdict(self, mismatch: str) -> "Pair":
+        """Return the pair without verdicts, of slices neither, for a run whose values mean nothing."""
+        rows = {
+            text: replace(row, verdict="judgments do not reach", slices=None if row.slices is None else row.slices.without_verdicts())
+            for text, row in self.measures.items()
+        }
+        return replace(self, measures=rows, mismatch=mismatch)
 
     def as_dict(self) -> dict[str, Any]:
         """Return the JSON record: names, measures, and rankings if compared."""
@@ -450,8 +460,8 @@ class Comparison(WithWarnings):
         return frame_of({name: [record[name] for record in records] for name in records[0]}, backend)
 
     def __str__(self) -> str:
-        apart = [f"Run {name} {phrase} {VALIDATE}." for name, phrase in self.mismatches.items()]
-        lines = [*apart, *(_line(pair, row) for pair, row in self.rows())]
+        apart = [f"No verdict on {pair.b} against {pair.a}: run {pair.mismatch}" for pair in self.pairs if pair.mismatch]
+        lines = [*apart, *(_line(pair, row) for pair, row in self.rows() if not pair.mismatch)]
         return "\n".join([*lines, self.reach_unknown] if self.reach_unknown else lines)
 
 

@@ -40,7 +40,7 @@ from idealrank.analysis.comparison.slice_differences import Categories, Membersh
 from idealrank.analysis.comparison.standings import RunMean
 from idealrank.analysis.comparison.tipping import Question, Tipping, Tippings, critical_t
 from idealrank.data.types import BoolArray
-from idealrank.errors import IdealrankWarning, OptionError
+from idealrank.errors import Advised, IdealrankWarning, OptionError
 from idealrank.evaluation.evaluate import Evaluation
 from idealrank.measures.measure import Measure
 from idealrank.measures.parse import MeasureLike
@@ -111,7 +111,14 @@ def compare(
         names, pairs, method, evaluations[0].convention, case.means(), {name: cover.missing for name, cover in covers.items()},
         {name: cover.unjudged_share for name, cover in covers.items()}, evaluations[0].coverage.unjudged_cutoff, mismatches=apart,
     )  # fmt: skip
-    return case.in_slices(comparison, membership, tell)
+    compared = case.in_slices(comparison, membership, tell)
+    return replace(compared, pairs=tuple(_unjoined(pair, apart) for pair in compared.pairs)) if apart else compared
+
+
+def _unjoined(pair: Pair, apart: Mapping[str, str]) -> Pair:
+    """The pair, without verdicts where a run does not join."""
+    name = next((name for name in (pair.b, pair.a) if name in apart), None)
+    return pair if name is None else pair.without_verdict(f"{name} {apart[name]}")
 
 
 def _membership(queries: Sequence[str], categories: Categories, n_runs: int, baseline: str | None) -> Membership:
@@ -125,8 +132,8 @@ def _pairs(names: Sequence[str], baseline: str | None) -> list[tuple[int, int]]:
     if baseline is None:
         pairs = math.comb(len(names), 2)
         if pairs > _MANY_PAIRS:
-            hint = "baseline= (--baseline) compares each with one run instead"
-            warnings.warn(f"{len(names):,} runs make {pairs:,} pairs, which take long; {hint}", IdealrankWarning, stacklevel=3)
+            hints = [f"{option} compares each with one run instead" for option in ("baseline=", "--baseline")]
+            warnings.warn(Advised(f"{len(names):,} runs make {pairs:,} pairs, which take long", *hints), IdealrankWarning, stacklevel=3)
         return list(combinations(range(len(names)), 2))
     if baseline not in names:
         raise OptionError(f"baseline {baseline!r}: found no run of that name, expected one of {', '.join(names)}")

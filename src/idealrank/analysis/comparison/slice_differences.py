@@ -194,6 +194,10 @@ class Slices:
         about = {name: value for name, value in asdict(self).items() if name != "rows"}
         return {"slices": self.by_name(), **about, "uncategorised": list(self.uncategorised)}
 
+    def without_verdicts(self) -> "Slices":
+        """Return the slices without verdicts, for a run whose values mean nothing."""
+        return replace(self, rows=tuple(replace(row, verdict="judgments do not reach") for row in self.rows))
+
     def reversed(self) -> "Slices":
         """Return the differences as a - b, the largest loss first."""
         return replace(self, difference=0.0 - self.difference, rows=tuple(row.reversed() for row in reversed(self.rows)))

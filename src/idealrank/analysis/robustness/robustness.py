@@ -149,6 +149,8 @@ class Robustness(WithWarnings):
     @property
     def verdict(self) -> Verdict:
         """Verdict on b in the reference comparison, limited by the judgments. Variants are compared with the verdict of the test alone."""
+        if self.mismatches:
+            return "judgments do not reach"
         uncarried = self.tipping is not None and not self.tipping.reaches and self.asked.verdict in ("better", "worse", "equivalent")
         return "judgments do not reach" if uncarried else self.asked.verdict
 
@@ -199,6 +201,8 @@ class Robustness(WithWarnings):
 
     def summary(self) -> list[str]:
         """Summarise the result in sentences; the first says so if the judgments do not reach."""
+        if self.mismatches:
+            return [f"No variant can say whether {self.run_b} is better than {self.run_a}."]
         return [*self._unreached(), *self._varied()]
 
     def _unreached(self) -> list[str]:

@@ -7,6 +7,8 @@ from idealrank.cli.lazy_groups import LazyGroup
 # Command -> what it does in one line, the same line as in its own help (a test compares them).
 COMMANDS = {
     "agreement": "Measure how far assessors agree, by grade, assessor and query.",
+    "check": "Hold judges against a human: agreement, bias, system orders, worth of a label.",
+    "correct": "Correct a judge's values of runs by a few human labels, with an interval.",
 }
 
 _EPILOG = """\
@@ -14,6 +16,8 @@ Start here:
 
 \b
   idealrank judge agreement ann.qrels ben.qrels
+  idealrank judge check human.qrels --judge model=model.qrels bm25.run neural.run
+  idealrank judge correct human.qrels --judge model=model.qrels neural.run bm25.run
 """
 
 

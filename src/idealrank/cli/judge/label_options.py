@@ -13,6 +13,9 @@ from idealrank.judging import LabelTable
 
 Decorator = Callable[[Callable[..., Any]], Callable[..., Any]]
 
+judges: Decorator = click.option(
+    "--judge", "judge_texts", metavar="NAME=FILE", multiple=True, required=True, help="Judgments of a judge, under a name; repeat it."
+)
 scale: Decorator = click.option(
     "--scale", "scale_text", metavar="GRADE,...", default="", help="All grades of the scale, as in 0,1,2,3.  [default: those that occur]"
 )

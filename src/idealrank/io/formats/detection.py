@@ -4,7 +4,7 @@ import re
 from pathlib import PurePath
 from typing import Literal, TypeAlias, get_args
 
-from idealrank.errors import FileFormatError, OptionError
+from idealrank.errors import Advised, FileFormatError, OptionError
 from idealrank.io.notes import Notes
 from idealrank.io.numerals import parse_number
 from idealrank.io.row_parts import Table
@@ -76,7 +76,7 @@ def detect(source: Source, asked: str, notes: Notes) -> Format:
     if promised in plausible or (promised and not plausible):
         return promised
     if plausible and promised in (None, *_GENERAL.get(plausible[0], ())) and plausible[0] in _GENERAL:
-        notes.inform(f"{source.path}: read as {FORMAT_NAMES[plausible[0]]}; to be sure, set format={plausible[0]}")
+        notes.inform(_sure(f"{source.path}: read as {FORMAT_NAMES[plausible[0]]}", plausible[0]))
         return plausible[0]
     if not plausible:
         return "trec"
@@ -84,14 +84,16 @@ def detect(source: Source, asked: str, notes: Notes) -> Format:
         return plausible[0]
     if promised:
         found, expected = FORMAT_NAMES[plausible[0]], FORMAT_NAMES[promised]
-        notes.warn(f"{source.path}: found {found}, expected {expected} from the ending; {_SAY.format(plausible[0])}")
+        notes.warn(_sure(f"{source.path}: found {found}, expected {expected} from the ending", plausible[0]))
     elif len(plausible) > 1:
         others = " or ".join(FORMAT_NAMES[other] for other in plausible[1:])
-        notes.warn(f"{source.path}: read as {FORMAT_NAMES[plausible[0]]}, though it could be {others}; {_SAY.format(plausible[0])}")
+        notes.warn(_sure(f"{source.path}: read as {FORMAT_NAMES[plausible[0]]}, though it could be {others}", plausible[0]))
     return plausible[0]
 
 
-_SAY = "to be sure, set format={0} (--input-format {0})"
+def _sure(text: str, kind: Format) -> Advised:
+    return Advised(text, f"to be sure, use format={kind!r}", f"to be sure, use --input-format {kind}")
+
 
 FORMAT_NAMES: dict[Format, str] = {
     "trec": "TREC lines", "json": "JSON", "jsonl": "JSON lines", "csv": "comma-separated columns", "tsv": "tab-separated columns",

@@ -6,7 +6,7 @@ separated by those tabs alone, ``#`` in column 0 makes a comment, and blank line
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Literal, NoReturn, TypeAlias
 
 import numpy as np
@@ -68,7 +68,7 @@ def read_preferences(path: Paths, *, layout: PreferenceLayout = "prefs", tell: T
         raise OptionError(f"layout={layout}: expected one of prefs | qrels")
     if layout == "qrels":
         return PreferenceQrels.from_qrels(read_assessors(path, tell=tell))
-    hint = "graded judgments become preferences with layout='qrels' (--judgments qrels_prefs)"
+    hint = ("graded judgments become preferences with layout='qrels'", "graded judgments become preferences with --judgments qrels_prefs")
     notes = Notes(tell)
     rows = _read(open_sources(path, notes), _PREFERENCES, {len(_GRADES): hint}, notes, refuse)
     return PreferenceQrels.from_cells(rows.cells, rows.subgroups, rows.refuse, name=rows.paths[0], paths=rows.paths)
@@ -123,7 +123,7 @@ def read_assessors(
         from idealrank.io.formats.quepid import read_raters  # noqa: PLC0415  (most come with lines)
 
         return read_raters(sources, notes)
-    hint = "preferences with sub-groups are read by read_preferences (--judgments prefs)"
+    hint = ("preferences with sub-groups are read by read_preferences", "preferences with sub-groups need --judgments prefs")
     rows = _read(sources, _GRADES, {len(_PREFERENCES): hint}, notes, refuse)
     return AssessorQrels.from_cells(rows.cells, rows.refuse, name=rows.paths[0], paths=rows.paths)
 
@@ -133,7 +133,7 @@ class _Rows:
     """Rows read so far, column by column, with the place of each row."""
 
     columns: tuple[str, ...]
-    hints: dict[int, str]
+    hints: dict[int, tuple[str, str]]
     paths: list[str]
     fields: list[list[bytes]] = field(default_factory=list)
     levels: list[float] = field(default_factory=list)
@@ -175,7 +175,7 @@ class _Rows:
                     self.levels.append(parsed[1])
                     self.lines.append(number)
                 else:
-                    complain(Complaint(parsed.kind, source.path, number, parsed.found, parsed.expected, parsed.hint))
+                    complain(replace(parsed, path=source.path, line=number))
         self.ends.append(len(self.lines))
 
     def _parse(self, line: bytes) -> "tuple[list[bytes], float] | Complaint":
@@ -186,8 +186,9 @@ class _Rows:
         if len(fields) != len(self.columns) or not all(fields):
             fields = line.split()
         if len(fields) != len(self.columns):
-            hint = "judgments come first, then runs" if len(fields) == _RUN_FIELDS else self.hints.get(len(fields), "")
-            return Complaint("fields", "", 0, f"{len(fields)} fields in {quoted(line)}", self.expected, hint)
+            hint, command = self.hints.get(len(fields), ("", ""))
+            hint = "judgments come first, then runs" if len(fields) == _RUN_FIELDS else hint
+            return Complaint("fields", "", 0, f"{len(fields)} fields in {quoted(line)}", self.expected, hint, command_hint=command)
         word = self.columns[-1].lower()
         level = parse_number(fields[-1].decode("utf-8", "replace"))
         if level is None:
@@ -203,7 +204,9 @@ def _lines(data: Data) -> Sequence[bytes]:
     return [line.removesuffix(b"\r") for line in text.split(b"\n")]
 
 
-def _read(sources: Sequence[Source], columns: tuple[str, ...], hints: dict[int, str], notes: Notes, complain: Complain) -> _Rows:
+def _read(
+    sources: Sequence[Source], columns: tuple[str, ...], hints: dict[int, tuple[str, str]], notes: Notes, complain: Complain
+) -> _Rows:
     rows = _Rows(columns, hints, [source.path for source in sources])
     for source in sources:
         rows.take(source, complain)

@@ -188,9 +188,9 @@ def _chosen(book: _Book, named: str) -> int | None:
     raters = ", ".join(map(repr, book.raters))
     found = f"no rater {named!r} among {raters}" if named else f"{len(book.raters)} raters ({raters})"
     raise InputError(
-        f"{book.path}: found {found}, expected one grade for a document; set --qrels-columns grade={_MEAN}, or grade= the name of a "
-        f"rater (in Python columns={{'grade': {_MEAN!r}}}, in evaluate qrels_columns=); read_assessors (--judgments qrels_jg) keeps "
-        "all raters separate"
+        f"{book.path}: found {found}, expected one grade for a document",
+        hint=f"use columns={{'grade': {_MEAN!r}}} (in evaluate, qrels_columns=), or the name of a rater; read_assessors keeps the raters separate",
+        command_hint=f"use --qrels-columns grade={_MEAN}, or the name of a rater; --judgments qrels_jg keeps the raters separate",
     )
 
 

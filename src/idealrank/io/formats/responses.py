@@ -165,8 +165,9 @@ class _Responses:
         """One hit of JSON lines, with its query."""
         column = query_column(list(fields), self._columns)
         if not column:
-            hint = "name its field with --run-columns query=NAME (in Python columns={'query': ...})"
-            self._bad("type", place, f"a hit with fields {', '.join(map(repr, list(fields)[:8]))}", "a field with its query", hint)
+            found = f"a hit with fields {', '.join(map(repr, list(fields)[:8]))}"
+            hints = ("name its field with columns={'query': ...}", "name its field with --run-columns query=NAME")
+            self._bad("type", place, found, "a field with its query", *hints)
             return
         query, checked = check_id(fields[column]), self._checked(tuple(fields.items()), place)
         if isinstance(query, tuple):
@@ -181,8 +182,10 @@ class _Responses:
             return None
         fields = dict(hit)
         if self._document not in fields:
-            hint = f"name the field of the document, as in --run-columns document={next(iter(fields), 'NAME')}"
-            self._bad("null", place, f"a hit without {self._document!r}", "the id of a document", hint)
+            name = next(iter(fields), "NAME")
+            hint, command = f"columns={{'document': {name!r}}}", f"--run-columns document={name}"
+            hints = [f"name the field of the document, as in {one}" for one in (hint, command)]
+            self._bad("null", place, f"a hit without {self._document!r}", "the id of a document", *hints)
             return None
         document, score = check_id(fields[self._document]), fields.get(self._score)
         number = None if score is None else check_number(score, "run")
@@ -207,8 +210,8 @@ class _Responses:
     def _say(self, words: str, query: str) -> None:
         self._said.setdefault(words, []).append(query)
 
-    def _bad(self, kind: str, place: Place, found: str, expected: str, hint: str = "") -> None:
-        self._complain(Complaint(kind, *place, found, expected, hint))
+    def _bad(self, kind: str, place: Place, found: str, expected: str, hint: str = "", command_hint: str = "") -> None:
+        self._complain(Complaint(kind, *place, found, expected, hint, command_hint=command_hint))
 
     def _without_query(self, place: Place, hint: str) -> None:
         self._bad("type", place, "a response without its query", "{query: response}", hint)

@@ -18,7 +18,7 @@ from idealrank.reports.views.comparison.comparison import sentences as of_pair
 from idealrank.reports.views.comparison.league import headline as of_many
 from idealrank.reports.views.comparison.league import is_many
 from idealrank.reports.views.comparison.phrases import BOTH_RUNS, plain_sentence, unchanged
-from idealrank.reports.views.conventions import unanswered
+from idealrank.reports.views.conventions import unanswered, warned
 from idealrank.reports.views.gate.sentences import could_see, counted, hidden_drop, next_step, one_line, one_sided, reasons
 from idealrank.reports.views.gate.sentences import method as gate_method
 from idealrank.reports.views.gate.sentences import verdict as of_gate
@@ -118,6 +118,9 @@ def sentences(subject: Subject) -> list[str]:
         return _of_evaluation(subject)
     if len(comparison.pairs) == 1:
         (pair,) = comparison.pairs
+        if pair.mismatch:
+            question = pair.mismatch.partition("; ")[2]
+            return [f"{question[:1].upper()}{question[1:]}", *warned(comparison.mismatches)[-1:]]
         first = next(iter(pair.measures.values()))
         rest = [sentence for sentence in of_pair(comparison, pair)[1:] if sentence != plain_sentence(pair)]  # it stands by itself
         return [f"{numbers_text(first, comparison.method, Shown.of(comparison))}.", *rest]

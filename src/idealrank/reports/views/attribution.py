@@ -66,9 +66,8 @@ def _head(found: Attribution) -> list[str]:
     verdict = []
     if found.comparison is not None:
         pair, row = next(found.comparison.rows())
-        verdict = [
-            f"{verdict_text(replace(pair, a=found.run_a, b=found.run_b), row, found.comparison.method)}, p {p_text(row.p_corrected)}"
-        ]
+        said = verdict_text(replace(pair, a=found.run_a, b=found.run_b), row, found.comparison.method)
+        verdict = [said if pair.mismatch else f"{said}, p {p_text(row.p_corrected)}"]
     return [
         *warned(found.mismatches),
         *verdict,

@@ -262,8 +262,9 @@ def comparison_parts(
     """
     pairs, first, many, shown = comparison.pairs, comparison.pairs[0], is_many(comparison), Shown.of(comparison, digits)
     several, with_pairs = len(pairs) > 1, every_pair or not many
-    parts: list[Part] = [_summary(comparison, shown) if several else filled(sentences(comparison, pairs[0], shown))]
-    parts = [filled(warned(comparison.mismatches)), *(opening(comparison, shown, digits, letters) if many else parts)]
+    apart = warned(comparison.mismatches)
+    parts: list[Part] = [_summary(comparison, shown) if several else filled([*sentences(comparison, first, shown), *apart[-1:]])]
+    parts = [filled(apart if several else []), *(opening(comparison, shown, digits, letters) if many else parts)]
     for pair in pairs if with_pairs else ():
         parts += [pair_table(pair, shown, title=f"{pair.b} against {pair.a}" if several else "", clip=_NAME)]
         parts += [judged_table(pair, shown, clip=_NAME), _rankings(pair, titled=several), _left_out(pair)]
@@ -293,6 +294,8 @@ def sentences(comparison: Comparison, pair: Pair, shown: Shown | None = None) ->
     >>> sentences(found, found.pairs[0])[0].split(":")[0]
     'run (2) and run are identical in every value'
     """
+    if pair.mismatch:
+        return [f"No verdict on {pair.b} against {pair.a}: run {pair.mismatch}"]
     method, shown = comparison.method, shown or Shown.of(comparison)
     first, *others = pair.measures.values()
     said = [f"{verdict_text(pair, first, method)}: {numbers_text(first, method, shown)}."]
@@ -326,6 +329,8 @@ def verdict_text(pair: Pair, row: Difference, method: Method) -> str:
     >>> verdict_text(found.pairs[0], found["RR"], found.method)
     'run (2) is better than run'
     """
+    if pair.mismatch:
+        return f"No verdict on {pair.b} against {pair.a}: run {pair.mismatch.partition(';')[0]}"
     if is_identical(row):
         every = all(map(is_identical, pair.measures.values()))
         return f"{pair.b} and {pair.a} are identical in every value" + ("" if every else f" of {row.measure}")
@@ -467,8 +472,8 @@ def pair_lines(comparison: Comparison, measure: str, shown: Shown | None = None)
     for pair in comparison.pairs:
         row = pair.measures[measure]
         needed = f"; {said[:1].lower()}{said[1:]}" if (said := needed_text(row, comparison.method)) else ""
-        numbers = f"{shown.signed(row.difference)}, p {shown.p(row.p_corrected)}"
-        lines.append(f"{verdict_text(pair, row, comparison.method)}: {numbers}{needed}")
+        numbers = f": {shown.signed(row.difference)}, p {shown.p(row.p_corrected)}{needed}"
+        lines.append(verdict_text(pair, row, comparison.method) + ("" if pair.mismatch else numbers))
     return lines
 
 
@@ -505,7 +510,7 @@ def _columns(where: Where, pair: Pair, shown: Shown, clip: int | None) -> list[C
 
 
 def judged_table(pair: Pair, shown: Shown, *, clip: int | None = None) -> Part:
-    """Build the table of the reach of judgments, if any document is unjudged.
+    """Build the table of the reach of judgments, if any document is unjudged and the runs join the judgments.
 
     Examples
     --------
@@ -515,7 +520,7 @@ def judged_table(pair: Pair, shown: Shown, *, clip: int | None = None) -> Part:
     []
     """
     rows = list(pair.measures.values())
-    if not any(row.unjudged_a or row.unjudged_b for row in rows):
+    if pair.mismatch or not any(row.unjudged_a or row.unjudged_b for row in rows):
         return []
     note = (
         "tips at: relevant share of the unjudged documents of the run behind at which the difference is no longer significant "

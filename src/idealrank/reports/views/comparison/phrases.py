@@ -266,6 +266,8 @@ def plain_sentence(pair: Pair) -> str:
     >>> plain_sentence(ir.compare(a, b).pairs[0])
     'By P@10, about 1.0 fewer relevant results in ten (95 % interval: 1.0 to 1.0 fewer).'
     """
+    if pair.mismatch:
+        return ""
     first, *others = pair.measures.values()
     cutoff = getattr(_measure(first), "cutoff", None)
     beside = [row for row in others if isinstance(one := _measure(row), P) and one.cutoff == cutoff and one.rel is None]

@@ -1,0 +1,111 @@
+"""`idealrank judge correct`: values of runs from a few human labels and many labels of a judge."""
+
+from dataclasses import replace
+from itertools import product
+from typing import Any
+
+import click
+
+from idealrank.cli import input_options, options
+from idealrank.cli.format_option import Formats
+from idealrank.cli.judge import label_options
+from idealrank.cli.judge.judge_files import JudgeFiles
+from idealrank.cli.progress import Watch
+from idealrank.data.run import Run
+from idealrank.errors import OptionError
+from idealrank.io.query_files import read_clusters
+from idealrank.judging import correct_documents, correct_run
+from idealrank.reports.views.judging.correction import CorrectedValue
+
+_EPILOG = """\
+Examples:
+
+\b
+  People labelled 40 queries, a model labelled these and 400 more:
+    idealrank judge correct human.qrels --judge model=model.qrels bm25.run
+\b
+  Is the neural run better? The difference is corrected query by query:
+    idealrank judge correct human.qrels --judge model=model.qrels neural.run bm25.run
+\b
+  People graded a random sample of documents, drawn within each grade of the judge:
+    idealrank judge correct sample.qrels --judge model=model.qrels neural.run -m DCG@10 --by documents
+\b
+  Documents were sampled with probabilities of their own, lines QUERY 0 DOCUMENT PROBABILITY:
+    idealrank judge correct sample.qrels --judge model=model.qrels neural.run -m DCG@10 --by documents --probability p.txt
+
+A model's grades alone give a biased value with an interval that is far too narrow. The corrected value is unbiased whatever the model,
+if the human-labelled queries (or documents) were chosen at random. A bad model costs nothing: its weight goes to 0, and the human
+labels remain. `worth` says how many human labels the corrected value is worth.
+"""
+
+_FORMATS = Formats(
+    "A table to read;", table="views.judging.correction:corrected_parts", json="views.judging.correction:corrected_json",
+    csv="views.judging.correction:corrected_csv", markdown="views.judging.correction:corrected_markdown",
+)  # fmt: skip
+
+
+@click.command(epilog=_EPILOG, short_help="Correct a judge's values of runs by a few human labels, with an interval.")
+@click.argument("qrels", metavar="HUMAN")
+@click.argument("runs", nargs=-1, required=True, metavar="RUN [RUN_B]")
+@label_options.judges
+@options.one_measure
+@options.convention
+@click.option(
+    "--by", type=click.Choice(["queries", "documents"]), default="queries", show_default=True,
+    help="What people labelled: whole queries, or a sample of documents (DCG and nDCG alone).",
+)  # fmt: skip
+@click.option("--probability", "probability_path", metavar="FILE", help="Probability that each document was sampled, as judgments.")
+@click.option("--weight", metavar="W", type=click.FloatRange(0, 1), help="Weight of the judge.  [default: the best; 1 by documents]")
+@label_options.clusters
+@label_options.level
+@options.digits
+@_FORMATS.option
+@options.output
+@options.inputs
+def correct(
+    *,
+    qrels: str,
+    runs: tuple[str, ...],
+    judge_texts: tuple[str, ...],
+    measure_text: str,
+    convention_text: str,
+    by: str,
+    probability_path: str | None,
+    weight: float | None,
+    cluster_path: str | None,
+    confidence: float,
+    digits: int | None,
+    layout: str,
+    output_path: str | None,
+    inputs: input_options.Inputs,
+) -> None:
+    """Correct a judge's values of RUN by the human labels of some queries, or documents.
+
+    With RUN_B the report has both runs, and the difference RUN less RUN_B. HUMAN has the labels of people; each judge has labels of these
+    and of more.
+    """
+    if len(runs) > 2:
+        raise click.UsageError(f"found {len(runs)} runs, expected one, or two to compare")
+    if by == "queries" and probability_path is not None:
+        raise OptionError("--probability: found it with --by queries, expected --by documents")
+    if by == "documents" and cluster_path is not None:
+        raise OptionError("--cluster: found it with --by documents, which takes queries as its clusters; expected --by queries")
+    files = JudgeFiles.of(qrels, judge_texts, runs, inputs, output_path, cluster_path, probability_path)
+    convention, watch = options.parse_convention(convention_text), Watch()
+    human, labels, systems = files.read(convention, watch)
+    chances = None if probability_path is None else replace(inputs, more_qrels=()).open_qrels(probability_path, convention)
+    clusters = None if cluster_path is None else read_clusters(cluster_path)
+    ranked = list(systems.values())
+    sides = [(one, None) for one in ranked] + ([(ranked[0], ranked[1])] if len(ranked) == 2 else [])
+
+    def value(name: str, run: Run, against: Run | None) -> CorrectedValue:
+        shared: dict[str, Any] = {"against": against, "convention": convention, "confidence": confidence}
+        if by == "queries":
+            mean = correct_run(human, labels[name], run, measure_text, clusters=clusters, weight=weight, **shared)
+            return CorrectedValue.of_run(name, mean)
+        weighted = 1.0 if weight is None else weight
+        found = correct_documents(human, labels[name], run, measure_text, probability=chances, weight=weighted, **shared)
+        return CorrectedValue.of_documents(name, run.name, "" if against is None else against.name, found)
+
+    values = watch.run("corrected", lambda _: [value(name, *side) for side, name in product(sides, labels)])
+    _FORMATS.write(layout, output_path, values, digits)

@@ -1,0 +1,109 @@
+"""Files of `idealrank judge check` and `correct`: judgments of a human and of named judges, and runs."""
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from idealrank.cli import input_options, options
+from idealrank.cli.progress import Watch
+from idealrank.conventions import Convention
+from idealrank.data.qrels import Qrels
+from idealrank.data.run import Run, name_of
+from idealrank.errors import OptionError, shown
+
+
+@dataclass(frozen=True)
+class JudgeFiles:
+    """Files of a command that holds judges against a human.
+
+    Attributes
+    ----------
+    qrels : str
+        Path of the human's judgments.
+    judges : dict of str to str
+        Paths by name of the judge.
+    runs : dict of str to str
+        Paths by name of the run.
+    inputs : Inputs
+        How files are read, and further judgments of the human.
+
+    Examples
+    --------
+    >>> JudgeFiles.of("human.qrels", ["model=a.qrels", "b.qrels"], ["bm25.run"], input_options.Inputs(), None).judges
+    {'model': 'a.qrels', 'b': 'b.qrels'}
+    """
+
+    qrels: str
+    judges: dict[str, str]
+    runs: dict[str, str]
+    inputs: input_options.Inputs
+
+    @classmethod
+    def of(
+        cls, qrels: str, judges: Sequence[str], runs: Sequence[str], inputs: input_options.Inputs, output: str | None, *others: str | None
+    ) -> "JudgeFiles":
+        """Name the files; a judge without a name has the stem of its file.
+
+        Raises
+        ------
+        OptionError
+            A name comes twice, standard input is read twice, or the output would replace an input.
+        """
+        named = named_texts([text if "=" in text else f"{name_of(text)}={text}" for text in judges], "--judge", "model=model.qrels")
+        options.refuse_to_replace(output, (*named.values(), *others))
+        input_options.refuse_standard_input_twice(qrels, *inputs.more_qrels, *named.values(), *runs)
+        return cls(qrels, named, dict(zip(input_options.run_names(runs), runs, strict=True)), inputs)
+
+    def read(self, convention: Convention, watch: Watch) -> tuple[Qrels, dict[str, Qrels], dict[str, Run]]:
+        """Read the judgments of the human, of each judge, and the runs."""
+        alone = replace(self.inputs, more_qrels=())
+
+        def judge(path: str) -> Qrels:
+            return watch.run("judgments", lambda _: alone.open_qrels(path, convention))
+
+        def run(name: str, path: str) -> Run:
+            return watch.run(name, lambda _: self.inputs.open_run(path, name, self.qrels))
+
+        human = watch.run("judgments", lambda _: self.inputs.open_qrels(self.qrels, convention))
+        judges = {name: judge(path) for name, path in self.judges.items()}
+        return human, judges, {name: run(name, path) for name, path in self.runs.items()}
+
+
+def named_texts(texts: Sequence[str], option: str, example: str) -> dict[str, str]:
+    """Names and what stands behind their equals sign.
+
+    Raises
+    ------
+    OptionError
+        A text has no name, nothing behind it, or the name of another.
+
+    Examples
+    --------
+    >>> named_texts(["a=x", "b=y=z"], "--family", "model=llama")
+    {'a': 'x', 'b': 'y=z'}
+    """
+    found: dict[str, str] = {}
+    for text in texts:
+        name, equals, value = text.partition("=")
+        if not name or not equals or not value:
+            raise OptionError(f"{option} {shown(text)}: expected a name and a value, as in {example}")
+        if name in found:
+            raise OptionError(f"{option} {shown(text)}: found the name {shown(name)} twice, expected each once")
+        found[name] = value
+    return found
+
+
+def refuse_unknown(families: Mapping[str, str], known: Collection[str]) -> None:
+    """Refuse the family of a name that no judge and no run has.
+
+    Raises
+    ------
+    OptionError
+        There is one.
+
+    Examples
+    --------
+    >>> refuse_unknown({"model": "llama"}, {"model", "bm25"})
+    """
+    for name, family in families.items():
+        if name not in known:
+            raise OptionError(f"--family {shown(name)}={shown(family)}: expected the name of a judge or run: {', '.join(sorted(known))}")

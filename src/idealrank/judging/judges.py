@@ -1,0 +1,373 @@
+"""A judge held against a human: agreement, leniency, system orders, and what one of its labels is worth."""
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from idealrank.conventions import Convention
+from idealrank.data.qrels import Qrels
+from idealrank.data.run import Run
+from idealrank.data.types import FloatArray, IntArray
+from idealrank.errors import InputError, OptionError
+from idealrank.judging.alternative import AltTest, alt_test
+from idealrank.judging.interrater import Agreement
+from idealrank.judging.label_table import LabelTable, OutsidePolicy
+from idealrank.judging.leniency import Leniency, Pairs, by_grade, by_length, by_rank
+from idealrank.judging.quantiles import t_quantile
+from idealrank.judging.rater_tables import Coefficient
+from idealrank.judging.ratings import cluster_codes
+from idealrank.judging.system_changes import SystemOrders, system_orders
+from idealrank.measures.parse import MeasureLike
+
+JUDGE_COEFFICIENTS = (
+    Coefficient("percent"),
+    Coefficient("cohen_kappa"),
+    Coefficient("cohen_kappa", weights="linear"),
+    Coefficient("cohen_kappa", weights="quadratic"),
+    Coefficient("scott_pi"),
+    Coefficient("krippendorff_alpha", level="nominal"),
+    Coefficient("krippendorff_alpha", level="ordinal"),
+    Coefficient("krippendorff_alpha", level="interval"),
+    Coefficient("gwet_ac1"),
+    Coefficient("gwet_ac1", weights="quadratic"),
+)
+"""Coefficients of a judge against a human."""
+
+
+@dataclass(frozen=True)
+class LabelWorth:
+    """Worth of one label of a judge, in labels of the human.
+
+    Attributes
+    ----------
+    value : float
+        Human labels that the judge's first label replaces in an estimate of the mean grade: the largest share of the variance of the
+        human's mean that the judge explains, over weights from 0 to 1. For independent pairs it is the squared correlation.
+    interval : tuple of float
+        Its interval, leaving out one cluster at a time, cut to [0, 1].
+    most : float
+        Factor by which any number of labels of the judge multiplies the human labels, at most: ``1 / (1 - value)``.
+
+    Examples
+    --------
+    >>> LabelWorth(0.25, (0.2, 0.3)).most
+    1.3333333333333333
+    """
+
+    value: float
+    interval: tuple[float, float]
+
+    @property
+    def most(self) -> float:
+        """Factor by which any number of labels of the judge multiplies the human labels, at most."""
+        return 1 / (1 - self.value) if self.value < 1 else math.inf
+
+    def of(self, n_human: int, n_judge: int) -> float:
+        """Return how many human labels so many of both kinds are worth together.
+
+        Examples
+        --------
+        >>> round(LabelWorth(0.25, (0.2, 0.3)).of(100, 900), 1)
+        129.0
+        """
+        return n_human / (1 - self.value * n_judge / (n_human + n_judge)) if n_human else 0.0
+
+
+@dataclass(frozen=True, eq=False)
+class JudgeCheck:
+    """One judge against the human grades.
+
+    Attributes
+    ----------
+    name : str
+        Name of the judge.
+    n : int
+        Pairs of query and document that both graded.
+    n_missing, n_extra : int
+        Pairs with a human grade alone, and with a grade of the judge alone.
+    n_outside : int
+        Grades of the judge outside the scale, which were clipped or dropped.
+    n_clusters : int
+        Queries, or clusters of them, that intervals leave out one at a time.
+    agreement : dict of str to Agreement
+        By name of the coefficient.
+    categories : tuple of float
+        Grades of the scale.
+    confusion : int64 array, shape (categories, categories)
+        Pairs by grade of the human (row) and of the judge (column).
+    human_mean, judge_mean : float
+        Mean grades.
+    correlation : float
+        Pearson's, of the grades; 0 for a constant judge.
+    bias : tuple of (float, (float, float))
+        Mean of the judge's grade less the human's, and its interval.
+    by_grade, by_rank, by_length : Leniency or None
+        Errors by group; None without runs, or without lengths.
+    worth_of_pair : LabelWorth
+        Where single pairs are labelled, at random.
+    worth_of_query : LabelWorth
+        Where whole queries are labelled: the mean grade of a query counts as one.
+    systems : SystemOrders or None
+        Without runs None.
+    alt_test : AltTest or None
+        Without several annotators None.
+    warnings : tuple of str
+        Reasons to doubt the numbers.
+
+    Examples
+    --------
+    >>> human = {"p": {"a": 1, "b": 0}, "q": {"a": 1, "b": 0}, "r": {"a": 0, "b": 2}}
+    >>> judge = {"r": {"b": 2, "a": 1}, "p": {"a": 1, "b": 0}, "q": {"a": 1, "b": 1}}
+    >>> found = check_judge(human, judge, name="model")
+    >>> found.n, round(found.agreement["percent"].value, 4), found.bias[0] > 0
+    (6, 0.6667, True)
+    >>> found.confusion.tolist()
+    [[1, 2, 0], [0, 2, 0], [0, 0, 1]]
+    """
+
+    name: str
+    n: int
+    n_missing: int
+    n_extra: int
+    n_outside: int
+    n_clusters: int
+    agreement: dict[str, Agreement]
+    categories: tuple[float, ...]
+    confusion: "npt.NDArray[np.int64]"
+    human_mean: float
+    judge_mean: float
+    correlation: float
+    bias: tuple[float, tuple[float, float]]
+    by_grade: Leniency
+    by_rank: Leniency | None
+    by_length: Leniency | None
+    worth_of_pair: LabelWorth
+    worth_of_query: LabelWorth
+    systems: SystemOrders | None
+    alt_test: AltTest | None
+    warnings: tuple[str, ...]
+
+
+def check_judge(
+    human: "Qrels | Mapping[str, Mapping[str, float]]",
+    judge: "Qrels | Mapping[str, Mapping[str, float]]",
+    runs: "Mapping[str, Run | Mapping[str, object]] | None" = None,
+    *,
+    name: str = "judge",
+    scale: "Sequence[float] | None" = None,
+    outside: OutsidePolicy = "error",
+    measure: MeasureLike = "nDCG@10",
+    convention: "Convention | str" = "standard",
+    coefficients: Sequence[Coefficient] = JUDGE_COEFFICIENTS,
+    clusters: "Mapping[str, str] | None" = None,
+    lengths: "Mapping[str, float] | None" = None,
+    annotators: LabelTable | None = None,
+    epsilon: float = 0.2,
+    families: "Mapping[str, str] | None" = None,
+    confidence: float = 0.95,
+) -> JudgeCheck:
+    """Hold the grades of a judge, such as a language model, against the grades of a human.
+
+    Pairs are joined by query and document, whatever the order of the rows; all numbers are of the pairs that both graded.
+
+    Parameters
+    ----------
+    human, judge : Qrels or mapping
+        Judgments.
+    runs : mapping of str to Run or mapping, optional
+        Systems by name, for leniency by rank, and for orders and verdicts under each judge.
+    name : str
+        Name of the judge.
+    scale : sequence of float, optional
+        All grades of the scale; by default the human's.
+    outside : {"error", "clip", "drop"}
+        Treatment of a judge's grade outside the scale; counted.
+    measure, convention
+        For the runs.
+    coefficients : sequence of Coefficient
+        Agreement coefficients.
+    clusters : mapping of str to str, optional
+        Cluster of each query, such as its user; by default each query is its own.
+    lengths : mapping of str to float, optional
+        Length of each document, for leniency by length.
+    annotators : LabelTable, optional
+        Grades of several people, for the alternative annotator test.
+    epsilon : float
+        Penalty of that test.
+    families : mapping of str to str, optional
+        Model family of the judge and of runs, by name: a judge tends to prefer the work of its own family.
+    confidence : float
+        Confidence level.
+
+    Raises
+    ------
+    InputError
+        No pair was graded by both, a grade is outside the scale, or there is only one cluster.
+
+    Examples
+    --------
+    >>> human = {"p": {"a": 1, "b": 0}, "q": {"a": 1, "b": 0}}
+    >>> check_judge(human, {"p": {"a": 1, "b": 1}, "q": {"a": 1, "b": 1}}).warnings[0]
+    'judge gives grade 1 to every document: it tells nothing apart'
+    """
+    table = LabelTable.of({"human": human, name: judge} if name != "human" else {"the human": human, name: judge})
+    has = ~np.isnan(table.grades)
+    known = np.unique(table.grades[has[:, 0], 0]) if scale is None else np.unique(np.asarray(scale, np.float64))
+    replace(table, raters=table.raters[:1], grades=table.grades[:, :1]).in_scale(known)  # no policy mends the human's
+    table = table.in_scale(known, outside)
+    both = np.asarray(~np.isnan(table.grades).any(axis=1))
+    if not both.any():
+        raise InputError(f"{name}: found no pair of query and document with a human grade, expected some; are ids written alike?")
+    pairs = _pairs(table, both, clusters)
+    found_runs = {label: one if isinstance(one, Run) else Run(one, name=label) for label, one in (runs or {}).items()}  # type: ignore[arg-type]
+    rated = np.stack([pairs.human, pairs.judge], axis=1)
+    agreements = {str(one): one.of(rated, pairs.clusters, known.tolist(), confidence) for one in coefficients}
+    cells = np.searchsorted(known, pairs.human) * known.size + np.searchsorted(known, pairs.judge)
+    of_pair, of_query = (label_worth(pairs.human, pairs.judge, pairs.clusters, by=by, confidence=confidence) for by in ("pair", "cluster"))
+    return JudgeCheck(
+        name=name, n=int(both.sum()), n_missing=int((has[:, 0] & ~has[:, 1]).sum()), n_extra=int((~has[:, 0] & has[:, 1]).sum()),
+        n_outside=table.outside.get(name, 0), n_clusters=np.unique(pairs.clusters).size, agreement=agreements,
+        categories=tuple(known.tolist()), confusion=np.bincount(cells, minlength=known.size**2).reshape(known.size, known.size),
+        human_mean=float(pairs.human.mean()), judge_mean=float(pairs.judge.mean()), correlation=_correlation(pairs.human, pairs.judge),
+        bias=_bias(pairs, confidence), by_grade=by_grade(pairs),
+        by_rank=by_rank(pairs, found_runs, confidence=confidence) if found_runs else None,
+        by_length=None if lengths is None else by_length(pairs, lengths, confidence=confidence),
+        worth_of_pair=of_pair, worth_of_query=of_query,
+        systems=_orders(pairs, found_runs, measure, convention, confidence),
+        alt_test=None if annotators is None else _alt_test(annotators, pairs, epsilon),
+        warnings=tuple(_warnings(name, pairs, found_runs, families or {})),
+    )  # fmt: skip
+
+
+def _pairs(table: LabelTable, both: "npt.NDArray[np.bool_]", clusters: "Mapping[str, str] | None") -> Pairs:
+    rows = np.flatnonzero(both).tolist()
+    queries = tuple(table.queries[row] for row in rows)
+    missing = next((query for query in queries if clusters is not None and query not in clusters), None)
+    if missing is not None:
+        raise InputError(f"clusters: found none for query {missing!r}, expected one for each query")
+    labels = queries if clusters is None else tuple(clusters[query] for query in queries)
+    return Pairs(
+        queries, tuple(table.documents[row] for row in rows), table.grades[rows, 0], table.grades[rows, 1],
+        cluster_codes(np.array(labels, object), len(rows)),
+    )  # fmt: skip
+
+
+def _correlation(human: FloatArray, judge: FloatArray) -> float:
+    spread = float(human.std() * judge.std())
+    return float(((human - human.mean()) * (judge - judge.mean())).mean() / spread) if spread > 0 else 0.0
+
+
+def _bias(pairs: Pairs, confidence: float) -> tuple[float, tuple[float, float]]:
+    """Mean error with its interval clustered by query."""
+    error, n = pairs.error, np.unique(pairs.clusters).size
+    mean = float(error.mean())
+    if n < 2:
+        raise InputError(f"queries: found {n}, expected at least 2; one query, or cluster of queries, shows no variation")
+    totals = np.bincount(pairs.clusters, error - mean)
+    reach = t_quantile(confidence, n - 1) * math.sqrt(n / (n - 1) * float((totals**2).sum())) / error.size
+    return mean, (mean - reach, mean + reach)
+
+
+def label_worth(
+    human: npt.ArrayLike, judge: npt.ArrayLike, clusters: Any = None, *, by: str = "pair", confidence: float = 0.95
+) -> LabelWorth:
+    """Compute how many human labels one label of a judge is worth, from units that both labelled.
+
+    Parameters
+    ----------
+    human, judge : array, shape (units,)
+        Labels.
+    clusters : array of labels, shape (units,), optional
+        Cluster of each unit, such as its query.
+    by : {"pair", "cluster"}
+        What people would label at random: single units, or whole clusters.
+    confidence : float
+        Confidence level.
+
+    Raises
+    ------
+    InputError
+        The arrays differ in length, or there are fewer than two clusters.
+    OptionError
+        `by` is unknown.
+
+    Notes
+    -----
+    With variances of the residual ``human - w judge`` about its mean, of single units or of totals of clusters, the worth is
+    ``max over w in [0, 1] of 1 - V(human - w judge) / V(human)``. It is what `correct` gains per label of the judge while these are few
+    beside the human labels.
+
+    Examples
+    --------
+    >>> human = [0, 1, 2, 0, 1, 2, 0, 1]
+    >>> round(label_worth(human, [0, 1, 1, 0, 2, 2, 0, 1]).value, 4)
+    0.6318
+    >>> label_worth(human, [1] * 8).value
+    0.0
+    """
+    y, f = np.asarray(human, np.float64), np.asarray(judge, np.float64)
+    if y.shape != f.shape or y.ndim != 1:
+        raise InputError(f"judge: found shape {f.shape}, expected one label for each of the human's, shape {y.shape}")
+    if by not in ("pair", "cluster"):
+        raise OptionError(f"by={by!r}: expected pair or cluster")
+    codes = cluster_codes(clusters, y.size)
+    n = int(codes.max(initial=-1)) + 1
+    if n < 2:
+        raise InputError(f"clusters: found {n}, expected at least 2")
+    group = codes % min(n, _MOST)
+    left = np.array([_explained(y[group != one], f[group != one], codes[group != one], by) for one in np.unique(group)])
+    m, value = left.size, _explained(y, f, codes, by)
+    reach = t_quantile(confidence, m - 1) * math.sqrt((m - 1) / m * float(((left - left.mean()) ** 2).sum()))
+    return LabelWorth(value, (max(value - reach, 0.0), min(value + reach, 1.0)))
+
+
+_MOST = 200  # clusters that are left out one at a time; of more, this number of groups of them
+
+
+def _explained(human: FloatArray, judge: FloatArray, codes: IntArray, by: str) -> float:
+    """Largest share of the variance of the human's mean that the judge explains."""
+    y, f = human - human.mean(), judge - judge.mean()
+    if by == "cluster":
+        y, f = np.bincount(codes, y), np.bincount(codes, f)
+    variance, spread, covariance = float((y * y).sum()), float((f * f).sum()), float((y * f).sum())
+    if variance <= 0 or spread <= 0:
+        return 0.0
+    weight = min(max(covariance / spread, 0.0), 1.0)
+    return min(max((2 * weight * covariance - weight**2 * spread) / variance, 0.0), 1.0)
+
+
+def _orders(
+    pairs: Pairs, runs: Mapping[str, Run], measure: MeasureLike, convention: "Convention | str", confidence: float
+) -> SystemOrders | None:
+    """Orders under the grades of the pairs that both graded, so that a difference is one of grades and not of coverage."""
+    if not runs:
+        return None
+    sides: tuple[dict[str, dict[str, float]], dict[str, dict[str, float]]] = ({}, {})
+    for query, document, *grades in zip(pairs.queries, pairs.documents, pairs.human.tolist(), pairs.judge.tolist(), strict=True):
+        for nested, grade in zip(sides, grades, strict=True):
+            nested.setdefault(query, {})[document] = grade
+    return system_orders(*sides, runs, measure, convention=convention, alpha=1 - confidence)
+
+
+def _alt_test(annotators: LabelTable, pairs: Pairs, epsilon: float) -> AltTest:
+    of_judge = dict(zip(zip(pairs.queries, pairs.documents, strict=True), pairs.judge.tolist(), strict=True))
+    grades = [of_judge.get(pair, math.nan) for pair in zip(annotators.queries, annotators.documents, strict=True)]
+    return alt_test(annotators.grades, grades, epsilon=epsilon, annotators=annotators.raters, clusters=annotators.query_codes)
+
+
+def _warnings(name: str, pairs: Pairs, runs: Mapping[str, Run], families: Mapping[str, str]) -> "list[str]":
+    found = []
+    if not np.ptp(pairs.judge):
+        found.append(f"{name} gives grade {pairs.judge[0]:g} to every document: it tells nothing apart")
+    own = families.get(name)
+    alike = [run for run in runs if own and families.get(run) == own]
+    if alike:
+        found.append(f"{name} is of the family {own}, as {', '.join(alike)}: judges tend to prefer the work of their own family")
+    n = np.unique(pairs.clusters).size
+    if n < 10:
+        found.append(f"{n} queries, or clusters of them, carry the intervals: they are rough")
+    return found

@@ -1,0 +1,253 @@
+"""Changes that another judge would make: order of systems, swaps at the top, and verdicts of comparisons."""
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from itertools import combinations
+
+import numpy as np
+
+from idealrank.conventions import Convention
+from idealrank.data.qrels import Qrels
+from idealrank.data.run import Run
+from idealrank.data.types import FloatArray
+from idealrank.errors import InputError
+from idealrank.evaluation.evaluate import evaluate
+from idealrank.measures.parse import MeasureLike, parse_measure
+from idealrank.measures.tau_rho import tau
+from idealrank.stats.paired_tests import paired_t
+
+
+@dataclass(frozen=True)
+class VerdictChanges:
+    """Verdicts on every pair of systems under two judges: paired t tests at one level, uncorrected.
+
+    Attributes
+    ----------
+    n_pairs : int
+        Pairs of systems.
+    same : int
+        The same verdict under both: the same system better, or no significant difference.
+    lost, gained : int
+        Significant under the first judge alone; significant under the second alone.
+    reversed : int
+        Significant under both, in opposite directions.
+    alpha : float
+        Level of each test.
+
+    Examples
+    --------
+    >>> VerdictChanges(10, 8, 1, 0, 1, 0.05).flips
+    2
+    """
+
+    n_pairs: int
+    same: int
+    lost: int
+    gained: int
+    reversed: int
+    alpha: float
+
+    @property
+    def flips(self) -> int:
+        """Pairs of systems with another verdict."""
+        return self.lost + self.gained + self.reversed
+
+
+@dataclass(frozen=True, eq=False)
+class SystemOrders:
+    """Systems under the grades of a human and of a judge.
+
+    Attributes
+    ----------
+    systems : tuple of str
+        Names.
+    measure : str
+        Text of the measure.
+    human, judge : float64 array, shape (systems,)
+        Means over the same queries.
+    per_query_human, per_query_judge : float64 array, shape (systems, queries)
+        Values.
+    tau, tau_ap : float
+        Kendall's tau-b of the means; tau_AP with the human's order as the truth, along the judge's. NaN for one system.
+    swapped : int
+        Pairs of systems that the two order differently.
+    swapped_at_top : int
+        Of these, pairs with one of the human's best systems: the best third, three at least.
+    n_top : int
+        How many these are.
+    best_human, best_judge : str
+        Best system.
+    verdicts : VerdictChanges
+        What significance tests say under each.
+    worth : float
+        Median over pairs of systems of how many human-labelled queries the first query with the judge's grades replaces, for the difference
+        of the two: the squared correlation of the differences, 0 where it is negative. NaN for one system.
+
+    Examples
+    --------
+    >>> human = {"p": {"a": 1, "b": 0}, "q": {"a": 1, "b": 0}}
+    >>> judge = {"p": {"a": 0, "b": 1}, "q": {"a": 1, "b": 0}}
+    >>> found = system_orders(human, judge, {"s": {"p": ["a"], "q": ["a"]}, "t": {"p": ["b"], "q": ["a"]}}, "P@1")
+    >>> found.human.tolist(), found.judge.tolist()
+    ([1.0, 0.5], [0.5, 1.0])
+    >>> found.tau, found.swapped, found.best_judge
+    (-1.0, 1, 't')
+    """
+
+    systems: tuple[str, ...]
+    measure: str
+    human: FloatArray
+    judge: FloatArray
+    per_query_human: FloatArray
+    per_query_judge: FloatArray
+    tau: float
+    tau_ap: float
+    swapped: int
+    swapped_at_top: int
+    n_top: int
+    best_human: str
+    best_judge: str
+    verdicts: VerdictChanges
+    worth: float
+
+
+def system_orders(
+    human: "Qrels | Mapping[str, Mapping[str, float]]",
+    judge: "Qrels | Mapping[str, Mapping[str, float]]",
+    runs: "Mapping[str, Run | Mapping[str, object]]",
+    measure: MeasureLike = "nDCG@10",
+    *,
+    convention: "Convention | str" = "standard",
+    alpha: float = 0.05,
+) -> SystemOrders:
+    """Compare systems under two sets of judgments of the same queries.
+
+    Tau alone does not answer whether disagreement matters: it counts swaps of systems that no test could tell apart, and misses verdicts.
+
+    Parameters
+    ----------
+    human, judge : Qrels or mapping
+        Judgments; a query that only one of them has, or that the convention leaves out of the measure, is left out.
+    runs : mapping of str to Run or mapping
+        Systems by name.
+    measure : Measure or str
+        Measure.
+    convention : Convention or str
+        Convention.
+    alpha : float
+        Level of the tests behind the verdicts.
+
+    Raises
+    ------
+    InputError
+        There is no run, or no query in common.
+
+    References
+    ----------
+    Yilmaz, Aslam and Robertson (2008), A new rank correlation coefficient for information retrieval, SIGIR, for tau_AP.
+
+    Examples
+    --------
+    >>> qrels = {"p": {"a": 1}, "q": {"b": 1}}
+    >>> system_orders(qrels, qrels, {"s": {"p": ["a"]}, "t": {"q": ["x", "b"]}}, "RR").tau
+    1.0
+    """
+    if not runs:
+        raise InputError("runs: found none, expected at least one")
+    sides = [one if isinstance(one, Qrels) else Qrels(one) for one in (human, judge)]
+    values = [_values(qrels, runs, measure, convention) for qrels in sides]
+    common = [query for query in values[0][0] if query in set(values[1][0])]
+    if not common:
+        raise InputError("judge: found no query of the human judgments, expected at least one; are ids written alike?")
+    tables = [table[:, [queries.index(query) for query in common]] for queries, table in values]
+    first, second = (table.mean(axis=1) for table in tables)
+    names = tuple(runs)
+    pairs = combinations(range(len(names)), 2)
+    swapped = [(a, b) for a, b in pairs if (first[a] - first[b]) * (second[a] - second[b]) < 0]
+    n_top = min(max(3, len(names) // 3), len(names))
+    top = set(np.argsort(-first, kind="stable")[:n_top].tolist())
+    at_top = sum(bool({a, b} & top) for a, b in swapped)
+    kendall = float(tau(np.zeros(len(names), np.int64), first, second, 1, "b")[0])
+    return SystemOrders(
+        names, str(parse_measure(measure)), first, second, tables[0], tables[1], kendall, tau_ap(first, second), len(swapped), at_top,
+        n_top, names[int(first.argmax())], names[int(second.argmax())], verdict_changes(*tables, alpha=alpha), _worth(*tables),
+    )  # fmt: skip
+
+
+def _values(
+    qrels: Qrels, runs: "Mapping[str, Run | Mapping[str, object]]", measure: MeasureLike, convention: "Convention | str"
+) -> tuple[list[str], FloatArray]:
+    """Queries that count for every run, and values by run and query."""
+    rows = [
+        evaluate(qrels, run if isinstance(run, Run) else Run(run, name=name), measure, convention).per_query()  # type: ignore[arg-type]
+        for name, run in runs.items()
+    ]
+    values = [{query: next(iter(found.values())) for query, found in row.items()} for row in rows]
+    queries = [query for query in qrels.queries if all(_counts(row.get(query)) for row in values)]
+    return queries, np.array([[row[query] for query in queries] for row in values], np.float64)
+
+
+def _counts(value: float | None) -> bool:
+    return value is not None and not math.isnan(value)
+
+
+def tau_ap(truth: FloatArray, listed: FloatArray) -> float:
+    """Tau_AP of the order of one column along the order of another: swaps near the top count more.
+
+    Parameters
+    ----------
+    truth, listed : float64 array, shape (n,)
+        Larger is better. The second gives the list that is walked down; equal values stand in input order, and an item that the truth
+        ties with one above it counts half.
+
+    Returns
+    -------
+    float
+        In [-1, 1]; NaN for fewer than two items.
+
+    Examples
+    --------
+    >>> tau_ap(np.array([3.0, 2.0, 1.0]), np.array([3.0, 1.0, 2.0])), tau_ap(np.array([3.0, 2.0, 1.0]), np.array([2.0, 3.0, 1.0]))
+    (0.5, 0.0)
+    """
+    if truth.size < 2:
+        return math.nan
+    order = truth[np.argsort(-listed, kind="stable")]
+    above = [((order[:place] > order[place]).sum() + 0.5 * (order[:place] == order[place]).sum()) / place for place in range(1, order.size)]
+    return float(2 * np.mean(above) - 1)
+
+
+def verdict_changes(first: FloatArray, second: FloatArray, *, alpha: float = 0.05) -> VerdictChanges:
+    """Compare the verdicts on every pair of systems under two judges, by values of shape (systems, queries).
+
+    Examples
+    --------
+    >>> values = np.array([[0.1, 0.2, 0.1, 0.3], [0.8, 0.9, 0.7, 0.9]])
+    >>> verdict_changes(values, values[::-1]).reversed
+    1
+    """
+    counts = {"same": 0, "lost": 0, "gained": 0, "reversed": 0}
+    for a, b in combinations(range(first.shape[0]), 2):
+        one, two = (_verdict(table[a], table[b], alpha) for table in (first, second))
+        counts["same" if one == two else "lost" if two == 0 else "gained" if one == 0 else "reversed"] += 1
+    return VerdictChanges(sum(counts.values()), counts["same"], counts["lost"], counts["gained"], counts["reversed"], alpha)
+
+
+def _verdict(a: FloatArray, b: FloatArray, alpha: float) -> int:
+    """1 where b is significantly better, -1 where a is, 0 where neither."""
+    if a.size < 2:
+        return 0
+    found = paired_t(a, b)
+    return int(np.sign(b.mean() - a.mean())) if found.p <= alpha else 0
+
+
+def _worth(first: FloatArray, second: FloatArray) -> float:
+    """Median over pairs of systems of the squared correlation of differences; 0 where it is negative or undefined."""
+    found = []
+    for a, b in combinations(range(first.shape[0]), 2):
+        human, judge = first[a] - first[b], second[a] - second[b]
+        spread = human.std() * judge.std()
+        r = float(((human - human.mean()) * (judge - judge.mean())).mean() / spread) if spread > 0 else 0.0
+        found.append(max(r, 0.0) ** 2)
+    return float(np.median(found)) if found else math.nan

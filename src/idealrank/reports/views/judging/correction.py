@@ -1,0 +1,258 @@
+"""Corrected values of runs, as tables, Markdown, JSON and CSV."""
+
+import json
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from idealrank.data.interchange import finite
+from idealrank.judging import CorrectedDocuments, CorrectedRun
+from idealrank.reports.table.cells import Column, Table, interval_cell, number_cell
+from idealrank.reports.table.digits import decimals, number
+from idealrank.reports.table.forms import parts_markdown
+from idealrank.reports.table.records import SCHEMA, csv_row
+from idealrank.reports.table.text import Part, filled, wrapped
+from idealrank.reports.views.judging.agreement import number_text
+from idealrank.version import __version__
+
+
+@dataclass(frozen=True)
+class CorrectedValue:
+    """One corrected value: a run, or a difference of two, by one judge.
+
+    Attributes
+    ----------
+    judge, run, against : str
+        Names; `against` is empty for a single run.
+    measure : str
+        Text of the measure.
+    by : {"queries", "documents"}
+        What people labelled.
+    human, judge_alone, corrected : float
+        Values of the human labels alone, the judge's alone, and corrected.
+    human_error, error : float
+        Standard errors of the first and the last.
+    interval : tuple of float
+        Of the corrected value.
+    human_interval : tuple of float
+        Of the human labels alone; NaN by documents.
+    weight : float
+        Weight of the judge.
+    n_labelled, n_other : int
+        Queries (or documents) with and without a human label.
+    effective : float
+        Human labels that the corrected value is worth.
+    df, confidence : float
+        Degrees of freedom and confidence level.
+    n_partly : int
+        Documents of human-labelled queries that only the judge graded.
+
+    Examples
+    --------
+    >>> import idealrank as ir
+    >>> human = {"q1": {"a": 1}, "q2": {"a": 1}, "q3": {"b": 1}}
+    >>> judge = human | {"q4": {"a": 1}, "q5": {"a": 1}}
+    >>> one = CorrectedValue.of_run("model", ir.judging.correct_run(human, judge, {query: ["a", "b"] for query in judge}, "RR"))
+    >>> one.n_labelled, one.verdict
+    (3, '')
+    """
+
+    judge: str
+    run: str
+    against: str
+    measure: str
+    by: str
+    human: float
+    judge_alone: float
+    corrected: float
+    human_error: float
+    error: float
+    interval: tuple[float, float]
+    human_interval: tuple[float, float]
+    weight: float
+    n_labelled: int
+    n_other: int
+    effective: float
+    df: float
+    confidence: float
+    n_partly: int = 0
+
+    @classmethod
+    def of_run(cls, judge: str, one: CorrectedRun) -> "CorrectedValue":
+        """Take a value over queries."""
+        found = one.found
+        return cls(
+            judge, one.run, one.against, one.measure, "queries", found.human_estimate, found.judge_estimate, found.estimate,
+            found.human_error, found.standard_error, found.interval, found.human_interval, found.weight, found.n_labelled,
+            found.n_judge_only, found.effective_labels, found.df, found.confidence, one.n_partly,
+        )  # fmt: skip
+
+    @classmethod
+    def of_documents(cls, judge: str, run: str, against: str, found: CorrectedDocuments) -> "CorrectedValue":
+        """Take a value by documents."""
+        return cls(
+            judge, run, against, found.measure, "documents", found.human_estimate, found.judge_estimate, found.estimate, found.human_error,
+            found.standard_error, found.interval, (math.nan, math.nan), 1.0, found.n_labelled, found.n_documents - found.n_labelled,
+            found.effective_labels, found.df, found.confidence,
+        )  # fmt: skip
+
+    @property
+    def verdict(self) -> str:
+        """Of a difference: better, worse or undecided."""
+        if not self.against:
+            return ""
+        if not self.shows_variation:
+            return "undecided"
+        return "better" if self.interval[0] > 0 else "worse" if self.interval[1] < 0 else "undecided"
+
+    @property
+    def shows_variation(self) -> bool:
+        """False where all human values are equal, which says nothing of their error."""
+        return self.error > 0
+
+    @property
+    def title(self) -> str:
+        """Name of the run, or of the difference."""
+        return f"{self.run} - {self.against}" if self.against else self.run
+
+
+def corrected_parts(values: Sequence[CorrectedValue], digits: int | None = None) -> list[Part]:
+    """A row for each run and judge, and what the correction rests on.
+
+    Parameters
+    ----------
+    values : sequence of CorrectedValue
+        Rows, at least one.
+    digits : int or None
+        Decimals; None for those that the intervals allow.
+
+    Examples
+    --------
+    >>> import idealrank as ir
+    >>> human = {"q1": {"a": 1}, "q2": {"a": 1}, "q3": {"b": 1}}
+    >>> judge = human | {"q4": {"a": 1}, "q5": {"a": 1}}
+    >>> one = CorrectedValue.of_run("model", ir.judging.correct_run(human, judge, {query: ["a", "b"] for query in judge}, "RR"))
+    >>> corrected_parts([one])[0]
+    ['RR: 3 queries with human labels, 2 with labels of the judge alone']
+    """
+    one = values[0]
+    places = decimals([value.interval for value in values], asked=digits)
+    opening = f"{one.measure}: {one.n_labelled:,} {one.by} with human labels, {one.n_other:,} with labels of the judge alone"
+    columns: list[Column[CorrectedValue]] = [
+        Column("run", cell=lambda value: value.title),
+        Column("judge", cell=lambda value: value.judge),
+        Column("human alone", "number", lambda value: number_cell(value.human, places, signed=bool(value.against))),
+        Column("judge alone", "number", lambda value: number_cell(value.judge_alone, places, signed=bool(value.against))),
+        Column("corrected", "number", lambda value: number_cell(value.corrected, places, signed=bool(value.against))),
+        Column(
+            f"{100 * one.confidence:g} % interval", "number",
+            lambda value: interval_cell(value.interval, places, signed=bool(value.against)),
+        ),
+        Column("weight", "number", lambda value: number_cell(value.weight, 2)),
+        Column("worth", "number", lambda value: number_cell(value.effective, 1)),
+    ]  # fmt: skip
+    if any(value.against for value in values):
+        columns.append(Column("verdict", cell=lambda value: value.verdict))
+    said = list(dict.fromkeys(line for value in values for line in _said(value, places)))
+    return [[opening], Table.of(columns, values), said, _notes(one)]
+
+
+def _said(value: CorrectedValue, places: int) -> Iterator[str]:
+    """Warnings of one row."""
+    if value.against and value.human * value.judge_alone < 0:
+        yield from filled(
+            f"{value.title}: the human labels alone say {number(value.human, places, signed=True)}, {value.judge} alone says "
+            f"{number(value.judge_alone, places, signed=True)}. They disagree about the sign; the judge alone would mislead."
+        )
+    if not value.shows_variation:
+        yield from filled(
+            f"{value.title}: all {value.n_labelled:,} values of human-labelled {value.by} are equal, which says nothing of their error; "
+            "the interval is none.",
+            "warning: ",
+        )
+    if value.n_partly:
+        yield from filled(
+            f"{value.judge} graded {value.n_partly:,} documents of human-labelled queries that no human graded. They count as unjudged on "
+            "the human's side: label whole queries, or correct by documents (--by documents).",
+            "warning: ",
+        )
+
+
+def _notes(one: CorrectedValue) -> list[str]:
+    if one.by == "queries":
+        phrases = [
+            "corrected: weight times the judge's mean where no human looked, plus the mean of human less weighted judge where one did",
+            f"interval: t with {one.df:g} degrees" if math.isfinite(one.df) else "interval: normal",
+            "worth: queries with human labels that alone would give this standard error",
+            "the human-labelled queries must be a random sample of all",
+        ]
+    else:
+        phrases = [
+            "corrected: the judge's gain of every document, plus human less judge over the probability of being sampled",
+            f"interval: t with {one.df:g} degrees",
+            "worth: sampled human grades that alone would be as sure of the value of these queries",
+            "NDCG is the sum of DCG over the sum of ideal DCG, of all queries together",
+        ]
+    return ["method", *wrapped("; ".join(phrases))]
+
+
+def corrected_markdown(values: Sequence[CorrectedValue], digits: int | None = None) -> str:
+    """The report as Markdown.
+
+    Examples
+    --------
+    >>> import idealrank as ir
+    >>> human = {"q1": {"a": 1}, "q2": {"a": 1}, "q3": {"b": 1}}
+    >>> one = CorrectedValue.of_run("model", ir.judging.correct_run(human, human, {query: ["a", "b"] for query in human}, "RR"))
+    >>> "| run |" in corrected_markdown([one])
+    True
+    """
+    return parts_markdown(corrected_parts(values, digits))
+
+
+_FIELDS = {
+    "judge": "judge", "run": "run", "against": "against", "measure": "measure", "by": "by", "human": "human", "judge_alone": "judge_alone",
+    "corrected": "corrected", "standard_error": "error", "human_standard_error": "human_error", "weight": "weight",
+    "labelled": "n_labelled", "judge_only": "n_other", "effective_labels": "effective", "df": "df", "level": "confidence",
+    "partly_labelled": "n_partly", "verdict": "verdict",
+}  # fmt: skip
+
+
+def corrected_json(values: Sequence[CorrectedValue], digits: int | None = None) -> str:  # noqa: ARG001  (JSON has every digit)
+    """JSON text; null where there is no number.
+
+    Examples
+    --------
+    >>> import idealrank as ir
+    >>> human = {"q1": {"a": 1}, "q2": {"a": 1}, "q3": {"b": 1}}
+    >>> one = CorrectedValue.of_run("model", ir.judging.correct_run(human, human, {query: ["a", "b"] for query in human}, "RR"))
+    >>> json.loads(corrected_json([one]))["corrected"][0]["labelled"]
+    3
+    """
+    rows = [
+        {name: getattr(value, field) for name, field in _FIELDS.items()}
+        | {"interval": list(value.interval), "human_interval": list(value.human_interval)}
+        for value in values
+    ]
+    return json.dumps(finite({"version": __version__, "schema": SCHEMA, "corrected": rows}), indent=2) + "\n"
+
+
+def corrected_csv(values: Sequence[CorrectedValue], digits: int | None = None) -> Iterator[str]:  # noqa: ARG001  (CSV has every digit)
+    r"""CSV with header, a row a run and judge.
+
+    Examples
+    --------
+    >>> import idealrank as ir
+    >>> human = {"q1": {"a": 1}, "q2": {"a": 1}, "q3": {"b": 1}}
+    >>> one = CorrectedValue.of_run("model", ir.judging.correct_run(human, human, {query: ["a", "b"] for query in human}, "RR"))
+    >>> list(corrected_csv([one]))[1][:20]
+    'model,run,,RR,querie'
+    """
+    yield csv_row([*_FIELDS, "low", "high", "human_low", "human_high"])
+    for value in values:
+        cells = [_csv_text(getattr(value, field)) for field in _FIELDS.values()]
+        yield csv_row([*cells, *(number_text(end) for end in (*value.interval, *value.human_interval))])
+
+
+def _csv_text(cell: object) -> str:
+    return number_text(cell) if isinstance(cell, float) else str(cell)
