@@ -39,7 +39,7 @@ _FORMATS = Formats(
 )
 
 
-@click.command(epilog=_EPILOG, short_help="Simulate whether a measure keeps preferring one of two rankers as lists grow.")
+@click.command(epilog=_EPILOG, short_help="Simulate the order of two rankers by a measure as lists grow.")
 @click.argument("runs", nargs=-1, metavar="[QRELS RUN_A RUN_B]")
 @click.option("--a", "texts_a", metavar="MODEL", multiple=True, help="Probability of relevance of ranker a, such as 0.1+0.8s.")
 @click.option("--b", "texts_b", metavar="MODEL", multiple=True, help="Probability of relevance of ranker b.")

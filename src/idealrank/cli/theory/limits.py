@@ -122,7 +122,7 @@ a document at s is relevant:
 _FORMATS = Formats("A table to read;", table="views.theory:limits_table", json="views.theory:limits_json", csv="views.theory:limits_csv")
 
 
-@click.command(epilog=_EPILOG, short_help="Compute what NDCG tends to as lists grow, and its mean at any length.")
+@click.command(epilog=_EPILOG, short_help="Compute the limit of NDCG as lists grow, and its mean at any length.")
 @click.argument("runs", nargs=-1, metavar="[QRELS RUN]")
 @click.option("--ybar", "texts", metavar="MODEL", multiple=True, help="Probability of relevance along the list; see below.")
 @model_options.discounts(_DEFAULT[0])
