@@ -445,7 +445,7 @@ def distinguish(
           1,000      1.000 [0.964, 1.000]      1.000 [0.964, 1.000] *
     * covers at most one factor of 10: a sign that stays so briefly may be chance
     From N = 10 to 1,000 the sign stayed in 0.830 [0.742, 0.898] of the runs: a ahead in 0.830, b in 0.000.
-    Nothing is said about lists longer than 1,000.
+    The simulation does not cover lists longer than 1,000.
     """
     options: dict[str, Any] = {"sizes": sizes, "runs": runs, "rng": rng, "labels": labels, "points": points, "gain": gain, "names": names}
     return distinguish_many(a, b, [(discount, cutoff)], **options, level=level, threads=threads, progress=progress)[0]

@@ -326,7 +326,7 @@ class Comparison(WithWarnings):
         >>> import idealrank as ir
         >>> a, b = (ir.evaluate({"q": {"x": 1}}, {"q": ranking}, "RR@2") for ranking in (["y", "x"], ["x", "y"]))
         >>> ir.compare(a, b).reach_unknown.partition("; ")[0]
-        'Without a judgment within rank 2: 50.0 % of run, 50.0 % of run (2)'
+        'Unjudged within rank 2: 50.0 % of run, 50.0 % of run (2)'
         """
         unlooked = any(row.tipping_reason == NO_RANKINGS and (row.wins or row.losses) for _, row in self.rows())
         shares = {name: share for name, share in self.unjudged.items() if share}

@@ -336,7 +336,7 @@ def refuse_shallow(path: str, record: BaselineRecord, measures: Sequence[Measure
     ...     refuse_shallow("best.run", record_of(one, ["RR@1"]), ir.evaluate({"q": {"x": 1}}, {"q": ["x"]}, "RR").measures, one.convention)
     ... except InputError as error:
     ...     print(str(error).partition(";")[0])
-    best.run: found lists cut after rank 1, expected whole ones, which RR under convention standard looks at
+    best.run: found lists cut after rank 1, expected whole lists, which RR uses under convention standard
     """
     if record.depth is None:
         return
@@ -370,7 +370,7 @@ def changes_since(path: str, record: BaselineRecord, evaluation: Evaluation, jud
     >>> import idealrank as ir
     >>> then, now = (ir.evaluate({"q": {"x": grade}}, {"q": ["x"]}, "RR@1") for grade in (0, 1))
     >>> changes_since("best.run", record_of(then, ["RR@1"]), now, [])
-    ['best.run was judged otherwise when it was made: RR@1 is 1.0000 and was 0.0000']
+    ['best.run had other judgments when it was created: RR@1 is 1.0000 and was 0.0000']
     """
     if evaluation.convention.fingerprint != record.fingerprint:
         return [f"{path} was created under convention {record.convention}; this gate evaluates it under {evaluation.convention.name}"]

@@ -161,7 +161,7 @@ def reach_text(tipping: Tipping | None, reason: str | None, a: str, b: str, answ
     Examples
     --------
     >>> reach_text(None, "not asked", "old", "new")
-    'how far the judgments reach is not known: not asked'
+    'how far the judgments reach is unknown: not asked'
     """
     return unknown_text(reason) if tipping is None else tipping_text(tipping, a, b, answer)
 
