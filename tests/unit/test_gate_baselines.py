@@ -183,7 +183,7 @@ def test_a_shallow_baseline_is_refused_for_a_deeper_measure() -> None:
     record = record_of(ir.evaluate({"q": {"x": 1}}, {"q": ["x"]}, "P@5"), ["P@5"])
 
     refuse_shallow("best.run", record, one.measures[:1], one.convention)
-    for measure, words in ((one.measures[1], "10 ranks, which P@10"), (one.measures[2], "whole ones, which AP")):
+    for measure, words in ((one.measures[1], "10 ranks, which P@10"), (one.measures[2], "whole lists, which AP")):
         with pytest.raises(
             InputError, match=rf"best\.run: found lists cut after rank 5, expected {words}.*delete the file and create it again"
         ):

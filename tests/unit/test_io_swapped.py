@@ -92,7 +92,7 @@ def test_lists_that_are_no_judgments(liked: Any, message: str) -> None:
 
 def test_recommendations_given_as_judgments_are_noticed() -> None:
     rated, recommended = {"ann": {"i1": 5, "i7": 5, "i2": 1}}, {"ann": ["i2", "i1"]}
-    with pytest.warns(ir.IdealrankWarning, match=r"the judgments are lists, .*: are they swapped\? Judgments come first"):
+    with pytest.warns(ir.IdealrankWarning, match=r"the judgments are lists, .*: are they swapped\? judgments come first"):
         ir.evaluate(recommended, rated, "nDCG@10")
 
 

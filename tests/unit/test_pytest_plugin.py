@@ -357,7 +357,7 @@ def test_a_test_is_skipped_where_the_judgments_do_not_reach(pytester: pytest.Pyt
             "*= ranking gates =*",
             "  The judgments do not reach: it is undecided whether new may replace main*",
             "SKIPPED *: The judgments do not reach: * the values show a drop of * (one-sided p *, two-sided p *), but the judgments "
-            "do not reach far enough to carry it: this drop would no longer be significant if * % of the * documents "
+            "do not reach far enough to carry it: this drop would no longer be significant if * % of the * "
             "unjudged documents that only new returns were relevant*",
         ])  # fmt: skip
 
