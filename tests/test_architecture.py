@@ -49,7 +49,7 @@ def code_lines(function: Function) -> int:
 
 
 def run(code: str) -> str:
-    """What a fresh interpreter prints."""
+    """Run code in a fresh interpreter, and return its output."""
     return subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True, cwd=ROOT / "tests").stdout
 
 
@@ -147,7 +147,7 @@ def test_no_kernel_function_is_longer_than_a_screen() -> None:
 PUBLIC = [name for name in idealrank.__all__ if not name.startswith("__")]
 
 
-@pytest.mark.parametrize("package", ["idealrank", "idealrank.judging", "idealrank.stats", "idealrank.theory"])
+@pytest.mark.parametrize("package", ["idealrank", "idealrank.clicks", "idealrank.judging", "idealrank.stats", "idealrank.theory"])
 def test_the_stub_of_a_package_lists_its_public_names_and_nothing_else(package: str) -> None:
     """Read here as Python reads it; `_lazy` reads it line by line."""
     module = importlib.import_module(package)

@@ -12,8 +12,9 @@ from tests.sources import SOURCE, library, nodes
 
 Sources = Mapping[str, str]
 
-OUTSIDE = ("idealrank.cli", "idealrank.integrations", "idealrank.pytest_plugin")
-COMPUTING = ("analysis", "conventions", "data", "evaluation", "judging", "measures", "stats", "theory", "_kernel")
+OUTSIDE = ("idealrank.cli.", "idealrank.integrations.", "idealrank.pytest_plugin")
+DOORS = {"idealrank.clicks", "idealrank.judging", "idealrank.theory"}
+COMPUTING = ("analysis", "clicks", "conventions", "data", "evaluation", "judging", "measures", "stats", "theory", "_kernel")
 
 # The functions below the public ones that may be called from outside, each for its reason. Types and constants need none.
 ALLOWED = {
@@ -49,8 +50,8 @@ PUBLIC = _public()
 def side_doors(sources: Sources) -> list[str]:
     """Functions that a command or an integration takes from below the public ones.
 
-    The doors are the functions that `idealrank` offers, from where it takes them, the public names of `idealrank.judging` and
-    `idealrank.theory`, and all of `api`.
+    The doors are the functions that `idealrank` offers, from where it takes them, the public names of `idealrank.clicks`,
+    `idealrank.judging` and `idealrank.theory`, and all of `api`.
     """
     return [
         f"{name}:{line}: {module}.{taken}"
@@ -71,7 +72,7 @@ def _taken(source: str) -> Iterator[tuple[str, str, int]]:
 
 def _is_below(module: str) -> bool:
     root, _, rest = module.partition(".")
-    return root == "idealrank" and rest.partition(".")[0] in COMPUTING and module not in {"idealrank.judging", "idealrank.theory"}
+    return root == "idealrank" and rest.partition(".")[0] in COMPUTING and module not in DOORS
 
 
 def idle_permits(sources: Sources) -> list[str]:

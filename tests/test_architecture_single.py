@@ -1,4 +1,4 @@
-"""What stands in the library once: a direction of imports, a writer of files, a way to optional packages, each module and class by name.
+"""Things that the library has once: a direction of imports, a writer of files, a way to optional packages, each module and class by name.
 
 Each rule is a function of source texts, so that a planted violation shows that it can fail.
 """
@@ -101,9 +101,10 @@ def lazy_names(sources: Sources) -> list[str]:
 
 # Words of features: the same in every room that has to do with one.
 FEATURES = {
-    "advice", "agreement", "attribution", "check", "comparison", "conventions", "correction", "diff", "distinguishability",
-    "evaluate", "evaluation", "explanation", "feasible", "gate", "history", "judge", "limits", "measures", "notebook", "overlap",
-    "parquet", "progress", "robustness", "seeds", "sql", "store", "systems", "theory", "trec", "tuning",
+    "advice", "agreement", "attribution", "bounds", "check", "clicks", "comparison", "conventions", "correction", "diff",
+    "distinguishability", "evaluate", "evaluation", "explanation", "feasible", "gate", "history", "judge", "limits", "measures",
+    "notebook", "overlap", "parquet", "progress", "robustness", "seeds", "sql", "store", "systems", "theory", "trec", "tuning",
+    "validate",
 }  # fmt: skip
 
 
@@ -140,6 +141,7 @@ ALONE = {
     "cli.pair_figure": "one option with its check and its work",
     "cli.paper_options": "options stand beside each other in modules of their own",
     "io.formats.zscores": "one module a format",
+    "reports.figures.grade_bounds": "one module a figure, loaded when --figure is given",
 }
 
 

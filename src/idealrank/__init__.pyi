@@ -1,5 +1,6 @@
 # The one list of public names: type checkers read it, and `_lazy.public_names` loads a name when it is first asked for.
 
+from idealrank import clicks as clicks
 from idealrank import judging as judging
 from idealrank import stats as stats
 from idealrank import theory as theory

@@ -80,7 +80,7 @@ def test_every_format_has_the_numbers_of_the_library(say: Say, many: Path) -> No
 
     record = json.loads(say(*options, "--format", "json", cwd=many).out)
     rows = list(csv.DictReader(io.StringIO(say(*options, "--format", "csv", cwd=many).out)))
-    texts = {layout: say(*options, "--format", layout, cwd=many).out for layout in ("table", "markdown", "latex")}
+    texts = {layout: say(*options, "--explain-method", "--format", layout, cwd=many).out for layout in ("table", "markdown", "latex")}
 
     assert record["pairs"] == expected.as_dict()["pairs"]
     assert record["convention"] == expected.as_dict()["convention"]

@@ -107,7 +107,7 @@ def test_runs_beyond_a_page_share_cells(runs: int, say: Say, tmp_path: Path) -> 
 def test_pairs_that_are_not_corrected_together_are_named(say: Say, tmp_path: Path) -> None:
     names = tuple(f"run{number}" for number in range(11))
     write_runs(tmp_path, names, tuple(np.linspace(0.3, 0.7, 11).tolist()), n=30)
-    command = ("compare", "qrels.txt", *(f"{name}.run" for name in names), "-m", "RR")
+    command = ("compare", "qrels.txt", *(f"{name}.run" for name in names), "-m", "RR", "--explain-method")
 
     more = (("--test", "t"), (), ("--correction", "holm", "--level", "0.9"))
     by_t, by_signs, by_holm = (" ".join(say(*command, *one, cwd=tmp_path).out.split()) for one in more)

@@ -18,7 +18,9 @@ Say = Callable[..., Said]
     ],
 )
 def test_the_method_names_the_correction_that_was_used(say: Say, options: tuple[str, ...], named: str, others: tuple[str, ...]) -> None:
-    said = say("compare", "qrels.txt", "bm25.run", "neural.run", "-m", "RR,AP,P@2", "--slices", "slices.csv", *options).out
+    said = say(
+        "compare", "qrels.txt", "bm25.run", "neural.run", "-m", "RR,AP,P@2", "--slices", "slices.csv", "--explain-method", *options
+    ).out
 
     assert f"({named})" in said
     assert not [other for other in others if other in said]

@@ -22,6 +22,7 @@ def snapshot() -> dict[str, Any]:
         "names": sorted(ir.__all__),
         "functions": {name: parameters(getattr(ir, name)) for name in FUNCTIONS},
         "stats": {name: parameters(getattr(ir.stats, name)) for name in sorted(ir.stats.__all__)},
+        "clicks": {name: parameters(getattr(ir.clicks, name)) for name in sorted(ir.clicks.__all__)},
         "judging": {name: parameters(getattr(ir.judging, name)) for name in sorted(ir.judging.__all__)},
         "theory": {name: parameters(getattr(ir.theory, name)) for name in sorted(ir.theory.__all__)},
         "classes": {cls.__name__: members(cls) for cls in classes()},

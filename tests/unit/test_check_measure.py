@@ -22,7 +22,7 @@ FEW = examples(12)
 
 @dataclass(frozen=True, kw_only=True)
 class Found(ir.Measure):
-    """Whether a document of at least this grade was returned, times a weight."""
+    """A weight if a document of at least this grade was returned, else 0."""
 
     weight: float | None = None
 
@@ -168,6 +168,22 @@ class _Misshared(Found):
         return groups.relevant / 1.0
 
 
+class _Unmoved(Found):
+    """Falls with the number of grades above 1, and says that it rises."""
+
+    name = "Unmoved"
+    bounds = (-10.0, 0.0)
+    response = "rising"
+
+    def compute(self, judged: ir.Judged) -> ir.PerQuery:
+        return ir.PerQuery(-judged.sum_by_query(judged.hits.query, (judged.hits.grade > 1).astype(np.float64)))
+
+
+class _Unheard(Found):
+    name = "Unheard"
+    response = "falling"
+
+
 def test_terms_of_ones_own_are_explained_and_attributed() -> None:
     qrels, old, new = {"q": {"a": 3, "b": 1}}, {"q": ["x", "a", "b"]}, {"q": ["a", "b"]}
 
@@ -197,6 +213,8 @@ def test_terms_of_ones_own_are_explained_and_attributed() -> None:
         (_Taken, "name AP is that of the listed measure AP"),
         (_Undeclared, "option power is no part of the measure; put @dataclass"),
         (_Wrong, "class fact ties='sometimes', expected one of"),
+        (_Unmoved, "grades do not move it as it says: query 'q"),
+        (_Unheard, "class fact response='falling', expected one of"),
         (_Silent, "two different measures have the text Silent"),
     ],
 )

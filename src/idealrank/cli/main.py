@@ -43,7 +43,10 @@ GROUPS = {
         "reconcile": "Find the convention behind a reported number.",
     },
     "Judge": {
-        "judge": "Measure the agreement of assessors.",
+        "judge": "Examine judgments: unjudged documents, agreement of assessors.",
+    },
+    "Clicks": {
+        "clicks": "Turn a click log into judgments, propensities and estimates.",
     },
     "Make": {
         "report": "Make a page of stored results.",

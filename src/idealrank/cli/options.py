@@ -10,6 +10,7 @@ import click
 
 from idealrank.cli import console
 from idealrank.cli.input_options import Inputs
+from idealrank.cli.output import EXPLAIN_METHOD
 from idealrank.conventions import PRESETS, SWITCHES, Convention
 from idealrank.errors import OptionError, shown
 from idealrank.io.formats.detection import FORMATS
@@ -61,6 +62,11 @@ threads: Decorator = click.option(
     "depend on N."
 )  # fmt: skip
 output: Decorator = click.option("-o", "--output", "output_path", metavar="FILE", help="Output file; it appears when it is complete.")
+
+explain_method: Decorator = click.option(
+    EXPLAIN_METHOD, is_flag=True, expose_value=False, callback=lambda context, _, value: context.meta.update({EXPLAIN_METHOD: value}),
+    help="Print the method and the convention in full, with the meaning of each column. JSON and CSV always contain both.",
+)  # fmt: skip
 
 digits: Decorator = click.option(
     "--digits", metavar="N", type=click.IntRange(0, 15),

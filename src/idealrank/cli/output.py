@@ -4,10 +4,15 @@ import sys
 from collections.abc import Iterable
 from typing import cast
 
+import click
+
 from idealrank._files import write_bytes
 from idealrank.cli import console
 from idealrank.reports.table.formats import FORMATS
-from idealrank.reports.table.text import Part, parts_text, printable_lines
+from idealrank.reports.table.text import Part, in_brief, parts_text, printable_lines
+
+EXPLAIN_METHOD = "--explain-method"
+"""Option that prints the method and the convention in full; its key in the `meta` of a context, too."""
 
 # What programs read: every byte of an id counts, and none is shown. XML has an option of its own.
 _EXACT = {"xml", *(name for name, one in FORMATS.items() if one.is_data)}
@@ -83,6 +88,19 @@ def write_parts(parts: Iterable[Part], path: str | None) -> None:
     write([parts_text(parts)], path)
 
 
+def shown(parts: Iterable[Part]) -> list[Part]:
+    """A report as its command shows it: with one line of method and convention, unless ``--explain-method`` is given.
+
+    Examples
+    --------
+    >>> from idealrank.reports.table.text import MethodLines
+    >>> shown([["a verdict"], MethodLines(["method", "  t test; two-sided"], "t test")])
+    [['a verdict'], ['t test; details: --explain-method']]
+    """
+    context = click.get_current_context(silent=True)
+    return list(parts) if context is not None and context.meta.get(EXPLAIN_METHOD) else in_brief(parts, f"details: {EXPLAIN_METHOD}")
+
+
 def write_report(report: str | Iterable[str] | list[Part], path: str | None, layout: str) -> None:
     r"""Write a report: text, pieces of it, or parts.
 
@@ -110,7 +128,7 @@ def write_report(report: str | Iterable[str] | list[Part], path: str | None, lay
     'a paragraph\n'
     """
     if isinstance(report, list) and not all(isinstance(part, str) for part in report):
-        write_parts(cast("list[Part]", report), path)
+        write_parts(shown(cast("list[Part]", report)), path)
     else:
         write([report] if isinstance(report, str) else cast("Iterable[str]", report), path, layout)
 

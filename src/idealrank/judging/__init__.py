@@ -1,4 +1,4 @@
-"""Judgments: agreement of assessors, grades aggregated from several, and estimates that correct a model's grades by human ones.
+"""Judgments: what unjudged documents could change, agreement of assessors, aggregated grades, and a model's grades corrected by human ones.
 
 Everything here takes qrels, runs, mappings or plain arrays, and reads no file; `idealrank judge` and `idealrank.api` read files for it.
 """

@@ -45,3 +45,9 @@ from idealrank.judging.rater_tables import agreement_report as agreement_report
 from idealrank.judging.system_changes import SystemOrders as SystemOrders
 from idealrank.judging.system_changes import VerdictChanges as VerdictChanges
 from idealrank.judging.system_changes import system_orders as system_orders
+from idealrank.judging.value_bounds import Bounds as Bounds
+from idealrank.judging.value_bounds import BoundsReport as BoundsReport
+from idealrank.judging.value_bounds import DifferenceBounds as DifferenceBounds
+from idealrank.judging.value_bounds import bounds as bounds
+from idealrank.judging.value_bounds import bounds_report as bounds_report
+from idealrank.judging.value_bounds import difference_bounds as difference_bounds

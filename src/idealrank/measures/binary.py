@@ -17,10 +17,10 @@ from idealrank.data.segments import number_within, sizes_of, starts_of
 from idealrank.data.types import BoolArray, FloatArray, IntArray
 from idealrank.measures.cutoffs import Cutoff, limits_of, resolve_cutoff
 from idealrank.measures.discounts import make_discount
-from idealrank.measures.measure import PerQuery
+from idealrank.measures.measure import PerQuery, Response
 from idealrank.measures.ranks import chance_within, distinct_rows, rising_ranks, tie_groups, tied_ranks
 from idealrank.measures.rules import checked
-from idealrank.measures.terms import RelevantGroups, Terms
+from idealrank.measures.terms import Fraction, RelevantGroups, Terms
 from idealrank.measures.threshold import BalancedMeasure, BinaryMeasure, NeedsRelevant
 
 Divisor: TypeAlias = Literal["relevant", "reachable"]
@@ -86,6 +86,7 @@ class P(BinaryMeasure):
     """
 
     name: ClassVar[str] = "P"
+    response: ClassVar[Response] = "rising"
     tells_unjudged: ClassVar[bool] = True
     cuts: ClassVar = "required"
     summary: ClassVar[str] = "share of the first k ranks that are relevant"
@@ -144,6 +145,7 @@ class R(NeedsRelevant):
     """
 
     name: ClassVar[str] = "R"
+    response: ClassVar[Response] = "upward"
     tells_unjudged: ClassVar[bool] = True
     summary: ClassVar[str] = "share of the relevant documents found"
     use: ClassVar[str] = (
@@ -169,6 +171,17 @@ class R(NeedsRelevant):
         """One over the number of relevant documents, within the cutoff."""
         within = chance_within(judged, documents, np.ones(documents.query.size), self.cutoff)
         return within / np.maximum(judged.relevant(self.threshold).total, 1)[documents.query]
+
+    def fraction(self, judged: Judged) -> Fraction | None:
+        """Relevant documents within the cutoff over all relevant documents."""
+
+        def weigh(documents: Hits) -> FloatArray:
+            return chance_within(judged, documents, np.ones(documents.query.size), self.cutoff)
+
+        def sums(n_ranks: int) -> FloatArray:
+            return np.broadcast_to(np.arange(n_ranks + 1.0), (judged.n_queries, n_ranks + 1))
+
+        return Fraction(self.found(judged), weigh, sums, judged.ideal, shared=True)
 
     @property
     def trec_name(self) -> str:
@@ -205,6 +218,7 @@ class F(BalancedMeasure):
     """
 
     name: ClassVar[str] = "F"
+    response: ClassVar[Response] = "upward"
     cuts: ClassVar = "required"
     summary: ClassVar[str] = "harmonic mean of precision and recall of the first k ranks"
     use: ClassVar[str] = (
@@ -252,6 +266,7 @@ class AP(NeedsRelevant):
     divisor: Divisor | None = None
 
     name: ClassVar[str] = "AP"
+    response: ClassVar[Response] = "precision"
     samples: ClassVar = {"divisor": (None, "relevant", "reachable")}
     tells_unjudged: ClassVar[bool] = True
     summary: ClassVar[str] = "mean precision at the ranks of the relevant documents"
@@ -396,6 +411,7 @@ class RR(NeedsRelevant):
     """
 
     name: ClassVar[str] = "RR"
+    response: ClassVar[Response] = "first"
     tells_unjudged: ClassVar[bool] = True
     summary: ClassVar[str] = "1 / rank of the first relevant document"
     use: ClassVar[str] = (

@@ -10,7 +10,7 @@ import numpy as np
 from idealrank.data.judged import Hits, Judged, Rectangle
 from idealrank.data.segments import number_within
 from idealrank.data.types import BoolArray, FloatArray, IntArray
-from idealrank.measures.measure import PerQuery
+from idealrank.measures.measure import PerQuery, Response
 from idealrank.measures.threshold import NeedsRelevant, TieGroups, groups_of, n_nonrelevant, nonrelevant_hits, tie_order_matters
 
 _EPSILON = 0.00001
@@ -253,6 +253,7 @@ class Bpref(NeedsRelevant):
     """
 
     name: ClassVar[str] = "Bpref"
+    response: ClassVar[Response] = "upward"
     cuts: ClassVar = "none"
     summary: ClassVar[str] = "share of judged pairs in the right order"
     use: ClassVar[str] = (
@@ -384,6 +385,7 @@ class InfAP(NeedsRelevant):
     """
 
     name: ClassVar[str] = "infAP"
+    response: ClassVar[Response] = "upward"
     cuts: ClassVar = "none"
     summary: ClassVar[str] = "AP inferred from a judged sample of the pool"
     use: ClassVar[str] = (

@@ -11,7 +11,7 @@ from idealrank.errors import InputError, OptionError
 from idealrank.measures.cutoffs import limits_of, resolve_cutoff
 from idealrank.measures.discounts import RankDiscount
 from idealrank.measures.gains import make_gain
-from idealrank.measures.measure import Measure, PerQuery, number_option
+from idealrank.measures.measure import Measure, PerQuery, Response, number_option
 from idealrank.measures.measure_texts import number_text
 from idealrank.measures.ranks import chance_within, hit_weights
 from idealrank.measures.rules import checked
@@ -59,6 +59,7 @@ class ERR(Measure):
     max_rel: float | None = None
 
     name: ClassVar[str] = "ERR"
+    response: ClassVar[Response] = "rising"
     samples: ClassVar = {"max_rel": (None, 3, 4, 5)}
     summary: ClassVar[str] = "expected reciprocal rank at which a user is satisfied"
     use: ClassVar[str] = (
@@ -166,6 +167,7 @@ class RBP(Measure):
     of: RBPNumber | None = None
 
     name: ClassVar[str] = "RBP"
+    response: ClassVar[Response] = "rising"
     tells_unjudged: ClassVar[bool] = True
     samples: ClassVar = {
         "p": (None, 0, 0.5, 0.8, 0.95),
@@ -197,6 +199,8 @@ class RBP(Measure):
             # What the class says of RBP does not hold of its other numbers: these are no better for being larger.
             object.__setattr__(self, "direction", 0)
             object.__setattr__(self, "bounds", (0.0, np.inf))
+        if self.of not in (None, "EU", "ETU") or self.max_rel == "query":
+            object.__setattr__(self, "response", "unknown")
 
     @property
     def persistence(self) -> float:

@@ -6,7 +6,7 @@ import numpy as np
 
 from idealrank.data.judged import Judged
 from idealrank.measures.cutoffs import resolve_cutoff
-from idealrank.measures.measure import Measure, PerQuery
+from idealrank.measures.measure import Measure, PerQuery, Response
 from idealrank.measures.threshold import BinaryMeasure, nonrelevant_hits
 
 
@@ -165,6 +165,7 @@ class NumRelRet(BinaryMeasure):
     """
 
     name: ClassVar[str] = "NumRelRet"
+    response: ClassVar[Response] = "rising"
     aggregate: ClassVar = "sum"
     direction: ClassVar[int] = 1
     bounds: ClassVar[tuple[float, float]] = (0.0, np.inf)

@@ -317,6 +317,7 @@ class TBG(StaticUser):
         if self.costs[1] != 0:
             # The way down then depends on what is found, and the mean over tie orders has no closed form.
             object.__setattr__(self, "ties", "not offered")
+            object.__setattr__(self, "response", "unknown")
 
     @property
     def costs(self) -> tuple[float, float]:

@@ -17,11 +17,11 @@ from idealrank.errors import OptionError
 from idealrank.measures.cutoffs import limits_of
 from idealrank.measures.discounts import Discount, DiscountLike, make_discount
 from idealrank.measures.gains import Gain, GainLike, make_gain, trec_gains
-from idealrank.measures.measure import Measure, PerQuery, fill_undefined
+from idealrank.measures.measure import Measure, PerQuery, Response, fill_undefined
 from idealrank.measures.ranks import hit_weights, weights_within
 from idealrank.measures.rules import Ideal, NoRelevant, Rounding, checked
 from idealrank.measures.sums import finite_sums, sum_rectangle, sum_rows
-from idealrank.measures.terms import EXACT, OWN_IDEAL, Quotient, Terms
+from idealrank.measures.terms import EXACT, OWN_IDEAL, Fraction, Quotient, Terms
 
 # Some tools round per query or per term, and to the last digit as they do it. A quotient of two sums of hundredths that is no
 # hundredth itself lies further than this below the next one.
@@ -236,6 +236,7 @@ class DCG(_Discounted):
 
     name: ClassVar[str] = "DCG"
     tells_unjudged: ClassVar[bool] = True
+    response: ClassVar[Response] = "rising"
     bounds: ClassVar[tuple[float, float]] = (0.0, np.inf)
     from_convention: ClassVar[tuple[str, ...]] = ("cutoff", "gain", "discount", "rounding")
     summary: ClassVar[str] = "sum of gain x discount over the ranks"
@@ -347,6 +348,7 @@ class NDCG(_Discounted):
 
     name: ClassVar[str] = "nDCG"
     tells_unjudged: ClassVar[bool] = True
+    response: ClassVar[Response] = "upward"
     from_convention: ClassVar[tuple[str, ...]] = ("cutoff", "gain", "discount", "ideal", "no_relevant", "rounding")
     summary: ClassVar[str] = "DCG divided by the DCG of the ideal list"
     use: ClassVar[str] = (
@@ -390,6 +392,25 @@ class NDCG(_Discounted):
         dcg = DCG(**common).compute(judged).values
         ideal = IdealDCG(**common, ideal=self.ideal).compute(judged).values
         return Quotient(dcg, ideal, self._is_defined(ideal))
+
+    def fraction(self, judged: Judged) -> Fraction | None:
+        """DCG over ideal DCG."""
+        if self.rounding == "floor-2":
+            return None
+        returned = self.ideal == "returned" and not judged.complete
+        known = ideal_grades(judged.hits.query, judged.hits.grade, judged.n_queries) if returned else judged.ideal
+
+        def weigh(documents: Hits) -> FloatArray:
+            return hit_weights(judged, documents, np.ones(documents.query.size), self._discount, self.cutoff)
+
+        def sums(n_ranks: int) -> FloatArray:
+            limit = self._ideal_limit(judged, np.arange(judged.n_queries))[:, None]
+            n_ranks = min(n_ranks, int(limit.max(initial=0)))
+            rank = np.broadcast_to(np.arange(1, n_ranks + 1), (judged.n_queries, n_ranks))
+            weights = weights_within(self._discount, rank, limit, np.broadcast_to(judged.lengths[:, None], rank.shape))
+            return np.hstack((np.zeros((judged.n_queries, 1)), np.cumsum(weights, axis=1)))
+
+        return Fraction(self._sum(self._dcg, judged), weigh, sums, known, self.ideal != "returned")
 
     def ideal_places(self, judged: Judged, gains: FloatArray) -> tuple[IntArray, FloatArray] | None:
         """Ranks 1, 2, ... and their discounts; unjudged documents of a returned list have gain 0 and come before negative gains."""

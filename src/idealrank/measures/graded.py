@@ -10,7 +10,7 @@ from idealrank.data.policies import sort_by_query
 from idealrank.data.types import BoolArray, FloatArray, IntArray
 from idealrank.measures.discounts import Discount, make_discount
 from idealrank.measures.gains import Gain, GainLike, make_gain, trec_gains
-from idealrank.measures.measure import Measure, PerQuery, fill_undefined, number_option
+from idealrank.measures.measure import Measure, PerQuery, Response, fill_undefined, number_option
 from idealrank.measures.ranks import tied_ranks
 from idealrank.measures.rules import NoRelevant, checked
 from idealrank.measures.sums import finite_sums, refuse_overflow, running_sums
@@ -303,6 +303,7 @@ class BinG(NeedsRelevant):
     """
 
     name: ClassVar[str] = "binG"
+    response: ClassVar[Response] = "upward"
     cuts: ClassVar = "none"
     summary: ClassVar[str] = "1 / logarithm of the wrong documents above each relevant one"
     use: ClassVar[str] = (
@@ -361,6 +362,7 @@ class RNDCG(GainMeasure):
     rel: float | None = None
 
     name: ClassVar[str] = "RnDCG"
+    response: ClassVar[Response] = "upward"
     summary: ClassVar[str] = "mean nDCG at the ranks where the ideal gain falls"
     use: ClassVar[str] = (
         "Choose it to reproduce trec_eval's table, or where numbers of relevant documents differ so much that no one cutoff suits all "

@@ -13,12 +13,13 @@ from idealrank.errors import OptionError, shown
 from idealrank.measures.cutoffs import Cutoff, RelativeCutoff, cutoff_text, make_cutoff
 from idealrank.measures.measure_texts import number_text
 from idealrank.measures.rules import HasRules, NoRelevant, checked
-from idealrank.measures.terms import EXACT, FROM_THE_TOP, Quotient, RelevantGroups, Terms
+from idealrank.measures.terms import EXACT, FROM_THE_TOP, Fraction, Quotient, RelevantGroups, Terms
 
 Kind: TypeAlias = Literal["per query", "list-level", "pair of runs", "set-level"]
 Aggregate: TypeAlias = Literal["mean", "sum", "geometric", "text"]
 Cuts: TypeAlias = Literal["optional", "required", "none"]
 TieValues: TypeAlias = Literal["closed form", "not affected", "not offered"]
+Response: TypeAlias = Literal["first", "rising", "upward", "precision", "unknown"]
 
 # By the names in `Measure.needs`: how to give such a table in Python, and on the command line.
 _HOW_TO_GIVE = {
@@ -69,6 +70,11 @@ class Measure:
     * ``ties``: how the expected value over tie orders is computed;
     * ``from_convention``: options that a convention sets if they are not set;
     * ``tells_unjudged``: whether `weights` or `expected` define what an unjudged document would add if it were relevant;
+    * ``response``: how the value of a list responds to grades. ``rising``: a higher grade of a returned document never lowers it, and
+      grades of other documents do not matter; ``first``: this, and without ties the first relevant document alone matters; ``upward``:
+      if two documents swap their grades, the value is never lower when the higher grade moves up, or into the list; ``precision``: this,
+      and the value averages precision as `AP` does; ``unknown``.
+      Where a query has no relevant document, it says nothing;
     * ``samples``: example values of its own options, for tests and tables;
     * ``proof``: reference implementations it was tested against, and to how many digits.
 
@@ -103,6 +109,7 @@ class Measure:
     ties: ClassVar[TieValues] = "closed form"
     from_convention: ClassVar[tuple[str, ...]] = ()
     tells_unjudged: ClassVar[bool] = False
+    response: ClassVar[Response] = "unknown"
     samples: ClassVar[Mapping[str, tuple[Any, ...]]] = {}
     summary: ClassVar[str]
     use: ClassVar[str] = ""
@@ -204,6 +211,10 @@ class Measure:
 
     def quotient(self, judged: Judged) -> Quotient | None:
         """Return the sum of every query and its ideal, if the value is their quotient; None if the measure has no such sum."""
+        return None
+
+    def fraction(self, judged: Judged) -> Fraction | None:
+        """Return the value as a quotient of two sums of gains; None if it is not one, or if terms are rounded."""
         return None
 
     def ideal_places(self, judged: Judged, gains: FloatArray) -> tuple[IntArray, FloatArray] | None:

@@ -21,7 +21,7 @@ from idealrank.errors import InputError
 from idealrank.measures.cascade import reciprocal_of_stops
 from idealrank.measures.cutoffs import limits_of, resolve_cutoff
 from idealrank.measures.gains import Gain, GainLike, make_gain
-from idealrank.measures.measure import Measure, PerQuery, fill_undefined, number_option
+from idealrank.measures.measure import Measure, PerQuery, Response, fill_undefined, number_option
 from idealrank.measures.measure_texts import number_text
 from idealrank.measures.ranks import tie_groups, tied_ranks
 from idealrank.measures.rules import NoRelevant, checked
@@ -597,6 +597,7 @@ class NERR(Measure):
     no_relevant: NoRelevant | None = None
 
     name: ClassVar[str] = "nERR"
+    response: ClassVar[Response] = "upward"
     from_convention: ClassVar[tuple[str, ...]] = ("no_relevant",)
     samples: ClassVar = {"max_rel": (None, 3, 4), "gain": RISING}
     summary: ClassVar[str] = "ERR divided by that of the ideal list, as NTCIREVAL has it"

@@ -17,7 +17,7 @@ from idealrank.data.types import BoolArray, FloatArray, IntArray
 from idealrank.errors import OptionError
 from idealrank.measures.binary import AP
 from idealrank.measures.cutoffs import resolve_cutoff
-from idealrank.measures.measure import PerQuery, number_option
+from idealrank.measures.measure import PerQuery, Response, number_option
 from idealrank.measures.measure_texts import number_text
 from idealrank.measures.ranks import chance_up_to, rising_ranks, tie_groups, tied_ranks
 from idealrank.measures.rules import RecallPoints, checked
@@ -60,6 +60,7 @@ class Rprec(NeedsRelevant):
     mult: float | None = None
 
     name: ClassVar[str] = "Rprec"
+    response: ClassVar[Response] = "upward"
     cuts: ClassVar = "none"
     samples: ClassVar[Mapping[str, tuple[Any, ...]]] = {"mult": (None, 0.04, 0.2, 0.35, 1, 1.4, 2)}
     summary: ClassVar[str] = "precision at the rank of the number of relevant documents"
@@ -116,6 +117,7 @@ class Success(NeedsRelevant):
     """
 
     name: ClassVar[str] = "Success"
+    response: ClassVar[Response] = "first"
     cuts: ClassVar = "required"
     summary: ClassVar[str] = "whether a relevant document is among the first k"
     use: ClassVar[str] = (
@@ -190,6 +192,7 @@ class RelativeP(NeedsRelevant):
     """
 
     name: ClassVar[str] = "RelP"
+    response: ClassVar[Response] = "upward"
     cuts: ClassVar = "required"
     summary: ClassVar[str] = "precision at k as a share of the greatest possible"
     use: ClassVar[str] = (
@@ -277,6 +280,7 @@ class IPrec(NeedsRelevant):
     recall_points: RecallPoints | None = None
 
     name: ClassVar[str] = "IPrec"
+    response: ClassVar[Response] = "upward"
     cuts: ClassVar = "none"
     after_at: ClassVar[str] = "recall"
     ties: ClassVar = "not offered"
@@ -337,6 +341,7 @@ class ElevenPointAP(NeedsRelevant):
     recall_points: RecallPoints | None = None
 
     name: ClassVar[str] = "11ptAP"
+    response: ClassVar[Response] = "upward"
     cuts: ClassVar = "none"
     ties: ClassVar = "not offered"
     from_convention: ClassVar[tuple[str, ...]] = ("no_relevant", "recall_points")

@@ -11,7 +11,7 @@ import numpy as np
 
 from idealrank.data.judged import Judged
 from idealrank.data.types import FloatArray, IntArray
-from idealrank.measures.measure import PerQuery, truth_option
+from idealrank.measures.measure import PerQuery, Response, truth_option
 from idealrank.measures.threshold import BalancedMeasure, NeedsRelevant
 
 _PROVEN = (
@@ -49,6 +49,7 @@ class SetP(NeedsRelevant):
     relative: bool | None = None
 
     name: ClassVar[str] = "SetP"
+    response: ClassVar[Response] = "upward"
     cuts: ClassVar = "none"
     ties: ClassVar = "not affected"
     samples: ClassVar[Mapping[str, tuple[Any, ...]]] = {"relative": (None, True)}
@@ -103,6 +104,7 @@ class SetF(BalancedMeasure):
     """
 
     name: ClassVar[str] = "SetF"
+    response: ClassVar[Response] = "upward"
     cuts: ClassVar = "none"
     ties: ClassVar = "not affected"
     summary: ClassVar[str] = "harmonic mean of precision and recall of the returned documents"
@@ -151,6 +153,7 @@ class SetAP(NeedsRelevant):
     """
 
     name: ClassVar[str] = "SetAP"
+    response: ClassVar[Response] = "upward"
     cuts: ClassVar = "none"
     ties: ClassVar = "not affected"
     summary: ClassVar[str] = "precision times recall of the returned documents"

@@ -1,10 +1,13 @@
 """Contributions of documents to a value, as measures state them: terms of sums, and tie groups of relevant documents."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Self
 
 import numpy as np
 
+from idealrank.data.judged import Hits
+from idealrank.data.policies import IdealGrades
 from idealrank.data.types import BoolArray, FloatArray, IntArray
 
 EXACT = "exact: each document adds its own term, whatever the other documents are"
@@ -65,6 +68,34 @@ class Quotient:
     total: FloatArray
     ideal: FloatArray | None
     defined: BoolArray
+
+
+@dataclass(frozen=True, eq=False)
+class Fraction:
+    """A value as a function of the documents' gains: a weighted sum of them over the weighted sum of an ideal list.
+
+    The ideal list holds known documents and any further ones, by falling gain. `Measure.worth` defines the gains.
+
+    Attributes
+    ----------
+    total : float64 array, shape (n_queries,)
+        The sum of each query, over judged documents.
+    weigh : callable
+        Takes documents as `Hits`, and gives what a gain of 1 adds to the sum at the place of each, shape (n_documents,).
+    ideal : callable
+        Takes a number of ranks n, and gives the sums of the ideal list's weights down to ranks 0 to n, shape (n_queries, n + 1); fewer
+        columns if all weights below are 0.
+    known : IdealGrades
+        Judged documents of the ideal list.
+    shared : bool
+        Whether these are all judged documents of the query, so that all runs share them.
+    """
+
+    total: FloatArray
+    weigh: Callable[[Hits], FloatArray]
+    ideal: Callable[[int], FloatArray]
+    known: IdealGrades
+    shared: bool
 
 
 @dataclass(frozen=True)

@@ -15,7 +15,7 @@ from idealrank.data.segments import number_within
 from idealrank.data.types import FloatArray, IntArray
 from idealrank.errors import OptionError
 from idealrank.measures.cutoffs import resolve_cutoff
-from idealrank.measures.measure import PerQuery, number_option
+from idealrank.measures.measure import PerQuery, Response, number_option
 from idealrank.measures.ranks import tie_groups, tied_ranks
 from idealrank.measures.rules import checked
 from idealrank.measures.threshold import NeedsRelevant
@@ -123,6 +123,7 @@ class WSS(NeedsRelevant):
     count: Count | None = None
 
     name: ClassVar[str] = "WSS"
+    response: ClassVar[Response] = "upward"
     cuts: ClassVar = "none"
     after_at: ClassVar[str] = "recall"
     bounds: ClassVar[tuple[float, float]] = (-1.0, 1.0)
@@ -188,6 +189,7 @@ class RecallArea(NeedsRelevant):
     """
 
     name: ClassVar[str] = "RecallArea"
+    response: ClassVar[Response] = "upward"
     summary: ClassVar[str] = "area under recall against documents read, as a share of the best"
     use: ClassVar[str] = (
         "Choose it for how early a whole review finds what it will find, without choosing a recall. Not for the top of a list: a place "

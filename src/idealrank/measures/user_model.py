@@ -19,7 +19,7 @@ from idealrank.data.types import BoolArray, FloatArray, IntArray
 from idealrank.errors import OptionError
 from idealrank.measures.cutoffs import Cutoff, resolve_cutoff
 from idealrank.measures.discounts import Discount
-from idealrank.measures.measure import Measure, PerQuery, number_option
+from idealrank.measures.measure import Measure, PerQuery, Response, number_option
 from idealrank.measures.ranks import chance_within, hit_weights, tied_ranks
 from idealrank.measures.rules import checked
 from idealrank.measures.stopping import longest_first
@@ -199,6 +199,13 @@ class WithGoal(UserModel):
 @dataclass(frozen=True, kw_only=True)
 class StaticUser(UserModel):
     """User model without memory: views depend on ranks alone."""
+
+    response: ClassVar[Response] = "rising"
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.number != "EU":
+            object.__setattr__(self, "response", "unknown")
 
     @property
     def views(self) -> Discount:

@@ -6,7 +6,7 @@ import numpy as np
 
 from idealrank.data.judged import Judged
 from idealrank.measures.binary import AP
-from idealrank.measures.measure import PerQuery
+from idealrank.measures.measure import PerQuery, Response
 from idealrank.measures.threshold import NeedsRelevant
 
 
@@ -37,6 +37,7 @@ class YAAP(NeedsRelevant):
     """
 
     name: ClassVar[str] = "YAAP"
+    response: ClassVar[Response] = "upward"
     bounds: ClassVar[tuple[float, float]] = (-np.inf, np.inf)
     ties: ClassVar = "not offered"
     summary: ClassVar[str] = "log odds of average precision"

@@ -33,6 +33,7 @@ from idealrank.reports.views.comparison.comparison import (
     method_text,
     pair_lines,
     pair_table,
+    reach_legend,
     sentences,
     slice_table,
     slices_cells,
@@ -197,6 +198,7 @@ def comparison_html(found: Comparison) -> str:
         about = f"{pair.b} against {pair.a}" if several else ""
         blocks += [pair_table(pair, replace(shown, mark="*"), title=about), judged_table(pair, shown)]
         blocks += [slice_table(pair, measure, shown, clip=None)] if found.method.slices is not None else []
+    blocks += [reach_legend(block for block in blocks if isinstance(block, Table))]
     marked = any(row.verdict in ("better", "worse") for pair in with_pairs for row in pair.measures.values())
     blocks += [f'<p class="note">{html_text(mark_note(found, "*"))}</p>\n'] if marked else []
     blocks += [comparison_drawings(found), *([unanswered(found.missing), [found.reach_unknown]] if several else [])]

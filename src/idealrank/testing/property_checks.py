@@ -309,6 +309,32 @@ def _does_not_add_up(measure: Measure, case: Case) -> str:
     return ""
 
 
+def _responds_otherwise(measure: Measure, case: Case) -> str:
+    convention = Convention.of(case.convention, no_relevant="zero")  # the response is that of queries with relevant documents
+    for query in [query for query in case.qrels if case.run.get(query)]:
+        grades, run = case.qrels[query], case.run[query]
+        found = Run({query: run}).ranking(query, convention.alignment)
+        places = found.first.tolist() if convention.alignment.ties in ("expected", "best", "worst") else list(range(len(run)))
+        place = dict(zip(found.documents, places, strict=True))
+        raised = ({**grades, document: 3.0} for document, grade in grades.items() if grade < 3 and document in place)
+        moved = _swapped_up(grades, place, returned_ideal=convention.rules.ideal == "returned")
+        changes = [*(moved if measure.response != "rising" else ()), *(raised if measure.response in ("rising", "first") else ())]
+        table = {"as judged": grades, **{str(number): one for number, one in enumerate(changes)}}
+        values = evaluated(measure, table, dict.fromkeys(table, run), convention).values[:, 0]
+        for lower in np.flatnonzero(values[1:] < values[0] - _TOLERANCE).tolist():
+            return f"query {query!r} has {values[0]:g}, and {values[1 + lower]:g} with {changes[lower]}, though response={measure.response}"
+    return ""
+
+
+def _swapped_up(grades: Mapping[str, float], place: Mapping[str, int], *, returned_ideal: bool) -> Iterator[dict[str, float]]:
+    """Grades with two swapped, so that the higher one stands higher, or in the list."""
+    outside = len(place) + len(grades)
+    for lower, higher in permutations(grades, 2):
+        moves_up = higher in place and place[higher] < place.get(lower, outside) and grades[higher] < grades[lower]
+        if moves_up and (lower in place or not returned_ideal):
+            yield {**grades, higher: grades[lower], lower: grades[higher]}
+
+
 def _difference(usual: Mapping[str, Mapping[str, Any]], found: Mapping[str, Mapping[str, Any]], when: str) -> str:
     """The first query whose value is another one."""
     for query, values in usual.items():
@@ -364,6 +390,11 @@ PROMISES = (
     Promise("parts do not merge to the whole", _does_not_merge),
     Promise("arrays and tables disagree", _differs_on_arrays, lambda measure: not _is_cut_function(measure)),
     Promise("it is missing in an output", _is_not_shown),
+    Promise(
+        "grades do not move it as it says",
+        _responds_otherwise,
+        lambda measure: measure.response != "unknown" and not _is_cut_function(measure),
+    ),
     Promise(
         "what its documents add does not sum to the value",
         _does_not_add_up,

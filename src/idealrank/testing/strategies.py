@@ -9,7 +9,7 @@ from idealrank._lazy import load_extra
 from idealrank.conventions import Convention
 from idealrank.data.alignment import Alignment
 from idealrank.measures import MEASURES
-from idealrank.measures.measure import Aggregate, Cuts, Kind, Measure, TieValues
+from idealrank.measures.measure import Aggregate, Cuts, Kind, Measure, Response, TieValues
 from idealrank.measures.rules import Rules
 
 if TYPE_CHECKING:
@@ -334,6 +334,7 @@ def missing_facts(cls: type[Measure]) -> list[str]:
         "direction": (-1, 0, 1),
         "ties": get_args(TieValues),
         "cuts": get_args(Cuts),
+        "response": get_args(Response),
     }
     problems = [
         f"{name}={getattr(cls, name, None)!r}, expected one of {words}"

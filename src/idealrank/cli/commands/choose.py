@@ -35,7 +35,7 @@ output does not show which run is better, so that the runs cannot guide the choi
 
 
 _FORMATS = Formats(
-    "Text and tables to read;", table="views.tuning:choice_report", json="views.tuning:choice_json", csv="views.tuning:choice_csv"
+    "Text and tables to read;", table="views.tuning:choice_parts", json="views.tuning:choice_json", csv="views.tuning:choice_csv"
 )
 
 
@@ -72,6 +72,7 @@ _FORMATS = Formats(
     help="Figure: FILE ends in .svg, .png, .pdf, .html (with the extra plots) or .json (Vega-Lite).",
 )
 @_FORMATS.option
+@options.explain_method
 @options.output
 @options.inputs
 @options.threads

@@ -141,6 +141,7 @@ _FORMATS = Formats(
 @query_files
 @paper_options
 @_FORMATS.option
+@options.explain_method
 @options.digits
 @pair_figure.option
 @options.output

@@ -94,6 +94,7 @@ _FORMATS = Formats(
     "traffic:FILE makes head, torso and tail from columns query and traffic.",
 )  # fmt: skip
 @_FORMATS.option
+@options.explain_method
 @options.digits
 @options.output
 @results

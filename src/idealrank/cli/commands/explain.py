@@ -19,7 +19,7 @@ Examples:
 """
 
 
-_FORMATS = Formats("Text to read,", text="views.explanation:explanation_report", json="views.explanation:explanation_record")
+_FORMATS = Formats("Text to read,", text="views.explanation:explanation_parts", json="views.explanation:explanation_record")
 
 
 @click.command(epilog=_EPILOG, short_help="Show how the value of one query is computed, rank by rank.")
@@ -29,6 +29,7 @@ _FORMATS = Formats("Text to read,", text="views.explanation:explanation_report",
 @options.one_measure
 @options.convention
 @_FORMATS.option
+@options.explain_method
 @click.option("--all", "everything", is_flag=True, help="Show all ranks, also beyond the cutoff.")
 @options.output
 @options.inputs

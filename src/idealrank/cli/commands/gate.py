@@ -122,7 +122,7 @@ class Outputs:
 
 
 def _held_in_the_log(report: str | list[Part], layout: str) -> str:
-    text = report if isinstance(report, str) else parts_text(report)
+    text = report if isinstance(report, str) else parts_text(output.shown(report))
     return harmless(text) if layout == "table" else harmless_json(text)
 
 
@@ -457,6 +457,7 @@ _FORMATS = Formats("Text and a table to read;", table="views.gate.gate:gate_part
 )  # fmt: skip
 @query_files
 @_FORMATS.option
+@options.explain_method
 @outputs
 @results_of_pairs
 @options.inputs

@@ -7,6 +7,7 @@ from idealrank.cli.lazy_groups import LazyGroup
 # Command -> what it does in one line, the same line as in its own help (a test compares them).
 COMMANDS = {
     "agreement": "Measure how far assessors agree, by grade, assessor and query.",
+    "bounds": "Bound what the grades of unjudged documents could change.",
     "check": "Hold judges against a human: agreement, bias, system orders, worth of a label.",
     "correct": "Correct a judge's values of runs by a few human labels, with an interval.",
 }
@@ -16,6 +17,7 @@ Start here:
 
 \b
   idealrank judge agreement ann.qrels ben.qrels
+  idealrank judge bounds qrels.txt bm25.run neural.run --depth 10
   idealrank judge check human.qrels --judge model=model.qrels bm25.run neural.run
   idealrank judge correct human.qrels --judge model=model.qrels neural.run bm25.run
 """
@@ -23,10 +25,10 @@ Start here:
 
 @click.group(
     cls=LazyGroup, lines=COMMANDS, home="idealrank.cli.judge", epilog=_EPILOG,
-    short_help="Measure the agreement of assessors.",
+    short_help="Examine judgments: unjudged documents, agreement of assessors.",
 )  # fmt: skip
 def judge() -> None:
-    """Measure the agreement of assessors.
+    """Examine judgments: what unjudged documents could change, and how far assessors agree.
 
     An assessor is a person or a model; their grades are compared, and never merged.
     """

@@ -55,6 +55,7 @@ _FORMATS = Formats(
 @click.option("--crossed", is_flag=True, help="Pair the copies of both sides in order; use it if they were trained on the same samples.")
 @click.option("--copies", "pattern", metavar="REGEX", help="Pattern of run names; runs with equal matches are folds of one copy.")
 @_FORMATS.option
+@options.explain_method
 @options.output
 @options.inputs
 @options.threads

@@ -8,7 +8,7 @@ import math
 import re
 import textwrap
 from collections.abc import Iterable, Iterator, Sequence
-from typing import TypeAlias
+from typing import TypeAlias, cast
 
 from idealrank.reports.table.cells import Cell, Table, lacking
 
@@ -232,6 +232,51 @@ def _blocks(head: Sequence[Cell], rows: Sequence[Sequence[Cell]], width: int) ->
 
 Part: TypeAlias = list[str] | Table
 """Lines of a paragraph, or a table; a blank line stands between two parts, and empty parts are left out."""
+
+
+class MethodLines(list[str]):
+    """Part of a report that explains its method, with the phrases that stand for it in a short report.
+
+    Parameters
+    ----------
+    lines : iterable of str
+        The explanation.
+    *brief : str
+        Phrases of the short report; none if the explanation is a legend.
+
+    Examples
+    --------
+    >>> MethodLines(["method", "  paired t test; two-sided"], "paired t test").brief
+    ('paired t test',)
+    """
+
+    def __init__(self, lines: Iterable[str], *brief: str) -> None:
+        super().__init__(lines)
+        self.brief = brief
+
+
+def in_brief(parts: Iterable[Part], more: str) -> list[Part]:
+    """A report with one line in place of its `MethodLines`, where the last of them stood.
+
+    Parameters
+    ----------
+    parts : iterable of Part
+        The whole report.
+    more : str
+        Last phrase of the line: how to get the whole report.
+
+    Examples
+    --------
+    >>> in_brief([["a verdict"], MethodLines(["method", "  t test; two-sided"], "t test"), ["below"]], "details: --explain-method")
+    [['a verdict'], ['t test; details: --explain-method'], ['below']]
+    """
+    parts = list(parts)
+    explained = [place for place, part in enumerate(parts) if isinstance(part, MethodLines)]
+    if not explained:
+        return parts
+    phrases = [phrase for place in explained for phrase in cast("MethodLines", parts[place]).brief]
+    line: Part = wrapped("; ".join([*phrases, more]), indent="")
+    return [line if place == explained[-1] else part for place, part in enumerate(parts) if place not in explained[:-1]]
 
 
 def parts_text(parts: Iterable[Part], width: int = WIDTH) -> str:

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Mapping
 from idealrank.conventions import Convention
 from idealrank.conventions.switches import ROWS, phrase
 from idealrank.evaluation.coverage import VALIDATE
-from idealrank.reports.table.text import WIDTH, columns, wrapped
+from idealrank.reports.table.text import WIDTH, MethodLines, columns, wrapped
 
 _UNANSWERED = 6  # runs named in a sentence
 # What a result says of the judgments behind its runs; nothing where they are the same.
@@ -19,6 +19,7 @@ JUDGED: Mapping[str, list[str]] = {
 _OF_MORE_THAN_NDCG = ("standard", "trec_eval-9", "trec_eval-10", "trec_eval", "ir_measures")
 _NDCG = ("nDCG", "DCG", "iDCG")
 _OTHERS = 3
+_TITLE = 62  # characters that leave room in a line for where to find the details
 
 
 def design_phrases(*, weighted: bool, clustered: bool, judgments: str) -> list[str]:
@@ -57,7 +58,7 @@ def title(convention: Convention) -> str:
     return f"{convention}: {changed}{convention.tool}"
 
 
-def paragraph(convention: Convention, measures: Iterable[str] = ()) -> list[str]:
+def paragraph(convention: Convention, measures: Iterable[str] = (), *, with_tool: bool = False) -> MethodLines:
     """A convention under a table: its title and all of it in words, as lines.
 
     Parameters
@@ -66,6 +67,8 @@ def paragraph(convention: Convention, measures: Iterable[str] = ()) -> list[str]
         What is to be said.
     measures : iterable of str
         The measures it was used for; that their own options win is said where they have some.
+    with_tool : bool
+        Whether a short report names the tool, too.
 
     Examples
     --------
@@ -77,7 +80,10 @@ def paragraph(convention: Convention, measures: Iterable[str] = ()) -> list[str]
     measures = list(measures)
     words = in_words(convention) + ("; options that a measure names win over these" if any("(" in text for text in measures) else "")
     head = [line] if len(line) <= WIDTH else [f"convention {name}]:", f"  {tool}"]
-    return [*head, *wrapped(words), *(wrapped(said) if (said := not_reproduced(convention, measures)) else [])]
+    said = [caution] if (caution := not_reproduced(convention, measures)) else []
+    lines = [*head, *wrapped(words), *(line for caution in said for line in wrapped(caution))]
+    brief = title(convention) if with_tool and len(title(convention)) <= _TITLE else str(convention)
+    return MethodLines(lines, f"convention {brief}", *said)
 
 
 def not_reproduced(convention: Convention, measures: Iterable[str]) -> str:

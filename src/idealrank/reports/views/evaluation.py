@@ -125,7 +125,7 @@ def report_parts(
     parts: list[Part] = [query_table(evaluation, digits) for evaluation in evaluations] if per_query else []
     parts += [means_table(evaluations, intervals, digits), *([interval_table(evaluations, intervals, digits)] if intervals else [])]
     parts += slice_tables(evaluations, slices, digits)
-    return [*parts, paragraph(evaluations[0].convention, map(str, evaluations[0].measures)), coverage_table(evaluations)]
+    return [*parts, paragraph(evaluations[0].convention, map(str, evaluations[0].measures), with_tool=True), coverage_table(evaluations)]
 
 
 def table_report(evaluations: Sequence[Evaluation], *, per_query: bool = False, intervals: "Sequence[Mapping[str, RunMean]]" = ()) -> str:

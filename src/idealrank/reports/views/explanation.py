@@ -9,7 +9,7 @@ from idealrank.data.interchange import finite
 from idealrank.measures.measure_texts import number_text
 from idealrank.reports.table.cells import Cell, Column, Table
 from idealrank.reports.table.records import SCHEMA
-from idealrank.reports.table.text import WIDTH, clipped, columns, parts_text
+from idealrank.reports.table.text import WIDTH, Part, clipped, columns
 from idealrank.reports.views.conventions import paragraph
 from idealrank.version import __version__
 
@@ -35,7 +35,7 @@ def shown_rows(explanation: Explanation, *, everything: bool) -> tuple[RankedDoc
     return tuple(row for row in explanation.rows if (row.tie[0] if row.tie and is_averaged else row.rank) <= cutoff)
 
 
-def explanation_report(explanation: Explanation, *, everything: bool = False) -> str:
+def explanation_parts(explanation: Explanation, *, everything: bool = False) -> list[Part]:
     """The whole report.
 
     Parameters
@@ -50,19 +50,18 @@ def explanation_report(explanation: Explanation, *, everything: bool = False) ->
     >>> import idealrank as ir
     >>> from idealrank.analysis.explanation import explain
     >>> found = explain(ir.Qrels({"q": {"a": 1}}), ir.Run({"q": ["x", "a"]}), "q", "RR")
-    >>> print(explanation_report(found).splitlines()[0])
-    run run, query q: RR = 0.5000
+    >>> explanation_parts(found)[0][0]
+    'run run, query q: RR = 0.5000'
     """
     rows = shown_rows(explanation, everything=everything)
     if not everything and explanation.cutoff is None:
         rows = rows[:SHOWN]
-    parts = [
+    return [
         explanation_head(explanation),
         _list(explanation, rows, everything=everything),
         _improvements(explanation),
-        paragraph(explanation.convention, [explanation.measure]),
+        paragraph(explanation.convention, [explanation.measure], with_tool=True),
     ]
-    return parts_text(parts)
 
 
 def explanation_head(explanation: Explanation) -> list[str]:

@@ -9,7 +9,7 @@ from idealrank.analysis.robustness import Robustness, Variant
 from idealrank.analysis.robustness.robustness import CAUTION, Status
 from idealrank.reports.table.cells import Cell, Column, NamedCells, Table
 from idealrank.reports.table.records import SCHEMA, records_csv
-from idealrank.reports.table.text import WIDTH, Part, clipped, filled, fits, wrapped
+from idealrank.reports.table.text import WIDTH, MethodLines, Part, clipped, filled, fits, wrapped
 from idealrank.reports.views.comparison.columns import Line, Shown, difference_columns
 from idealrank.reports.views.comparison.verdicts import word
 from idealrank.reports.views.conventions import paragraph, warned
@@ -165,15 +165,15 @@ def _counts(found: Robustness) -> list[str]:
     ]
 
 
-def _method(found: Robustness) -> list[str]:
+def _method(found: Robustness) -> MethodLines:
     method = found.method
     tests = {"permutation": "sign flips", "t": "Student's t", "wilcoxon": "Wilcoxon's signed ranks", "sign": "signs"}
     phrases = [f"{tests[method.test]}, two-sided"]
     phrases += [f"{method.n_resamples:,} draws, seed {method.seed} everywhere"] if method.n_resamples is not None else []
     phrases += [f"margin {method.margin:g}"] if method.margin is not None else []
-    phrases += ["queries weighted"] if method.weighted else []
-    phrases += ["queries in clusters"] if method.clustered else []
-    return ["method", *wrapped("; ".join([*phrases, "d_z: difference over its standard deviation", CAUTION]))]
+    design = [*(["queries weighted"] if method.weighted else []), *(["queries in clusters"] if method.clustered else [])]
+    said = "; ".join([*phrases, *design, "d_z: difference over its standard deviation", CAUTION])
+    return MethodLines(["method", *wrapped(said)], *design, CAUTION.rpartition("; ")[2])
 
 
 def robust_json(found: Robustness) -> Iterator[str]:

@@ -12,7 +12,7 @@ from idealrank.data.interchange import finite
 from idealrank.reports.table.cells import Cell, Column, Table, interval_cell, number_cell, p_cell
 from idealrank.reports.table.digits import decimals, number, p_text
 from idealrank.reports.table.records import SCHEMA, records_csv
-from idealrank.reports.table.text import Part, clipped, filled, wrapped
+from idealrank.reports.table.text import MethodLines, Part, clipped, filled, wrapped
 from idealrank.reports.views.comparison.verdicts import decided_tone
 from idealrank.reports.views.conventions import JUDGED, paragraph
 
@@ -181,7 +181,7 @@ def _error(row: SystemDifference, queries: int) -> Column[str]:
     return Column(f"{queries:,} queries", "number", lambda label: number_cell(row.standard_error(queries, _MORE[label])))
 
 
-def _method(found: SystemComparison) -> list[str]:
+def _method(found: SystemComparison) -> MethodLines:
     phrases = ["t test of the difference between systems, with models and queries both random; Satterthwaite's degrees of freedom (d.f.)"]
     phrases.append(
         "models of both systems are paired one by one" if found.pairing == "crossed" else "models of the systems are independent"
@@ -200,7 +200,7 @@ def _method(found: SystemComparison) -> list[str]:
     phrases.append("training: share of the variance of the difference")
     phrases.append("rest: interaction of model and query")
     phrases.append("detectable: the smallest true difference that this number of runs and queries detects with 80 % power")
-    return ["method", *wrapped("; ".join(phrases))]
+    return MethodLines(["method", *wrapped("; ".join(phrases))], "t test over models and queries", *JUDGED[found.judgments])
 
 
 def systems_json(found: SystemComparison) -> Iterator[str]:

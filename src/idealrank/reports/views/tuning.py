@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 from idealrank.analysis.tuning import Choice, Setting
 from idealrank.analysis.tuning.settings import flat_setting
 from idealrank.reports.table.records import SCHEMA, csv_cell, csv_row
-from idealrank.reports.table.text import WIDTH, clipped, columns, filled, parts_text, wrapped
+from idealrank.reports.table.text import WIDTH, MethodLines, Part, clipped, columns, filled, wrapped
 from idealrank.reports.views.conventions import paragraph, warned
 
 _BARS = "▁▂▃▄▅▆▇█"
@@ -16,7 +16,7 @@ _NAME = 24
 _INDENT = "  "
 
 
-def choice_report(choice: Choice) -> str:
+def choice_parts(choice: Choice) -> list[Part]:
     """The whole report.
 
     Examples
@@ -24,16 +24,16 @@ def choice_report(choice: Choice) -> str:
     >>> import idealrank as ir
     >>> qrels = {f"q{i}": {"x": 1} for i in range(8)}
     >>> runs = [{query: ranking for query in qrels} for ranking in (["y", "x"], ["x", "y"])]
-    >>> print(choice_report(ir.choose(qrels, runs)).splitlines()[0][:13])
-    Keep nDCG@10:
+    >>> choice_parts(ir.choose(qrels, runs))[0][0][:13]
+    'Keep nDCG@10:'
     """
-    parts = [filled([*warned(choice.mismatches), choice.recommendation])]
+    parts: list[Part] = [filled([*warned(choice.mismatches), choice.recommendation])]
     if choice.warnings:
         parts.append(["cautions", *(line for warning in choice.warnings for line in filled(warning, "  * "))])
     parts += _tables(choice)
     parts += [theory for theory in (_theory(choice),) if theory]
-    parts += [["method", *wrapped(_method(choice))], paragraph(choice.convention, [choice.usual.measure])]
-    return parts_text(parts)
+    said = _method(choice)
+    return [*parts, MethodLines(["method", *wrapped(said)], said.partition("; ")[0]), paragraph(choice.convention, [choice.usual.measure])]
 
 
 def _tables(choice: Choice) -> Iterator[list[str]]:

@@ -5,7 +5,7 @@ Slices have a table a pair for the first measure, and are in brief what the othe
 
 import json
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from idealrank.analysis.comparison import Comparison, Difference, Method, Pair, Slice, Slices
@@ -13,7 +13,7 @@ from idealrank.analysis.comparison.differences import about_equivalence
 from idealrank.analysis.comparison.tipping import Tipping
 from idealrank.reports.table.cells import Cell, Column, NamedCells, Table, count_cell, number_cell
 from idealrank.reports.table.records import SCHEMA, records_csv
-from idealrank.reports.table.text import Part, clipped, filled, wrapped
+from idealrank.reports.table.text import MethodLines, Part, clipped, filled, wrapped
 from idealrank.reports.views.comparison.columns import Line, Shown, Where, difference_columns
 from idealrank.reports.views.comparison.league import Letters, is_many, letters_note, opening
 from idealrank.reports.views.comparison.phrases import BOTH_RUNS, plain_sentence, reach_text, sentence, unchanged
@@ -271,7 +271,8 @@ def comparison_parts(
     parts += slice_parts(comparison, shown, with_pairs=with_pairs)
     parts += [filled(said) for said in [unanswered(comparison.missing), _unknown(comparison)] if many or several]
     measures = [row.measure for row in first.measures.values()]
-    return [*parts, _method(comparison, letters, with_pairs=with_pairs), paragraph(comparison.convention, measures)]
+    method = _method(comparison, letters, with_pairs=with_pairs)
+    return [*parts, reach_legend(parts), method, paragraph(comparison.convention, measures)]
 
 
 def sentences(comparison: Comparison, pair: Pair, shown: Shown | None = None) -> list[str]:
@@ -522,13 +523,26 @@ def judged_table(pair: Pair, shown: Shown, *, clip: int | None = None) -> Part:
     rows = list(pair.measures.values())
     if pair.mismatch or not any(row.unjudged_a or row.unjudged_b for row in rows):
         return []
-    note = (
+    return Table.of([replace(_MEASURE, title="unjudged"), *_columns("judged", pair, shown, clip)], map(Line.of, rows))
+
+
+def reach_legend(parts: Iterable[Part]) -> MethodLines:
+    """Explain the columns of tipping points; empty without such a column.
+
+    Examples
+    --------
+    >>> import idealrank as ir
+    >>> one = ir.evaluate({"q": {"x": 1}}, {"q": ["x"]}, "RR")
+    >>> reach_legend([judged_table(ir.compare(one, one).pairs[0], Shown(2, 2, 0.05))])
+    []
+    """
+    legend = (
         "tips at: relevant share of the unjudged documents of the run behind at which the difference is no longer significant "
         "(paired t); turns at: the share at which its sign changes; likely: upper limit (run behind) and lower limit (run ahead) of "
         "the relevant share, from judged documents at these ranks. " + BOTH_RUNS
     )
-    notes = [note] if any(row.tipping is not None for row in rows) else []
-    return Table.of([replace(_MEASURE, title="unjudged"), *_columns("judged", pair, shown, clip)], map(Line.of, rows), notes=notes)
+    tips = any(column.title == "tips at" for part in parts if isinstance(part, Table) for column in part.columns)
+    return MethodLines(filled(legend) if tips else [])
 
 
 def _rankings(pair: Pair, *, titled: bool) -> list[str]:
@@ -544,17 +558,20 @@ def _left_out(pair: Pair) -> list[str]:
     ]
 
 
-def _method(comparison: Comparison, letters: Letters, *, with_pairs: bool) -> list[str]:
-    phrases = [method_text(comparison)]
-    if not with_pairs and comparison.method.baseline is None:
+def _method(comparison: Comparison, letters: Letters, *, with_pairs: bool) -> MethodLines:
+    method, phrases, brief = comparison.method, [method_text(comparison)], [_TESTS[comparison.method.test]]
+    if not with_pairs and method.baseline is None:
         phrases.append(letters_note(comparison, letters))
+        brief.append(phrases[-1])
         phrases.append("intervals of means: Student's, of each run alone")
     else:
         phrases.append("+/=/-: queries on which the second run is better, equal, worse")
         phrases += ["d_z: difference over its standard deviation"] if with_pairs else []
-        phrases.append(f"detectable: the smallest true difference that these queries detect with {100 * comparison.method.power:g} % power")
-    phrases += [] if with_pairs else ["every pair: --pairs, or --format csv or json"]
-    return ["method", *wrapped("; ".join(phrases))]
+        phrases.append(f"detectable: the smallest true difference that these queries detect with {100 * method.power:g} % power")
+    every = [] if with_pairs else ["every pair: --pairs, or --format csv or json"]
+    brief += design_phrases(weighted=method.weighted, clustered=method.clustered, judgments=method.judgments)
+    brief += [*slice_phrases(comparison), *every]
+    return MethodLines(["method", *wrapped("; ".join([*phrases, *every]))], *brief)
 
 
 def comparison_json(comparison: Comparison) -> Iterator[str]:

@@ -11,7 +11,7 @@ from idealrank.analysis.gate.outcome import UNREACHED, QueryDrop
 from idealrank.reports.table.cells import Cell, Column, Table, Tone, number_cell, p_cell, share_cell
 from idealrank.reports.table.digits import USUAL, number, p_text
 from idealrank.reports.table.records import SCHEMA
-from idealrank.reports.table.text import Part, clipped, filled, parts_text, wrapped
+from idealrank.reports.table.text import MethodLines, Part, clipped, filled, parts_text, wrapped
 from idealrank.reports.views.comparison.verdicts import IDENTICAL, is_identical
 from idealrank.reports.views.conventions import design_phrases, paragraph, unanswered
 from idealrank.reports.views.gate.sentences import (
@@ -369,13 +369,14 @@ def _notes(notes: Sequence[str]) -> list[str]:
     return [line for note in notes for line in filled([f"note: {note}"])]
 
 
-def _rule(gated: Gated, policy_file: str) -> list[str]:
+def _rule(gated: Gated, policy_file: str) -> MethodLines:
     """Describe the rule and the method."""
-    phrases = [f"open where {gated.policy.asked}"]
+    rule = f"open where {gated.policy.asked}"
+    phrases, tested = [rule], families(gated)
     if gated.checks:
         drawn = f"{gated.n_resamples:,} draws, seed {gated.seed} derived from the values" if gated.n_resamples else "exact, over all signs"
         phrases += ["sign-flip permutation test of each difference, one-sided", drawn]
-        phrases += families(gated)
+        phrases += tested
         end = "worse" if gated.policy.strict else "better"
         phrases += [
             "1-sided p: the test of the gate; 2-sided p: the test of idealrank compare",
@@ -383,6 +384,6 @@ def _rule(gated: Gated, policy_file: str) -> list[str]:
             "+/=/-: queries on which the run is better, equal, worse",
             "detectable: the smallest true drop that this gate detects with 80 % power",
         ]
-    phrases += design_phrases(weighted=gated.weighted, clustered=gated.clustered, judgments=gated.judgments)
-    phrases += [f"policy from {policy_file}"] if policy_file else []
-    return ["rule", *wrapped("; ".join(phrases))]
+    last = design_phrases(weighted=gated.weighted, clustered=gated.clustered, judgments=gated.judgments)
+    last += [f"policy from {policy_file}"] if policy_file else []
+    return MethodLines(["rule", *wrapped("; ".join([*phrases, *last]))], rule, *tested[1:][-1:], *last)

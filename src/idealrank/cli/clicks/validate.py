@@ -1,0 +1,40 @@
+"""`idealrank clicks validate`: what makes no sense in a click log."""
+
+import click
+
+from idealrank.cli import options
+from idealrank.cli.clicks import log_options
+from idealrank.cli.format_option import Formats
+from idealrank.cli.progress import Watch
+from idealrank.io.click_logs import read_log
+from idealrank.io.table_columns import parse_columns
+
+_EPILOG = """\
+Examples:
+
+\b
+  idealrank clicks validate log.csv
+  idealrank clicks validate log.parquet --columns session=request,rank=place --format json
+
+Checked: rows that come twice, a document at two ranks, ranks that are not 1, 2, 3, ..., clicks that are neither 0 nor 1, results without
+an id, propensities outside their range, and users that are programs. Lists with a problem are left out by every command.
+"""
+
+_FORMATS = Formats("A table to read;", table="views.clicks:log_parts", json="views.clicks:log_json")
+
+
+@click.command(epilog=_EPILOG, short_help="Check a click log, and count what makes no sense.")
+@click.argument("log", metavar="LOG")
+@log_options.columns
+@log_options.most_lists
+@_FORMATS.option
+@options.output
+def validate(*, log: str, columns_text: str, most_lists: int, layout: str, output_path: str | None) -> None:
+    """Check a click log, and count what makes no sense.
+
+    LOG has a row for each result that was shown: CSV or TSV with a header line, JSON lines, Parquet or Arrow.
+    """
+    options.refuse_to_replace(output_path, (log,))
+    given = parse_columns(columns_text) if columns_text else None
+    rows = Watch().run("click log", lambda _: read_log(log, columns=given))
+    _FORMATS.write(layout, output_path, rows.check(most_lists=most_lists))

@@ -1,0 +1,134 @@
+"""`idealrank judge bounds`: what the grades of unjudged documents could change."""
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import click
+
+from idealrank.cli import input_options, options
+from idealrank.cli.format_option import Formats
+from idealrank.cli.progress import Watch
+from idealrank.errors import OptionError
+from idealrank.judging import BoundsReport, bounds_report
+from idealrank.reports.figures import drawings
+from idealrank.reports.table.formats import FIGURE_FORMATS, FORMATS
+
+_EPILOG = """\
+Examples:
+
+\b
+  How far could the grades of unjudged documents move a run?
+    idealrank judge bounds qrels.txt bm25.run
+\b
+  Two runs: could they turn the difference? A document that both return has one grade in both.
+    idealrank judge bounds qrels.txt bm25.run neural.run -m nDCG@10 --depth 10
+\b
+  Grades 0 to 3, though nothing above 2 was judged; every query, for another program:
+    idealrank judge bounds qrels.txt bm25.run --max-grade 3 --format csv
+\b
+  A figure of every query:
+    idealrank judge bounds qrels.txt bm25.run neural.run --depth 10 --figure bounds.svg
+
+\b
+Bounds hold whatever the grades are; they say nothing about which grades are likely. `idealrank compare` says what is
+likely (its tipping point). If the bounds of a difference exclude 0, no further judging of these lists can turn its sign.
+\b
+Documents far down a list can lower nDCG@10: a document with a high grade raises the ideal list, wherever it was returned.
+--depth leaves documents below a rank unjudged, as the measure takes them.
+"""
+
+_FORMATS = Formats(
+    "Tables to read;", table="views.judging.bounds:bounds_parts", json="views.judging.bounds:bounds_json",
+    csv="views.judging.bounds:bounds_csv", markdown="views.judging.bounds:bounds_markdown",
+)  # fmt: skip
+
+
+@click.command(epilog=_EPILOG, short_help="Bound what the grades of unjudged documents could change.")
+@click.argument("qrels")
+@click.argument("runs", metavar="RUN [RUN_B]", nargs=-1, required=True)
+@click.option(
+    "-m", "--measure", "measure_texts", metavar="MEASURE", multiple=True, cls=options.MeasureOption,
+    help="nDCG@10, AP, P@10, ...; repeat it, or put commas between.  [default: nDCG@10]",
+)  # fmt: skip
+@click.option(
+    "--max-grade", metavar="G", type=click.FloatRange(0),
+    help="Highest grade that an unjudged document may have.  [default: the highest grade judged]",
+)  # fmt: skip
+@click.option(
+    "--depth", metavar="N", type=click.IntRange(1), help="Deepest rank of unjudged documents with an open grade.  [default: every rank]"
+)
+@click.option("--per-query", is_flag=True, help="Bounds of every query.")
+@options.convention
+@click.option(
+    "--figure", "figure_path", metavar="FILE",
+    help="Figure of all queries by the first measure: FILE ends in .svg, .png, .pdf, .html (with the extra plots) or .json (Vega-Lite).",
+)  # fmt: skip
+@_FORMATS.option
+@options.digits
+@options.output
+@options.inputs
+@options.threads
+def bounds(
+    *,
+    qrels: str,
+    runs: tuple[str, ...],
+    measure_texts: tuple[str, ...],
+    max_grade: float | None,
+    depth: int | None,
+    per_query: bool,
+    convention_text: str,
+    figure_path: str | None,
+    layout: str,
+    digits: int | None,
+    output_path: str | None,
+    inputs: input_options.Inputs,
+    threads: int,
+) -> None:
+    """Compute the lowest and the highest value over all grades of unjudged documents, query by query.
+
+    With two runs, also of the difference RUN_B - RUN_A, and the queries in which either run could have the higher value. The ideal list of
+    nDCG changes with the grades, too. The output marks bounds that are not exact.
+    """
+    if len(runs) > 2:
+        raise OptionError(f"found {len(runs)} runs, expected one or two: idealrank judge bounds QRELS RUN [RUN_B]")
+    input_options.refuse_standard_input_twice(qrels, *inputs.more_qrels, *runs)
+    kind = _kind(figure_path, (qrels, *inputs.more_qrels, *runs))
+    convention, measures = options.parse_convention(convention_text), options.parse_measure_texts(measure_texts or ("nDCG@10",))
+    names, watch = input_options.run_names(runs), Watch()
+    judgments = watch.run("judgments", lambda _: inputs.open_qrels(qrels, convention))
+    opened = [
+        watch.run(name, lambda _, path=path, name=name: inputs.open_run(path, name, qrels))  # type: ignore[misc]
+        for path, name in zip(runs, names, strict=True)
+    ]
+    found = watch.run(
+        "bounds",
+        lambda _: bounds_report(
+            judgments, opened, measures, max_grade=max_grade, depth=depth, convention=convention, threads=threads
+        ),
+    )  # fmt: skip
+    shown = {} if FORMATS[layout].is_data else {"digits": digits, "per_query": per_query}
+    _FORMATS.write(layout, output_path, found, **shown)
+    if kind is not None and figure_path is not None:
+        _draw(found, figure_path, kind)
+
+
+def _kind(path: str | None, inputs: Sequence[str]) -> "drawings.Format | None":
+    """Format of the figure, refused before anything is computed if it cannot be drawn."""
+    if path is None:
+        return None
+    ending = Path(path).suffix.removeprefix(".").lower()
+    if ending not in FIGURE_FORMATS:
+        raise OptionError(f"--figure {path}: expected a file that ends in {', '.join(f'.{kind}' for kind in FIGURE_FORMATS)}")
+    drawings.check_drawable(FIGURE_FORMATS[ending])
+    options.refuse_to_replace(path, inputs, option="--figure")
+    return FIGURE_FORMATS[ending]
+
+
+def _draw(found: BoundsReport, path: str, kind: "drawings.Format") -> None:
+    from idealrank.reports.figures.grade_bounds import bounds_spec  # noqa: PLC0415  (few ask for it)
+
+    if kind == "html":
+        page = drawings.page({"bounds": bounds_spec(found, interactive=True)}, f"Bounds of {found.runs[0].measure}")
+        drawings.write_file(Path(path), page)
+    else:
+        drawings.write_file(Path(path), drawings.drawn(bounds_spec(found), kind))

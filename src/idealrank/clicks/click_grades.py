@@ -1,0 +1,183 @@
+"""Grades from behaviour: clicks counted or corrected for position, and a table of actions, with the least support that a grade needs."""
+
+import warnings
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from idealrank.clicks.fitted_model import FittedModel
+from idealrank.clicks.sessions import Sessions, nested
+from idealrank.data.qrels import Qrels
+from idealrank.data.types import FloatArray, IntArray
+from idealrank.errors import IdealrankWarning, OptionError
+from idealrank.stats.randomness import whole_number
+
+
+@dataclass(frozen=True, eq=False)
+class ClickGrades:
+    """Grades made from a log.
+
+    Attributes
+    ----------
+    qrels : Qrels
+        The judgments; pairs with too little support are left out, so that they stay unjudged.
+    cuts : tuple of float
+        Least rate of grades 1, 2, ...
+    n_pairs, n_left_out : int
+        Pairs of query and document in the log, and those with fewer impressions than `least`.
+    least : int
+        Impressions that a grade needs.
+    position_bias : float
+        Rate of clicks at the first rank divided by that at the last rank, for the same documents where documents change ranks; NaN
+        where that cannot be told.
+    corrected : bool
+        Whether the rates were corrected for position by a click model.
+
+    Examples
+    --------
+    >>> log = Sessions.from_arrays(["q"] * 4, [["a", "b"]] * 4, [[1, 0], [1, 0], [1, 1], [0, 0]])
+    >>> from warnings import catch_warnings, simplefilter
+    >>> with catch_warnings():
+    ...     simplefilter("ignore")
+    ...     dict(grades(log, cuts=[0.2, 0.5], least=1).qrels["q"])
+    {'a': 2.0, 'b': 1.0}
+    """
+
+    qrels: Qrels
+    cuts: tuple[float, ...]
+    n_pairs: int
+    n_left_out: int
+    least: int
+    position_bias: float
+    corrected: bool
+
+
+def grades(
+    sessions: Sessions, model: FittedModel | None = None, *, cuts: Sequence[float] = (0.05, 0.2, 0.4), least: int = 10
+) -> ClickGrades:
+    """Make grades from the rate of clicks of each query and document.
+
+    Parameters
+    ----------
+    sessions : Sessions
+        The log.
+    model : fitted click model, optional
+        Its attractiveness is graded; without one the raw rate of clicks, with a warning that gives the size of the position bias.
+    cuts : sequence of float, rising, in (0, 1)
+        Least rate of grades 1, 2, ...; a smaller rate is grade 0.
+    least : int
+        Impressions that a grade needs; with fewer a pair stays unjudged.
+
+    Raises
+    ------
+    OptionError
+        The cuts do not rise inside (0, 1), or `least` is below 1.
+
+    Examples
+    --------
+    >>> from idealrank.clicks import PBM
+    >>> log = Sessions.from_arrays(["q"] * 4, [["a", "b"], ["a", "b"], ["b", "a"], ["b", "a"]], [[1, 0], [1, 1], [1, 0], [0, 0]])
+    >>> dict(grades(log, PBM(iterations=20).fit(log), cuts=[0.2, 0.6], least=1).qrels["q"])
+    {'a': 2.0, 'b': 2.0}
+    """
+    limits = tuple(float(cut) for cut in cuts)
+    if not limits or any(low >= high for low, high in zip((0.0, *limits), (*limits, 1.0), strict=True)):
+        raise OptionError(f"cuts={list(cuts)}: expected rising rates between 0 and 1, such as 0.05, 0.2, 0.4")
+    support = whole_number("least", least)
+    impressions, clicks = pair_counts(sessions)
+    bias = position_bias(sessions)
+    if model is None:
+        rate = np.divide(clicks, impressions, out=np.zeros(clicks.size), where=impressions > 0)
+        size = (
+            "its size cannot be told, since no document changes its rank"
+            if np.isnan(bias)
+            else f"the same documents are clicked {bias:.3g} times as often at the first rank as at the last"
+        )
+        warnings.warn(f"grades from raw clicks carry the position: {size}; correct it by a click model", IdealrankWarning, stacklevel=2)
+    else:
+        place = {pair: number for number, pair in enumerate(model.documents)}
+        rows = np.array([place.get(pair, -1) for pair in sessions.documents], np.int64)
+        rate = np.where(rows >= 0, model.attractiveness_values[rows], np.nan)
+    kept = np.flatnonzero((impressions >= support) & ~np.isnan(rate))
+    found = np.searchsorted(limits, rate[kept], side="right").astype(np.float64)
+    table = nested([sessions.documents[number] for number in kept.tolist()], found)
+    return ClickGrades(Qrels(table), limits, impressions.size, impressions.size - kept.size, support, bias, model is not None)
+
+
+def grades_of_actions(
+    query: Sequence[str], document: Sequence[str], action: Sequence[str], table: Mapping[str, float], *, least: int = 1
+) -> Qrels:
+    """Grade each query and document by its best action, from a declared table.
+
+    Parameters
+    ----------
+    query, document, action : sequence, shape (n,)
+        One row an event, such as an impression ("none"), a click, a booking.
+    table : mapping of str to float
+        Grade of each action, such as ``{"none": 0, "clicked": 2, "booked": 4}``; every action must be in it.
+    least : int
+        Events that a grade needs; with fewer a pair stays unjudged.
+
+    Raises
+    ------
+    OptionError
+        An action is not in the table.
+
+    Examples
+    --------
+    >>> found = grades_of_actions(["q", "q"], ["a", "a"], ["none", "booked"], {"none": 0, "clicked": 2, "booked": 4})
+    >>> dict(found["q"])
+    {'a': 4.0}
+    """
+    support, best, counts = whole_number("least", least), {}, {}  # type: int, dict[tuple[str, str], float], dict[tuple[str, str], int]
+    for row, (one, other, done) in enumerate(zip(query, document, action, strict=True)):
+        if done not in table:
+            raise OptionError(
+                f"action, row {row}: found {done!r}, expected one of {', '.join(map(str, table))}; add its grade to the table"
+            )
+        pair = (str(one), str(other))
+        best[pair] = max(float(table[done]), best.get(pair, -np.inf))
+        counts[pair] = counts.get(pair, 0) + 1
+    kept = [pair for pair in best if counts[pair] >= support]
+    return Qrels(nested(kept, np.array([best[pair] for pair in kept])))
+
+
+def pair_counts(sessions: Sessions) -> tuple[IntArray, IntArray]:
+    """Impressions and clicks of each pair of query and document.
+
+    Examples
+    --------
+    >>> [counts.tolist() for counts in pair_counts(Sessions.from_arrays(["q"], [["a", "b"]], [[1, 0]]))]
+    [[1, 1], [1, 0]]
+    """
+    size = len(sessions.documents)
+    return np.bincount(sessions.pair[sessions.pair >= 0], minlength=size), np.bincount(sessions.pair[sessions.clicks], minlength=size)
+
+
+def position_bias(sessions: Sessions) -> float:
+    """Rate of clicks of the first rank divided by that of the last, for the same documents; NaN where no document stood at both.
+
+    Each step compares the documents that stood at a rank and at the next, weighted by the smaller number of impressions.
+
+    Examples
+    --------
+    >>> log = Sessions.from_arrays(["q"] * 4, [["a", "b"], ["a", "b"], ["b", "a"], ["b", "a"]], [[1, 0], [1, 1], [1, 0], [0, 0]])
+    >>> round(position_bias(log), 6)
+    3.0
+    """
+    steps = [_step(sessions, rank) for rank in range(sessions.n_ranks - 1)]
+    return float(np.prod(steps)) if steps else float("nan")
+
+
+def _step(sessions: Sessions, rank: int) -> float:
+    size = len(sessions.documents)
+    shown, clicked = np.zeros((2, size)), np.zeros((2, size))
+    for row in range(2):
+        pair = sessions.pair[:, rank + row]
+        shown[row] = np.bincount(pair[pair >= 0], minlength=size)
+        clicked[row] = np.bincount(pair[sessions.clicks[:, rank + row]], minlength=size)
+    both = (shown > 0).all(axis=0)
+    weight = shown[:, both].min(axis=0)
+    rates: FloatArray = (clicked[:, both] / shown[:, both]) @ weight
+    return float(rates[0] / rates[1]) if rates[1] > 0 else float("nan")

@@ -1,0 +1,284 @@
+"""Models of examination by rank, fitted by expectation maximisation: position-based (PBM) and user browsing (UBM)."""
+
+import warnings
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from idealrank.clicks.fitted_model import FittedModel, previous_clicks, share
+from idealrank.clicks.sessions import Sessions
+from idealrank.data.types import FloatArray, IntArray
+from idealrank.errors import IdealrankWarning, OptionError
+from idealrank.stats.randomness import RandomLike, generator_of, whole_number
+
+
+@dataclass(frozen=True, eq=False)
+class CellCounts:
+    """Sessions counted: all that an examination model needs of them, whatever their number.
+
+    A cell is a pair of query and document in one situation: at a rank (PBM), or at a rank below a click at another (UBM). Counts of two
+    logs with the same numbers add up.
+
+    Attributes
+    ----------
+    pair, situation : int64 array, shape (cells,)
+        Pair and situation of each cell.
+    shown, clicked : float64 array, shape (cells,)
+        Impressions and clicks.
+    n_pairs, n_situations : int
+        Their numbers.
+    """
+
+    pair: IntArray
+    situation: IntArray
+    shown: FloatArray
+    clicked: FloatArray
+    n_pairs: int
+    n_situations: int
+
+    @classmethod
+    def of(cls, sessions: Sessions, situation: IntArray, n_situations: int) -> "CellCounts":
+        """Count sessions whose ranks have these situations; shape (sessions, ranks)."""
+        there = sessions.pair >= 0
+        keys = sessions.pair[there] * np.int64(n_situations) + np.broadcast_to(situation, sessions.pair.shape)[there]
+        clicks = sessions.clicks[there]
+        size = len(sessions.documents) * n_situations
+        if size <= max(1 << 20, 4 * keys.size):
+            shown = np.bincount(keys, minlength=size)
+            clicked = np.bincount(keys[clicks], minlength=size)
+            used = np.flatnonzero(shown)
+            shown, clicked = shown[used], clicked[used]
+        else:  # a table of all cells would be far larger than the log
+            used, inverse = np.unique(keys, return_inverse=True)
+            inverse = inverse.reshape(-1)
+            shown, clicked = np.bincount(inverse), np.bincount(inverse[clicks], minlength=used.size)
+        return cls(used // n_situations, used % n_situations, shown.astype(np.float64), clicked.astype(np.float64),
+                   len(sessions.documents), n_situations)  # fmt: skip
+
+    def fit(self, iterations: int, start: float) -> tuple[FloatArray, FloatArray]:
+        """Attractiveness of each pair, and probability of examination in each situation, after so many steps of EM."""
+        attractive, examined = np.full(self.n_pairs, start), np.full(self.n_situations, start)
+        by_pair, by_situation = (np.bincount(codes, self.shown, size) for codes, size in
+                                 ((self.pair, self.n_pairs), (self.situation, self.n_situations)))  # fmt: skip
+        skipped = self.shown - self.clicked
+        for _ in range(iterations):
+            a, e = attractive[self.pair], examined[self.situation]
+            neither = skipped / np.maximum(1 - a * e, np.finfo(np.float64).tiny)
+            # Of an impression without a click, the chance that it was attractive and not examined, and the reverse.
+            attractive = share(np.bincount(self.pair, self.clicked + neither * a * (1 - e), self.n_pairs), by_pair, start)
+            examined = share(np.bincount(self.situation, self.clicked + neither * e * (1 - a), self.n_situations), by_situation, start)
+        return attractive, examined
+
+    def of_queries(self, times: FloatArray, query_of_pair: IntArray) -> "CellCounts":
+        """CellCounts of queries drawn so many times each."""
+        factor = times[query_of_pair][self.pair]
+        return CellCounts(self.pair, self.situation, self.shown * factor, self.clicked * factor, self.n_pairs, self.n_situations)
+
+
+@dataclass(frozen=True)
+class PBM:
+    """Position-based model: a click needs a document that attracts and a rank that is examined, independent of each other.
+
+    Parameters
+    ----------
+    iterations : int
+        Steps of expectation maximisation.
+    start : float
+        Every parameter's first value, in (0, 1).
+
+    References
+    ----------
+    Richardson, Dominowska and Ragno (2007); Craswell, Zoeter, Taylor and Ramsey (2008). Chuklin, Markov and de Rijke (2015), Click Models
+    for Web Search, section 4.2.2, for the steps.
+
+    Examples
+    --------
+    >>> log = Sessions.from_arrays(["q"] * 4, [["a", "b"], ["a", "b"], ["b", "a"], ["b", "a"]], [[1, 0], [1, 1], [1, 0], [0, 0]])
+    >>> fitted = PBM(iterations=20).fit(log)
+    >>> [round(value, 3) for value in fitted.relative_propensity.tolist()]
+    [1.0, 0.281]
+    """
+
+    iterations: int = 50
+    start: float = 0.5
+
+    def fit(self, sessions: Sessions) -> "FittedPBM":
+        """Estimate attractiveness and the propensity of each rank.
+
+        Parameters
+        ----------
+        sessions : Sessions
+            A log in which documents change their ranks; where they do not, a warning says that attractiveness and rank cannot be told
+            apart.
+
+        Raises
+        ------
+        OptionError
+            `iterations` or `start` is outside its range.
+        """
+        steps, start = _checked(self.iterations, self.start)
+        cells = CellCounts.of(sessions, np.arange(sessions.n_ranks), sessions.n_ranks)
+        parts = rank_components(cells)
+        if parts > 1:
+            text = (
+                f"the {sessions.n_ranks} ranks fall into {parts} sets that share no document: propensities of different sets cannot be "
+                "compared, and attractiveness across sets neither; log some results in random or swapped order"
+            )
+            warnings.warn(text, IdealrankWarning, stacklevel=2)
+        attractive, examined = cells.fit(steps, start)
+        impressions = np.bincount(cells.pair, cells.shown, cells.n_pairs).astype(np.int64)
+        return FittedPBM(sessions.documents, attractive, impressions, start, examined, cells, sessions.query_of_pair, steps, parts)
+
+
+@dataclass(frozen=True, eq=False)
+class FittedPBM(FittedModel):
+    """A position-based model with its parameters.
+
+    Attributes
+    ----------
+    propensity : float64 array, shape (ranks,)
+        Probability that a rank is examined. Clicks determine it up to a common factor only: see `relative_propensity`.
+    cells : CellCounts
+        The counts that it was fitted to.
+    iterations : int
+        Steps that were made.
+    n_components : int
+        Sets of ranks that share no document; 1 if all propensities can be compared.
+    """
+
+    propensity: FloatArray
+    cells: CellCounts
+    query_of_pair: IntArray
+    iterations: int
+    n_components: int
+
+    @property
+    def relative_propensity(self) -> FloatArray:
+        """Propensity of each rank divided by that of the first."""
+        found: FloatArray = self.propensity / self.propensity[0]
+        return found
+
+    def conditional(self, sessions: Sessions) -> FloatArray:
+        """Probability of a click at each rank: that of the model does not depend on other clicks."""
+        return self.attraction(sessions) * self.propensity[: sessions.n_ranks]
+
+    marginal = conditional
+
+    def propensity_intervals(self, *, n_resamples: int = 200, rng: RandomLike = 0, confidence: float = 0.95) -> FloatArray:
+        """Intervals of `relative_propensity` by refitting to queries drawn with replacement. Shape (ranks, 2).
+
+        Parameters
+        ----------
+        n_resamples : int
+            Replicates of the bootstrap.
+        rng : seed or Generator
+            Random numbers.
+        confidence : float
+            Confidence level.
+        """
+        if not 0 < confidence < 1:
+            raise OptionError(f"confidence={confidence}: expected a number between 0 and 1, such as 0.95")
+        generator, n = generator_of(rng), int(self.query_of_pair.max()) + 1
+        drawn = []
+        for _ in range(whole_number("n_resamples", n_resamples)):
+            times = np.bincount(generator.integers(0, n, n), minlength=n).astype(np.float64)
+            examined = self.cells.of_queries(times, self.query_of_pair).fit(self.iterations, self.start)[1]
+            drawn.append(examined / examined[0])
+        found: FloatArray = np.quantile(drawn, [(1 - confidence) / 2, (1 + confidence) / 2], axis=0).T
+        return found
+
+
+@dataclass(frozen=True)
+class UBM:
+    """User browsing model: examination depends on the rank and on the rank of the last click above it.
+
+    Parameters
+    ----------
+    iterations, start
+        As for `PBM`.
+
+    References
+    ----------
+    Dupret and Piwowarski (2008), A user browsing model to predict search engine click data from past observations, SIGIR.
+
+    Examples
+    --------
+    >>> log = Sessions.from_arrays(["q"] * 3, [["a", "b"], ["b", "a"], ["b", "a"]], [[1, 0], [1, 1], [0, 0]])
+    >>> UBM(iterations=20).fit(log).examination.shape
+    (2, 3)
+    """
+
+    iterations: int = 50
+    start: float = 0.5
+
+    def fit(self, sessions: Sessions) -> "FittedUBM":
+        """Estimate attractiveness, and examination by rank and by rank of the click above."""
+        steps, start = _checked(self.iterations, self.start)
+        ranks = sessions.n_ranks
+        situation = np.arange(ranks) * (ranks + 1) + previous_clicks(sessions)
+        cells = CellCounts.of(sessions, situation, ranks * (ranks + 1))
+        attractive, examined = cells.fit(steps, start)
+        impressions = np.bincount(cells.pair, cells.shown, cells.n_pairs).astype(np.int64)
+        return FittedUBM(sessions.documents, attractive, impressions, start, examined.reshape(ranks, ranks + 1))
+
+
+@dataclass(frozen=True, eq=False)
+class FittedUBM(FittedModel):
+    """A user browsing model with its parameters.
+
+    Attributes
+    ----------
+    examination : float64 array, shape (ranks, ranks + 1)
+        Probability of examining a rank, by the rank of the last click above it (0 for none).
+    """
+
+    examination: FloatArray
+
+    def conditional(self, sessions: Sessions) -> FloatArray:
+        """Probability of a click at each rank, given the clicks above it."""
+        return self.attraction(sessions) * self.examination[np.arange(sessions.n_ranks), previous_clicks(sessions)]
+
+    def marginal(self, sessions: Sessions) -> FloatArray:
+        """Probability of a click at each rank: over all places of the last click above."""
+        attraction = self.attraction(sessions)
+        found = np.empty_like(attraction)
+        last = np.zeros((len(sessions), sessions.n_ranks + 1))  # probability that each rank has the last click so far
+        last[:, 0] = 1
+        for rank in range(sessions.n_ranks):
+            clicked = attraction[:, rank, None] * self.examination[rank, : rank + 1]
+            found[:, rank] = (last[:, : rank + 1] * clicked).sum(axis=1)
+            last[:, : rank + 1] *= 1 - clicked
+            last[:, rank + 1] = found[:, rank]
+        return found
+
+    @cached_property
+    def propensity(self) -> FloatArray:
+        """Probability of examining each rank where nothing above was clicked."""
+        found: FloatArray = self.examination[:, 0]
+        return found
+
+
+def rank_components(cells: CellCounts) -> int:
+    """Number of sets of situations that share no pair: parameters of two sets cannot be compared.
+
+    Examples
+    --------
+    >>> log = Sessions.from_arrays(["q", "q"], [["a", "b"], ["a", "b"]], [[1, 0], [0, 1]])
+    >>> rank_components(CellCounts.of(log, np.arange(2), 2))
+    2
+    """
+    from scipy.sparse import coo_array  # noqa: PLC0415  (a model without a check of its ranks needs none)
+    from scipy.sparse.csgraph import connected_components  # noqa: PLC0415
+
+    used = np.unique(cells.situation)
+    size = cells.n_situations + cells.n_pairs
+    graph = coo_array((np.ones(cells.pair.size), (cells.situation, cells.n_situations + cells.pair)), shape=(size, size))
+    _, labels = connected_components(graph, directed=False)
+    return int(np.unique(labels[used]).size)
+
+
+def _checked(iterations: int, start: float) -> tuple[int, float]:
+    if not 0 < start < 1:
+        raise OptionError(f"start={start}: expected a probability between 0 and 1")
+    return whole_number("iterations", iterations, 0), float(start)

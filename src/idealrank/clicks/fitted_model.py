@@ -1,0 +1,118 @@
+"""Fitted click models: probabilities of clicks, log-likelihood and perplexity."""
+
+from abc import ABC, abstractmethod
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from idealrank.clicks.sessions import Sessions, nested
+from idealrank.data.types import FloatArray, IntArray
+
+_LEAST = 1e-12  # a probability of 0 or 1 that the sessions contradict costs 40 bits, not infinitely many
+
+
+@dataclass(frozen=True, eq=False)
+class FittedModel(ABC):
+    """A click model with its parameters.
+
+    Attributes
+    ----------
+    documents : tuple of (str, str)
+        Pairs of query and document with an estimate.
+    attractiveness_values : float64 array, shape (pairs,)
+        Probability that an examined document is clicked, in the order of `documents`.
+    impressions : int64 array, shape (pairs,)
+        How often each pair was shown.
+    start : float
+        Attractiveness of a pair that was never shown.
+    """
+
+    documents: tuple[tuple[str, str], ...]
+    attractiveness_values: FloatArray
+    impressions: IntArray
+    start: float
+
+    @property
+    def attractiveness(self) -> Mapping[str, Mapping[str, float]]:
+        """Attractiveness by query and document."""
+        return nested(self.documents, self.attractiveness_values)
+
+    @abstractmethod
+    def conditional(self, sessions: Sessions) -> FloatArray:
+        """Probability of a click at each rank, given the clicks above it; NaN below the end of a list. Shape (sessions, ranks)."""
+
+    @abstractmethod
+    def marginal(self, sessions: Sessions) -> FloatArray:
+        """Probability of a click at each rank, without knowing any click; NaN below the end of a list. Shape (sessions, ranks)."""
+
+    def log_likelihood(self, sessions: Sessions) -> float:
+        """Natural logarithm of the probability of all clicks."""
+        return float(np.nansum(_log_probability(self.conditional(sessions), sessions)))
+
+    def perplexity_by_rank(self, sessions: Sessions) -> FloatArray:
+        """Perplexity of the clicks at each rank: 2 for a coin, 1 for certainty (Dupret and Piwowarski 2008)."""
+        shown = (sessions.pair >= 0).sum(axis=0)
+        bits = -np.nansum(_log_probability(self.marginal(sessions), sessions), axis=0) / np.log(2)
+        found: FloatArray = 2 ** np.divide(bits, shown, out=np.full(sessions.n_ranks, np.nan), where=shown > 0)
+        return found
+
+    def perplexity(self, sessions: Sessions) -> float:
+        """Mean of the perplexities of the ranks."""
+        return float(np.nanmean(self.perplexity_by_rank(sessions)))
+
+    def attraction(self, sessions: Sessions) -> FloatArray:
+        """Attractiveness of what stands at each rank; NaN below the end of a list. Shape (sessions, ranks)."""
+        if sessions.documents == self.documents:
+            values = self.attractiveness_values
+        else:
+            place = {pair: number for number, pair in enumerate(self.documents)}
+            known = np.array([place.get(pair, -1) for pair in sessions.documents], np.int64)
+            values = np.where(known >= 0, self.attractiveness_values[known], self.start)
+        found: FloatArray = np.append(values, np.nan)[sessions.pair]
+        return found
+
+
+def _log_probability(probability: FloatArray, sessions: Sessions) -> FloatArray:
+    bounded = np.clip(probability, _LEAST, 1 - _LEAST)
+    found: FloatArray = np.log(np.where(sessions.clicks, bounded, 1 - bounded))
+    return found
+
+
+def previous_clicks(sessions: Sessions) -> IntArray:
+    """Rank, from 1, of the lowest click above each rank; 0 without one. Shape (sessions, ranks).
+
+    Examples
+    --------
+    >>> previous_clicks(Sessions.from_arrays(["q"], [["a", "b", "c"]], [[1, 0, 1]])).tolist()
+    [[0, 1, 1]]
+    """
+    ranks = np.arange(1, sessions.n_ranks + 1)
+    above = np.maximum.accumulate(np.where(sessions.clicks, ranks, 0), axis=1)
+    return np.hstack([np.zeros((len(sessions), 1), np.int64), above[:, :-1]])
+
+
+def last_clicks(sessions: Sessions) -> IntArray:
+    """Rank, from 1, of the lowest click of each list; 0 without one.
+
+    Examples
+    --------
+    >>> last_clicks(Sessions.from_arrays(["q"], [["a", "b", "c"]], [[1, 1, 0]])).tolist()
+    [2]
+    """
+    found: IntArray = np.where(sessions.clicks, np.arange(1, sessions.n_ranks + 1), 0).max(axis=1)
+    return found
+
+
+def share(part: npt.ArrayLike, whole: npt.ArrayLike, otherwise: float) -> FloatArray:
+    """Part of a whole, or another value where there is no whole.
+
+    Examples
+    --------
+    >>> share(np.array([1.0, 0.0]), np.array([2.0, 0.0]), 0.5).tolist()
+    [0.5, 0.5]
+    """
+    below = np.asarray(whole, np.float64)
+    found: FloatArray = np.divide(part, below, out=np.full(below.shape, otherwise), where=below > 0)
+    return found

@@ -1,0 +1,240 @@
+"""Rows of a click log, one a result shown: what is wrong with them, and the sessions of those that make sense."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+
+from idealrank.clicks.sessions import Sessions, numbered
+from idealrank.data.types import BoolArray, FloatArray, IntArray
+from idealrank.errors import InputError
+
+MOST_LISTS_OF_A_USER = 1000
+"""Lists of one user in a log beyond which it is taken for a program."""
+_ALL_CLICKED = 20  # lists of which a user clicked every result
+
+
+@dataclass(frozen=True)
+class LogProblem:
+    """One kind of problem of a log, with how often it occurs.
+
+    Attributes
+    ----------
+    kind : str
+        Its name, in JSON.
+    text : str
+        What was found.
+    n_lists : int
+        Lists that it concerns; they are left out of the sessions.
+    example : str
+        The first such list: session and query.
+
+    Examples
+    --------
+    >>> LogProblem("ranks", "ranks that are not 1, 2, 3, ...", 1, "session s1, query q1").n_lists
+    1
+    """
+
+    kind: str
+    text: str
+    n_lists: int
+    example: str
+
+
+@dataclass(frozen=True, eq=False)
+class LogRows:
+    """Columns of a click log, one row a result shown. A list is what one session showed for one query.
+
+    Attributes
+    ----------
+    session, query, document : sequence of str, shape (rows,)
+        Ids.
+    rank : float64 array, shape (rows,)
+        From 1, or from 0 throughout.
+    click : float64 array, shape (rows,)
+        1 for a click, 0 for none.
+    user : sequence of str, or None
+        Whose session it is.
+    propensity : float64 array, or None
+        Probability with which the logging policy showed the document at the rank.
+
+    Examples
+    --------
+    >>> rows = LogRows(["s", "s"], ["q", "q"], ["a", "b"], np.array([1.0, 2.0]), np.array([0.0, 1.0]))
+    >>> rows.check().sessions.clicks.tolist()
+    [[False, True]]
+    """
+
+    session: Sequence[str]
+    query: Sequence[str]
+    document: Sequence[str]
+    rank: FloatArray
+    click: FloatArray
+    user: Sequence[str] | None = None
+    propensity: FloatArray | None = None
+
+    def check(self, *, most_lists: int = MOST_LISTS_OF_A_USER) -> "LogCheck":
+        """Find what makes no sense, list by list, and make sessions of the rest.
+
+        Parameters
+        ----------
+        most_lists : int
+            Lists of one user beyond which it is taken for a program.
+
+        Raises
+        ------
+        InputError
+            No list makes sense.
+        """
+        if not len(self.session):
+            raise InputError("click log: found no row, expected one for each result shown")
+        table = _Table.of(self)
+        kept = np.ones(table.counts.size, bool)
+        problems = []
+        for kind, text, wrong in table.problems(self, most_lists):
+            found = np.flatnonzero(wrong)
+            if found.size:
+                problems.append(LogProblem(kind, text, found.size, table.name(found[0])))
+                kept[found] = False
+        if not kept.any():
+            said = "; ".join(f"{problem.text}: {problem.n_lists:,}" for problem in problems)
+            raise InputError(f"click log: found no list that makes sense ({said}), expected some")
+        return LogCheck(table.lists.size, kept.size, int(kept.sum()), tuple(problems), table.from_zero, table.sessions(self, kept))
+
+
+@dataclass(frozen=True, eq=False)
+class LogCheck:
+    """Problems of a log, and the sessions that make sense.
+
+    Attributes
+    ----------
+    n_rows, n_lists, n_kept : int
+        Rows, lists, and lists that make sense.
+    problems : tuple of LogProblem
+        By kind.
+    from_zero : bool
+        Whether ranks were counted from 0.
+    sessions : Sessions
+        The lists that make sense.
+
+    Examples
+    --------
+    >>> rows = LogRows(["s", "t"], ["q", "q"], ["a", "b"], np.array([1.0, 2.0]), np.array([0.0, 1.0]))
+    >>> [problem.kind for problem in rows.check().problems]
+    ['ranks']
+    """
+
+    n_rows: int
+    n_lists: int
+    n_kept: int
+    problems: tuple[LogProblem, ...]
+    from_zero: bool
+    sessions: Sessions = field(repr=False)
+
+    def as_dict(self) -> Mapping[str, Any]:
+        """Return the JSON record."""
+        log = self.sessions
+        return {
+            "rows": self.n_rows, "lists": self.n_lists, "kept": self.n_kept, "ranks_from_zero": self.from_zero,
+            "queries": len(log.queries), "pairs": len(log.documents), "ranks": log.n_ranks, "clicks": int(log.clicks.sum()),
+            "click_rates": log.click_rates().tolist(),
+            "problems": [{"kind": one.kind, "text": one.text, "lists": one.n_lists, "example": one.example} for one in self.problems],
+        }  # fmt: skip
+
+
+@dataclass(frozen=True, eq=False)
+class _Table:
+    """Rows by number: of their query, document and list; in the order of lists and ranks, with the place in the list."""
+
+    sessions_of: tuple[str, ...]
+    queries: tuple[str, ...]
+    documents: tuple[str, ...]
+    query: IntArray
+    document: IntArray
+    lists: IntArray
+    named: IntArray
+    rank: FloatArray
+    from_zero: bool
+    counts: IntArray
+    order: IntArray
+    place: IntArray
+
+    @classmethod
+    def of(cls, rows: LogRows) -> "_Table":
+        session, sessions = numbered(rows.session)
+        query, queries = numbered(rows.query)
+        document, documents = numbered(rows.document)
+        distinct, first, inverse = np.unique(session * np.int64(len(queries)) + query, return_index=True, return_inverse=True)
+        by_first = np.argsort(first)
+        number = np.empty(by_first.size, np.int64)
+        number[by_first] = np.arange(by_first.size)
+        lists = number[inverse.reshape(-1)]
+        from_zero = bool((rows.rank == 0).any())
+        rank = rows.rank + from_zero
+        counts = np.bincount(lists)
+        place = np.arange(lists.size) - np.repeat(np.cumsum(counts) - counts, counts)
+        order = np.lexsort((rank, lists))
+        return cls(sessions, queries, documents, query, document, lists, distinct[by_first], rank, from_zero, counts, order, place)
+
+    def name(self, number: int) -> str:
+        """Session and query of a list."""
+        session, query = divmod(int(self.named[number]), len(self.queries))
+        return f"session {self.sessions_of[session]}, query {self.queries[query]}"
+
+    def problems(self, rows: LogRows, most: int) -> Iterator[tuple[str, str, BoolArray]]:
+        """Each kind of problem, with the lists that have it."""
+        twice, repeated = self._again(self.document), self._again(self.rank)
+        yield "duplicates", "rows that come twice: same list, rank and document", self._with(twice & repeated)
+        yield "documents", "a document at two ranks of one list", self._with(twice & ~repeated)
+        gaps = np.zeros(self.lists.size, bool)
+        gaps[self.order] = self.rank[self.order] != self.place + 1
+        yield "ranks", "ranks that are not 1, 2, 3, ...", self._with(gaps)
+        yield "clicks", "clicks that are neither 0 nor 1", self._with(~np.isin(rows.click, (0, 1)))
+        blank = [number for number, name in enumerate(self.documents) if not name]
+        yield "documents_empty", "results without an id", self._with(np.isin(self.document, blank))
+        if rows.propensity is not None:
+            wrong = ~((rows.propensity > 0) & (rows.propensity <= 1))
+            yield "propensities", "propensities that are not above 0 and up to 1", self._with(wrong)
+        if rows.user is not None:
+            of_list = np.zeros(self.counts.size, np.int64)
+            of_list[self.lists] = numbered(rows.user)[0]
+            found = _programs(of_list, np.bincount(self.lists, rows.click == 1, self.counts.size) == self.counts, most)
+            yield "programs", f"lists of users with more than {most:,} lists, or with a click on everything", found[of_list]
+
+    def _again(self, values: "IntArray | FloatArray") -> BoolArray:
+        """Mark rows whose value stands in an earlier row of their list."""
+        order = np.lexsort((values, self.lists))
+        found = np.zeros(self.lists.size, bool)
+        found[order[1:]] = (np.diff(self.lists[order]) == 0) & (np.diff(values[order]) == 0)
+        return found
+
+    def _with(self, rows: BoolArray) -> BoolArray:
+        found: BoolArray = np.bincount(self.lists[rows], minlength=self.counts.size) > 0
+        return found
+
+    def sessions(self, log: LogRows, kept: BoolArray) -> Sessions:
+        """Sessions of the lists that make sense."""
+        rows = self.order[kept[self.lists[self.order]]]
+        row, column = (np.cumsum(kept) - 1)[self.lists[rows]], self.rank[rows].astype(np.int64) - 1
+        shape = (int(row[-1]) + 1, int(column.max()) + 1)
+
+        def table(values: Any, otherwise: float) -> Any:
+            found = np.full(shape, otherwise, np.asarray(values).dtype)
+            found[row, column] = np.asarray(values)[rows]
+            return found
+
+        first = rows[column == 0]
+        user = None if log.user is None else np.array([log.user[number] for number in first.tolist()])
+        shown = None if log.propensity is None else table(log.propensity, 1.0)
+        found = Sessions.from_arrays(self.query[first], table(self.document, -1), table(log.click, 0), user=user, propensity=shown)
+        pairs = tuple((self.queries[int(one)], self.documents[int(other)]) for one, other in found.documents)
+        return replace(found, queries=tuple(self.queries[int(one)] for one in found.queries), documents=pairs)
+
+
+def _programs(of_list: IntArray, all_clicked: BoolArray, most: int) -> BoolArray:
+    """Users that are taken for programs: more lists than people look at, or a click on everything they were shown."""
+    n_lists = np.bincount(of_list)
+    always = np.bincount(of_list, all_clicked, n_lists.size) == n_lists
+    found: BoolArray = (n_lists > most) | (always & (n_lists >= _ALL_CLICKED))
+    return found

@@ -1,0 +1,74 @@
+"""Propensities of a log with intervals, and how well the model behind them predicts clicks."""
+
+from dataclasses import dataclass
+
+from idealrank.clicks.click_grades import position_bias
+from idealrank.clicks.examination_models import PBM
+from idealrank.clicks.sessions import Sessions
+from idealrank.data.types import FloatArray
+from idealrank.stats.randomness import RandomLike, generator_of
+
+
+@dataclass(frozen=True, eq=False)
+class Propensities:
+    """Propensity of each rank relative to the first, by the position-based model.
+
+    Attributes
+    ----------
+    relative : float64 array, shape (ranks,)
+        Estimates; the first is 1.
+    intervals : float64 array, shape (ranks, 2)
+        Intervals by bootstrap over queries.
+    click_rates : float64 array, shape (ranks,)
+        Share of lists with a click at each rank.
+    perplexity : float64 array, shape (ranks,)
+        Perplexity at each rank, on lists that the model has not seen.
+    position_bias : float
+        Rate of clicks at the first rank divided by that at the last, for the same documents.
+    n_sessions, n_queries, n_components : int
+        Lists, queries, and sets of ranks that share no document.
+
+    Examples
+    --------
+    >>> from idealrank.clicks import simulate
+    >>> found = propensities(simulate([[0.5, 0.3, 0.2]] * 5, 2000, ranks=3, policy="random"), n_resamples=20)
+    >>> float(found.relative[0]), found.n_components
+    (1.0, 1)
+    """
+
+    relative: FloatArray
+    intervals: FloatArray
+    click_rates: FloatArray
+    perplexity: FloatArray
+    position_bias: float
+    n_sessions: int
+    n_queries: int
+    n_components: int
+
+
+def propensities(
+    sessions: Sessions, *, iterations: int = 50, n_resamples: int = 200, held_out: float = 0.2, rng: RandomLike = 0
+) -> Propensities:
+    """Estimate propensities by the position-based model, with intervals and held-out perplexity.
+
+    Parameters
+    ----------
+    sessions : Sessions
+        The log.
+    iterations : int
+        Steps of expectation maximisation.
+    n_resamples : int
+        Replicates of the bootstrap over queries.
+    held_out : float
+        Share of the lists on which perplexity is computed, by a model fitted to the others.
+    rng : seed or Generator
+        Random numbers.
+    """
+    generator = generator_of(rng)
+    fitted = PBM(iterations).fit(sessions)
+    unseen, seen = sessions.split(held_out, generator)
+    perplexity = PBM(iterations).fit(seen).perplexity_by_rank(unseen)
+    return Propensities(
+        fitted.relative_propensity, fitted.propensity_intervals(n_resamples=n_resamples, rng=generator), sessions.click_rates(), perplexity,
+        position_bias(sessions), len(sessions), len(sessions.queries), fitted.n_components,
+    )  # fmt: skip

@@ -1,0 +1,176 @@
+"""Simulated click logs: users of a known click model, known relevance, and logging policies with known propensities."""
+
+from collections.abc import Sequence
+from typing import Literal, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+from idealrank.clicks.sessions import Sessions
+from idealrank.data.types import BoolArray, FloatArray, IntArray
+from idealrank.errors import InputError, OptionError
+from idealrank.measures.rules import checked
+from idealrank.stats.randomness import RandomLike, generator_of, whole_number
+
+UserModel: TypeAlias = Literal["pbm", "cascade", "sdbn", "dcm", "trust"]
+LoggingPolicy: TypeAlias = Literal["fixed", "random", "swap", "plackett-luce"]
+
+
+def simulate(
+    attractiveness: npt.ArrayLike,
+    n_sessions: int,
+    *,
+    ranks: int = 10,
+    model: UserModel = "pbm",
+    propensity: "Sequence[float] | FloatArray | None" = None,
+    satisfaction: float = 0.5,
+    noise: float = 0.1,
+    policy: LoggingPolicy = "plackett-luce",
+    scores: "npt.ArrayLike | None" = None,
+    temperature: float = 1.0,
+    popularity: float = 0.0,
+    drift: float = 0.0,
+    users: int | None = None,
+    rng: RandomLike = 0,
+) -> Sessions:
+    """Simulate sessions of users whose behaviour, and documents whose attractiveness are known.
+
+    Parameters
+    ----------
+    attractiveness : array, shape (queries, documents)
+        Probability that an examined document is clicked.
+    n_sessions : int
+        Number of sessions.
+    ranks : int
+        Length of the lists; at most the number of documents.
+    model : {"pbm", "cascade", "sdbn", "dcm", "trust"}
+        Users examine each rank by itself (pbm); read on to the first click (cascade), to a click that satisfies (sdbn), or with the
+        probability `propensity` of the rank after each click (dcm); or examine as pbm and also click by mistake, more at the top (trust:
+        a click on an examined document has probability ``a + noise / rank * (1 - a)``).
+    propensity : sequence, shape (ranks,), optional
+        Probability of examining each rank; by default ``1 / rank``.
+    satisfaction : float
+        Probability that a click satisfies, for sdbn.
+    noise : float
+        Strength of trust bias.
+    policy : {"fixed", "random", "swap", "plackett-luce"}
+        Order that users see: by score; random; by score with the first rank swapped with one at random; or drawn from the scores without
+        replacement, each document with probability proportional to ``exp(score / temperature)``.
+    scores : array, shape (queries, documents), optional
+        Scores of the logging policy; by default standard normal noise of its own.
+    temperature : float
+        Of plackett-luce.
+    popularity : float
+        Exponent of the frequency of queries: query i has weight ``(i + 1) ** -popularity``.
+    drift : float
+        Change of the attractiveness from the first to the last session: a share of the way to 1 - attractiveness.
+    users : int, optional
+        Number of users, each session of one at random; without it `user` is None.
+    rng : seed or Generator
+        Random numbers.
+
+    Returns
+    -------
+    Sessions
+        Documents are named "0", "1", ... within a query. `propensity` holds the probability with which the policy shows each document at
+        its rank: of plackett-luce, given what stands above. `examination` holds the true probabilities of examination of pbm and trust.
+
+    Raises
+    ------
+    InputError
+        A probability is outside [0, 1], or shapes do not fit.
+    OptionError
+        An option is unknown or outside its range.
+
+    Examples
+    --------
+    >>> log = simulate([[0.9, 0.1, 0.5]], 1000, ranks=2, policy="random", rng=1)
+    >>> len(log), log.propensity[0].tolist()
+    (1000, [0.3333333333333333, 0.3333333333333333])
+    """
+    checked("model", model, UserModel)
+    checked("policy", policy, LoggingPolicy)
+    truth = _matrix("attractiveness", attractiveness)
+    if not ((truth >= 0) & (truth <= 1)).all():
+        raise InputError("attractiveness: found a value outside [0, 1], expected probabilities")
+    n_queries, n_documents = truth.shape
+    length, n = whole_number("ranks", ranks), whole_number("n_sessions", n_sessions)
+    if length > n_documents:
+        raise OptionError(f"ranks={length}: expected at most {n_documents}, the number of documents")
+    for name, value in (("satisfaction", satisfaction), ("noise", noise), ("drift", drift)):
+        if not 0 <= value <= 1:
+            raise OptionError(f"{name}={value}: expected a number from 0 to 1")
+    if not temperature > 0:
+        raise OptionError(f"temperature={temperature}: expected a number above 0")
+    generator = generator_of(rng)
+    examined = 1 / np.arange(1, length + 1) if propensity is None else np.asarray(propensity, np.float64)
+    if examined.shape != (length,) or not ((examined >= 0) & (examined <= 1)).all():
+        raise InputError(f"propensity: found {examined.tolist()}, expected {length} probabilities, one a rank")
+    ranked_by = generator.standard_normal(truth.shape) if scores is None else _matrix("scores", scores)
+    if ranked_by.shape != truth.shape:
+        raise InputError(f"scores: found shape {ranked_by.shape}, expected {truth.shape}, as of attractiveness")
+    weights = np.arange(1, n_queries + 1, dtype=np.float64) ** -popularity
+    query = generator.choice(n_queries, n, p=weights / weights.sum())
+    shown, shown_with = _lists(ranked_by, query, length, policy, temperature, generator)
+    attraction = truth[query[:, None], shown]
+    if drift:
+        attraction = attraction + np.linspace(0, drift, n)[:, None] * (1 - 2 * attraction)
+    clicks = _clicks(attraction, model, examined, satisfaction, noise, generator)
+    user = None if users is None else generator.integers(0, whole_number("users", users), n)
+    log = Sessions.from_arrays(query, shown, clicks, user=user, propensity=shown_with)
+    seen = np.broadcast_to(examined, clicks.shape).copy() if model in ("pbm", "trust") else None
+    return Sessions(log.queries, log.documents, log.query, log.pair, log.clicks, log.user, log.propensity, seen)
+
+
+def _matrix(name: str, given: npt.ArrayLike) -> FloatArray:
+    found = np.asarray(given, np.float64)
+    if found.ndim != 2 or not found.size or not np.isfinite(found).all():
+        raise InputError(f"{name}: found shape {found.shape}, expected finite numbers of shape (queries, documents)")
+    return found
+
+
+def _lists(
+    scores: FloatArray, query: IntArray, length: int, policy: LoggingPolicy, temperature: float, rng: np.random.Generator
+) -> tuple[IntArray, FloatArray]:
+    """Documents of each list, and the probability of each at its rank."""
+    n, n_documents = query.size, scores.shape[1]
+    if policy == "random":
+        shown = np.argsort(rng.random((n, n_documents)), axis=1)[:, :length]
+        return shown, np.full(shown.shape, 1 / n_documents)
+    if policy == "plackett-luce":
+        odds = scores[query] / temperature
+        shown = np.argsort(-(odds + rng.gumbel(size=odds.shape)), axis=1, kind="stable")[:, :length]
+        left = np.exp(odds - odds.max(axis=1, keepdims=True))
+        strength = np.take_along_axis(left, shown, axis=1)
+        above = np.cumsum(strength, axis=1) - strength
+        return shown, np.minimum(strength / np.maximum(left.sum(axis=1, keepdims=True) - above, strength), 1.0)
+    ordered = np.argsort(-scores, axis=1, kind="stable")[:, :length][query]
+    chance = np.ones(ordered.shape)
+    if policy == "swap":
+        other = rng.integers(0, length, n)
+        rows = np.arange(n)
+        ordered = ordered.copy()
+        first, second = ordered[:, 0].copy(), ordered[rows, other].copy()
+        ordered[:, 0], ordered[rows, other] = second, first
+        chance[:, 0] = 1 / length
+        chance[:, 1:] = (length - 1) / length
+        chance[rows[other > 0], other[other > 0]] = 1 / length
+    return ordered, chance
+
+
+def _clicks(
+    attraction: FloatArray, model: UserModel, examined: FloatArray, satisfaction: float, noise: float, rng: np.random.Generator
+) -> BoolArray:
+    draws = rng.random(attraction.shape)
+    if model == "pbm":
+        return np.asarray(draws < attraction * examined, bool)
+    if model == "trust":
+        mistaken = noise / np.arange(1, attraction.shape[1] + 1)
+        return np.asarray(draws < examined * (attraction + mistaken * (1 - attraction)), bool)
+    wanted = draws < attraction
+    stop = np.ones(attraction.shape) if model == "cascade" else np.full(attraction.shape, satisfaction)
+    if model == "dcm":
+        stop = np.broadcast_to(1 - examined, attraction.shape)
+    stopped = wanted & (rng.random(attraction.shape) < stop)
+    reading: BoolArray = np.cumsum(stopped, axis=1) - stopped == 0
+    return np.asarray(wanted & reading, bool)

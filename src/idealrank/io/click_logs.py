@@ -1,0 +1,213 @@
+"""Files of click logs: columns by their usual names, from CSV, TSV, JSON lines, Parquet and Arrow."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from idealrank.clicks import LogRows
+from idealrank.data.types import FloatArray
+from idealrank.errors import FileFormatError, OptionError, shown
+from idealrank.io.formats.delimited import rows_in_batches, sniff_delimiter
+from idealrank.io.notes import Notes, Tell
+from idealrank.io.numerals import parse_number
+from idealrank.io.record_files import BYTE_ORDER_MARK, Choose, columnar_records, is_columnar, json_records, line_records
+from idealrank.io.sources import Paths, Source, open_sources
+
+_HEAD = 1 << 16
+_TRUE, _FALSE = ("true", "yes", "t"), ("false", "no", "f", "")
+
+
+@dataclass(frozen=True)
+class LogField:
+    """A column of a log: its role, the names it usually has, and whether a log may lack it."""
+
+    role: str
+    words: tuple[str, ...]
+    required: bool = True
+    is_number: bool = False
+
+
+SHOWN = (
+    LogField("session", ("session", "session_id", "sessionid", "search_id", "impression_id", "request_id", "query_response_id")),
+    LogField("query", ("query", "query_id", "qid", "user_query", "query_text", "term", "keywords")),
+    LogField("document", ("document", "document_id", "doc", "doc_id", "docid", "item", "item_id", "object_id", "url")),
+    LogField("rank", ("rank", "position", "ordinal", "pos"), is_number=True),
+    LogField("click", ("click", "clicked", "clicks", "is_click"), is_number=True),
+    LogField("user", ("user", "user_id", "userid", "client_id"), required=False),
+    LogField("propensity", ("propensity", "propensity_score", "pscore", "logged_probability"), required=False, is_number=True),
+)
+REWARDS = (
+    LogField("reward", ("reward", "click", "clicked", "rewards"), is_number=True),
+    LogField("logged", ("logged_probability", "propensity", "propensity_score", "pscore", "logged"), is_number=True),
+    LogField("target", ("target_probability", "target"), is_number=True),
+    LogField("target_b", ("target_b", "target_probability_b"), required=False, is_number=True),
+    LogField("cluster", ("cluster", "user", "user_id", "session", "session_id"), required=False),
+)
+
+
+def read_log(path: Paths, *, columns: Mapping[str, str] | None = None, tell: Tell | None = None) -> LogRows:
+    r"""Read a log of results shown: one row for each, clicked or not.
+
+    Parameters
+    ----------
+    path : path or list of paths
+        CSV or TSV with a header line, JSON lines or an array of records, Parquet or Arrow; may be compressed. Columns: ``session``,
+        ``query``, ``document``, ``rank``, ``click``, and where logged ``user`` and ``propensity``, under these or other usual names
+        (``position``, ``doc_id``, ...). Further columns are ignored.
+    columns : mapping, optional
+        Names of the columns by role, where they are others.
+    tell : callable, optional
+        Callback for messages about irregularities; without it they are warnings.
+
+    Raises
+    ------
+    InputError
+        A file cannot be opened.
+    FileFormatError
+        A column is missing, or a cell is no number; the message names file and line.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> path = pathlib.Path(tempfile.mkdtemp(), "log.csv")
+    >>> _ = path.write_text("session_id,query,doc_id,position,clicked\ns1,shoes,a,1,0\ns1,shoes,b,2,1\n")
+    >>> read_log(path).click.tolist()
+    [0.0, 1.0]
+    """
+    found = read_columns(path, SHOWN, columns=columns, tell=tell)
+    return LogRows(
+        found["session"], found["query"], found["document"], found["rank"], found["click"], found.get("user"), found.get("propensity")
+    )
+
+
+def read_columns(
+    path: Paths, fields: Sequence[LogField], *, columns: Mapping[str, str] | None = None, tell: Tell | None = None
+) -> dict[str, Any]:
+    r"""Read the columns of some fields: lists of texts, and arrays of numbers, by role.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> path = pathlib.Path(tempfile.mkdtemp(), "log.csv")
+    >>> _ = path.write_text("click,pscore,target\n1,0.5,0.25\n")
+    >>> {role: column.tolist() for role, column in read_columns(path, REWARDS).items()}
+    {'reward': [1.0], 'logged': [0.5], 'target': [0.25]}
+    """
+    unknown = sorted(set(columns or {}) - {field.role for field in fields})
+    if unknown:
+        raise OptionError(f"columns: found {', '.join(map(repr, unknown))}, expected some of {', '.join(field.role for field in fields)}")
+    found: dict[str, list[Any]] = {}
+    for source in open_sources(path, Notes(tell)):
+        for role, values in _columns_of(source, fields, columns or {}).items():
+            found.setdefault(role, []).extend(values)
+    numbers = {field.role for field in fields if field.is_number}
+    return {role: np.array(values, np.float64) if role in numbers else values for role, values in found.items()}
+
+
+def _columns_of(source: Source, fields: Sequence[LogField], given: Mapping[str, str]) -> dict[str, list[Any]]:
+    chosen: dict[str, str] = {}
+    found: dict[str, list[Any]] = {}
+    asked = {field.role: field for field in fields}
+    for values, line in _rows(source, fields, given, chosen):
+        for role, value in zip(chosen, values, strict=True):
+            column = found.setdefault(role, [])
+            column.append(_number(value, role, source.path, line) if asked[role].is_number else _text(value))
+    if not found:
+        raise FileFormatError(source.path, 0, "no row", "a header line, and a row for each result shown")
+    return found
+
+
+def _rows(
+    source: Source, fields: Sequence[LogField], given: Mapping[str, str], chosen: dict[str, str]
+) -> Iterator[tuple[Sequence[Any], int]]:
+    """Values of the chosen columns, row by row, with the line; the first one tells which columns are chosen."""
+    start = bytes(source.data[:_HEAD]).removeprefix(BYTE_ORDER_MARK).lstrip()
+
+    def choose(names: Sequence[str]) -> Sequence[str]:
+        chosen.update(_choose(source.path, names, fields, given))
+        return list(chosen.values())
+
+    if is_columnar(start):
+        for number, record in enumerate(columnar_records(source, choose)):
+            yield [record.fields[name] for name in chosen.values()], number
+    elif start[:1] in (b"{", b"["):
+        yield from _of_records(source, is_lines=start[:1] == b"{", choose=choose)
+    else:
+        yield from _of_text(source, choose)
+
+
+def _of_records(source: Source, *, is_lines: bool, choose: Choose) -> Iterator[tuple[Sequence[Any], int]]:
+    text = source.read()
+    records = line_records(text.split(b"\n"), source.path) if is_lines else json_records(text, source.path, "", "", "an array of records")
+    names: Sequence[str] = ()
+    for record in records:
+        names = names or choose(list(record.fields))
+        missing = next((name for name in names if name not in record.fields), None)
+        if missing is not None:
+            raise FileFormatError(record.place, record.line, f"no field {missing!r}", "all fields of the first record")
+        yield [record.fields[name] for name in names], record.line
+
+
+def _of_text(source: Source, choose: Choose) -> Iterator[tuple[Sequence[Any], int]]:
+    batches = rows_in_batches(source, sniff_delimiter(source))
+    header, _ = next(batches, ([], None))
+    names = [name.strip() for name in header[0]] if header else []
+    places = [names.index(name) for name in choose(names)]
+    for rows, lines in batches:
+        for row, line in zip(rows, lines.tolist(), strict=True):
+            if len(row) != len(names):
+                raise FileFormatError(source.path, line, f"{len(row)} cells", f"{len(names)}, as in the header line")
+            yield [row[place] for place in places], line
+
+
+def _choose(path: str, names: Sequence[str], fields: Sequence[LogField], given: Mapping[str, str]) -> dict[str, str]:
+    """The column of each field: as named, or the first of its usual names that stands there."""
+    found: dict[str, str] = {}
+    plain = {name.strip().lower(): name for name in reversed(names)}
+    for field in fields:
+        name = given.get(field.role)
+        if name is not None:
+            if name not in names:
+                raise FileFormatError(path, 1, f"columns {', '.join(map(repr, names))}", f"one column {name!r} for the {field.role}")
+            found[field.role] = name
+            continue
+        word = next((word for word in field.words if word in plain and plain[word] not in found.values()), None)
+        if word is not None:
+            found[field.role] = plain[word]
+        elif field.required:
+            said = f"no column for {field.role} among {', '.join(map(repr, names))}"
+            raise FileFormatError(
+                path, 1, said, f"one named {' or '.join(field.words)}", f"name it with columns={{'{field.role}': ...}}",
+                command_hint=f"name it with --columns {field.role}=NAME",
+            )  # fmt: skip
+    return found
+
+
+def _text(value: Any) -> str:
+    return "" if value is None else str(value).strip()
+
+
+def _number(value: Any, role: str, path: str, line: int) -> float:
+    if isinstance(value, (bool, int, float)):
+        return float(value)
+    word = _text(value).lower()
+    if role in ("click", "reward") and word in (*_TRUE, *_FALSE):
+        return float(word in _TRUE)
+    number = parse_number(word)
+    if number is None:
+        raise FileFormatError(path, line, f"{role} {shown(repr(value))}", "a number")
+    return number
+
+
+def reward_columns(found: Mapping[str, Any]) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """Rewards, probabilities of the target policy, and of the logging policy, in the order of `idealrank.clicks.ips`.
+
+    Examples
+    --------
+    >>> one = np.ones(1)
+    >>> reward_columns({"reward": one, "logged": one, "target": one})[0].tolist()
+    [1.0]
+    """
+    return found["reward"], found["target"], found["logged"]

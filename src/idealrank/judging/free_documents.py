@@ -1,0 +1,268 @@
+"""Documents of one or two runs that may have any grade, and the lists with grades given to them."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Self, TypeAlias
+
+import numpy as np
+
+from idealrank.data.judged import Alignments, Hits, Judged, Judgments, UnjudgedHits
+from idealrank.data.policies import ideal_grades
+from idealrank.data.types import BoolArray, FloatArray, IntArray, QueryIds
+from idealrank.errors import InputError
+
+NOWHERE = np.iinfo(np.int64).max  # rank of a document that a run does not return
+KeyArray: TypeAlias = "np.ndarray[tuple[int], np.dtype[np.uint64]]"
+
+
+@dataclass(frozen=True, eq=False)
+class ListedPlaces:
+    """One run, and the places of free documents in its lists.
+
+    Attributes
+    ----------
+    judged : Judged
+        The lists as judged.
+    row : int64 array, shape (n_queries,)
+        Query code in `judged` of each query compared.
+    places : Hits
+        Places of free documents, query after query, by rank; with the query codes of the queries compared.
+    document : int64 array, shape (n_places,)
+        Free document of each place.
+    """
+
+    judged: Judged
+    row: IntArray
+    places: Hits
+    document: IntArray
+
+
+@dataclass(frozen=True, eq=False)
+class FreeDocuments:
+    """Unjudged documents that one or two runs return, each with one grade, whoever returns it.
+
+    Attributes
+    ----------
+    queries : sequence of str
+        Queries compared.
+    query : int64 array, shape (n_documents,)
+        Query code of each document, rising.
+    sides : tuple of ListedPlaces
+        The runs.
+
+    Examples
+    --------
+    >>> from idealrank.data.align import align
+    >>> from idealrank.data.alignment import Alignment
+    >>> from idealrank.data.qrels import Qrels
+    >>> from idealrank.data.run import Run
+    >>> qrels, runs = Qrels({"q": {"a": 1}}), (Run({"q": ["x", "a", "y"]}), Run({"q": ["y", "a"]}))
+    >>> free = FreeDocuments.of([align(qrels, run, Alignment(), unjudged_depth=3) for run in runs], ["q"])
+    >>> free.query.size, [side.places.rank.tolist() for side in free.sides]
+    (2, [[1, 3], [1]])
+    """
+
+    queries: Sequence[str]
+    query: IntArray
+    sides: tuple[ListedPlaces, ...]
+
+    @classmethod
+    def of(cls, lists: Sequence[Judged], queries: Sequence[str], depth: int | None = None) -> Self:
+        """Documents that some run shows unjudged, down to a rank.
+
+        Parameters
+        ----------
+        lists : sequence of Judged
+            One or two runs with their unjudged documents.
+        queries : sequence of str
+            Queries compared; each run has all of them.
+        depth : int, optional
+            Documents below this rank in every run are not free: they stay unjudged.
+        """
+        rows = [_rows(judged, queries) for judged in lists]
+        codes = [_codes(judged, row) for judged, row in zip(lists, rows, strict=True)]
+        keys = [_keys(judged, code) for judged, code in zip(lists, codes, strict=True)]
+        shown = [np.flatnonzero((code >= 0) & _within(judged, depth)) for judged, code in zip(lists, codes, strict=True)]
+        of_query = np.concatenate([code[kept] for code, kept in zip(codes, shown, strict=True)])
+        distinct, first = np.unique(np.concatenate([key[kept] for key, kept in zip(keys, shown, strict=True)]), return_index=True)
+        by_query = np.argsort(of_query[first], kind="stable")
+        place = np.empty(by_query.size, np.int64)
+        place[by_query] = np.arange(by_query.size)
+        sides = tuple(
+            _side(judged, row, code, key, distinct, place) for judged, row, code, key in zip(lists, rows, codes, keys, strict=True)
+        )
+        return cls(queries, of_query[first][by_query], sides)
+
+    @cached_property
+    def offsets(self) -> IntArray:
+        """Where the documents of each query begin, shape (n_queries + 1,)."""
+        return np.searchsorted(self.query, np.arange(len(self.queries) + 1))
+
+    @cached_property
+    def sizes(self) -> IntArray:
+        """Number of documents of each query, shape (n_queries,)."""
+        return np.diff(self.offsets)
+
+    @cached_property
+    def weights(self) -> IntArray:
+        """Rows of one copy of each query: judgments, and hits of every run; at least 1."""
+        total = self.sizes.copy()
+        for side in self.sides:
+            for query in (side.judged.hits.query, side.judged.judgments.query):
+                total += np.bincount(query, minlength=side.judged.n_queries)[side.row]
+        return np.maximum(total, 1)
+
+    def returned_by(self, side: int) -> BoolArray:
+        """Mark the documents that a run returns, shape (n_documents,)."""
+        found = np.zeros(self.query.size, np.bool_)
+        found[self.sides[side].document] = True
+        return found
+
+    def first_rank(self, side: int) -> IntArray:
+        """Highest place of each document in a run, as a rank from 1; `NOWHERE` if the run does not return it."""
+        rank = np.full(self.query.size, NOWHERE)
+        np.minimum.at(rank, self.sides[side].document, self.sides[side].places.rank)
+        return rank
+
+    def completed(self, side: int, grades: FloatArray, copies: IntArray | None = None) -> Judged:
+        """Lists of a run with grades given to the free documents.
+
+        Parameters
+        ----------
+        side : int
+            The run.
+        grades : float64 array, shape (n_grades,)
+            One for each free document of each copy, copy after copy.
+        copies : int64 array, shape (n_copies,), optional
+            Query code of each copy of a query; default every query once.
+
+        Returns
+        -------
+        Judged
+            With one query for each copy.
+        """
+        one, copies = self.sides[side], np.arange(len(self.queries)) if copies is None else copies
+        base, codes = one.judged, one.row[copies]
+        n = copies.size
+        documents = Ragged.of(self.offsets, copies)
+        places = Ragged.of(np.searchsorted(one.places.query, np.arange(len(self.queries) + 1)), copies)
+        begins = np.concatenate(([0], np.cumsum(self.sizes[copies])))
+        given = grades[begins[places.copy] + one.document[places.row] - self.offsets[copies[places.copy]]]
+        known = Ragged.of(np.searchsorted(base.hits.query, np.arange(base.n_queries + 1)), codes)
+        hits, hit_grades = _merged(base, one.places, known, places, given)
+        judged = Ragged.of(np.searchsorted(base.judgments.query, np.arange(base.n_queries + 1)), codes)
+        of_copy = np.concatenate((judged.copy, documents.copy))
+        order = np.argsort(of_copy, kind="stable")
+        all_grades = np.concatenate((base.judgments.grade[judged.row], grades))[order]
+        all_given = np.concatenate((base.judgments.given[judged.row], grades))[order]
+        of_copy = of_copy[order]
+        counters = base.alignments
+        n_judged = counters.judged[codes] + np.bincount(places.copy, minlength=n)
+        alignments = Alignments(counters.tied[codes], counters.duplicates[codes], n_judged * 0, n_judged, counters.straddling[codes])
+        return Judged(
+            queries=_copied_ids(base, codes),
+            ties=base.ties,
+            lengths=base.lengths[codes],
+            returned=base.returned[codes],
+            hits=lambda: hits,
+            ideal=lambda: ideal_grades(of_copy, all_grades, n),
+            alignments=alignments,
+            scope=base.scope,
+            depth=base.depth,
+            judgments=lambda: Judgments(of_copy, all_grades, all_given),
+            given=lambda: hit_grades,
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class Ragged:
+    """Rows of some queries, query after query: the position of the query in the selection, and the row.
+
+    Examples
+    --------
+    >>> found = Ragged.of(np.array([0, 2, 3]), np.array([1, 0]))
+    >>> found.copy, found.row
+    (array([0, 1, 1]), array([2, 0, 1]))
+    """
+
+    copy: IntArray
+    row: IntArray
+
+    @classmethod
+    def of(cls, offsets: IntArray, codes: IntArray) -> Self:
+        """Rows of the queries with these codes, given where the rows of each begin."""
+        sizes = np.diff(offsets)[codes]
+        copy = np.repeat(np.arange(codes.size), sizes)
+        begins = np.cumsum(sizes) - sizes
+        return cls(copy, np.arange(copy.size) - begins[copy] + offsets[codes][copy])
+
+
+def _copied_ids(base: Judged, codes: IntArray) -> QueryIds:
+    return QueryIds(codes.size, lambda: [base.queries[int(code)] for code in codes])
+
+
+def _merged(base: Judged, free: Hits, known: Ragged, places: Ragged, grades: FloatArray) -> tuple[Hits, FloatArray]:
+    """Hits of the copies, by rank, with the grades given to free documents; and all grades as they were given."""
+    old = base.hits
+    query = np.concatenate((known.copy, places.copy))
+    rank = np.concatenate((old.rank[known.row], free.rank[places.row]))
+    order = np.lexsort((rank, query))
+    grade = np.concatenate((old.grade[known.row], grades))[order]
+    given = np.concatenate((base.given[known.row], grades))[order]
+    if free.tie_first is None and old.tie_first is None:
+        return Hits(query[order], rank[order], grade), given
+    spans = [
+        np.concatenate([(hits.rank if column is None else column)[rows] for hits, column, rows in parts])[order]
+        for parts in (
+            ((old, old.tie_first, known.row), (free, free.tie_first, places.row)),
+            ((old, old.tie_last, known.row), (free, free.tie_last, places.row)),
+        )
+    ]
+    return Hits(query[order], rank[order], grade, None, *spans), given
+
+
+def _rows(judged: Judged, queries: Sequence[str]) -> IntArray:
+    """Code of each query compared in a run."""
+    if len(judged.queries) == len(queries) and all(map(str.__eq__, judged.queries, queries)):
+        return np.arange(len(queries))
+    code = {query: place for place, query in enumerate(judged.queries)}
+    return np.array([code[query] for query in queries], np.int64)
+
+
+def _codes(judged: Judged, row: IntArray) -> IntArray:
+    """Query compared of each unjudged document of a run, -1 if none."""
+    code = np.full(judged.n_queries, -1)
+    code[row] = np.arange(row.size)
+    return code[_unjudged(judged).query]
+
+
+def _keys(judged: Judged, code: IntArray) -> KeyArray:
+    """A number for the query and the document: a large odd multiple of the query is added to the document's own."""
+    return _unjudged(judged).key + code.astype(np.uint64) * np.uint64(0x9E3779B97F4A7C15)
+
+
+def _unjudged(judged: Judged) -> UnjudgedHits:
+    if judged.unjudged is None:
+        raise InputError("found lists without their unjudged documents, expected evaluate(..., keep_unjudged=True)")
+    return judged.unjudged
+
+
+def _within(judged: Judged, depth: int | None) -> BoolArray:
+    """Mark unjudged documents down to a rank, with all documents tied with one above it where ties have no order."""
+    unjudged = _unjudged(judged)
+    if depth is None:
+        return np.ones(unjudged.rank.size, np.bool_)
+    return (unjudged.tie_first if judged.ties in ("expected", "best", "worst") else unjudged.rank) <= depth
+
+
+def _side(judged: Judged, row: IntArray, code: IntArray, key: KeyArray, distinct: KeyArray, place: IntArray) -> ListedPlaces:
+    """Places of free documents in one run, given their sorted keys and the document of each."""
+    at = np.searchsorted(distinct, key)
+    found = (at < distinct.size) & (code >= 0)
+    found[found] = distinct[at[found]] == key[found]
+    places = replace(_unjudged(judged).as_hits().part(found), query=code[found])
+    order = np.lexsort((places.rank, places.query))
+    spans = (None if column is None else column[order] for column in (places.tie_first, places.tie_last))
+    in_order = Hits(places.query[order], places.rank[order], places.grade[order], None, *spans)
+    return ListedPlaces(judged, row, in_order, place[at[found]][order])

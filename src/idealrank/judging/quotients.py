@@ -1,0 +1,264 @@
+"""Highest and lowest quotient over all grades of some documents: a sum of gains over an ideal list, and average precision.
+
+Both are exact and take polynomial time.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+
+from idealrank.data.types import BoolArray, FloatArray, IntArray
+
+_CELLS = 1 << 20  # numbers of one table: query x level x number of documents
+_STEPS = 100  # of the iteration, which needs about five
+
+
+@dataclass(frozen=True, eq=False)
+class Quotients:
+    """One quotient for each query: ``(constant + sum over documents of weight x gain) / ideal``.
+
+    The gain of each document is free, one of `levels`. The ideal is ``sum over ranks j of w_j x (j-th largest gain)``, over the free
+    documents and those whose gain is known.
+
+    Parameters
+    ----------
+    constant : float64 array, shape (n_queries,)
+        What known documents add to the numerator.
+    query, weight : int64 and float64 array, shape (n_documents,)
+        Query code of each free document, rising, and what a gain of 1 adds to the numerator; of any sign.
+    levels : float64 array, shape (n_levels,)
+        Gains that a free document may have, rising, 0 or above.
+    known_query, known_gain : int64 and float64 array, shape (n_known,)
+        Query code and gain of the other documents of the ideal; 0 or above.
+    ideal : float64 array, shape (n_queries, n_ranks + 1)
+        Sums of the ideal's weights down to each rank, from 0 ranks; constant below the last column. Weights are 0 or above, and the first
+        is above 0 unless all are 0.
+    """
+
+    constant: FloatArray
+    query: IntArray
+    weight: FloatArray
+    levels: FloatArray
+    known_query: IntArray
+    known_gain: FloatArray
+    ideal: FloatArray
+
+    def highest(self) -> IntArray:
+        """Level of each document at which the quotient of its query is highest, shape (n_documents,).
+
+        A query whose ideal is 0 at every choice has no quotient; its documents get the highest level.
+
+        Notes
+        -----
+        Let u range over the n free documents of a query, with weights d_u, in the order of falling weights, and levels g_0 < ... < g_L.
+
+        1. *Few choices matter.* The ideal depends on how many documents have which gain, not on which. For given numbers, the numerator is
+           highest if documents with higher weights have higher gains (rearrangement inequality). A choice is then given by the numbers
+           ``c_1 >= c_2 >= ... >= c_L`` of documents at level l or above.
+        2. *Both sums separate by level.* With D(c) the sum of the c highest weights, the numerator is
+           ``constant + g_0 D(n) + sum_l (g_l - g_(l-1)) D(c_l)``. With W(m) the sum of the ideal's first m weights and J(t) the number of
+           known documents with a gain above t, the ideal is the integral over t from 0 of W(number of documents with a gain above t),
+           whatever the order of the weights: summation by parts. Between g_(l-1) and g_l that number is J(t) + c_l.
+        3. *A price turns the quotient into a sum.* The highest quotient is above q if and only if the highest value of
+           ``numerator - q ideal`` is above 0, over choices with an ideal above 0 (Dinkelbach 1967). By 2. this is a sum of functions of
+           one c_l each, so that one pass over the levels finds its maximum under ``c_1 >= ... >= c_L``: n L steps. No property of the
+           weights is used.
+        4. Starting from any choice, q is replaced by the quotient of the choice found, until it does not rise. There are finitely many
+           choices, and q rises strictly, so that this ends; it converges faster than linearly. A choice with an ideal of 0 has gains of 0
+           alone, by what is asked of the ideal's weights: its numerator is that of known documents with gain 0, which is 0, and it is
+           never preferred to one with a quotient.
+
+        References
+        ----------
+        Dinkelbach (1967), On nonlinear fractional programming. Management Science 13(7).
+
+        Examples
+        --------
+        One document at rank 2 below a document of gain 1, and another of gain 1 elsewhere. Of the gains 0, 1 and 2, the middle one gives
+        the highest quotient, the lowest one the lowest.
+
+        >>> log2 = 1 / np.log2(np.arange(2, 5))
+        >>> ideal = np.concatenate(([0.0], np.cumsum(log2)))[None, :]
+        >>> whole = Quotients(np.ones(1), np.zeros(1, int), log2[1:2], np.arange(3.0), np.zeros(2, int), np.ones(2), ideal)
+        >>> whole.highest(), whole.lowest()
+        (array([1]), array([0]))
+        """
+        parts = [self._part(begin, end)._levels() for begin, end in self._stretches()]
+        return np.concatenate(parts) if parts else np.zeros(0, np.int64)
+
+    def lowest(self) -> IntArray:
+        """Level of each document at which the quotient of its query is lowest, shape (n_documents,)."""
+        return Quotients(
+            -self.constant, self.query, -self.weight, self.levels, self.known_query, self.known_gain, self.ideal
+        ).highest()  # fmt: skip
+
+    def _stretches(self) -> Iterator[tuple[int, int]]:
+        """Queries that fit into one table, from and to."""
+        n_queries = self.constant.size
+        free = np.bincount(self.query, minlength=n_queries) + 1
+        begin = 0
+        while begin < n_queries:
+            widest = np.maximum.accumulate(free[begin:])
+            cells = widest * np.arange(1, widest.size + 1) * max(self.levels.size - 1, 1)
+            end = begin + max(1, int(np.searchsorted(cells, _CELLS, side="right")))
+            yield begin, min(end, n_queries)
+            begin = end
+
+    def _part(self, begin: int, end: int) -> "Quotients":
+        rows = slice(*np.searchsorted(self.query, [begin, end]).tolist())
+        known = slice(*np.searchsorted(self.known_query, [begin, end]).tolist())
+        return Quotients(
+            self.constant[begin:end], self.query[rows] - begin, self.weight[rows], self.levels, self.known_query[known] - begin,
+            self.known_gain[known], self.ideal[begin:end],
+        )  # fmt: skip
+
+    def _levels(self) -> IntArray:
+        """Levels of all queries in one table."""
+        query, steps = self.query, np.diff(self.levels)
+        n_free = np.bincount(query, minlength=self.constant.size)
+        width = int(n_free.max(initial=0))
+        if not width or not steps.size:
+            return np.zeros(query.size, np.int64)
+        order = np.lexsort((-self.weight, query))
+        place = np.arange(query.size) - np.repeat(np.cumsum(n_free) - n_free, n_free)
+        falling = np.zeros((n_free.size, width + 1))
+        falling[query, place + 1] = self.weight[order]
+        sums = np.cumsum(falling, axis=1)
+        allowed = (np.arange(width + 1) <= n_free[:, None])[:, None, :]
+        numerator = np.where(allowed, steps[:, None] * sums[:, None, :], -np.inf)  # query, level, number of documents
+        base, denominator = self._ideals(n_free, width)
+        counts = _dinkelbach(self.constant + self.levels[0] * sums[:, -1], numerator, base, denominator, n_free)
+        level = np.empty(query.size, np.int64)
+        level[order] = (place[:, None] < counts[query]).sum(axis=1)
+        return level
+
+    def _ideals(self, n_free: IntArray, width: int) -> tuple[FloatArray, FloatArray]:
+        """Parts of the ideal that no choice changes, by query; and the others, by query, level and number of free documents above it."""
+        deepest, rows = self.ideal.shape[1] - 1, np.arange(n_free.size)
+        ends = np.unique(np.concatenate((np.zeros(1), self.levels, self.known_gain)))  # between two of them nothing changes
+        at_least = np.zeros((n_free.size, ends.size), np.int64)
+        np.add.at(at_least, (self.known_query, np.searchsorted(ends, self.known_gain)), 1)
+        at_least = np.cumsum(at_least[:, ::-1], axis=1)[:, ::-1]  # known documents with a gain of at least each end
+        level_of = np.searchsorted(self.levels, ends)
+        base, parts = np.zeros(n_free.size), np.zeros((n_free.size, self.levels.size - 1, width + 1))
+        for piece in range(1, ends.size):
+            length, known, level = float(ends[piece] - ends[piece - 1]), at_least[:, piece], int(level_of[piece])
+            if 0 < level < self.levels.size:
+                number = np.minimum(known[:, None] + np.arange(width + 1), deepest)
+                parts[:, level - 1] += length * np.take_along_axis(self.ideal, number, axis=1)
+            else:  # all free documents have more, or none has
+                number = np.minimum(known + (0 if level else n_free), deepest)
+                base += length * self.ideal[rows, number]
+        return base, parts
+
+
+def _dinkelbach(constant: FloatArray, numerator: FloatArray, base: FloatArray, denominator: FloatArray, n_free: IntArray) -> IntArray:
+    """Numbers of documents at each level or above, shape (n_queries, n_levels - 1), at the highest quotient."""
+    n_levels = numerator.shape[1]
+    best = np.repeat(n_free[:, None], n_levels, axis=1)
+    quotient, defined = _quotient(best, constant, numerator, base, denominator)
+    active = np.flatnonzero(defined)
+    for _ in range(_STEPS):
+        if not active.size:
+            break
+        price = quotient[active]
+        found = _best_counts(numerator[active] - price[:, None, None] * denominator[active])
+        value, defined = _quotient(found, constant[active], numerator[active], base[active], denominator[active])
+        better = defined & (value > price)
+        active, value = active[better], value[better]
+        best[active], quotient[active] = found[better], value
+    return best
+
+
+def _quotient(
+    counts: IntArray, constant: FloatArray, numerator: FloatArray, base: FloatArray, denominator: FloatArray
+) -> tuple[FloatArray, BoolArray]:
+    """The quotient of each query at some numbers of documents, and where there is one."""
+    total = constant + np.take_along_axis(numerator, counts[:, :, None], axis=2).sum(axis=(1, 2))
+    ideal = base + np.take_along_axis(denominator, counts[:, :, None], axis=2).sum(axis=(1, 2))
+    return np.divide(total, ideal, out=np.zeros_like(total), where=ideal > 0), ideal > 0
+
+
+def _best_counts(worth: FloatArray) -> IntArray:
+    """Numbers c_1 >= c_2 >= ... with the highest sum of worth[l, c_l], query by query."""
+    n_queries, n_levels, width = worth.shape
+    sums = [worth[:, 0]]
+    for level in range(1, n_levels):
+        sums.append(worth[:, level] + np.maximum.accumulate(sums[-1][:, ::-1], axis=1)[:, ::-1])
+    counts = np.zeros((n_queries, n_levels), np.int64)
+    least = np.zeros(n_queries, np.int64)
+    for level in range(n_levels - 1, -1, -1):
+        least = np.where(np.arange(width) >= least[:, None], sums[level], -np.inf).argmax(axis=1)
+        counts[:, level] = least
+    return counts
+
+
+class PrecisionList(NamedTuple):
+    """One list without ties.
+
+    Attributes
+    ----------
+    relevant : int64 array, shape (n_relevant,)
+        Ranks of relevant documents within the cutoff, rising.
+    open : float64 array, shape (n_open,)
+        Ranks of documents with an open grade, rising; infinite for one that is not in the list.
+    n_relevant : int
+        Relevant documents of the query, returned or not.
+    limit : int
+        The cutoff.
+    reachable : bool
+        Whether the sum is divided by at most `limit`.
+    """
+
+    relevant: IntArray
+    open: FloatArray
+    n_relevant: int
+    limit: int
+    reachable: bool
+
+    def highest(self) -> int:
+        """Number of open documents, from the top, that are relevant at the highest value.
+
+        One more relevant document at rank r, below m open ones that are relevant, adds its own precision and 1 / rank for each relevant
+        document below it: the sum for every number takes one pass.
+
+        Examples
+        --------
+        A relevant document at rank 9 would add less to the sum than to the number that divides it.
+
+        >>> PrecisionList(np.array([2]), np.array([1.0, 9.0]), 1, 10, False).highest()
+        1
+        """
+        within = self.open <= self.limit
+        above = np.searchsorted(self.relevant, self.open) + np.arange(1, self.open.size + 1)
+        return self._best(np.where(within, above / self.open, 0.0) + self._below(self.open))
+
+    def lowest(self) -> int:
+        """Number of open documents, from the bottom, that are relevant at the lowest value.
+
+        Examples
+        --------
+        >>> PrecisionList(np.array([2]), np.array([1.0, 9.0]), 1, 10, False).lowest()
+        1
+        """
+        ranks = self.open[::-1]
+        within = ranks <= self.limit
+        inverse = np.where(within, 1 / ranks, 0.0)
+        above = np.searchsorted(self.relevant, ranks) + 1
+        return self._best(-(above * inverse + self._below(ranks) + np.cumsum(inverse) - inverse), sign=-1.0)
+
+    def _below(self, ranks: FloatArray) -> FloatArray:
+        """Sum of 1 / rank over relevant documents below each rank."""
+        sums = np.concatenate((np.cumsum((1 / self.relevant)[::-1])[::-1], [0.0]))
+        return np.asarray(sums[np.searchsorted(self.relevant, ranks)])
+
+    def _best(self, added: FloatArray, sign: float = 1.0) -> int:
+        """Number at which a sum, and what each document adds to it, is highest over the relevant documents."""
+        judged = sign * float((np.arange(1, self.relevant.size + 1) / self.relevant).sum())
+        sums = judged + np.concatenate(([0.0], np.cumsum(added)))
+        divisor = self.n_relevant + np.arange(sums.size)
+        divisor = np.minimum(divisor, self.limit) if self.reachable else divisor
+        values = np.divide(sums, divisor, out=np.full(sums.size, -np.inf), where=divisor > 0)
+        return int(values.argmax())

@@ -1,0 +1,157 @@
+"""`idealrank clicks`: what it prints, that its formats agree, and that its errors teach."""
+
+import csv
+import io
+import json
+import shlex
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import click
+import numpy as np
+import pytest
+
+import idealrank as ir
+from idealrank.cli.commands.clicks import COMMANDS as SUBCOMMANDS
+from idealrank.cli.commands.clicks import clicks
+from idealrank.clicks import PBM, Sessions, ips, propensities, simulate
+from tests.cli.terminal import Said, check_snapshot
+
+Say = Callable[..., Said]
+
+
+def shop() -> Sessions:
+    """Lists of a small shop whose first result is swapped at random."""
+    truth = np.random.default_rng(1).beta(1, 2, (6, 8))
+    return simulate(truth, 300, ranks=4, policy="swap", users=40, rng=3)
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """A folder with logs in several formats, and decisions with rewards."""
+    log = shop()
+    assert log.user is not None
+    rows: list[dict[str, Any]] = [
+        {"session_id": f"s{row}", "query": f"q{log.queries[log.query[row]]}", "doc_id": f"d{log.documents[log.pair[row, rank]][1]}",
+         "position": rank + 1, "clicked": int(log.clicks[row, rank]), "user": f"u{log.user[row]}"}
+        for row in range(len(log)) for rank in range(4)
+    ]  # fmt: skip
+    _write(tmp_path / "log.csv", rows)
+    (tmp_path / "log.jsonl").write_text("".join(f"{json.dumps(row)}\n" for row in rows), encoding="utf-8")
+    first = rows[0]
+    wrong = [
+        {**first, "session_id": "x1"}, {**first, "session_id": "x1"}, {**first, "session_id": "x2", "position": 2},
+        {**first, "session_id": "x3"}, {**first, "session_id": "x3", "position": 2}, {**first, "session_id": "x4", "clicked": 3},
+        {**first, "session_id": "x5", "doc_id": ""},
+        *({**first, "session_id": f"p{n}", "user": "program", "clicked": 1} for n in range(25)),
+    ]  # fmt: skip
+    _write(tmp_path / "wrong.csv", [*rows, *wrong])
+    _write(tmp_path / "zero.csv", [{**row, "position": row["position"] - 1} for row in rows])
+    rng = np.random.default_rng(2)
+    logged, target, other = rng.uniform(0.3, 0.9, 400), rng.uniform(0.3, 0.9, 400), rng.uniform(0.3, 0.9, 400)
+    rewards = (rng.random(400) < 0.4).astype(int)
+    _write(
+        tmp_path / "rewards.csv",
+        [{"click": one, "pscore": a, "target": b, "target_b": c} for one, a, b, c in
+         zip(rewards.tolist(), logged.tolist(), target.tolist(), other.tolist(), strict=True)],
+    )  # fmt: skip
+    (tmp_path / "never.csv").write_text("click,pscore,target\n1,0.5,0.5\n0,0,0.5\n", encoding="utf-8")
+    (tmp_path / "text.csv").write_text("session,query,document,rank,click\ns,q,d,first,1\n", encoding="utf-8")
+    return tmp_path
+
+
+def _write(path: Path, rows: list[dict[str, Any]]) -> None:
+    with path.open("w", encoding="utf-8", newline="") as file:
+        writer = csv.DictWriter(file, list(rows[0]))
+        writer.writeheader()
+        writer.writerows(rows)
+
+
+COMMANDS = {
+    "validate": "clicks validate log.csv",
+    "validate-wrong": "clicks validate wrong.csv",
+    "validate-zero": "clicks validate zero.csv",
+    "validate-json": "clicks validate wrong.csv --format json",
+    "propensity": "clicks propensity log.csv --resamples 30",
+    "propensity-wrong": "clicks propensity wrong.csv --resamples 20 --iterations 20 --seed 5",
+    "grade": "clicks grade log.csv --cuts 0.2,0.4 --least 5",
+    "grade-raw": "clicks grade log.csv --model raw --cuts 0.3 --least 50",
+    "grade-sdbn": "clicks grade log.jsonl --model sdbn --cuts 0.3 --least 60",
+    "estimate": "clicks estimate rewards.csv",
+    "estimate-clipped": "clicks estimate rewards.csv --estimator clipped --clip 1.5 --resamples 50 --confidence 0.9",
+    "estimate-csv": "clicks estimate rewards.csv --format csv",
+    "error-column": "clicks validate rewards.csv",
+    "error-named": "clicks validate log.csv --columns rank=place",
+    "error-role": "clicks validate log.csv --columns place=position",
+    "error-number": "clicks validate text.csv",
+    "error-never": "clicks estimate never.csv",
+    "error-cuts": "clicks grade log.csv --cuts 0.4,0.2",
+    "error-missing": "clicks validate absent.csv",
+}
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_what_clicks_says(name: str, say: Say, folder: Path) -> None:
+    command = f"idealrank {COMMANDS[name]}"
+
+    said = say(*shlex.split(command)[1:], cwd=folder)
+
+    check_snapshot(f"clicks-{name}", said.text(command))
+    assert said.code == (2 if name.startswith("error") else 0)
+
+
+def test_the_help_of_the_group_has_the_line_of_each_command() -> None:
+    context = click.Context(clicks)
+    for name, line in SUBCOMMANDS.items():
+        command = clicks.get_command(context, name)
+        assert command is not None
+        assert command.short_help == line
+
+
+def test_every_format_of_a_log_is_the_same_log(say: Say, folder: Path) -> None:
+    pyarrow = pytest.importorskip("pyarrow")
+    from pyarrow import csv as arrow_csv
+    from pyarrow import parquet
+
+    parquet.write_table(arrow_csv.read_csv(folder / "log.csv"), folder / "log.parquet")
+    found = [say("clicks", "validate", f"log.{ending}", "--format", "json", cwd=folder).out for ending in ("csv", "jsonl", "parquet")]
+    assert found[0] == found[1] == found[2]
+    assert pyarrow is not None
+
+
+def test_propensities_have_the_numbers_of_the_library(say: Say, folder: Path) -> None:
+    options = ("clicks", "propensity", "log.csv", "--resamples", "30")
+    record = json.loads(say(*options, "--format", "json", cwd=folder).out)["ranks"]
+    rows = list(csv.DictReader(io.StringIO(say(*options, "--format", "csv").out)))
+    found = propensities(shop(), n_resamples=30)
+    for rank, (one, row) in enumerate(zip(record, rows, strict=True)):
+        assert one["propensity"] == float(row["propensity"]) == found.relative[rank]
+        assert one["interval"] == [float(row["low"]), float(row["high"])] == found.intervals[rank].tolist()
+        assert one["perplexity"] == found.perplexity[rank]
+
+
+def test_estimates_have_the_numbers_of_the_library(say: Say, folder: Path) -> None:
+    with (folder / "rewards.csv").open(encoding="utf-8") as file:
+        columns = list(zip(*(map(float, row.values()) for row in csv.DictReader(file)), strict=True))
+    rewards, logged, target, _ = map(list, columns)
+    record = json.loads(say("clicks", "estimate", "rewards.csv", "--format", "json", cwd=folder).out)
+    for one in record["values"]:
+        found = ips(rewards, target, logged, one["estimator"])
+        assert (one["value"], one["interval"]) == (found.value, list(found.interval))
+    assert [two["estimator"] for two in record["differences"]] == ["ips", "snips"]
+
+
+def test_grades_are_written_as_judgments_that_evaluate_reads(say: Say, folder: Path) -> None:
+    said = say("clicks", "grade", "log.csv", "--cuts", "0.2,0.4", "--least", "5", "-o", "clicks.qrels", cwd=folder)
+    assert said.code == 0
+    qrels = ir.read_qrels(folder / "clicks.qrels")
+    log = shop()
+    fitted = PBM().fit(log)
+    rates = {
+        (f"q{query}", f"d{document}"): value
+        for (query, document), value in zip(fitted.documents, fitted.attractiveness_values, strict=True)
+    }
+    for query in qrels.queries:
+        for document, grade in qrels[query].items():
+            assert grade == sum(rates[query, document] >= cut for cut in (0.2, 0.4))

@@ -1,0 +1,188 @@
+"""Click models against users whose every state of mind is listed, and against the truth of simulated logs."""
+
+import math
+import warnings
+from itertools import product
+
+import numpy as np
+import pytest
+
+import idealrank as ir
+from idealrank.clicks import DBN, DCM, PBM, SDBN, UBM, Cascade, Sessions, simulate
+from idealrank.errors import IdealrankWarning, InputError, OptionError
+from tests.twins import naive_clicks
+
+LOG = [
+    ("q", ("a", "b", "c"), (1, 0, 0)), ("q", ("b", "a", "c"), (0, 1, 0)), ("q", ("c", "a", "b"), (0, 0, 0)),
+    ("q", ("a", "c", "b"), (1, 0, 1)), ("r", ("a", "d"), (0, 1)), ("r", ("d", "a"), (1, 1)), ("r", ("d", "a"), (0, 0)),
+]  # fmt: skip
+
+
+def sessions() -> Sessions:
+    return Sessions.from_arrays(
+        [query for query, _, _ in LOG],
+        [[*documents, *[None] * (3 - len(documents))] for _, documents, _ in LOG],
+        [[*clicks, *[0] * (3 - len(clicks))] for *_, clicks in LOG],
+    )
+
+
+@pytest.mark.parametrize(("model", "stories"), [(PBM, naive_clicks.pbm), (UBM, naive_clicks.ubm)])
+@pytest.mark.parametrize("iterations", [1, 7])
+def test_steps_of_em_are_those_over_all_states_of_mind(model: type[PBM], stories: naive_clicks.Stories, iterations: int) -> None:
+    fitted, slow = model(iterations).fit(sessions()), naive_clicks.fit(stories, LOG, iterations)
+    for (query, document), value in zip(fitted.documents, fitted.attractiveness_values, strict=True):
+        assert value == pytest.approx(slow["attractive", query, document], abs=1e-12)
+    for rank, value in enumerate(fitted.propensity):
+        name = ("examined", rank) if model is PBM else ("examined", rank, 0)
+        assert value == pytest.approx(slow[name], abs=1e-12)
+    expected = sum(math.log(naive_clicks.likelihood(stories, session, slow)) for session in LOG)
+    assert fitted.log_likelihood(sessions()) == pytest.approx(expected, abs=1e-10)
+
+
+@pytest.mark.parametrize("iterations", [1, 6])
+def test_steps_of_a_dbn_are_those_over_all_states_of_mind(iterations: int) -> None:
+    fitted, slow = DBN(iterations).fit(sessions()), naive_clicks.fit(naive_clicks.dbn, LOG, iterations)
+    for number, (query, document) in enumerate(fitted.documents):
+        assert fitted.attractiveness_values[number] == pytest.approx(slow["attractive", query, document], abs=1e-12)
+        assert fitted.satisfaction[number] == pytest.approx(slow["satisfied", query, document], abs=1e-12)
+    assert fitted.continuation == pytest.approx(slow["continues"], abs=1e-12)
+    expected = sum(math.log(naive_clicks.likelihood(naive_clicks.dbn, session, slow)) for session in LOG)
+    assert fitted.log_likelihood(sessions()) == pytest.approx(expected, abs=1e-10)
+
+
+@pytest.mark.parametrize(("model", "stories"), [(UBM, naive_clicks.ubm), (DBN, naive_clicks.dbn)])
+def test_the_probability_of_a_click_is_that_over_all_clicks_of_a_list(model: type[UBM], stories: naive_clicks.Stories) -> None:
+    fitted, slow = model(5).fit(sessions()), naive_clicks.fit(stories, LOG, 5)
+    found = fitted.marginal(sessions())
+    for row, (query, documents, _) in enumerate(LOG):
+        chances = {
+            clicks: naive_clicks.likelihood(stories, (query, documents, clicks), slow) for clicks in product((0, 1), repeat=len(documents))
+        }
+        assert sum(chances.values()) == pytest.approx(1, abs=1e-12)
+        for rank in range(len(documents)):
+            wanted = sum(chance for clicks, chance in chances.items() if clicks[rank])
+            assert found[row, rank] == pytest.approx(wanted, abs=1e-12)
+        assert np.isnan(found[row, len(documents) :]).all()
+
+
+def test_a_long_log_is_fitted_as_its_sessions_one_by_one() -> None:
+    # Counts in a table, and counts of the cells that occur, are the same counts.
+    log = simulate(np.full((3, 5), 0.3), 400, ranks=4, policy="random", rng=5)
+    many = [
+        (query, [log.documents[pair][1] for pair in row], clicks.tolist())
+        for query, row, clicks in zip([log.queries[one] for one in log.query], log.pair, log.clicks, strict=True)
+    ]
+    slow = naive_clicks.fit(naive_clicks.pbm, many[:60], 3)
+    fitted = PBM(3).fit(log.select(range(60)))
+    assert [fitted.propensity[rank] for rank in range(4)] == pytest.approx([slow["examined", rank] for rank in range(4)], abs=1e-12)
+
+
+@pytest.mark.parametrize("policy", ["random", "plackett-luce", "swap"])
+def test_propensities_of_a_simulated_log_are_recovered(policy: str) -> None:
+    truth = np.random.default_rng(2).beta(2, 3, (40, 12))
+    log = simulate(truth, 60_000, ranks=5, policy=policy, rng=4)  # type: ignore[arg-type]
+    fitted = PBM(iterations=400).fit(log)
+    assert fitted.relative_propensity == pytest.approx(1 / np.arange(1, 6), abs=0.03)
+    if policy == "random":
+        attractive = np.array([truth[int(query), int(document)] for query, document in fitted.documents])
+        assert np.corrcoef(attractive, fitted.attractiveness_values)[0, 1] > 0.97
+
+
+def test_closed_forms_are_the_counts_of_their_papers() -> None:
+    log = sessions()
+    # a of q: shown five times, one of which (c, a, b) has no click above it and one stands below no click; first clicks are 1, 2 and 1.
+    cascade = Cascade().fit(log).attractiveness["q"]
+    assert [cascade["a"], cascade["b"], cascade["c"]] == pytest.approx([3 / 4, 0.0, 0.0])
+    dcm = DCM().fit(log)
+    assert dcm.continuation_after_click.tolist() == pytest.approx([1 - 1 / 3, 0.0, 0.0])
+    simple = SDBN().fit(log)
+    assert simple.attractiveness["q"] == pytest.approx({"a": 3 / 4, "b": 1 / 3, "c": 0.0})
+    assert dict(zip(simple.documents, simple.satisfaction.tolist(), strict=True))["q", "a"] == pytest.approx(2 / 3)
+
+
+@pytest.mark.parametrize(
+    ("model", "truth"), [(Cascade(), "cascade"), (SDBN(), "sdbn"), (DCM(), "dcm"), (PBM(100), "pbm"), (UBM(100), "pbm")]
+)
+def test_the_model_that_made_a_log_explains_what_it_has_not_seen(model: PBM, truth: str) -> None:
+    log = simulate(np.random.default_rng(1).beta(1, 2, (20, 8)), 20_000, ranks=6, model=truth, policy="random", rng=8)  # type: ignore[arg-type]
+    seen, unseen = log.split(0.5, 1)
+    fitted = model.fit(seen)
+    constant = log.click_rates()
+    chance = np.clip(np.broadcast_to(constant, unseen.clicks.shape), 1e-9, 1)
+    bits = -np.where(unseen.clicks, np.log2(chance), np.log2(1 - chance)).mean(axis=0)
+    assert 1 < fitted.perplexity(unseen) < (2**bits).mean()
+
+
+def test_ranks_that_share_no_document_are_named_in_a_warning() -> None:
+    log = Sessions.from_arrays(["q"] * 4, [["a", "b"]] * 4, [[1, 0], [1, 0], [0, 1], [0, 0]])
+    with pytest.warns(IdealrankWarning, match="2 ranks fall into 2 sets that share no document"):
+        fitted = PBM().fit(log)
+    assert fitted.n_components == 2
+
+
+def test_intervals_of_propensities_hold_the_truth_of_a_simulated_log() -> None:
+    log = simulate(np.random.default_rng(3).beta(2, 2, (30, 8)), 20_000, ranks=4, policy="random", rng=9)
+    low, high = PBM(100).fit(log).propensity_intervals(n_resamples=60).T
+    assert low[0] == high[0] == 1
+    assert (low <= 1 / np.arange(1, 5)).all()
+    assert (high >= 1 / np.arange(1, 5)).all()
+
+
+def test_pairs_that_were_never_shown_have_the_first_value() -> None:
+    fitted = PBM(5).fit(Sessions.from_arrays(["q", "q"], [["a", "b"], ["b", "a"]], [[1, 0], [0, 1]]))
+    other = Sessions.from_arrays(["q"], [["a", "new"]], [[0, 0]])
+    assert fitted.attraction(other)[0, 1] == 0.5
+
+
+@pytest.mark.parametrize(
+    ("query", "documents", "clicks", "message"),
+    [
+        (["q"], [["a", "a"]], [[0, 0]], "documents, session 0: found one document at two ranks"),
+        (["q"], [["a", None]], [[0, 1]], "clicks, session 0, rank 2: found a click, expected none below the end"),
+        (["q"], [["a", "b"]], [[0, 2]], "clicks, session 0, rank 2: found 2, expected 0 or 1"),
+        (["q"], [[None, "b"]], [[0, 0]], "documents, session 0, rank 1: found no document above rank 2"),
+        (["q", "r"], [["a", "b"]], [[0, 0]], r"query: found shape \(2,\), expected one query for each of the 1 sessions"),
+        (["q"], [["a", "b"]], [[0]], r"clicks: found shape \(1, 1\), expected \(1, 2\)"),
+        (["q"], [[1, "1"]], [[0, 0]], "ids: found '1' and 1, a text and a number"),
+    ],
+)
+def test_sessions_that_make_no_sense_are_refused(
+    query: list[str], documents: list[list[str]], clicks: list[list[int]], message: str
+) -> None:
+    with pytest.raises(InputError, match=message):
+        Sessions.from_arrays(query, documents, clicks)
+
+
+def test_a_model_refuses_options_outside_their_range() -> None:
+    for model in (PBM(start=0.0), UBM(start=1.0), DBN(start=2.0), PBM(iterations=-1)):
+        with pytest.raises(OptionError):
+            model.fit(sessions())
+
+
+def test_raw_clicks_are_graded_with_a_warning_that_gives_the_bias() -> None:
+    log = simulate(np.full((5, 6), 0.5), 20_000, ranks=4, policy="random", rng=2)
+    with pytest.warns(IdealrankWarning, match=r"clicked 3\.82 times as often at the first rank"):  # 4 in truth
+        raw = ir.clicks.grades(log)
+    assert not raw.corrected
+    shown = [log.click_rates()[rank] for rank in (0, 3)]  # all documents attract alike, so rates of ranks are propensities
+    assert raw.position_bias == pytest.approx(shown[0] / shown[1], rel=0.02)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        corrected = ir.clicks.grades(log, PBM().fit(log))
+    assert corrected.corrected
+
+
+def test_pairs_with_little_support_stay_unjudged() -> None:
+    log = Sessions.from_arrays(["q"] * 3, [["a", "b"], ["a", "b"], ["a", ""]], [[1, 0], [1, 0], [0, 0]])
+    with pytest.warns(IdealrankWarning):
+        found = ir.clicks.grades(log, cuts=[0.5], least=3)
+    assert dict(found.qrels["q"]) == {"a": 1.0}
+    assert (found.n_pairs, found.n_left_out) == (2, 1)
+
+
+def test_the_best_action_of_a_table_is_the_grade() -> None:
+    table = {"none": 0, "clicked": 2, "booked": 4}
+    found = ir.clicks.grades_of_actions(["q", "q", "q"], ["a", "a", "b"], ["clicked", "none", "none"], table)
+    assert dict(found["q"]) == {"a": 2.0, "b": 0.0}
+    with pytest.raises(OptionError, match="action, row 0: found 'seen', expected one of none, clicked, booked"):
+        ir.clicks.grades_of_actions(["q"], ["a"], ["seen"], table)

@@ -1,0 +1,161 @@
+"""Values of policies from the log of another: against recorded values, plain sums, and the truth of simulations."""
+
+import csv
+import gzip
+import json
+import math
+
+import numpy as np
+import pytest
+
+from idealrank.clicks import ips, ips_difference
+from idealrank.clicks.logged_rewards import Estimator
+from idealrank.errors import InputError, OptionError
+from tests.conftest import shared_file
+
+
+def open_bandit() -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    with gzip.open(shared_file("data", "open-bandit", "bts_men.csv.gz"), "rt") as file:
+        rows = list(csv.DictReader(file))
+    rewards, logged = (np.array([float(row[name]) for row in rows]) for name in ("click", "propensity_score"))
+    return rewards, np.full(rewards.size, 1 / 34), logged
+
+
+def test_values_of_the_open_bandit_sample_are_the_recorded_ones() -> None:
+    log = open_bandit()
+    expected = json.loads(shared_file("data", "open-bandit", "expected_ips.json").read_text())["campaigns"]["men"]["uniform_from_bts"]
+    found = ips(*log)
+    assert found.value == pytest.approx(expected["ips"], abs=1e-12)
+    assert found.standard_error == pytest.approx(expected["ips_se"], abs=1e-12)
+    assert found.effective_sample_size == pytest.approx(expected["ess"], rel=1e-12)
+    assert (found.max_weight, found.mean_weight) == pytest.approx((expected["max_weight"], expected["mean_weight"]), rel=1e-12)
+    assert ips(*log, "snips").value == pytest.approx(expected["snips"], abs=1e-12)
+    assert ips(*log, "clipped", 10).value == pytest.approx(expected["clipped_ips_at_10"], abs=1e-12)
+    assert not found.supported
+    assert "one row has 16 % of all weighted rewards" in str(found)
+
+
+def small_log(n: int = 500, seed: int = 1) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    rng = np.random.default_rng(seed)
+    logged, target = rng.uniform(0.2, 1, n), rng.uniform(0, 1, n)
+    return rng.binomial(1, 0.3, n).astype(float), target, logged
+
+
+def test_errors_are_those_of_plain_sums() -> None:
+    rewards, target, logged = small_log(70_001)  # more than one block
+    weights = target / logged
+    found = ips(rewards, target, logged)
+    assert found.standard_error == pytest.approx((weights * rewards).std(ddof=1) / math.sqrt(rewards.size), rel=1e-12)
+    own = ips(rewards, target, logged, "snips")
+    spread = weights * (rewards - own.value) / weights.mean()
+    assert own.standard_error == pytest.approx(spread.std(ddof=1) / math.sqrt(rewards.size), rel=1e-10)
+    cut = np.minimum(weights, 2)
+    clipped = ips(rewards, target, logged, "clipped", 2)
+    assert clipped.value == pytest.approx((cut * rewards).mean(), rel=1e-12)
+    assert clipped.n_clipped == int((weights > 2).sum())
+    assert clipped.max_weight == weights.max()
+
+
+def test_rows_of_one_cluster_count_together() -> None:
+    rewards, target, logged = small_log()
+    twice = (np.repeat(rewards, 2), np.repeat(target, 2), np.repeat(logged, 2))
+    clusters = np.repeat(np.arange(rewards.size), 2)
+    alone, together = ips(rewards, target, logged), ips(*twice, clusters=clusters)
+    assert together.standard_error == pytest.approx(alone.standard_error, rel=1e-12)
+    assert ips(*twice).standard_error < 0.75 * alone.standard_error
+    assert together.n_clusters == rewards.size
+
+
+def test_a_bootstrap_of_clusters_is_about_as_wide_as_the_normal_interval() -> None:
+    rewards, target, logged = small_log(4000)
+    estimators: tuple[Estimator, ...] = ("ips", "snips")
+    for estimator in estimators:
+        normal = ips(rewards, target, logged, estimator)
+        drawn = ips(rewards, target, logged, estimator, n_resamples=600, rng=3, clusters=np.arange(4000) % 2000)
+        width = [high - low for low, high in (normal.interval, drawn.interval)]
+        assert width[1] == pytest.approx(width[0], rel=0.15)
+        again = ips(rewards, target, logged, estimator, n_resamples=600, rng=3, clusters=np.arange(4000) % 2000)
+        assert again.interval == drawn.interval
+
+
+def test_two_policies_are_compared_row_by_row() -> None:
+    rewards, target, logged = small_log(3000)
+    same = ips_difference(rewards, target, target, logged)
+    assert (same.value, same.standard_error, same.rows_needed()) == (0.0, 0.0, math.inf)
+    near = np.clip(target + 0.02, 0, 1)
+    found = ips_difference(rewards, target, near, logged)
+    apart = math.hypot(found.a.standard_error, found.b.standard_error)
+    assert found.standard_error < apart / 5
+    x = near / logged * rewards - target / logged * rewards
+    assert found.value == pytest.approx(x.mean(), rel=1e-10)
+    assert found.standard_error == pytest.approx(x.std(ddof=1) / math.sqrt(3000), rel=1e-10)
+
+
+def bandit_log(rng: np.random.Generator, n: int, uniform: float) -> tuple[np.ndarray, np.ndarray, np.ndarray, float]:
+    """A log of five actions of known rates, and the true value of a policy that prefers the last."""
+    rates = np.array([0.1, 0.2, 0.3, 0.4, 0.5])
+    logging = uniform / 5 + (1 - uniform) * np.array([0.5, 0.3, 0.1, 0.07, 0.03])
+    target = np.array([0.05, 0.05, 0.1, 0.2, 0.6])
+    actions = rng.choice(5, n, p=logging)
+    return rng.binomial(1, rates[actions]).astype(float), target[actions], logging[actions], float(target @ rates)
+
+
+TRUTH = bandit_log(np.random.default_rng(0), 1, 1.0)[-1]
+
+
+@pytest.mark.parametrize("estimator", ["ips", "snips"])
+def test_estimates_are_unbiased_and_their_intervals_hold_the_truth(estimator: Estimator) -> None:
+    rng = np.random.default_rng(7)
+    held, values = 0, []
+    for _ in range(1000):
+        rewards, target, logged, _ = bandit_log(rng, 1000, 0.5)
+        found = ips(rewards, target, logged, estimator)
+        held += found.interval[0] <= TRUTH <= found.interval[1]
+        values.append(found.value)
+    assert np.mean(values) == pytest.approx(TRUTH, abs=float(4 * np.std(values) / math.sqrt(1000)))
+    assert 930 <= held <= 970
+
+
+def test_clipping_is_biased_and_says_how_many_rows_it_cut() -> None:
+    rng = np.random.default_rng(8)
+    found = [ips(*bandit_log(rng, 1000, 0.2)[:3], "clipped", 3) for _ in range(200)]
+    values = [one.value for one in found]
+    assert np.mean(values) < TRUTH - 10 * np.std(values) / math.sqrt(200)
+    assert all(one.n_clipped > 0 for one in found)
+
+
+def test_wrong_propensities_are_noticed() -> None:
+    rewards, target, logged, _ = bandit_log(np.random.default_rng(9), 20_000, 0.5)
+    assert ips(rewards, target, logged).supported
+    wrong = ips(rewards, target, np.minimum(logged * 1.5, 1))
+    assert not wrong.supported
+    assert "the logged probabilities are wrong" in wrong.cautions[0]
+    assert ips_difference(rewards, target, target, np.minimum(logged * 1.5, 1)).verdict == "no support"
+
+
+@pytest.mark.parametrize(
+    ("columns", "message"),
+    [
+        (([1, 0], [0.5, 0.5], [0.5, 0.0]), "logged_probability, row 1: found 0, expected a probability above 0 to 1"),
+        (([1, 0], [0.5, 1.5], [0.5, 0.5]), "target_probability, row 1: found 1.5, expected a probability from 0 to 1"),
+        (([1, float("nan")], [0.5, 0.5], [0.5, 0.5]), "rewards, row 1: found nan, expected a finite value"),
+        (([1, 0], [0.5], [0.5, 0.5]), "target_probability: found 1 values, expected one for each of the 2 rewards"),
+        (([1], [0.5], [0.5]), "rewards: found 1 rows, expected at least 2"),
+    ],
+)
+def test_a_log_that_makes_no_sense_is_refused(columns: tuple[list[float], list[float], list[float]], message: str) -> None:
+    with pytest.raises(InputError, match=message):
+        ips(*columns)
+
+
+def test_options_that_do_not_go_together_are_refused() -> None:
+    log = ([1, 0], [0.5, 0.5], [0.5, 0.5])
+    for options, message in [
+        ({"estimator": "clipped"}, "clip: found none, expected a largest weight"),
+        ({"clip": 3}, "clip: found 3, expected none for 'ips'"),
+        ({"estimator": "clipped", "clip": -1}, "clip=-1: expected a finite weight above 0"),
+        ({"estimator": "dr"}, "estimator"),
+        ({"confidence": 2}, "confidence=2"),
+    ]:
+        with pytest.raises(OptionError, match=message):
+            ips(*log, **options)  # type: ignore[arg-type]
