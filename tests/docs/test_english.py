@@ -12,7 +12,7 @@ from tests.sources import library, nodes
 
 # Said of a user, a module or `None`; and phrases that leave a noun out.
 WORDS = re.compile(
-    r"\b(who|whom|nobody|somebody|anybody|everybody|those of|what else|stands? beside|goes by|go by|four times in five|for ever)\b",
+    r"\b(who|whom|nobody|somebody|anybody|everybody|those of|what else|stands? beside|goes by|go by|four times in five)\b",
     re.IGNORECASE,
 )
 OPENERS = re.compile(r"(What|Which|How|Whether|The same)\b")
