@@ -102,9 +102,9 @@ def lazy_names(sources: Sources) -> list[str]:
 # Words of features: the same in every room that has to do with one.
 FEATURES = {
     "advice", "agreement", "attribution", "bounds", "check", "clicks", "comparison", "conventions", "correction", "diff",
-    "distinguishability", "evaluate", "evaluation", "explanation", "feasible", "gate", "history", "judge", "limits", "measures",
-    "notebook", "overlap", "parquet", "progress", "robustness", "seeds", "sql", "store", "systems", "theory", "trec", "tuning",
-    "validate",
+    "distinguishability", "evaluate", "evaluation", "explanation", "feasible", "gate", "history", "judge", "limits", "measures", "notebook",
+    "online", "overlap",
+    "parquet", "progress", "robustness", "seeds", "sql", "store", "systems", "theory", "trec", "tuning", "validate",
 }  # fmt: skip
 
 

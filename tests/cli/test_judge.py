@@ -133,6 +133,9 @@ CHECK = {
     "markdown": "judge check human.qrels --judge model=more.qrels a.run b.run --format markdown",
     "csv": "judge check human.qrels --judge model=more.qrels --judge ben=ben.qrels a.run b.run --format csv",
     "json": "judge check human.qrels --judge model=more.qrels a.run b.run --format json",
+    "table": "judge check human.qrels --judge model=model.qrels --table model=0:0,1:1,2:2,3:3,5:3",
+    "error-table": "judge check human.qrels --judge model=model.qrels --table model=0:0,1:1",
+    "error-table-name": "judge check human.qrels --judge model=model.qrels --table ben=0:0,1:1",
     "error-outside": "judge check human.qrels --judge model=model.qrels",
     "error-no-judge": "judge check human.qrels",
     "error-name": "judge check human.qrels --judge =model.qrels",
@@ -207,3 +210,47 @@ def test_all_formats_of_correct_have_the_numbers_of_the_library(say: Say, judged
     assert rows[2]["corrected"] == float(lines[2]["corrected"]) == found.found.estimate
     assert rows[2]["interval"] == [float(lines[2]["low"]), float(lines[2]["high"])] == list(found.found.interval)
     assert rows[2]["effective_labels"] == found.found.effective_labels
+
+
+# --- a judge beside people in other commands ---------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def contradicted(tmp_path: Path) -> Path:
+    """People prefer the old run on every query, the judge the new one."""
+    queries = [f"q{n}" for n in range(12)]
+    for name, grades in (("people", "201"), ("judge", "021")):
+        lines = [f"{query} 0 {document} {grade}\n" for query in queries for document, grade in zip("xyz", grades, strict=True)]
+        (tmp_path / f"{name}.qrels").write_text("".join(lines), encoding="utf-8")
+    for name, ranking in (("old", "xyz"), ("new", "yxz")):
+        lines = [f"{query} Q0 {one} {rank} {9 - rank} {name}\n" for query in queries for rank, one in enumerate(ranking, 1)]
+        (tmp_path / f"{name}.run").write_text("".join(lines), encoding="utf-8")
+    return tmp_path
+
+
+BESIDE = {
+    "compare": "compare people.qrels old.run new.run -m nDCG@2 --judge-qrels judge.qrels",
+    "compare-agrees": "compare people.qrels old.run new.run -m nDCG@2 --judge-qrels people.qrels",
+    "gate": "gate people.qrels new.run --baseline old.run -m nDCG@2 --judge-qrels judge.qrels",
+    "gate-fail": "gate people.qrels new.run --baseline old.run -m nDCG@2 --judge-qrels judge.qrels --when-unjudged fail",
+}
+
+
+@pytest.mark.parametrize("name", BESIDE)
+def test_what_a_judge_beside_people_does(name: str, say: Say, contradicted: Path) -> None:
+    command = f"idealrank {BESIDE[name]}"
+
+    said = say(*shlex.split(command)[1:], cwd=contradicted)
+
+    check_snapshot(f"judge-beside-{name}", said.text(command))
+    assert said.code == {"gate": 3, "gate-fail": 1}.get(name, 0)
+
+
+@pytest.mark.parametrize("command", ["compare people.qrels old.run new.run", "gate people.qrels new.run --baseline old.run"])
+def test_a_page_says_that_signs_disagree(command: str, say: Say, contradicted: Path) -> None:
+    say(*shlex.split(command), "-m", "nDCG@2", "--judge-qrels", "judge.qrels", "--report", "page.html", cwd=contradicted)
+
+    page = (contradicted / "page.html").read_text(encoding="utf-8")
+
+    assert "disagree on the sign" in page
+    assert "undecided" in page

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
-from typing import Any
+from typing import Any, cast
 
 from idealrank.analysis.comparison import Comparison, with_companions
 from idealrank.analysis.comparison import compare as compare_evaluations
@@ -11,7 +11,7 @@ from idealrank.analysis.comparison.procedure import Tell
 from idealrank.analysis.comparison.query_table import chosen_measures, comparable
 from idealrank.analysis.comparison.ranking_overlaps import Overlapping
 from idealrank.analysis.comparison.requirements import JudgmentsOption
-from idealrank.api.evaluation import AnyTable, evaluate, is_array, refuse_names, to_judgments, to_runs, unnamed_runs
+from idealrank.api.evaluation import AnyTable, evaluate, is_array, refuse_names, to_judgments, to_qrels, to_runs, unnamed_runs
 from idealrank.api.per_query import QueryValues, clusters_of, slices_of, weights_of
 from idealrank.data.join import Judgments
 from idealrank.data.run import Run
@@ -42,6 +42,7 @@ def compare(
     rankings: "Overlapping | Iterable[Overlapping] | None" = None,
     tell: Tell | None = None,
     judgments: JudgmentsOption = "same",
+    judge_qrels: "AnyTable | Sequence[Evaluation] | None" = None,
 ) -> Comparison:
     """Compare runs: verdict, difference, confidence interval, and the smallest detectable difference.
 
@@ -87,8 +88,12 @@ def compare(
         Similarity of the runs' rankings, as computed by `overlap`; evaluations do not keep the rankings.
     tell : callable, optional
         Progress callback: called with the number of finished pairs and the total, and then again for slices.
-    judgments : {"same", "different"}
-        "different" allows evaluations with different judgments, which are otherwise refused.
+    judgments : {"same", "different", "different scales"}
+        "different" allows evaluations with different judgments, which are otherwise refused; "different scales" even of two scales.
+    judge_qrels : path, mapping, dataframe or Qrels, or sequence of Evaluation, optional
+        Grades of a judge, such as a language model, for these queries or more; or the same runs, evaluated with its
+        grades. A difference whose sign the judge contradicts is ``undecided`` (`Difference.judge`). Evaluations must keep their runs:
+        ``evaluate(..., keep_unjudged=True)``.
 
     Returns
     -------
@@ -145,12 +150,48 @@ def compare(
     if not isinstance(evaluation_a, Evaluation):
         measures = parse_measures(DEFAULT_MEASURES if measures is None else measures)
     evaluations = evaluations_of("compare(qrels, run_a, run_b)", given, measures or (), names)
-    return compare_evaluations(
+    found = compare_evaluations(
         *evaluations, measures=measures, baseline=baseline, test=test, correction=correction, level=level, margin=margin,
         weights=weights_of(weights), clusters=clusters_of(clusters), slices=slices_of(slices),
         n_resamples=n_resamples, rng=rng, threads=threads, rankings=rankings, tell=tell,
         judgments=judgments,
     )  # fmt: skip
+    return found if judge_qrels is None else found.beside(judged_again(judge_qrels, evaluations, found.means))
+
+
+def judged_again(
+    judge: "AnyTable | Sequence[Evaluation]", evaluations: Sequence[Evaluation], measures: Iterable[str]
+) -> Sequence[Evaluation]:
+    """Evaluate the runs of evaluations once more, with the grades of a judge.
+
+    Parameters
+    ----------
+    judge : judgments, or sequence of Evaluation
+        The second are given back.
+    evaluations : sequence of Evaluation
+        Evaluations that keep their runs.
+    measures : iterable of str
+        Measures.
+
+    Raises
+    ------
+    InputError
+        An evaluation does not keep its run.
+
+    Examples
+    --------
+    >>> import idealrank as ir
+    >>> people = ir.evaluate({"q": {"y": 1}}, {"q": ["y", "x"]}, "RR", keep_unjudged=True)
+    >>> judged_again({"q": {"x": 1}}, [people], ["RR"])[0].mean()
+    {'RR': 0.5}
+    """
+    if isinstance(judge, Sequence) and judge and all(isinstance(one, Evaluation) for one in judge):
+        return cast("Sequence[Evaluation]", judge)
+    qrels = to_qrels(cast("AnyTable", judge))
+    _, runs = sources_of("compare(qrels, run_a, run_b, judge_qrels=judge)", evaluations)
+    tested = set(measures)
+    asked = [measure for measure in evaluations[0].measures if str(measure) in tested]
+    return [evaluate(qrels, run, asked, evaluations[0].convention) for run in runs]
 
 
 def evaluations_of(

@@ -13,10 +13,10 @@ from typing import Any, Protocol, TypeVar
 from idealrank._files import write_bytes
 from idealrank.analysis.comparison.query_table import same_values
 from idealrank.analysis.comparison.requirements import JudgmentsOption
-from idealrank.analysis.gate.checks import first_run, measures_of_gate
+from idealrank.analysis.gate.checks import first_run, gate_beside, measures_of_gate
 from idealrank.analysis.gate.checks import gate as gate_evaluations
 from idealrank.analysis.gate.outcome import UNREACHED, Contract, Gated, Policy, WhenUnjudged
-from idealrank.api.comparison import evaluations_of
+from idealrank.api.comparison import evaluations_of, judged_again
 from idealrank.api.evaluation import AnyTable, evaluate_read
 from idealrank.api.per_query import QueryValues, clusters_of, weights_of
 from idealrank.conventions import Convention
@@ -237,6 +237,8 @@ class GateJob:
         Ranks down to which the first documents of every list are kept.
     threads : int
         0 for one a core.
+    judge : Qrels, optional
+        Grades of a judge, as a second opinion on signs.
     """
 
     asked: GateRequest
@@ -244,6 +246,7 @@ class GateJob:
     kept: Sequence[Measure] = ()
     top: int = 0
     threads: int = 0
+    judge: Qrels | None = None
 
     def hold(self, *, but_missing: bool = False) -> Held:
         """Hold the run to its baselines.
@@ -271,6 +274,9 @@ class GateJob:
         evaluation, others = evaluated(run), [evaluated(other, path) for path, (other, _) in zip(paths, opened, strict=True)]
         of_queries.check([evaluation, *others])
         gated = self._verdict(evaluation, others, contracts, of_queries)
+        if self.judge is not None and others:
+            runs = [run, *(other for other, _ in opened)]
+            gated = gate_beside(gated, [evaluate_read(self.judge, one, asked.measures, asked.convention) for one in runs])
         notes = tuple(
             note
             for path, (_, record), other in zip(paths, opened, others, strict=True)
@@ -401,6 +407,7 @@ def gate(
     rng: RandomLike = None,
     threads: int | None = None,
     judgments: JudgmentsOption = "same",
+    judge_qrels: "AnyTable | Sequence[Evaluation] | None" = None,
 ) -> Gated:
     """Decide whether a run may replace its baselines: it fails if it is significantly worse or breaks a contract.
 
@@ -431,8 +438,11 @@ def gate(
         Random generator or seed. By default the seed is derived from the values, so the same input always gives the same decision.
     threads : int, optional
         Number of threads; None or 0 uses all cores. The decision does not depend on it.
-    judgments : {"same", "different"}
-        "different" allows evaluations with different judgments, which are otherwise refused.
+    judgments : {"same", "different", "different scales"}
+        "different" allows evaluations with different judgments, which are otherwise refused; "different scales" even of two scales.
+    judge_qrels : path, mapping, dataframe or Qrels, or sequence of Evaluation, optional
+        Grades of a judge, as for `compare`. Where its difference has the other sign, and either is significant, a check is undecided: its
+        outcome is that of judgments that do not reach.
 
     Returns
     -------
@@ -490,9 +500,13 @@ def gate(
         measures, also = parse_measures(DEFAULT_MEASURE if measures is None else measures), parse_measures(also) if also else ()
         demanded = *measures, *also, *(parse_measure(one.measure) for one in contracts if one.measure is not None)
     evaluations = evaluations_of("gate(qrels, run, baseline)", given, demanded, names, ("run", *["baseline"] * len(more_baselines)))
-    return gate_evaluations(
+    found = gate_evaluations(
         *evaluations, measures=measures, also=also, policy=policy, tolerance=tolerance, strict=strict, margin=margin, alpha=alpha,
         when_unjudged=when_unjudged, contracts=contracts, weights=weights_of(weights), clusters=clusters_of(clusters),
         n_resamples=n_resamples, rng=rng,
         threads=threads, judgments=judgments,
     )  # fmt: skip
+    if judge_qrels is None:
+        return found
+    tested = dict.fromkeys(check.measure for check in found.checks)
+    return gate_beside(found, judged_again(judge_qrels, evaluations, tested))

@@ -2,7 +2,7 @@
 
 from collections import Counter
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from idealrank.cli import console
@@ -74,6 +74,10 @@ class Inputs:
         return read_qrels(
             paths, format=self.format_of("qrels"), columns=self.columns_of("qrels"), duplicates=duplicates, group=self.group, tell=_note
         )
+
+    def open_judge(self, path: str | None, convention: Convention) -> Qrels | None:
+        """The judgments of a judge, which further files of judgments do not belong to; None without a path."""
+        return None if path is None else replace(self, more_qrels=()).open_qrels(path, convention)
 
     def open_judgments(self, path: str, kind: str, convention: Convention) -> Judgments:
         """Judgments of any kind, by trec_eval's names of them: qrels, prefs, qrels_prefs, qrels_jg."""

@@ -47,6 +47,7 @@ GROUPS = {
     },
     "Clicks": {
         "clicks": "Turn a click log into judgments, propensities and estimates.",
+        "online": "Plan and read experiments with users.",
     },
     "Make": {
         "report": "Make a page of stored results.",

@@ -53,6 +53,10 @@ one_measure: Decorator = click.option(
     "-m", "--measure", "measure_text", metavar="MEASURE", default=DEFAULT_MEASURES[0], show_default=True, cls=MeasureOption,
     help="Measure to explain.",
 )  # fmt: skip
+judge_qrels: Decorator = click.option(
+    "--judge-qrels", "judge_path", metavar="FILE",
+    help="Judgments of a judge, such as a language model; a difference whose sign it contradicts is undecided.",
+)  # fmt: skip
 convention: Decorator = click.option(
     "--convention", "convention_text", metavar="NAME[,SWITCH=VALUE...]", default="standard", show_default=True,
     help="Convention to compute under; `idealrank conventions` lists all.",

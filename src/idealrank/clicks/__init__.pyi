@@ -1,5 +1,8 @@
 # The one list of public names: type checkers read it, and `_lazy.public_names` loads a name when it is first asked for.
 
+from idealrank.clicks.ab_tests import Effect as Effect
+from idealrank.clicks.ab_tests import ab_effect as ab_effect
+from idealrank.clicks.ab_tests import users_needed as users_needed
 from idealrank.clicks.cascade_models import DBN as DBN
 from idealrank.clicks.cascade_models import DCM as DCM
 from idealrank.clicks.cascade_models import SDBN as SDBN
@@ -14,6 +17,11 @@ from idealrank.clicks.examination_models import UBM as UBM
 from idealrank.clicks.examination_models import FittedPBM as FittedPBM
 from idealrank.clicks.examination_models import FittedUBM as FittedUBM
 from idealrank.clicks.fitted_model import FittedModel as FittedModel
+from idealrank.clicks.interleaving import Interleaved as Interleaved
+from idealrank.clicks.interleaving import Preference as Preference
+from idealrank.clicks.interleaving import interleave as interleave
+from idealrank.clicks.interleaving import lists_needed as lists_needed
+from idealrank.clicks.interleaving import preference as preference
 from idealrank.clicks.log_rows import LogCheck as LogCheck
 from idealrank.clicks.log_rows import LogProblem as LogProblem
 from idealrank.clicks.log_rows import LogRows as LogRows

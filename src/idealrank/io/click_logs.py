@@ -45,6 +45,17 @@ REWARDS = (
     LogField("target_b", ("target_b", "target_probability_b"), required=False, is_number=True),
     LogField("cluster", ("cluster", "user", "user_id", "session", "session_id"), required=False),
 )
+OUTCOMES = (
+    LogField("preference", ("preference", "outcome", "delta"), is_number=True),
+    LogField("user", ("user", "user_id", "userid", "client_id"), required=False),
+)
+EXPERIMENT = (
+    LogField("value", ("value", "clicks", "reward"), is_number=True),
+    LogField("cohort", ("cohort", "arm", "variant", "group")),
+    LogField("user", ("user", "user_id", "userid", "client_id"), required=False),
+    LogField("denominator", ("denominator",), required=False, is_number=True),
+    LogField("covariate", ("covariate", "before"), required=False, is_number=True),
+)
 
 
 def read_log(path: Paths, *, columns: Mapping[str, str] | None = None, tell: Tell | None = None) -> LogRows:

@@ -42,6 +42,8 @@ from idealrank.judging.rater_tables import agreement_by_cluster as agreement_by_
 from idealrank.judging.rater_tables import agreement_by_grade as agreement_by_grade
 from idealrank.judging.rater_tables import agreement_by_rater as agreement_by_rater
 from idealrank.judging.rater_tables import agreement_report as agreement_report
+from idealrank.judging.scales import ScaleTable as ScaleTable
+from idealrank.judging.scales import on_one_scale as on_one_scale
 from idealrank.judging.system_changes import SystemOrders as SystemOrders
 from idealrank.judging.system_changes import VerdictChanges as VerdictChanges
 from idealrank.judging.system_changes import system_orders as system_orders

@@ -350,7 +350,7 @@ def _orders(
     for query, document, *grades in zip(pairs.queries, pairs.documents, pairs.human.tolist(), pairs.judge.tolist(), strict=True):
         for nested, grade in zip(sides, grades, strict=True):
             nested.setdefault(query, {})[document] = grade
-    return system_orders(*sides, runs, measure, convention=convention, alpha=1 - confidence)
+    return system_orders(*sides, runs, measure, convention=convention, alpha=round(1 - confidence, 12))
 
 
 def _alt_test(annotators: LabelTable, pairs: Pairs, epsilon: float) -> AltTest:

@@ -227,19 +227,18 @@ def verdict_changes(first: FloatArray, second: FloatArray, *, alpha: float = 0.0
     >>> verdict_changes(values, values[::-1]).reversed
     1
     """
-    counts = {"same": 0, "lost": 0, "gained": 0, "reversed": 0}
-    for a, b in combinations(range(first.shape[0]), 2):
-        one, two = (_verdict(table[a], table[b], alpha) for table in (first, second))
-        counts["same" if one == two else "lost" if two == 0 else "gained" if one == 0 else "reversed"] += 1
-    return VerdictChanges(sum(counts.values()), counts["same"], counts["lost"], counts["gained"], counts["reversed"], alpha)
+    one, two = (_verdicts(table, alpha) for table in (first, second))
+    same, lost, gained = (int(rows.sum()) for rows in (one == two, (one != 0) & (two == 0), (one == 0) & (two != 0)))
+    return VerdictChanges(one.size, same, lost, gained, one.size - same - lost - gained, alpha)
 
 
-def _verdict(a: FloatArray, b: FloatArray, alpha: float) -> int:
-    """1 where b is significantly better, -1 where a is, 0 where neither."""
-    if a.size < 2:
-        return 0
-    found = paired_t(a, b)
-    return int(np.sign(b.mean() - a.mean())) if found.p <= alpha else 0
+def _verdicts(table: FloatArray, alpha: float) -> FloatArray:
+    """Verdict on each pair of systems: 1 where the second is significantly better, -1 where the first is, 0 where neither."""
+    first, second = np.triu_indices(table.shape[0], 1)
+    if table.shape[1] < 2 or not first.size:
+        return np.zeros(first.size)
+    a, b = table[first].T, table[second].T
+    return np.where(np.asarray(paired_t(a, b).p) <= alpha, np.sign((b - a).mean(axis=0)), 0.0)
 
 
 def _worth(first: FloatArray, second: FloatArray) -> float:

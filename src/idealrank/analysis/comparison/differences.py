@@ -5,6 +5,7 @@ from dataclasses import asdict, dataclass, field, replace
 from typing import Any, Literal, TypeAlias, TypeVar
 
 from idealrank._lazy import repr_html
+from idealrank.analysis.comparison.judge_differences import JudgeDifference
 from idealrank.analysis.comparison.places import NO_RANKINGS
 from idealrank.analysis.comparison.ranking_overlaps import Rankings
 from idealrank.analysis.comparison.requirements import WithWarnings
@@ -13,7 +14,8 @@ from idealrank.analysis.comparison.standings import Groups, RunMean, groups_of
 from idealrank.analysis.comparison.tipping import Tipping
 from idealrank.conventions import Convention
 from idealrank.data.interchange import finite, frame_of
-from idealrank.errors import OptionError
+from idealrank.errors import IncompatibleError, OptionError
+from idealrank.evaluation.evaluate import Evaluation
 from idealrank.measures.parse import MeasureLike, parse_measure
 
 Verdict: TypeAlias = Literal["better", "worse", "equivalent", "undecided", "judgments do not reach"]
@@ -98,6 +100,8 @@ class Difference:
         Reason why it is unknown.
     slices : Slices or None
         The same on slices of the queries, corrected as a family of their own; None where no slices were given.
+    judge : JudgeDifference or None
+        The same under the grades of a judge; None where none was given. Where its sign contradicts, better and worse give way to undecided.
 
     Examples
     --------
@@ -138,12 +142,20 @@ class Difference:
     tipping: Tipping | None = None
     tipping_reason: str | None = NOT_LOOKED
     slices: Slices | None = None
+    judge: JudgeDifference | None = None
+
+    def beside(self, judge: JudgeDifference) -> "Difference":
+        """Return the difference beside that of a judge; where the signs contradict each other, neither run is better."""
+        withheld = judge.contradicts and self.verdict in ("better", "worse")
+        return replace(self, judge=judge, verdict="undecided" if withheld else self.verdict)
 
     def as_dict(self) -> dict[str, Any]:
-        """Everything but the measure by name; None for what is not finite; slices by their names, where there are any."""
+        """Everything but the measure by name; None for what is not finite; slices and the judge, where there are any."""
         whole = asdict(replace(self, slices=None))
         found: dict[str, Any] = {name: finite(value) for name, value in whole.items() if name not in ("measure", "slices")}
         found["interval"] = [finite(end) for end in self.interval]
+        if self.judge is None:
+            del found["judge"]
         return found if self.slices is None else found | {"slices": self.slices.by_name()}
 
     def reversed(self) -> "Difference":
@@ -162,7 +174,7 @@ class Difference:
             interval=reversed_interval(self.interval, self.about), verdict=opposite(self.verdict), effect=0.0 - self.effect,
             wins=self.losses, losses=self.wins, unjudged_a=self.unjudged_b, unjudged_b=self.unjudged_a,
             difference_judged=None if judged is None else 0.0 - judged, slices=None if self.slices is None else self.slices.reversed(),
-            tipping=None if tipping is None else tipping.reversed(),
+            tipping=None if tipping is None else tipping.reversed(), judge=None if self.judge is None else self.judge.reversed(),
         )  # fmt: skip
 
 
@@ -377,6 +389,43 @@ class Comparison(WithWarnings):
             unjudged={name[run]: share for run, share in self.unjudged.items()},
         )
 
+    def beside(self, judged: "Sequence[Evaluation]") -> "Comparison":
+        """Return the comparison with a second opinion: the same runs, evaluated with the grades of a judge.
+
+        Parameters
+        ----------
+        judged : sequence of Evaluation
+            One for each run, in the order of `names`.
+
+        Raises
+        ------
+        IncompatibleError
+            Their number or convention differs, a measure is missing, or no query counts for two runs.
+
+        Examples
+        --------
+        >>> import idealrank as ir
+        >>> a, b = {f"q{i}": ["x", "y"] for i in range(9)}, {f"q{i}": ["y", "x"] for i in range(9)}
+        >>> people, judge = ([ir.evaluate({query: {good: 1} for query in a}, run, "RR") for run in (a, b)] for good in "xy")
+        >>> found = ir.compare(*people).beside(judge)
+        >>> found["RR"].difference, found["RR"].judge.difference, found["RR"].verdict
+        (-0.5, 0.5, 'undecided')
+        """
+        if len(judged) != len(self.names):
+            raise IncompatibleError(f"judge: found evaluations of {len(judged)} runs, expected one for each of {len(self.names)}")
+        other = next((one for one in judged if one.convention != self.convention), None)
+        if other is not None:
+            raise IncompatibleError(f"judge: found convention {other.convention.name}, expected {self.convention.name}, as for people")
+        of = dict(zip(self.names, judged, strict=True))
+
+        def held(pair: Pair) -> Pair:
+            rows = {
+                text: row.beside(JudgeDifference.of(of[pair.a], of[pair.b], text, row.difference)) for text, row in pair.measures.items()
+            }
+            return replace(pair, measures=rows)
+
+        return replace(self, pairs=tuple(map(held, self.pairs)))
+
     def rows(self) -> Iterator[tuple[Pair, Difference]]:
         """Return every difference with its pair."""
         for pair in self.pairs:
@@ -481,6 +530,8 @@ def flat_record(pair: Pair, row: Difference) -> dict[str, Any]:
             record |= dict(zip(("interval_low", "interval_high"), value, strict=True))
         elif name == "tipping":
             record |= {f"tipping_{part}": None if value is None else value[part] for part in ("significance", "sign", "likely", "reaches")}
+        elif name == "judge":
+            record |= {f"judge_{part}": part_value for part, part_value in value.items()}
         else:
             record[name] = value
     return record

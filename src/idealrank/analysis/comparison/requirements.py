@@ -13,7 +13,8 @@ from typing import Literal, TypeAlias
 
 import numpy as np
 
-from idealrank.data.types import BoolArray, FloatArray
+from idealrank.data.qrels import Qrels
+from idealrank.data.types import BoolArray, FloatArray, table_columns
 from idealrank.errors import IdealrankWarning, IncompatibleError, InputError
 from idealrank.evaluation.coverage import VALIDATE, Coverage, without_relevant_words
 from idealrank.evaluation.evaluate import Evaluation, InputRecord
@@ -21,7 +22,7 @@ from idealrank.measures.judgedness import JudgedShare, Unjudged
 from idealrank.measures.measure import Measure
 from idealrank.stats.values import chosen
 
-JudgmentsOption: TypeAlias = Literal["same", "different"]
+JudgmentsOption: TypeAlias = Literal["same", "different", "different scales"]
 Judged: TypeAlias = Literal["same", "different", "unknown"]
 
 
@@ -32,8 +33,8 @@ def require_same(evaluations: Sequence[Evaluation], judgments: JudgmentsOption =
     ----------
     evaluations : sequence of Evaluation
         Two or more.
-    judgments : {"same", "different"}
-        "different": nothing is refused.
+    judgments : {"same", "different", "different scales"}
+        "different": judgments of two scales alone are refused, if the evaluations keep them. "different scales": nothing is refused.
 
     Raises
     ------
@@ -48,8 +49,10 @@ def require_same(evaluations: Sequence[Evaluation], judgments: JudgmentsOption =
     Traceback (most recent call last):
     idealrank.errors.IncompatibleError: run and run: found other documents or grades for the same number of queries, 1; expected both ...
     """
-    chosen("judgments", judgments, ("same", "different"))
+    chosen("judgments", judgments, ("same", "different", "different scales"))
     if judgments == "different":
+        _refuse_scales(evaluations)
+    if judgments != "same":
         return
     known = [one for one in evaluations if one.provenance.judgments is not None]
     for other in known[1:]:
@@ -78,9 +81,23 @@ def judged_by(evaluations: Sequence[Evaluation], judgments: JudgmentsOption = "s
     found = {one.provenance.judgments for one in evaluations}
     if len(found) == 1 and None not in found:
         return "same"
-    if judgments == "different":
+    if judgments != "same":
         return "different"
     return "unknown" if _unsure(evaluations) else "same"
+
+
+def _refuse_scales(evaluations: Sequence[Evaluation]) -> None:
+    """Refuse judgments with different highest grades: a gain and a threshold mean something else on each scale."""
+    kept = [(one, one.sources[0]) for one in evaluations if one.sources is not None]
+    highest = [(one, float(table_columns(qrels.table)[2].max())) for one, qrels in kept if isinstance(qrels, Qrels) and qrels.n_judgments]
+    for other, grade in highest[1:]:
+        first, top = highest[0]
+        if grade != top:
+            raise IncompatibleError(
+                f"{first.name} and {other.name}: found grades to {top:g} and to {grade:g}, which are two scales: a gain means something "
+                "else on each; expected one scale",
+                hint="map the grades of one source by a judging.ScaleTable, or allow it with judgments='different scales'",
+            )
 
 
 def _unsure(evaluations: Sequence[Evaluation]) -> list[str]:

@@ -9,6 +9,7 @@ import numpy as np
 
 from idealrank.analysis.comparison.differences import distinct
 from idealrank.analysis.comparison.families import COMPANIONS, PRIMARY, Corrected, Hypothesis, corrected
+from idealrank.analysis.comparison.judge_differences import JudgeDifference
 from idealrank.analysis.comparison.query_table import (
     Judgedness,
     QueryTable,
@@ -228,6 +229,28 @@ def outcome_of(checks: Iterable[Check], contracts: Iterable[KeptContract]) -> Ou
     return UNREACHED if UNREACHED in outcomes else "passed"
 
 
+def gate_beside(gated: Gated, judged: Sequence[Evaluation]) -> Gated:
+    """Hold the checks of a gate beside a judge: the run and its baselines, in this order, evaluated with the judge's grades.
+
+    Examples
+    --------
+    >>> import idealrank as ir
+    >>> a, b = {f"q{i}": ["x", "y"] for i in range(9)}, {f"q{i}": ["y", "x"] for i in range(9)}
+    >>> people, judge = ([ir.evaluate({query: {good: 1} for query in a}, run, "RR") for run in (b, a)] for good in "xy")
+    >>> gate(*people).outcome, gate_beside(gate(*people), judge).outcome
+    ('failed', 'judgments do not reach')
+    """
+    if gated.mismatches:
+        return gated
+    run, *baselines = judged
+    of = dict(zip(gated.baselines, baselines, strict=True))
+    checks = tuple(
+        check.beside(JudgeDifference.of(of[check.baseline], run, check.measure, check.difference), gated.policy) for check in gated.checks
+    )
+    outcome = outcome_of(checks, gated.contracts)
+    return replace(gated, checks=checks, outcome=outcome, passed=outcome == "passed")
+
+
 def first_run(
     evaluation: Evaluation,
     measures: Sequence[Measure],
@@ -372,8 +395,7 @@ class _Case:
         # The answer that the judgments have to carry: a drop that is shown, or under `strict` one that is ruled out.
         if carried:
             return "passed" if same or rejected == self.policy.strict else "failed"
-        outcomes: dict[str, Outcome] = {"neutral": UNREACHED, "fail": "failed", "pass": "passed"}
-        return outcomes[self.policy.when_unjudged]
+        return self.policy.unsupported
 
     def _worst(self, place: _Place, sign: float) -> tuple[QueryDrop, ...]:
         run, baseline = self.tables[0], self.tables[place.baseline]

@@ -2,13 +2,14 @@
 
 import math
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from itertools import zip_longest
 from typing import Any, Literal, TypeAlias, get_args
 
 from idealrank._lazy import repr_html
 from idealrank.analysis.comparison.differences import NOT_LOOKED
 from idealrank.analysis.comparison.families import PRIMARY
+from idealrank.analysis.comparison.judge_differences import JudgeDifference
 from idealrank.analysis.comparison.requirements import WithWarnings
 from idealrank.analysis.comparison.tipping import Tipping
 from idealrank.conventions import Convention
@@ -81,6 +82,12 @@ class Policy:
             raise OptionError("margin: found a margin for a gate that is not strict; expected strict, too, or a tolerance instead")
         if self.margin is not None and not 0 < self.margin < math.inf:
             raise OptionError(f"margin={self.margin!r}: expected a drop above 0, in units of the measures")
+
+    @property
+    def unsupported(self) -> "Outcome":
+        """Outcome of a check whose answer the judgments do not support."""
+        outcomes: dict[str, Outcome] = {"neutral": UNREACHED, "fail": "failed", "pass": "passed"}
+        return outcomes[self.when_unjudged]
 
     @property
     def asked(self) -> str:
@@ -169,6 +176,8 @@ class Check:
         where it is not known.
     tipping_reason : str or None
         Reason why it is unknown.
+    judge : JudgeDifference or None
+        The difference under the grades of a judge, run - baseline; None where none was given.
     """
 
     baseline: str
@@ -200,6 +209,22 @@ class Check:
     outcome: Outcome = "passed"
     tipping_reason: str | None = NOT_LOOKED
     carried: bool = True
+    judge: JudgeDifference | None = None
+
+    def beside(self, judge: JudgeDifference, policy: "Policy") -> "Check":
+        """Return the check beside the difference of a judge.
+
+        Where the judge contradicts the sign, and either difference is significant at the policy's level, the check decides nothing: what
+        follows is that of a check that the judgments do not carry. A sign that neither side shows contradicts nothing.
+        """
+        shown = self.p_two_sided <= policy.alpha or judge.p <= policy.alpha
+        if not (judge.contradicts and shown):
+            return replace(self, judge=judge)
+        outcome = policy.unsupported
+        why = (
+            f"{self.reason}, but undecided: people find {self.difference:+.4f} and the judge {judge.difference:+.4f} on {judge.n:,} queries"
+        )
+        return replace(self, judge=judge, outcome=outcome, passed=outcome == "passed", reason=f"{why}, which disagree on the sign")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -361,7 +386,10 @@ class Gated(WithWarnings):
         """Return the JSON record; None for values that are not finite. `p` and `p_corrected` of a check are one-sided, see `p_sides`."""
         convention = self.convention
         found = {name: value for name, value in asdict(self).items() if name not in ("convention", "mismatches")}
-        found["checks"] = [check | {"p_sides": 1} for check in found["checks"]]
+        found["checks"] = [
+            {name: value for name, value in check.items() if name != "judge" or value is not None} | {"p_sides": 1}
+            for check in found["checks"]
+        ]
         found["warnings"] = list(self.warnings)
         found["reasons"] = list(self.reasons)
         found["convention"] = {"name": convention.name, "fingerprint": convention.fingerprint, **convention.switches()}

@@ -137,6 +137,7 @@ _FORMATS = Formats(
     "--rankings/--no-rankings", "with_rankings", default=None,
     help="Similarity of the rankings of each pair: unchanged tops, overlap, RBO.  [default: for up to five runs]",
 )  # fmt: skip
+@options.judge_qrels
 @slices
 @query_files
 @paper_options
@@ -157,6 +158,7 @@ def compare(
     baseline: str | None,
     testing: Testing,
     with_rankings: bool | None,
+    judge_path: str | None,
     files: QueryFiles,
     paper: Paper | None,
     layout: str,
@@ -173,7 +175,7 @@ def compare(
     true difference that these queries detect with 80 % power, and with the share of unjudged documents. Three or more runs are compared
     in pairs. From six runs on, the report marks each run with the letters of the runs that are significantly worse.
     """
-    names, given = _names(runs, baseline), input_options.InputFiles(qrels=qrels, inputs=inputs, others=(*runs, *files.paths))
+    names, given = _names(runs, baseline), input_options.InputFiles(qrels=qrels, inputs=inputs, others=(*runs, *files.paths, judge_path))
     _check_written(given, results, baseline, {"-o": output_path, "--figure": figure_path})
     convention, asked = options.parse_convention(convention_text), options.parse_measure_texts(measure_texts)
     baseline = baseline if paper is None else paper.checked(layout, names, list(map(str, asked)), baseline)
@@ -184,19 +186,21 @@ def compare(
         evaluate, judgments, measures=measures, convention=convention, keep_unjudged=True, keep_for=results.looked_at(asked),
         keep_top=max(results.ranks_looked_at(asked), overlap_ranks(asked, convention) if look else 0), threads=threads,
     )  # fmt: skip
-    opened, evaluations = _evaluated(runs, names, opens, evaluated, watch, keep=look or results.are_wanted)
+    judge = inputs.open_judge(judge_path, convention)
+    keep = look or results.are_wanted or judge is not None
+    opened, evaluations = _evaluated(runs, names, opens, evaluated, watch, keep=keep)
     of_queries.check(evaluations)
     compared = partial(
         compare_evaluations, *evaluations, measures=asked, baseline=baseline, weights=of_queries.weights, clusters=of_queries.clusters,
         slices=of_queries.categories, threads=threads, **testing.arguments,
+        judge_qrels=None if judge is None else [evaluate(judge, run, asked, convention) for run in opened],
         rankings=overlaps(
             opened if look else (), asked, convention, evaluations=evaluations if look else (), baseline=baseline, threads=threads,
             watch=watch.run,
         ),
     )  # fmt: skip
     pair_figure.draw(comparison := watch.count("comparing", lambda tell: compared(tell=tell)), figure_path)
-    further = why_command(qrels, runs, asked, convention_text, inputs)
-    _write(comparison, layout, output_path, further, shown, paper)
+    _write(comparison, layout, output_path, why_command(qrels, runs, asked, convention_text, inputs), shown, paper)
     results.write(
         watch, given, evaluations=tuple(evaluations), measures=asked, comparison=comparison, qrels=judgments, runs=tuple(opened),
         weights=of_queries.weights, clusters=of_queries.clusters, categories=of_queries.categories, threads=threads,

@@ -195,6 +195,8 @@ class Job:
         The page that is wanted.
     threads : int
         0 for one a core.
+    judge_path : str or None
+        Path of the judgments of a judge.
 
     Examples
     --------
@@ -218,6 +220,7 @@ class Job:
     outputs: Outputs = field(default_factory=Outputs)
     results: Results = field(default_factory=Results)
     threads: int = 0
+    judge_path: str | None = None
 
     def done(self) -> "Done":
         """Run the gate on the files as they are before any is replaced.
@@ -233,7 +236,8 @@ class Job:
         asked, watch = self.asked, Watch()
         front = _Front(self, watch, _names(self.run, asked.baselines))
         kept, top = self.results.looked_at(asked.measures), self.results.ranks_looked_at(asked.measures)
-        work = GateJob(asked=asked, caller=front, kept=kept, top=top, threads=self.threads)
+        judge = self.inputs.open_judge(self.judge_path, asked.convention)
+        work = GateJob(asked=asked, caller=front, kept=kept, top=top, threads=self.threads, judge=judge)
         held = work.hold(but_missing=self.update)
         notes, page = list(held.notes), self._page(held, watch)
         if self.update:
@@ -249,10 +253,13 @@ class Job:
 
     @property
     def _given(self) -> input_options.InputFiles:
-        return input_options.InputFiles(qrels=self.qrels, inputs=self.inputs, others=(self.run, *self.asked.baselines, *self.asked.paths))
+        return input_options.InputFiles(
+            qrels=self.qrels, inputs=self.inputs, others=(self.run, *self.asked.baselines, *self.asked.paths, self.judge_path)
+        )
 
     def _check_paths(self) -> None:
-        input_options.refuse_standard_input_twice(self.qrels, *self.inputs.more_qrels, self.run, *self.asked.paths)
+        judge = [] if self.judge_path is None else [self.judge_path]
+        input_options.refuse_standard_input_twice(self.qrels, *self.inputs.more_qrels, self.run, *self.asked.paths, *judge)
         self.outputs.refuse_to_replace(self._given.paths, self.asked.baselines[-1] if self.update else None)
         self.results.check(self._given.paths, dict(self.outputs.files()))
         if "-" in self.asked.baselines:
@@ -455,6 +462,7 @@ _FORMATS = Formats("Text and a table to read;", table="views.gate.gate:gate_part
     "--convention", "convention_text", metavar="NAME[,SWITCH=VALUE...]",
     help="Convention to compute under; `idealrank conventions` lists all.  [default: standard]",
 )  # fmt: skip
+@options.judge_qrels
 @query_files
 @_FORMATS.option
 @options.explain_method
@@ -470,6 +478,7 @@ def gate(
     qrels: str,
     run: str,
     update_baseline: bool,
+    judge_path: str | None,
     files: QueryFiles,
     layout: str,
     outputs: Outputs,
@@ -485,7 +494,8 @@ def gate(
     """
     asked = asked_here(weights=files.weights_path, cluster=files.cluster_path, **typed)
     job = Job(
-        asked=asked, qrels=qrels, run=run, inputs=inputs, update=update_baseline, outputs=outputs, results=results, threads=threads
+        asked=asked, qrels=qrels, run=run, inputs=inputs, update=update_baseline, outputs=outputs, results=results, threads=threads,
+        judge_path=judge_path,
     )  # fmt: skip
     gated, notes, page = job.done()
     outputs.write(gated, partial(_report, gated, notes, asked.policy_file, layout, outputs.digits), layout)

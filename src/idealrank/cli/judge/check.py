@@ -45,9 +45,10 @@ _WORDLESS = 1 << 30  # characters of a text that are read
 @click.argument("qrels", metavar="HUMAN")
 @click.argument("runs", nargs=-1, metavar="[RUN]...")
 @label_options.judges
+@label_options.tables
 @label_options.scale
 @label_options.outside
-@options.one_measure
+@label_options.measure
 @options.convention
 @label_options.clusters
 @click.option("--documents", "texts_path", metavar="FILE", help="Texts of documents, for bias by length in words.")
@@ -67,6 +68,7 @@ def check(
     qrels: str,
     runs: tuple[str, ...],
     judge_texts: tuple[str, ...],
+    table_texts: tuple[str, ...],
     scale_text: str,
     outside: str,
     measure_text: str,
@@ -87,7 +89,7 @@ def check(
     All numbers are of the pairs of query and document that both graded, joined by id. Intervals leave out whole queries. With runs, the
     report shows what each judge would change about their order and about significance, with the same documents judged on both sides.
     """
-    files = JudgeFiles.of(qrels, judge_texts, runs, inputs, output_path, cluster_path, texts_path, assessors_path)
+    files = JudgeFiles.of(qrels, judge_texts, runs, table_texts, inputs, output_path, cluster_path, texts_path, assessors_path)
     families = named_texts(family_texts, "--family", "model=llama")
     refuse_unknown(families, {*files.judges, *files.runs})
     convention, watch = options.parse_convention(convention_text), Watch()

@@ -1,6 +1,5 @@
 """`idealrank judge correct`: values of runs from a few human labels and many labels of a judge."""
 
-from dataclasses import replace
 from itertools import product
 from typing import Any
 
@@ -48,7 +47,8 @@ _FORMATS = Formats(
 @click.argument("qrels", metavar="HUMAN")
 @click.argument("runs", nargs=-1, required=True, metavar="RUN [RUN_B]")
 @label_options.judges
-@options.one_measure
+@label_options.tables
+@label_options.measure
 @options.convention
 @click.option(
     "--by", type=click.Choice(["queries", "documents"]), default="queries", show_default=True,
@@ -67,6 +67,7 @@ def correct(
     qrels: str,
     runs: tuple[str, ...],
     judge_texts: tuple[str, ...],
+    table_texts: tuple[str, ...],
     measure_text: str,
     convention_text: str,
     by: str,
@@ -90,10 +91,10 @@ def correct(
         raise OptionError("--probability: found it with --by queries, expected --by documents")
     if by == "documents" and cluster_path is not None:
         raise OptionError("--cluster: found it with --by documents, which takes queries as its clusters; expected --by queries")
-    files = JudgeFiles.of(qrels, judge_texts, runs, inputs, output_path, cluster_path, probability_path)
+    files = JudgeFiles.of(qrels, judge_texts, runs, table_texts, inputs, output_path, cluster_path, probability_path)
     convention, watch = options.parse_convention(convention_text), Watch()
     human, labels, systems = files.read(convention, watch)
-    chances = None if probability_path is None else replace(inputs, more_qrels=()).open_qrels(probability_path, convention)
+    chances = inputs.open_judge(probability_path, convention)
     clusters = None if cluster_path is None else read_clusters(cluster_path)
     ranked = list(systems.values())
     sides = [(one, None) for one in ranked] + ([(ranked[0], ranked[1])] if len(ranked) == 2 else [])

@@ -1,7 +1,8 @@
 """Files of `idealrank judge check` and `correct`: judgments of a human and of named judges, and runs."""
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
+from typing import cast
 
 from idealrank.cli import input_options, options
 from idealrank.cli.progress import Watch
@@ -9,6 +10,7 @@ from idealrank.conventions import Convention
 from idealrank.data.qrels import Qrels
 from idealrank.data.run import Run, name_of
 from idealrank.errors import OptionError, shown
+from idealrank.judging import ScaleTable
 
 
 @dataclass(frozen=True)
@@ -23,23 +25,33 @@ class JudgeFiles:
         Paths by name of the judge.
     runs : dict of str to str
         Paths by name of the run.
+    tables : dict of str to ScaleTable
+        Tables of grades, by name of the judge or ``human``.
     inputs : Inputs
         How files are read, and further judgments of the human.
 
     Examples
     --------
-    >>> JudgeFiles.of("human.qrels", ["model=a.qrels", "b.qrels"], ["bm25.run"], input_options.Inputs(), None).judges
+    >>> JudgeFiles.of("human.qrels", ["model=a.qrels", "b.qrels"], ["bm25.run"], [], input_options.Inputs(), None).judges
     {'model': 'a.qrels', 'b': 'b.qrels'}
     """
 
     qrels: str
     judges: dict[str, str]
     runs: dict[str, str]
+    tables: dict[str, ScaleTable]
     inputs: input_options.Inputs
 
     @classmethod
     def of(
-        cls, qrels: str, judges: Sequence[str], runs: Sequence[str], inputs: input_options.Inputs, output: str | None, *others: str | None
+        cls,
+        qrels: str,
+        judges: Sequence[str],
+        runs: Sequence[str],
+        tables: Sequence[str],
+        inputs: input_options.Inputs,
+        output: str | None,
+        *others: str | None,
     ) -> "JudgeFiles":
         """Name the files; a judge without a name has the stem of its file.
 
@@ -51,20 +63,26 @@ class JudgeFiles:
         named = named_texts([text if "=" in text else f"{name_of(text)}={text}" for text in judges], "--judge", "model=model.qrels")
         options.refuse_to_replace(output, (*named.values(), *others))
         input_options.refuse_standard_input_twice(qrels, *inputs.more_qrels, *named.values(), *runs)
-        return cls(qrels, named, dict(zip(input_options.run_names(runs), runs, strict=True)), inputs)
+        found = {name: ScaleTable.of(text) for name, text in named_texts(tables, "--table", "model=0:0,1:2,2:4").items()}
+        stray = next((name for name in found if name not in {"human", *named}), None)
+        if stray is not None:
+            raise OptionError(f"--table {shown(stray)}: expected the name of a judge, or human: {', '.join(named)}")
+        return cls(qrels, named, dict(zip(input_options.run_names(runs), runs, strict=True)), found, inputs)
 
     def read(self, convention: Convention, watch: Watch) -> tuple[Qrels, dict[str, Qrels], dict[str, Run]]:
         """Read the judgments of the human, of each judge, and the runs."""
-        alone = replace(self.inputs, more_qrels=())
 
         def judge(path: str) -> Qrels:
-            return watch.run("judgments", lambda _: alone.open_qrels(path, convention))
+            return cast("Qrels", watch.run("judgments", lambda _: self.inputs.open_judge(path, convention)))
 
         def run(name: str, path: str) -> Run:
             return watch.run(name, lambda _: self.inputs.open_run(path, name, self.qrels))
 
-        human = watch.run("judgments", lambda _: self.inputs.open_qrels(self.qrels, convention))
-        judges = {name: judge(path) for name, path in self.judges.items()}
+        def mapped(name: str, qrels: Qrels) -> Qrels:
+            return self.tables[name].map(qrels, source=name) if name in self.tables else qrels
+
+        human = mapped("human", watch.run("judgments", lambda _: self.inputs.open_qrels(self.qrels, convention)))
+        judges = {name: mapped(name, judge(path)) for name, path in self.judges.items()}
         return human, judges, {name: run(name, path) for name, path in self.runs.items()}
 
 

@@ -6,19 +6,29 @@ from typing import Any
 import click
 import numpy as np
 
+from idealrank.cli.options import MeasureOption
 from idealrank.data.run import name_of
 from idealrank.errors import InputError, OptionError, shown
 from idealrank.io.query_files import read_clusters
 from idealrank.judging import LabelTable
+from idealrank.measures.parse import DEFAULT_MEASURES
 
 Decorator = Callable[[Callable[..., Any]], Callable[..., Any]]
 
 judges: Decorator = click.option(
     "--judge", "judge_texts", metavar="NAME=FILE", multiple=True, required=True, help="Judgments of a judge, under a name; repeat it."
 )
+measure: Decorator = click.option(
+    "-m", "--measure", "measure_text", metavar="MEASURE", default=DEFAULT_MEASURES[0], show_default=True, cls=MeasureOption,
+    help="Measure of the runs.",
+)  # fmt: skip
 scale: Decorator = click.option(
     "--scale", "scale_text", metavar="GRADE,...", default="", help="All grades of the scale, as in 0,1,2,3.  [default: those that occur]"
 )
+tables: Decorator = click.option(
+    "--table", "table_texts", metavar="NAME=FROM:TO,...", multiple=True,
+    help="Table of the grades of a judge, or of human, to a common scale, as in model=0:0,1:2,2:4; repeat it.",
+)  # fmt: skip
 outside: Decorator = click.option(
     "--outside", type=click.Choice(["error", "clip", "drop"]), default="error", show_default=True,
     help="Treatment of a grade outside the scale: refuse it, replace it by the nearest grade, or leave it out; counted.",

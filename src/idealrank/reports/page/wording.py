@@ -13,7 +13,7 @@ from idealrank.measures.measure import Measure
 from idealrank.reports.subject import Subject, leading_pairs
 from idealrank.reports.table.digits import decimals, interval, number
 from idealrank.reports.views.comparison.columns import Shown
-from idealrank.reports.views.comparison.comparison import method_text, numbers_text, pair_lines, verdict_text
+from idealrank.reports.views.comparison.comparison import judge_sentences, method_text, numbers_text, pair_lines, verdict_text
 from idealrank.reports.views.comparison.comparison import sentences as of_pair
 from idealrank.reports.views.comparison.league import headline as of_many
 from idealrank.reports.views.comparison.league import is_many
@@ -126,7 +126,8 @@ def sentences(subject: Subject) -> list[str]:
         return [f"{numbers_text(first, comparison.method, Shown.of(comparison))}.", *rest]
     others = [_of_many(comparison, str(measure)) for measure in subject.measures[1:]]
     unknown = [comparison.reach_unknown] if comparison.reach_unknown else []
-    return [*_of_leading(comparison), *others, *unanswered(comparison.missing), *unknown]
+    judged = judge_sentences(comparison.rows(), Shown.of(comparison))
+    return [*_of_leading(comparison), *others, *judged, *unanswered(comparison.missing), *unknown]
 
 
 def in_plain_words(subject: Subject) -> str:

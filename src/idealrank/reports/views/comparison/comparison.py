@@ -22,6 +22,7 @@ from idealrank.reports.views.conventions import design_phrases, paragraph, unans
 
 _NAME = 14
 _SLICE = 28
+_CONTRADICTED = 6  # sentences on signs
 _DECIDED = "(* decided after correction)"
 
 
@@ -269,7 +270,8 @@ def comparison_parts(
         parts += [pair_table(pair, shown, title=f"{pair.b} against {pair.a}" if several else "", clip=_NAME)]
         parts += [judged_table(pair, shown, clip=_NAME), _rankings(pair, titled=several), _left_out(pair)]
     parts += slice_parts(comparison, shown, with_pairs=with_pairs)
-    parts += [filled(said) for said in [unanswered(comparison.missing), _unknown(comparison)] if many or several]
+    beside = [unanswered(comparison.missing), judge_sentences(comparison.rows(), shown), _unknown(comparison)]
+    parts += [filled(said) for said in beside if many or several]
     measures = [row.measure for row in first.measures.values()]
     method = _method(comparison, letters, with_pairs=with_pairs)
     return [*parts, reach_legend(parts), method, paragraph(comparison.convention, measures)]
@@ -303,6 +305,7 @@ def sentences(comparison: Comparison, pair: Pair, shown: Shown | None = None) ->
     said += [plain] if (plain := plain_sentence(pair)) else []
     if not is_identical(first):
         said.append(f"{pair.b} is better on {first.wins:,}, equal on {first.ties:,} and worse on {first.losses:,} of {_queries(first.n)}.")
+    said += judge_sentences(((pair, row) for row in pair.measures.values()), shown)
     said += [comparison.reach_unknown] if comparison.reach_unknown else reach_sentences(pair, first)
     missing = {name: number for name, number in comparison.missing.items() if name in (pair.a, pair.b)}
     said += [*unanswered(missing), *unchanged(pair.rankings)[:1]]
@@ -341,9 +344,39 @@ def verdict_text(pair: Pair, row: Difference, method: Method) -> str:
         "better": f"{pair.b} is better than {pair.a}",
         "worse": f"{pair.b} is worse than {pair.a}",
         "equivalent": equivalent,
-        "undecided": f"These queries do not show whether {pair.b} is better than {pair.a}",
+        "undecided": f"{_undecided(row)} whether {pair.b} is better than {pair.a}",
         "judgments do not reach": f"The judgments do not reach far enough to say whether {doubted}",
     }[row.verdict]
+
+
+def _undecided(row: Difference) -> str:
+    contradicted = row.judge is not None and row.judge.contradicts
+    return "People and the judge disagree on" if contradicted else "These queries do not show"
+
+
+def judge_sentences(rows: Iterable[tuple[Pair, Difference]], shown: Shown) -> list[str]:
+    """Describe where a judge contradicts people, difference by difference; nothing without a judge.
+
+    Examples
+    --------
+    >>> import idealrank as ir
+    >>> a, b = {f"q{i}": ["x", "y"] for i in range(9)}, {f"q{i}": ["y", "x"] for i in range(9)}
+    >>> people, judge = ({query: {good: 1} for query in a} for good in "xy")
+    >>> found = ir.compare(people, a, b, measures="RR", judge_qrels=judge)
+    >>> judge_sentences(found.rows(), Shown(2, 2, 0.05))[0]
+    'B against A by RR is undecided: people find -0.50 and the judge +0.50 (9 queries), which disagree on the sign.'
+    """
+    held = [(pair, row, row.judge) for pair, row in rows if row.judge is not None]
+    against = [
+        f"{pair.b} against {pair.a} by {row.measure} is undecided: people find {shown.signed(row.difference)} and the judge "
+        f"{shown.signed(judge.difference)} ({_queries(judge.n)}), which disagree on the sign."
+        for pair, row, judge in held
+        if judge.contradicts
+    ]
+    if len(against) > _CONTRADICTED:
+        against[_CONTRADICTED:] = [f"People and the judge disagree on the sign of {len(against) - _CONTRADICTED:,} more differences."]
+    agreed = "The judge contradicts no sign." if len(held) > 1 else "The judge does not contradict the sign."
+    return against or ([agreed] if held else [])
 
 
 def reach_sentences(pair: Pair, row: Difference) -> list[str]:

@@ -10,7 +10,7 @@ from idealrank.analysis.comparison import Comparison, Difference, Pair
 from idealrank.reports.table.cells import Cell, Column, Table, number_cell
 from idealrank.reports.table.forms import as_latex, as_markdown, as_text, markdown_text
 from idealrank.reports.views.comparison.columns import Line, Shown, difference_columns
-from idealrank.reports.views.comparison.comparison import mark_note, method_text, needed_text, verdict_text
+from idealrank.reports.views.comparison.comparison import judge_sentences, mark_note, method_text, needed_text, verdict_text
 from idealrank.reports.views.comparison.league import Letters, Ranked, is_many, league_places, letters_note, ranked_by_all, run_columns
 from idealrank.reports.views.comparison.phrases import plain_sentence
 from idealrank.reports.views.comparison.verdicts import is_identical
@@ -34,7 +34,8 @@ def comparison_markdown(comparison: Comparison, *, every_pair: bool = False, dig
         return above + as_markdown(_league(comparison, digits, letters, intervals=True))
     table = comparison_cells(comparison, digits)
     said = _said(comparison) if len(comparison.pairs) == 1 else []
-    return above + as_markdown(replace(table, notes=[*said, *table.notes, _below(comparison)]))
+    judged = judge_sentences(comparison.rows(), Shown.of(comparison, digits))
+    return above + as_markdown(replace(table, notes=[*said, *judged, *table.notes, _below(comparison)]))
 
 
 def _said(comparison: Comparison) -> list[str]:

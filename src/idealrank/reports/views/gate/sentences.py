@@ -152,9 +152,10 @@ def mark(check: Check) -> str:
     >>> [mark(check) for check in ir.gate(one, one).checks]
     ['passed', 'companion']
     """
+    unreached = "undecided" if check.carried else UNREACHED
     if check.decides:
-        return check.outcome
-    return {"passed": "companion", "failed": "companion, would fail", UNREACHED: f"companion, {UNREACHED}"}[check.outcome]
+        return unreached if check.outcome == UNREACHED else check.outcome
+    return {"passed": "companion", "failed": "companion, would fail", UNREACHED: f"companion, {unreached}"}[check.outcome]
 
 
 def reasons(gated: Gated) -> list[str]:
@@ -188,6 +189,11 @@ def next_step(gated: Gated, shown: Callable[[str], str] = one_line) -> list[str]
     if gated.outcome != UNREACHED:
         return []
     check = unreached(gated)[0]
+    if check.carried:  # the judge alone withholds the answer
+        return [
+            "The run neither passed nor failed (exit code 3 of the command).",
+            "Let people grade again what they and the judge grade differently; 'idealrank judge check' says where that is.",
+        ]
     side = None if check.tipping is None or not check.tipping.own_behind else check.tipping.side
     of = {"a": f" that only {shown(check.baseline)} returns", "b": f" that only {shown(gated.run)} returns", None: ""}[side]
     return [

@@ -153,28 +153,26 @@ def corrected_parts(values: Sequence[CorrectedValue], digits: int | None = None)
     ]  # fmt: skip
     if any(value.against for value in values):
         columns.append(Column("verdict", cell=lambda value: value.verdict))
-    said = list(dict.fromkeys(line for value in values for line in _said(value, places)))
+    said = [line for text in dict.fromkeys(text for value in values for text in _said(value, places)) for line in filled(text)]
     return [[opening], Table.of(columns, values), said, _notes(one)]
 
 
 def _said(value: CorrectedValue, places: int) -> Iterator[str]:
     """Warnings of one row."""
     if value.against and value.human * value.judge_alone < 0:
-        yield from filled(
-            f"{value.title}: the human labels alone say {number(value.human, places, signed=True)}, {value.judge} alone says "
+        yield (
+            f"warning: {value.title}: the human labels alone say {number(value.human, places, signed=True)}, {value.judge} alone says "
             f"{number(value.judge_alone, places, signed=True)}. They disagree about the sign; the judge alone would mislead."
         )
     if not value.shows_variation:
-        yield from filled(
-            f"{value.title}: all {value.n_labelled:,} values of human-labelled {value.by} are equal, which says nothing of their error; "
-            "the interval is none.",
-            "warning: ",
+        yield (
+            f"warning: {value.title}: all {value.n_labelled:,} values of human-labelled {value.by} are equal, which says nothing of their "
+            "error; there is no interval."
         )
     if value.n_partly:
-        yield from filled(
-            f"{value.judge} graded {value.n_partly:,} documents of human-labelled queries that no human graded. They count as unjudged on "
-            "the human's side: label whole queries, or correct by documents (--by documents).",
-            "warning: ",
+        yield (
+            f"warning: {value.judge} graded {value.n_partly:,} documents of human-labelled queries that no human graded. They count as "
+            "unjudged on the human's side: label whole queries, or correct by documents (--by documents)."
         )
 
 

@@ -1,0 +1,78 @@
+"""The difference of two runs under the grades of a judge, held beside that of people: a second opinion on its sign."""
+
+import math
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from idealrank.analysis.comparison.query_table import QueryTable
+from idealrank.errors import IncompatibleError
+from idealrank.evaluation.evaluate import Evaluation
+from idealrank.measures.measure import Measure
+from idealrank.stats.paired_tests import paired_t
+from idealrank.stats.tolerance import ROUNDING
+
+
+@dataclass(frozen=True)
+class JudgeDifference:
+    """One measure of two runs a and b under the grades of a judge, such as a language model.
+
+    Attributes
+    ----------
+    mean_a, mean_b, difference : float
+        Means over the queries of the judge that count for both runs; b - a.
+    p : float
+        Of no difference, two-sided, by the paired t test; NaN for fewer than two queries.
+    n : int
+        Queries; a judge usually has more than people.
+    contradicts : bool
+        Whether the sign is the opposite of that under people's grades.
+
+    Examples
+    --------
+    >>> import idealrank as ir
+    >>> a, b = (ir.evaluate({"p": {"x": 1}, "q": {"x": 1}}, {"p": ["x"], "q": ranking}, "RR") for ranking in (["x"], ["y", "x"]))
+    >>> found = JudgeDifference.of(a, b, "RR", 0.1)
+    >>> found.difference, found.n, found.contradicts
+    (-0.25, 2, True)
+    """
+
+    mean_a: float
+    mean_b: float
+    difference: float
+    p: float
+    n: int
+    contradicts: bool
+
+    @classmethod
+    def of(cls, a: Evaluation, b: Evaluation, measure: str, difference: float) -> "JudgeDifference":
+        """Compare two evaluations by a judge's grades with the difference under people's grades.
+
+        Raises
+        ------
+        IncompatibleError
+            The measure was not evaluated, or no query counts for both runs.
+        """
+        queries = sorted({*a.queries, *b.queries})
+        one, other = (QueryTable.of(side, [_measure(side, measure)], queries) for side in (a, b))
+        both = (one.counted & other.counted)[:, 0]
+        n = int(both.sum())
+        if not n:
+            raise IncompatibleError("judge: found no judged query that counts for both runs, expected some; are ids written alike?")
+        first, second = one.values[both, 0], other.values[both, 0]
+        found = math.fsum(second - first) / n
+        slack = ROUNDING * max(float(np.abs(first).max()), float(np.abs(second).max()))
+        p = float(paired_t(first, second).p) if n > 1 else math.nan
+        contradicts = min(abs(found), abs(difference)) > slack and found * difference < 0
+        return cls(math.fsum(first) / n, math.fsum(second) / n, found, p, n, contradicts)
+
+    def reversed(self) -> "JudgeDifference":
+        """Return the difference a - b; the signs still contradict each other, or do not."""
+        return replace(self, mean_a=self.mean_b, mean_b=self.mean_a, difference=0.0 - self.difference)
+
+
+def _measure(evaluation: Evaluation, text: str) -> Measure:
+    found = next((measure for measure in evaluation.measures if str(measure) == text), None)
+    if found is None:
+        raise IncompatibleError(f"judge: found no values of {text}, expected the measures that are compared")
+    return found

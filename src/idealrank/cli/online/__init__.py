@@ -1,0 +1,1 @@
+"""The commands of `idealrank online`, a file each."""

@@ -1,0 +1,78 @@
+"""`idealrank online interleave`: lists that mix two runs, and the test of what users preferred."""
+
+import json
+from collections.abc import Iterator
+
+import click
+
+from idealrank.api.overlap import overlap
+from idealrank.cli import input_options, options, output
+from idealrank.cli.format_option import Formats
+from idealrank.cli.progress import Watch
+from idealrank.clicks import interleave as interleaved
+from idealrank.clicks import preference
+from idealrank.data.run import Run
+from idealrank.errors import OptionError
+from idealrank.io.click_logs import OUTCOMES, read_columns
+
+_EPILOG = """\
+Examples:
+
+\b
+  A list for each query, with the team that placed each document:
+    idealrank online interleave bm25.run neural.run --seed 1 -o lists.jsonl
+\b
+  What users preferred: columns preference (1 for B, -1 for A, 0 for neither) and user:
+    idealrank online interleave --outcomes outcomes.csv
+
+The verdict is that of a confidence sequence: the test may be looked at every day, and stopped as soon as it is decided. The interval and
+p-value for a test of planned size hold only if the test is looked at once, at the planned size.
+"""
+
+_FORMATS = Formats("A table to read;", table="views.online:preference_parts", json="views.online:preference_json")
+
+
+@click.command(epilog=_EPILOG, short_help="Mix two runs into lists for users, or test what users preferred.")
+@click.argument("runs", nargs=-1, metavar="[RUN_A RUN_B]")
+@click.option("--outcomes", "outcomes_path", metavar="FILE", help="Read outcomes, instead of mixing runs.")
+@click.option(
+    "--method", type=click.Choice(["team-draft", "balanced", "probabilistic"]), default="team-draft", show_default=True, help="Of mixing.",
+)  # fmt: skip
+@click.option("--length", metavar="K", type=click.IntRange(1), default=10, show_default=True, help="Length of the lists.")
+@click.option("--seed", metavar="N", type=click.IntRange(0), default=0, show_default=True, help="Random seed: another one for each user.")
+@click.option("--confidence", metavar="LEVEL", type=click.FloatRange(0, 1, min_open=True, max_open=True), default=0.95, show_default=True,
+              help="Confidence level of the test.")  # fmt: skip
+@_FORMATS.option
+@options.output
+@options.run_inputs
+def interleave(
+    *, runs: tuple[str, ...], outcomes_path: str | None, method: str, length: int, seed: int, confidence: float, layout: str,
+    output_path: str | None, inputs: input_options.Inputs,
+) -> None:  # fmt: skip
+    """Mix RUN_A and RUN_B into one list for each query, as JSON lines; or test the outcomes of such lists."""
+    options.refuse_to_replace(output_path, (outcomes_path,))
+    watch = Watch()
+    if outcomes_path is not None:
+        if runs:
+            raise OptionError(f"--outcomes: found {len(runs)} runs besides, expected none")
+        found = watch.run("outcomes", lambda _: read_columns(outcomes_path, OUTCOMES))
+        _FORMATS.write(layout, output_path, preference(found["preference"], users=found.get("user"), confidence=confidence))
+        return
+    if len(runs) != 2:
+        raise OptionError(f"found {len(runs)} runs, expected RUN_A and RUN_B, or --outcomes FILE")
+    names = input_options.run_names(runs)
+
+    def read(name: str, path: str) -> Run:
+        return watch.run(name, lambda _: inputs.open_run(path, name, ""))
+
+    first, second = (read(name, path) for name, path in zip(names, runs, strict=True))
+    output.write(_lines(first, second, method, length, seed), output_path, "json")
+
+
+def _lines(first: Run, second: Run, method: str, length: int, seed: int) -> Iterator[str]:
+    """A list for each query that both runs answer; the seed of a query does not depend on the documents of others."""
+    for number, query in enumerate(overlap(first, second, "overlap@1").queries):
+        a, b = (run.ranking(query).documents for run in (first, second))
+        found = interleaved(a, b, method=method, length=length, rng=[seed, number])  # type: ignore[arg-type]
+        record = {"query": query, "documents": found.documents, "teams": found.teams, "shares": found.shares, "method": method}
+        yield json.dumps(record, ensure_ascii=False) + "\n"

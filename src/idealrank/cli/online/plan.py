@@ -1,0 +1,55 @@
+"""`idealrank online plan`: sizes of experiments."""
+
+import click
+
+from idealrank.cli import options
+from idealrank.cli.format_option import Formats
+from idealrank.clicks import lists_needed, users_needed
+from idealrank.errors import OptionError
+
+_EPILOG = """\
+Examples:
+
+\b
+  Lists of an interleaving test in which B is to win 52 % of the lists with a preference:
+    idealrank online plan --share 0.52 --ties 0.4
+\b
+  Users of an A/B test of a value with this standard deviation over users:
+    idealrank online plan --sd 1.8 --difference 0.02
+
+Both are for a test of planned size that is looked at once.
+"""
+
+_FORMATS = Formats("A sentence to read;", table="views.online:plan_parts", json="views.online:plan_json")
+
+
+@click.command(epilog=_EPILOG, short_help="Compute how many lists or users an experiment needs.")
+@click.option("--share", metavar="P", type=click.FloatRange(0, 1, min_open=True, max_open=True),
+              help="Share of B among lists with a preference.")  # fmt: skip
+@click.option("--ties", metavar="P", type=click.FloatRange(0, 1, max_open=True), default=0.0, show_default=True, help="Lists without one.")
+@click.option("--sd", metavar="SD", type=click.FloatRange(0, min_open=True), help="Standard deviation of the value over users.")
+@click.option("--difference", metavar="D", type=float, help="Difference that an A/B test is to find.")
+@click.option("--split", metavar="P", type=click.FloatRange(0, 1, min_open=True, max_open=True), default=0.5, show_default=True,
+              help="Share of users in B.")  # fmt: skip
+@click.option("--variance-reduction", "reduction", metavar="P", type=click.FloatRange(0, 1, max_open=True), default=0.0, show_default=True,
+              help="Share of the variance that a covariate explains.")  # fmt: skip
+@click.option("--power", metavar="P", type=click.FloatRange(0, 1, min_open=True, max_open=True), default=0.8, show_default=True,
+              help="Power: probability of finding it.")  # fmt: skip
+@click.option("--confidence", metavar="LEVEL", type=click.FloatRange(0, 1, min_open=True, max_open=True), default=0.95, show_default=True,
+              help="Confidence level.")  # fmt: skip
+@_FORMATS.option
+@options.output
+def plan(
+    *, share: float | None, ties: float, sd: float | None, difference: float | None, split: float, reduction: float, power: float,
+    confidence: float, layout: str, output_path: str | None,
+) -> None:  # fmt: skip
+    """Compute how many lists an interleaving test needs (--share), or how many users an A/B test (--sd and --difference)."""
+    if (share is None) == (sd is None or difference is None):
+        raise OptionError("found neither or both, expected --share, or --sd and --difference")
+    if share is not None:
+        _FORMATS.write(layout, output_path, "lists", lists_needed(share, power=power, confidence=confidence, ties=ties))
+        return
+    assert sd is not None  # noqa: S101  (looked at above)
+    assert difference is not None  # noqa: S101
+    needed = users_needed(sd, difference, split=split, power=power, confidence=confidence, variance_reduction=reduction)
+    _FORMATS.write(layout, output_path, "users", needed)

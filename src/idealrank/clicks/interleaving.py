@@ -1,0 +1,346 @@
+"""Interleaving of two rankings: lists that mix both, credit of clicks, and tests of preference that hold under peeking."""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Literal, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+from scipy.stats import beta as beta_distribution
+from scipy.stats import binom
+
+from idealrank.clicks.logged_rewards import check_confidence
+from idealrank.data.types import FloatArray, IntArray
+from idealrank.errors import InputError, OptionError
+from idealrank.measures.rules import checked
+from idealrank.stats.randomness import RandomLike, generator_of, whole_number
+
+Method: TypeAlias = Literal["team-draft", "balanced", "probabilistic"]
+_SOFTNESS = 3.0  # exponent of ranks in probabilistic interleaving, as in the paper
+
+
+@dataclass(frozen=True)
+class Interleaved:
+    """A list that mixes the rankings A and B.
+
+    Attributes
+    ----------
+    documents : tuple of str
+        The list.
+    teams : tuple of {"A", "B", ""}
+        The ranking that placed each document; empty where both would have placed it next (at the top, as long as they agree).
+    method : {"team-draft", "balanced", "probabilistic"}
+        How it was made.
+    shares : tuple of float
+        Credit of B for a click on each document, from 0 (all to A) to 1; 0.5 for none.
+
+    Examples
+    --------
+    >>> interleave(["a", "b"], ["a", "c"], length=3, rng=1).documents[0]
+    'a'
+    """
+
+    documents: tuple[str, ...]
+    teams: tuple[str, ...]
+    method: Method
+    shares: tuple[float, ...]
+
+    def preference(self, clicks: "Sequence[int] | npt.ArrayLike") -> float:
+        """Preference of one user: 1 for B, -1 for A, 0 for neither.
+
+        Parameters
+        ----------
+        clicks : sequence of 0 and 1, shape (documents,)
+            Whether each document was clicked.
+
+        Examples
+        --------
+        >>> shown = Interleaved(("a", "b"), ("A", "B"), "team-draft", (0.0, 1.0))
+        >>> shown.preference([0, 1]), shown.preference([1, 1])
+        (1.0, 0.0)
+        """
+        clicked = np.asarray(clicks)
+        if clicked.shape != (len(self.documents),) or not np.isin(clicked, (0, 1)).all():
+            raise InputError(f"clicks: found {clicked.tolist()}, expected 0 or 1 for each of the {len(self.documents)} documents")
+        return float(np.sign(((2 * np.array(self.shares) - 1) * clicked).sum()))
+
+
+def interleave(
+    ranking_a: Sequence[str],
+    ranking_b: Sequence[str],
+    *,
+    method: Method = "team-draft",
+    length: int = 10,
+    rng: RandomLike = None,
+) -> Interleaved:
+    """Mix two rankings into one list for one user.
+
+    Parameters
+    ----------
+    ranking_a, ranking_b : sequence of str
+        Documents from the first rank down, each once.
+    method : {"team-draft", "balanced", "probabilistic"}
+        In each round both rankings place their next document, in random order (team-draft); one ranking, drawn once, is always served
+        first (balanced); or each document is drawn from a ranking drawn at random, with probability falling with its rank
+        (probabilistic), and credit is averaged over the rankings that could have placed it.
+    length : int
+        Length of the list.
+    rng : seed or Generator, optional
+        Random numbers: a new state for each user.
+
+    Raises
+    ------
+    InputError
+        A ranking is empty, or has a document twice.
+
+    References
+    ----------
+    Radlinski, Kurup and Joachims (2008), How does clickthrough data reflect retrieval quality?, CIKM. Joachims (2003), Evaluating
+    retrieval performance using clickthrough data. Hofmann, Whiteson and de Rijke (2011), A probabilistic method for inferring
+    preferences from clicks, CIKM.
+
+    Examples
+    --------
+    >>> found = interleave(["a", "b", "c"], ["c", "a", "d"], length=4, rng=2)
+    >>> sorted(found.documents), sorted(found.teams)
+    (['a', 'b', 'c', 'd'], ['A', 'A', 'B', 'B'])
+    """
+    checked("method", method, Method)
+    rankings = [list(map(str, ranking)) for ranking in (ranking_a, ranking_b)]
+    for name, ranking in zip(("ranking_a", "ranking_b"), rankings, strict=True):
+        if not ranking:
+            raise InputError(f"{name}: found no document, expected at least one")
+        if len(set(ranking)) < len(ranking):
+            raise InputError(f"{name}: found {next(one for one in ranking if ranking.count(one) > 1)!r} twice, expected each document once")
+    size, generator = whole_number("length", length), generator_of(rng)
+    if method == "team-draft":
+        return _team_draft(rankings, size, generator)
+    return _balanced(rankings, size, generator) if method == "balanced" else _probabilistic(rankings, size, generator)
+
+
+def _team_draft(rankings: list[list[str]], size: int, rng: np.random.Generator) -> Interleaved:
+    found: list[str] = []
+    teams: list[str] = []
+    taken: set[str] = set()
+    while len(found) < size:
+        before = len(found)
+        first = int(rng.integers(2))
+        for side in (first, 1 - first):
+            following = next((one for one in rankings[side] if one not in taken), None)
+            if following is not None and len(found) < size:
+                found.append(following)
+                taken.add(following)
+                teams.append("AB"[side])
+        if len(found) == before:
+            break
+    return Interleaved(tuple(found), tuple(teams), "team-draft", tuple(float(team == "B") for team in teams))
+
+
+def _balanced(rankings: list[list[str]], size: int, rng: np.random.Generator) -> Interleaved:
+    first = int(rng.integers(2))
+    found: list[str] = []
+    places = [0, 0]
+    while len(found) < size and min(places) < max(map(len, rankings)) and any(p < len(r) for p, r in zip(places, rankings, strict=True)):
+        side = first if places[first] <= places[1 - first] else 1 - first
+        if places[side] < len(rankings[side]):
+            following = rankings[side][places[side]]
+            if following not in found:
+                found.append(following)
+        places[side] += 1
+    ranks = [{one: rank for rank, one in enumerate(ranking)} for ranking in rankings]
+    most = max(map(len, rankings))
+    shares = []
+    for one in found:
+        a, b = (of.get(one, most) for of in ranks)
+        shares.append(0.5 if a == b else float(b < a))
+    teams = tuple("" if share == 0.5 else "AB"[int(share)] for share in shares)
+    return Interleaved(tuple(found), teams, "balanced", tuple(shares))
+
+
+def _probabilistic(rankings: list[list[str]], size: int, rng: np.random.Generator) -> Interleaved:
+    left = [list(ranking) for ranking in rankings]
+    ranks = [{one: rank for rank, one in enumerate(ranking, 1)} for ranking in rankings]
+    found: list[str] = []
+    teams: list[str] = []
+    shares: list[float] = []
+    while len(found) < size and any(left):
+        weights = [np.array([ranks[side][one] ** -_SOFTNESS for one in left[side]]) for side in (0, 1)]
+        side = int(rng.integers(2)) if all(left) else int(not left[0])
+        one = left[side][int(rng.choice(len(left[side]), p=weights[side] / weights[side].sum()))]
+        chances = [weights[other][left[other].index(one)] / weights[other].sum() if one in left[other] else 0.0 for other in (0, 1)]
+        found.append(one)
+        teams.append("AB"[side])
+        shares.append(float(chances[1] / (chances[0] + chances[1])))
+        left = [[other for other in ranking if other != one] for ranking in left]
+    return Interleaved(tuple(found), tuple(teams), "probabilistic", tuple(shares))
+
+
+@dataclass(frozen=True)
+class Preference:
+    """Outcome of an interleaving test.
+
+    Attributes
+    ----------
+    wins_a, wins_b, ties : int
+        Lists (or users) that prefer A, B, or neither.
+    share : float
+        Share of B among the wins; 0.5 without any.
+    interval : tuple of float
+        Of this share: exact (Clopper and Pearson), for a test of planned size.
+    p : float
+        Two-sided p-value of the sign test, for a test of planned size.
+    sequence : tuple of float
+        Of this share: a confidence sequence, which holds at all times at once.
+    p_always : float
+        Always-valid p-value: it holds however often the test is looked at, and whenever it is stopped.
+    confidence : float
+        Confidence level.
+
+    Examples
+    --------
+    >>> found = preference([1, 1, 0, 1, -1, 1])
+    >>> (found.wins_a, found.wins_b, found.ties), found.share
+    ((1, 4, 1), 0.8)
+    """
+
+    wins_a: int
+    wins_b: int
+    ties: int
+    share: float
+    interval: tuple[float, float]
+    p: float
+    sequence: tuple[float, float]
+    p_always: float
+    confidence: float
+
+    @property
+    def verdict(self) -> Literal["B", "A", "undecided"]:
+        """Return the ranking preferred, by the confidence sequence: the test may stop as soon as it is decided."""
+        return "B" if self.sequence[0] > 0.5 else "A" if self.sequence[1] < 0.5 else "undecided"
+
+
+def preference(
+    preferences: "Sequence[float] | npt.ArrayLike", *, users: "Sequence[Any] | npt.ArrayLike | None" = None, confidence: float = 0.95
+) -> Preference:
+    """Test which of two rankings users prefer.
+
+    Parameters
+    ----------
+    preferences : sequence, shape (lists,)
+        Sign of each list: 1 for B, -1 for A, 0 for neither.
+    users : sequence, shape (lists,), optional
+        Whose list it is: the lists of one user count as one, by their majority, since they are not independent.
+    confidence : float
+        Confidence level.
+
+    Raises
+    ------
+    InputError
+        A value is not finite, or lengths differ.
+
+    References
+    ----------
+    Chapelle, Joachims, Radlinski and Yue (2012), Large-scale validation and analysis of interleaved search evaluation, TOIS. Robbins
+    (1970), Statistical methods related to the law of the iterated logarithm: the mixture of binomial likelihood ratios over a uniform
+    distribution, on which the confidence sequence rests.
+
+    Examples
+    --------
+    >>> preference([1] * 30 + [-1] * 5).verdict
+    'B'
+    """
+    check_confidence(confidence)
+    signs = np.sign(np.asarray(preferences, np.float64))
+    if signs.ndim != 1 or not np.isfinite(signs).all():
+        raise InputError(f"preferences: found shape {signs.shape}, expected one finite sign a list")
+    if users is not None:
+        labels = np.asarray(users)
+        if labels.shape != signs.shape:
+            raise InputError(f"users: found shape {labels.shape}, expected one label for each of the {signs.size} lists")
+        codes = np.unique(labels, return_inverse=True)[1].reshape(-1)
+        signs = np.sign(np.bincount(codes, signs))
+    b, a = int((signs > 0).sum()), int((signs < 0).sum())
+    n = a + b
+    tail = (1 - confidence) / 2
+    low = float(beta_distribution.ppf(tail, b, n - b + 1)) if b else 0.0
+    high = float(beta_distribution.ppf(1 - tail, b + 1, n - b)) if b < n else 1.0
+    p = min(1.0, 2 * float(binom.cdf(min(a, b), n, 0.5))) if n else 1.0
+    evidence = _log_mixture(a, b) - n * math.log(0.5)
+    return Preference(
+        a, b, signs.size - n, b / n if n else 0.5, (low, high), p, _sequence(a, b, confidence), math.exp(-max(evidence, 0.0)), confidence
+    )
+
+
+def _log_mixture(a: int, b: int) -> float:
+    """Logarithm of the probability of a sequence of wins, averaged over a uniform share."""
+    return math.lgamma(a + 1) + math.lgamma(b + 1) - math.lgamma(a + b + 2)
+
+
+def _sequence(a: int, b: int, confidence: float) -> tuple[float, float]:
+    """Shares whose likelihood is not too small beside the mixture's."""
+    if a + b == 0:
+        return 0.0, 1.0
+    least = _log_mixture(a, b) + math.log(1 - confidence)
+
+    def likely(share: float) -> bool:
+        above = b * math.log(share) if b else 0.0
+        below = a * math.log1p(-share) if a else 0.0
+        return above + below >= least
+
+    peak = b / (a + b)
+    ends = []
+    for outer in (0.0, 1.0):
+        inside, outside = peak, outer
+        if 0 < outer < 1 and likely(outer):
+            ends.append(outer)
+            continue
+        for _ in range(60):
+            middle = (inside + outside) / 2
+            if 0 < middle < 1 and likely(middle):
+                inside = middle
+            else:
+                outside = middle
+        ends.append(outside if abs(outside - outer) > 1e-12 else outer)
+    return ends[0], ends[1]
+
+
+def lists_needed(share: float, *, power: float = 0.8, confidence: float = 0.95, ties: float = 0.0) -> int:
+    """Number of lists that an interleaving test of planned size needs.
+
+    Parameters
+    ----------
+    share : float
+        Share of B among lists with a preference that is to be found, such as 0.52.
+    power : float
+        Probability of finding it.
+    confidence : float
+        Confidence level of the two-sided sign test.
+    ties : float
+        Share of lists without a preference.
+
+    Examples
+    --------
+    >>> lists_needed(0.6), lists_needed(0.6, ties=0.5)
+    (210, 420)
+    """
+    check_confidence(confidence)
+    if not 0 < share < 1 or share == 0.5:
+        raise OptionError(f"share={share}: expected a number between 0 and 1 other than 0.5")
+    if not 0 < power < 1 or not 0 <= ties < 1:
+        raise OptionError(f"power={power}, ties={ties}: expected power between 0 and 1, and ties from 0 to less than 1")
+    best = max(share, 1 - share)
+    n = 1
+    while _sign_power(np.array([n]), best, confidence)[0] < power:
+        n *= 2
+    sizes = np.arange(max(1, n // 2), n + 1)
+    enough = _sign_power(sizes, best, confidence) >= power
+    # Power goes up and down with the size, as the critical count is whole: take the size from which it stays.
+    first = int(sizes[np.flatnonzero(~enough)[-1] + 1]) if not enough.all() else int(sizes[0])
+    return math.ceil(first / (1 - ties))
+
+
+def _sign_power(sizes: IntArray, share: float, confidence: float) -> FloatArray:
+    critical = binom.isf((1 - confidence) / 2, sizes, 0.5)
+    found: FloatArray = binom.sf(critical, sizes, share)
+    return found

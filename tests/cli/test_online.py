@@ -1,0 +1,77 @@
+"""`idealrank online`: what it prints, and that its errors teach."""
+
+import json
+import shlex
+from collections.abc import Callable
+from pathlib import Path
+
+import click
+import numpy as np
+import pytest
+
+from idealrank.cli.commands.online import COMMANDS as SUBCOMMANDS
+from idealrank.cli.commands.online import online
+from idealrank.clicks import interleave
+from tests.cli.terminal import Said, check_snapshot
+
+Say = Callable[..., Said]
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """A folder with two runs, outcomes of interleaved lists, and rows of an experiment."""
+    for name, order in (("a", "abcd"), ("b", "cbae")):
+        lines = [f"q{query} Q0 {one} {rank} {9 - rank} {name}\n" for query in (1, 2) for rank, one in enumerate(order, 1)]
+        (tmp_path / f"{name}.run").write_text("".join(lines), encoding="utf-8")
+    rng = np.random.default_rng(1)
+    rows = "".join(f"u{user},{sign}\n" for user, sign in zip(range(200), rng.choice([-1, 0, 1], 200, p=[0.2, 0.2, 0.6]), strict=True))
+    (tmp_path / "outcomes.csv").write_text(f"user,preference\n{rows}", encoding="utf-8")
+    values = "".join(f"{'AB'[user % 2]},u{user},{rng.poisson(2 + user % 2)},{rng.integers(3, 6)}\n" for user in range(300))
+    (tmp_path / "experiment.csv").write_text(f"cohort,user,value,denominator\n{values}", encoding="utf-8")
+    (tmp_path / "wrong.csv").write_text("cohort,value\n" + "A,1\nA,2\nA,3\n" * 30 + "B,1\nB,2\n" * 10, encoding="utf-8")
+    (tmp_path / "arms.csv").write_text("cohort,value\nnew,1\nold,2\n", encoding="utf-8")
+    return tmp_path
+
+
+COMMANDS = {
+    "interleave": "online interleave a.run b.run --length 4 --seed 3",
+    "interleave-probabilistic": "online interleave a.run b.run --method probabilistic --length 3",
+    "outcomes": "online interleave --outcomes outcomes.csv",
+    "outcomes-json": "online interleave --outcomes outcomes.csv --format json --confidence 0.9",
+    "ab": "online ab experiment.csv",
+    "ab-json": "online ab experiment.csv --format json",
+    "ab-wrong": "online ab wrong.csv",
+    "plan-lists": "online plan --share 0.52 --ties 0.4",
+    "plan-users": "online plan --sd 1.8 --difference 0.02 --variance-reduction 0.3 --format json",
+    "error-one-run": "online interleave a.run",
+    "error-both": "online interleave a.run b.run --outcomes outcomes.csv",
+    "error-arms": "online ab arms.csv",
+    "error-plan": "online plan --share 0.5",
+    "error-nothing": "online plan",
+}
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_what_online_says(name: str, say: Say, folder: Path) -> None:
+    command = f"idealrank {COMMANDS[name]}"
+
+    said = say(*shlex.split(command)[1:], cwd=folder)
+
+    check_snapshot(f"online-{name}", said.text(command))
+    assert said.code == (2 if name.startswith("error") else 0)
+
+
+def test_the_help_of_the_group_has_the_line_of_each_command() -> None:
+    context = click.Context(online)
+    for name, line in SUBCOMMANDS.items():
+        command = online.get_command(context, name)
+        assert command is not None
+        assert command.short_help == line
+
+
+def test_lists_are_those_of_the_library(say: Say, folder: Path) -> None:
+    lines = say("online", "interleave", "a.run", "b.run", "--length", "4", "--seed", "3", cwd=folder).out.splitlines()
+    for number, line in enumerate(lines):
+        found = interleave(list("abcd"), list("cbae"), length=4, rng=[3, number])
+        record = json.loads(line)
+        assert (record["documents"], record["teams"]) == (list(found.documents), list(found.teams))

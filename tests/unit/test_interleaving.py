@@ -1,0 +1,116 @@
+"""Interleaving: lists and credit by hand, tests of preference against SciPy, and what peeking does to either."""
+
+import math
+from collections import Counter
+from typing import get_args
+
+import numpy as np
+import pytest
+from scipy.stats import binomtest
+
+from idealrank.clicks import Interleaved, interleave, lists_needed, preference
+from idealrank.clicks.interleaving import Method
+from idealrank.errors import InputError, OptionError
+
+
+def test_a_team_draft_gives_every_order_of_captains_its_share() -> None:
+    lists = Counter(interleave(["a", "b", "c"], ["b", "a", "d"], length=4, rng=seed).documents for seed in range(2000))
+    # Round one gives (a, b) or (b, a); then c and d stand in either order, by another draw.
+    assert set(lists) == {("a", "b", "c", "d"), ("a", "b", "d", "c"), ("b", "a", "c", "d"), ("b", "a", "d", "c")}
+    assert all(abs(count - 500) < 100 for count in lists.values())
+
+
+def test_each_round_of_a_team_draft_has_one_document_of_each_team() -> None:
+    for seed in range(50):
+        found = interleave(list("abcdefgh"), list("hgfedcba"), length=8, rng=seed)
+        assert sorted(found.documents) == list("abcdefgh")
+        assert all({found.teams[place], found.teams[place + 1]} == {"A", "B"} for place in range(0, 8, 2))
+
+
+def test_a_list_ends_with_the_documents_that_there_are() -> None:
+    assert set(interleave(["a"], ["a", "b"], length=10, rng=1).documents) == {"a", "b"}
+    for method in get_args(Method):
+        assert set(interleave(["a", "c"], ["a", "b"], length=10, rng=1, method=method).documents) == {"a", "b", "c"}
+
+
+def test_random_clicks_prefer_neither_ranking_in_a_team_draft_and_one_in_a_balanced_list() -> None:
+    """The known fault of balanced interleaving: a ranking that is the other one shifted wins with random clicks."""
+    shifted = ["b", "c", "d", "a"]
+    rng = np.random.default_rng(3)
+
+    def share(method: Method) -> float:
+        signs = []
+        for seed in range(1500):
+            shown = interleave(list("abcd"), shifted, length=4, rng=seed, method=method)
+            clicks = np.zeros(len(shown.documents), int)
+            clicks[rng.integers(clicks.size)] = 1
+            signs.append(shown.preference(clicks))
+        return float(np.mean(np.array(signs) > 0) / np.mean(np.array(signs) != 0))
+
+    assert share("team-draft") == pytest.approx(0.5, abs=0.04)
+    assert share("balanced") == pytest.approx(0.75, abs=0.04)
+
+
+def test_credit_of_probabilistic_interleaving_is_the_chance_that_a_ranking_gave_the_document() -> None:
+    found = interleave(["a", "b"], ["b", "a"], length=2, rng=4, method="probabilistic")
+    first = {"a": (1 / 8) / (1 + 1 / 8), "b": 1 / (1 + 1 / 8)}[found.documents[0]]
+    assert found.shares == pytest.approx((first, 0.5))
+
+
+def test_users_prefer_the_team_of_more_clicks() -> None:
+    shown = Interleaved(("a", "b", "c"), ("A", "B", "A"), "team-draft", (0.0, 1.0, 0.0))
+    assert [shown.preference(clicks) for clicks in ([1, 0, 0], [0, 1, 0], [1, 1, 0], [0, 0, 0], [1, 1, 1])] == [-1, 1, 0, 0, -1]
+    with pytest.raises(InputError, match="expected 0 or 1 for each of the 3 documents"):
+        shown.preference([1, 2, 0])
+
+
+@pytest.mark.parametrize(("a", "b"), [(5, 30), (0, 4), (10, 10), (7, 0), (199, 240)])
+def test_a_test_of_planned_size_is_scipys(a: int, b: int) -> None:
+    found = preference([1] * b + [-1] * a + [0] * 3)
+    expected = binomtest(b, a + b, 0.5)
+    interval = expected.proportion_ci(0.95, "exact")
+    assert found.p == pytest.approx(expected.pvalue, rel=1e-9)
+    assert found.interval == pytest.approx((interval.low, interval.high), abs=1e-9)
+
+
+def test_a_test_that_is_looked_at_again_and_again_keeps_its_level_by_the_sequence_alone() -> None:
+    rng = np.random.default_rng(6)
+    looked, planned = 0, 0
+    for _ in range(100):
+        wins = np.cumsum(rng.random(400) < 0.5)
+        looks = [(size, int(wins[size - 1])) for size in range(20, 401, 20)]
+        found = [preference([1] * b + [-1] * (size - b)) for size, b in looks]
+        looked += any(one.verdict != "undecided" for one in found)
+        planned += any(one.p < 0.05 for one in found)
+    assert looked <= 5
+    assert planned > 12  # what peeking does to the other
+
+
+def test_a_share_is_in_the_sequence_as_long_as_its_likelihood_ratio_is_small() -> None:
+    found = preference([1] * 30 + [-1] * 12)
+    mixture = math.lgamma(13) + math.lgamma(31) - math.lgamma(44)
+    for end in found.sequence:
+        assert mixture - 30 * math.log(end) - 12 * math.log1p(-end) == pytest.approx(math.log(20), abs=1e-6)
+
+
+def test_lists_of_one_user_count_as_one() -> None:
+    found = preference([1, 1, -1, -1, -1], users=["u", "u", "u", "v", "v"])
+    assert (found.wins_a, found.wins_b) == (1, 1)
+
+
+def test_the_size_of_a_test_has_the_power_asked_for() -> None:
+    size = lists_needed(0.55)
+    rng = np.random.default_rng(2)
+    wins = rng.binomial(size, 0.55, 4000)
+    rejected = [binomtest(int(count), size, 0.5).pvalue < 0.05 for count in np.unique(wins)]
+    power = float(np.mean(np.array(rejected)[np.searchsorted(np.unique(wins), wins)]))
+    assert power == pytest.approx(0.8, abs=0.025)
+    with pytest.raises(OptionError, match=r"share=0\.5"):
+        lists_needed(0.5)
+
+
+def test_rankings_that_make_no_sense_are_refused() -> None:
+    with pytest.raises(InputError, match="ranking_b: found 'a' twice"):
+        interleave(["a"], ["a", "a"])
+    with pytest.raises(InputError, match="ranking_a: found no document"):
+        interleave([], ["a"])

@@ -1,0 +1,151 @@
+"""A judge beside people in comparisons and gates: contradicting signs leave the verdict undecided, in every form that says so."""
+
+import csv
+import io
+import json
+import math
+from typing import Any
+
+import pytest
+
+import idealrank as ir
+from idealrank.analysis.comparison.judge_differences import JudgeDifference
+from idealrank.errors import IncompatibleError, InputError
+from idealrank.reports.table.text import parts_text
+from idealrank.reports.views.comparison.comparison import comparison_csv, comparison_json, comparison_parts
+from idealrank.reports.views.comparison.markup import comparison_markdown
+from idealrank.reports.views.gate.gate import gate_json, gate_parts
+
+QUERIES = [f"q{n}" for n in range(12)]
+OLD, NEW = ({query: list(ranking) for query in QUERIES} for ranking in ("xyz", "yxz"))
+PEOPLE = {query: {"x": 2, "y": 0, "z": 1} for query in QUERIES}
+JUDGE = {query: {"x": 0, "y": 2, "z": 1} for query in [*QUERIES, "q98", "q99"]}
+LIKE_PEOPLE = {query: {"x": 3, "y": 1, "z": 0} for query in QUERIES}
+
+
+def test_a_contradicted_sign_leaves_a_comparison_undecided_and_says_why() -> None:
+    alone = ir.compare(PEOPLE, OLD, NEW, measures="nDCG@2")["nDCG@2"]
+    found = ir.compare(PEOPLE, OLD, NEW, measures="nDCG@2", judge_qrels=JUDGE)
+    row = found["nDCG@2"]
+
+    assert (alone.verdict, row.verdict) == ("worse", "undecided")
+    assert (row.difference, row.p, row.interval) == (alone.difference, alone.p, alone.interval)  # people's numbers stay
+    assert row.judge is not None
+    assert row.judge.contradicts
+    assert row.difference < 0 < row.judge.difference
+    said = parts_text(comparison_parts(found))
+    assert "disagree on the sign" in " ".join(said.split())
+    assert "disagree on the sign" in comparison_markdown(found)
+
+
+def test_a_judge_with_the_same_sign_changes_no_verdict() -> None:
+    row = ir.compare(PEOPLE, OLD, NEW, measures="nDCG@2", judge_qrels=LIKE_PEOPLE)["nDCG@2"]
+
+    assert row.verdict == "worse"
+    assert row.judge is not None
+    assert not row.judge.contradicts
+
+
+def test_records_have_the_judge_only_if_there_is_one() -> None:
+    alone, found = (ir.compare(PEOPLE, OLD, NEW, measures="nDCG@2", judge_qrels=judge) for judge in (None, JUDGE))
+
+    record = json.loads("".join(comparison_json(found)))["pairs"][0]["measures"]["nDCG@2"]
+    (row,) = csv.DictReader(io.StringIO("".join(comparison_csv(found))))
+
+    assert "judge" not in json.loads("".join(comparison_json(alone)))["pairs"][0]["measures"]["nDCG@2"]
+    assert record["verdict"] == row["verdict"] == "undecided"
+    assert record["judge"]["contradicts"] is True
+    assert float(row["judge_difference"]) == record["judge"]["difference"] > 0
+    assert record["judge"]["n"] == 14  # two more than people have, which neither run answers
+
+
+def test_a_reversed_difference_keeps_the_contradiction() -> None:
+    row = ir.compare(PEOPLE, OLD, NEW, measures="nDCG@2", judge_qrels=JUDGE)["nDCG@2"]
+
+    turned = row.reversed()
+
+    assert turned.judge is not None
+    assert row.judge is not None
+    assert (turned.judge.difference, turned.judge.contradicts, turned.verdict) == (-row.judge.difference, True, "undecided")
+
+
+def test_several_pairs_name_the_contradicted_one() -> None:
+    third = {query: list("zxy") for query in QUERIES}
+    found = ir.compare(PEOPLE, OLD, NEW, third, measures="nDCG@2", judge_qrels=JUDGE)
+
+    said = " ".join(parts_text(comparison_parts(found)).split())
+
+    assert {row.verdict for _, row in found.rows() if row.judge is not None and row.judge.contradicts} == {"undecided"}
+    assert "run 2 against run 1 by nDCG@2 is undecided" in said
+
+
+def test_evaluations_that_keep_no_run_need_the_evaluations_of_the_judge() -> None:
+    people, judge = ([ir.evaluate(qrels, run, "nDCG@2") for run in (OLD, NEW)] for qrels in (PEOPLE, JUDGE))
+
+    kept = [ir.evaluate(PEOPLE, run, "nDCG@2", keep_unjudged=True) for run in (OLD, NEW)]
+
+    assert ir.compare(*people, judge_qrels=judge)["nDCG@2"].verdict == "undecided"
+    assert ir.compare(*kept, judge_qrels=JUDGE)["nDCG@2"].judge == ir.compare(*people, judge_qrels=judge)["nDCG@2"].judge
+    with pytest.raises(InputError, match="found no judgments and run in it"):
+        ir.compare(*people, judge_qrels=JUDGE)
+    with pytest.raises(IncompatibleError, match="evaluations of 1 runs, expected one for each of 2"):
+        ir.compare(*people, judge_qrels=judge[:1])
+    with pytest.raises(IncompatibleError, match=r"found no values of nDCG@2"):
+        ir.compare(*people, judge_qrels=[ir.evaluate(JUDGE, run, "AP") for run in (OLD, NEW)])
+    with pytest.raises(IncompatibleError, match="found convention lightgbm, expected standard"):
+        ir.compare(*people, judge_qrels=[ir.evaluate(JUDGE, run, "nDCG@2", "lightgbm") for run in (OLD, NEW)])
+
+
+def test_the_judges_p_is_that_of_its_own_t_test() -> None:
+    mixed = {query: {"x": int(n < 5), "y": int(n >= 5)} for n, query in enumerate(QUERIES)}
+    a, b = (ir.evaluate(mixed, run, "RR") for run in (OLD, NEW))
+
+    found = JudgeDifference.of(a, b, "RR", -1.0)
+
+    expected = ir.compare(a, b, test="t")["RR"]
+    assert (found.difference, found.p, found.n) == pytest.approx((expected.difference, expected.p, 12))
+
+
+def test_a_difference_of_rounding_contradicts_nothing() -> None:
+    one = ir.evaluate(PEOPLE, OLD, "RR")
+
+    found = JudgeDifference.of(one, one, "RR", 0.5)
+
+    assert (found.difference, found.contradicts) == (0, False)
+
+
+# --- gates -------------------------------------------------------------------------------------------------------------------
+
+
+def test_a_contradicted_drop_neither_opens_nor_closes_the_gate() -> None:
+    alone = ir.gate(PEOPLE, NEW, OLD, measures="nDCG@2")
+    found = ir.gate(PEOPLE, NEW, OLD, measures="nDCG@2", judge_qrels=JUDGE)
+
+    assert (alone.outcome, found.outcome, found.passed) == ("failed", "judgments do not reach", False)
+    assert "undecided: people find -0.28" in found.reasons[0]
+    assert "disagree on the sign" in " ".join(parts_text(gate_parts(found)).split())
+    assert json.loads(gate_json(found))["checks"][0]["judge"]["contradicts"] is True
+    assert "judge" not in json.loads(gate_json(alone))["checks"][0]
+
+
+def test_a_rise_that_the_judge_calls_a_drop_is_undecided_too() -> None:
+    found = ir.gate(PEOPLE, OLD, NEW, measures="nDCG@2", judge_qrels=JUDGE)
+
+    assert found.outcome == "judgments do not reach"
+
+
+@pytest.mark.parametrize(("policy", "outcome"), [("fail", "failed"), ("pass", "passed"), ("neutral", "judgments do not reach")])
+def test_a_policy_says_what_follows(policy: Any, outcome: str) -> None:
+    assert ir.gate(PEOPLE, NEW, OLD, measures="nDCG@2", judge_qrels=JUDGE, when_unjudged=policy).outcome == outcome
+
+
+def test_signs_that_neither_side_shows_contradict_nothing() -> None:
+    flat = {query: {"x": int(n % 2), "y": int(n % 2 == 0)} for n, query in enumerate(QUERIES)} | {"q0": {"x": 1, "y": 0}, "q2": {"x": 1}}
+    other = {query: {"x": int(n % 2 == 0), "y": int(n % 2)} for n, query in enumerate(QUERIES)} | {"q1": {"x": 0, "y": 1}, "q3": {"y": 1}}
+
+    alone = ir.gate(flat, NEW, OLD, measures="RR")
+    found = ir.gate(flat, NEW, OLD, measures="RR", judge_qrels=other | {"q5": {"y": 1}})
+
+    assert alone.outcome == found.outcome == "passed"
+    assert found.checks[0].judge is not None
+    assert not math.isnan(found.checks[0].judge.p)
