@@ -6,7 +6,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from hypothesis import HealthCheck, settings
+from hypothesis import HealthCheck, Phase, settings
 
 pytest_plugins = ["pytester"]  # runs pytest in pytest, for tests of the plug-in; only the top folder may ask for it
 
@@ -43,8 +43,16 @@ def shared_file(*parts: str) -> Path:
 
 
 # The default run tries the same examples every time, so that a failure belongs to the change at hand. `full` tries more of them
-# (`make test-slow`), and `thorough` looks for new ones.
-settings.register_profile("default", deadline=None, derandomize=True, max_examples=10, suppress_health_check=[HealthCheck.too_slow])
+# (`make test-slow`), and `thorough` looks for new ones. None explains a failure by the lines it runs through: tracing them costs
+# more than the rest where many tests fail on purpose, as those of `check_measure` do.
+settings.register_profile(
+    "default",
+    deadline=None,
+    derandomize=True,
+    max_examples=8,
+    suppress_health_check=[HealthCheck.too_slow],
+    phases=[phase for phase in Phase if phase is not Phase.explain],
+)
 settings.register_profile("full", parent=settings.get_profile("default"), max_examples=25)
 settings.register_profile("thorough", parent=settings.get_profile("default"), derandomize=False, max_examples=3000)
 settings.load_profile("default")

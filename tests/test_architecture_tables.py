@@ -11,13 +11,14 @@ from pathlib import Path
 import click
 import pytest
 
-from idealrank.cli.format_option import FormatOption, Formats
+from idealrank.cli.format_option import FormatOption, Formats, LimitedWriter
 from idealrank.cli.theory.figures import _formats
 from idealrank.errors import OptionError
-from idealrank.reports.table.formats import FIGURE_FORMATS, FORMATS, Format
+from idealrank.reports.table.formats import FIGURE_FORMATS, FORMATS, Format, formats_help
 from tests.contract.commands import commands
 
-REPORTS = Path(__file__).resolve().parents[1] / "src" / "idealrank" / "reports"
+SOURCE = Path(__file__).resolve().parents[1] / "src" / "idealrank"
+REPORTS, COMMANDS = SOURCE / "reports", SOURCE / "cli"
 Sources = Mapping[str, str]
 HOME = {"table/cells.py", "table/text.py"}
 """Where cells are put side by side, by the columns; and where long rows are laid as columns, each headed by its first cell, its name."""
@@ -25,7 +26,11 @@ HOME = {"table/cells.py", "table/text.py"}
 
 def reports() -> dict[str, str]:
     """The source of every module of the reports by its path there."""
-    return {path.relative_to(REPORTS).as_posix(): path.read_text("utf-8") for path in sorted(REPORTS.rglob("*.py"))}
+    return sources_in(REPORTS)
+
+
+def sources_in(folder: Path) -> dict[str, str]:
+    return {path.relative_to(folder).as_posix(): path.read_text("utf-8") for path in sorted(folder.rglob("*.py"))}
 
 
 # --- the rules ---------------------------------------------------------------------------------------------------------------
@@ -149,6 +154,43 @@ def format_faults(offered: Mapping[str, click.Option], registry: Mapping[str, Fo
     return found + [f"no command offers {name}" for name in registry if name not in used]
 
 
+def formats_by_name(sources: Sources) -> list[str]:
+    """Comparisons of a layout with the name of a format: what a format takes is declared beside its writer, or a field of the format."""
+    found = []
+    for name, tree in _others(sources):
+        for node in ast.walk(tree):
+            if isinstance(node, ast.Compare):
+                tested, values = node.left, [node.left, *node.comparators]
+                layout = any(_is_layout(one) for one in values)
+            elif isinstance(node, ast.Match):
+                tested, values = node.subject, [case.pattern for case in node.cases]
+                layout = _is_layout(tested)
+            elif isinstance(node, ast.Subscript | ast.Call):
+                tested = node.slice if isinstance(node, ast.Subscript) else next(iter(node.args), node)
+                values = [node.value if isinstance(node, ast.Subscript) else node.func]
+                layout = _is_layout(tested) and any(isinstance(one, ast.Dict) for value in values for one in ast.walk(value))
+            else:
+                continue
+            texts = {one.value for value in values for one in ast.walk(value) if isinstance(one, ast.Constant)}
+            if layout and texts & FORMATS.keys():
+                found.append(f"{name}:{node.lineno}")
+    return found
+
+
+def _is_layout(node: ast.expr) -> bool:
+    """Whether an expression is a layout, or its name in the registry."""
+    return "layout" in {
+        one.id if isinstance(one, ast.Name) else one.attr for one in ast.walk(node) if isinstance(one, ast.Name | ast.Attribute)
+    }
+
+
+def rows_apart(offered: Mapping[str, click.Option]) -> list[str]:
+    """Commands that offer some flat formats and lack others: they do not come from one writer of rows."""
+    flat = {one.name for one in FORMATS.values() if one.delimiter}
+    choices = {name: set(option.type.choices) for name, option in offered.items() if isinstance(option.type, click.Choice)}
+    return [name for name, found in choices.items() if found & flat and not found >= flat]
+
+
 def _is_written(formats: Formats, choice: str) -> bool:
     try:
         return callable(formats.writer(choice))
@@ -192,7 +234,7 @@ def test_figures_are_drawn_in_every_format_of_the_registry_and_in_no_other() -> 
         (click.Option(["--format"], type=click.Choice(["table"])), "--format is not made of Formats"),
         (option_of(Formats("Text;", table=str), ["table", "xml"]), "xml is not in the registry"),
         (option_of(Formats("Text;", table=str), ["table", "json"]), "nothing writes json"),
-        (option_of(Formats("Text;", table=str, csv="views.store:no_such_writer"), ["table", "csv"]), "nothing writes csv"),
+        (option_of(Formats("Text;", table=str, rows="views.store:no_such_writer"), ["table", "csv"]), "nothing writes csv"),
     ],
 )
 def test_a_planted_fault_of_a_format_is_found(planted: click.Option, fault: str) -> None:
@@ -202,6 +244,67 @@ def test_a_planted_fault_of_a_format_is_found(planted: click.Option, fault: str)
 def test_a_format_that_nothing_offers_is_found() -> None:
     registry = {**FORMATS, "yaml": Format("yaml", "YAML", "programs")}
     assert format_faults(offered(), registry) == ["no command offers yaml"]
+
+
+def test_every_command_that_writes_rows_has_every_flat_format_of_the_registry(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert rows_apart(offered()) == []
+    monkeypatch.setitem(FORMATS, "tsv", Format("tsv", "TSV", "programs", "\t"))
+    apart = rows_apart(offered())
+    assert len(apart) > 10
+    assert "evaluate" in apart
+
+    new = Formats(
+        "Text;", {"json": "with everything", "rows": "with queries"}, table=str, json=str, rows=lambda: [["a", "b\tc"], ["=1", ""]]
+    )
+
+    assert list(new.writers) == ["table", "json", "csv", "tsv"]
+    assert new.help == "Text; JSON with everything, or CSV or TSV with queries, for programs."
+    assert "".join(new.made("csv")) == "a,b\tc\n'=1,\n"
+    assert "".join(new.made("tsv")) == 'a\t"b\tc"\n\'=1\t\n'
+
+
+def test_the_help_says_nothing_of_what_a_format_holds_that_it_was_not_told() -> None:
+    assert (
+        formats_help("Text;", ["table", "json", "csv"], {"json": "with everything"}) == "Text; JSON with everything, or CSV, for programs."
+    )
+
+
+def test_no_command_compares_a_layout_with_the_name_of_a_format() -> None:
+    assert formats_by_name(sources_in(COMMANDS)) == []
+
+
+@pytest.mark.parametrize(
+    "planted",
+    [
+        'shown = 10 if layout == "table" else None',
+        'if "csv" != layout:\n    pass',
+        'if layout in ("json", "csv") and asked:\n    pass',
+        'if FORMATS[layout].name == "trec":\n    pass',
+        'match layout:\n    case "latex":\n        pass',
+        'writer = {"json": str, "csv": repr}[layout]',
+        'writer = {"json": str, "csv": repr}.get(layout)',
+    ],
+)
+def test_a_planted_comparison_with_the_name_of_a_format_is_found(planted: str) -> None:
+    assert formats_by_name({"a.py": planted})
+
+
+def test_properties_of_a_format_and_other_texts_are_no_names_of_formats() -> None:
+    innocent = 'if FORMATS[layout].is_data or aggregate == "text" or layout == path:\n    write(layout, {"table": 1}["table"])'
+    assert formats_by_name({"a.py": innocent}) == []
+
+
+def test_a_format_refuses_what_its_writer_has_no_place_for_and_is_not_given_it() -> None:
+    limits = LimitedWriter(lambda **given: [given], lacks=["command"], refuses={"a_b": "no {title}", "c + d": "found both"})
+    formats = Formats("Text;", table=lambda **given: [given], json=limits)
+
+    assert formats.made("table", command=1, a_b=2, c=3) == [{"command": 1, "a_b": 2, "c": 3}]
+    assert formats.made("json", command=1, a_b=2, c=3) == [{"c": 3}]
+    formats.check("json", command=1, a_b=None, c=3, d=False)
+    for asked, message in (({"a_b": 0}, "--a-b: no JSON"), ({"c": 3, "d": True}, "--c: found both")):
+        formats.check("table", **asked)
+        with pytest.raises(OptionError, match=message):
+            formats.check("json", **asked)
 
 
 def test_a_command_cannot_declare_a_format_that_the_registry_lacks() -> None:

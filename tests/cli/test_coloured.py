@@ -9,11 +9,20 @@ import pytest
 
 from idealrank.cli.colours import as_rich
 from idealrank.reports.table.forms import Cell, Column, Table, as_text
-from tests.cli.terminal import DATA, environment, idealrank
+from tests.cli.terminal import DATA, environment
 from tests.cli.test_terminal import everything_from, posix
+from tests.in_process import run
 
 COMPARE = ("compare", "qrels.txt", "bm25.run", "neural.run", "-m", "nDCG@10,AP", "--test", "t")
 CONTROL = re.compile(rb"\x1b\[[\d;]*m")
+
+
+def in_a_pipe(monkeypatch: pytest.MonkeyPatch) -> str:
+    """What the command says where nothing is a terminal."""
+    monkeypatch.chdir(DATA)
+    code, said, _ = run([*COMPARE], COLUMNS="80")
+    assert code == 0
+    return said
 
 
 def on_terminal(*arguments: str, **changes: str) -> bytes:
@@ -28,12 +37,12 @@ def on_terminal(*arguments: str, **changes: str) -> bytes:
 
 
 @posix
-def test_a_terminal_has_the_lines_of_a_pipe_with_colours() -> None:
+def test_a_terminal_has_the_lines_of_a_pipe_with_colours(monkeypatch: pytest.MonkeyPatch) -> None:
     said = on_terminal(*COMPARE, COLUMNS="100")
 
     assert CONTROL.search(said)
     lines = [line.rstrip() for line in CONTROL.sub(b"", said).decode().splitlines()]
-    assert lines == idealrank(*COMPARE).out.splitlines()
+    assert lines == in_a_pipe(monkeypatch).splitlines()
 
 
 @posix
@@ -45,8 +54,8 @@ def test_a_narrow_terminal_gets_tables_that_fit() -> None:
 
 
 @posix
-@pytest.mark.parametrize("changes", [{"NO_COLOR": "1"}, {"TERM": "dumb"}])
-def test_no_colour_where_nobody_wants_it(changes: dict[str, str]) -> None:
+@pytest.mark.parametrize("changes", [{"NO_COLOR": "1"}, pytest.param({"TERM": "dumb"}, marks=pytest.mark.slow)])
+def test_no_colour_where_nobody_wants_it(changes: dict[str, str], monkeypatch: pytest.MonkeyPatch) -> None:
     master, slave = os.openpty()
     environs = environment(**({"TERM": "xterm"} | changes))
     with subprocess.Popen([sys.executable, "-m", "idealrank", *COMPARE], cwd=DATA, stdout=slave, stderr=subprocess.PIPE, env=environs):
@@ -55,7 +64,7 @@ def test_no_colour_where_nobody_wants_it(changes: dict[str, str]) -> None:
     os.close(master)
 
     assert b"\x1b" not in said
-    assert said.replace(b"\r\n", b"\n").decode() == idealrank(*COMPARE).out
+    assert said.replace(b"\r\n", b"\n").decode() == in_a_pipe(monkeypatch)
 
 
 def test_styles_say_again_what_words_say() -> None:

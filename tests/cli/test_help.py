@@ -13,7 +13,7 @@ import pytest
 
 from idealrank.cli import main
 from tests import in_process
-from tests.cli.terminal import DATA, Said, check_snapshot, environment
+from tests.cli.terminal import DATA, SNAPSHOTS, Said, check_snapshot, environment
 
 Say = Callable[..., Said]
 OWN = (
@@ -31,6 +31,19 @@ OWN = (
     "choose",
     "theory",
 )
+"""Commands whose examples run on the data of these tests."""
+
+STORES = (
+    "history",
+    "show",
+    "diff",
+    "tag",
+    "gc",
+    "sql",
+    "store",
+    *(f"store {name}" for name in ("export", "import", "parquet", "remove", "info")),
+)
+THEORY = ("theory limits", "theory feasible", "theory figures", "theory distinguish")
 
 
 def command_of(name: str) -> click.Command:
@@ -39,14 +52,20 @@ def command_of(name: str) -> click.Command:
     return command
 
 
-@pytest.mark.parametrize("name", ["", *OWN])
+@pytest.mark.parametrize("name", ["", *OWN, *STORES, *THEORY])
 def test_help(name: str, say: Say) -> None:
-    arguments = [*([name] if name else []), "--help"]
+    arguments = [*name.split(), "--help"]
 
     said = say(*arguments)
 
-    check_snapshot(f"help-{name or 'all'}", said.text(f"idealrank {' '.join(arguments)}"))
+    check_snapshot(f"help-{name.replace(' ', '-') or 'all'}", said.text(f"idealrank {' '.join(arguments)}"))
     assert said.code == 0
+
+
+def test_every_snapshot_of_a_help_text_is_checked_here() -> None:
+    kept = {path.stem.removeprefix("help-") for path in SNAPSHOTS.glob("help-*.txt")}
+
+    assert kept == {"all", *(name.replace(" ", "-") for name in (*OWN, *STORES, *THEORY))}
 
 
 @pytest.mark.parametrize("name", main.COMMANDS)
@@ -80,10 +99,11 @@ def examples(text: str) -> list[str]:
 
 
 ALL_EXAMPLES = [example for epilog in (main.cli.epilog, *(command_of(name).epilog for name in OWN)) for example in examples(epilog or "")]
+LONG = ("idealrank theory figures", "idealrank theory distinguish")  # drawings and simulations; other examples of theory are short
 
 
 @pytest.mark.skipif(shutil.which("zcat") is None, reason="an example decompresses with zcat")
-@pytest.mark.parametrize("example", ALL_EXAMPLES)
+@pytest.mark.parametrize("example", [pytest.param(one, marks=pytest.mark.slow if one.startswith(LONG) else ()) for one in ALL_EXAMPLES])
 def test_every_example_of_the_help_runs(example: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     assert len(ALL_EXAMPLES) >= 12
     for path in DATA.iterdir():

@@ -85,10 +85,6 @@ def test_the_ends_of_the_calendar_are_times(since: str, said_of: Say) -> None:
     assert said_of(f"history --since {since}").code == (0 if since < "2" else 2)
 
 
-def test_help(say: Say) -> None:
-    check_snapshot("help-history", say("history", "--help").text("idealrank history --help"))
-
-
 def test_the_csv_has_every_value_to_the_last_digit(example: tuple[Path, list[str]], said_of: Say) -> None:
     found = pd.read_csv(io.StringIO(said_of("history --measure AP --format csv").out), converters=FLOATS)
     one = pd.read_csv(io.StringIO(said_of("history --measure AP --query q2 --format csv").out), converters=FLOATS)

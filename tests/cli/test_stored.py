@@ -45,7 +45,6 @@ COMMANDS = {
     "store-error-export": "store export 7 out.zip",
     "store-error-import": "store import nothing.zip",
 }
-HELPS = ("show", "diff", "tag", "gc", "sql", "store", *(f"store {name}" for name in ("export", "import", "parquet", "remove", "info")))
 
 
 @pytest.fixture(scope="module")
@@ -81,14 +80,6 @@ def test_what_the_commands_say(name: str, said_of: Say) -> None:
 
     check_snapshot(f"stored-{name}", said.text(f"idealrank {COMMANDS[name]} --store results"))
     assert said.code == (2 if "-error-" in name else 0)
-
-
-@pytest.mark.parametrize("name", HELPS)
-def test_help(name: str, say: Say) -> None:
-    said = say(*name.split(), "--help")
-
-    check_snapshot(f"help-{name.replace(' ', '-')}", said.text(f"idealrank {name} --help"))
-    assert said.code == 0
 
 
 def test_show_has_every_value_to_the_last_digit(example: tuple[Path, list[str]], said_of: Say) -> None:

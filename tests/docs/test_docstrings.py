@@ -3,6 +3,7 @@
 import doctest
 import importlib
 import io
+import linecache
 import pkgutil
 from pathlib import Path
 
@@ -19,6 +20,7 @@ MODULES = [module.name for module in pkgutil.walk_packages(idealrank.__path__, "
 def test_the_examples_of_the_module_run(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     module = importlib.import_module(name)
     monkeypatch.chdir(tmp_path)
+    linecache.clearcache()  # each runner asks the disk for all files there, which is a quarter of the time
     said = io.StringIO()
     for example in doctest.DocTestFinder(exclude_empty=True).find(module):
         example.globs.setdefault("np", np)  # NumPy's own documentation takes it for granted too

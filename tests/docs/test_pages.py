@@ -8,7 +8,11 @@ from tests import in_process
 from tests.docs.blocks import ROOT, complaints_of
 
 FOLDERS = [ROOT.glob("*.md"), ROOT.glob("docs/**/*.md"), ROOT.glob("examples/*/*.md")]
-LONG = {"report.md", "from-gate-to-query.md", "which-test.md", "history.md"}  # several reports, simulations, or repositories each
+# Several reports, simulations, repositories or whole searches each.
+LONG = {
+    "choosing-discount-and-cutoff.md", "from-gate-to-query.md", "history.md", "report.md", "robust.md", "what-ndcg-can-tell.md",
+    "which-test.md", "your-own-measure.md",
+}  # fmt: skip
 PAGES = sorted(path for folder in FOLDERS for path in folder if "site" not in path.parts)
 
 

@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Callable, Sequence
+from functools import cache
 
 from idealrank.conventions import Convention
 from idealrank.errors import IdealrankError
@@ -28,8 +29,8 @@ def complaints(golden: Golden, peer: str, version: str, call: str, target: Targe
     differing: dict[Known, bool] = {}
     for record in records:
         known = _known(record)
-        for way, compute in _ways(golden.fixtures[record.fixture], record, target):
-            problem = _check(record, target, compute)
+        for way, values in _ways(golden.fixtures[record.fixture], record, target):
+            problem = _check(record, target, values)
             if known:
                 differing[known] = differing.get(known, False) or bool(problem)
             elif problem:
@@ -42,20 +43,34 @@ def complaints(golden: Golden, peer: str, version: str, call: str, target: Targe
     return lines + stale
 
 
-def _ways(fixture: Fixture, record: Record, target: Target) -> Sequence[tuple[str, Callable[[], Values]]]:
+def _ways(fixture: Fixture, record: Record, target: Target) -> Sequence[tuple[str, Values | IdealrankError]]:
     """The same input as tables of ids and, for peers that take them, as arrays."""
-    measure, convention = target.measure_at(record.cutoff), Convention.of(target.convention)
-    tables = ("tables", lambda: quietly(as_tables, fixture, measure, convention, only_returned=target.arrays))
-    arrays = ("arrays", lambda: quietly(as_arrays, fixture, measure, convention))
-    return [tables, arrays] if target.arrays else [tables]
+    measure, convention = target.measure_at(record.cutoff), target.convention
+    tables = ("tables", _of_tables(fixture, measure, convention, target.arrays))
+    return [tables, ("arrays", _of_arrays(fixture, measure, convention))] if target.arrays else [tables]
 
 
-def _check(record: Record, target: Target, compute: Callable[[], Values]) -> str:
-    """What is different, or nothing."""
+# Many calls of many peers stand for one convention: what it gives is computed once.
+@cache
+def _of_tables(fixture: Fixture, measure: str, convention: str, only_returned: bool) -> Values | IdealrankError:
+    return _or_error(lambda: as_tables(fixture, measure, Convention.of(convention), only_returned=only_returned))
+
+
+@cache
+def _of_arrays(fixture: Fixture, measure: str, convention: str) -> Values | IdealrankError:
+    return _or_error(lambda: as_arrays(fixture, measure, Convention.of(convention)))
+
+
+def _or_error(compute: Callable[[], Values]) -> Values | IdealrankError:
     try:
-        values: Values | IdealrankError = compute()
+        values: Values = quietly(compute)
     except IdealrankError as error:
-        values = error
+        return error
+    return values
+
+
+def _check(record: Record, target: Target, values: Values | IdealrankError) -> str:
+    """What is different, or nothing."""
     if _agrees(record, target, values):
         return ""
     return f"recorded {record.error or record.value} {dict(record.per_query)}, found {values!r}"

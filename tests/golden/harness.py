@@ -18,7 +18,7 @@ Row = tuple[str, float | None, float | None]
 """Document, score (None: judged but not returned), grade (None: returned but not judged)."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Fixture:
     """Queries with their documents in input order."""
 

@@ -52,7 +52,7 @@ def test_less_is_better_turns_the_colours() -> None:
     assert (first["line"], first["column"], first["difference"] > 0) == ("1  run (2)", 2, True)
 
 
-@pytest.mark.parametrize("n_runs", [2, 30, 70])
+@pytest.mark.parametrize("n_runs", [2, 30, pytest.param(70, marks=pytest.mark.slow)])
 def test_the_drawing_stays_on_a_page_whatever_the_names(n_runs: int) -> None:
     pytest.importorskip("vl_convert")
 

@@ -53,7 +53,18 @@ def test_a_bomb_is_refused_at_the_limit(kind: str, tmp_path: Path, monkeypatch: 
 
 
 @pytest.mark.parametrize("kind", PACKERS)
-@pytest.mark.parametrize("size", [0, 1, 1000, MEGABYTE - 1, MEGABYTE, MEGABYTE + 1, 3 * MEGABYTE])
+@pytest.mark.parametrize(
+    "size",
+    [
+        0,
+        1,
+        1000,
+        pytest.param(MEGABYTE - 1, marks=pytest.mark.slow),
+        MEGABYTE,
+        MEGABYTE + 1,
+        pytest.param(3 * MEGABYTE, marks=pytest.mark.slow),
+    ],
+)
 def test_every_byte_of_every_stream_arrives(kind: str, size: int) -> None:
     """Of several streams in one file, with zeros between and after them."""
     first, second = bytes(range(1, 251)) * (size // 250 + 1), b"x" * size

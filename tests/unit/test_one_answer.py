@@ -37,7 +37,7 @@ def agrees(check: Any, row: Any) -> bool:
     return bool(check.p_corrected > 0.025)  # undecided on two sides
 
 
-@pytest.mark.parametrize("seed", PAIRS)
+@pytest.mark.parametrize("seed", [pytest.param(seed, marks=() if seed % 3 == 0 else pytest.mark.slow) for seed in PAIRS])
 def test_every_command_says_the_same_of_one_pair(script: Any, seed: int) -> None:
     asked = script.asked(seed)
     others = {name: answer for name, answer in asked.answers._asdict().items() if name != "gate"}
@@ -47,11 +47,13 @@ def test_every_command_says_the_same_of_one_pair(script: Any, seed: int) -> None
     assert agrees(asked.check, asked.row), asked.answers
 
 
+@pytest.mark.slow
 def test_the_pairs_have_every_verdict(script: Any) -> None:
     verdicts = {script.asked(seed).answers.compare.said for seed in PAIRS}
     assert {"better", "worse", "undecided", "judgments do not reach"} <= verdicts
 
 
+@pytest.mark.slow
 def test_the_page_has_the_table_that_the_script_prints(script: Any) -> None:
     page = (ROOT / "docs" / "concepts" / "one-answer.md").read_text(encoding="utf-8")
     printed = io.StringIO()

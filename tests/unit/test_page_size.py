@@ -63,6 +63,7 @@ def test_ten_thousand_queries_of_ten_runs_and_three_measures_keep_below_two_mega
     assert size > MOST_BYTES - 60_000, "there was room for more rankings"
 
 
+@pytest.mark.slow
 def test_the_page_says_how_many_rankings_it_has_and_how_exact_its_values_are(page):
     assert "the largest differences first, had room on this page" in page
     assert "idealrank explain" in page
@@ -116,10 +117,12 @@ def page_of_long_ids() -> tuple[list[str], str]:
     return queries, page_html(subject_of(queries, long_ids(rng, 1000, 200), rng))
 
 
+@pytest.mark.slow
 def test_random_ids_of_two_hundred_letters_keep_below_two_megabytes(page_of_long_ids):
     assert len(page_of_long_ids[1].encode()) <= MOST_BYTES
 
 
+@pytest.mark.slow
 def test_a_page_says_which_ids_it_shortens_and_names_all_queries_apart(page_of_long_ids):
     queries, page = page_of_long_ids
     data = data_of(page, "data")
@@ -134,6 +137,7 @@ def test_a_page_says_which_ids_it_shortens_and_names_all_queries_apart(page_of_l
         assert query.endswith(tail)
 
 
+@pytest.mark.slow
 def test_links_of_a_page_lead_to_queries_by_their_shortened_ids(page_of_long_ids):
     known = set(data_of(page_of_long_ids[1], "data")["queries"])
     links = re.findall(r'href="#query=([^"]*)"', page_of_long_ids[1])
@@ -142,6 +146,7 @@ def test_links_of_a_page_lead_to_queries_by_their_shortened_ids(page_of_long_ids
     assert {link.replace("%E2%80%A6", "…") for link in links} <= known
 
 
+@pytest.mark.slow
 def test_documents_of_long_ids_leave_room_for_some_rankings(page_of_long_ids):
     assert len(data_of(page_of_long_ids[1], "lists")["lists"]) > 100
 

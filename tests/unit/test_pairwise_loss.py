@@ -17,7 +17,7 @@ from sklearn.metrics import roc_auc_score
 
 import idealrank as ir
 from idealrank.errors import InputError, OptionError
-from tests.conftest import shared_file
+from tests.conftest import examples, shared_file
 from tests.twins import naive_pairwise as naive
 
 TIES = ("half", "strict", "weak")
@@ -50,7 +50,7 @@ def lists(rng: np.random.Generator, kind: str, count: int, longest: int = 7) -> 
 @pytest.mark.parametrize("ties", TIES)
 def test_every_pair(kind: str, ties: str) -> None:
     """The float64 nearest to the sum over all pairs, in fractions: nothing is lost, nothing overflows, and what is exact is known."""
-    for labels, scores in lists(np.random.default_rng(3), kind, 40, 9):
+    for labels, scores in lists(np.random.default_rng(3), kind, examples(50), 9):
         expected = naive.loss(labels.tolist(), scores.tolist(), ties)
         parts = ir.pairwise_loss(labels, scores, ties=ties, decompose=True)
         assert ir.pairwise_loss(labels, scores, ties=ties) == parts.loss == float(expected)

@@ -12,7 +12,7 @@ from markdown_it import MarkdownIt
 import idealrank as ir
 from idealrank.errors import InputError
 from idealrank.reports.table.forms import markdown_text
-from idealrank.reports.table.records import csv_report, csv_row, trec_report
+from idealrank.reports.table.records import delimited, evaluation_rows, trec_report
 from idealrank.reports.views.trec import TrecColumn, trec_eval_report
 
 FORMULAS = ["=1+1", "+cmd|' /C calc'!A0", "-2+3", "@SUM(A1)", "\tx", "\r=1", "\n=1", "\uff1d1", "=", "--", "+1-1", "-1e", "@", "-x"]
@@ -26,18 +26,18 @@ def cells_of(text: str) -> list[str]:
 
 @pytest.mark.parametrize("cell", FORMULAS)
 def test_a_formula_is_a_text_in_csv(cell: str) -> None:
-    assert cells_of(csv_row(["x", cell])) == ["x", f"'{cell}"]
+    assert cells_of("".join(delimited([["x", cell]]))) == ["x", f"'{cell}"]
 
 
 @pytest.mark.parametrize("cell", PLAIN)
 def test_numbers_and_other_texts_of_csv_stay(cell: str) -> None:
-    assert cells_of(csv_row(["x", cell])) == ["x", cell]
+    assert cells_of("".join(delimited([["x", cell]]))) == ["x", cell]
 
 
 def test_every_text_column_of_a_csv_is_held() -> None:
     run = ir.evaluate({"=q": {"d": 1}}, ir.Run({"=q": ["d"]}, name="@run"), ["AP"])
 
-    text = "".join(csv_report([run], per_query=True))
+    text = "".join(delimited(evaluation_rows([run], per_query=True)))
 
     assert text.splitlines()[1].startswith("'@run,'=q,AP,1.0,")
 

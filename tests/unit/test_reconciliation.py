@@ -167,6 +167,7 @@ def test_one_minus_the_value_is_read_when_nothing_else_fits() -> None:
     assert (found.matches[0].reading, found.matches[0].conventions) == ("one minus", ("standard",))
 
 
+@pytest.mark.slow  # as long a search as one that finds nothing
 def test_the_value_of_one_query_is_read_when_nothing_else_fits() -> None:
     evaluation = evaluate(Qrels(GRADES), Run(SCORES), "nDCG", "standard")
     value = evaluation.per_query()["whole"]["nDCG"]
@@ -188,6 +189,7 @@ def test_digits_that_were_cut_off_fit_and_are_told() -> None:
     assert "its digits cut off, not rounded" in str(found)
 
 
+@pytest.mark.slow  # what the command says then is in the default run
 def test_finding_nothing_is_an_answer_with_the_nearest_numbers() -> None:
     found = searched("0.000123456", "nDCG@3")
 

@@ -17,7 +17,7 @@ def tied_lists() -> tuple[np.ndarray, np.ndarray]:
     return rng.integers(0, 4, (n_lists, 7)).astype(np.float64), rng.integers(0, 4, (n_lists, 7)) / 2
 
 
-@pytest.mark.parametrize("cutoff", [1, 3, 7, 10])
+@pytest.mark.parametrize("cutoff", [pytest.param(1, marks=pytest.mark.slow), 3, pytest.param(7, marks=pytest.mark.slow), 10])
 def test_ties_averaged_in_every_block_are_those_of_scikit_learn(tied_lists: tuple[np.ndarray, np.ndarray], cutoff: int) -> None:
     labels, scores = tied_lists
     edges = [0, 1, sums._BLOCK - 1, sums._BLOCK, 2 * sums._BLOCK - 1, 2 * sums._BLOCK, len(labels) - 1]

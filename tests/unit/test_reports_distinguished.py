@@ -6,7 +6,8 @@ import json
 
 import pytest
 
-from idealrank.reports.views.theory import distinguished_csv, distinguished_json, distinguished_table
+from idealrank.reports.table.records import delimited
+from idealrank.reports.views.theory import distinguished_json, distinguished_rows, distinguished_table
 from idealrank.theory import distinguish_many
 
 FOUND = distinguish_many(lambda s: s, lambda s: 0.5, [("log2", None), ("log2", 3)], sizes=range(10, 200, 7), runs=20, rng=1)
@@ -26,7 +27,7 @@ def test_the_table_shows_landmarks_and_says_how_many_lengths_there_are() -> None
 
 def test_json_and_csv_have_every_length_and_the_numbers_of_the_library() -> None:
     record = json.loads(distinguished_json(NAMES, FOUND))
-    rows = list(csv.DictReader(io.StringIO("".join(distinguished_csv(NAMES, FOUND)))))
+    rows = list(csv.DictReader(io.StringIO("".join(delimited(distinguished_rows(NAMES, FOUND))))))
 
     assert record["largest"] == 199
     assert len(rows) == 2 * 28

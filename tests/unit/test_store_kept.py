@@ -238,7 +238,8 @@ def test_gc_removes_leftovers_of_the_dead_after_an_hour(store: Store) -> None:
     assert len(list(folder.iterdir())) == 4
 
 
-def test_gc_waits_for_a_writer_that_has_placed_its_files(store: Store) -> None:
+@pytest.mark.parametrize("times", [2, pytest.param(20, marks=pytest.mark.slow)])
+def test_gc_waits_for_a_writer_that_has_placed_its_files(store: Store, times: int) -> None:
     """Sweepers run all the while that a writer stores the same file again and again and removes it."""
     done = threading.Event()
     swept: list[int] = []
@@ -251,7 +252,7 @@ def test_gc_waits_for_a_writer_that_has_placed_its_files(store: Store) -> None:
     sweeper = threading.Thread(target=sweep)
     sweeper.start()
     try:
-        for _ in range(6):
+        for _ in range(times):
             key = store.add(evaluations()[3])
             same_evaluation(store.evaluation(key).evaluation, evaluations()[3])
             store.remove(key)

@@ -53,7 +53,7 @@ def holds(rows: list[list[str]], kills: int) -> None:
 def test_a_few_kills_lose_nothing() -> None:
     # A kill is a kill on any file system; on one in memory nobody waits for a disk.
     memory = ["--folder", "/dev/shm"] if Path("/dev/shm").is_dir() else []
-    holds(run("--kills", "10", "--each", "5", "--fillings", "4", *memory), kills=10)
+    holds(run("--kills", "4", "--each", "5", "--fillings", "2", *memory), kills=4)
 
 
 @pytest.mark.slow

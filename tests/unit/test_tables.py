@@ -13,6 +13,7 @@ from markdown_it import MarkdownIt
 
 from idealrank.reports.table import forms
 from idealrank.reports.table.forms import Cell, Column, Table
+from idealrank.reports.table.records import delimited
 
 HOSTILE = [
     "a|b",
@@ -198,7 +199,7 @@ def test_csv_and_records_keep_every_digit_and_every_name(found: list[tuple[str, 
     table = Table([Column("run"), Column("AP", "number"), Column("interval", "number")], rows)
 
     records = json.loads(json.dumps(forms.as_records(table)))
-    lines = list(csv.reader(io.StringIO(forms.as_csv(table), newline="")))
+    lines = list(csv.reader(io.StringIO("".join(delimited(forms.as_rows(table))), newline="")))
 
     assert [(one["run"], one["AP"], one["interval"]) for one in records] == [(name, value, [value, 1.0]) for name, value in found]
     assert lines[0] == ["run", "AP", "interval low", "interval high"]

@@ -14,7 +14,7 @@ import pytest
 import idealrank as ir
 from idealrank.measures.facts import facts_of
 from idealrank.measures.user import FunctionMeasure
-from idealrank.reports.table.records import csv_report, json_report, trec_report
+from idealrank.reports.table.records import delimited, evaluation_rows, json_report, trec_report
 from idealrank.reports.views.evaluation import table_report
 from tests.conftest import PYDOCS
 
@@ -113,7 +113,7 @@ def test_it_appears_in_every_output() -> None:
     assert evaluation["own_rr@1"].tolist() == evaluation[own_rr @ 1].tolist() == [0.0, 1.0]
     assert evaluation.per_query()["q1"]["own_rr"] == 0.5
     assert json.loads("".join(json_report([evaluation], per_query=True)))["runs"][0]["queries"]["q2"]["own_rr@1"] == 1.0
-    assert "own_rr@1,0.5," in "".join(csv_report([evaluation]))
+    assert "own_rr@1,0.5," in "".join(delimited(evaluation_rows([evaluation])))
     assert "own_rr                \tall\t0.7500\n" in list(trec_report([evaluation]))
     assert "own_rr@1" in table_report([evaluation], per_query=True)
     assert evaluation.to_frame("polars").columns == ["query", "AP", "own_rr", "own_rr@1"]

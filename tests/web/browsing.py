@@ -57,18 +57,53 @@ def launched() -> "Iterator[Browser]":
             browser.close()
 
 
+class Tabs:
+    """Tabs of one window that go from page to page: a window for each page costs more than most tests of it."""
+
+    def __init__(self, browser: "Browser") -> None:
+        self._browser = browser
+        self._contexts: dict[bool, BrowserContext] = {}
+        self._free: dict[bool, list[Page]] = {True: [], False: []}
+
+    def take(self, *, javascript: bool) -> "Page":
+        """An empty tab, with scripts or without."""
+        if javascript not in self._contexts:
+            self._contexts[javascript] = window(self._browser, java_script_enabled=javascript)
+        free = self._free[javascript]
+        return free.pop() if free else self._contexts[javascript].new_page()
+
+    def has(self, page: "Page") -> bool:
+        """Whether it is one of these tabs, and not a page with a window of its own."""
+        return page.context in self._contexts.values()
+
+    def give_back(self, page: "Page") -> None:
+        """Empty a tab for the next to take it."""
+        page.goto("about:blank")
+        self._free[page.context is self._contexts.get(True)].append(page)
+
+
+def window(browser: "Browser", **options: Any) -> "BrowserContext":
+    """A window of its own, with a clipboard and without a network."""
+    context = browser.new_context(offline=True, permissions=["clipboard-read", "clipboard-write"], **options)
+    context.set_default_timeout(PATIENCE)
+    context.add_init_script(_TELL)
+    return context
+
+
 class Visits:
     """Pages opened from files, without a network; `faults` says what any of them did that no page of ours may do.
 
     Those are: asking for anything that is not in the file, an error of a script, an error or a warning on the console (each breach
-    of the page's own content policy is one), a dialogue, a second window.
+    of the page's own content policy is one), a dialogue, a second window. Without `tabs` each page has a window of its own.
     """
 
-    def __init__(self, browser: "Browser", folder: Path) -> None:
+    def __init__(self, browser: "Browser", folder: Path, tabs: Tabs | None = None) -> None:
         self.faults: list[str] = []
         self.folder = folder
         self._browser = browser
-        self._contexts: list[BrowserContext] = []
+        self._tabs = tabs
+        self._opened: dict[Page, list[tuple[Any, Any]]] = {}  # with what listens to each
+        self._files = 0
 
     def __call__(
         self,
@@ -81,25 +116,19 @@ class Visits:
         reduced_motion: bool = True,
         **options: Any,
     ) -> "Page":
-        """A page of a new context, loaded. `file` may be the text of the page itself; `options` go to Playwright's context.
+        """A page, loaded. `file` may be the text of the page itself; with `options` for Playwright's context it has a window of its own.
 
         Without motion, which a page of ours then leaves out, nothing that a test measures is still on its way.
         """
         path = file if isinstance(file, Path) else self._written(file)
-        context = self._browser.new_context(
-            viewport={"width": size[0], "height": size[1]},
-            color_scheme=scheme,
-            java_script_enabled=javascript,
-            reduced_motion="reduce" if reduced_motion else "no-preference",
-            offline=True,
-            permissions=["clipboard-read", "clipboard-write"],
-            **options,
-        )
-        context.set_default_timeout(PATIENCE)
-        context.add_init_script(_TELL)
-        self._contexts.append(context)
-        page = context.new_page()
-        self._watch(context, page)
+        if self._tabs is None or options:
+            page = window(self._browser, java_script_enabled=javascript, **options).new_page()
+        else:
+            page = self._tabs.take(javascript=javascript)
+        self._opened[page] = self._watch(page)
+        page.set_viewport_size({"width": size[0], "height": size[1]})
+        page.emulate_media(media="screen", color_scheme=scheme, reduced_motion="reduce" if reduced_motion else "no-preference")
+        page.mouse.move(0, 0)
         page.goto(path.resolve().as_uri() + fragment)
         return page
 
@@ -110,11 +139,12 @@ class Visits:
         return page
 
     def _written(self, text: str) -> Path:
-        path = self.folder / f"page-{len(self._contexts)}.html"
+        self._files += 1
+        path = self.folder / f"page-{self._files}.html"
         path.write_text(text, encoding="utf-8")
         return path
 
-    def _watch(self, context: "BrowserContext", page: "Page") -> None:
+    def _watch(self, page: "Page") -> list[tuple[Any, Any]]:
         def asked(request: "Request") -> None:
             if not request.url.startswith(_LOCAL):
                 self.faults.append(f"asked for {request.url}")
@@ -123,16 +153,32 @@ class Visits:
             if message.type in {"error", "warning"}:
                 self.faults.append(f"console {message.type}: {message.text}")
 
-        context.on("request", asked)
-        context.on("page", lambda other: self.faults.append(f"opened another page: {other.url}"))
-        page.on("console", said)
-        page.on("pageerror", lambda error: self.faults.append(f"error of a script: {error}"))
-        page.on("websocket", lambda socket: self.faults.append(f"opened a socket to {socket.url}"))
-        page.on("dialog", lambda dialog: (self.faults.append(f"{dialog.type}: {dialog.message}"), dialog.dismiss()))
+        listeners: list[tuple[Any, Any]] = [
+            ("request", asked),
+            ("console", said),
+            ("popup", lambda other: self.faults.append(f"opened another page: {other.url}")),
+            ("pageerror", lambda error: self.faults.append(f"error of a script: {error}")),
+            ("websocket", lambda socket: self.faults.append(f"opened a socket to {socket.url}")),
+            ("dialog", lambda dialog: (self.faults.append(f"{dialog.type}: {dialog.message}"), dialog.dismiss())),
+        ]
+        for event, listener in listeners:
+            page.on(event, listener)
+        return listeners
+
+    def leave(self, page: "Page") -> None:
+        """Close a page; its tab opens the next, unless the page did wrong."""
+        for event, listener in self._opened.pop(page):
+            page.remove_listener(event, listener)
+        if self._tabs is None or not self._tabs.has(page):
+            page.context.close()
+        elif self.faults:
+            page.close()
+        else:
+            self._tabs.give_back(page)
 
     def close(self) -> None:
-        for context in self._contexts:
-            context.close()
+        for page in list(self._opened):
+            self.leave(page)
 
 
 # What a test may have changed on a page of its own: what the view of a query keeps, what is open, the focus, the theme, the address.
@@ -165,25 +211,25 @@ _AS_NEW = """async () => {
 }"""
 
 
-_KEPT = 4  # pages open at a time: each has Vega, and a process of its own
+_KEPT = 4  # pages open at a time: each has Vega
 
 
 class Shared(Visits):
     """Reports that stay open from test to test, as new for each: to open one costs more than most tests of it."""
 
-    def __init__(self, browser: "Browser", folder: Path) -> None:
-        super().__init__(browser, folder)
-        self._pages: dict[tuple[str, tuple[int, int], Scheme], Page] = {}
+    def __init__(self, browser: "Browser", folder: Path, tabs: Tabs) -> None:
+        super().__init__(browser, folder, tabs)
+        self._pages: dict[tuple[str, tuple[int, int]], Page] = {}
 
     def report(self, file: "str | Path", *, size: tuple[int, int] = DESK, scheme: Scheme = "light", **options: Any) -> "Page":
         """A report without a query, a filter or a choice, at its top."""
         assert not options, "a page of other options is not shared: use visit"
-        key = (str(file), size, scheme)
+        key = (str(file), size)
         page = self._pages.pop(key, None) or super().report(file, size=size, scheme=scheme)
         self._pages[key] = page  # the last to go
         while len(self._pages) > _KEPT:
             longest_unused = next(iter(self._pages))
-            self._pages.pop(longest_unused).context.close()
+            self.leave(self._pages.pop(longest_unused))
         page.bring_to_front()
         page.emulate_media(media="screen", color_scheme=scheme)
         page.mouse.move(0, 0)
@@ -192,10 +238,9 @@ class Shared(Visits):
 
     def forget(self) -> None:
         """Close all: after a fault nobody knows what a page is like."""
+        self._pages.clear()
         self.close()
         self.faults.clear()
-        self._pages.clear()
-        self._contexts.clear()
 
 
 def expect(found: "Locator") -> "LocatorAssertions":

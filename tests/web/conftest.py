@@ -19,11 +19,15 @@ def browser() -> "Iterator[Browser]":
 
 
 @pytest.fixture(scope="session")
-def pages_kept(browser: "Browser", tmp_path_factory: pytest.TempPathFactory) -> Iterator[browsing.Shared]:
+def tabs(browser: "Browser") -> browsing.Tabs:
+    """Shared by all pages that keep the rules."""
+    return browsing.Tabs(browser)
+
+
+@pytest.fixture(scope="session")
+def pages_kept(browser: "Browser", tabs: browsing.Tabs, tmp_path_factory: pytest.TempPathFactory) -> browsing.Shared:
     """What `shared` hands out."""
-    kept = browsing.Shared(browser, tmp_path_factory.mktemp("shared"))
-    yield kept
-    kept.close()
+    return browsing.Shared(browser, tmp_path_factory.mktemp("shared"), tabs)
 
 
 @pytest.fixture
@@ -37,9 +41,9 @@ def shared(pages_kept: browsing.Shared) -> Iterator[browsing.Shared]:
 
 
 @pytest.fixture
-def visits(browser: "Browser", tmp_path: Path) -> Iterator[browsing.Visits]:
+def visits(browser: "Browser", tabs: browsing.Tabs, tmp_path: Path) -> Iterator[browsing.Visits]:
     """Opens pages; what they did wrong is for the test to look at."""
-    opened = browsing.Visits(browser, tmp_path)
+    opened = browsing.Visits(browser, tmp_path, tabs)
     yield opened
     opened.close()
 
@@ -48,4 +52,5 @@ def visits(browser: "Browser", tmp_path: Path) -> Iterator[browsing.Visits]:
 def visit(visits: browsing.Visits) -> Iterator[browsing.Visits]:
     """Opens pages, and fails the test if any did wrong."""
     yield visits
+    visits.close()
     assert not visits.faults, "\n".join(visits.faults)

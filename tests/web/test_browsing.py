@@ -2,10 +2,15 @@
 
 import threading
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 
-from tests.web.browsing import PHONE, Visits, axe, eventually, shot, sideways
+from tests.web.browsing import DESK, PHONE, Tabs, Visits, axe, eventually, shot, sideways
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Browser
 
 POLICY = "<meta http-equiv='Content-Security-Policy' content=\"default-src 'none'; script-src 'unsafe-inline'\">"
 
@@ -44,6 +49,32 @@ def test_what_no_page_may_do_is_noticed(visits: Visits, head: str, deeds: dict[s
     assert eventually(page, missing, lambda found: not found) == []
 
 
+def test_a_second_window_is_noticed(visits: Visits) -> None:
+    page = visits(plain("<a href='about:blank' target='_blank'>elsewhere</a>"))
+
+    page.get_by_role("link").click()
+
+    assert eventually(page, lambda: visits.faults, bool) == ["opened another page: about:blank"]
+
+
+def test_the_next_page_of_a_tab_knows_nothing_of_the_one_before(browser: "Browser", tmp_path: Path) -> None:
+    tabs = Tabs(browser)
+    first, second = Visits(browser, tmp_path, tabs), Visits(browser, tmp_path, tabs)
+    tab = first(plain("<script>window.left = 1; document.cookie = 'left=1';</script>"), size=PHONE, scheme="dark")
+    first.close()
+
+    page = second(plain("<script>console.error('bad')</script>"))
+
+    assert page is tab
+    assert page.evaluate("[window.left, document.cookie, innerWidth, matchMedia('(prefers-color-scheme: dark)').matches]") == [
+        None, "", DESK[0], False,
+    ]  # fmt: skip
+    assert eventually(page, lambda: second.faults, bool) == ["console error: bad"]
+    assert first.faults == []
+    second.close()
+    assert page.is_closed()  # after a fault nobody knows what it is like
+
+
 def test_a_page_that_keeps_to_itself_has_no_faults(visit: Visits) -> None:
     image = "data:image/gif;base64,R0lGODlhAQABAAAAACwAAAAAAQABAAA="
     page = visit(plain(f"<img alt='dot' src='{image}'><script>URL.createObjectURL(new Blob(['x']))</script>"), scheme="dark")
@@ -72,6 +103,7 @@ def test_a_page_reaches_no_server_even_where_one_answers(visits: Visits) -> None
     assert f"asked for {address}" in eventually(page, lambda: visits.faults, bool)
 
 
+@pytest.mark.slow
 def test_axe_says_which_element_keeps_whom_out(visit: Visits) -> None:
     page = visit(plain("<p style='color:#999;background:#fff'>faint</p><button></button>"))
 
@@ -82,12 +114,14 @@ def test_axe_says_which_element_keeps_whom_out(visit: Visits) -> None:
     assert "button-name (critical)" in said
 
 
+@pytest.mark.slow
 def test_a_page_wider_than_a_phone_is_measured(visit: Visits) -> None:
     assert sideways(visit(plain("<div style='width:900px'>wide</div>"), size=PHONE)) > 500
     page = visit(plain("<div style='overflow-x:auto'><div style='width:900px'>wide</div></div>"), size=PHONE)
     assert sideways(page) == 0
 
 
+@pytest.mark.slow
 def test_pictures_are_kept_where_that_is_asked_for(visit: Visits, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("IDEALRANK_SCREENSHOTS", str(visit.folder))
     shot(visit(plain("a page")), "seen")

@@ -39,6 +39,7 @@ def pairs(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return path
 
 
+@pytest.mark.slow
 def test_a_map_of_pairs_is_drawn_offline_and_for_everybody(visit: Visits, pairs: Path) -> None:
     page = drawn(visit(pairs, size=PHONE))
 

@@ -332,7 +332,7 @@ def test_on_paper_there_is_the_query_alone(demo_page: "Page") -> None:
     assert ranking(page, 0).locator(".query-narrow").first.is_visible()
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("scheme", [pytest.param("light", marks=pytest.mark.slow), "dark"])
 def test_everybody_can_use_it(odd_page: "Page", scheme: Scheme) -> None:
     page = opened(odd_page, "q%3Cb%3E", scheme=scheme)
     page.get_by_role("checkbox", name="silent").check()

@@ -19,10 +19,10 @@ EVERY = {"comparison": pages.demo, "three runs": pages.three, "one run": pages.s
     ("kind", "scheme", "size"),
     [
         pytest.param("comparison", "light", DESK, marks=pytest.mark.slow),
-        ("comparison", "dark", PHONE),
+        pytest.param("comparison", "dark", PHONE, marks=pytest.mark.slow),
         pytest.param("three runs", "dark", DESK, marks=pytest.mark.slow),
         pytest.param("one run", "light", PHONE, marks=pytest.mark.slow),
-        pytest.param("gate", "light", PHONE, marks=pytest.mark.slow),
+        ("gate", "dark", PHONE),
     ],
 )
 def test_everybody_can_use_it_and_nobody_scrolls_sideways(shared: Shared, kind: str, scheme: str, size: tuple[int, int]) -> None:
@@ -69,7 +69,7 @@ def test_names_of_runs_cut_no_column_off_on_a_desk(visit: Visits, name: str) -> 
         assert (head.bounding_box() or {})["width"] > 80  # the word stays whole
 
 
-@pytest.mark.parametrize("kind", EVERY)
+@pytest.mark.parametrize("kind", ["comparison", pytest.param("three runs", marks=pytest.mark.slow), "one run", "gate"])
 def test_without_scripts_the_verdict_and_the_tables_are_there(visit: Visits, kind: str) -> None:
     page = visit(EVERY[kind](), javascript=False, size=PHONE)
 
@@ -109,8 +109,8 @@ def test_print_has_everything_but_what_is_clicked(shared: Shared) -> None:
     assert page.pdf(format="A4").startswith(b"%PDF")
 
 
-def test_who_asks_for_little_motion_gets_none(visit: Visits) -> None:
-    page = visit.report(pages.three(), reduced_motion=True)
+def test_who_asks_for_little_motion_gets_none(shared: Shared) -> None:
+    page = shared.report(pages.three())
     moving = page.evaluate(
         """[...document.querySelectorAll('*')].filter(one => {
           const style = getComputedStyle(one);

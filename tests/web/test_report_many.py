@@ -87,6 +87,7 @@ def test_names_that_every_object_has_break_no_plot(shared: Shared) -> None:
         assert name in [text for text, *_ in texts(page, "distribution")]
 
 
+@pytest.mark.slow  # what the pointer says of two runs is in the default run
 def test_the_pointer_tells_the_shares_of_all_runs_by_their_names(shared: Shared) -> None:
     page = drawn(shared.report(pages.twelve()))
     drawing = page.locator("#distribution svg").first

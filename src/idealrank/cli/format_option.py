@@ -1,19 +1,54 @@
 """The option `--format` of a command: which formats it offers, and what writes each."""
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
+from dataclasses import dataclass, field
 from importlib import import_module
-from typing import Any, TypeAlias
+from typing import Any, TypeAlias, TypeVar, cast
 
 import click
 
 from idealrank.cli import output
-from idealrank.reports.table.formats import formats_help
+from idealrank.errors import OptionError
+from idealrank.reports.table.formats import FORMATS, formats_help
 from idealrank.reports.table.text import Part
 
 Written: TypeAlias = str | Iterable[str] | list[Part]
-"""What a writer makes: a text, its pieces, or a report as parts."""
+"""A report in one format: a text, its pieces, or parts."""
 
-Writer: TypeAlias = Callable[..., Written]
+Writer: TypeAlias = Callable[..., Any]
+"""What it makes is `Written`, or for flat formats rows of cells."""
+
+_ROWS = "rows"
+
+
+@dataclass(frozen=True)
+class LimitedWriter:
+    """A writer of a format that has no place for some options of its command.
+
+    Attributes
+    ----------
+    writer : callable or str
+        As `Formats` takes it.
+    lacks : collection of str
+        Options that the writer is not given, and that change nothing.
+    refuses : mapping of str to str
+        Options that are an error with this format, by what was found and expected; ``{title}`` stands for the format. With ``"a + b"`` both
+        together are the error, and the first is blamed. A writer is not given an option that it refuses alone.
+
+    Examples
+    --------
+    >>> formats = Formats("Text;", table=str, json=LimitedWriter(str, refuses={"digits": "{title} has every digit"}))
+    >>> formats.check("table", digits=3)
+    >>> try:
+    ...     formats.check("json", digits=3)
+    ... except OptionError as error:
+    ...     print(error)
+    --digits: JSON has every digit
+    """
+
+    writer: Writer | str
+    lacks: Collection[str] = ()
+    refuses: Mapping[str, str] = field(default_factory=dict)
 
 
 class FormatOption(click.Option):
@@ -25,16 +60,17 @@ class FormatOption(click.Option):
 
 
 class Formats:
-    """The formats of one command, the default first, each with its writer.
+    r"""The formats of one command, the default first, each with its writer.
 
     Parameters
     ----------
     opening : str
         How the help begins: what people get.
     told : mapping of str to str, optional
-        By format what it holds, where that is not the same in all.
-    **writers : callable or str
+        By format what it holds, where that is not the same in all; ``rows`` stands for every flat format.
+    **writers : callable, str or LimitedWriter
         By format; a text names a function of `idealrank.reports` as ``module:function``, which is loaded when the format is asked for.
+        The writer of ``rows`` makes rows of cells, and is that of every flat format of the registry, such as CSV.
 
     Raises
     ------
@@ -46,11 +82,14 @@ class Formats:
     >>> found = Formats("A table to read;", table="views.conventions:conventions_table", json=lambda _: "{}")
     >>> found.help, found.made("json", {})
     ('A table to read; JSON for programs.', '{}')
+    >>> list(Formats("A table to read;", table=str, rows=lambda: [["run", "AP"]]).made("csv"))
+    ['run,AP\n']
     """
 
-    def __init__(self, opening: str, told: Mapping[str, str] | None = None, /, **writers: Writer | str) -> None:
-        self.help = formats_help(opening, writers, told)
-        self.writers = writers
+    def __init__(self, opening: str, told: Mapping[str, str] | None = None, /, **writers: Writer | str | LimitedWriter) -> None:
+        limited = {name: one if isinstance(one, LimitedWriter) else LimitedWriter(one) for name, one in writers.items()}
+        self.writers = _by_format(limited)
+        self.help = formats_help(opening, self.writers, _by_format(told or {}))
 
     def option(self, command: Callable[..., Any]) -> Callable[..., Any]:
         """Give a command the option; it gets the format as `layout`."""
@@ -62,17 +101,51 @@ class Formats:
 
     def writer(self, layout: str) -> Writer:
         """Return the function that writes a format."""
-        found = self.writers[layout]
+        found = self.writers[layout].writer
         if not isinstance(found, str):
             return found
         module, _, name = found.partition(":")
         writer: Writer = getattr(import_module(f"idealrank.reports.{module}"), name)
         return writer
 
+    def takes(self, layout: str, option: str) -> bool:
+        """True if the writer of a format takes an option."""
+        one = self.writers[layout]
+        return option not in one.lacks and option not in one.refuses
+
+    def check(self, layout: str, **options: Any) -> None:
+        """Refuse options that a format has no place for; None and False are not asked for.
+
+        Raises
+        ------
+        OptionError
+            The format refuses one.
+        """
+        asked = {name for name, value in options.items() if value is not None and value is not False}
+        for names, reason in self.writers[layout].refuses.items():
+            first, *others = names.split(" + ")
+            if asked.issuperset([first, *others]):
+                raise OptionError(f"--{first.replace('_', '-')}: {reason.format(title=FORMATS[layout].title)}")
+
     def made(self, layout: str, *args: Any, **options: Any) -> Written:
         """A report in a format, of what its writer takes."""
-        return self.writer(layout)(*args, **options)
+        taken = {name: value for name, value in options.items() if self.takes(layout, name)}
+        written, delimiter = self.writer(layout)(*args, **taken), FORMATS[layout].delimiter
+        if not delimiter:
+            return cast("Written", written)
+        from idealrank.reports.table.records import delimited  # noqa: PLC0415  (NumPy; not for the help)
+
+        return delimited(written, delimiter)
 
     def write(self, layout: str, path: str | None, *args: Any, **options: Any) -> None:
         """Make it and write it to a file, or to standard output."""
         output.write_report(self.made(layout, *args, **options), path, layout)
+
+
+_Of = TypeVar("_Of")
+
+
+def _by_format(given: Mapping[str, _Of]) -> dict[str, _Of]:
+    """By format, with every flat format in the place of rows."""
+    flat = [one.name for one in FORMATS.values() if one.delimiter]
+    return {name: one for key, one in given.items() for name in (flat if key == _ROWS else [key])}

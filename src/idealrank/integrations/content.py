@@ -20,8 +20,8 @@ from idealrank.api.report import report
 from idealrank.conventions import Convention
 from idealrank.errors import IdealrankWarning, MissingExtraError, OptionError
 from idealrank.evaluation.evaluate import Evaluation
-from idealrank.reports.table.records import csv_report, json_report
-from idealrank.reports.views.comparison.comparison import comparison_csv, comparison_json
+from idealrank.reports.table.records import delimited, evaluation_rows, json_report
+from idealrank.reports.views.comparison.comparison import comparison_json, comparison_rows
 from idealrank.reports.views.gate.gate import gate_json, gate_text
 from idealrank.version import __version__
 
@@ -239,7 +239,7 @@ def _of_comparison(comparison: Comparison, evaluations: Sequence[Evaluation]) ->
         },
         files={
             "comparison.json": "".join(comparison_json(comparison)),
-            "comparison.csv": "".join(comparison_csv(comparison)),
+            "comparison.csv": "".join(delimited(comparison_rows(comparison))),
             **_tables(evaluations),
         },
         columns=columns_of(evaluations),
@@ -302,6 +302,6 @@ def _finite(metrics: Mapping[str, float]) -> dict[str, float]:
 def _tables(evaluations: Sequence[Evaluation]) -> dict[str, Any]:
     if not evaluations:
         return {}
-    found: dict[str, str | bytes] = {"per_query.csv": "".join(csv_report(evaluations, per_query=True))}
+    found: dict[str, str | bytes] = {"per_query.csv": "".join(delimited(evaluation_rows(evaluations, per_query=True)))}
     packed = parquet(columns_of(evaluations))
     return found if packed is None else found | {"per_query.parquet": packed}

@@ -30,7 +30,7 @@ from idealrank.measures.facts import example_of
 from idealrank.measures.measure import Measure
 from idealrank.measures.parse import parse_measure
 from idealrank.measures.spellings import SPELLINGS
-from idealrank.reports.table.records import csv_report, json_report, trec_report
+from idealrank.reports.table.records import delimited, evaluation_rows, json_report, trec_report
 from idealrank.reports.views.evaluation import table_report
 from idealrank.testing.strategies import DOCUMENTS, QUERIES, SCORES, Grades, Scores, missing_facts, option_values
 
@@ -287,7 +287,7 @@ def _differs_on_arrays(measure: Measure, case: Case) -> str:
 def _is_not_shown(measure: Measure, case: Case) -> str:
     evaluation = evaluated(measure, case.qrels, case.run, case.convention)
     text, means = str(measure), json.loads("".join(json_report([evaluation])))["runs"][0]["mean"]
-    outputs = {"table": table_report([evaluation]), "CSV": "".join(csv_report([evaluation])), "JSON": " ".join(means)}
+    outputs = {"table": table_report([evaluation]), "CSV": "".join(delimited(evaluation_rows([evaluation]))), "JSON": " ".join(means)}
     missing = [name for name, said in outputs.items() if text.replace('"', '""') not in said]
     if measure.trec_name not in "".join(trec_report([evaluation])):
         missing.append("trec")

@@ -1,5 +1,6 @@
 """Comparison of runs: difference, confidence, verdict, and reach of the judgments."""
 
+from idealrank.analysis.comparison.difference_rows import DifferenceRow
 from idealrank.analysis.comparison.differences import Comparison, Difference, Method, Pair
 from idealrank.analysis.comparison.procedure import compare
 from idealrank.analysis.comparison.query_table import with_companions
@@ -10,6 +11,7 @@ from idealrank.analysis.comparison.standings import Groups, RunMean, SliceMeans,
 __all__ = [
     "Comparison",
     "Difference",
+    "DifferenceRow",
     "Groups",
     "Method",
     "Pair",

@@ -2,14 +2,15 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
-from typing import Any, Literal, TypeAlias, TypeVar
+from typing import Any, ClassVar, Self, TypeVar
 
 from idealrank._lazy import repr_html
+from idealrank.analysis.comparison.difference_rows import NEGATED, DifferenceRow, swapped
 from idealrank.analysis.comparison.judge_differences import JudgeDifference
 from idealrank.analysis.comparison.places import NO_RANKINGS
 from idealrank.analysis.comparison.ranking_overlaps import Rankings
 from idealrank.analysis.comparison.requirements import WithWarnings
-from idealrank.analysis.comparison.slice_differences import Slices, opposite, reversed_interval
+from idealrank.analysis.comparison.slice_differences import Slices
 from idealrank.analysis.comparison.standings import Groups, RunMean, groups_of
 from idealrank.analysis.comparison.tipping import Tipping
 from idealrank.conventions import Convention
@@ -17,8 +18,6 @@ from idealrank.data.interchange import finite, frame_of
 from idealrank.errors import IncompatibleError, OptionError
 from idealrank.evaluation.evaluate import Evaluation
 from idealrank.measures.parse import MeasureLike, parse_measure
-
-Verdict: TypeAlias = Literal["better", "worse", "equivalent", "undecided", "judgments do not reach"]
 
 TOO_SHORT = "lists too short to condense"
 NOT_LOOKED = "how far the judgments reach was not computed"
@@ -49,8 +48,11 @@ def by_measure(rows: Mapping[str, Row], measure: MeasureLike) -> Row:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Difference:
+class Difference(DifferenceRow):
     """One measure of two runs a and b on the same queries; every difference is b - a.
+
+    Has the fields of `DifferenceRow`, too. All intervals of a family hold at once at `level`, and where the verdict is ``judgments do not
+    reach``, `tipping` says why: as many unjudged documents as is likely, being relevant, would undo the difference.
 
     Attributes
     ----------
@@ -58,42 +60,20 @@ class Difference:
         Text of the measure.
     direction : int
         1 where higher values are better, -1 where lower ones are.
-    mean_a, mean_b, difference : float
-        Means over the `n` queries, weighted where weights were given.
-    interval : tuple of float
-        Of what `about` says, by the test that gave `p_corrected`: it excludes "no difference" where ``p_corrected <= 1 - level``, and
-        all intervals of a family hold at once at `level`. An end is infinite where there are too few queries; NaN where the test has
-        no interval.
-    about : str
-        "mean difference", "pseudo-median of the differences" (Wilcoxon) or "share of wins among the queries that differ" (signs).
     level : float
         Method of the interval.
-    p, p_corrected : float
-        Of no difference, two-sided; and after the correction over the family. The verdict uses the second.
     p_equivalence : float or None
-        Of a difference of the margin or more, corrected likewise; None without a margin.
-    verdict : {"better", "worse", "equivalent", "undecided", "judgments do not reach"}
-        About b. Equivalent comes before better and worse: the margin says which differences do not matter. ``judgments do not reach``
-        takes the place of these three where as many unjudged documents as is likely, being relevant, would undo them; see `tipping`.
-    effect, sd_difference : float
-        d_z, the difference over the standard deviation of the differences; and that deviation.
-    wins, ties, losses : int
-        Number of queries on which b is better than, equal to and worse than a.
-    n, excluded_queries, identical_queries : int
-        Queries compared; those left out since they are not scored in both runs; those on which every measure compared is equal.
-    detectable : float
-        The smallest true difference that this set finds with a chance of 0.8, whatever the rest of the family says, by the power of
-        the t test; infinite where the test cannot find any with so few queries, NaN where nothing varies.
+        Of a difference of the margin or more, corrected as `p_corrected` is; None without a margin.
+    excluded_queries, identical_queries : int
+        Queries left out since they are not scored in both runs; those on which every measure compared is equal.
     queries_needed : int or None
-        Where undecided: how many such queries would find the observed difference, if it is the true one, with that chance.
+        Where undecided: how many such queries would find the observed difference, if it is the true one, with a chance of 0.8.
     unjudged_a, unjudged_b : float or None
         Share without a judgment of the documents returned, as `Coverage.unjudged_share`; None where it was not measured.
     difference_judged : float or None
         The difference where documents without a judgment are taken out of both runs; None where it was not measured.
     judged_reason : str or None
         Why there is no `difference_judged` although documents are unjudged: lists no longer than the cutoff cannot close up.
-    family : str
-        Tests that were corrected together: ``primary measure`` or ``companions``.
     tipping : Tipping or None
         Share of unjudged documents that would have to be relevant for the difference to go or to turn; None where it is not known.
     tipping_reason : str or None
@@ -112,32 +92,20 @@ class Difference:
     (0.5, (0.5, 0.5), 0.03125, 'better')
     """
 
+    _AFTER: ClassVar[Mapping[str, str]] = {
+        "direction": "", "level": "about", "p_equivalence": "p_corrected", "queries_needed": "detectable",
+    }  # fmt: skip
+
     measure: str
     direction: int
-    mean_a: float
-    mean_b: float
-    difference: float
-    interval: tuple[float, float]
-    about: str
     level: float
-    p: float
-    p_corrected: float
     p_equivalence: float | None
-    verdict: Verdict
-    effect: float
-    sd_difference: float
-    wins: int
-    ties: int
-    losses: int
-    n: int
-    detectable: float
     queries_needed: int | None
-    family: str
     excluded_queries: int = 0
     identical_queries: int = 0
-    unjudged_a: float | None = None
-    unjudged_b: float | None = None
-    difference_judged: float | None = None
+    unjudged_a: float | None = field(default=None, metadata=swapped("unjudged_b"))
+    unjudged_b: float | None = field(default=None, metadata=swapped("unjudged_a"))
+    difference_judged: float | None = field(default=None, metadata=NEGATED)
     judged_reason: str | None = None
     tipping: Tipping | None = None
     tipping_reason: str | None = NOT_LOOKED
@@ -151,14 +119,12 @@ class Difference:
 
     def as_dict(self) -> dict[str, Any]:
         """Everything but the measure by name; None for what is not finite; slices and the judge, where there are any."""
-        whole = asdict(replace(self, slices=None))
-        found: dict[str, Any] = {name: finite(value) for name, value in whole.items() if name not in ("measure", "slices")}
-        found["interval"] = [finite(end) for end in self.interval]
+        found = {name: value for name, value in replace(self, slices=None).record().items() if name not in ("measure", "slices")}
         if self.judge is None:
             del found["judge"]
         return found if self.slices is None else found | {"slices": self.slices.by_name()}
 
-    def reversed(self) -> "Difference":
+    def reversed(self) -> Self:
         """Return the difference a - b; two-sided tests do not change.
 
         Examples
@@ -168,14 +134,13 @@ class Difference:
         >>> (found := ir.compare(a, b)["RR"].reversed()).difference, found.wins
         (0.25, 1)
         """
-        judged, tipping = self.difference_judged, self.tipping
+        slices, tipping = self.slices, self.tipping
         return replace(
-            self, mean_a=self.mean_b, mean_b=self.mean_a, difference=0.0 - self.difference,
-            interval=reversed_interval(self.interval, self.about), verdict=opposite(self.verdict), effect=0.0 - self.effect,
-            wins=self.losses, losses=self.wins, unjudged_a=self.unjudged_b, unjudged_b=self.unjudged_a,
-            difference_judged=None if judged is None else 0.0 - judged, slices=None if self.slices is None else self.slices.reversed(),
-            tipping=None if tipping is None else tipping.reversed(), judge=None if self.judge is None else self.judge.reversed(),
-        )  # fmt: skip
+            super().reversed(),
+            slices=None if slices is None else slices.reversed(),
+            tipping=None if tipping is None else tipping.reversed(),
+            judge=None if self.judge is None else self.judge.reversed(),
+        )
 
 
 @dataclass(frozen=True)

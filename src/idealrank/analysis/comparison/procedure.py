@@ -9,7 +9,7 @@ from itertools import combinations
 
 import numpy as np
 
-from idealrank.analysis.comparison.differences import TOO_SHORT, Comparison, Difference, Method, Pair, Verdict, distinct
+from idealrank.analysis.comparison.differences import TOO_SHORT, Comparison, Difference, Method, Pair, distinct
 from idealrank.analysis.comparison.families import (
     COMPANION_SLICES,
     COMPANIONS,
@@ -22,7 +22,6 @@ from idealrank.analysis.comparison.families import (
     Hypothesis,
     corrected,
     name_of,
-    side_of,
 )
 from idealrank.analysis.comparison.query_table import (
     Judgedness,
@@ -44,7 +43,7 @@ from idealrank.errors import Advised, IdealrankWarning, OptionError
 from idealrank.evaluation.evaluate import Evaluation
 from idealrank.measures.measure import Measure
 from idealrank.measures.parse import MeasureLike
-from idealrank.stats.comparison import POWER, RESAMPLES, Plan, TestName, needed_by, visible_by
+from idealrank.stats.comparison import POWER, RESAMPLES, Plan, TestName, needed_by
 from idealrank.stats.design import Design
 from idealrank.stats.intervals import mean_interval
 from idealrank.stats.randomness import RandomLike, whole_number
@@ -328,12 +327,6 @@ def carried(row: Difference, tipping: Tipping | str) -> Difference:
     return replace(row, tipping=tipping, tipping_reason=None, verdict="judgments do not reach" if uncarried else row.verdict)
 
 
-def _verdict(one: Corrected, direction: int, alpha: float) -> Verdict:
-    if one.equivalence is not None and one.equivalence <= alpha:
-        return "equivalent"
-    return side_of(one.found, direction, one.p, alpha)
-
-
 def difference_of(measure: Measure, corrected: Corrected, plan: Plan) -> Difference:
     """One row of a comparison: what was found, what the correction makes of it, and the verdict.
 
@@ -354,28 +347,16 @@ def difference_of(measure: Measure, corrected: Corrected, plan: Plan) -> Differe
     >>> difference_of(RR(), one, Plan()).verdict
     'better'
     """
-    up, one = measure.direction > 0, corrected.found
-    verdict = _verdict(corrected, measure.direction, plan.alpha)
-    return Difference(
+    row = Difference.of(
+        corrected,
+        plan,
+        measure.direction,
         measure=str(measure),
         direction=measure.direction,
-        mean_a=one.mean_a,
-        mean_b=one.mean_b,
-        difference=one.difference,
-        interval=(one.low, one.high),
-        about=one.about,
         level=plan.level,
-        p=one.p,
-        p_corrected=corrected.p,
         p_equivalence=corrected.equivalence,
-        verdict=verdict,
-        effect=one.effect,
-        sd_difference=one.sd,
-        wins=one.wins if up else one.losses,
-        ties=one.ties,
-        losses=one.losses if up else one.wins,
-        n=one.n,
-        detectable=visible_by(one, plan, corrected.alpha) if corrected.alpha else math.inf,
-        queries_needed=needed_by(one, plan, corrected.alpha) if verdict == "undecided" and corrected.alpha else None,
+        queries_needed=None,
         family=PRIMARY,
     )
+    undecided = row.verdict == "undecided" and corrected.alpha
+    return replace(row, queries_needed=needed_by(corrected.found, plan, corrected.alpha)) if undecided else row

@@ -5,15 +5,16 @@ Head, torso and tail are slices by thirds of the traffic.
 
 import math
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass, field, replace
 from functools import partial
 from itertools import groupby
 from numbers import Integral
-from typing import Any, Literal, TypeAlias, TypeVar, cast
+from typing import Any, ClassVar, Literal, TypeAlias
 
 import numpy as np
 
 from idealrank._lazy import repr_html
+from idealrank.analysis.comparison.difference_rows import NEGATED, DifferenceRow
 from idealrank.analysis.comparison.families import (
     COMPANION_SLICES,
     SLICES,
@@ -23,100 +24,48 @@ from idealrank.analysis.comparison.families import (
     Side,
     corrected,
     name_of,
-    side_of,
 )
 from idealrank.analysis.comparison.query_table import QueryTable, design_by_query, restricted, seed_from
-from idealrank.data.interchange import by_query, finite
+from idealrank.data.interchange import by_query
 from idealrank.data.types import BoolArray, IntArray
 from idealrank.errors import InputError
-from idealrank.stats.comparison import Plan, TestName, visible_by
+from idealrank.stats.comparison import Plan, TestName
 from idealrank.stats.design import Design
 from idealrank.stats.randomness import RandomLike
 
 _FIRST = ("a", "b", "measure")
 _SAME = (*_FIRST, "direction", "level")  # in the record of a slice as in that of all queries
-_OPPOSITE = {"better": "worse", "worse": "better"}
-
-_Word = TypeVar("_Word", bound=str)
-
-
-def opposite(verdict: _Word) -> _Word:
-    """The verdict on a against b, from that on b against a."""
-    return cast("_Word", _OPPOSITE.get(verdict, verdict))
-
-
-def reversed_interval(interval: tuple[float, float], about: str) -> tuple[float, float]:
-    """The interval for a - b; the share of wins of one run is that of losses of the other."""
-    whole = 1.0 if about.startswith("share of wins") else 0.0
-    return whole - interval[1], whole - interval[0]
 
 
 @dataclass(frozen=True, kw_only=True)
-class Slice:
+class Slice(DifferenceRow):
     """One slice of the queries; every difference is b - a.
+
+    Has the fields of `DifferenceRow`, too. All slices were corrected together, so `detectable` is beside so many tests. The verdict is
+    never ``equivalent``, and never ``judgments do not reach`` in what `slices` returns, which knows values alone.
 
     Attributes
     ----------
     name : str
         Its category.
-    n : int
-        Queries in it that count in both runs.
-    mean_a, mean_b, difference : float
-        Means over these, weighted where weights were given.
-    interval : tuple of float
-        Of what `about` says, by the test behind `p_corrected`: all intervals of a family of slices hold at once. An end is infinite
-        where there are too few queries.
-    about : str
-        "mean difference", or another statistic of the test, as in `Difference`.
-    p, p_corrected : float
-        Of no difference, two-sided; and after the correction over all slices.
-    verdict : {"better", "worse", "undecided", "judgments do not reach"}
-        About b, by the corrected p value; the last where the judgments of the slice's own queries do not carry it. `slices`, which knows
-        values alone, never says so.
-    effect, sd_difference : float
-        The difference over the standard deviation of the differences; and that deviation.
-    wins, ties, losses : int
-        Queries on which b is better than, equal to (to 1e-12) and worse than a.
     detectable : float
-        The smallest true difference that so few queries find with a chance of 0.8, beside so many tests; infinite where the test cannot
-        find any, NaN where nothing varies.
-    family : str
-        Tests it was corrected in: ``slices`` of the primary measure, or ``slices of companions``.
+        As of all queries, and infinite for a single query.
     part : float
         What the slice adds to the difference over all queries: its share of their number, or of their weight, times its difference.
+    family : str
+        Tests it was corrected in: ``slices`` of the primary measure, or ``slices of companions``.
     """
 
+    _AFTER: ClassVar[Mapping[str, str]] = {"n": "", "part": "detectable"}
+
     name: str
-    n: int
-    mean_a: float
-    mean_b: float
-    difference: float
-    interval: tuple[float, float]
-    about: str
-    p: float
-    p_corrected: float
     verdict: Side | Literal["judgments do not reach"]
-    effect: float
-    sd_difference: float
-    wins: int
-    ties: int
-    losses: int
-    detectable: float
-    part: float
+    part: float = field(metadata=NEGATED)
     family: str = "slices"
 
     def as_dict(self) -> dict[str, Any]:
         """Everything but the name, and the family of tests it was corrected in; None for what is not finite."""
-        found = {name: finite(value) for name, value in asdict(self).items() if name != "name"}
-        return found | {"interval": [finite(end) for end in self.interval], "family": self.family}
-
-    def reversed(self) -> "Slice":
-        """Return the difference a - b."""
-        return replace(
-            self, mean_a=self.mean_b, mean_b=self.mean_a, difference=0.0 - self.difference,
-            interval=reversed_interval(self.interval, self.about), verdict=opposite(self.verdict), effect=0.0 - self.effect,
-            wins=self.losses, losses=self.wins, part=0.0 - self.part,
-        )  # fmt: skip
+        return {name: value for name, value in self.record().items() if name != "name"}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -468,7 +417,7 @@ class _Case:
         weights = np.where(kept, 1.0 if self.design.weights is None else self.design.weights, 0.0)
         shares = {name: float(weights[members.within[name]].sum() / weights.sum()) for name in found}
         family = COMPANION_SLICES if column else SLICES
-        rows = [self._row(name, of, direction=direction, share=shares[name], family=family) for name, of in found.items()]
+        rows = [self._row(name, of, direction=1 if direction >= 0 else -1, share=shares[name], family=family) for name, of in found.items()]
         tests = next((of.tests for of in found.values()), 0)
         return Slices(
             rows=tuple(sorted(rows, key=lambda row: row.difference * (-1 if direction < 0 else 1))),
@@ -485,27 +434,8 @@ class _Case:
         )
 
     def _row(self, name: str, of: Corrected, *, direction: int, share: float, family: str) -> Slice:
-        up, one = direction >= 0, of.found
-        return Slice(
-            name=name,
-            n=one.n,
-            mean_a=one.mean_a,
-            mean_b=one.mean_b,
-            difference=one.difference,
-            interval=(one.low, one.high),
-            about=one.about,
-            p=one.p,
-            p_corrected=of.p,
-            verdict=side_of(one, 1 if up else -1, of.p, self.plan.alpha),
-            effect=one.effect,
-            sd_difference=one.sd,
-            wins=one.wins if up else one.losses,
-            ties=one.ties,
-            losses=one.losses if up else one.wins,
-            detectable=visible_by(one, self.plan, of.alpha) if one.df and of.alpha else math.inf,
-            part=share * one.difference,
-            family=family,
-        )
+        row = Slice.of(of, self.plan, direction, name=name, part=share * of.found.difference, family=family)
+        return row if of.found.df else replace(row, detectable=math.inf)
 
 
 # Thirds of the traffic are rounded sums.

@@ -5,7 +5,8 @@ from dataclasses import dataclass
 from typing import Any, Literal, TypeAlias
 
 from idealrank._lazy import repr_html
-from idealrank.analysis.comparison.differences import NOT_LOOKED, Difference, Method, Verdict
+from idealrank.analysis.comparison.difference_rows import Verdict
+from idealrank.analysis.comparison.differences import NOT_LOOKED, Difference, Method
 from idealrank.analysis.comparison.requirements import WithWarnings
 from idealrank.analysis.comparison.tipping import Tipping
 from idealrank.conventions import Convention

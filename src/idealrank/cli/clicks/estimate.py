@@ -25,7 +25,7 @@ mean is not 1.
 
 _FORMATS = Formats(
     "A table to read;", table="views.clicks:estimate_parts", json="views.clicks:estimate_json",
-    csv="views.clicks:estimate_csv",
+    rows="views.clicks:estimate_rows",
 )  # fmt: skip
 
 

@@ -21,7 +21,7 @@ rankers that changed. Where ranks share no document, a warning says so, and the 
 
 _FORMATS = Formats(
     "A table to read;", table="views.clicks:propensity_parts", json="views.clicks:propensity_json",
-    csv="views.clicks:propensity_csv",
+    rows="views.clicks:propensity_rows",
 )  # fmt: skip
 
 

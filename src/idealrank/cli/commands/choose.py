@@ -35,7 +35,7 @@ output does not show which run is better, so that the runs cannot guide the choi
 
 
 _FORMATS = Formats(
-    "Text and tables to read;", table="views.tuning:choice_parts", json="views.tuning:choice_json", csv="views.tuning:choice_csv"
+    "Text and tables to read;", table="views.tuning:choice_parts", json="views.tuning:choice_json", rows="views.tuning:choice_rows"
 )
 
 

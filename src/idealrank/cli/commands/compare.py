@@ -13,7 +13,7 @@ from idealrank.api.evaluation import can_be_attributed, overlap_ranks, overlaps
 from idealrank.api.evaluation import evaluate_read as evaluate
 from idealrank.cli import input_options, options, output, pair_figure
 from idealrank.cli.comparison_options import Testing, testing_options
-from idealrank.cli.format_option import Formats
+from idealrank.cli.format_option import Formats, LimitedWriter
 from idealrank.cli.input_options import Inputs
 from idealrank.cli.paper_options import Paper, paper_options
 from idealrank.cli.progress import Watch
@@ -115,9 +115,9 @@ _FORMATS = Formats(
     "Text and a table to read;",
     table=_parts,
     json="views.comparison.comparison:comparison_json",
-    markdown="views.comparison.markup:comparison_markdown",
-    latex="views.comparison.markup:comparison_latex",
-    csv="views.comparison.comparison:comparison_csv",
+    markdown=LimitedWriter("views.comparison.markup:comparison_markdown", lacks=["command"]),
+    latex=LimitedWriter("views.comparison.markup:comparison_latex", lacks=["command"]),
+    rows="views.comparison.comparison:comparison_rows",
 )
 
 
@@ -223,7 +223,7 @@ def _write(comparison: Comparison, layout: str, path: str | None, command: str, 
     elif FORMATS[layout].is_data:
         _FORMATS.write(layout, path, comparison)
     else:
-        _FORMATS.write(layout, path, comparison, **shown, **({"command": command} if layout == "table" else {}))
+        _FORMATS.write(layout, path, comparison, **shown, command=command)
 
 
 def _names(runs: Sequence[str], baseline: str | None) -> list[str]:

@@ -5,8 +5,9 @@ from typing import TYPE_CHECKING
 import click
 
 from idealrank.cli import options, store_options
-from idealrank.cli.format_option import Formats
+from idealrank.cli.format_option import Formats, LimitedWriter
 from idealrank.errors import IncompatibleError, InputError, OptionError, StoppedError
+from idealrank.reports.table.formats import FORMATS
 
 if TYPE_CHECKING:
     from idealrank.analysis.comparison import Comparison
@@ -30,10 +31,10 @@ tested, but it may come from the judgments alone.
 
 _FORMATS = Formats(
     "Text to read;",
-    {"json": "with all changes", "csv": "with the queries that changed"},
+    {"json": "with all changes", "rows": "with the queries that changed"},
     table="views.store:changes_text",
     json="views.store:changes_json",
-    csv="views.store:changes_csv",
+    rows=LimitedWriter("views.store:changes_rows", lacks=["comparison"]),
 )
 
 
@@ -75,12 +76,12 @@ def diff(
     """
     from idealrank.store.diff import MOST, changes  # noqa: PLC0415  (NumPy and SQLite; not for the help)
 
-    shown = MOST if most is None and layout == "table" else most
+    shown = MOST if most is None and not FORMATS[layout].is_data else most
     with store_options.opened(store_path) as store:
         a, b = (store.evaluation(one) for one in (id_a, id_b))
         text = _measure(measure, a, b)
         found = changes(a, b, measure=text, most=shown or max(len(a.queries), 1))
-        compared = () if no_test or layout == "csv" else _compared(a, b, found["judgments"], judgments)
+        compared = () if no_test or not _FORMATS.takes(layout, "comparison") else _compared(a, b, found["judgments"], judgments)
     _FORMATS.write(layout, output_path, found, *compared)
 
 

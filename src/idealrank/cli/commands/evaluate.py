@@ -7,7 +7,7 @@ import click
 
 from idealrank.api.evaluation import evaluate_read as evaluate_run
 from idealrank.cli import input_options, options
-from idealrank.cli.format_option import Formats
+from idealrank.cli.format_option import Formats, LimitedWriter
 from idealrank.cli.progress import Watch
 from idealrank.cli.result_options import Results, results
 from idealrank.data.run import Run
@@ -16,8 +16,8 @@ from idealrank.errors import OptionError
 from idealrank.evaluation.evaluate import Evaluation
 from idealrank.measures.parse import default_measures
 from idealrank.reports.table.formats import FORMATS
-from idealrank.reports.table.records import csv_report
-from idealrank.reports.views.evaluation import slice_csv
+from idealrank.reports.table.records import Row, evaluation_rows
+from idealrank.reports.views.evaluation import slice_rows
 
 if TYPE_CHECKING:
     from idealrank.analysis.comparison import RunMean, SliceMeans
@@ -59,17 +59,19 @@ Examples:
 """
 
 
-def _csv(evaluations: "list[Evaluation]", *, slices: "Sequence[SliceMeans]" = (), **given: Any) -> Iterator[str]:
+def _rows(evaluations: "list[Evaluation]", *, slices: "Sequence[SliceMeans]" = (), **given: Any) -> Iterator[Row]:
     """A row a mean: of the whole run, or of its slices."""
-    return slice_csv(evaluations, slices) if slices else csv_report(evaluations, **given)
+    return slice_rows(evaluations, slices) if slices else evaluation_rows(evaluations, **given)
 
 
+_A_VALUE_A_ROW = "found --per-query in a {title}, which has one value per row; expected one of them, or --format json"
+_NO_PLACE = "found --format trec, whose layout has no place for them; expected another format"
 _FORMATS = Formats(
     "A table to read;",
     table="views.evaluation:report_parts",
     json="table.records:json_report",
-    csv=_csv,
-    trec="table.records:trec_report",
+    rows=LimitedWriter(_rows, refuses={"intervals + per_query": _A_VALUE_A_ROW, "slices + per_query": _A_VALUE_A_ROW}),
+    trec=LimitedWriter("table.records:trec_report", refuses={"intervals": _NO_PLACE, "slices": _NO_PLACE}),
     markdown="views.evaluation:evaluated_markdown",
     latex="views.evaluation:evaluated_latex",
 )
@@ -122,8 +124,7 @@ def evaluate(
     The output names the convention behind each mean, and its coverage: queries without an answer, unjudged documents, tied scores.
     Files may be TREC text, JSON, CSV, Parquet and others, plain or compressed; - is standard input.
     """
-    _refuse_intervals(layout, intervals=intervals, per_query=per_query)
-    _refuse_slices(layout, slices_text, per_query=per_query)
+    _FORMATS.check(layout, intervals=intervals, slices=slices_text, per_query=per_query)
     of_queries = None if slices_text is None else _of_queries(slices_text, output_path)
     convention = options.parse_convention(convention_text)
     measures = options.parse_measure_texts(measure_texts or default_measures(_TABLES[kind]))
@@ -152,24 +153,6 @@ def evaluate(
     slices = [] if of_queries is None else _slices(evaluations, of_queries)
     _write(evaluations, layout, output_path, slices, per_query=per_query, intervals=intervals, digits=digits)
     results.write(watch, given, evaluations=tuple(evaluations), measures=measures, qrels=judgments, runs=tuple(opened), threads=threads)
-
-
-def _refuse_intervals(layout: str, *, intervals: bool, per_query: bool) -> None:
-    if intervals and layout == "trec":
-        raise OptionError("--intervals: found --format trec, which has no intervals; expected another format")
-    if intervals and layout == "csv" and per_query:
-        raise OptionError(
-            "--intervals: found --per-query and --format csv, which has one value per row; expected one of them, or --format json"
-        )
-
-
-def _refuse_slices(layout: str, slices_text: str | None, *, per_query: bool) -> None:
-    if slices_text is not None and layout == "trec":
-        raise OptionError("--slices: found --format trec, which has no slices; expected another format")
-    if slices_text is not None and layout == "csv" and per_query:
-        raise OptionError(
-            "--slices: found --per-query and --format csv, which has one value per row; expected one of them, or --format json"
-        )
 
 
 def _of_queries(slices_text: str, output_path: str | None) -> "OfQueries":
@@ -203,7 +186,6 @@ def _write(
     intervals: bool,
     digits: int | None,
 ) -> None:
-    """The report. Programs get all digits, and trec_eval's layout has no intervals."""
-    given: dict[str, Any] = {"per_query": per_query}
-    given |= {} if layout == "trec" else {"intervals": _means(evaluations, intervals=intervals), "slices": slices}
+    """The report. Programs get all digits."""
+    given: dict[str, Any] = {"per_query": per_query, "intervals": _means(evaluations, intervals=intervals), "slices": slices}
     _FORMATS.write(layout, path, evaluations, **given, **({} if FORMATS[layout].is_data else {"digits": digits}))

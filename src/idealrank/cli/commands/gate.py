@@ -123,7 +123,7 @@ class Outputs:
 
 def _held_in_the_log(report: str | list[Part], layout: str) -> str:
     text = report if isinstance(report, str) else parts_text(output.shown(report))
-    return harmless(text) if layout == "table" else harmless_json(text)
+    return harmless_json(text) if FORMATS[layout].is_data else harmless(text)
 
 
 def _tell_github(gated: Gated, digits: int | None) -> None:

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import click
 
@@ -9,6 +10,10 @@ from idealrank.analysis.history import Rule, Timeline, Trace
 from idealrank.cli import console, options, output, store_options
 from idealrank.cli.format_option import Formats
 from idealrank.errors import InputError, OptionError
+from idealrank.reports.table.formats import FORMATS
+
+if TYPE_CHECKING:
+    from idealrank.reports.table.records import Row
 
 _DROP, _LIMIT = 0.1, 30
 _FAILS, _SKIP = 1, 125  # exit codes that `git bisect run` knows
@@ -78,13 +83,13 @@ def _json(timeline: Timeline, asked: FailureRule, *, shown: int, together: bool)
     return history_json(timeline, _since(timeline, asked, together=together), shown=shown, together=together)
 
 
-def _csv(timeline: Timeline, _: FailureRule, *, shown: int, together: bool) -> Iterable[str]:
-    from idealrank.reports.views.history import history_csv  # noqa: PLC0415
+def _rows(timeline: Timeline, _: FailureRule, *, shown: int, together: bool) -> "Iterable[Row]":
+    from idealrank.reports.views.history import history_rows  # noqa: PLC0415
 
-    return history_csv(timeline, shown=shown, together=together)
+    return history_rows(timeline, shown=shown, together=together)
 
 
-_FORMATS = Formats("A table and a sparkline to read;", table=_table, json=_json, csv=_csv)
+_FORMATS = Formats("A table and a sparkline to read;", table=_table, json=_json, rows=_rows)
 
 
 @click.command(epilog=_EPILOG, short_help="Show a measure or query over time, and find when it regressed.")
@@ -149,7 +154,7 @@ def history(
     if bisect or exit_code:
         _answer(timeline, asked, together=together)
         return
-    shown = _LIMIT if limit is None and layout == "table" else limit
+    shown = _LIMIT if limit is None and not FORMATS[layout].is_data else limit
     _FORMATS.write(layout, output_path, timeline, asked, shown=shown or 0, together=together)
 
 

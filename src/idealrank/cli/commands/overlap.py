@@ -29,7 +29,7 @@ _FORMATS = Formats(
     "A table to read;",
     table="views.overlap:overlap_parts",
     json="views.overlap:overlap_json",
-    csv="views.overlap:overlap_csv",
+    rows="views.overlap:overlap_rows",
     markdown="views.overlap:overlap_markdown",
     latex="views.overlap:overlap_latex",
 )
@@ -37,7 +37,7 @@ _MATRIX_FORMATS = Formats(
     "A table to read;",
     table="views.overlap:matrix_parts",
     json="views.overlap:matrix_json",
-    csv="views.overlap:matrix_csv",
+    rows="views.overlap:matrix_rows",
     markdown="views.overlap:matrix_markdown",
     latex="views.overlap:matrix_latex",
 )

@@ -39,7 +39,7 @@ p values are not corrected. The analysis shows how much a verdict depends on cho
 
 
 _FORMATS = Formats(
-    "A grid to read;", table="views.robustness:robust_parts", json="views.robustness:robust_json", csv="views.robustness:robust_csv"
+    "A grid to read;", table="views.robustness:robust_parts", json="views.robustness:robust_json", rows="views.robustness:robust_rows"
 )
 
 

@@ -39,7 +39,7 @@ systems, and accounts for the variance between trainings.
 
 
 _FORMATS = Formats(
-    "Text and tables to read;", table="views.systems:systems_parts", json="views.systems:systems_json", csv="views.systems:systems_csv"
+    "Text and tables to read;", table="views.systems:systems_parts", json="views.systems:systems_json", rows="views.systems:systems_rows"
 )
 
 

@@ -15,6 +15,7 @@ from idealrank.errors import OptionError
 if TYPE_CHECKING:
     from idealrank.analysis.comparison import RunMean
     from idealrank.evaluation.evaluate import Evaluation
+    from idealrank.reports.table.records import Row
     from idealrank.store import Entry, Store, Stored, StoredVerdict
 
 _EPILOG = """\
@@ -34,7 +35,7 @@ Examples:
 """
 
 
-_FORMATS = Formats("Text to read;", table=methodcaller("text"), json=methodcaller("json"), csv=methodcaller("csv"))
+_FORMATS = Formats("Text to read;", table=methodcaller("text"), json=methodcaller("json"), rows=methodcaller("rows"))
 
 
 @click.command(epilog=_EPILOG, short_help="Show everything about one entry of a store.")
@@ -99,7 +100,7 @@ class _Shown(Protocol):
 
     def json(self) -> str: ...
 
-    def csv(self) -> Iterable[str]: ...
+    def rows(self) -> "Iterable[Row]": ...
 
 
 @dataclass(frozen=True)
@@ -131,11 +132,11 @@ class _Evaluated:
         record = json.loads("".join(json_report([self.evaluation], per_query=self.per_query, intervals=self.means)))
         return _json(origin(self.kept.entry) | {"inputs": self.kept.fields["inputs"]} | record)
 
-    def csv(self) -> Iterable[str]:
-        from idealrank.reports.table.records import csv_report  # noqa: PLC0415
+    def rows(self) -> "Iterable[Row]":
+        from idealrank.reports.table.records import evaluation_rows  # noqa: PLC0415
 
-        lines = csv_report([self.evaluation], per_query=self.per_query, intervals=self.means)
-        return (f"{self.kept.id if place else 'id'},{line}" for place, line in enumerate(lines))
+        rows = evaluation_rows([self.evaluation], per_query=self.per_query, intervals=self.means)
+        return ([self.kept.id if place else "id", *cells] for place, cells in enumerate(rows))
 
 
 @dataclass(frozen=True)
@@ -156,11 +157,11 @@ class _Means:
         fields, entry = self.kept.fields, self.kept.entry
         return _json(origin(entry) | {"inputs": fields["inputs"], "mean": entry.means, "convention": fields["convention"]})
 
-    def csv(self) -> Iterable[str]:
-        from idealrank.reports.table.forms import as_csv  # noqa: PLC0415
+    def rows(self) -> "Iterable[Row]":
+        from idealrank.reports.table.forms import as_rows  # noqa: PLC0415
         from idealrank.reports.views.store import means_table  # noqa: PLC0415
 
-        return [as_csv(means_table(self.kept.entry.means or {}))]
+        return as_rows(means_table(self.kept.entry.means or {}))
 
 
 @dataclass(frozen=True)
@@ -179,11 +180,11 @@ class _Verdict:
     def json(self) -> str:
         return _json(origin(self.kept.entry) | {"options": self.kept.options, "result": self.kept.result})
 
-    def csv(self) -> Iterable[str]:
-        from idealrank.reports.table.forms import as_csv  # noqa: PLC0415
+    def rows(self) -> "Iterable[Row]":
+        from idealrank.reports.table.forms import as_rows  # noqa: PLC0415
         from idealrank.reports.views.store import verdict_table  # noqa: PLC0415
 
-        return [as_csv(verdict_table(self.kept.entry.kind, self.kept.result))]
+        return as_rows(verdict_table(self.kept.entry.kind, self.kept.result))
 
 
 def _found(store: "Store", entry: "Entry", *, per_query: bool, intervals: bool) -> _Shown:

@@ -3,7 +3,7 @@
 import json
 import math
 import sys
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from datetime import date, datetime
 from decimal import Decimal
 from typing import TYPE_CHECKING, Any
@@ -14,6 +14,7 @@ from idealrank.cli import options, store_options
 from idealrank.cli.format_option import Formats
 
 if TYPE_CHECKING:
+    from idealrank.reports.table.records import Row
     from idealrank.store.sql import Answer
 
 _EPILOG = """\
@@ -80,19 +81,13 @@ def _json(answer: "Answer") -> Iterable[str]:
     yield "\n]\n"
 
 
-def _csv(answer: "Answer") -> Iterable[str]:
-    yield _line(answer.columns)
+def _rows(answer: "Answer") -> "Iterable[Row]":
+    yield answer.columns
     for row in answer.rows:
-        yield _line(["" if value is None else _plain(value) for value in row])
+        yield [str("" if value is None else _plain(value)) for value in row]
 
 
-def _line(cells: Sequence[Any]) -> str:
-    from idealrank.reports.table.records import csv_row  # noqa: PLC0415  (not for the help)
-
-    return csv_row([str(cell) for cell in cells])
-
-
-_FORMATS = Formats("A table to read;", table=_table, json=_json, csv=_csv)
+_FORMATS = Formats("A table to read;", table=_table, json=_json, rows=_rows)
 
 
 @click.command(epilog=_EPILOG, short_help="Query a store in SQL.")

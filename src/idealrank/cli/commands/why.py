@@ -5,9 +5,10 @@ import click
 from idealrank.analysis.attribution import Attribution
 from idealrank.api.attribution import attribute
 from idealrank.cli import console, input_options, options
-from idealrank.cli.format_option import Formats
+from idealrank.cli.format_option import Formats, LimitedWriter
 from idealrank.cli.progress import Watch
 from idealrank.errors import OptionError
+from idealrank.reports.table.formats import FORMATS
 
 _QUERIES, _DOCUMENTS = 5, 3  # of the table
 _EPILOG = """\
@@ -30,10 +31,13 @@ To test the difference, use `idealrank compare`.
 
 _FORMATS = Formats(
     "Text to read;",
-    {"json": "with queries and documents", "csv": "with one query per row"},
+    {"json": "with queries and documents", "rows": "with one query per row"},
     table="views.attribution:attribution_report",
     json="views.attribution:attribution_json",
-    csv="views.attribution:attribution_csv",
+    rows=LimitedWriter(
+        "views.attribution:attribution_rows",
+        refuses={"documents": "a {title} has one row per query and no documents, expected --format table or json"},
+    ),
 )
 
 
@@ -75,8 +79,7 @@ def why(
     """
     if len(runs) != 2:
         raise OptionError(f"found {len(runs)} run{'s' * (len(runs) > 1)}, {', '.join(runs)}; expected two: idealrank why QRELS RUN_A RUN_B")
-    if layout == "csv" and n_documents is not None:
-        raise OptionError("--documents: found --format csv, which has no documents; expected table or json")
+    _FORMATS.check(layout, documents=n_documents)
     convention = options.parse_convention(convention_text)
     measures = options.parse_measure_texts([measure_text])
     if len(measures) != 1:
@@ -92,7 +95,7 @@ def why(
     found = Watch().run(" - ".join(reversed(names)), work)
     for warning in found.warnings:
         console.say("warning", warning)
-    asked = {"queries": n_queries, "documents": n_documents}
-    if layout == "table":
-        asked = {"queries": _QUERIES if n_queries is None else n_queries, "documents": _DOCUMENTS if n_documents is None else n_documents}
-    _FORMATS.write(layout, output_path, found, **{"queries": n_queries} if layout == "csv" else asked)
+    if not FORMATS[layout].is_data:
+        n_queries = _QUERIES if n_queries is None else n_queries
+        n_documents = _DOCUMENTS if n_documents is None else n_documents
+    _FORMATS.write(layout, output_path, found, queries=n_queries, documents=n_documents)

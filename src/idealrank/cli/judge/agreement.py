@@ -34,7 +34,7 @@ each kind with the percentage, and look at the table by grade: it names the grad
 
 _FORMATS = Formats(
     "Tables to read;", table="views.judging.agreement:agreement_parts", json="views.judging.agreement:agreement_json",
-    csv="views.judging.agreement:agreement_csv", markdown="views.judging.agreement:agreement_markdown",
+    rows="views.judging.agreement:agreement_rows", markdown="views.judging.agreement:agreement_markdown",
 )  # fmt: skip
 
 

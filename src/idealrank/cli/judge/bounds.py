@@ -39,7 +39,7 @@ Documents far down a list can lower nDCG@10: a document with a high grade raises
 
 _FORMATS = Formats(
     "Tables to read;", table="views.judging.bounds:bounds_parts", json="views.judging.bounds:bounds_json",
-    csv="views.judging.bounds:bounds_csv", markdown="views.judging.bounds:bounds_markdown",
+    rows="views.judging.bounds:bounds_rows", markdown="views.judging.bounds:bounds_markdown",
 )  # fmt: skip
 
 

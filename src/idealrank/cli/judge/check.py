@@ -36,7 +36,7 @@ judge help an estimate as much as one label of the human, and that no number of 
 
 _FORMATS = Formats(
     "Tables to read;", table="views.judging.check:check_parts", json="views.judging.check:check_json",
-    csv="views.judging.check:check_csv", markdown="views.judging.check:check_markdown",
+    rows="views.judging.check:check_rows", markdown="views.judging.check:check_markdown",
 )  # fmt: skip
 _WORDLESS = 1 << 30  # characters of a text that are read
 

@@ -39,7 +39,7 @@ labels remain. `worth` says how many human labels the corrected value is worth.
 
 _FORMATS = Formats(
     "A table to read;", table="views.judging.correction:corrected_parts", json="views.judging.correction:corrected_json",
-    csv="views.judging.correction:corrected_csv", markdown="views.judging.correction:corrected_markdown",
+    rows="views.judging.correction:corrected_rows", markdown="views.judging.correction:corrected_markdown",
 )  # fmt: skip
 
 

@@ -15,6 +15,7 @@ from idealrank.conventions import Convention
 from idealrank.data.qrels import Qrels
 from idealrank.data.run import Ranking, Run
 from idealrank.errors import InputError, near_ids
+from idealrank.reports.table.formats import FORMATS
 from idealrank.theory import distinguish_many
 
 _DEFAULT = (("log2",), ("all", "0.2n", "10"))
@@ -35,7 +36,7 @@ _FORMATS = Formats(
     "A table to read;",
     table="views.theory:distinguished_table",
     json="views.theory:distinguished_json",
-    csv="views.theory:distinguished_csv",
+    rows="views.theory:distinguished_rows",
 )
 
 
@@ -88,7 +89,7 @@ def distinguish(
             measures=pairs, sizes=sizes, runs=n_lists, rng=seed, gain=gain, threads=threads or None, progress=tell, **rivals
         ),
     )
-    every = {"every_size": sizes is not None} if layout == "table" else {}
+    every = {} if FORMATS[layout].is_data else {"every_size": sizes is not None}
     _FORMATS.write(layout, output_path, [model_options.measure_text(pair) for pair in pairs], found, **every)
 
 

@@ -19,7 +19,7 @@ Examples:
 
 
 _FORMATS = Formats(
-    "A table to read;", table="views.theory:feasibility_table", json="views.theory:feasibility_json", csv="views.theory:feasibility_csv"
+    "A table to read;", table="views.theory:feasibility_table", json="views.theory:feasibility_json", rows="views.theory:feasibility_rows"
 )
 
 

@@ -119,7 +119,7 @@ a document at s is relevant:
 """
 
 
-_FORMATS = Formats("A table to read;", table="views.theory:limits_table", json="views.theory:limits_json", csv="views.theory:limits_csv")
+_FORMATS = Formats("A table to read;", table="views.theory:limits_table", json="views.theory:limits_json", rows="views.theory:limits_rows")
 
 
 @click.command(epilog=_EPILOG, short_help="Compute the limit of NDCG as lists grow, and its mean at any length.")

@@ -83,7 +83,7 @@ def page_html(subject: Subject) -> str:
     fixed = {
         "styles": "\n".join(map(_asset, _STYLES)),
         "script": script,
-        "vega": packed(vega.encode()),
+        "vega": _packed_vega(vega),
         "policy": _policy(script, vega),
         "licences": licences(),
     }
@@ -220,12 +220,22 @@ def _asset(name: str) -> str:
 
 
 def _template() -> Any:
-    jinja2 = load_extra("jinja2", "writing a report", "report")
+    return _compiled(load_extra("jinja2", "writing a report", "report"))
+
+
+# Compiling the template and packing Vega take longer than the rest of a small page, and give the same for all pages of a process.
+@cache
+def _compiled(jinja2: Any) -> Any:
     environment = jinja2.Environment(
         loader=jinja2.PackageLoader("idealrank.reports.page"), autoescape=True, trim_blocks=True, lstrip_blocks=True, finalize=_finalize
     )
     environment.filters |= {"fragment": _fragment, "table": _table, "signed": _signed}
     return environment.get_template("page.html")
+
+
+@cache
+def _packed_vega(vega: str) -> str:
+    return packed(vega.encode())
 
 
 def _table(table: Table) -> str:

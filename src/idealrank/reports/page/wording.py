@@ -267,7 +267,7 @@ _D_Z = Term(
 
 _TIPS = Term(
     name="tips at",
-    text=f"Relevant share of the unjudged documents of the run behind at which the difference is no longer significant. {BOTH_RUNS}.",
+    text=f"Relevant share of the unjudged documents of the run behind at which the difference is no longer significant; {BOTH_RUNS}.",
 )
 
 

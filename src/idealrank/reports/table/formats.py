@@ -24,6 +24,8 @@ class Format:
         In sentences.
     use : {"people", "programs", "pasting"}
         For people to read, for programs to read, or to be pasted into a document.
+    delimiter : str
+        Of the cells of a row, for a flat format; empty for others. A command that writes rows has every flat format.
 
     Examples
     --------
@@ -34,6 +36,7 @@ class Format:
     name: str
     title: str
     use: Use
+    delimiter: str = ""
 
     @property
     def is_data(self) -> bool:
@@ -47,13 +50,14 @@ FORMATS: Mapping[str, Format] = {
         Format("table", "table", "people"),
         Format("text", "text", "people"),
         Format("json", "JSON", "programs"),
-        Format("csv", "CSV", "programs"),
+        Format("csv", "CSV", "programs", ","),
         Format("trec", "trec_eval's layout", "programs"),
         Format("markdown", "Markdown", "pasting"),
         Format("latex", "LaTeX (booktabs)", "pasting"),
     )
 }
-"""By name, in the order in which help lists them. A new format is one more row, and a writer in each command that offers it."""
+"""By name, in the order in which help lists them. A new format is one more row, and a writer in each command that offers it; a flat format
+is one more row, and every command that writes rows has it."""
 
 
 def formats_help(opening: str, names: Iterable[str], told: Mapping[str, str] | None = None) -> str:
@@ -66,7 +70,7 @@ def formats_help(opening: str, names: Iterable[str], told: Mapping[str, str] | N
     names : iterable of str
         The formats offered.
     told : mapping of str to str, optional
-        By format what it holds, where that is not the same in all.
+        By format what it holds, where that is not the same in all; nothing is said of a format that it lacks.
 
     Examples
     --------
@@ -76,12 +80,13 @@ def formats_help(opening: str, names: Iterable[str], told: Mapping[str, str] | N
     'Text for people; JSON with everything, or CSV with queries, for programs.'
     """
     offered = [FORMATS[name] for name in names]
-    if told:
-        data = ", or ".join(f"{one.title} {told[one.name]}" for one in offered if one.is_data) + ", for programs"
-    else:
-        data = f"{_either(one.title for one in offered if one.is_data)} for programs"
+    by_content: dict[str, list[str]] = {}
+    for one in offered:
+        if one.is_data:
+            by_content.setdefault((told or {}).get(one.name, ""), []).append(one.title)
+    data = ", or ".join(f"{_either(titles)} {content}".rstrip() for content, titles in by_content.items())
     pasted = _either(one.title for one in offered if one.use == "pasting")
-    return f"{opening} {data}{f'; {pasted} to paste' if pasted else ''}."
+    return f"{opening} {data}{',' if told else ''} for programs{f'; {pasted} to paste' if pasted else ''}."
 
 
 def _either(titles: Iterable[str]) -> str:

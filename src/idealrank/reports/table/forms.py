@@ -12,7 +12,7 @@ from typing import Any
 
 from idealrank.data.interchange import finite
 from idealrank.reports.table.cells import Cell, Column, Table, Tone, Value, lacking
-from idealrank.reports.table.records import csv_row
+from idealrank.reports.table.records import Row
 from idealrank.reports.table.text import Part, as_text, laid, printable
 
 # What would end the cell or the row, or stand for HTML.
@@ -142,7 +142,7 @@ def latex_number(text: str, *, strong: bool = False) -> str:
     return f"\\textbf{{{latex_text(text)}}}" if strong else latex_text(text)
 
 
-__all__ = ["Cell", "Column", "Table", "Tone", "as_csv", "as_html", "as_latex", "as_markdown", "as_records", "as_text", "html_text", "laid"]
+__all__ = ["Cell", "Column", "Table", "Tone", "as_html", "as_latex", "as_markdown", "as_records", "as_rows", "as_text", "html_text", "laid"]
 
 _PADDING = str.maketrans(dict.fromkeys("0123456789", "\u2007") | {".": "\u2008"})  # blanks as wide as a digit and as a point
 
@@ -319,14 +319,14 @@ def _exact(cell: Cell, column: Column[Any]) -> Any:
     return finite(cell.value)
 
 
-def as_csv(table: Table) -> str:
+def as_rows(table: Table) -> list[Row]:
     r"""CSV with a header and every digit; an interval has two columns, its title with ``low`` and ``high``.
 
     Examples
     --------
     >>> columns = [Column("run"), Column("AP", "number"), Column("95 %", "number")]
-    >>> as_csv(Table(columns, [[Cell("a,b"), Cell("0.25", 0.2533), Cell("[0.2, 0.3]", (0.21, 0.29))]]))
-    'run,AP,95 % low,95 % high\n"a,b",0.2533,0.21,0.29\n'
+    >>> as_rows(Table(columns, [[Cell("a,b"), Cell("0.25", 0.2533), Cell("[0.2, 0.3]", (0.21, 0.29))]]))
+    [['run', 'AP', '95 % low', '95 % high'], ['a,b', '0.2533', '0.21', '0.29']]
     """
     titles: list[str] = []
     parts: list[Callable[[Any], list[Any]]] = []
@@ -334,11 +334,11 @@ def as_csv(table: Table) -> str:
         is_interval = any(isinstance(cell.value, tuple) for cell in cells)
         titles += [f"{column.title} low", f"{column.title} high"] if is_interval else [column.title]
         parts.append((lambda found: found or [None, None]) if is_interval else (lambda found: [found]))
-    lines = [csv_row(titles)]
+    rows: list[Row] = [titles]
     for row in table.rows:
         found = [_exact(cell, column) for cell, column in zip(row, table.columns, strict=True)]
-        lines.append(csv_row([_csv_text(value) for part, one in zip(parts, found, strict=True) for value in part(one)]))
-    return "".join(lines)
+        rows.append([_csv_text(value) for part, one in zip(parts, found, strict=True) for value in part(one)])
+    return rows
 
 
 def _csv_text(value: Any) -> str:

@@ -1,4 +1,4 @@
-"""Results for programs: JSON, CSV and trec_eval's layout, written piece by piece, for there may be ten million queries."""
+"""Results for programs: JSON, rows of cells (CSV) and trec_eval's layout, written piece by piece, for there may be ten million queries."""
 
 import csv
 import io
@@ -6,7 +6,7 @@ import json
 import math
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from idealrank.conventions import Convention
 from idealrank.data.interchange import finite
@@ -16,6 +16,9 @@ from idealrank.version import __version__
 
 if TYPE_CHECKING:
     from idealrank.analysis.comparison import RunMean, SliceMeans
+
+Row: TypeAlias = Sequence[str]
+"""Cells of one line of a flat format; the first row of a report has the titles."""
 
 SCHEMA = 1
 _BLOCK = 4096
@@ -110,32 +113,32 @@ def conventions_record(conventions: Mapping[str, Convention]) -> str:
     return json.dumps({"version": __version__, "schema": SCHEMA, "conventions": record}, indent=2) + "\n"
 
 
-def csv_report(
+def evaluation_rows(
     evaluations: Sequence[Evaluation], *, per_query: bool = False, intervals: "Sequence[Mapping[str, RunMean]]" = ()
-) -> Iterator[str]:
-    r"""CSV with header, a value a row; empty where a value is left out or NaN. Intervals of means, where asked for, are low and high.
+) -> Iterator[Row]:
+    """Titles and a row a value; empty where a value is left out or NaN. Intervals of means, where asked for, are low and high.
 
     Examples
     --------
     >>> import idealrank as ir
-    >>> next(csv_report([ir.evaluate({"q": {"a": 1}}, {"q": ["a"]}, ["AP"])]))
-    'run,measure,value,convention\n'
+    >>> next(evaluation_rows([ir.evaluate({"q": {"a": 1}}, {"q": ["a"]}, ["AP"])]))
+    ['run', 'measure', 'value', 'convention']
     """
-    yield csv_row(["run", *(["query"] if per_query else []), "measure", "value", *(["low", "high"] if intervals else []), "convention"])
+    yield ["run", *(["query"] if per_query else []), "measure", "value", *(["low", "high"] if intervals else []), "convention"]
     for number, evaluation in enumerate(evaluations):
         convention = str(evaluation.convention)
         if per_query:
             for query, values in _rows(evaluation):
                 for measure, value in values.items():
-                    yield csv_row([evaluation.name, query, measure, csv_cell(value), convention])
+                    yield [evaluation.name, query, measure, csv_cell(value), convention]
         else:
             for measure, value in evaluation.mean().items():
                 ends = _ends(intervals[number].get(measure)) if intervals else []
-                yield csv_row([evaluation.name, measure, csv_cell(value), *ends, convention])
+                yield [evaluation.name, measure, csv_cell(value), *ends, convention]
 
 
-def csv_row(cells: Sequence[str]) -> str:
-    r"""Cells as one line of CSV, quoted where they must be; an apostrophe stands before what a spreadsheet would compute.
+def delimited(rows: Iterable[Row], delimiter: str = ",") -> Iterator[str]:
+    r"""Rows as lines of a flat format, quoted where they must be; an apostrophe stands before what a spreadsheet would compute.
 
     Numbers are no formulas, also as ids.
 
@@ -145,13 +148,16 @@ def csv_row(cells: Sequence[str]) -> str:
 
     Examples
     --------
-    >>> csv_row(["a,b", "c"]), csv_row(["=1+1", "-0.5"])
-    ('"a,b",c\n', "'=1+1,-0.5\n")
+    >>> list(delimited([["a,b", "c"], ["=1+1", "-0.5"]]))
+    ['"a,b",c\n', "'=1+1,-0.5\n"]
     """
     line = io.StringIO()
-    held = [f"'{cell}" if _FORMULA.match(cell) else cell for cell in cells]
-    csv.writer(line, lineterminator="\r\n").writerow(held)  # so that a carriage return is quoted, as a line feed is
-    return line.getvalue().removesuffix("\r\n") + "\n"
+    writer = csv.writer(line, delimiter=delimiter, lineterminator="\r\n")  # so that a carriage return is quoted, as a line feed is
+    for cells in rows:
+        writer.writerow([f"'{cell}" if _FORMULA.match(cell) else cell for cell in cells])
+        yield line.getvalue().removesuffix("\r\n") + "\n"
+        line.seek(0)
+        line.truncate()
 
 
 def _ends(found: "RunMean | None") -> list[str]:
@@ -159,7 +165,7 @@ def _ends(found: "RunMean | None") -> list[str]:
 
 
 def csv_cell(value: object) -> str:
-    """Return a value as a cell of CSV: text as it is, numbers with every digit; empty for None and NaN.
+    """Return a value as a cell of a flat format: text as it is, numbers with every digit; empty for None and NaN.
 
     Examples
     --------
@@ -169,18 +175,18 @@ def csv_cell(value: object) -> str:
     return value if isinstance(value, str) else "" if value is None or (isinstance(value, float) and math.isnan(value)) else repr(value)
 
 
-def records_csv(records: Iterable[Mapping[str, object]]) -> Iterator[str]:
-    r"""CSV of records with the same fields, with header.
+def record_rows(records: Iterable[Mapping[str, object]]) -> Iterator[Row]:
+    """Rows of records with the same fields, with titles.
 
     Examples
     --------
-    >>> list(records_csv([{"a": 1, "b": None}]))
-    ['a,b\n', '1,\n']
+    >>> list(record_rows([{"a": 1, "b": None}]))
+    [['a', 'b'], ['1', '']]
     """
     for number, record in enumerate(records):
         if not number:
-            yield csv_row(list(record))
-        yield csv_row([csv_cell(value) for value in record.values()])
+            yield list(record)
+        yield [csv_cell(value) for value in record.values()]
 
 
 def trec_report(evaluations: Sequence[Evaluation], *, per_query: bool = False) -> Iterator[str]:

@@ -8,7 +8,7 @@ from idealrank.analysis.attribution import Attribution, DocumentChange, QueryCha
 from idealrank.data.interchange import finite
 from idealrank.measures.measure_texts import number_text
 from idealrank.reports.table.digits import p_text
-from idealrank.reports.table.records import SCHEMA, csv_row
+from idealrank.reports.table.records import SCHEMA, Row
 from idealrank.reports.table.text import clipped, columns, parts_text, wrapped
 from idealrank.reports.views.comparison.comparison import verdict_text
 from idealrank.reports.views.conventions import warned
@@ -163,8 +163,8 @@ def attribution_json(found: Attribution, *, queries: int | None = None, document
     yield json.dumps(finite({"version": __version__, "schema": SCHEMA, **record}), indent=2) + "\n"
 
 
-def attribution_csv(found: Attribution, *, queries: int | None = None) -> Iterator[str]:
-    r"""CSV with header, a query a row, the worst change first.
+def attribution_rows(found: Attribution, *, queries: int | None = None) -> Iterator[Row]:
+    """Titles, and a query a row, the worst change first.
 
     Parameters
     ----------
@@ -176,12 +176,12 @@ def attribution_csv(found: Attribution, *, queries: int | None = None) -> Iterat
     Examples
     --------
     >>> import idealrank as ir
-    >>> rows = [*attribution_csv(ir.attribute({"q": {"a": 1}}, {"q": ["a"]}, {"q": ["x", "a"]}, "RR"))]
-    >>> rows[0][:48], rows[1][:27]
-    ('run_a,run_b,measure,query,value_a,value_b,differ', 'A,B,RR,q,1.0,0.5,-0.5,True,')
+    >>> rows = [*attribution_rows(ir.attribute({"q": {"a": 1}}, {"q": ["a"]}, {"q": ["x", "a"]}, "RR"))]
+    >>> rows[0][:4], rows[1][:4]
+    (['run_a', 'run_b', 'measure', 'query'], ['A', 'B', 'RR', 'q'])
     """
     names = [field.name for field in fields(QueryChange)]
-    yield csv_row(["run_a", "run_b", "measure", *names, "convention"])
+    yield ["run_a", "run_b", "measure", *names, "convention"]
     for query in found.queries[:queries]:
         values = ["" if finite(value) is None else value if isinstance(value, str) else repr(value) for value in asdict(query).values()]
-        yield csv_row([found.run_a, found.run_b, found.measure, *values, str(found.convention)])
+        yield [found.run_a, found.run_b, found.measure, *values, str(found.convention)]

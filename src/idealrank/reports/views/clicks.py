@@ -8,7 +8,7 @@ from idealrank.clicks import LogCheck, LogProblem, PolicyDifference, PolicyValue
 from idealrank.data.interchange import finite
 from idealrank.data.qrels import Qrels
 from idealrank.reports.table.cells import Column, Table, count_cell, interval_cell, number_cell
-from idealrank.reports.table.records import SCHEMA, csv_row
+from idealrank.reports.table.records import SCHEMA, Row
 from idealrank.reports.table.text import Part, wrapped
 from idealrank.version import __version__
 
@@ -134,19 +134,19 @@ def propensity_json(found: Propensities) -> str:
     return json.dumps(finite(record), indent=2) + "\n"
 
 
-def propensity_csv(found: Propensities) -> Iterator[str]:
-    r"""CSV: a row a rank.
+def propensity_rows(found: Propensities) -> Iterator[Row]:
+    """Titles, and a row a rank.
 
     Examples
     --------
     >>> from idealrank.clicks import propensities, simulate
     >>> found = propensities(simulate([[0.5, 0.3]] * 4, 400, ranks=2, policy="random"), n_resamples=10)
-    >>> next(iter(propensity_csv(found)))
-    'rank,propensity,low,high,click_rate,perplexity\n'
+    >>> next(propensity_rows(found))[:2]
+    ['rank', 'propensity']
     """
-    yield csv_row(["rank", "propensity", "low", "high", "click_rate", "perplexity"])
+    yield ["rank", "propensity", "low", "high", "click_rate", "perplexity"]
     for rank, (value, interval, rate, perplexity) in enumerate(_ranks(found)):
-        yield csv_row([str(rank + 1), *map(repr, (value, *interval, rate, perplexity))])
+        yield [str(rank + 1), *map(repr, (value, *interval, rate, perplexity))]
 
 
 def _ranks(found: Propensities) -> Iterator[tuple[float, list[float], float, float]]:
@@ -221,19 +221,17 @@ def _value_record(one: PolicyValue) -> dict[str, object]:
     }  # fmt: skip
 
 
-def estimate_csv(values: Sequence[PolicyValue], differences: Sequence[PolicyDifference] = ()) -> Iterator[str]:
-    r"""CSV: a row an estimator, and a row a difference.
+def estimate_rows(values: Sequence[PolicyValue], differences: Sequence[PolicyDifference] = ()) -> Iterator[Row]:
+    """Titles, a row an estimator, and a row a difference.
 
     Examples
     --------
     >>> from idealrank.clicks import ips
-    >>> list(estimate_csv([ips([1, 0, 1, 0], [0.5] * 4, [0.5] * 4)]))[0]
-    'estimator,of,value,standard_error,low,high,effective_sample_size,max_weight\n'
+    >>> list(estimate_rows([ips([1, 0, 1, 0], [0.5] * 4, [0.5] * 4)]))[1][:3]
+    ['ips', 'A', '0.5']
     """
-    yield csv_row(["estimator", "of", "value", "standard_error", "low", "high", "effective_sample_size", "max_weight"])
+    yield ["estimator", "of", "value", "standard_error", "low", "high", "effective_sample_size", "max_weight"]
     for one in values:
-        yield csv_row(
-            [one.estimator, "A", *map(repr, (one.value, one.standard_error, *one.interval, one.effective_sample_size, one.max_weight))]
-        )
+        yield [one.estimator, "A", *map(repr, (one.value, one.standard_error, *one.interval, one.effective_sample_size, one.max_weight))]
     for two in differences:
-        yield csv_row([two.a.estimator, "B - A", *map(repr, (two.value, two.standard_error, *two.interval)), "", ""])
+        yield [two.a.estimator, "B - A", *map(repr, (two.value, two.standard_error, *two.interval)), "", ""]

@@ -14,7 +14,7 @@ from idealrank.measures.measure import Measure
 from idealrank.reports.table.cells import Cell, Column, Table, count_cell, interval_cell
 from idealrank.reports.table.digits import decimals, number
 from idealrank.reports.table.forms import as_latex, as_markdown
-from idealrank.reports.table.records import csv_row
+from idealrank.reports.table.records import Row
 from idealrank.reports.table.text import Part, parts_text
 from idealrank.reports.views.conventions import paragraph
 
@@ -71,22 +71,22 @@ def _left_out(found: "SliceMeans") -> str:
     return f"queries {' and '.join(parts)}" if parts else ""
 
 
-def slice_csv(evaluations: Sequence[Evaluation], found: "Sequence[SliceMeans]") -> Iterator[str]:
-    r"""CSV with header: a mean a row with its interval, and the number of queries that count.
+def slice_rows(evaluations: Sequence[Evaluation], found: "Sequence[SliceMeans]") -> Iterator[Row]:
+    """Titles and rows: a mean a row with its interval, and the number of queries that count.
 
     Examples
     --------
     >>> import idealrank as ir
     >>> run = ir.evaluate({"a": {"x": 1}}, {"a": ["x"]}, "RR")
-    >>> list(slice_csv([run], [run.by({"a": "short"})]))[1]
-    'run,short,RR,1.0,,,1,standard [50871d00]\n'
+    >>> list(slice_rows([run], [run.by({"a": "short"})]))[1][:4]
+    ['run', 'short', 'RR', '1.0']
     """
-    yield csv_row(["run", "slice", "measure", "value", "low", "high", "n", "convention"])
+    yield ["run", "slice", "measure", "value", "low", "high", "n", "convention"]
     for evaluation, one in zip(evaluations, found, strict=True):
         for name, means in one.slices.items():
             for measure, row in means.items():
                 values = ["" if not math.isfinite(value) else repr(value) for value in (row.mean, *row.interval)]
-                yield csv_row([evaluation.name, name, measure, *values, str(row.n), str(evaluation.convention)])
+                yield [evaluation.name, name, measure, *values, str(row.n), str(evaluation.convention)]
 
 
 _SOME = 5

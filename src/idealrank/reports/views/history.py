@@ -11,7 +11,7 @@ from idealrank.data.interchange import finite
 from idealrank.reports.table.cells import Cell, Column, Table, number_cell
 from idealrank.reports.table.digits import number
 from idealrank.reports.table.forms import as_text
-from idealrank.reports.table.records import SCHEMA, csv_row
+from idealrank.reports.table.records import SCHEMA, Row
 from idealrank.reports.table.text import clipped, columns, filled, parts_text, printable, sparkline
 from idealrank.version import __version__
 
@@ -185,13 +185,13 @@ def _suspects(suspects: Suspects, subject: str) -> list[str]:
     return [f"  {suspects.between} commits may be the first bad one, up to {bad}; evaluate next, {more}:", f"    {suspects.next}"]
 
 
-def history_csv(timeline: Timeline, *, shown: int = 0, together: bool = False) -> Iterator[str]:
-    r"""CSV with a point a row; empty where there is no value.
+def history_rows(timeline: Timeline, *, shown: int = 0, together: bool = False) -> Iterator[Row]:
+    """Titles, and a point a row; empty where there is no value.
 
     Examples
     --------
-    >>> next(history_csv(Timeline(measure="AP")))
-    'id,when,run,commit,changed,measure,query,value,change,breaks,convention,judgments,tags,note\n'
+    >>> next(history_rows(Timeline(measure="AP")))[:3]
+    ('id', 'when', 'run')
     """
     names = (
         "id",
@@ -209,9 +209,9 @@ def history_csv(timeline: Timeline, *, shown: int = 0, together: bool = False) -
         "tags",
         "note",
     )
-    yield csv_row(names)
+    yield names
     for record in _records(timeline, together=together)[-shown:]:
-        yield csv_row([_cell((record | {"measure": timeline.measure, "query": timeline.query})[name]) for name in names])
+        yield [_cell((record | {"measure": timeline.measure, "query": timeline.query})[name]) for name in names]
 
 
 def _cell(value: object) -> str:

@@ -11,7 +11,7 @@ from idealrank.evaluation.overlap import Overlap, OverlapMatrix
 from idealrank.reports.figures.theme import NARROW, told_apart
 from idealrank.reports.table.cells import Column, Table, count_cell, number_cell
 from idealrank.reports.table.forms import as_latex, as_markdown
-from idealrank.reports.table.records import SCHEMA, csv_cell, csv_row
+from idealrank.reports.table.records import SCHEMA, Row, csv_cell
 from idealrank.reports.table.text import Part, wrapped
 
 _SOME = 5
@@ -22,7 +22,7 @@ _TIES = {
     "input": "are in input order",
     "expected": "have every order, and values are the mean over all orders",
 }
-_CSV = ["run_a", "run_b", "measure", "value", "queries", "in_both", "only_a", "only_b", "ties"]
+_TITLES = ["run_a", "run_b", "measure", "value", "queries", "in_both", "only_a", "only_b", "ties"]
 _NO_VALUE = "no value if fewer than two common documents can be ordered"
 
 
@@ -224,25 +224,25 @@ def _side(found: Overlap, side: int, only: Sequence[str]) -> dict[str, object]:
     }
 
 
-def overlap_csv(found: Overlap, *, per_query: bool = False) -> Iterator[str]:
-    r"""CSV with header, a value a row; empty where a value is undefined.
+def overlap_rows(found: Overlap, *, per_query: bool = False) -> Iterator[Row]:
+    """Titles, and a value a row; empty where a value is undefined.
 
     Examples
     --------
     >>> import idealrank as ir
-    >>> list(overlap_csv(ir.overlap({"q": ["a"]}, {"q": ["a"]}, "overlap@2")))[1]
-    'A,B,overlap@2,0.5,1,1,0,0,shared\n'
+    >>> list(overlap_rows(ir.overlap({"q": ["a"]}, {"q": ["a"]}, "overlap@2")))[1][:4]
+    ['A', 'B', 'overlap@2', '0.5']
     """
     if per_query:
-        yield csv_row(["run_a", "run_b", "query", "measure", "value", "common", "ties"])
+        yield ["run_a", "run_b", "query", "measure", "value", "common", "ties"]
         for (query, values), common in zip(found.per_query().items(), found.common.tolist(), strict=True):
             for text, value in values.items():
-                yield csv_row([*found.names, query, text, csv_cell(value), str(common), found.ties])
+                yield [*found.names, query, text, csv_cell(value), str(common), found.ties]
         return
-    yield csv_row(_CSV)
+    yield _TITLES
     counts = [str(len(queries)) for queries in (found.queries, found.only_a, found.only_b)]
     for (text, value), n in zip(found.mean().items(), found.scored.sum(axis=0).tolist(), strict=True):
-        yield csv_row([*found.names, text, csv_cell(value), str(n), *counts, found.ties])
+        yield [*found.names, text, csv_cell(value), str(n), *counts, found.ties]
 
 
 # --- several runs ----------------------------------------------------------------------------------------------------------------
@@ -367,20 +367,20 @@ def _by_names(found: OverlapMatrix, values: Any) -> dict[str, dict[str, float | 
     return {a: dict(zip(found.names, map(finite, row), strict=True)) for a, row in zip(found.names, values.tolist(), strict=True)}
 
 
-def matrix_csv(found: OverlapMatrix) -> Iterator[str]:
-    r"""CSV with the columns of `overlap_csv`, a row for each measure and ordered pair of runs.
+def matrix_rows(found: OverlapMatrix) -> Iterator[Row]:
+    """The columns of `overlap_rows`, a row for each measure and ordered pair of runs.
 
     Examples
     --------
     >>> import idealrank as ir
-    >>> list(matrix_csv(ir.overlap_matrix([{"q": ["a"]}, {"q": ["b", "a"]}], "overlap@1", names=["A", "B"])))[2]
-    'A,B,overlap@1,0.0,1,1,0,0,shared\n'
+    >>> list(matrix_rows(ir.overlap_matrix([{"q": ["a"]}, {"q": ["b", "a"]}], "overlap@1", names=["A", "B"])))[2][:4]
+    ['A', 'B', 'overlap@1', '0.0']
     """
-    yield csv_row(_CSV)
+    yield _TITLES
     means = {str(measure): found[measure].tolist() for measure in found.measures}
     for (row, a), (column, b) in product(enumerate(found.names), repeat=2):
         one = found.pair(a, b)
         only = (one.only_a, one.only_b) if one.names == (a, b) else (one.only_b, one.only_a)
         counts = [str(len(queries)) for queries in (one.queries, *only)]
         for (text, values), n in zip(means.items(), one.scored.sum(axis=0).tolist(), strict=True):
-            yield csv_row([a, b, text, csv_cell(values[row][column]), str(n), *counts, one.ties])
+            yield [a, b, text, csv_cell(values[row][column]), str(n), *counts, one.ties]

@@ -8,9 +8,9 @@ from dataclasses import replace
 from idealrank.analysis.robustness import Robustness, Variant
 from idealrank.analysis.robustness.robustness import CAUTION, Status
 from idealrank.reports.table.cells import Cell, Column, NamedCells, Table
-from idealrank.reports.table.records import SCHEMA, records_csv
+from idealrank.reports.table.records import SCHEMA, Row, record_rows
 from idealrank.reports.table.text import WIDTH, MethodLines, Part, clipped, filled, fits, wrapped
-from idealrank.reports.views.comparison.columns import Line, Shown, difference_columns
+from idealrank.reports.views.comparison.columns import Line, Shown, difference_columns, meanings
 from idealrank.reports.views.comparison.verdicts import word
 from idealrank.reports.views.conventions import paragraph, warned
 
@@ -172,7 +172,7 @@ def _method(found: Robustness) -> MethodLines:
     phrases += [f"{method.n_resamples:,} draws, seed {method.seed} everywhere"] if method.n_resamples is not None else []
     phrases += [f"margin {method.margin:g}"] if method.margin is not None else []
     design = [*(["queries weighted"] if method.weighted else []), *(["queries in clusters"] if method.clustered else [])]
-    said = "; ".join([*phrases, *design, "d_z: difference over its standard deviation", CAUTION])
+    said = "; ".join([*phrases, *design, *meanings(["robust"]), CAUTION])
     return MethodLines(["method", *wrapped(said)], *design, CAUTION.rpartition("; ")[2])
 
 
@@ -191,15 +191,15 @@ def robust_json(found: Robustness) -> Iterator[str]:
     yield json.dumps(record, indent=2) + "\n"
 
 
-def robust_csv(found: Robustness) -> Iterator[str]:
-    """CSV with header: the comparison asked for, then a variant a row; empty where there is no number.
+def robust_rows(found: Robustness) -> Iterator[Row]:
+    """Titles, the comparison asked for, then a variant a row; empty where there is no number.
 
     Examples
     --------
     >>> import idealrank as ir
     >>> found = ir.robust({"q": {"x": 1}}, {"q": ["x"]}, {"q": ["y", "x"]}, "RR", variants=["cutoff"])
-    >>> next(robust_csv(found))[:40]
-    'a,b,group,change,measure,convention,stat'
+    >>> next(robust_rows(found))[:2]
+    ['a', 'b']
     """
     how = {"test": found.method.test, "seed": found.method.seed}
-    yield from records_csv(record | how for record in found.records())
+    yield from record_rows(record | how for record in found.records())

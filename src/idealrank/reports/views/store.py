@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 from idealrank.evaluation.evaluate import InputRecord
 from idealrank.reports.table.cells import Cell, Column, Table, count_cell, interval_cell, number_cell, p_cell
 from idealrank.reports.table.digits import decimals
-from idealrank.reports.table.forms import as_csv, as_text
-from idealrank.reports.table.records import SCHEMA
+from idealrank.reports.table.forms import as_rows, as_text
+from idealrank.reports.table.records import SCHEMA, Row
 from idealrank.reports.table.text import columns, filled, printable
 from idealrank.reports.views.comparison.verdicts import decided_tone
 from idealrank.reports.views.conventions import JUDGED
@@ -294,15 +294,15 @@ def queries_table(changed: Mapping[str, Any], n: int) -> Table:
     return Table.of(_sides("query"), changed["top"], notes=[note])
 
 
-def changes_csv(found: Mapping[str, Any]) -> str:
-    r"""The queries that changed, a row each.
+def changes_rows(found: Mapping[str, Any]) -> list[Row]:
+    """The queries that changed, a row each, below titles.
 
     Examples
     --------
-    >>> changes_csv({"changed_queries": None})
-    'query,a,b,b - a\n'
+    >>> changes_rows({"changed_queries": None})
+    [['query', 'a', 'b', 'b - a']]
     """
-    return as_csv(queries_table(found["changed_queries"] or {"measure": "", "n": 0, "top": []}, 0))
+    return as_rows(queries_table(found["changed_queries"] or {"measure": "", "n": 0, "top": []}, 0))
 
 
 def changes_json(found: Mapping[str, Any], comparison: "Comparison | None" = None, why_not: str = "") -> str:

@@ -11,7 +11,7 @@ from idealrank.analysis.systems import SystemComparison, SystemDifference
 from idealrank.data.interchange import finite
 from idealrank.reports.table.cells import Cell, Column, Table, interval_cell, number_cell, p_cell
 from idealrank.reports.table.digits import decimals, number, p_text
-from idealrank.reports.table.records import SCHEMA, records_csv
+from idealrank.reports.table.records import SCHEMA, Row, record_rows
 from idealrank.reports.table.text import MethodLines, Part, clipped, filled, wrapped
 from idealrank.reports.views.comparison.verdicts import decided_tone
 from idealrank.reports.views.conventions import JUDGED, paragraph
@@ -218,17 +218,17 @@ def systems_json(found: SystemComparison) -> Iterator[str]:
     yield json.dumps(finite(record), indent=2) + "\n"
 
 
-def systems_csv(found: SystemComparison) -> Iterator[str]:
-    """CSV with header, a measure a row; variances of training as columns, empty where a side is not trained.
+def systems_rows(found: SystemComparison) -> Iterator[Row]:
+    """Titles, and a measure a row; variances of training as columns, empty where a side is not trained.
 
     Examples
     --------
     >>> import idealrank as ir
     >>> copies = [ir.evaluate({"p": {"x": 1}, "q": {"x": 1}}, {"q": ["x"]}, "RR")] * 2
-    >>> next(systems_csv(ir.compare_systems(copies, copies)))[:38]
-    'a,b,measure,direction,mean_a,mean_b,di'
+    >>> next(systems_rows(ir.compare_systems(copies, copies)))[:3]
+    ['a', 'b', 'measure']
     """
-    yield from records_csv(finite(_record(found, row)) for row in found)
+    yield from record_rows(finite(_record(found, row)) for row in found)
 
 
 def _record(found: SystemComparison, row: SystemDifference) -> dict[str, object]:

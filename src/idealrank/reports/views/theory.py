@@ -8,7 +8,7 @@ from typing import Any, NamedTuple, get_args
 
 import numpy as np
 
-from idealrank.reports.table.records import SCHEMA, csv_row
+from idealrank.reports.table.records import SCHEMA, Row
 from idealrank.reports.table.text import columns, filled
 from idealrank.theory.distinguishability import Column, Distinguishability
 from idealrank.theory.feasible import Feasibility
@@ -103,19 +103,19 @@ def feasibility_json(measures: Sequence[str], found: Sequence[Feasibility]) -> s
     return json.dumps({"version": __version__, "schema": SCHEMA, "feasibility": rows}, indent=2) + "\n"
 
 
-def feasibility_csv(measures: Sequence[str], found: Sequence[Feasibility]) -> Iterator[str]:
-    """Return the feasibility as CSV, one row a measure.
+def feasibility_rows(measures: Sequence[str], found: Sequence[Feasibility]) -> Iterator[Row]:
+    """Return the feasibility as rows of cells, one row a measure.
 
     Examples
     --------
     >>> from idealrank.theory import feasibility
-    >>> list(feasibility_csv(["nDCG@10"], [feasibility("log2", 10)]))[1][:26]
-    'nDCG@10,log2,10,infeasible'
+    >>> list(feasibility_rows(["nDCG@10"], [feasibility("log2", 10)]))[1][:4]
+    ['nDCG@10', 'log2', '10', 'infeasible']
     """
     names = ["discount", "cutoff", "verdict", "theorem", "reason", "distinguishes", "errata"]
-    yield csv_row(["measure", *names])
+    yield ["measure", *names]
     for measure, each in zip(measures, found, strict=True):
-        yield csv_row([measure, *(str(_record(each)[name]) for name in names)])
+        yield [measure, *(str(_record(each)[name]) for name in names)]
 
 
 def _record(found: Feasibility) -> dict[str, Any]:
@@ -154,21 +154,19 @@ def limits_json(rows: Sequence[LimitRow], sizes: Sequence[int], model: Relevance
     return json.dumps(_limits_record(rows, sizes, model, name), indent=2) + "\n"
 
 
-def limits_csv(rows: Sequence[LimitRow], sizes: Sequence[int], _model: RelevanceModel, _name: str) -> Iterator[str]:
-    """Return the limits as CSV, one row a measure.
+def limits_rows(rows: Sequence[LimitRow], sizes: Sequence[int], _model: RelevanceModel, _name: str) -> Iterator[Row]:
+    """Return the limits as rows of cells, one row a measure.
 
     Examples
     --------
     >>> from idealrank.theory.expressions import parse_model
     >>> row = LimitRow("nDCG@10", "log2", "10", None, "Theorem 10", None, "only 10 documents count", (Ended(0.9),))
-    >>> print("".join(limits_csv([row], [100], parse_model("0.1+0.8s"), "0.1+0.8s")))
-    measure,discount,cutoff,limit,low,high,theorem,mean@100,low@100,high@100
-    nDCG@10,log2,10,,,,Theorem 10,0.9,,
-    <BLANKLINE>
+    >>> list(limits_rows([row], [100], parse_model("0.1+0.8s"), "0.1+0.8s"))[1][-4:]
+    ['Theorem 10', '0.9', '', '']
     """
-    yield csv_row(["measure", "discount", "cutoff", "limit", "low", "high", "theorem", *_size_heads(sizes)])
+    yield ["measure", "discount", "cutoff", "limit", "low", "high", "theorem", *_size_heads(sizes)]
     for row in rows:
-        yield csv_row([row.measure, row.discount, row.cutoff, *_cells(row.limit), row.theorem, *(c for m in row.means for c in _cells(m))])
+        yield [row.measure, row.discount, row.cutoff, *_cells(row.limit), row.theorem, *(c for m in row.means for c in _cells(m))]
 
 
 def _size_heads(sizes: Sequence[int]) -> list[str]:
@@ -259,19 +257,19 @@ def distinguished_json(measures: Sequence[str], found: Sequence[Distinguishabili
     return json.dumps({"version": __version__, "schema": SCHEMA, **told, "measures": rows}, indent=2) + "\n"
 
 
-def distinguished_csv(measures: Sequence[str], found: Sequence[Distinguishability]) -> Iterator[str]:
-    """Return the counts as CSV, one row a measure and list length.
+def distinguished_rows(measures: Sequence[str], found: Sequence[Distinguishability]) -> Iterator[Row]:
+    """Return the counts as rows of cells, one row a measure and list length.
 
     Examples
     --------
     >>> from idealrank.theory import distinguish
     >>> found = distinguish(lambda s: s, lambda s: 0.5, sizes=[10], runs=9, rng=1)
-    >>> "".join(distinguished_csv(["nDCG"], [found]))[:41]
-    'measure,size,a_better,a_better_low,a_bett'
+    >>> next(distinguished_rows(["nDCG"], [found]))[:3]
+    ['measure', 'size', 'a_better']
     """
-    yield csv_row(["measure", *_records(found[0])[0]])
+    yield ["measure", *_records(found[0])[0]]
     for measure, each in zip(measures, found, strict=True):
-        yield from (csv_row([measure, *(_cell(value) for value in record.values())]) for record in _records(each))
+        yield from ([measure, *(_cell(value) for value in record.values())] for record in _records(each))
 
 
 def _records(found: Distinguishability) -> list[dict[str, Any]]:

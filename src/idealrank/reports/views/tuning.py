@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 
 from idealrank.analysis.tuning import Choice, Setting
 from idealrank.analysis.tuning.settings import flat_setting
-from idealrank.reports.table.records import SCHEMA, csv_cell, csv_row
+from idealrank.reports.table.records import SCHEMA, Row, csv_cell
 from idealrank.reports.table.text import WIDTH, MethodLines, Part, clipped, columns, filled, wrapped
 from idealrank.reports.views.conventions import paragraph, warned
 
@@ -154,20 +154,20 @@ def choice_json(choice: Choice) -> str:
     return json.dumps(record, indent=2) + "\n"
 
 
-def choice_csv(choice: Choice) -> Iterator[str]:
-    """CSV with header, a setting a row; empty where there is no number.
+def choice_rows(choice: Choice) -> Iterator[Row]:
+    """Titles, a setting a row; empty where there is no number.
 
     Examples
     --------
     >>> import idealrank as ir
     >>> qrels = {f"q{i}": {"x": 1} for i in range(8)}
     >>> runs = [{query: ranking for query in qrels} for ranking in (["y", "x"], ["x", "y"])]
-    >>> next(choice_csv(ir.choose(qrels, runs)))[:34]
-    'measure,discount,cutoff,swap_rate,'
+    >>> next(choice_rows(ir.choose(qrels, runs)))[:4]
+    ['measure', 'discount', 'cutoff', 'swap_rate']
     """
     records = [flat_setting(setting) for setting in choice.settings]
     beside = {"size": str(choice.method.size), "seed": str(choice.method.seed), "convention": str(choice.convention)}
-    yield csv_row([*records[0], "recommended", *beside])
+    yield [*records[0], "recommended", *beside]
     for setting, record in zip(choice.settings, records, strict=True):
         cells = [csv_cell(value) for value in record.values()]
-        yield csv_row([*cells, repr(setting.measure == choice.recommended.measure), *beside.values()])
+        yield [*cells, repr(setting.measure == choice.recommended.measure), *beside.values()]

@@ -1,16 +1,17 @@
 """The columns of all tables of differences, one list for every format and for pages; and the decimals they are shown with."""
 
 import math
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import Literal, TypeAlias, cast
+from typing import Literal, TypeAlias
 
 from idealrank.analysis.comparison import Comparison, Difference, Pair, Slice
 from idealrank.reports.table.cells import Cell, Column, Kind, count_cell, interval_cell, number_cell, p_cell, share_cell
 from idealrank.reports.table.digits import decimals, interval, number, p_text
 from idealrank.reports.views.comparison.phrases import share as share_text
 from idealrank.reports.views.comparison.verdicts import decided_tone, look, word
+from idealrank.stats.comparison import POWER
 
 _OF_DIFFERENCES = ("mean difference", "pseudo-median of the differences")
 
@@ -169,18 +170,38 @@ class Line:
         """The line of a difference over all queries."""
         return cls(row, row.direction, name, a, b, row.measure)
 
-    @property
-    def whole(self) -> Difference:
-        """The difference, in tables that have no slices."""
-        return cast("Difference", self.row)
-
 
 Where: TypeAlias = Literal[
     "pair", "with slices", "slices", "baseline", "robust", "judged", "page", "page: more", "page: pairs", "page: slices", "page: robust"
 ]
-"""The tables: of a pair, with slices below each measure, of slices alone, of runs beside a baseline, of variants, of what was judged."""
+"""The tables: for each, the function of `reports` that makes it, and the formats that print it. Rows of those marked * may be slices.
+
+* pair: `comparison.pair_table`, text; `markup.comparison_cells` without slices, Markdown and LaTeX.
+* with slices *: `markup.comparison_cells`, slices below each measure, Markdown and LaTeX.
+* slices *: `comparison.slice_table`, text.
+* baseline: `league`, runs beside a baseline, text.
+* judged: `comparison.judged_table`, how far the judgments reach, text.
+* robust: `robustness.movers_table`, variants, text.
+* page: `tables.pair_grid` of a page; page: more: `more_grid`; page: pairs: `every_pair_grid`; page: slices *: `slices_grid`;
+  page: robust: `robust_grid`.
+
+JSON, CSV and frames do not use these columns: they have the fields of `Difference` and `Slice`.
+"""
 
 Form: TypeAlias = Callable[[Line, Shown], Cell]
+
+
+def of_whole(cell: Callable[[Difference, Shown], Cell]) -> Form:
+    """A cell of a difference over all queries, from fields that a slice lacks: in the row of a slice it is a dash.
+
+    Examples
+    --------
+    >>> from idealrank.analysis.comparison import slices
+    >>> line = Line(slices({"q": 0.5}, {"q": 0.75}, {"q": "news"})["news"], 1)
+    >>> of_whole(lambda row, _: count_cell(row.excluded_queries))(line, Shown(2, 2, 0.05)).text
+    '-'
+    """
+    return lambda line, shown: cell(line.row, shown) if isinstance(line.row, Difference) else Cell("-")
 
 
 @dataclass(frozen=True)
@@ -199,11 +220,13 @@ class Compared:
         How its texts stand.
     on_page : callable, optional
         The cell on a page; default the same without colours and marks.
+    meaning : str
+        What the column is, for the paragraph on the method; ``{power}`` stands for the power of `detectable`. Empty if the title says it.
 
     Examples
     --------
-    >>> [column.name for column in COLUMNS if "page: slices" in column.titles]
-    ['verdict', 'queries', 'mean a', 'mean b', 'difference', 'interval', 'p']
+    >>> next(column.titles["robust"] for column in COLUMNS if column.name == "difference")
+    'b - a'
     """
 
     name: str
@@ -211,6 +234,7 @@ class Compared:
     cell: Form
     kind: Kind = "number"
     on_page: Form | None = None
+    meaning: str = ""
 
     def column(self, where: Where, shown: Shown, words: Mapping[str, str]) -> "Column[Line]":
         """The column of one table."""
@@ -242,15 +266,32 @@ def difference_columns(
 
     Examples
     --------
-    >>> [column.title for column in difference_columns("pair", Shown(2, 2, 0.05), 0.95)][:4]
-    ['a', 'b', 'difference', '95 % interval']
     >>> from idealrank.analysis.comparison import slices
     >>> line = Line(slices({"q": 0.5}, {"q": 0.75}, {"q": "news"})["news"], 1)
-    >>> [column.beside(line).text for column in difference_columns("slices", Shown(2, 2, 0.05), 0.95)]
-    ['1', '0.50', '0.75', '+0.25', '-', '1', '1/0/0', 'none', 'undecided']
+    >>> {column.title: column.beside(line).text for column in difference_columns("slices", Shown(2, 2, 0.05), 0.95)}["difference"]
+    '+0.25'
     """
     words = {"a": a, "b": b, "level": f"{100 * level:g} %"}
     return [one.column(where, shown, words) for one in COLUMNS if where in one.titles and one.name not in without]
+
+
+def meanings(tables: Iterable[Where], power: float = POWER) -> list[str]:
+    """What the columns of some tables mean, each column once.
+
+    Parameters
+    ----------
+    tables : iterable of str
+        The tables that are shown.
+    power : float
+        Power of the smallest detectable difference.
+
+    Examples
+    --------
+    >>> meanings(["robust"])
+    ['d_z: difference over its standard deviation']
+    """
+    shown = [(one.titles[where], one.meaning) for where in tables for one in COLUMNS if one.meaning and where in one.titles]
+    return [f"{title}: {meaning.format(power=f'{100 * power:g} %')}" for title, meaning in dict.fromkeys(shown)]
 
 
 # --- the cells ---------------------------------------------------------------------------------------------------------------
@@ -286,9 +327,9 @@ def _detectable(line: Line, shown: Shown) -> Cell:
     return number_cell(line.row.detectable, shown.places, tone="quiet")
 
 
-def _tipping(line: Line, _: Shown, share: Literal["significance", "sign", "likely", "likely_ahead"]) -> Cell:
+def _tipping(row: Difference, _: Shown, share: Literal["significance", "sign", "likely", "likely_ahead"]) -> Cell:
     """A share of unjudged documents at which a difference tips or turns, or the likely one; a dash where none does, or it is unknown."""
-    found = line.whole.tipping
+    found = row.tipping
     if found is None or not {"a": found.unjudged_a, "b": found.unjudged_b, None: 0}[found.side]:
         return Cell("-")
     value: float | None = getattr(found, share)
@@ -301,13 +342,13 @@ def _interval(line: Line, shown: Shown, *, signed: bool = False) -> Cell:
     return interval_cell(line.row.interval, shown.ends, signed=signed or line.row.about == "mean difference")
 
 
-def _judged_plain(line: Line, shown: Shown) -> Cell:
-    return number_cell(line.whole.difference_judged, shown.places, signed=True)
+def _judged_plain(row: Difference, shown: Shown) -> Cell:
+    return number_cell(row.difference_judged, shown.places, signed=True)
 
 
-def _judged(line: Line, shown: Shown) -> Cell:
-    difference = line.whole.difference_judged
-    return Cell(line.whole.judged_reason or shown.signed(difference), difference)
+def _judged(row: Difference, shown: Shown) -> Cell:
+    difference = row.difference_judged
+    return Cell(row.judged_reason or shown.signed(difference), difference)
 
 
 def _short_verdict(line: Line, _: Shown) -> Cell:
@@ -333,27 +374,48 @@ _PAGE: tuple[Where, ...] = ("page", "page: pairs", "page: slices")
 COLUMNS = (
     Compared("verdict", _in("verdict", *_PAGE), _verdict, "text", _verdict),
     Compared("queries", _in("queries", "with slices", "slices", "page: slices", "page: more"), lambda line, _: count_cell(line.row.n)),
-    Compared("left out", _in("left out", "page: more"), lambda line, _: count_cell(line.whole.excluded_queries)),
+    Compared("left out", _in("left out", "page: more"), of_whole(lambda row, _: count_cell(row.excluded_queries))),
     Compared("mean a", _in("{a}", *_FULL, "slices", "robust", "page", "page: slices"), partial(_mean, side="a")),
     Compared("mean b", _in("{b}", *_TEXT, "robust", "page", "page: slices"), partial(_mean, side="b")),
     Compared("difference", _in("difference", *_TEXT, *_PAGE, "page: robust") | _in("b - a", "robust"), _difference),
     Compared("interval", _in("{level} interval", *_TEXT, "robust", *_PAGE), _interval),
     Compared("interval", _in("interval", "page: robust"), partial(_interval, signed=True)),
     Compared("p", _in("p", *_TEXT, "robust", *_PAGE), lambda line, shown: p_cell(line.row.p_corrected, shown.alpha)),
-    Compared("wins", _in("+/=/-", *_TEXT) | _in("better / equal / worse", "page", "page: pairs"), _wins, on_page=_outcomes),
-    Compared("d_z", _in("d_z", *_FULL, "robust") | _in("effect d_z", "page: more"), _effect),
-    Compared("detectable", _in("detectable", *_TEXT) | _in("detectable with 80 % power", "page: more"), _detectable),
-    Compared("queries needed", _in("queries needed", "page: more"), lambda line, _: count_cell(line.whole.queries_needed)),
-    Compared("p alone", _in("p of this row alone", "page: more") | _in("p", "page: robust"), lambda line, _: p_cell(line.row.p)),
-    Compared("unjudged a", _in("{a}", "judged") | _in("unjudged {a}", "page"), lambda line, _: share_cell(line.whole.unjudged_a)),
-    Compared("unjudged b", _in("{b}", "judged") | _in("unjudged {b}", "page"), lambda line, _: share_cell(line.whole.unjudged_b)),
-    Compared("tips at", _in("tips at", "judged"), partial(_tipping, share="significance")),
-    Compared("turns at", _in("turns at", "judged"), partial(_tipping, share="sign")),
-    Compared("likely behind", _in("likely behind", "judged"), partial(_tipping, share="likely")),
-    Compared("likely ahead", _in("likely ahead", "judged"), partial(_tipping, share="likely_ahead")),
     Compared(
-        "judged", _in("difference on judged documents", "judged") | _in("on judged documents", "page: more"), _judged, on_page=_judged_plain
+        "wins", _in("+/=/-", *_TEXT) | _in("better / equal / worse", "page", "page: pairs"), _wins, on_page=_outcomes,
+        meaning="queries on which the second run is better, equal, worse",
+    ),
+    Compared(
+        "d_z", _in("d_z", *_FULL, "robust") | _in("effect d_z", "page: more"), _effect,
+        meaning="difference over its standard deviation",
+    ),
+    Compared(
+        "detectable", _in("detectable", *_TEXT) | _in("detectable with 80 % power", "page: more"), _detectable,
+        meaning="the smallest true difference that these queries detect with {power} power",
+    ),
+    Compared("queries needed", _in("queries needed", "page: more"), of_whole(lambda row, _: count_cell(row.queries_needed))),
+    Compared("p alone", _in("p of this row alone", "page: more") | _in("p", "page: robust"), lambda line, _: p_cell(line.row.p)),
+    Compared("unjudged a", _in("{a}", "judged") | _in("unjudged {a}", "page"), of_whole(lambda row, _: share_cell(row.unjudged_a))),
+    Compared("unjudged b", _in("{b}", "judged") | _in("unjudged {b}", "page"), of_whole(lambda row, _: share_cell(row.unjudged_b))),
+    Compared(
+        "tips at", _in("tips at", "judged"), of_whole(partial(_tipping, share="significance")),
+        meaning="relevant share of the unjudged documents of the run behind at which significance is lost (paired t)",
+    ),
+    Compared(
+        "turns at", _in("turns at", "judged"), of_whole(partial(_tipping, share="sign")), meaning="the share at which the sign changes",
+    ),
+    Compared(
+        "likely behind", _in("likely behind", "judged"), of_whole(partial(_tipping, share="likely")),
+        meaning="upper limit of the relevant share in the run behind, from judged documents at these ranks",
+    ),
+    Compared(
+        "likely ahead", _in("likely ahead", "judged"), of_whole(partial(_tipping, share="likely_ahead")),
+        meaning="lower limit of the relevant share in the run ahead, likewise",
+    ),
+    Compared(
+        "judged", _in("difference on judged documents", "judged") | _in("on judged documents", "page: more"), of_whole(_judged),
+        on_page=of_whole(_judged_plain),
     ),
     Compared("verdict", _in("verdict", *_TEXT, "robust", "page: robust"), _short_verdict, "text", _verdict),
-)
+)  # fmt: skip
 """All of them. A new column is one more value here: its titles say which tables have it."""

@@ -12,9 +12,9 @@ from idealrank.analysis.comparison import Comparison, Difference, Method, Pair, 
 from idealrank.analysis.comparison.differences import about_equivalence
 from idealrank.analysis.comparison.tipping import Tipping
 from idealrank.reports.table.cells import Cell, Column, NamedCells, Table, count_cell, number_cell
-from idealrank.reports.table.records import SCHEMA, records_csv
+from idealrank.reports.table.records import SCHEMA, Row, record_rows
 from idealrank.reports.table.text import MethodLines, Part, clipped, filled, wrapped
-from idealrank.reports.views.comparison.columns import Line, Shown, Where, difference_columns
+from idealrank.reports.views.comparison.columns import Line, Shown, Where, difference_columns, meanings
 from idealrank.reports.views.comparison.league import Letters, is_many, letters_note, opening
 from idealrank.reports.views.comparison.phrases import BOTH_RUNS, plain_sentence, reach_text, sentence, unchanged
 from idealrank.reports.views.comparison.verdicts import correction_word, decided_tone, is_identical, word
@@ -44,12 +44,8 @@ def slice_parts(comparison: Comparison, shown: Shown, *, with_pairs: bool = True
     >>> qrels = {f"q{i}": {"x": 1} for i in range(6)}
     >>> a, b = (ir.evaluate(qrels, dict.fromkeys(qrels, ranking), "RR") for ranking in (["y", "x"], ["x", "y"]))
     >>> found = ir.compare(a, b, slices=dict.fromkeys(qrels, "short"))
-    >>> from idealrank.reports.table.text import parts_text
-    >>> print(parts_text(slice_parts(found, Shown.of(found))))
-    slices by RR: run (2) against run, the worst first
-    slice  queries     run  run (2)  difference       95 % interval       p  +/=/-  detectable  verdict
-    short        6  0.5000   1.0000     +0.5000  [+0.5000, +0.5000]  0.0312  6/0/0           -  better
-    <BLANKLINE>
+    >>> slice_parts(found, Shown.of(found))[0].title
+    'slices by RR: run (2) against run, the worst first'
     """
     if comparison.method.slices is None:
         return []
@@ -569,11 +565,7 @@ def reach_legend(parts: Iterable[Part]) -> MethodLines:
     >>> reach_legend([judged_table(ir.compare(one, one).pairs[0], Shown(2, 2, 0.05))])
     []
     """
-    legend = (
-        "tips at: relevant share of the unjudged documents of the run behind at which the difference is no longer significant "
-        "(paired t); turns at: the share at which its sign changes; likely: upper limit (run behind) and lower limit (run ahead) of "
-        "the relevant share, from judged documents at these ranks. " + BOTH_RUNS
-    )
+    legend = "; ".join([*meanings(["judged"]), BOTH_RUNS])
     tips = any(column.title == "tips at" for part in parts if isinstance(part, Table) for column in part.columns)
     return MethodLines(filled(legend) if tips else [])
 
@@ -598,9 +590,8 @@ def _method(comparison: Comparison, letters: Letters, *, with_pairs: bool) -> Me
         brief.append(phrases[-1])
         phrases.append("intervals of means: Student's, of each run alone")
     else:
-        phrases.append("+/=/-: queries on which the second run is better, equal, worse")
-        phrases += ["d_z: difference over its standard deviation"] if with_pairs else []
-        phrases.append(f"detectable: the smallest true difference that these queries detect with {100 * method.power:g} % power")
+        tables: tuple[Where, Where] = ("pair" if with_pairs else "baseline", "slices")
+        phrases += meanings(tables if method.slices is not None else tables[:1], method.power)
     every = [] if with_pairs else ["every pair: --pairs, or --format csv or json"]
     brief += design_phrases(weighted=method.weighted, clustered=method.clustered, judgments=method.judgments)
     brief += [*slice_phrases(comparison), *every]
@@ -622,16 +613,16 @@ def comparison_json(comparison: Comparison) -> Iterator[str]:
     yield json.dumps(record, indent=2) + "\n"
 
 
-def comparison_csv(comparison: Comparison) -> Iterator[str]:
-    """CSV with header, a pair and measure a row, and below it its slices; empty where a number is not finite or was not measured.
+def comparison_rows(comparison: Comparison) -> Iterator[Row]:
+    """Titles, a pair and measure a row, and below it its slices; empty where a number is not finite or was not measured.
 
     Examples
     --------
     >>> import idealrank as ir
     >>> one = ir.evaluate({"q": {"x": 1}}, {"q": ["x"]}, "RR")
-    >>> next(comparison_csv(ir.compare(one, one)))[:40]
-    'a,b,measure,direction,mean_a,mean_b,diff'
+    >>> next(comparison_rows(ir.compare(one, one)))[:3]
+    ['a', 'b', 'measure']
     """
     method = comparison.method
     how = {"test": method.test, "seed": method.seed, "convention": str(comparison.convention)}
-    yield from records_csv(record | how for record in comparison.records())
+    yield from record_rows(record | how for record in comparison.records())

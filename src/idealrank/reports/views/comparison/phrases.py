@@ -18,7 +18,7 @@ from idealrank.measures.parse import parse_measure
 from idealrank.measures.precision import Success
 
 BOTH_RUNS = (
-    "For tips at, the other run's unjudged documents count as not relevant. The verdict uses both runs: it holds if the difference "
+    "for tips at, the other run's unjudged documents count as not relevant; the verdict uses both runs: it holds if the difference "
     "stays significant, with its sign, with the run behind at likely behind and the run ahead at likely ahead, and with both runs at "
     "the higher upper limit"
 )

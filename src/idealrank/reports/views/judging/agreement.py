@@ -8,7 +8,7 @@ from idealrank.judging import Agreement, AgreementReport, ClusterAgreement, Grad
 from idealrank.reports.table.cells import Column, Table, count_cell, interval_cell, number_cell
 from idealrank.reports.table.digits import number
 from idealrank.reports.table.forms import parts_markdown
-from idealrank.reports.table.records import SCHEMA, csv_row
+from idealrank.reports.table.records import SCHEMA, Row
 from idealrank.reports.table.text import Part, wrapped
 from idealrank.version import __version__
 
@@ -177,24 +177,24 @@ def agreement_json(found: AgreementReport, *, per_query: bool = True) -> str:  #
     return json.dumps(finite(record), indent=2) + "\n"
 
 
-def agreement_csv(found: AgreementReport, *, per_query: bool = False) -> Iterator[str]:
-    r"""CSV: a row a coefficient, or with `per_query` a row a query.
+def agreement_rows(found: AgreementReport, *, per_query: bool = False) -> Iterator[Row]:
+    """Titles and rows: a row a coefficient, or with `per_query` a row a query.
 
     Examples
     --------
     >>> from idealrank.judging import LabelTable, agreement_report
     >>> table = LabelTable.of({"ann": {"q": {"a": 1}, "r": {"c": 1}}, "ben": {"q": {"a": 1}, "r": {"c": 0}}})
-    >>> list(agreement_csv(agreement_report(table), per_query=True))[1]
-    'q,1,1.0\n'
+    >>> list(agreement_rows(agreement_report(table), per_query=True))[1]
+    ['q', '1', '1.0']
     """
     if per_query:
-        yield csv_row(["query", "pairs", "percent"])
-        yield from (csv_row([one.cluster, str(one.n_units), number_text(one.value)]) for one in found.by_query)
+        yield ["query", "pairs", "percent"]
+        yield from ([one.cluster, str(one.n_units), number_text(one.value)] for one in found.by_query)
         return
-    yield csv_row(["agreement", "value", "low", "high", "standard_error", "pairs", "clusters"])
+    yield ["agreement", "value", "low", "high", "standard_error", "pairs", "clusters"]
     for name, one in found.coefficients.items():
         numbers = (one.value, *one.interval, one.standard_error)
-        yield csv_row([name, *map(number_text, numbers), str(one.n_units), str(one.n_clusters)])
+        yield [name, *map(number_text, numbers), str(one.n_units), str(one.n_clusters)]
 
 
 def number_text(value: float | None) -> str:

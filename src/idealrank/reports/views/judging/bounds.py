@@ -9,7 +9,7 @@ from idealrank.data.types import IntArray
 from idealrank.judging import Bounds, BoundsReport, DifferenceBounds
 from idealrank.reports.table.cells import Cell, Column, Table, count_cell, number_cell, share_cell
 from idealrank.reports.table.forms import parts_markdown
-from idealrank.reports.table.records import SCHEMA, csv_row
+from idealrank.reports.table.records import SCHEMA, Row
 from idealrank.reports.table.text import Part, filled, wrapped
 from idealrank.reports.views.conventions import paragraph
 from idealrank.reports.views.judging.agreement import number_text
@@ -239,8 +239,8 @@ def bounds_json(found: BoundsReport, *, per_query: bool = True, digits: int | No
     return json.dumps(record, indent=2) + "\n"
 
 
-def bounds_csv(found: BoundsReport, *, per_query: bool = True, digits: int | None = None) -> Iterator[str]:  # noqa: ARG001  (all of it)
-    r"""CSV: a row for each query of each run and difference; `minus` names the other run of a difference.
+def bounds_rows(found: BoundsReport, *, per_query: bool = True, digits: int | None = None) -> Iterator[Row]:  # noqa: ARG001  (all of it)
+    """Titles, and a row for each query of each run and difference; `minus` names the other run of a difference.
 
     Examples
     --------
@@ -249,10 +249,10 @@ def bounds_csv(found: BoundsReport, *, per_query: bool = True, digits: int | Non
     >>> from idealrank.judging import bounds_report
     >>> from idealrank.measures.parse import parse_measures
     >>> found = bounds_report(Qrels({"q": {"a": 1}}), [Run({"q": ["x", "a"]}, name="new")], parse_measures("RR"))
-    >>> list(bounds_csv(found))[1]
-    'new,,RR,q,0.5,0.5,1.0,true,1\n'
+    >>> list(bounds_rows(found))[1][:4]
+    ['new', '', 'RR', 'q']
     """
-    yield csv_row(["run", "minus", "measure", "query", "low", "value", "high", "exact", "unjudged"])
+    yield ["run", "minus", "measure", "query", "low", "value", "high", "exact", "unjudged"]
     for one in found.runs:
         columns = (one.low, one.value, one.high, one.exact_queries, one.n_unjudged)
         yield from _rows(one.name, "", one.measure, one.query_ids, columns)
@@ -261,7 +261,7 @@ def bounds_csv(found: BoundsReport, *, per_query: bool = True, digits: int | Non
         yield from _rows(pair.b, pair.a, pair.measure, pair.query_ids, (pair.low, pair.value, pair.high, pair.exact_queries, unjudged))
 
 
-def _rows(run: str, minus: str, measure: str, queries: Sequence[str], columns: "tuple[object, ...]") -> Iterator[str]:
+def _rows(run: str, minus: str, measure: str, queries: Sequence[str], columns: "tuple[object, ...]") -> Iterator[Row]:
     for query, low, value, high, exact, unjudged in zip(queries, *(column.tolist() for column in columns), strict=True):  # type: ignore[attr-defined]
         ends = map(number_text, (low, value, high))
-        yield csv_row([run, minus, measure, query, *ends, "true" if exact else "false", str(unjudged)])
+        yield [run, minus, measure, query, *ends, "true" if exact else "false", str(unjudged)]

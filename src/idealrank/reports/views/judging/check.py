@@ -10,7 +10,7 @@ from idealrank.judging import AltTest, GroupError, JudgeCheck, LabelWorth, Lenie
 from idealrank.reports.table.cells import Cell, Column, Table, count_cell, interval_cell, number_cell, p_cell
 from idealrank.reports.table.digits import number
 from idealrank.reports.table.forms import parts_markdown
-from idealrank.reports.table.records import SCHEMA, csv_row
+from idealrank.reports.table.records import SCHEMA, Row
 from idealrank.reports.table.text import Part, filled, wrapped
 from idealrank.reports.views.judging.agreement import coefficients_table, number_text
 from idealrank.version import __version__
@@ -357,27 +357,27 @@ def _alt_record(found: AltTest | None) -> dict[str, Any] | None:
     }
 
 
-def check_csv(checks: Sequence[JudgeCheck], *, details: bool = False) -> Iterator[str]:  # noqa: ARG001  (one row a judge)
-    r"""CSV with header, a judge a row; system columns are empty without runs.
+def check_rows(checks: Sequence[JudgeCheck], *, details: bool = False) -> Iterator[Row]:  # noqa: ARG001  (one row a judge)
+    """Titles, and a judge a row; system columns are empty without runs.
 
     Examples
     --------
     >>> from idealrank.judging import check_judge
     >>> human = {"p": {"a": 1, "b": 0}, "q": {"a": 1, "b": 0}}
-    >>> list(check_csv([check_judge(human, human, name="model")]))[1][:14]
-    'model,4,0,0,0,'
+    >>> list(check_rows([check_judge(human, human, name="model")]))[1][:3]
+    ['model', '4', '0']
     """
     names = list(checks[0].agreement)
     ends = [f"{name}_{end}" for name in names for end in ("low", "high")]
     systems = ["tau", "tau_ap", "swapped", "swapped_at_top", "verdicts_lost", "verdicts_gained", "verdicts_reversed", "worth_of_query"]
     head = ["judge", "n", "missing", "extra", "outside_scale", *names, *ends, "bias", "bias_low", "bias_high", "worth", "worth_low"]
-    yield csv_row([*head, "worth_high", *systems])
+    yield [*head, "worth_high", *systems]
     for one in checks:
         counts = [str(count) for count in (one.n, one.n_missing, one.n_extra, one.n_outside)]
         values = [found.value for found in one.agreement.values()]
         intervals = [end for found in one.agreement.values() for end in found.interval]
         numbers = [*values, *intervals, one.bias[0], *one.bias[1], one.worth_of_pair.value, *one.worth_of_pair.interval]
-        yield csv_row([one.name, *counts, *map(number_text, numbers), *_systems_cells(one.systems)])
+        yield [one.name, *counts, *map(number_text, numbers), *_systems_cells(one.systems)]
 
 
 def _systems_cells(found: SystemOrders | None) -> list[str]:

@@ -10,7 +10,7 @@ from idealrank.judging import CorrectedDocuments, CorrectedRun
 from idealrank.reports.table.cells import Column, Table, interval_cell, number_cell
 from idealrank.reports.table.digits import decimals, number
 from idealrank.reports.table.forms import parts_markdown
-from idealrank.reports.table.records import SCHEMA, csv_row
+from idealrank.reports.table.records import SCHEMA, Row
 from idealrank.reports.table.text import Part, filled, wrapped
 from idealrank.reports.views.judging.agreement import number_text
 from idealrank.version import __version__
@@ -235,21 +235,21 @@ def corrected_json(values: Sequence[CorrectedValue], digits: int | None = None) 
     return json.dumps(finite({"version": __version__, "schema": SCHEMA, "corrected": rows}), indent=2) + "\n"
 
 
-def corrected_csv(values: Sequence[CorrectedValue], digits: int | None = None) -> Iterator[str]:  # noqa: ARG001  (CSV has every digit)
-    r"""CSV with header, a row a run and judge.
+def corrected_rows(values: Sequence[CorrectedValue], digits: int | None = None) -> Iterator[Row]:  # noqa: ARG001  (every digit)
+    """Titles, and a row a run and judge.
 
     Examples
     --------
     >>> import idealrank as ir
     >>> human = {"q1": {"a": 1}, "q2": {"a": 1}, "q3": {"b": 1}}
     >>> one = CorrectedValue.of_run("model", ir.judging.correct_run(human, human, {query: ["a", "b"] for query in human}, "RR"))
-    >>> list(corrected_csv([one]))[1][:20]
-    'model,run,,RR,querie'
+    >>> list(corrected_rows([one]))[1][:2]
+    ['model', 'run']
     """
-    yield csv_row([*_FIELDS, "low", "high", "human_low", "human_high"])
+    yield [*_FIELDS, "low", "high", "human_low", "human_high"]
     for value in values:
         cells = [_csv_text(getattr(value, field)) for field in _FIELDS.values()]
-        yield csv_row([*cells, *(number_text(end) for end in (*value.interval, *value.human_interval))])
+        yield [*cells, *(number_text(end) for end in (*value.interval, *value.human_interval))]
 
 
 def _csv_text(cell: object) -> str:

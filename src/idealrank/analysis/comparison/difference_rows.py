@@ -1,0 +1,151 @@
+"""Differences over all queries and over a slice: the fields that both have, made from one test, and turned round for a - b."""
+
+import math
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field, fields, replace
+from typing import Any, ClassVar, Literal, Self, TypeAlias
+
+from idealrank.analysis.comparison.families import Corrected, side_of
+from idealrank.data.interchange import finite
+from idealrank.stats.comparison import Plan, visible_by
+
+Verdict: TypeAlias = Literal["better", "worse", "equivalent", "undecided", "judgments do not reach"]
+
+_OPPOSITE: Mapping[Verdict, Verdict] = {"better": "worse", "worse": "better"}
+
+NEGATED: Mapping[str, object] = {"negated": True}
+"""Metadata of a field that has the other sign for a - b."""
+
+
+def swapped(other: str) -> Mapping[str, object]:
+    """Metadata of a field that has the value of another for a - b."""
+    return {"swapped": other}
+
+
+@dataclass(frozen=True, kw_only=True)
+class DifferenceRow:
+    """Difference of two runs a and b by one measure on some queries; every difference is b - a.
+
+    A new number is a field here, with its line in `of`, and so in `Difference` and `Slice`, in JSON and in CSV.
+
+    Attributes
+    ----------
+    mean_a, mean_b, difference : float
+        Means over the `n` queries, weighted where weights were given.
+    interval : tuple of float
+        Of what `about` says, by the test that gave `p_corrected`: it excludes "no difference" where ``p_corrected <= 1 - level``, and
+        all intervals of a family hold at once. An end is infinite where there are too few queries; NaN where the test has no interval.
+    about : str
+        "mean difference", "pseudo-median of the differences" (Wilcoxon) or "share of wins among the queries that differ" (signs).
+    p, p_corrected : float
+        Of no difference, two-sided; and after the correction over the family. The verdict uses the second.
+    verdict : {"better", "worse", "equivalent", "undecided", "judgments do not reach"}
+        About b. Equivalent comes before better and worse: the margin says which differences do not matter. ``judgments do not reach``
+        takes the place of these three where the judgments of these queries do not carry them.
+    effect, sd_difference : float
+        d_z, the difference over the standard deviation of the differences; and that deviation.
+    wins, ties, losses : int
+        Queries on which b is better than, equal to (to 1e-12) and worse than a.
+    n : int
+        Queries compared.
+    detectable : float
+        The smallest true difference that these queries find with a chance of 0.8, by the power of the t test at the level of a single test
+        of the family; infinite where the test cannot find any with so few queries, NaN where nothing varies.
+    family : str
+        Tests that were corrected together.
+
+    Examples
+    --------
+    >>> import idealrank as ir
+    >>> qrels = {f"q{i}": {"x": 1} for i in range(6)}
+    >>> a, b = (ir.evaluate(qrels, {query: ranking for query in qrels}, "RR") for ranking in (["y", "x"], ["x", "y"]))
+    >>> found = ir.compare(a, b, slices=dict.fromkeys(qrels, "news"))["RR"]
+    >>> [(row.difference, row.reversed().difference) for row in (found, found.slices["news"])]
+    [(0.5, -0.5), (0.5, -0.5)]
+    """
+
+    _AFTER: ClassVar[Mapping[str, str]] = {}
+    """Fields of a record that stand after another one, empty for none; by default, the shared fields stand first."""
+
+    mean_a: float = field(metadata=swapped("mean_b"))
+    mean_b: float = field(metadata=swapped("mean_a"))
+    difference: float = field(metadata=NEGATED)
+    interval: tuple[float, float]
+    about: str
+    p: float
+    p_corrected: float
+    verdict: Verdict
+    effect: float = field(metadata=NEGATED)
+    sd_difference: float
+    wins: int = field(metadata=swapped("losses"))
+    ties: int
+    losses: int = field(metadata=swapped("wins"))
+    n: int
+    detectable: float
+    family: str
+
+    @classmethod
+    def of(cls, corrected: Corrected, plan: Plan, direction: int, /, **own: Any) -> Self:
+        """The row of a test: what it found, what the correction makes of it, and the verdict.
+
+        Parameters
+        ----------
+        corrected : Corrected
+            The test, and the p values that decide the verdict.
+        plan : Plan
+            Level and power.
+        direction : int
+            1 where higher values are better; else wins and losses change places.
+        **own
+            Fields of a subclass.
+        """
+        one, up = corrected.found, direction > 0
+        return cls(
+            mean_a=one.mean_a,
+            mean_b=one.mean_b,
+            difference=one.difference,
+            interval=(one.low, one.high),
+            about=one.about,
+            p=one.p,
+            p_corrected=corrected.p,
+            verdict=_verdict(corrected, direction, plan.alpha),
+            effect=one.effect,
+            sd_difference=one.sd,
+            wins=one.wins if up else one.losses,
+            ties=one.ties,
+            losses=one.losses if up else one.wins,
+            n=one.n,
+            detectable=visible_by(one, plan, corrected.alpha) if corrected.alpha else math.inf,
+            **own,
+        )
+
+    def reversed(self) -> Self:
+        """Return the difference a - b; two-sided tests do not change."""
+        turned: dict[str, Any] = {"verdict": _OPPOSITE.get(self.verdict, self.verdict), "interval": _turned(self.interval, self.about)}
+        for one in fields(self):
+            value = getattr(self, str(one.metadata.get("swapped", one.name)))
+            if "swapped" in one.metadata:
+                turned[one.name] = value
+            elif "negated" in one.metadata and value is not None:
+                turned[one.name] = 0.0 - value
+        return replace(self, **turned)
+
+    def record(self) -> dict[str, Any]:
+        """Every field by name in the order of a record; None for what is not finite."""
+        values, names = asdict(self), [one.name for one in fields(self)]
+        for name, before in self._AFTER.items():
+            names.remove(name)
+            names.insert(names.index(before) + 1 if before else 0, name)
+        return {name: finite(values[name]) for name in names}
+
+
+def _verdict(one: Corrected, direction: int, alpha: float) -> Verdict:
+    if one.equivalence is not None and one.equivalence <= alpha:
+        return "equivalent"
+    return side_of(one.found, direction, one.p, alpha)
+
+
+def _turned(interval: tuple[float, float], about: str) -> tuple[float, float]:
+    """The interval for a - b; the share of wins of one run is that of losses of the other."""
+    whole = 1.0 if about.startswith("share of wins") else 0.0
+    return whole - interval[1], whole - interval[0]
