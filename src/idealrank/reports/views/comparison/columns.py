@@ -276,7 +276,7 @@ def difference_columns(
 
 
 def meanings(tables: Iterable[Where], power: float = POWER) -> list[str]:
-    """What the columns of some tables mean, each column once.
+    """Meanings of the columns of some tables, each column once.
 
     Parameters
     ----------
