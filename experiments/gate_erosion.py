@@ -97,7 +97,7 @@ def erosion(queries: int, chains: int, seed: int) -> Iterator[Eroded]:
 
 
 def stops(candidate: FloatArray, baselines: list[FloatArray], rng: np.random.Generator) -> BoolArray:
-    """Whether the gate blocks: a drop against a baseline, of several one whose corrected p is at most alpha."""
+    """True if the gate blocks: a drop against a baseline, of several one whose corrected p is at most alpha."""
     differences = np.stack([candidate - baseline for baseline in baselines], axis=2)
     p = together(differences, rng) if len(baselines) > 1 else tails(differences[..., 0], rng).less.T
     return np.asarray((p <= ALPHA).any(axis=1))

@@ -36,7 +36,7 @@ def drawn(n_queries, n_seeds, rng, seed=SEED):
 
 
 def holds_zero(differences):
-    """Whether the t interval of the mean of independent differences holds 0."""
+    """True if the t interval of the mean of independent differences holds 0."""
     flat = differences.reshape(-1)
     return abs(flat.mean()) <= stats.t.isf(0.025, flat.size - 1) * flat.std(ddof=1) / flat.size**0.5
 

@@ -41,5 +41,5 @@ class Repository:
         return self.git("rev-list", "--reverse", "--topo-order", "HEAD").split()
 
     def has(self, commit: str, name: str) -> bool:
-        """Whether a commit has a file."""
+        """True if a commit has a file."""
         return name in self.git("ls-tree", "--name-only", commit).split()

@@ -49,7 +49,7 @@ def code_lines(function: Function) -> int:
 
 
 def run(code: str) -> str:
-    """What a fresh interpreter prints."""
+    """Run code in a fresh interpreter, and return its output."""
     return subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True, cwd=ROOT / "tests").stdout
 
 

@@ -1,4 +1,4 @@
-"""What ARCHITECTURE.md, CONTRIBUTING.md and the indexes of packages name is there.
+"""Files that ARCHITECTURE.md, CONTRIBUTING.md and the indexes of packages name exist.
 
 Each rule is a function of texts and of the modules, so that a planted violation shows that it can fail.
 """

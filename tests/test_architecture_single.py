@@ -1,4 +1,4 @@
-"""What stands in the library once: a direction of imports, a writer of files, a way to optional packages, each module and class by name.
+"""Things that the library has once: a direction of imports, a writer of files, a way to optional packages, each module and class by name.
 
 Each rule is a function of source texts, so that a planted violation shows that it can fail.
 """

@@ -88,13 +88,13 @@ def _functions(tree: ast.Module) -> list[ast.FunctionDef]:
 
 
 def _says(annotation: ast.expr | None) -> bool:
-    """Whether an annotation is of a table, or of a list of columns or cells."""
+    """True if an annotation is of a table, or of a list of columns or cells."""
     text = "" if annotation is None else ast.unparse(annotation).strip("'")
     return text == "Table" or (text.startswith(("list[", "Sequence[", "tuple[", "Iterator[")) and ("Column[" in text or "Cell]" in text))
 
 
 def _is_tabular(node: ast.expr, known: set[str], makers: set[str]) -> bool:
-    """Whether an expression is rows, columns or cells of a table."""
+    """True if an expression is rows, columns or cells of a table."""
     if isinstance(node, ast.Name):
         return node.id in known
     if isinstance(node, ast.Attribute):
@@ -108,7 +108,7 @@ def _is_tabular(node: ast.expr, known: set[str], makers: set[str]) -> bool:
 
 
 def _given(node: ast.AST) -> Iterator[tuple[ast.expr, ast.expr]]:
-    """What is assigned or looped over, and from what."""
+    """Names that are assigned or looped over, each with its source."""
     if isinstance(node, ast.Assign):
         yield from ((target, node.value) for target in node.targets)
     elif isinstance(node, ast.For | ast.comprehension):
@@ -116,7 +116,7 @@ def _given(node: ast.AST) -> Iterator[tuple[ast.expr, ast.expr]]:
 
 
 def _takes_places(target: ast.expr, source: ast.expr) -> bool:
-    """Whether parts are taken by their place, as `first, *others` does; `zip` and `enumerate` give things beside each other."""
+    """True if parts are taken by their place, as `first, *others` does; `zip` and `enumerate` give things beside each other."""
     beside = isinstance(source, ast.Call) and ast.unparse(source.func) in {"zip", "enumerate"}
     starred = any(isinstance(one, ast.Starred) for one in ast.walk(target))
     return isinstance(target, ast.Tuple | ast.List) and (starred or not beside)

@@ -41,7 +41,7 @@ def real_path(path: str | os.PathLike[str]) -> Path:
     Raises
     ------
     InputError
-        The links lead round in a circle.
+        The links form a circle.
 
     Examples
     --------
@@ -56,7 +56,7 @@ def real_path(path: str | os.PathLike[str]) -> Path:
         pass
     except OSError as error:
         raise InputError(f"{os.fspath(path)}: cannot be written: {error.strerror or error}") from None
-    raise InputError(f"{os.fspath(path)}: found links that lead round in a circle, expected a place to write to")
+    raise InputError(f"{os.fspath(path)}: found a circle of links, expected a folder")
 
 
 @contextmanager

@@ -61,7 +61,7 @@ _Labels: TypeAlias = (
 _Example: TypeAlias = tuple[int, int, bytes, bytes]
 
 class ParseError(Exception):
-    """What is wrong with the input; ``args`` is ``(kind, source, line, text, detail)``.
+    """Error in the input; ``args`` is ``(kind, source, line, text, detail)``.
 
     ``kind`` : str, see the table above; ``source`` : int, index of the buffer; ``line`` : int, from 1, or the row for columns,
     or 0 where there are neither; ``text`` : bytes, the line (at most 120 bytes) or ``QUERY DOCUMENT``; ``detail`` : bytes. Of
@@ -72,7 +72,7 @@ class ParseError(Exception):
 
 @final
 class Progress:
-    """How far a long job is, shared with a thread that draws the bar. Counts bytes (texts) or queries (tables)."""
+    """Progress of a long job, shared with a thread that draws the bar. Counts bytes (texts) or queries (tables)."""
 
     def __init__(self) -> None: ...
     @property
@@ -100,7 +100,7 @@ class Watch:
     def __init__(self, mapped: Buffer) -> None: ...
     @property
     def cut(self) -> bool:
-        """Whether something was missing when it was read."""
+        """True if bytes were missing during reading."""
 
 @final
 class Text:
@@ -143,7 +143,7 @@ class Table:
         """Shape (n_rows,): the grade or score; never NaN."""
     @property
     def counters(self) -> dict[str, int]:
-        """What was met while reading.
+        """Observations during reading.
 
         Always: ``duplicates`` (rows dropped because their document came twice). From texts also: ``lines``, ``rows`` (data
         lines read), ``comments``, ``comments_like_data`` (comments that would have parsed as data), ``blank``, ``tab_lines``
@@ -283,7 +283,7 @@ class Aligned:
         """Hits before the depth cut, shape (n,)."""
     @property
     def in_run(self) -> NDArray[np.bool_]:
-        """Whether the run has the query, shape (n,)."""
+        """True if the run has the query, shape (n,)."""
     @property
     def first_unjudged(self) -> NDArray[np.int32]:
         """Rank of the first document without a judgment, 0 if all are judged, shape (n,)."""
@@ -453,7 +453,7 @@ def fingerprint_lists(
     queries: _Ids | NDArray[np.int64] | None = None,
     threads: int = 0,
 ) -> tuple[int, int]:
-    """The same of every (query, label) of lists as in `rank_groups`; ids are texts or whole numbers, else lists count from 0."""
+    """Rank every (query, label) of lists, as in `rank_groups`; ids are texts or whole numbers, else lists count from 0."""
 
 def sum_subsets(columns: NDArray[np.float64], picks: NDArray[np.uint8], out: NDArray[np.float64]) -> None:
     """Sum the picked rows of each draw into `out`, in a fixed order.

@@ -170,4 +170,4 @@ def test_a_figure_never_replaces_what_is_read(say: Say, many: Path) -> None:
     said = say("choose", "qrels.txt", "a.json", "b.run", "--figure", "a.json", "--input-format", "trec", cwd=many)
 
     assert said.code == 2
-    assert "found a file that is read by this command" in said.err
+    assert "found an input file of this command" in said.err

@@ -152,7 +152,7 @@ def test_a_seed_weights_and_clusters(say: Say, many: Path) -> None:
     assert "users.txt:2: found 'user0', expected a finite weight above 0" in refused.err
     (many / "short.txt").write_text("q1 2\n", encoding="utf-8")
     short = say("compare", "qrels.txt", "base.run", "good.run", "--weights", "short.txt", cwd=many)
-    assert (short.code, "short.txt: found nothing for query 'q0' (59 of 60 queries)" in short.err) == (2, True)
+    assert (short.code, "short.txt: found no line for query 'q0' (59 of 60 queries)" in short.err) == (2, True)
     twice = say("compare", "qrels.txt", "base.run", "good.run", "--cluster", "qrels.txt", cwd=many)
     assert "qrels.txt:1: found 4 fields, expected 2: QUERY CLUSTER" in twice.err
 

@@ -100,8 +100,8 @@ def test_an_equivalence_that_the_judgments_do_not_carry_is_what_the_sentences_sp
 
     assert (row["verdict"], row["tipping"]["side"]) == ("judgments do not reach", None)
     assert "The judgments do not reach far enough to say whether two and one are equivalent, within 0.15 of each other" in said
-    assert "If as many of the 80 documents within the cutoff without a judgment were relevant as is likely" in said
-    assert "this equivalence would no longer be shown. Judge them, the highest ranks first, and compare again." in said
+    assert "At the likely relevant share of the 80 unjudged documents within the cutoff" in said
+    assert "the runs would no longer be equivalent. Judge them, the highest ranks first, and compare again." in said
     assert "is better than" not in said
     assert "documents that only" not in said
     assert "p of a difference as large as the margin 0.0" in said

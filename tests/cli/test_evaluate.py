@@ -369,7 +369,7 @@ def test_a_result_never_replaces_what_it_was_computed_from(target: str, tmp_path
     said = say("evaluate", str(tmp_path / "qrels.txt"), str(tmp_path / "bm25.run"), "-o", f"{tmp_path}/{target}")
 
     assert said.code == 2
-    assert "found a file that is read by this command, expected another name" in said.err
+    assert "found an input file of this command, expected another name" in said.err
     assert (tmp_path / target).read_bytes() == (DATA / target).read_bytes()
 
 

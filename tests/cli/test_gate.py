@@ -196,7 +196,7 @@ def test_a_baseline_is_scored_by_the_judgments_of_today(pydocs: Path, say: Say) 
     whole = ir.evaluate(pydocs / "qrels.txt", pydocs / "minilm.run", "nDCG@10")
     assert record["checks"][0]["mean_baseline"] == whole.mean()["nDCG@10"]
     assert record["notes"] == [
-        f"best.run.gz was judged otherwise when it was made: nDCG@10 is {whole.mean()['nDCG@10']:.4f} and was 0.7082"
+        f"best.run.gz had other judgments when it was created: nDCG@10 is {whole.mean()['nDCG@10']:.4f} and was 0.7082"
     ]
 
 
@@ -236,11 +236,11 @@ def test_contracts_close_an_open_gate_and_say_where_they_stand(pydocs: Path, say
         ("query,least\nq,1\n", "contracts.csv:1: found the header query,least"),
         ("query,at_least\nq,1,2\n", "contracts.csv:2: found 3 fields, expected 2: query,at_least"),
         ("query,at_least\n# x\n\nq,many\n", "contracts.csv:4: found at_least many, expected a finite number"),
-        ("query,measure\nq,nDGC@10\n", "contracts.csv:2: found a measure that is none (unknown measure"),
-        ("query,measure\nq,NumRet\n", "contracts.csv:2: found NumRet, of which more is neither better nor worse"),
+        ("query,measure\nq,nDGC@10\n", "contracts.csv:2: found no valid measure (unknown measure"),
+        ("query,measure\nq,NumRet\n", "contracts.csv:2: found NumRet, for which neither more nor less is better"),
         ("query\nq\nq\n", "contracts.csv:3: found the contract of contracts.csv:2 a second time, expected each once"),
         ("query,measure\n,AP\n", "contracts.csv:2: found no query"),
-        ('query\n"q\n', "contracts.csv:2: found a line that is no CSV"),
+        ('query\n"q\n', "contracts.csv:2: found a line that is not CSV"),
         ("query,at_least\nq\u2028r\x0c\x85,1\nq,many\n", "contracts.csv:3: found at_least many"),
     ],
 )
@@ -318,9 +318,9 @@ def test_weights_and_clusters_of_the_policy_are_those_of_the_options(pydocs: Pat
         (["tolerance = true"], "pyproject.toml: [tool.idealrank.gate]: tolerance: found True, expected a number"),
         (["strict = 1"], "pyproject.toml: [tool.idealrank.gate]: strict: found 1, expected true or false"),
         (["baseline = []"], "pyproject.toml: [tool.idealrank.gate]: baseline: found [], expected a path, or a list of paths"),
-        (["measures = ["], "{folder}/pyproject.toml: found a file that is no TOML ("),
-        (["margin = 0.1"], "pyproject.toml [tool.idealrank.gate]: margin: found one for a gate that is not strict"),
-        (["alpha = 1e-300"], "pyproject.toml [tool.idealrank.gate]: alpha=1e-300: expected a chance from 1e-09 on and below 0.5"),
+        (["measures = ["], "{folder}/pyproject.toml: found a file that is not TOML ("),
+        (["margin = 0.1"], "pyproject.toml [tool.idealrank.gate]: margin: found a margin for a gate that is not strict"),
+        (["alpha = 1e-300"], "pyproject.toml [tool.idealrank.gate]: alpha=1e-300: expected a probability from 1e-09 to below 0.5"),
         (['measures = ["nope"]'], "pyproject.toml [tool.idealrank.gate]: unknown measure 'nope'"),
         (['convention = "nope"'], "pyproject.toml [tool.idealrank.gate]: unknown convention 'nope'"),
     ],
@@ -355,8 +355,8 @@ def test_one_query_is_said_to_show_nothing(tmp_path: Path, say: Say) -> None:
     strict = say("gate", "qrels", "new", "--baseline", "old", "--strict", "--margin", "0.9", cwd=tmp_path)
 
     assert (plain.code, strict.code) == (0, 1)
-    assert "1 query cannot detect any drop, however large: this gate would have let everything pass." in words(plain)
-    assert "With so few queries a strict gate opens to no other run than the same one." in words(strict)
+    assert "1 query cannot detect any drop, however large: this gate passes every run." in words(plain)
+    assert "With so few queries, a strict gate passes only an identical run." in words(strict)
 
 
 def test_a_run_from_standard_input_becomes_a_baseline(pydocs: Path, say: Say) -> None:
@@ -391,8 +391,8 @@ def test_no_file_that_is_read_becomes_the_baseline(pydocs: Path, say: Say) -> No
     new = say("gate", "qrels.txt", "minilm.run", "--baseline", "new.run", "--update-baseline", "-o", "./new.run", cwd=pydocs)
 
     assert (itself.code, output.code, new.code) == (2, 2, 2)
-    assert "-o ./new.run: found the place that --update-baseline writes to" in new.err
-    assert "found a file that is read by this command" in itself.err
+    assert "-o ./new.run: found the file that --update-baseline writes" in new.err
+    assert "found an input file of this command" in itself.err
     assert (pydocs / "best.run.gz").read_bytes() == before
 
 

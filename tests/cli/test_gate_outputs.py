@@ -125,16 +125,16 @@ def test_no_output_replaces_what_is_read(gated: Callable[..., Said], tmp_path: P
     said = gated("--contracts", "contracts.csv", option, path)
 
     assert said.code == 2
-    assert said.err.startswith(f"error: {option} {path}: found a file that is read by this command")
+    assert said.err.startswith(f"error: {option} {path}: found an input file of this command")
     assert {file.name: file.read_bytes() for file in tmp_path.iterdir()} == before
 
 
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        (("--junit", "x", "--markdown", "./x"), "--markdown ./x: found the place that --junit writes to"),
-        (("--junit", "-", "--markdown", "-"), "--markdown -: found the place that --junit writes to"),
-        (("--junit", "x", "-o", "x"), "--junit x: found the place that -o writes to"),
+        (("--junit", "x", "--markdown", "./x"), "--markdown ./x: found the file that --junit writes"),
+        (("--junit", "-", "--markdown", "-"), "--markdown -: found the file that --junit writes"),
+        (("--junit", "x", "-o", "x"), "--junit x: found the file that -o writes"),
         (("--junit", "no/such/folder.xml"), "--junit no/such/folder.xml: found no folder no/such"),
     ],
 )

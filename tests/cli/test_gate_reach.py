@@ -15,7 +15,7 @@ from tests.workflow_commands import obeyed
 Say = Callable[..., Said]
 Gate = Callable[..., Said]
 SENTENCE = re.compile(
-    r"this drop would no longer be significant if \d+ % of the \d+ documents that only new shows without a judgment were relevant"
+    r"this drop would no longer be significant if \d+ % of the \d+ unjudged documents that only new returns were relevant"
 )
 
 
@@ -47,25 +47,25 @@ def test_each_outcome_has_its_exit_code(held: Gate) -> None:
 def test_exit_code_3_comes_with_its_meaning_and_the_next_step(held: Gate, say: Say, tmp_path: Path) -> None:
     doubtful, truth = held("--markdown", "gate.md", "--report", "gate.html"), held(qrels="full.qrels")
     meaning = "The run neither passed nor failed (exit code 3 of the command)."
-    step = "Judge the documents that only new shows, the highest ranks first, and run the gate again."
+    step = "Judge the unjudged documents that only new returns, the highest ranks first, and run the gate again."
 
     assert f"{meaning} {step}" in words(doubtful)
     assert "exit code 3" not in words(truth)
     assert step.replace("new", "<code>new</code>") in (tmp_path / "gate.md").read_text(encoding="utf-8")
     assert step in (tmp_path / "gate.html").read_text(encoding="utf-8")
-    assert "3 the judgments do not reach: the run neither passed nor failed." in words(say("gate", "--help"))
+    assert "3 the judgments do not reach. After 3, judge the documents" in words(say("gate", "--help"))
 
 
 def test_the_commands_of_the_next_step_show_what_is_unjudged(held: Gate, say: Say, tmp_path: Path) -> None:
-    assert "'idealrank why' names the queries that have them, 'idealrank explain' the documents of a query." in words(held())
+    assert "'idealrank why' lists the queries with unjudged documents, 'idealrank explain' the documents of a query." in words(held())
 
     queries = say("why", "pooled.qrels", "main.run", "new.run", cwd=tmp_path).out
-    (query,) = re.findall(r"^query (\S+): .*\n +documents without a judgment: 0 ->", queries, re.MULTILINE)[:1]
+    (query,) = re.findall(r"^query (\S+): .*\n +unjudged documents: 0 ->", queries, re.MULTILINE)[:1]
     assert "unjudged" in say("explain", "pooled.qrels", "new.run", "--query", query, cwd=tmp_path).out
 
 
 def test_the_share_of_the_one_sided_test_is_named_so(held: Gate, say: Say, tmp_path: Path) -> None:
-    one_sided = "The gate tests one side, so the share at which the drop tips differs from that of compare."
+    one_sided = "The test of the gate is one-sided, so this share differs from the share in compare."
     compared = say("compare", "pooled.qrels", "main.run", "new.run", "-m", "nDCG@10", cwd=tmp_path)
 
     assert one_sided in words(held())
@@ -88,8 +88,8 @@ def test_a_pass_over_a_baseline_with_many_more_unjudged_documents_is_cautioned(h
     _, pooled, _, new = collection()
     unjudged = [name not in pooled[query] for query, names in new.items() for name in names]
     share = sum(unjudged) / len(unjudged)
-    caution = f"Caution: by nDCG@10 {share:.1%} of the documents of new have no judgment, against 0.0% of main."
-    step = "judge the documents that only new shows, the highest ranks first, and run the gate again."
+    caution = f"Caution: by nDCG@10 {share:.1%} of the documents of new are unjudged, and 0.0% of main."
+    step = "Judge the documents that only new returns, the highest ranks first, and run the gate again."
 
     assert said.code == 0
     assert caution in words(said)
@@ -193,7 +193,7 @@ def test_pages_and_stores_keep_the_outcome(held: Gate, say: Say, tmp_path: Path)
 
     assert said.code == 3
     for text in (page, re.sub(r"\s+", " ", (tmp_path / "again.html").read_text(encoding="utf-8"))):
-        assert "The judgments do not reach: whether new may take the place of main cannot be said" in text
+        assert "The judgments do not reach: it is undecided whether new may replace main" in text
         assert SENTENCE.search(text)
         assert 'class="verdict unreached"' in text
     assert (shown.code, again.code) == (0, 0)
@@ -210,4 +210,4 @@ def test_the_next_step_names_no_run_without_documents_of_its_own(say: Say, tmp_p
 
     assert said.code == 3
     assert "that only old shows" not in words(said)
-    assert "Judge the documents without a judgment, the highest ranks first, and run the gate again." in words(said)
+    assert "Judge the unjudged documents, the highest ranks first, and run the gate again." in words(said)

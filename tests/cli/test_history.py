@@ -159,7 +159,7 @@ def test_a_damaged_value_is_an_error_and_never_printed(tmp_path: Path, say: Say)
         said = say("history", "--query", "q", "--store", str(tmp_path / "store"))
         assert (said.code, said.out) == (2, "")
         assert f"{path.name}: is damaged" in said.err
-        assert f"evaluation {key} needs it: take the file from a backup, or import what was exported" in said.err
+        assert f"evaluation {key} needs it: restore the file from a backup, or import the exported evaluation" in said.err
 
 
 def test_names_cannot_move_the_cursor(tmp_path: Path, say: Say) -> None:
@@ -202,7 +202,7 @@ def test_a_measure_that_knows_no_better_has_no_failures(tmp_path: Path, say: Say
 
     assert (shown.code, refused.code) == (0, 2)
     assert "fails" not in shown.out
-    assert "neither higher nor lower is better" in refused.err
+    assert "neither higher nor lower values of this measure are better" in refused.err
 
 
 # --- the commit that broke a query -------------------------------------------------------------------------------------------
@@ -249,12 +249,12 @@ def test_changed_files_and_strange_commits_have_no_place_in_the_order(repository
 
     assert "fails" in said
     assert "23 commits may be the first bad one" in said
-    assert "2 evaluations have no commit of this repository, or changed files" in said
+    assert "without 2 evaluations that had uncommitted changes or no commit of this" in said
     assert "the newest value passes" in elsewhere  # by time
 
 
 @pytest.mark.parametrize(
-    ("values", "why"), [({0: 1.0, 23: 1.0}, "the newest commit is fine"), ({0: 0.25, 23: 0.25}, "evaluate an older one")]
+    ("values", "why"), [({0: 1.0, 23: 1.0}, "the newest commit is good"), ({0: 0.25, 23: 0.25}, "evaluate an older commit")]
 )
 def test_where_nothing_is_to_be_found_it_says_why(
     values: dict[int, float], why: str, repository: Repository, tmp_path: Path, say: Say

@@ -60,4 +60,4 @@ def test_other_names_of_the_option_are_accepted_and_not_in_the_help(say: Say) ->
 def test_a_number_without_a_measure_to_belong_to_is_refused(text: str, say: Say) -> None:
     said = say("evaluate", "qrels.txt", "bm25.run", "-m", text)
     assert (said.code, said.out) == (2, "")
-    assert f"-m {text}: found 10 without the measure it belongs to, expected a number with each, as in P@5,P@10" in said.err
+    assert f"-m {text}: found 10 without a measure, expected a measure with each number, as in P@5,P@10" in said.err

@@ -101,7 +101,7 @@ def test_standard_input_and_an_output_file(say: Say, tmp_path: Path) -> None:
     assert (tmp_path / "out.csv").read_text(encoding="utf-8").splitlines()[1].startswith("a,b,tau,-1.0,1,1,0,0")
     refused = say("overlap", "a.run", "b.csv", "-o", "b.csv", cwd=tmp_path)
     assert refused.code == 2
-    assert "found a file that is read by this command" in refused.err
+    assert "found an input file of this command" in refused.err
     assert say("overlap", "-", "-").code == 2
 
 

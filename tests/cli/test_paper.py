@@ -51,8 +51,8 @@ def test_daggers_are_the_verdicts_of_compare_against_the_baseline(say: Say, seve
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ("--order RR", "--order: found it without --table paper"),
-        ("--label bm25=B", "--label: found it without --table paper"),
+        ("--order RR", "--order: found no --table paper"),
+        ("--label bm25=B", "--label: found no --table paper"),
         ("--table paper --order AP", "--order AP: not compared, expected one of RR"),
         ("--table paper --label none=B", "--label none: found no run or measure of that name, expected one of bm25, dense"),
         ("--table paper --label bm25", "--label bm25: expected NAME=TEXT"),

@@ -63,7 +63,7 @@ def test_column_names_that_are_not_utf_8(say: Say, tmp_path: Path, name: str) ->
 def test_links_that_lead_round_in_a_circle(say: Say, tmp_path: Path) -> None:
     (tmp_path / "loop").symlink_to("loop")
     (tmp_path / "loop.html").symlink_to("loop.html")
-    words = "found links that lead round in a circle, expected a place to write to"
+    words = "found a circle of links, expected a folder"
     for command in ("-o loop", "--store loop", "-o loop --report loop.html", "--report loop.html"):
         refused(say, tmp_path, f"evaluate {QRELS} {BM25} {command}", words)
     refused(say, tmp_path, f"gate {QRELS} {BM25} --baseline {NEURAL} --junit loop", words)
@@ -87,7 +87,7 @@ def test_one_value_near_the_largest_number_is_fine(say: Say, tmp_path: Path) -> 
 @pytest.mark.parametrize("text", ["margin = " + "9" * 5000, "a = " + "[" * 3000 + "]" * 3000, "\ufeff[tool", "a = \x00"])
 def test_a_policy_file_that_cannot_be_read(say: Say, tmp_path: Path, text: str) -> None:
     (tmp_path / "pyproject.toml").write_text(f"[tool.idealrank.gate]\n{text}\n", encoding="utf-8")
-    refused(say, tmp_path, f"gate {QRELS} {BM25} --baseline {NEURAL}", "pyproject.toml: found a file that is no TOML")
+    refused(say, tmp_path, f"gate {QRELS} {BM25} --baseline {NEURAL}", "pyproject.toml: found a file that is not TOML")
 
 
 def test_names_that_have_no_utf_8_form(say: Say, tmp_path: Path) -> None:
@@ -146,7 +146,7 @@ def test_a_drawing_library_without_room_is_found_out_before_the_work(tmp_path: P
     )
     ended = subprocess.run(["bash", "-c", command], check=False, capture_output=True, text=True, env={"OPENBLAS_NUM_THREADS": "1"})
     assert ended.returncode == 2, ended
-    assert "the address space of this process is limited to 3.8 GiB (ulimit -v)" in " ".join(ended.stderr.split())
+    assert "found an address space limited to 3.8 GiB (ulimit -v)" in " ".join(ended.stderr.split())
     assert ended.stdout == ""
     assert not list(tmp_path.iterdir())
 

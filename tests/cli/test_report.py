@@ -153,14 +153,14 @@ def test_a_gate_whose_baseline_is_replaced_shows_the_old_one(say: Say, here: Pat
 REFUSED = {
     "evaluate qrels.txt bm25.run --report out.txt": "error: --report out.txt: expected a file that ends in .html\n",
     "evaluate qrels.txt bm25.run --report -": "error: --report -: expected a file that ends in .html\n",
-    "compare qrels.txt bm25.run neural.run --report none/out.html": "error: --report none/out.html: found no folder none, expected one",
-    "compare qrels.txt bm25.run neural.run -o a.html --report ./a.html": "error: --report ./a.html: found the place that -o writes to",
-    "gate qrels.txt bm25.run --baseline neural.run --junit a.html --report a.html": "error: --report a.html: found the place that --junit",
-    "evaluate qrels.html bm25.run --report qrels.html": "error: --report qrels.html: found a file that is read by this command",
-    "evaluate qrels.txt bm25.run --report out.html --queries out.html": "error: --report out.html: found a file that is read by this",
+    "compare qrels.txt bm25.run neural.run --report none/out.html": "error: --report none/out.html: found no folder none, expected an",
+    "compare qrels.txt bm25.run neural.run -o a.html --report ./a.html": "error: --report ./a.html: found the file that -o writes",
+    "gate qrels.txt bm25.run --baseline neural.run --junit a.html --report a.html": "error: --report a.html: found the file that --junit",
+    "evaluate qrels.html bm25.run --report qrels.html": "error: --report qrels.html: found an input file of this command",
+    "evaluate qrels.txt bm25.run --report out.html --queries out.html": "error: --report out.html: found an input file of this",
     "evaluate qrels.txt bm25.run --queries queries.tsv": "error: --queries queries.tsv: found neither --report nor --figures",
     "evaluate qrels.txt - --report out.html --queries -": "error: found - (standard input) more than once",
-    "evaluate qrels.txt bm25.run --tag x": "error: --tag x: found no store, expected --store DIR too",
+    "evaluate qrels.txt bm25.run --tag x": "error: --tag x: found no store, expected --store DIR, or",
 }
 
 
@@ -270,7 +270,7 @@ def test_a_stored_gate_is_a_gate_again(say: Say, here: Path, shown: list[Subject
 def test_what_a_store_cannot_show_is_said(say: Say, here: Path) -> None:
     ids = ids_in(say(*COMMANDS["compare"].split(), "--store", "kept", cwd=here))
 
-    assert "found no place to write to, expected -o FILE or --figures DIR" in say("report", ids[0], "--store", "kept", cwd=here).err
+    assert "found no output, expected -o FILE or --figures DIR" in say("report", ids[0], "--store", "kept", cwd=here).err
     assert "found a comparison among 2 results" in say("report", *ids[:2], "--store", "kept", "-o", "x.html", cwd=here).err
     assert "-m ERR: found no values of it" in say("report", ids[1], "--store", "kept", "-m", "ERR", "-o", "x.html", cwd=here).err
     assert say("report", ids[1], "-o", "x.html", cwd=here).err.startswith("error: found no store, expected --store DIR")

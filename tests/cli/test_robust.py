@@ -100,4 +100,4 @@ def test_weights_are_of_every_query(say: Say, tmp_path: Path) -> None:
     said = say("robust", "qrels.txt", "bm25.run", "neural.run", "--weights", str(path))
 
     assert said.code == 2
-    assert "found nothing for query" in said.err
+    assert "found no line for query" in said.err

@@ -257,7 +257,7 @@ def test_value_files_are_read_where_they_are_asked_and_nowhere_else(example: tup
 
     with Store.open(tmp_path / "store") as store:
         assert store.sql("select count(*) from evaluations").rows == [(6,)]
-        with pytest.raises(ir.errors.OptionError, match="import what was exported"):
+        with pytest.raises(ir.errors.OptionError, match="import the exported evaluation"):
             store.sql("select count(*) from values")
 
 

@@ -136,7 +136,7 @@ def test_what_a_comparison_was_made_of_stays(example: tuple[Path, list[str]], sa
 
     assert said.code == 2
     assert "id-000000007" in said.err
-    assert "remove that first" in said.err
+    assert "remove that entry first" in said.err
 
 
 def test_tags_and_notes_come_and_go(example: tuple[Path, list[str]], tmp_path: Path, say: Say) -> None:

@@ -48,7 +48,7 @@ def until(condition: Callable[[], bool]) -> None:
 
 
 def is_read(descriptor: int) -> bool:
-    """Whether the reader of a pipe has taken all that was written: it waits for more."""
+    """True if the reader of a pipe has taken all that was written: it waits for more."""
     import fcntl
     import termios
 

@@ -109,8 +109,8 @@ def test_values_that_are_refused(typed: str) -> None:
     [
         (["--nosummary=3"], "--nosummary: found a value, expected none"),
         (["--R", "3"], "found an abbreviation of Rel_info_format and Results_format: option --R"),
-        (["--conv"], "--convention: found the end of the command, expected CONVENTION"),
-        (["-qM"], "-M: found the end of the command, expected NUMBER"),
+        (["--conv"], "--convention: found no value, expected CONVENTION"),
+        (["-qM"], "-M: found no value, expected NUMBER"),
         (["-qx"], "unknown option -x, expected one of -h"),
         (["--x"], "found option --x, expected one of --help"),
     ],

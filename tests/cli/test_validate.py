@@ -55,7 +55,7 @@ def test_files_that_cannot_be_opened_are_reported_with_the_others(capfdbinary: p
     lines = capfdbinary.readouterr().out.decode().splitlines()
     assert "one.qrel: error: found no such file; did you mean 'one.qrels'?" in lines
     assert ".: error: found a directory, expected a file" in lines
-    assert "clean.run: not compared with the judgments until the errors are gone" in lines
+    assert "clean.run: not compared with the judgments before its errors are fixed" in lines
 
 
 def test_judgments_may_be_in_several_files(tmp_path: Path, capfdbinary: pytest.CaptureFixture[bytes]) -> None:
@@ -109,7 +109,7 @@ def test_labels_and_scores_of_learning_to_rank(tmp_path: Path, capfdbinary: pyte
 def test_real_files_have_no_problems(capfdbinary: pytest.CaptureFixture[bytes]) -> None:
     files = ["qrels.dl19-passage.txt.gz", "run.msmarco-v1-passage.bm25-default.dl19.txt.gz"]
     assert run(["validate", *(str(shared_file("data", "dl19", name)) for name in files)]) == 0
-    assert capfdbinary.readouterr().out.decode().endswith("0 errors, 0 warnings: everything can be evaluated\n")
+    assert capfdbinary.readouterr().out.decode().endswith("0 errors, 0 warnings: all files can be evaluated\n")
     folder = shared_file("data", "haystack-quepid")
     assert run(["validate", str(folder / "judgements.csv")]) == 2
     out = capfdbinary.readouterr().out.decode()
@@ -131,7 +131,7 @@ def test_many_bad_grades_are_counted_with_a_few_of_their_values(
 
     *_, last, _, count = capfdbinary.readouterr().out.decode().splitlines()
     assert last == f'{path}: error: 357 more like this: "poor", "none", "good", "bad"'
-    assert count == "360 errors, 0 warnings: something cannot be evaluated as it is"
+    assert count == "360 errors, 0 warnings: not all files can be evaluated"
 
 
 def test_notes_name_options_of_the_command_line(tmp_path: Path, capfdbinary: pytest.CaptureFixture[bytes]) -> None:

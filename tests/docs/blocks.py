@@ -74,7 +74,7 @@ def blocks_of(page: str) -> list[Block]:
 
 
 def same(expected: str, found: str) -> bool:
-    """Whether printed text is the expected one; ``...`` stands for anything, blanks at line ends do not count."""
+    """True if printed text is the expected one; ``...`` stands for anything, blanks at line ends do not count."""
     tidy = ["\n".join(line.rstrip() for line in text.strip("\n").splitlines()) for text in (expected, found)]
     return doctest.OutputChecker().check_output(tidy[0] + "\n", tidy[1] + "\n", doctest.ELLIPSIS)
 

@@ -25,7 +25,7 @@ class Known:
     call: str = ""
 
     def covers(self, peer: str, call: str, fixture: str) -> bool:
-        """Whether a record is this difference."""
+        """True if a record is this difference."""
         return peer == self.peer and fixture == self.fixture and self.call in call
 
 

@@ -67,7 +67,7 @@ def shown(value: float | None) -> float | str | None:
 
 
 def is_wanted(record: Mapping[str, Any]) -> bool:
-    """Whether a measurement is of a tool that cannot be installed."""
+    """True if a measurement is of a tool that cannot be installed."""
     trec_eval = record["peer"] == "trec_eval" and record["version"] == "10.0" and record["call"] in ("ndcg", "ndcg_cut", "ndcg -c")
     return trec_eval or record["peer"] in NOT_INSTALLABLE
 

@@ -107,7 +107,7 @@ def _number(value: Any) -> float | None:
 
 
 def same(found: float | None, recorded: float | None, tolerance: float) -> bool:
-    """Whether two values agree: both absent, both NaN, or close (relative to values above 1)."""
+    """True if two values agree: both absent, both NaN, or close (relative to values above 1)."""
     if found is None or recorded is None:
         return found is recorded
     if math.isnan(found) or math.isnan(recorded):

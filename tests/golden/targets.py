@@ -35,7 +35,7 @@ class Target:
     version: str = ""
 
     def matches(self, peer: str, version: str, call: str) -> bool:
-        """Whether a recorded call is this one."""
+        """True if a recorded call is this one."""
         same_call = call.startswith(self.call[:-1]) if self.call.endswith("*") else call == self.call
         return peer == self.peer and same_call and self.version in ("", version)
 

@@ -36,7 +36,7 @@ def disagreements(call: Call, fixture: Fixture, cutoffs: Sequence[int | None] = 
 
 
 def none_taken(call: Call, fixtures: Sequence[Fixture], cutoffs: Sequence[int | None] = CUTOFFS) -> bool:
-    """Whether the peer can be given nothing here, as gdeval where there is no Perl."""
+    """True if the peer can be given nothing here, as gdeval where there is no Perl."""
     return not any(call.takes(fixture, cutoff) for fixture in fixtures for cutoff in cutoffs)
 
 

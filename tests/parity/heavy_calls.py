@@ -18,7 +18,7 @@ STABLE_UP_TO = 15
 
 
 def short_or_untied(fixture: Fixture, cutoff: int | None) -> bool:
-    """Whether an unstable sort cannot show."""
+    """True if an unstable sort cannot show."""
     return all(len(scores) <= STABLE_UP_TO or len(set(scores)) == len(scores) for _, _, scores in arrays(fixture))
 
 
@@ -28,7 +28,7 @@ def is_small(fixture: Fixture, cutoff: int | None) -> bool:
 
 
 def is_whole(fixture: Fixture, cutoff: int | None) -> bool:
-    """Whether all grades are whole numbers."""
+    """True if all grades are whole numbers."""
     return all(grade == math.trunc(grade) for grade in all_grades(fixture))
 
 
@@ -43,7 +43,7 @@ def sorted_labels(labels: Sequence[float], scores: Sequence[float]) -> list[floa
 
 
 def has_each_once(fixture: Fixture, cutoff: int | None) -> bool:
-    """Whether no document comes twice."""
+    """True if no document comes twice."""
     documents = [[d for d, score, _ in rows if score is not None] for rows in fixture.queries.values()]
     return all(len(ids) == len(set(ids)) for ids in documents)
 

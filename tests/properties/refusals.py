@@ -5,7 +5,7 @@ from idealrank.measures.measure import Measure
 
 
 def offers_expected(measure: Measure, convention: Convention) -> bool:
-    """Whether there is an expected value over tie orders: the class says it, and floored terms have none."""
+    """True if there is an expected value over tie orders: the class says it, and floored terms have none."""
     return measure.ties != "not offered" and getattr(measure.under(convention), "rounding", "none") != "floor-2"
 
 

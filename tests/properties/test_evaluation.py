@@ -203,7 +203,7 @@ def test_measures_do_not_disturb_each_other(qrels: Grades, run: Scores, asked: l
 def test_measures_of_arrays_do_not_disturb_each_other(
     queries: list[list[tuple[float, float]]], asked: list[Measure], convention: Convention
 ) -> None:
-    """Whether lists are cut short or held whole decides the way a sum is made, so the last bit may differ."""
+    """The way a sum is made depends on whether lists are cut or whole, so the last bit may differ."""
     if convention.alignment.ties.startswith("docid"):  # arrays have no document ids, and refuse these ties where they are asked for
         convention = Convention.of(convention, ties="expected")
     asked = [measure for measure in asked if offers_expected(measure, convention)]

@@ -114,7 +114,7 @@ MEASURES: dict[str, Callable[[Sequence[Parts], Sequence[str], str], float]] = {
 
 
 def is_defined(name: str, groups: Sequence[Parts]) -> bool:
-    """Whether there is anything to share out; counts always are."""
+    """True if there is anything to share out; counts always are."""
     if name == "prefs_avgjg_Rnonrel":
         return any(level > 0 for parts in groups for part in parts for level in part.values())
     return "num_prefs" in name or any(pairs_of(parts) for parts in groups)

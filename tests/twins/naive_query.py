@@ -172,7 +172,7 @@ def undefined(asked: Asked) -> float | None:
 
 
 def is_relevant(asked: Asked, grade: Entry) -> bool:
-    """Whether a place of the list holds a relevant document."""
+    """True if a place of the list holds a relevant document."""
     return grade is not None and grade >= float(asked.options.get("rel", "1"))
 
 

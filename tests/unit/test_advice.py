@@ -157,7 +157,7 @@ def test_ratings_without_end_are_counted_not_listed() -> None:
 
 def test_how_many_are_visible_is_asked_for() -> None:
     qrels, run = collection(40, 10, 3, 10)
-    assert warned(ir.advise(qrels, run, surface="carousel"), "5 is assumed, --visible N says it")
+    assert warned(ir.advise(qrels, run, surface="carousel"), "5 is assumed; set it with --visible N")
     with pytest.raises(ir.OptionError, match="visible=0: expected a whole number from 1 on"):
         ir.advise(qrels, run, visible=0)
     with pytest.raises(ir.OptionError, match=r"surface=tablet: expected one of phone \| desktop"):

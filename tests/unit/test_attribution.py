@@ -225,7 +225,7 @@ def test_each_split_is_named():
     ("measure", "message"),
     [
         ("GMAP", "geometric mean, expected one whose difference is a mean over queries"),
-        ("AUC", "without a value for the first documents of a list alone"),
+        ("AUC", "without a value for the first documents of a list, expected"),
         ("relstring@5", "a measure of text"),
         ("prefs_simp", "expected preferences, found none"),
     ],

@@ -145,9 +145,9 @@ posix = pytest.mark.skipif(sys.platform == "win32", reason="Windows refuses to s
 def test_a_file_that_is_cut_short_while_it_is_read_is_refused_by_name(tmp_path: Path, name: str, reads: int) -> None:
     done = run(_CUT, str(tmp_path / name))
 
-    line = f"{tmp_path / name}: found a file that became shorter while it was read, expected one that stays as it is"
+    line = f"{tmp_path / name}: found a file that became shorter during reading, expected an unchanged file"
     assert done.returncode == 0, (done.returncode, done.stderr)
-    assert done.stdout == f"{line}; evaluate a copy of files that others change\n" * reads
+    assert done.stdout == f"{line}; evaluate a copy if other programs change the file\n" * reads
 
 
 @posix

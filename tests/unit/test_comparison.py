@@ -323,7 +323,7 @@ def test_weights_and_clusters() -> None:
     assert (found.method.weighted, found.method.clustered) == (True, True)
     with pytest.raises(OptionError, match="cannot honour the weights"):
         ir.compare(a, b, weights=weights, test="wilcoxon")
-    with pytest.raises(InputError, match=r"weights: found nothing for query 'q029' \(1 of 30 queries\)"):
+    with pytest.raises(InputError, match=r"weights: found no value for query 'q029' \(1 of 30 queries\)"):
         ir.compare(a, b, weights={f"q{i:03}": 1.0 for i in range(29)})
 
 

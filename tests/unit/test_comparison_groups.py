@@ -88,7 +88,7 @@ def test_one_baseline_tells_nothing_of_groups() -> None:
     found = ir.compare(*runs_of(3), baseline="run0")
 
     assert "groups" not in found.as_dict()
-    with pytest.raises(OptionError, match="baseline 'run0' alone, expected every two runs"):
+    with pytest.raises(OptionError, match="baseline 'run0' only, expected all pairs"):
         found.groups()
     with pytest.raises(KeyError, match="RR: not compared"):
         ir.compare(*runs_of(2)).groups("RR")

@@ -63,7 +63,7 @@ def test_looking_no_deeper_than_the_measures_changes_no_value(ties: str) -> None
 
 
 def test_lists_are_not_cut_through_shared_ranks() -> None:
-    with pytest.raises(OptionError, match="depth=5 with ties=shared: lists can only be cut where ties have an order"):
+    with pytest.raises(OptionError, match="depth=5 with ties=shared: only lists with ordered ties can be cut"):
         overlap(Run({"q": ["a"]}), Run({"q": ["a"]}), "overlap@5", depth=5)
 
 

@@ -163,10 +163,10 @@ def test_a_query_that_begins_with_a_hash_is_no_comment_below_a_header_line(tmp_p
         (ir.read_traffic, "query,traffic\nq1,inf\n", 2, "'inf'"),
         (ir.read_traffic, "query,traffic\n\nq1,1\nq1,2\n", 4, "query 'q1' a second time"),
         (ir.read_traffic, "# visits\nq1 1\n\n# more\nq2 1 2\n", 5, "3 fields, expected 2: QUERY WEIGHT"),
-        (ir.read_traffic, "q1\t1\nq1\t2\n", 2, "query 'q1' a second time, expected each query once; add its numbers up"),
+        (ir.read_traffic, "q1\t1\nq1\t2\n", 2, "query 'q1' a second time, expected each query once; add up its numbers"),
         (ir.read_traffic, "# nothing\n", 0, "an empty file"),
         (read_clusters, "query,user\nq1,\n", 2, "an empty cluster"),
-        (partial(ir.read_traffic, zeros="refused"), "q1,1\nq2,0\n", 2, "'0', expected a finite weight above 0; leave out queries"),
+        (partial(ir.read_traffic, zeros="refused"), "q1,1\nq2,0\n", 2, "'0', expected a finite weight above 0; omit queries"),
     ],
 )
 def test_errors_name_file_and_line(tmp_path, reader, text, line, found):

@@ -122,9 +122,9 @@ def test_unjudged_documents() -> None:
     run, qrels = {"q": ["x", "a", "y", "b"]}, {"q": {"a": 1, "b": 1}}
     assert ir.evaluate(qrels, run, ["P@2"]).values[0, 0] == 0.5
     assert ir.evaluate(qrels, run, ["P@2", "NumRet"], "standard,unjudged=skipped").values[0].tolist() == [1.0, 2.0]
-    with pytest.raises(ir.InputError, match=r"query 'q': the document at rank 1 has no judgment \(1 queries have such documents\)"):
+    with pytest.raises(ir.InputError, match=r"query 'q': the document at rank 1 is unjudged \(1 queries have such documents\)"):
         ir.evaluate(qrels, run, ["P@2"], "standard,unjudged=error")
-    with pytest.raises(ir.InputError, match=r"query 'p': the document at rank 1 has no judgment"):
+    with pytest.raises(ir.InputError, match=r"query 'p': the document at rank 1 is unjudged"):
         ir.evaluate(qrels, {"q": ["a"], "p": ["z"]}, ["P@2"], "standard,unjudged=error,without_judgments=evaluated")
 
 

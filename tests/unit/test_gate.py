@@ -248,7 +248,7 @@ def test_what_cannot_be_asked_is_refused() -> None:
     for wrong in ({"alpha": "0.05"}, {"tolerance": None}, {"strict": True, "margin": "x"}):
         with pytest.raises(OptionError, match="expected a number"):
             ir.Policy(**wrong)
-    with pytest.raises(OptionError, match="found one for a strict gate"):
+    with pytest.raises(OptionError, match="found a tolerance for a strict gate"):
         ir.gate(run, baseline, strict=True, margin=0.1, tolerance=0.1)
     with pytest.raises(IncompatibleError, match=r"c\.csv:2: contract of query 'q0': run was not evaluated by AP, only P@1"):
         ir.gate(run, baseline, contracts=[ir.Contract(query="q0", measure="AP", place="c.csv:2")])
@@ -315,7 +315,7 @@ def test_the_answer_as_a_dict_has_no_number_that_json_lacks() -> None:
 @pytest.mark.parametrize("asked", [{"tolerance": 1}, {"tolerance": 2.5}, {"strict": True, "margin": 1.0}])
 def test_a_drop_of_the_whole_range_is_a_slip(asked: dict[str, float]) -> None:
     one = ir.evaluate({"q": {"x": 1}}, {"q": ["x"]}, "RR")
-    with pytest.raises(ir.OptionError, match="found the whole range of RR, 0 to 1, or more; expected a small part of it"):
+    with pytest.raises(ir.OptionError, match="found the full range of RR, 0 to 1, or more; expected a small part of the range"):
         ir.gate(one, one, **asked)
     counts = ir.evaluate({"q": {"x": 1}}, {"q": ["x"]}, "NumRelRet")
     assert ir.gate(counts, counts, tolerance=5).passed

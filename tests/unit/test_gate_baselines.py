@@ -183,12 +183,12 @@ def test_a_shallow_baseline_is_refused_for_a_deeper_measure() -> None:
     record = record_of(ir.evaluate({"q": {"x": 1}}, {"q": ["x"]}, "P@5"), ["P@5"])
 
     refuse_shallow("best.run", record, one.measures[:1], one.convention)
-    for measure, words in ((one.measures[1], "10 ranks, which P@10"), (one.measures[2], "whole ones, which AP")):
+    for measure, words in ((one.measures[1], "10 ranks, which P@10"), (one.measures[2], "whole lists, which AP")):
         with pytest.raises(
-            InputError, match=rf"best\.run: found lists cut after rank 5, expected {words} .*delete the file and make it anew"
+            InputError, match=rf"best\.run: found lists cut after rank 5, expected {words}.*delete the file and create it again"
         ):
             refuse_shallow("best.run", record, [measure], one.convention)
-    with pytest.raises(InputError, match="whole ones, which P@5 under convention standard,unjudged=skipped"):
+    with pytest.raises(InputError, match="whole lists, which P@5 uses under convention standard,unjudged=skipped"):
         refuse_shallow("best.run", record, one.measures[:1], Convention.of("standard,unjudged=skipped"))
 
 
@@ -215,9 +215,9 @@ def test_what_changed_since_is_said(tmp_path: Path) -> None:
         return changes_since("b.run", record_of(old, ["RR@5"], [str(tmp_path / "old")]), now, [path])
 
     assert found("old") == []
-    assert found("same") == ["b.run was made with other judgments, by which its means are the same"]
-    assert found("new") == ["b.run was judged otherwise when it was made: RR@5 is 0.5000 and was 1.0000"]
-    assert found("old", "lightgbm") == ["b.run was made under convention standard; here it is scored under lightgbm"]
+    assert found("same") == ["b.run was created with other judgments, which give the same means"]
+    assert found("new") == ["b.run had other judgments when it was created: RR@5 is 0.5000 and was 1.0000"]
+    assert found("old", "lightgbm") == ["b.run was created under convention standard; this gate evaluates it under lightgbm"]
 
 
 def test_a_mean_of_nothing_that_stays_nothing_has_not_changed() -> None:
@@ -245,7 +245,7 @@ def test_a_first_line_that_is_damaged_or_of_another_time_is_refused(tmp_path: Pa
     )
     assert refused(json.dumps(said | {"schema": 2})).startswith("found a baseline of schema 2, expected 1 or less; update idealrank")
     for broken in ({"depth": -1}, {"depth": True}, {"means": 3}, {"means": {"AP": "x"}}):
-        assert "lacks a part" in refused(json.dumps(said | broken))
-    assert "lacks a part" in refused("{}")
-    with pytest.raises(FileFormatError, match="no first line of a baseline"):
+        assert "an incomplete first line" in refused(json.dumps(said | broken))
+    assert "an incomplete first line" in refused("{}")
+    with pytest.raises(FileFormatError, match="another first line"):
         read_baseline(str(PYDOCS / "bm25.run"), "bm25", Notes())

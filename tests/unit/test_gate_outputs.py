@@ -74,12 +74,12 @@ def hostile(text: str) -> Gated:
 
 
 def test_the_verdict_and_what_could_not_be_seen_are_a_line_each() -> None:
-    assert verdict(OPEN) == "The gate is open: new may take the place of main"
-    assert verdict(CLOSED) == "The gate is closed: new must not take the place of main (1 of 2 checks failed, 1 of 2 contracts broken)"
+    assert verdict(OPEN) == "The gate is open: new may replace main"
+    assert verdict(CLOSED) == "The gate is closed: new must not replace main (1 of 2 checks failed, 1 of 2 contracts broken)"
     assert could_see(CLOSED).startswith("True drop detectable with 80 % power: nDCG@10 0.031; AP 0.021.")
     first = replace(CLOSED, baselines=(), checks=(), contracts=(), passed=True, outcome="passed")
     assert (verdict(first), could_see(first)) == (
-        "The gate is open: new may become the first baseline", "No measure was held to a baseline.",
+        "The gate is open: new may become the first baseline", "No measure was compared with a baseline.",
     )  # fmt: skip
     several = replace(CLOSED, baselines=("main", "best"), checks=(CHECK, replace(FINE, baseline="best")))
     assert "nDCG@10 against main 0.031; AP against best 0.021" in could_see(several)
@@ -291,13 +291,12 @@ def test_a_comment_has_the_verdict_first_and_every_number() -> None:
     lines = text.splitlines()
 
     assert lines[0] == (
-        "**The gate is closed: <code>new</code> must not take the place of <code>main</code> "
-        "(1 of 2 checks failed, 1 of 2 contracts broken)**"
+        "**The gate is closed: <code>new</code> must not replace <code>main</code> (1 of 2 checks failed, 1 of 2 contracts broken)**"
     )
     row = "| **failed** | <code>nDCG&#64;10</code> | <code>main</code> | 0.708 | 0.658 | -0.050 | -0.012 | 0.002 | 0.004 |"
     assert any(line.startswith(f"{row} 0.031 | 0.0% / 8.7% |") for line in lines)
     assert "| <code>q7</code> | 1.0000 | 0.5000 | -0.5000 |" in lines
-    assert text.index("**failed**") < text.index("| passed |") < text.index("Contracts that are broken") < text.index("<details>")
+    assert text.index("**failed**") < text.index("| passed |") < text.index("Broken contracts") < text.index("<details>")
     assert "seed 7" in lines[-3]
     assert Convention.of("standard").fingerprint in lines[-3]
     assert lines[-1] == MARKER
@@ -306,7 +305,7 @@ def test_a_comment_has_the_verdict_first_and_every_number() -> None:
 def test_a_comment_of_an_open_gate_says_what_it_could_not_have_seen() -> None:
     text = markdown(OPEN)
 
-    assert text.startswith("**The gate is open: <code>new</code> may take the place of <code>main</code>**")
+    assert text.startswith("**The gate is open: <code>new</code> may replace <code>main</code>**")
     assert "<code>AP</code> 0.021" in text
 
 

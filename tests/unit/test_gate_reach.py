@@ -24,8 +24,8 @@ from tests.workflow_commands import obeyed
 MEASURES = ("nDCG@10", "P@5")
 EVERYTHING, POOLED, BASELINE, RUN = collection()
 SENTENCE = re.compile(
-    r"this drop would no longer be significant if \d+ % of the (?P<own>\d+) documents that only new shows without a judgment were "
-    r"relevant, and turn its sign if \d+ % were; among judged documents at these ranks \d+ % are"
+    r"this drop would no longer be significant if \d+ % of the (?P<own>\d+) unjudged documents that only new returns were "
+    r"relevant, and would change its sign if \d+ % were; of the judged documents at these ranks, \d+ % are"
 )
 
 
@@ -113,7 +113,7 @@ def test_without_rankings_the_answer_of_the_test_stands_and_says_why_nothing_is_
     found = ir.gate(*alone, measures="nDCG@10")
 
     assert (found.outcome, found.checks[0].tipping, found.checks[0].carried) == ("failed", None, True)
-    assert "how far the judgments reach is not known: evaluations alone hold no rankings" in " ".join(gate_text(found).split())
+    assert "how far the judgments reach is unknown: evaluations do not keep rankings" in " ".join(gate_text(found).split())
 
 
 def test_a_policy_that_does_not_exist_is_refused(pooled: tuple[Evaluation, Evaluation]) -> None:
@@ -133,8 +133,8 @@ def test_the_report_says_it_first_and_marks_companions(doubtful: Gated, pooled: 
     assert doubtful.checks[0].tipping is not None
     assert int(found["own"]) == doubtful.checks[0].tipping.unjudged_b
     assert "companion, out of reach" in words
-    assert "companion: does not close the gate; --also MEASURE lets it" in words
-    assert "nDCG@10 tested alone; P@5, a companion, tested alone; companions do not close the gate" in words
+    assert "companion: cannot fail the gate without --also MEASURE" in words
+    assert "nDCG@10 tested alone; P@5, a companion, tested alone; companions cannot fail the gate" in words
     assert "Holm" not in words
 
 
@@ -158,7 +158,7 @@ def test_the_json_has_outcomes_and_both_p_values(doubtful: Gated, shut: Gated) -
 def test_the_comment_says_it_in_its_first_lines(doubtful: Gated, shut: Gated) -> None:
     comment = "".join(gate_markdown(doubtful)).splitlines()
 
-    assert comment[0].startswith("**The judgments do not reach: whether <code>new</code> may take the place of <code>main</code>")
+    assert comment[0].startswith("**The judgments do not reach: it is undecided whether <code>new</code> may replace <code>main</code>")
     assert SENTENCE.search(comment[2])
     assert any(line.startswith("| **judgments do not reach** | <code>nDCG&#64;10</code>") for line in comment)
     assert any(line.startswith("| companion, judgments do not reach | <code>P&#64;5</code>") for line in comment)
@@ -180,7 +180,7 @@ def test_junit_skips_what_is_not_reached_and_passes_companions(doubtful: Gated, 
     assert failed.find("failure") is not None
     for case in (companion, passed):
         assert {child.tag for child in case} == {"system-out"}
-        assert "companion: does not close the gate" in (case.findtext("system-out") or "")
+        assert "companion: cannot fail the gate" in (case.findtext("system-out") or "")
 
 
 def test_github_gets_a_warning_for_it_and_nothing_for_companions(doubtful: Gated, shut: Gated) -> None:

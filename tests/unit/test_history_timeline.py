@@ -62,7 +62,7 @@ def test_a_deeper_fall_after_the_line_was_crossed_is_told_with_the_floor_that_fi
     assert found.first_bad == nights[3]
     assert [point.id for point in found.later_fall or ()] == ["3", "4"]
     said = since_report("r", Trace(onset=found))
-    assert "The largest fall came later, from 0.8800 (3) to 0.0000 (4): with --below 0.44" in " ".join(said.split())
+    assert "The largest fall came later, from 0.8800 (3) to 0.0000 (4). To find it, use --below 0.44" in " ".join(said.split())
     floor = onset(nights, Rule(below=0.44))
     assert floor.first_bad == nights[4]
     assert floor.later_fall is None

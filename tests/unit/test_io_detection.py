@@ -58,7 +58,7 @@ CASES = [
 def test_the_format_of(name: str, content: bytes, kind: str, said: Sequence[str]) -> None:
     heard: list[str] = []
     assert detect(Source(name, content), "auto", Notes(heard.append)) == kind
-    assert heard == [f"{one}; to be sure, say format={kind!r}" for one in said]
+    assert heard == [f"{one}; to be sure, use format={kind!r}" for one in said]
 
 
 def test_a_format_that_is_asked_for_is_taken(tmp_path: Path) -> None:
@@ -149,7 +149,7 @@ def test_blanks_at_the_ends_of_ids_stay_and_are_told(tmp_path: Path) -> None:
 
 def test_comments_that_would_be_judgments_are_told(tmp_path: Path) -> None:
     (tmp_path / "a.qrels").write_text("# made by hand\n#q1 0 d0 1\nq1 0 #d1 1\n")
-    with pytest.warns(IdealrankWarning, match="1 comment lines would be judgments without their '#'"):
+    with pytest.warns(IdealrankWarning, match="1 comment lines would be judgments without '#'"):
         assert read_qrels(tmp_path / "a.qrels")["q1"] == {"#d1": 1.0}
 
 

@@ -60,7 +60,7 @@ def test_responses_of_elasticsearch_in_every_layout(tmp_path: Path, name: str, v
     run = read(tmp_path, value, name, said)
     assert rankings(run, "shoes", "boots", "hats") == [["7", "4"], ["9"], []]
     assert run.ranking("shoes").scores.tolist() == [3.2, 1.1]
-    assert [line.partition(": ")[2] for line in said] == ["read as responses of Elasticsearch; to be sure, say format='elasticsearch'"]
+    assert [line.partition(": ")[2] for line in said] == ["read as responses of Elasticsearch; to be sure, use format='elasticsearch'"]
     assert rankings(read(tmp_path, value, name, format="elasticsearch"), "shoes") == [["7", "4"]]
 
 
@@ -68,7 +68,7 @@ def test_msearch_names_queries_by_place_and_says_so(tmp_path: Path) -> None:
     said: list[str] = []
     run = read(tmp_path, {"took": 9, "responses": [SHOES, NONE, BOOTS]}, said=said)
     assert rankings(run, "1", "2", "3") == [["7", "4"], [], ["9"]]
-    assert 'found responses without queries; they are named 1 to 3; write their ids beside the responses: {"queries"' in said[1]
+    assert 'found responses without queries; the queries are named 1 to 3; write their ids next to the responses: {"queries"' in said[1]
 
 
 def test_a_response_that_is_an_error_is_refused_with_its_reason(tmp_path: Path) -> None:
@@ -87,7 +87,7 @@ def test_the_order_of_a_response_counts_where_scores_do_not_give_it(tmp_path: Pa
     assert rankings(run, "shoes", "boots", "hats") == [["7", "4"], ["1", "2"], ["9"]]
     assert run.ranking("hats").scores.tolist() == [2.0]
     assert '1 of 3 queries have hits without a score; the order of the hits counts ("shoes")' in said[1]
-    assert '1 of 3 queries have hits in another order than that of the scores; the order of the hits counts ("boots")' in said[2]
+    assert '1 of 3 queries have hits that are not in the order of the scores; the order of the hits counts ("boots")' in said[2]
 
 
 def test_partial_results_are_told(tmp_path: Path) -> None:
@@ -169,7 +169,7 @@ def test_responses_of_solr_in_every_layout(tmp_path: Path, name: str, value: Any
     said: list[str] = []
     run = read(tmp_path, value, name, said)
     assert rankings(run, "shoes", "boots", "hats") == [["7", "4"], ["9", "8"], []]
-    assert said[0].endswith("read as responses of Solr; to be sure, say format='solr'")
+    assert said[0].endswith("read as responses of Solr; to be sure, use format='solr'")
     assert '1 of 3 queries have hits without a score; the order of the hits counts ("boots")' in said[1]
 
 

@@ -24,7 +24,7 @@ LINE = "4 fields: QUERY ITERATION DOCUMENT GRADE"
 RUN_LINE = "6 fields: QUERY Q0 DOCUMENT RANK SCORE TAG"
 ORDER = "judgments come first, then runs"
 ONCE = "each document once per query; allow it with duplicates=first, last or best"
-NUMBER = "a number, for NaN has no order"
+NUMBER = "a number, since NaN has no order"
 # file name, content, what is read, the message after the folder
 BAD = [
     ("a.qrels", "q1 0 d1 1\nq1 0 d2\n", "qrels", f'a.qrels:2: found 3 fields in "q1 0 d2", expected {LINE}'),
@@ -42,11 +42,11 @@ BAD = [
     ("a.csv", "qid,docid,rel\nq1,d1,1_0\n", "qrels", "a.csv:2: found \"1_0\" as grade in column 'rel', expected a number"),
     ("a.csv", "qid,docid,rel\nq1,d1,\u0661\n", "qrels", "a.csv:2: found \"\\u0661\" as grade in column 'rel', expected a number"),
     ("a.csv", "qid,docid,rel\nq1,d1,NaN\n", "qrels",
-     f'a.csv:2: found grade "NaN", expected {NUMBER}; remove the line or give the document a grade'),
+     f'a.csv:2: found grade "NaN", expected {NUMBER}; remove the line, or give the document a grade'),
     ("a.csv", "qid,docid,rel\nq1,d1,inf\n", "qrels", 'a.csv:2: found grade "inf", expected a finite grade'),
     ("a.csv", "qid,docid,rel\nq1,,1\n", "qrels", "a.csv:2: found an empty cell in column 'docid', expected an id"),
     ("a.csv", 'qid,docid,rel\nq1,d0,1\nq1,"d1,1\nq1,d2",2\n', "qrels",
-     'a.csv:3: found a line break in the id "d1,1\\nq1,d2", expected an id on one line; is there a quotation mark that is never closed?'),
+     'a.csv:3: found a line break in the id "d1,1\\nq1,d2", expected an id on one line; is a quotation mark missing?'),
     ("a.csv", 'qid,docid,rel\nq1,"d1,1\nq1,d2,2\n', "qrels",
      "a.csv:3: found a cell that cannot be read (unexpected end of data), "
      "expected cells quoted as in RFC 4180, of at most 67,108,864 letters"),
@@ -95,9 +95,9 @@ BAD = [
     ("a.txt", b"PK\x03\x04zip", "qrels",
      "a.txt: found a zip archive, expected a file, plain or compressed with gzip, bzip2, xz or zstandard; unpack it"),
     ("a.gz", gzip.compress(b"q1 0 d1 1\n" * 9)[:-9], "qrels",
-     "a.gz: found gzip data that end too early, expected a whole gzip file; copy or download it again"),
+     "a.gz: found truncated gzip data, expected a whole gzip file; copy or download it again"),
     ("a.zst", zstandard.ZstdCompressor().compress(os.urandom(9999))[:-9], "qrels",
-     "a.zst: found zstandard data that end too early, expected a whole zstandard file; copy or download it again"),
+     "a.zst: found truncated zstandard data, expected a whole zstandard file; copy or download it again"),
 ]  # fmt: skip
 
 
@@ -132,7 +132,7 @@ def test_a_name_that_promises_another_compression_is_told_and_the_bytes_win(tmp_
     (tmp_path / "a.bz2").write_bytes(zlib.compress(b""))
     said: list[str] = []
     assert read_qrels(tmp_path / "a.gz", tell=said.append)["q1"] == {"d1": 1.0}
-    assert said == [f"{tmp_path / 'a.gz'}: found uncompressed data, expected gzip from the ending; read as it is"]
+    assert said == [f"{tmp_path / 'a.gz'}: found uncompressed data, expected gzip from the ending; its content decides"]
     assert read_qrels(tmp_path / "a.qrels")["q1"] == {"d1": 1.0}
 
 

@@ -71,7 +71,7 @@ def mutated(draw: st.DrawFn) -> bytes:
 
 
 def outcome(path: Path, table: str, form: str) -> bool:
-    """Whether the file can be evaluated; anything but data or an error of the library fails the test."""
+    """True if the file can be evaluated; anything but data or an error of the library fails the test."""
     try:
         if table == "qrels":
             read_qrels(path, format=form, duplicates="first", tell=lambda _: None)  # type: ignore[arg-type]

@@ -39,7 +39,7 @@ def test_queries_that_do_not_meet_are_counted_on_both_sides() -> None:
 def test_no_common_query_is_an_error_with_a_suspicion() -> None:
     observation, *_ = observe_run(Qrels({"001": {"d": 1}, "002": {"d": 1}}), Run({"1": {"d": 1.0}, "2": {"d": 1.0}}))
     assert (observation.kind, observation.severity) == ("no-common-query", "error")
-    assert 'ids differ by zeros in front ("001" judged, "1" answered)' in str(observation)
+    assert 'ids differ by leading zeros ("001" judged, "1" answered)' in str(observation)
 
 
 def test_documents_that_never_meet_are_an_error_only_where_all_look_alike() -> None:
@@ -81,9 +81,9 @@ ALIKE = [
     (["caf\u00e9"], ["cafe\u0301"], "the form of Unicode (composed or not)"),
     (["a%20b"], ["a b"], "percent-encoding"),
     (["7.0", "12.0"], ["7", "12"], "a decimal point (numbers written as 7.0)"),
-    (["007"], ["7"], "zeros in front"),
+    (["007"], ["7"], "leading zeros"),
     (["d1.txt"], ["d1"], "a file ending"),
-    (["corpus/a/d1"], ["d1"], "a folder in front"),
+    (["corpus/a/d1"], ["d1"], "a leading folder"),
     (["msmarco_passage_12"], ["12"], "a prefix before the number"),
     (["D07"], ["d7"], "a prefix and zeros before the number"),
     (["d1#3"], ["d1"], "the part after a separator"),

@@ -29,7 +29,7 @@ def test_a_case_of_quepid(tmp_path: Path) -> None:
     qrels = ir.read_qrels(written(tmp_path, CASE), tell=said.append)
     assert {query: qrels[query] for query in qrels} == {"star trek, the movie": {"193": 3.0}, "-minus": {"13": 0.0}}
     assert [line.partition(": ")[2] for line in said] == [
-        "read as Quepid's judgments; to be sure, say format='quepid'",
+        "read as Quepid's judgments; to be sure, use format='quepid'",
         "1 of 3 rows are blank: unjudged",
         "2 queries have no rated document; they are left out",
     ]
@@ -42,9 +42,9 @@ def test_a_book_of_several_raters_needs_a_choice(tmp_path: Path) -> None:
         ir.read_qrels(path)
     assert str(caught.value).startswith(
         f"{path}: found 3 raters ('Ann Lee', 'ben@example.com', 'Unknown'), expected one grade for a document; "
-        "say columns={'grade': 'mean'}"
+        "use columns={'grade': 'mean'}"
     )
-    assert "say --qrels-columns grade=mean" in caught.value.on_command_line()
+    assert "use --qrels-columns grade=mean" in caught.value.on_command_line()
     said: list[str] = []
     mean = ir.read_qrels(path, columns={"grade": "mean"}, tell=said.append)
     assert (mean["star wars"], mean["star trek"]) == ({"12180": 2.5, "1895": 0.5}, {"193": 2.0})
@@ -157,7 +157,7 @@ def test_ratings_of_rre(tmp_path: Path) -> None:
     brand = {"1": 3.0, "2": 0.0}
     assert {query: qrels[query] for query in qrels} == {"fender": brand, "Fender": brand, "jazz": {"1": 3.0, "4": 1.5}}
     assert [line.partition(": ")[2] for line in said] == [
-        "read as RRE's ratings; to be sure, say format='rre'", "1 queries stand there again with the same documents; each counts once"
+        "read as RRE's ratings; to be sure, use format='rre'", "1 queries are repeated with the same documents; each counts once"
     ]  # fmt: skip
     assert ir.read_qrels(tmp_path / "ratings.json", format="rre")["jazz"] == {"1": 3.0, "4": 1.5}
 
@@ -174,7 +174,10 @@ def rated(documents: Any, **placeholders: str) -> dict[str, Any]:
 
 
 BAD_RATINGS = [
-    (rated({"1": ["d"]}, text="q"), "queries 1: found placeholders 'text', expected '$query', the text of the query; name its placeholder"),
+    (
+        rated({"1": ["d"]}, text="q"),
+        "queries 1: found placeholders 'text', expected '$query', the text of the query; set \"query_placeholder\"",
+    ),
     (rated({"high": ["d"]}), 'queries 1: found "high" as gain, expected a finite number'),
     (rated({"1": ["d"], "2": ["d"]}), 'queries 1: found document "d" with two gains, expected one gain'),
     (rated({"d": {"gain": "3"}}), 'queries 1: found "3" as grade of document "d", expected {document: {"gain": number}}'),

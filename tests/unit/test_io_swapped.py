@@ -31,7 +31,7 @@ def test_swapped_tables_are_noticed_in_python(tmp_path: Path) -> None:
         (frame(SCORES, "rel"), frame(GRADES, "score")),
     ]  # fmt: skip
     for qrels, run in pairs:
-        with pytest.warns(ir.IdealrankWarning, match=r"are the files swapped\? judgments come first"):
+        with pytest.warns(ir.IdealrankWarning, match=r"are the files swapped\? Judgments come first"):
             ir.evaluate(qrels, run, "nDCG@10")
 
 
@@ -81,7 +81,7 @@ def test_lists_and_sets_of_items_are_judgments(tmp_path: Path) -> None:
         ({"ann": ["i1", "i1"]}, "found document 'i1' twice in a list, expected each once, as in a set"),
         ({"ann": "i1"}, r"found str, expected \{document: grade\}, or a list or set of documents, which have the grade 1"),
         ({"ann": 1}, r"found int, expected \{document: grade\}, or a list"),
-        ({"ann": [["i1"]]}, "found documents that are no ids"),
+        ({"ann": [["i1"]]}, "found documents that are not ids"),
         ({"ann": [("i1", 2)]}, "."),
     ],
 )

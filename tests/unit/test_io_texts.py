@@ -72,7 +72,7 @@ def test_reading_ends_with_the_last_text_wanted(tmp_path: Path) -> None:
     path.write_bytes(whole[: len(whole) // 2])  # who reads on meets the end of the data
 
     assert read_texts(path, {"d1", "d1000"})["d1000"].startswith("text 1000")
-    with pytest.raises(FileFormatError, match="gzip data that end too early"):
+    with pytest.raises(FileFormatError, match="truncated gzip data"):
         read_texts(path, {"d59999"})
 
 
@@ -84,11 +84,11 @@ BROKEN = {
     "a.csv": ('id,text\n"q0\n",x\nq1,one,more\n', "a.csv:4: found 3 cells, expected 2, as in the header line"),
     "bare.csv": ("q1,one\nq2,two\n", "bare.csv:1: found no id and no text among 'q1', 'one', expected a header line such as id,text"),
     "open.csv": ('id,text\nq1,"one\n', "open.csv:2: found a cell that cannot be read (unexpected end of data), expected cells quoted"),
-    "a.jsonl": ('{"_id": "q1", "text": "one"}\n{"_id": "q2", "text"\n', "a.jsonl:2: found a line that is no JSON ("),
+    "a.jsonl": ('{"_id": "q1", "text": "one"}\n{"_id": "q2", "text"\n', "a.jsonl:2: found a line that is not JSON ("),
     "fields.jsonl": ('{"_id": "q1", "words": "one"}\n', "fields.jsonl:1: found no id and no text among the fields '_id', 'words'"),
     "number.jsonl": ('{"_id": "q1", "text": 7}\n', "number.jsonl:1: found text 7, expected a text"),
     "array.json": ('[{"_id": "q1", "text": "x"}, ["q2"]]', "array.json: record 2: found list, expected a record"),
-    "cut.json": ('{"q1": "one"', "cut.json: found text that is no JSON ("),
+    "cut.json": ('{"q1": "one"', "cut.json: found text that is not JSON ("),
     "empty.tsv": ("\n", "empty.tsv: found an empty file, expected lines ID<tab>TEXT"),
 }  # fmt: skip
 

@@ -60,7 +60,7 @@ def test_one_run_against_itself_is_not_worse_because_other_documents_are_relevan
 
 
 def test_any_of_several_runs_is_enough_to_refuse_all() -> None:
-    with pytest.raises(IncompatibleError, match=r"allow it with judgments='different'$"):
+    with pytest.raises(IncompatibleError, match=r"allow the difference with judgments='different'$"):
         ir.compare(unknown(judged()), judged(), judged(0, 1))
 
 
@@ -117,11 +117,11 @@ def test_a_word_that_is_no_choice_is_refused() -> None:
 
 @pytest.mark.parametrize("which", [(unknown(judged()), judged()), (judged(), unknown(judged())), (unknown(judged()),) * 2])
 def test_judgments_that_are_not_known_are_taken_for_the_same_with_a_note(which: tuple[ir.Evaluation, ir.Evaluation]) -> None:
-    with pytest.warns(IdealrankWarning, match="run: the judgments are not known by their content"):
+    with pytest.warns(IdealrankWarning, match="run: the judgments have no fingerprint"):
         compared = ir.compare(*which)
     assert compared.method.judgments == "unknown"
-    assert "whether the runs have the same judgments is not known" in method_text(compared)
-    with pytest.warns(IdealrankWarning, match="not known by their content"):
+    assert "it is unknown whether the runs have the same judgments" in method_text(compared)
+    with pytest.warns(IdealrankWarning, match="judgments have no fingerprint"):
         assert ir.gate(*which).judgments == "unknown"
 
 
@@ -164,7 +164,7 @@ def test_an_evaluation_of_a_store_without_fingerprints_is_compared_with_a_note(t
     with Store.open(tmp_path) as store:
         old = store.evaluation(key).evaluation
         assert old.provenance.judgments is None
-        with pytest.warns(IdealrankWarning, match="not known by their content"):
+        with pytest.warns(IdealrankWarning, match="judgments have no fingerprint"):
             assert ir.compare(old, evaluations()[1]).method.judgments == "unknown"
         assert store.history().points[0].judgments_content == ""
 
@@ -217,7 +217,7 @@ def test_commands_of_a_store_refuse_other_judgments_and_can_be_told(store: Store
 def test_a_baseline_knows_the_content_of_its_judgments_whatever_the_file() -> None:
     then = record_of(judged(measures="P@1"), ["P@1"])
     assert changes_since("best.run", then, judged(measures="P@1"), []) == []
-    expected = ["best.run was made with other judgments, by which its means are the same"]
+    expected = ["best.run was created with other judgments, which give the same means"]
     assert changes_since("best.run", then, judged(2, 0, measures="P@1"), []) == expected
     before = replace(then, content=None, judgments=("0" * 64,))
     assert changes_since("best.run", before, judged(2, 0, measures="P@1"), []) == []

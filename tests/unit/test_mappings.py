@@ -46,7 +46,7 @@ def test_scores_that_are_none_are_refused(scores: Any, words: str) -> None:
 def test_a_comment_of_a_run_that_looks_like_a_result_is_said(tmp_path: Path) -> None:
     run = tmp_path / "a.run"
     run.write_text("# made yesterday\n#q9 Q0 d1 1 2.5 tag\nq1 Q0 d1 1 2.5 tag\n", encoding="utf-8")
-    with pytest.warns(IdealrankWarning, match="1 comment lines would be results without their '#'"):
+    with pytest.warns(IdealrankWarning, match="1 comment lines would be results without '#'"):
         evaluation = evaluate({"q1": {"d1": 1}}, run, "AP")
     assert evaluation.mean()["AP"] == 1.0
 

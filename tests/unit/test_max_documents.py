@@ -51,7 +51,7 @@ def test_what_it_refuses() -> None:
 def test_a_document_that_nobody_judged_below_the_cut_is_not_refused() -> None:
     judged, run = {"q": {"a": 1}}, {"q": ["a", "x"]}
     assert ir.evaluate(judged, run, "AP", "standard,unjudged=error", max_documents=1).mean()["AP"] == 1
-    with pytest.raises(ir.InputError, match="rank 2 has no judgment"):
+    with pytest.raises(ir.InputError, match="rank 2 is unjudged"):
         ir.evaluate(judged, run, "AP", "standard,unjudged=error", max_documents=2)
 
 

@@ -27,7 +27,7 @@ def script() -> Iterator[Any]:
 
 
 def agrees(check: Any, row: Any) -> bool:
-    """Whether the outcome of a gate is what the verdict of the comparison demands: its test is the one-sided half of the same."""
+    """True if the outcome of a gate is what the verdict of the comparison demands: its test is the one-sided half of the same."""
     if row.verdict == "worse":
         return bool(check.outcome == "failed")
     if row.verdict == "better":

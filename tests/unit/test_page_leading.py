@@ -203,7 +203,7 @@ def test_the_glossary_has_rbo_and_d_z_where_the_page_has_them() -> None:
         )
     )
 
-    assert "Rank-biased overlap: how alike two rankings are" in with_both
+    assert "Rank-biased overlap: similarity of two rankings" in with_both
     assert all("Effect size: the mean difference divided by the standard deviation" in text for text in (with_both, without_rbo))
     assert "Rank-biased" not in without_rbo
     assert not any(word in of_one for word in ("Rank-biased", "Effect size", "and terms"))

@@ -281,7 +281,7 @@ def test_what_is_refused() -> None:
         assert str(ours.value) == str(theirs.value)
     with pytest.raises(OptionError, match=r"ties=docid: expected half \(expected, average\)"):
         ir.pairwise_loss([1], [1], ties="docid")
-    with pytest.raises(InputError, match=r"group: found 'half', expected sizes .* add up to 2; options such as ties= are passed by name"):
+    with pytest.raises(InputError, match=r"group: found 'half', expected sizes .* add up to 2; pass options such as ties= by name"):
         ir.pairwise_loss([1, 0], [1, 2], "half")
     with pytest.raises(OptionError, match="no_relevant"):
         ir.pairwise_loss([1], [1], no_relevant="never")

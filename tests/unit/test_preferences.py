@@ -90,7 +90,7 @@ def test_compressed_and_several_files(written) -> None:
 
 
 def test_a_comment_that_hides_data_is_told(written) -> None:
-    with pytest.warns(ir.IdealrankWarning, match="1 comment lines would be judgments without their '#'"):
+    with pytest.warns(ir.IdealrankWarning, match="1 comment lines would be judgments without '#'"):
         ir.read_preferences(written("#q ann 0 a 1\nq ann 0 b 0\n"))
     said: list[str] = []
     ir.read_assessors(written("#q ann a 1\nq ann b 0\n"), tell=said.append)
@@ -109,17 +109,17 @@ REFUSED = {
     "a document twice": ("q ann 0 a 1\nq ann 0 b 0\nq ann 0 a 2\n", 3, "found a document a second time in one group, expected each"),
     "a contradiction": (
         "q ann 0 a 2\nq ann 0 b 1\nq ann 1 b 2\nq ann 1 a 1\n", 4,
-        "found document 'b' above 'a', which another sub-group contradicts, expected one order within a judgment group; give contradicting",
+        "found document 'b' above 'a', which another sub-group contradicts, expected one order within a judgment group; put contradictory",
     ),
     "level and above": ("q ann 0 a 2\nq ann 0 b 1\nq ann 1 b 2\nq ann 1 a 2\n", 4, "level with"),
     "above and level": ("q ann 0 a 2\nq ann 0 b 2\nq ann 1 b 2\nq ann 1 a 1\n", 4, "found document 'b' above 'a', which another"),
     "a circle": (
         "q ann 0 a 2\nq ann 0 b 1\nq ann 1 b 2\nq ann 1 c 1\nq ann 2 c 2\nq ann 2 a 1\n", 6,
-        "found preferences that go round in a circle through document 'a', expected one order within a judgment group",
+        "found preferences that form a circle through document 'a', expected one order within a judgment group",
     ),
     "level by one, above by what follows": (
         "q ann 0 a 2\nq ann 0 b 1\nq ann 1 b 2\nq ann 1 c 1\nq ann 2 c 2\nq ann 2 a 2\n", 6,
-        "round in a circle through document 'a' and 'c'",
+        "form a circle through document 'a' and 'c'",
     ),
     "relevant and not": (
         "q ann 0 a 0\nq ann 1 a 1\n", 2,
@@ -172,7 +172,7 @@ WRONG = {
     "text": ({"q": {"ann": {"a": "2"}}}, "query 'q', GROUP 'ann', document 'a': found str, expected a number as LEVEL"),
     "no level": ({"q": {"ann": {"a": None}}}, "query 'q', GROUP 'ann', document 'a': found NoneType, expected a number as LEVEL"),
     "too deep": ({"q": {"ann": {"a": {"b": 1}}}}, "query 'q', GROUP 'ann', document 'a': found dict, expected a number as LEVEL"),
-    "huge": ({"q": {"ann": {"a": 10**400}}}, "document 'a': found a LEVEL larger than a number can be (1.8e308), expected a finite number"),
+    "huge": ({"q": {"ann": {"a": 10**400}}}, "document 'a': found a LEVEL above the largest float (1.8e308), expected a finite number"),
     "id": ({"q": {None: {"a": 1}}}, "query 'q', GROUP None: found NoneType as an id, expected text"),
     "empty id": ({"q": {"ann": {"": 1}}}, "query 'q', GROUP 'ann', document '': found an empty id, expected at least one character"),
     "surrogate": ({"\ud800": {"ann": {"a": 1}}}, "found an id with half a surrogate pair, expected text that has a UTF-8 form"),
@@ -227,7 +227,7 @@ def test_a_measure_of_grades_refuses_other_tables(kind: type) -> None:
 
 def test_best_and_worst_orders_are_refused_where_scores_tie() -> None:
     preferences = ir.PreferenceQrels({"q": {"ann": {"a": 1, "b": 0}}})
-    with pytest.raises(ir.OptionError, match="ties=best: found tied scores; preferences that contradict each other leave no order"):
+    with pytest.raises(ir.OptionError, match="ties=best: found tied scores; contradictory preferences have no order"):
         ir.evaluate(preferences, {"q": {"a": 1.0, "b": 1.0}}, "prefs_simp", "standard,ties=best")
     assert ir.evaluate(preferences, {"q": ["a", "b"]}, "prefs_simp", "standard,ties=best").mean() == {"prefs_simp": 1.0}
 

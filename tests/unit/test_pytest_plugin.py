@@ -72,7 +72,7 @@ def test_an_open_gate_passes_and_says_what_it_could_have_seen(session: pytest.Py
     result.stdout.fnmatch_lines([
         "*= ranking gates =*",
         "*::test_search_did_not_get_worse",
-        "  The gate is open: same may take the place of main",
+        "  The gate is open: same may replace main",
         "  True drop detectable with 80 % power: RR *",
     ])  # fmt: skip
 
@@ -82,7 +82,7 @@ def test_a_closed_gate_fails_with_a_report_and_no_traceback(session: pytest.Pyte
 
     result.assert_outcomes(failed=1)
     result.stdout.fnmatch_lines(["The gate is closed: worse is worse than main by RR, *: a drop of 0.444 is*", "worst queries by RR *"])
-    result.stdout.fnmatch_lines(["*= ranking gates =*", "*The gate is closed: worse must not take the place of main*"])
+    result.stdout.fnmatch_lines(["*= ranking gates =*", "*The gate is closed: worse must not replace main*"])
     result.stdout.no_fnmatch_line("*Traceback*")
     result.stdout.no_fnmatch_line("*def test_search*")
     result.stdout.no_fnmatch_line("*gating.py*")
@@ -179,7 +179,7 @@ def test_processes_of_xdist_tell_their_gates_too(session: pytest.Pytester) -> No
     result = session.runpytest_inprocess("-p", PLUGIN, "-p", "no:cacheprovider", "-n", "1")
 
     result.assert_outcomes(passed=1)
-    result.stdout.fnmatch_lines(["*= ranking gates =*", "  The gate is open: same may take the place of main"])
+    result.stdout.fnmatch_lines(["*= ranking gates =*", "  The gate is open: same may replace main"])
 
 
 # --- policy and baselines ----------------------------------------------------------------------------------------------------
@@ -232,7 +232,7 @@ def test_weights_and_clusters_of_the_project_count(session: pytest.Pytester) -> 
     ("policy", "said"),
     [
         ("alpha = 2.0", "ranking gate: pyproject.toml [[]tool.idealrank.gate[]]: alpha*"),
-        ('weights = "traffic.txt"', "ranking gate: *traffic.txt: found nothing for query 'q1' (29 of 30 queries)*"),
+        ('weights = "traffic.txt"', "ranking gate: *traffic.txt: found no line for query 'q1' (29 of 30 queries)*"),
     ],
 )
 def test_a_mistake_of_the_project_is_told_with_its_file(session: pytest.Pytester, policy: str, said: str) -> None:
@@ -296,7 +296,7 @@ def test_a_baseline_is_scored_by_the_judgments_of_today(session: pytest.Pytester
     result = session.runpytest_inprocess("-p", PLUGIN, *QUIET)
 
     result.assert_outcomes(passed=1)
-    result.stdout.fnmatch_lines(["  main.baseline.gz was judged otherwise when it was made: RR is *"])
+    result.stdout.fnmatch_lines(["  main.baseline.gz had other judgments when it was created: RR is *"])
 
 
 def test_no_run_is_replaced_by_a_baseline(session: pytest.Pytester) -> None:
@@ -355,10 +355,10 @@ def test_a_test_is_skipped_where_the_judgments_do_not_reach(pytester: pytest.Pyt
     if outcome == "skipped":
         result.stdout.fnmatch_lines([
             "*= ranking gates =*",
-            "  The judgments do not reach: whether new may take the place of main cannot be said*",
+            "  The judgments do not reach: it is undecided whether new may replace main*",
             "SKIPPED *: The judgments do not reach: * the values show a drop of * (one-sided p *, two-sided p *), but the judgments "
-            "do not reach far enough to carry it: this drop would no longer be significant if * % of the * documents "
-            "that only new shows without a judgment were relevant*",
+            "do not reach far enough to carry it: this drop would no longer be significant if * % of the * "
+            "unjudged documents that only new returns were relevant*",
         ])  # fmt: skip
 
 

@@ -101,7 +101,7 @@ def test_columns_are_named_exactly_and_the_words_of_recommenders_are_known(tmp_p
         ("a.jsonl", b'{"query": "q1", "category": "x"}\n{"query": "q2"}\n', "a.jsonl:2: found no field 'category'"),
         ("a.jsonl", b'{"query": "q1", "category": "x"}\n{"query": 1.5, "category": "x"}\n', "a.jsonl:2: found query 1.5"),
         ("a.jsonl", b'{"query": "q1", "category": null}\n{}', "a.jsonl:1: found an empty category, expected a name"),
-        ("a.jsonl", b'{"query": "q1", "category": "x"}\n{"query\n', "a.jsonl:2: found a line that is no JSON"),
+        ("a.jsonl", b'{"query": "q1", "category": "x"}\n{"query\n', "a.jsonl:2: found a line that is not JSON"),
         ("a.json", b'[{"query": "q1", "category": {"x": 1}}]', "a.json: record 1: found dict, expected a text or a number"),
         ("a.json", b'[["q1", "x"]]', "a.json: record 1: found list, expected a record"),
         ("a.parquet", parquet(pa.table({"query": ["q"], "weight": [2]})), "no column for category among 'query', 'weight'"),

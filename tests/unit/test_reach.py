@@ -10,7 +10,7 @@ from idealrank.analysis.comparison.tipping import Tipping
 from idealrank.reports.views.comparison.comparison import sentences
 from idealrank.reports.views.comparison.phrases import SIGNIFICANT, Phrases, reach_text, sentence, share, tipping_text, unknown_text
 
-OWN = "the 58 documents that only new shows without a judgment"
+OWN = "the 58 unjudged documents that only new returns"
 RULED_OUT = Phrases(
     "this difference would no longer be ruled out",
     "this difference would still be ruled out",
@@ -31,31 +31,32 @@ def tipping(**changes: object) -> Tipping:
 @pytest.mark.parametrize(
     ("changes", "said"),
     [
-        ({}, f"this difference would no longer be significant if 12 % of {OWN} were relevant, and turn its sign if 34 % were"),
+        ({}, f"this difference would no longer be significant if 12 % of {OWN} were relevant, and would change its sign if 34 % were"),
         (
             {"sign": None},
-            f"this difference would no longer be significant if 12 % of {OWN} were relevant, but not turn its sign even if all were",
+            f"this difference would no longer be significant if 12 % of {OWN} were relevant, "
+            "but would not change its sign even if all were",
         ),
         ({"significance": None, "sign": None}, f"this difference would stay significant even if all of {OWN} were relevant"),
         (
             {"significance": 0.0},
-            f"by the paired t test this difference is not significant as judged; it would turn its sign if 34 % of {OWN} were relevant",
+            f"by the paired t test this difference is not significant as judged; it would change its sign if 34 % of {OWN} were relevant",
         ),
         ({"significance": 0.0, "sign": None}, "by the paired t test this difference is not significant as judged"),
         (
             {"side": "a"},
-            "this difference would no longer be significant if 12 % of the 7 documents that only old shows without a judgment "
-            "were relevant, and turn its sign if 34 % were",
+            "this difference would no longer be significant if 12 % of the 7 unjudged documents that only old returns "
+            "were relevant, and would change its sign if 34 % were",
         ),
         (
             {"unjudged_b": 1},
-            "this difference would no longer be significant if 12 % of the 1 document that only new shows without a judgment "
-            "were relevant, and turn its sign if 34 % were",
+            "this difference would no longer be significant if 12 % of the 1 unjudged document that only new returns "
+            "were relevant, and would change its sign if 34 % were",
         ),
     ],
 )
 def test_the_sentence_names_the_share_the_documents_and_the_sign(changes: dict[str, object], said: str) -> None:
-    assert tipping_text(tipping(**changes), "old", "new").startswith(f"{said}; among judged documents at these ranks 38 % are relevant")
+    assert tipping_text(tipping(**changes), "old", "new").startswith(f"{said}; of the judged documents at these ranks, 38 % are relevant")
 
 
 def test_the_rates_to_hold_it_against_are_said() -> None:
@@ -63,16 +64,16 @@ def test_the_rates_to_hold_it_against_are_said() -> None:
         return tipping_text(tipping(**changes), "old", "new").partition("; ")[2]
 
     assert rates(rate_exclusive=0.3) == (
-        "among judged documents at these ranks 38 % are relevant, among those that only new shows 30 %; "
-        "12 % is far below that, so unjudged documents may well explain it"
+        "of the judged documents at these ranks, 38 % are relevant (30 % of the documents that only new returns); "
+        "12 % is far below that, so unjudged documents may explain the difference"
     )
-    assert rates(rate_judged=None) == "no document at these ranks is judged, so unjudged documents may well explain it"
+    assert rates(rate_judged=None) == "no document at these ranks is judged, so unjudged documents may explain the difference"
     # Few judged documents leave more open than their rate: the share lies above every rate, and still it is not out of reach.
     assert rates(significance=0.45) == (
-        "among judged documents at these ranks 38 % are relevant, and from so few up to 48 % is taken to be likely, "
-        "so unjudged documents may well explain it"
+        "of the judged documents at these ranks, 38 % are relevant; with so few judged documents, up to 48 % is likely, "
+        "so unjudged documents may explain the difference"
     )  # fmt: skip
-    assert rates(significance=0.6, reaches=True) == "among judged documents at these ranks 38 % are relevant"
+    assert rates(significance=0.6, reaches=True) == "of the judged documents at these ranks, 38 % are relevant"
 
 
 @pytest.mark.parametrize("changes", [{"side": None}, {"unjudged_b": 0}])
@@ -86,17 +87,17 @@ def test_other_answers_have_their_own_words() -> None:
     kept = tipping_text(tipping(significance=None), "old", "new", RULED_OUT)
     plain = tipping_text(tipping(), "old", "new", SIGNIFICANT._replace(turns=""))
 
-    assert said.startswith(f"this difference would no longer be ruled out if 12 % of {OWN} were relevant; among")
-    assert kept.startswith(f"this difference would still be ruled out even if all of {OWN} were relevant; among")
-    assert plain.startswith(f"this difference would no longer be significant if 12 % of {OWN} were relevant; among")
+    assert said.startswith(f"this difference would no longer be ruled out if 12 % of {OWN} were relevant; of the judged")
+    assert kept.startswith(f"this difference would still be ruled out even if all of {OWN} were relevant; of the judged")
+    assert plain.startswith(f"this difference would no longer be significant if 12 % of {OWN} were relevant; of the judged")
 
 
 def test_why_it_is_not_known_is_said() -> None:
-    assert unknown_text("the lists have no document ids") == "how far the judgments reach is not known: the lists have no document ids"
+    assert unknown_text("the lists have no document ids") == "how far the judgments reach is unknown: the lists have no document ids"
     assert unknown_text(None) == ""
     assert reach_text(None, "x", "old", "new") == unknown_text("x")
     assert reach_text(tipping(), None, "old", "new") == tipping_text(tipping(), "old", "new")
-    assert sentence(unknown_text("x")) == "How far the judgments reach is not known: x."
+    assert sentence(unknown_text("x")) == "How far the judgments reach is unknown: x."
 
 
 def test_no_share_but_none_and_all_looks_like_them() -> None:
@@ -118,7 +119,7 @@ def test_a_comparison_that_did_not_look_at_the_reach_says_so_with_the_unjudged_s
     both = _two(keep=False)
     found = ir.compare(*both)
 
-    said = f"Without a judgment within rank 10: 66.7 % of old; {SEE}, or give the files to `idealrank compare`."
+    said = f"Unjudged within rank 10: 66.7 % of old; {SEE}, or give the files to `idealrank compare`."
     assert str(found).splitlines()[-1] == said
     assert html.escape(said) in found._repr_html_()
     assert html.escape(said) in ir.report(found, evaluations=both)

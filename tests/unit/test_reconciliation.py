@@ -336,7 +336,7 @@ def test_values_that_differ_late_are_printed_with_the_digits_that_differ() -> No
     run = Run({"q": ["b", "c", "a"], "r": ["a", "b"]})
     value = evaluate(qrels, run, "nDCG@10", "gdeval").mean()["nDCG@10"]
 
-    pairs = str(reconcile(qrels, run, f"{value:.3f}")).partition("What tells them apart")[2].splitlines()
+    pairs = str(reconcile(qrels, run, f"{value:.3f}")).partition("More digits would distinguish them")[2].splitlines()
     shown = [part.partition(": ")[2].split(" | ") for line in pairs if line.startswith("  gdeval |") for part in line.split("; ")]
 
     assert shown

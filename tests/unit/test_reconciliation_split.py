@@ -206,7 +206,7 @@ def test_conventions_that_differ_only_idly_say_so() -> None:
     found = split_difference(Qrels({"q": {"a": 1}}), Run({"q": ["a"]}), "nDCG", "standard", "standard,ties=input,duplicates=last")
 
     assert (found.parts, found.idle) == ((), ("ties", "duplicates"))
-    assert "No switch in which they differ changes a value here." in str(found)
+    assert "No switch in which they differ changes a value on these data." in str(found)
 
 
 def test_functions_of_the_user_are_split_like_any_gain() -> None:

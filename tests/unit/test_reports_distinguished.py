@@ -1,4 +1,4 @@
-"""Tables of distinguishability show some list lengths and say how many were looked at."""
+"""Tables of distinguishability show some list lengths and say how many were simulated."""
 
 import csv
 import io
@@ -19,8 +19,8 @@ def test_the_table_shows_landmarks_and_says_how_many_lengths_there_are() -> None
 
     shown = [line.split()[0] for line in text.splitlines() if line.strip() and line.split()[0].isdigit()]
     assert shown[:4] == ["10", "31", "101", "199"]
-    assert "28 list lengths from 10 to 199 were looked at" in text
-    assert text.count("watched over one decade at most") == text.count("Nothing is said about lists longer than 199") == 1
+    assert "28 list lengths from 10 to 199 were simulated" in text
+    assert text.count("covers at most one factor of 10") == text.count("The simulation does not cover lists longer than 199") == 1
     every = "".join(distinguished_table(NAMES, FOUND, every_size=True))
     assert len(every.splitlines()) > 2 * 28
 

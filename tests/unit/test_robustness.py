@@ -143,7 +143,7 @@ def test_two_switches_turn_what_none_turns_alone() -> None:
     assert not turned_by_switches(found)
     assert [pair.change for pair in found.pairs] == ["ideal=returned,no_relevant=one"]
     assert {"lightgbm", "catboost"} <= {one.change for one in found.turning}
-    assert "Two at once do: ideal=returned,no_relevant=one." in str(found)
+    assert "Two changes together do: ideal=returned,no_relevant=one." in str(found)
 
 
 def test_changes_conventions_and_measures_may_be_named() -> None:
@@ -309,7 +309,7 @@ def test_a_query_that_only_a_variant_counts_needs_a_weight() -> None:
     (without,) = ir.robust(qrels, *runs, "P@1", variants=["without_judgments"]).variants
 
     assert with_weights.status == "refused"
-    assert "found nothing for query 'extra'" in with_weights.reason
+    assert "found no value for query 'extra'" in with_weights.reason
     assert without.row is not None
     assert without.row.n == len(QUERIES) + 1
 

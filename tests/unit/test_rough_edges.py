@@ -22,7 +22,7 @@ RUN = {"q1": {"b": 0.5, "a": 0.5}, "q2": {"x": 2.0, "ü": 1.0}}
         (lambda: ir.evaluate(QRELS, RUN, threads=-1), "threads=-1: expected a whole number, 0 for all cores"),
         (lambda: ir.evaluate(QRELS, RUN, threads="a"), "threads='a': expected a whole number"),  # type: ignore[arg-type]
         (lambda: ir.ndcg([1, 0], [1, 2], threads=1.5), "threads=1.5: expected a whole number"),  # type: ignore[arg-type]
-        (lambda: ir.evaluate(QRELS, RUN, ["AP"], None), "convention: found NoneType, expected the name of one"),  # type: ignore[arg-type]
+        (lambda: ir.evaluate(QRELS, RUN, ["AP"], None), "convention: found NoneType, expected a name"),  # type: ignore[arg-type]
         (lambda: ir.ndcg([1], [1], ties=[]), r"ties=\[\]: expected one of docid"),  # type: ignore[arg-type]
         (lambda: ir.read_qrels("a\0b"), "found a NUL byte in a path"),
         (lambda: ir.ndcg([1, 2], [1, 2], gain=lambda grade: 1 if grade > 0 else 0), "expected a vectorised function"),

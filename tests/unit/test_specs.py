@@ -234,7 +234,7 @@ def test_files_have_the_size_of_columns_and_fonts_of_their_own(subject: Subject,
         assert float(box[1]) == pytest.approx(72 * inches, abs=0.5)
         assert b"LiberationSans" in paper
         assert b"/FontFile2" in paper
-    assert "How many queries reach each value of RR; half of them reach 1.0000 by old. 40 queries." in written[-1].read_text(
+    assert "Number of queries that reach each value of RR; half of them reach 1.0000 by old. 40 queries." in written[-1].read_text(
         encoding="utf-8"
     )
 

@@ -199,7 +199,7 @@ def test_tags_and_notes_come_and_go(store: Store) -> None:
     assert (store.entry(key).record.tags, store.entry(key).record.notes) == (("b",), ("first", "second"))
     with pytest.raises(InputError, match="found no tag 'a', expected one of b"):
         store.untag(key, "a")
-    with pytest.raises(OptionError, match="words that can be printed"):
+    with pytest.raises(OptionError, match="printable words"):
         store.tag(key, "a\nb")
 
 

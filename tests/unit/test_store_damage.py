@@ -74,7 +74,7 @@ def test_a_damaged_page_of_the_database_is_an_error_in_words_or_changes_no_numbe
             continue
         assert found.items() <= expected.items(), number
     assert len(said) > DAMAGES // 3
-    advice = ("import an exported copy, or take it out with", "take a copy from a backup", "choose another folder", "upgrade")
+    advice = ("import an exported copy, or take it out with", "restore a backup", "choose another folder", "upgrade")
     assert [one for one in said if not any(words in one for words in advice)] == []
 
 
@@ -183,12 +183,12 @@ def test_an_entry_that_is_removed_between_two_looks_is_said(tmp_path: Path, monk
     for place, look in enumerate(looks):
         with Store.open(tmp_path / str(place)) as store:
             key = store.add(evaluation, record=Record(tags=("there",)))
-            said = "removed meanwhile"
+            said = "another process removed"
             with monkeypatch.context() as patch:
                 patch.setattr(Store, "resolve", and_another_removes)
                 try:
                     assert look(store, key) in (None, key[:4]), place  # removed, as was asked; or of its id alone
                 except InputError as error:
                     said = str(error)
-            assert "removed meanwhile" in said or "found none in" in said
+            assert "another process removed" in said or "found none in" in said
             assert store.entries() == []

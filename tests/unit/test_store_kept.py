@@ -116,15 +116,15 @@ def test_what_is_no_store_is_refused(tmp_path: Path) -> None:
     with pytest.raises(InputError, match=r"found no store, expected a folder with store\.sqlite3"):
         Store.open(tmp_path / "nothing", create=False)
     (tmp_path / "file").write_text("", encoding="utf-8")
-    with pytest.raises(InputError, match="cannot be made a store"):
+    with pytest.raises(InputError, match="cannot become a store"):
         Store.open(tmp_path / "file")
     for folder in (tmp_path / "other", tmp_path / "text"):
         folder.mkdir()
     _execute(tmp_path / "other", "CREATE TABLE mine (x)")
-    with pytest.raises(InputError, match="database of something else"):
+    with pytest.raises(InputError, match="database of another program"):
         Store.open(tmp_path / "other")
     (tmp_path / "text" / "store.sqlite3").write_text("no database at all " * 99, encoding="utf-8")
-    with pytest.raises(InputError, match="damaged or none of ours"):
+    with pytest.raises(InputError, match="damaged or not from idealrank"):
         Store.open(tmp_path / "text")
 
 
@@ -140,9 +140,9 @@ def test_a_damaged_or_missing_file_is_named(store: Store) -> None:
     path = store.files.path(store.evaluation(key).fields["files"]["values"])
     content = path.read_bytes()
     path.write_bytes(content[:-1] + bytes([content[-1] ^ 1]))
-    with pytest.raises(InputError, match=rf"{path.name}: is damaged: .* SHA-256 of its name; evaluation {key} needs it"):
+    with pytest.raises(InputError, match=rf"{path.name}: is damaged: .* SHA-256 in its name; evaluation {key} needs it"):
         _ = store.evaluation(key).evaluation
-    with pytest.raises(InputError, match=rf"{path.name}: is damaged: .* SHA-256 of its name; evaluation {key} needs it"):
+    with pytest.raises(InputError, match=rf"{path.name}: is damaged: .* SHA-256 in its name; evaluation {key} needs it"):
         store.history("AP", query="q1")
     path.write_bytes(content[:-8])
     with pytest.raises(InputError, match="is damaged: its"):
@@ -200,7 +200,7 @@ def test_an_archive_with_other_files_is_refused(store: Store, tmp_path: Path) ->
     store.export_file(store.add(evaluations()[0]), tmp_path / "one.zip")
     with zipfile.ZipFile(tmp_path / "one.zip", "a") as archive:
         archive.writestr("../../outside.npy", b"x")
-    with pytest.raises(InputError, match="expected a record and value files alone"):
+    with pytest.raises(InputError, match="expected only a record and value files"):
         store.import_file(tmp_path / "one.zip")
 
 
@@ -287,8 +287,8 @@ def test_a_file_that_is_swept_away_while_a_writer_looks_at_it_is_written_anew(
 @pytest.mark.parametrize(
     ("number", "advice"),
     [
-        (errno.ENOSPC, "make room on this disk"),
-        (errno.EDQUOT, "make room on this disk"),
+        (errno.ENOSPC, "free space on this disk"),
+        (errno.EDQUOT, "free space on this disk"),
         (errno.EACCES, "allow writing"),
         (errno.EROFS, "allow writing"),
         (errno.EFBIG, "raise the limit"),
@@ -302,7 +302,7 @@ def test_a_refusal_says_what_to_do_about_its_reason(store: Store, monkeypatch: p
     monkeypatch.setattr("idealrank.store.value_files.to_disk", fail)
     with pytest.raises(InputError, match=f"{os.strerror(number)}; nothing was stored: .*{advice}") as refused:
         store.add(evaluations()[0])
-    assert ("make room" in str(refused.value)) == (number in (errno.ENOSPC, errno.EDQUOT))
+    assert ("free space" in str(refused.value)) == (number in (errno.ENOSPC, errno.EDQUOT))
 
 
 def test_a_gate_that_the_judgments_do_not_reach_is_made_again_without_rankings(store: Store) -> None:

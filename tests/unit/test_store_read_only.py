@@ -254,5 +254,5 @@ def test_a_store_that_never_stands_still_is_an_error(place: Path, monkeypatch: p
     monkeypatch.setattr(database, "_PATIENCE", 0.0)
     monkeypatch.setattr(database, "_copied", lambda _: None)
     monkeypatch.setattr(database, "is_read_only", lambda _: True)
-    with pytest.raises(InputError, match="found it changing for 0 seconds, expected a moment to read it"):
+    with pytest.raises(InputError, match="the store changed for 0 seconds, so it could not be read"):
         Database(store)

@@ -191,4 +191,4 @@ def test_a_pipe_is_not_waited_for(tmp_path: Path) -> None:
     if not hasattr(os, "mkfifo"):
         pytest.skip("needs named pipes")
     os.mkfifo(tmp_path / "pipe.zip")
-    assert peak_of_a_refusal(tmp_path / "pipe.zip", r"pipe\.zip: found no file, expected an evaluation that a store exported") < 1
+    assert peak_of_a_refusal(tmp_path / "pipe.zip", r"pipe\.zip: found no file, expected an exported evaluation") < 1

@@ -114,7 +114,7 @@ def test_folds_are_told_from_copies_and_read_as_one_run(tmp_path):
     joined = ir.evaluate(QRELS, ir.read_run(paths, name="joined"), MEASURES)
     assert joined.mean() == ir.evaluate(QRELS, whole, MEASURES).mean()
     with pytest.raises(
-        InputError, match=r"A: found 4 runs without a query in common, which are folds of one copy; .* read_run\(\[fold1, fold2\]\)"
+        InputError, match=r"A: found 4 runs without common queries, which are folds of one copy; .* read_run\(\[fold1, fold2\]\)"
     ):
         ir.compare_systems(folds, evaluated(6, 3, 2))
 

@@ -91,7 +91,7 @@ def test_all_documents_are_one_list() -> None:
     assert table.largest == 200
     assert table.sizes[0] == 10
     assert table.share("a_better")[-1] == 1
-    assert "in common" in str(table)
+    assert "more documents they share" in str(table)
 
 
 def test_exchanging_the_rankers_exchanges_the_columns() -> None:
@@ -153,7 +153,7 @@ def test_the_text_names_the_largest_size_and_marks_the_last_decade() -> None:
     assert "LIN against RAND" in text
     assert [line.endswith("*") for line in text.splitlines()[2:5]] == [False, True, True]
     assert "From N = 10 to 1,000" in text
-    assert text.endswith("Nothing is said about lists longer than 1,000.")
+    assert text.endswith("The simulation does not cover lists longer than 1,000.")
     short = str(distinguish(lin, half, sizes=[500, 1000], runs=20, rng=1))
     assert "From N" not in short
 

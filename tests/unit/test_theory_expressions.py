@@ -67,7 +67,7 @@ def test_what_is_typed_is_what_is_meant(text: str, expected: np.ndarray) -> None
         ("0:0.1,0.5:0.2", "rise from 0 to 1"),
         ("0:0.1,0.7:1,0.5:0.2,1:1", "rise from 0 to 1"),
         ("0:0.1,0.5:1,0.5:0.2,0.5:0.3,1:1", "twice for a jump"),
-        ("0:0.1,1:1.5", "found chance 1.5"),
+        ("0:0.1,1:1.5", "found probability 1.5"),
         ("0:0.1,1:x", "expected 2 to 1000 points"),
         ("0:0.1,,1:1", "points"),
         ("s" * 3000, "found 3000 characters"),
@@ -100,10 +100,10 @@ def test_grades_stand_before_a_colon() -> None:
         (["s", "0.5s"], "each begin with a grade"),
         (["2:0.1s", "2:0.2s"], "each grade once"),
         (["x:0.1s"], "found 'x' before the colon"),
-        ("2s", "ybar is 2 at|ybar is .* expected chances"),
+        ("2s", "ybar is 2 at|ybar is .* expected probabilities"),
         ("0:0.5", "grade 0"),
         (["1:s", "2:s"], "sum to 2"),
-        ("(999999s)^64", "expected chances"),
+        ("(999999s)^64", "expected probabilities"),
     ],
 )
 def test_what_is_no_model_is_refused(texts: list[str] | str, said: str) -> None:

@@ -116,7 +116,7 @@ def test_a_model_of_relevance() -> None:
 @pytest.mark.parametrize(
     ("ybar", "options", "message"),
     [
-        (lambda s: 2 * s, {}, "ybar is 1.0.* at s = 0.50.*, expected chances from 0 to 1"),
+        (lambda s: 2 * s, {}, "ybar is 1.0.* at s = 0.50.*, expected probabilities from 0 to 1"),
         (lambda s: s[:3], {}, "gave shape"),
         (0.5, {}, "expected a vectorised function"),
         (lambda s: 0.9 if s > 0.5 else 0.1, {}, r"single numbers only, expected a vectorised function.*numpy\.where in place of if"),
@@ -126,7 +126,7 @@ def test_a_model_of_relevance() -> None:
         ({}, {}, "at least one grade"),
         ({grade: lambda s: 0.001 for grade in range(1, 257)}, {}, "found 256 grades, expected at most 255"),
         (lambda s: s, {"points": [1.0]}, "between 0 and 1"),
-        (lambda s: s * np.nan, {}, "expected chances from 0 to 1"),
+        (lambda s: s * np.nan, {}, "expected probabilities from 0 to 1"),
     ],
 )  # fmt: skip
 def test_what_is_no_model(ybar: object, options: dict[str, object], message: str) -> None:

@@ -82,10 +82,10 @@ def test_what_the_paper_states_otherwise_is_named(discount: str, cutoff: str | i
 def test_what_is_seen_names_the_share_and_the_power() -> None:
     """The threshold: (k/n) against k^-1/2 for weights near even, against k^-(1-b) for b above a half."""
     assert "top 20 % of the list" in feasibility("log2", "0.2n").distinguishes
-    assert "drown" in feasibility("log2", "n^0.66").distinguishes
-    assert "n^0.667 also" in feasibility("log2", "n^0.7").distinguishes
-    assert "drown" in feasibility("zipf(0.75)", "n^0.8").distinguishes
-    assert "n^0.8 also" in feasibility("zipf(0.75)", "n^0.81").distinguishes
+    assert "vanish in the noise" in feasibility("log2", "n^0.66").distinguishes
+    assert "n^0.667, also" in feasibility("log2", "n^0.7").distinguishes
+    assert "vanish in the noise" in feasibility("zipf(0.75)", "n^0.8").distinguishes
+    assert "n^0.8, also" in feasibility("zipf(0.75)", "n^0.81").distinguishes
 
 
 def test_a_function_is_undecided_but_at_a_constant_cutoff() -> None:

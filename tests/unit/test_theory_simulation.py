@@ -139,7 +139,7 @@ def test_measures_are_pairs(measures: Sequence[Any]) -> None:
 
 
 def test_what_is_no_chance_is_refused() -> None:
-    with pytest.raises(InputError, match="expected chances"):
+    with pytest.raises(InputError, match="expected probabilities"):
         simulate(lambda s: 2 * s, 10, 2)
 
 

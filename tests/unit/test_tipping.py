@@ -187,10 +187,10 @@ def test_ranks_with_few_judged_documents_are_joined_to_their_neighbours() -> Non
 @pytest.mark.parametrize(
     ("measure", "options", "words"),
     [
-        ("nDCG@5", {}, "evaluations alone hold no rankings"),
-        ("ERR@5", {"keep_unjudged": True}, "ERR does not say"),
-        ("nDCG(judged_only=True)@5", {"keep_unjudged": True}, "taken out of the lists"),
-        ("bpref", {"keep_unjudged": True}, "Bpref does not say"),
+        ("nDCG@5", {}, "evaluations do not keep rankings"),
+        ("ERR@5", {"keep_unjudged": True}, "ERR does not state"),
+        ("nDCG(judged_only=True)@5", {"keep_unjudged": True}, "removed from the lists"),
+        ("bpref", {"keep_unjudged": True}, "Bpref does not state"),
     ],
 )
 def test_where_nothing_can_be_said_the_reason_is(measure: str, options: dict[str, Any], words: str) -> None:

@@ -109,6 +109,6 @@ def test_comparisons_and_gates_go_into_a_run_that_is_named(mlflow: Any) -> None:
 
 
 def test_without_an_active_run_nothing_is_begun(mlflow: Any) -> None:
-    with pytest.raises(OptionError, match=r"found no active run of MLflow; expected `with mlflow\.start_run"):
+    with pytest.raises(OptionError, match=r"found no active run of MLflow; expected a call within `with mlflow\.start_run"):
         ir.log_to_mlflow(evaluated("new", NEW))
     assert mlflow.active_run() is None

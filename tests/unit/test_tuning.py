@@ -200,7 +200,7 @@ def test_a_cutoff_that_nobody_judged_is_not_considered() -> None:
 
     assert [found[measure].unjudged for measure in ("nDCG@10", "nDCG@15", "nDCG")] == pytest.approx([0, 3 / 15, 12 / 24])
     assert [found[measure].considered for measure in ("nDCG@10", "nDCG@15", "nDCG")] == [True, False, False]
-    assert "Not considered: @15, whole lists, where 20% to 50% of the documents shown" in found.recommendation
+    assert "Not considered: @15, whole lists, where 20% to 50% of the returned documents" in found.recommendation
     short = ir.choose(qrels, runs, cutoffs=[10, 1000])
     assert short["nDCG@1000"].unjudged == 0  # ranks that the lists lack show nothing
 
@@ -285,15 +285,15 @@ def test_queries_without_a_value_are_left_out_of_every_setting() -> None:
 
     assert (counted.n, counted.left_out) == (12, 0)
     assert (left_out.n, left_out.left_out) == (11, 1)
-    assert left_out.warnings[2] == "queries left out, since some run or some setting has no value there: 1"
+    assert left_out.warnings[2] == "queries left out, since a run or a setting has no value for them: 1"
 
 
 def test_what_cannot_be_compared_is_refused() -> None:
     qrels, runs = collection({"a": 0.2, "b": 0.9}, n_queries=12)
 
     for wrong, options in {
-        "AP: it has no discount to choose": {"measure": "AP"},
-        "discount and cutoff are what is to be chosen": {"measure": "nDCG@10"},
+        "AP: found a measure without a discount": {"measure": "AP"},
+        "found a discount or cutoff, which are to be chosen": {"measure": "nDCG@10"},
         "found no discount or no cutoff": {"cutoffs": []},
         "discount=nonsense": {"discounts": ["nonsense"]},
         "size=7: expected at most half of the 12 queries": {"size": 7},

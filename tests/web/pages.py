@@ -98,7 +98,7 @@ def gate() -> str:
 
 @cache
 def pull_request() -> str:
-    """The gate of the guide: bm25 would take the place of minilm."""
+    """The gate of the guide: bm25 would replace minilm."""
     new, baseline = (ir.evaluate(QRELS, run, "nDCG@10") for run in (BM25, MINILM))
     return ir.report(
         ir.gate(new, baseline), evaluations=[new, baseline], qrels=QRELS, runs=[BM25, MINILM], queries=str(PYDOCS / "queries.tsv"),

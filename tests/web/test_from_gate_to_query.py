@@ -35,7 +35,7 @@ def test_four_clicks_lead_to_the_query_that_why_names_first(visit: Visits, pull_
     page.get_by_role("link", name="Ranking report").click()
     page.get_by_role("link", name="report.html").click()
     ready(page)
-    assert page.locator("h1").inner_text().startswith("The gate is closed: bm25 must not take the place of minilm")
+    assert page.locator("h1").inner_text().startswith("The gate is closed: bm25 must not replace minilm")
     assert page.locator(".lead").inner_text().startswith("nDCG@10 against minilm: a drop of 0.203 is significant")
     page.get_by_role("link", name="Queries that changed").click()
     page.locator("#regressions a").first.click()

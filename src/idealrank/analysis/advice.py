@@ -358,11 +358,11 @@ def _fits(seen: Observed, surface: str | None, cutoffs: tuple[int, ...]) -> Iter
     if surface == "rag":
         yield from _prompt(seen, k)
     elif surface == "carousel" and seen.one_relevant < _MOST:
-        yield Fit(_text("P", seen, k), f"all {k} items are seen at once, so what counts first is how many of them are good")
+        yield Fit(_text("P", seen, k), f"all {k} items are seen at once, so the number of good items matters most")
     if seen.one_relevant >= _MOST:
         share = f"{seen.one_relevant:.0%} of the queries with a relevant document have exactly one"
-        yield Fit(_text("RR", seen, k), f"{share}: its rank is all there is to measure")
-        yield Fit(_text("Success", seen, k), f"how often the one right answer is among the first {k}; easy to explain")
+        yield Fit(_text("RR", seen, k), f"{share}: only its rank can be measured")
+        yield Fit(_text("Success", seen, k), f"how often the right answer is among the first {k}; easy to explain")
     if seen.levels >= 2:
         words = f"{seen.levels} different grades above 0: nDCG gives more weight to better documents and to higher ranks"
         yield from (Fit(_text("nDCG", seen, cutoff), words) for cutoff in cutoffs)
@@ -377,7 +377,7 @@ def _prompt(seen: Observed, k: int) -> Iterator[Fit]:
     if seen.one_relevant >= _MOST:
         yield Fit(_text("Success", seen, k), f"the answer must be among the {k} documents of the prompt; their order matters less")
     else:
-        yield Fit(_text("R", seen, k), f"what is not among the {k} documents of the prompt cannot be used; their order matters less")
+        yield Fit(_text("R", seen, k), f"only the {k} documents of the prompt can be used; their order matters less")
         yield Fit(_text("P", seen, k), "the rest of the prompt is noise that costs tokens")
 
 
@@ -387,14 +387,14 @@ def _beside(seen: Observed, surface: str | None, k: int) -> Iterator[Fit]:
     depth = next((depth for depth in _CANDIDATES if depth <= length and depth > k), None)
     if depth and surface != "rag":
         words = f"for candidates that a second stage reranks: only documents among the first {depth} can be found later"
-        holes = f"; {_unjudged_at(seen, depth):.0%} of them were never judged" if _unjudged_at(seen, depth) > 0.2 else ""
+        holes = f"; {_unjudged_at(seen, depth):.0%} of them are unjudged" if _unjudged_at(seen, depth) > 0.2 else ""
         yield Fit(_text("R", seen, depth), words + holes)
     if not seen.complete and _unjudged_at(seen, k) > 0.2:
         main = "nDCG" if seen.levels >= 2 else "RR" if seen.one_relevant >= _MOST else "AP"
-        words = f"beside it: {_unjudged_at(seen, k):.0%} of the first {k} documents were never judged; this leaves them out of the lists"
+        words = f"in addition: {_unjudged_at(seen, k):.0%} of the first {k} documents are unjudged; this measure leaves them out"
         yield Fit(_text(main, seen, k, judged_only="True"), words)
         if "Bpref" in MEASURES:
-            yield Fit(_text("Bpref", seen), "beside it: counts the documents judged bad that stand above good ones, and no others")
+            yield Fit(_text("Bpref", seen), "in addition: counts only judged bad documents above good documents")
 
 
 def _is_judged_whole(seen: Observed) -> bool:
@@ -416,7 +416,7 @@ def _unjudged_at(seen: Observed, k: int) -> float:
 def _warnings(judged: Judged, seen: Observed, cutoffs: tuple[int, ...], *, surface: str | None, visible: int | None) -> Iterator[str]:
     if surface in ("carousel", "rag") and visible is None:
         what = "items are visible" if surface == "carousel" else "documents go into the prompt"
-        yield f"how many {what} was not said; {_ASSUMED} is assumed, --visible N says it"
+        yield f"how many {what} is unknown; {_ASSUMED} is assumed; set it with --visible N"
     yield from _about_depth(judged, seen, cutoffs)
     yield from _about_grades(seen)
     yield from _about_queries(seen, cutoffs[0])
@@ -459,11 +459,11 @@ def _about_grades(seen: Observed) -> Iterator[str]:
         yield "no judged document has a grade above 0: every measure of relevance is 0 or undefined"
     elif seen.lowest > 0:
         yield (
-            f"the lowest grade is {number_text(seen.lowest)}, so every judged document counts as relevant, and every unjudged one as not; "
+            f"the lowest grade is {number_text(seen.lowest)}, so every judged document counts as relevant, and no unjudged document does; "
             "if low grades mean bad, set rel= (and gain= for nDCG)"
         )
     if 0 < seen.least_relevant < 1:
-        yield f"grades between 0 and 1 count for nDCG; other measures need rel={number_text(seen.least_relevant)}, for the default is 1"
+        yield f"grades between 0 and 1 count for nDCG; other measures need rel={number_text(seen.least_relevant)}, since the default is 1"
     if seen.lowest < 0:
         yield f"the lowest grade is {number_text(seen.lowest)}; negative grades count as 0 unless the convention keeps or removes them"
     if seen.highest > 10:
@@ -484,4 +484,4 @@ def _about_queries(seen: Observed, k: int) -> Iterator[str]:
         few = f"many queries have fewer than {k} relevant documents"
         yield f"P@{k} is {ceiling:.2f} at most here, for {few}; RelP@{k} divides by what is possible"
     if seen.queries < _FEW_QUERIES:
-        yield f"{seen.queries} queries are few: their mean changes much with which queries were chosen"
+        yield f"{seen.queries} queries are few: other queries may give a very different mean"

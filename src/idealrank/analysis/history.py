@@ -170,7 +170,7 @@ class Rule:
         if self.below is not None and not math.isfinite(self.below):
             raise OptionError(f"below={self.below}: expected a finite number")
         if self.direction not in {1, -1}:
-            raise OptionError("of this measure neither higher nor lower is better, so that no value of it fails; expected another measure")
+            raise OptionError("neither higher nor lower values of this measure are better, so no value fails; expected another measure")
 
     @property
     def text(self) -> str:

@@ -272,8 +272,8 @@ def relation_of(evaluations: Sequence[Evaluation]) -> Relation:
     fewest = min(range(len(queries)), key=lambda place: len(queries[place]))
     raise InputError(
         f"{first} and {second} share {common} queries, and {evaluations[fewest].name} answers {len(queries[fewest])} of the {len(union)} "
-        "that the runs of its system answer together; expected the same queries in every run (other seeds), or no query in two runs "
-        "(each from the fold in which it was held out)"
+        "that the runs of its system answer together; expected the same queries in every run (seeds), or each query in only one run "
+        "(the fold in which it was held out)"
     )
 
 
@@ -303,8 +303,8 @@ def compare_systems(
             raise InputError(f"{name}: found no evaluation, expected one for each trained copy")
         if len(side) > 1 and relation_of(side) == "folds":
             raise InputError(
-                f"{name}: found {len(side)} runs without a query in common, which are folds of one copy; expected copies: read the folds "
-                "of a copy together, as read_run([fold1, fold2]), and evaluate that"
+                f"{name}: found {len(side)} runs without common queries, which are folds of one copy; expected copies: read the folds "
+                "of a copy together, as in read_run([fold1, fold2])"
             )
     everything = comparable([*sides[0], *sides[1]], judgments)
     asked = chosen_measures(everything, measures)

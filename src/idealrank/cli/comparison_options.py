@@ -46,7 +46,7 @@ class Testing:
 _OPTIONS = (
     click.option(
         "--test", type=click.Choice(["permutation", "t", "wilcoxon", "sign"]), default="permutation", show_default=True,
-        help="Test behind p values and intervals: sign-flip permutation (free of a distribution), Student's t, Wilcoxon, or sign test.",
+        help="Test behind p values and intervals: sign-flip permutation (distribution-free), Student's t, Wilcoxon, or sign test.",
     ),
     click.option(
         "--correction", type=click.Choice(["auto", "holm"]), default="auto", show_default=True,

@@ -33,7 +33,7 @@ def check_figures(folder: str | Path) -> None:
         Path(folder).mkdir(parents=True, exist_ok=True)
     except OSError as error:
         why = "it is a file" if Path(folder).is_file() else error.strerror or str(error)
-        raise InputError(f"--figures {folder}: found no folder and none can be made: {why}; give another name") from None
+        raise InputError(f"--figures {folder}: the folder does not exist and cannot be created: {why}; expected another name") from None
 
 
 def write_figures(subject: Subject, folder: str | Path) -> list[Path]:

@@ -173,7 +173,7 @@ def refuse_standard_input_twice(*paths: str) -> None:
     >>> refuse_standard_input_twice("qrels.txt", "-")
     """
     if paths.count("-") > 1:
-        raise OptionError(f"found - (standard input) {times(paths.count('-'))}, expected it once, for it can be read only once")
+        raise OptionError(f"found - (standard input) {times(paths.count('-'))}, expected it once, since it can be read only once")
 
 
 def times(count: int) -> str:
@@ -212,6 +212,6 @@ def doubt(evaluation: Evaluation, path: str) -> None:
     >>> doubt(ir.evaluate({"q": {"a": 1}}, {"q": ["a"]}, ["AP"]), "mine.run")
     """
     if not evaluation.coverage.queries_in_run:
-        raise InputError(f"{path}: found no result, expected at least one; did what writes it fail?")
+        raise InputError(f"{path}: found no result, expected at least one; did the program that writes the run fail?")
     if words := evaluation.coverage.doubt(evaluation.name):
         console.say("warning", f"{words} `idealrank validate QRELS {path}` shows how they differ")

@@ -191,7 +191,7 @@ def _resources(error: Exception) -> str:
     if isinstance(error, ImportError) and not isinstance(error, ModuleNotFoundError):  # a library that is there does not load
         return f"{error}; is there enough memory to load the library?"
     if isinstance(error, RuntimeError) and "start new thread" in str(error):
-        return "not enough memory, or too many threads: the system starts no further one"
+        return "not enough memory, or too many threads: the system starts no further thread"
     return ""
 
 

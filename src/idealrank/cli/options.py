@@ -46,7 +46,7 @@ class MeasureOption(click.Option):
 
 measures: Decorator = click.option(
     "-m", "--measure", "measure_texts", metavar="MEASURE", multiple=True, cls=MeasureOption,
-    help="nDCG@10, AP, nDCG(gain=exp2)@10, ndcg_cut_10, ...; `idealrank measures` lists them. Repeat it, or put commas between.  "
+    help="nDCG@10, AP, nDCG(gain=exp2)@10, ndcg_cut_10, ...; `idealrank measures` lists all. Repeat, or separate with commas.  "
     f"[default: {','.join(DEFAULT_MEASURES)}]",
 )  # fmt: skip
 one_measure: Decorator = click.option(
@@ -59,7 +59,7 @@ judge_qrels: Decorator = click.option(
 )  # fmt: skip
 convention: Decorator = click.option(
     "--convention", "convention_text", metavar="NAME[,SWITCH=VALUE...]", default="standard", show_default=True,
-    help="Compute as this tool does; `idealrank conventions` lists them.",
+    help="Convention to compute under; `idealrank conventions` lists all.",
 )  # fmt: skip
 threads: Decorator = click.option(
     "--threads", metavar="N", type=click.IntRange(0, 1 << 16), default=0, help="Number of threads; 0 uses all cores. Results do not "
@@ -74,13 +74,13 @@ explain_method: Decorator = click.option(
 
 digits: Decorator = click.option(
     "--digits", metavar="N", type=click.IntRange(0, 15),
-    help="Decimal places in human-readable output.  [default: as many as the intervals allow, from 2 to 4; 4 where there is none]",
+    help="Decimal places in human-readable output.  [default: as many as the intervals allow, from 2 to 4; 4 without intervals]",
 )  # fmt: skip
 
 _RUN_INPUTS: tuple[Decorator, ...] = (
     click.option(
         "--input-format", "file_format", type=click.Choice(FORMATS), default="auto", show_default=True, metavar="FORMAT",
-        help=f"Of all files: {', '.join(FORMATS)}. auto inspects the extension and the content.",
+        help=f"Format of all files: {', '.join(FORMATS)}. auto inspects the extension and the content.",
     ),
     click.option(
         "--columns", "columns_text", metavar="ROLE=NAME,...", default="",
@@ -89,14 +89,14 @@ _RUN_INPUTS: tuple[Decorator, ...] = (
     click.option("--run-columns", "run_columns_text", metavar="ROLE=NAME,...", default="", help="Columns of runs; overrides --columns."),
 )  # fmt: skip
 _INPUTS: tuple[Decorator, ...] = (
-    click.option("--qrels", "more_qrels", metavar="FILE", multiple=True, help="Further file of judgments; may be repeated."),
+    click.option("--qrels", "more_qrels", metavar="FILE", multiple=True, help="Additional file of judgments; may be repeated."),
     *_RUN_INPUTS,
     click.option(
         "--qrels-columns",
         "qrels_columns_text",
         metavar="ROLE=NAME,...",
         default="",
-        help="Columns of judgments, over --columns; grade=1 gives every row the grade 1.",
+        help="Columns of judgments; overrides --columns. grade=1 gives every row grade 1.",
     ),
     click.option("--group", metavar="FILE", help="File of group sizes, for LETOR files without qid."),
 )
@@ -145,7 +145,7 @@ def refuse_to_replace(output_path: str | None, inputs: Iterable[str | None], *, 
         return
     for path in inputs:
         if path is not None and path != "-" and Path(path).exists() and Path(path).samefile(output_path):
-            raise OptionError(f"{option} {output_path}: found a file that is read by this command, expected another name")
+            raise OptionError(f"{option} {output_path}: found an input file of this command, expected another name")
 
 
 def parse_measure_texts(texts: Sequence[str]) -> tuple[Measure, ...]:
@@ -191,8 +191,8 @@ def _with_numbers(parts: list[str], where: str) -> Iterator[str]:
         if part and _NUMBER.fullmatch(part):
             if not _NUMBERED.fullmatch(head):
                 raise OptionError(
-                    f"{where} {shown(','.join(parts))}: found {shown(part)} without the measure it belongs to, expected a number with "
-                    "each, as in P@5,P@10, or trec_eval's P.5,10"
+                    f"{where} {shown(','.join(parts))}: found {shown(part)} without a measure, expected a measure with each number, as "
+                    "in P@5,P@10, or trec_eval's P.5,10"
                 )
             numbers.append(part)
         else:

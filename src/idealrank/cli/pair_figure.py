@@ -14,8 +14,8 @@ from idealrank.reports.table.formats import FIGURE_FORMATS
 
 option: Callable[..., Any] = click.option(
     "--figure", "figure_path", metavar="FILE",
-    help="Map of all pairs by the first measure (in .html by all): FILE ends in .svg, .png, .pdf, .html (with the extra plots) or .json "
-    "(Vega-Lite).",
+    help="Map of all pairs by the first measure (.html: by all measures): FILE ends in .svg, .png, .pdf, .html (with the extra plots) "
+    "or .json (Vega-Lite).",
 )  # fmt: skip
 
 
@@ -36,7 +36,9 @@ def check(path: str | None, baseline: str | None, inputs: tuple[str | None, ...]
     if path is None:
         return
     if baseline is not None:
-        raise OptionError(f"--figure {path}: found --baseline {baseline}, expected every two runs to be compared; leave one of them out")
+        raise OptionError(
+            f"--figure {path}: found --baseline {baseline}, which does not compare all pairs; expected only one of the two options"
+        )
     drawings.check_drawable(_kind(path))
     options.refuse_to_replace(path, inputs)
 

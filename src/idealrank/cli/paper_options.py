@@ -71,10 +71,10 @@ class Paper:
 _OPTIONS = (
     click.option(
         "--table", "kind", type=click.Choice(["full", "paper"]), default="full", show_default=True,
-        help="paper: a row a run, a column a measure, the best in bold, † where a run differs significantly from the baseline (by default "
-        "the first run).",
+        help="paper: one row per run and one column per measure, the best value in bold, † if a run differs significantly from the "
+        "baseline (by default the first run).",
     ),
-    click.option("--order", metavar="MEASURE", help="Order of the rows of --table paper, the best first.  [default: as given]"),
+    click.option("--order", metavar="MEASURE", help="Measure that orders the rows of --table paper, the best first.  [default: as given]"),
     click.option(
         "--label", "labels", metavar="NAME=TEXT", multiple=True, help="Name of a run or measure in --table paper; may be repeated."
     ),
@@ -87,7 +87,7 @@ def paper_options(command: Callable[..., Any]) -> Callable[..., Any]:
     @wraps(command)
     def with_paper(*, kind: str, order: str | None, labels: tuple[str, ...], **others: Any) -> Any:
         if kind == "full" and (order or labels):
-            raise OptionError(f"{'--order' if order else '--label'}: found it without --table paper, expected both")
+            raise OptionError(f"{'--order' if order else '--label'}: found no --table paper, expected both")
         return command(paper=Paper.of(order, labels) if kind == "paper" else None, **others)
 
     found: Callable[..., Any] = with_paper

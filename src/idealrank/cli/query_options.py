@@ -36,6 +36,6 @@ def query_files(command: Callable[..., Any]) -> Callable[..., Any]:
         "--cluster",
         "cluster_path",
         metavar="FILE",
-        help="Queries that belong together, such as one user's: columns query and cluster, or lines QUERY LABEL.",
+        help="Clusters of queries, such as the queries of one user: columns query and cluster, or lines QUERY LABEL.",
     )
     return weights(clusters(with_files))

@@ -125,7 +125,7 @@ class Results:
         check_room("a page of results")
         inputs = [*read, *self.paths]
         if inputs.count("-") > 1:
-            raise OptionError("found - (standard input) more than once, expected it once, for it can be read only once")
+            raise OptionError("found - (standard input) more than once, expected it once, since it can be read only once")
         if self.report is not None:
             self._check_report(self.report, inputs, written)
         if self.figures is not None:
@@ -145,9 +145,7 @@ class Results:
         if self.store is None:
             for option, words in (("--tag", self.tags), ("--note", self.notes)):
                 if words:
-                    raise OptionError(
-                        f"{option} {words[0]}: found no store, expected --store DIR too, or IDEALRANK_STORE in the environment"
-                    )
+                    raise OptionError(f"{option} {words[0]}: found no store, expected --store DIR, or the variable IDEALRANK_STORE")
             return
         from idealrank.cli import storage  # noqa: PLC0415
 
@@ -159,12 +157,12 @@ class Results:
         options.refuse_to_replace(path, inputs, option=self.page_option)
         folder = Path(path).parent
         if not folder.is_dir():
-            raise OptionError(f"{self.page_option} {path}: found no folder {folder}, expected one to write the file to")
+            raise OptionError(f"{self.page_option} {path}: found no folder {folder}, expected an existing folder")
         if Path(path).is_dir() or not os.access(folder, os.W_OK):
             raise OptionError(f"{self.page_option} {path}: cannot be written, expected a file in a folder that can")
         for option, other in written.items():
             if other is not None and real_path(other) == real_path(path):
-                raise OptionError(f"{self.page_option} {path}: found the place that {option} writes to, expected another name")
+                raise OptionError(f"{self.page_option} {path}: found the file that {option} writes, expected another name")
 
     def write(self, watch: Watch, given: InputFiles, **found: Any) -> None:
         """Keep results: put them into the store, write the page and the figures, and say on stderr what was done.
@@ -270,7 +268,7 @@ class Results:
 
 def _refuse_idle(option: str, path: str | None) -> None:
     if path is not None:
-        raise OptionError(f"{option} {path}: found neither --report nor --figures, expected one of them: texts are shown on pages")
+        raise OptionError(f"{option} {path}: found neither --report nor --figures, expected one of them: only pages show texts")
 
 
 def _size(size: int) -> str:
@@ -301,7 +299,7 @@ _OPTIONS = (
 )
 _ROBUST = click.option(
     "--robust/--no-robust", default=None,
-    help="Include the robustness analysis in the page.  [default: of runs of up to four million lines]",
+    help="Include the robustness analysis in the page.  [default: for runs of up to four million lines]",
 )  # fmt: skip
 
 

@@ -47,7 +47,7 @@ def opened(path: str | None) -> "Iterator[Store]":
     """
     if not path:
         raise OptionError(
-            f"found no store, expected --store DIR or the variable {VARIABLE}; `idealrank evaluate ... --store DIR` makes one"
+            f"found no store, expected --store DIR or the variable {VARIABLE}; `idealrank evaluate ... --store DIR` creates one"
         )
     from idealrank.store import Store  # noqa: PLC0415  (loads SQLite; not for a command's help)
 

@@ -133,14 +133,14 @@ def _wrong(option: str, arguments: Sequence[str]) -> str:
     """Describe the error in an option that getopt refuses; getopt does not distinguish a letter from a one-letter long name."""
     if len(option) == 1 and not any(argument.partition("=")[0] == f"--{option}" for argument in arguments):
         if option in LETTERS:
-            return f"-{option}: found the end of the command, expected {_value_of(option)}"
+            return f"-{option}: found no value, expected {_value_of(option)}"
         return f"unknown option -{option}, expected one of {' '.join('-' + known for known in LETTERS)}"
     near = [option] if option in _LONG else [long for long in _LONG if long.startswith(option)]
     if len(near) != 1:
         found = "found" if not near else f"found an abbreviation of {' and '.join(near)}:"
         return f"{found} option --{option}, expected one of {', '.join('--' + long for long in _LONG)}"
     if takes := _value_of(_LONG[near[0]]):
-        return f"--{near[0]}: found the end of the command, expected {takes}"
+        return f"--{near[0]}: found no value, expected {takes}"
     return f"--{near[0]}: found a value, expected none"
 
 
@@ -205,11 +205,11 @@ def _set_threads(request: Request, text: str) -> None:
 
 
 def _notice_debug(request: Request, text: str) -> None:
-    request.notices.append(f"-D {text}: there is no trace to print; `idealrank explain` shows where the value of a query comes from")
+    request.notices.append(f"-D {text}: idealrank prints no trace; `idealrank explain` shows how the value of a query is computed")
 
 
 def _notice_old_format(request: Request, _: str) -> None:
-    request.notices.append("-o: the layout of trec_eval 8 is not written; this is the usual one")
+    request.notices.append("-o: the layout of trec_eval 8 is not supported; this is the usual layout")
 
 
 _SETTERS: dict[str, Callable[[Request, str], None]] = {
@@ -397,7 +397,7 @@ def _one(name: Name, text: str, part: str) -> str:
         pass
     expected = "ranks of at least 1" if name.parameters == "ranks" else "numbers of at least 0"
     raise OptionError(
-        f"-m {text}: found {part!r}, expected {expected} with commas between, as in {name.name}.{','.join(name.defaults[:2])}"
+        f"-m {text}: found {part!r}, expected {expected}, separated by commas, as in {name.name}.{','.join(name.defaults[:2])}"
     )
 
 
@@ -409,7 +409,7 @@ def _sorted(name: Name, parameters: tuple[str, ...]) -> tuple[str, ...]:
 def _unknown(text: str, name: str) -> OptionError:
     stem, _, cut = name.rpartition("_")
     if stem in NAMES and NAMES[stem].parameters in ("ranks", "shares"):
-        return OptionError(f"unknown measure {text!r}; what follows the name stands after a dot, as in {stem}.{cut}")
+        return OptionError(f"unknown measure {text!r}; parameters follow a dot, as in {stem}.{cut}")
     near = nearest(name, [*NAMES, *NICKNAMES])
     hint = f"; did you mean {near}?" if near else ""
     return OptionError(f"-m {text}: unknown measure, expected one of trec_eval's, or {', '.join(NICKNAMES)}{hint}")

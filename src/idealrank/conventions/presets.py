@@ -89,7 +89,7 @@ class Convention:
         elif isinstance(name, Convention):
             preset = name
         else:
-            raise OptionError(f"convention: found {type(name).__name__}, expected the name of one, as in 'standard', or a Convention")
+            raise OptionError(f"convention: found {type(name).__name__}, expected a name, as in 'standard', or a Convention")
         return preset._with(switches) if switches else preset
 
     def _with(self, switches: Mapping[str, Any]) -> "Convention":

@@ -202,12 +202,12 @@ ROWS: dict[str, Switch] = {
         "a query without relevant documents", "queries without relevant documents", "queries without relevant documents",
         {
             "zero": ("0", "as 0"), "one": ("1", "as 1"), "nan": ("NaN", "as NaN"), "left-out": _same("left out"),
-            "quotient": ("DCG / ideal DCG, 0 where that is 0 / 0", "as 0 where the ideal is exactly 0"),
+            "quotient": ("DCG / ideal DCG, and 0 for 0 / 0", "as 0 if the ideal is exactly 0"),
         },
         "a query without relevant documents",
     ),
     "missing": Switch(
-        "a query the run misses", "queries missing from the run", "queries missing from the run",
+        "a query missing from the run", "queries missing from the run", "queries missing from the run",
         {"zero": ("counted 0", "as 0"), "left-out": _same("left out"), "error": ("an error", "refused")},
         "a judged query that the run does not answer", _unless("missing", "missing", "zero"),
     ),

@@ -99,8 +99,8 @@ def make_cut(documents: object, alignment: Alignment, removed: BoolArray | None)
         raise OptionError(f"max_documents={documents!r}: expected a whole number from 1 on, below 2^31")
     if alignment.ties not in ("docid", "docid-ascending", "input"):
         raise OptionError(
-            f"max_documents={documents}: found ties={alignment.ties}, expected docid, docid-ascending or input, for a list can only be cut "
-            "where its order is fixed; a cutoff of the measure, as in nDCG@10, goes with any",
+            f"max_documents={documents}: found ties={alignment.ties}, expected docid, docid-ascending or input, since only a list with a "
+            "fixed order can be cut; a cutoff of the measure, as in nDCG@10, works with any ties",
             switch="ties=docid",
         )
     return Cut(int(documents), removed, skipped=alignment.unjudged == "skipped")

@@ -116,7 +116,7 @@ class Nesting:
         except (TypeError, ValueError):
             pass
         except OverflowError:
-            raise InputError(f"{where}: found a {self.level} larger than a number can be (1.8e308), expected a finite number") from None
+            raise InputError(f"{where}: found a {self.level} above the largest float (1.8e308), expected a finite number") from None
         raise InputError(f"{where}: found {type(value).__name__}, expected a number as {self.level}")
 
 
@@ -395,7 +395,7 @@ def refuse_twice(groups: JudgmentGroups, unit: IntArray, refuse: Refuse) -> None
     same = (unit[order][1:] == unit[order][:-1]) & (groups.row[order][1:] == groups.row[order][:-1])
     if same.any():
         second = int(groups.source[order][1:][same].min())
-        refuse(second, "a document a second time in one group", "each document once", "take one of the two away")
+        refuse(second, "a document a second time in one group", "each document once", "remove one of the two")
 
 
 class ByAssessor:

@@ -34,7 +34,7 @@ def frame_of(columns: Mapping[str, Any], backend: Any) -> Any:
         return narwhals.from_dict(dict(columns), backend=backend).to_native()
     except (ImportError, TypeError, ValueError) as error:
         reason = str(error).partition("\n")[0]
-        raise OptionError(f"backend={backend}: expected an eager dataframe library that is installed, as pandas ({reason})") from None
+        raise OptionError(f"backend={backend}: expected an installed eager dataframe library, such as pandas ({reason})") from None
 
 
 def is_frame(value: object) -> bool:

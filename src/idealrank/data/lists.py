@@ -357,8 +357,8 @@ def _refuse_other_rows(labels: Any, others: Mapping[str, Any]) -> None:
         index = _rows_of(values)
         if rows is not None and index is not None and not rows.equals(index):
             raise InputError(
-                f"labels and {name}: found two indexes, expected one, for items are matched by place; "
-                f"bring the rows together ({name}.reindex(labels.index)), or pass to_numpy() of each"
+                f"labels and {name}: found two indexes, expected one, since items are matched by position; "
+                f"align the rows ({name}.reindex(labels.index)), or pass to_numpy() of each"
             )
 
 
@@ -419,7 +419,7 @@ def _bounds(group: Any, offsets: Any, n: int) -> IntArray:
         if sizes.ndim == 1 and sizes.dtype.kind == "i" and (sizes < 0).any():
             raise InputError(f"group: found the size {sizes.min()}, expected 0 or more")
         if sizes.dtype.kind not in "iuf":
-            hint = "; options such as ties= are passed by name" if sizes.ndim == 0 else hint
+            hint = "; pass options such as ties= by name" if sizes.ndim == 0 else hint
             raise InputError(f"group: found {sizes.ravel().tolist()[0]!r}, expected sizes of lists: whole numbers that add up to {n}{hint}")
         raise InputError(f"group: found sizes that add up to {sizes.sum()}, expected {n}, one per item{hint}")
     return np.concatenate(([0], np.cumsum(sizes))).astype(np.int64)
@@ -488,7 +488,7 @@ def _ranked(lists: Lists, labels: AnyArray, alignment: Alignment, depth: int, th
         )
     except _kernel.ParseError as error:
         raise InputError(
-            f"{lists.name_item(error.args[2] - 1)}: found NaN as score or label, expected a number, for NaN has no order"
+            f"{lists.name_item(error.args[2] - 1)}: found NaN as score or label, expected a number, since NaN has no order"
         ) from None
 
 

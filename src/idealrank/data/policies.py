@@ -173,7 +173,7 @@ def refuse_unjudged(qrels: Qrels, run: Run, alignment: Alignment, aligned: _kern
         query = int(unjudged[0])
         name = qrels.queries[query] if query < qrels.n_queries else decode_id(aligned.run_only_ids()[query - qrels.n_queries])
         raise InputError(
-            f"run {run.name!r}, query {name!r}: the document at rank {aligned.first_unjudged[query]} has no judgment "
+            f"run {run.name!r}, query {name!r}: the document at rank {aligned.first_unjudged[query]} is unjudged "
             f"({unjudged.size} queries have such documents), expected all judged; unjudged=not-relevant or unjudged=skipped allows it",
             switch="unjudged=not-relevant",
         )

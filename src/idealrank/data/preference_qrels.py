@@ -252,7 +252,7 @@ class Preferred:
             return (self._by_row(hits.rank),)
         if ties in ("best", "worst"):
             raise OptionError(
-                f"ties={ties}: found tied scores; preferences that contradict each other leave no order that is {ties} for all of them, "
+                f"ties={ties}: found tied scores; contradictory preferences have no order that is {ties} for all of them; "
                 "choose ties=docid, docid-ascending, input or expected",
                 switch="ties=docid",
             )
@@ -344,7 +344,7 @@ class Preferred:
 
 
 _EXPECTED = "one order within a judgment group"
-_HINT = "give contradicting views to groups of their own"
+_HINT = "put contradictory preferences into different groups"
 
 
 def pairs_of_partial_groups(
@@ -424,7 +424,7 @@ class _Order:
             one, two = circle[0].tolist()
             names = self._name(one) if one == two else f"{self._name(one)} and {self._name(two)}"
             last = int(self._source[np.isin(self._local, circle)].max())
-            self._refuse(last, f"preferences that go round in a circle through document {names}", _EXPECTED, _HINT)
+            self._refuse(last, f"preferences that form a circle through document {names}", _EXPECTED, _HINT)
         return above
 
     def _name(self, local: int) -> str:

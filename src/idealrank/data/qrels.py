@@ -52,7 +52,7 @@ class Qrels:
         except TypeError as error:
             raise InputError(f"qrels: {error}") from None
         except OverflowError:
-            raise InputError("qrels: found a grade larger than a number can be (1.8e308), expected a finite number") from None
+            raise InputError("qrels: found a grade above the largest float (1.8e308), expected a finite number") from None
         self._take(table, name, ())
 
     @classmethod
@@ -192,7 +192,7 @@ def _graded(query: str, documents: Any) -> Mapping[str, float]:
     try:
         graded = dict.fromkeys(documents, 1.0)
     except TypeError:
-        raise InputError(f"qrels: query {query!r}: found documents that are no ids, expected text") from None
+        raise InputError(f"qrels: query {query!r}: found documents that are not ids, expected text") from None
     if len(graded) < len(documents):
         twice = next(document for place, document in enumerate(documents) if document in list(documents)[:place])
         raise InputError(f"qrels: query {query!r}: found document {twice!r} twice in a list, expected each once, as in a set")

@@ -168,7 +168,7 @@ class Run:
             query = int(np.searchsorted(source.offsets, row, side="right")) - 1
             raise InputError(
                 f"run {name!r}, query {decode_id(source.query_id(query))!r}, document {decode_id(source.document_id(row))!r}: "
-                "found score NaN, expected a number, for a ranking needs an order and NaN has none"
+                "found score NaN, expected a number, since NaN has no order"
             )
         self._source = source
         self.name = name

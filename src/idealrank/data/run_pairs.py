@@ -133,7 +133,7 @@ def join(
     policy: PairTies = _checked("ties", ties, get_args(PairTies))
     work = _Work(policy, _checked("duplicates", duplicates, get_args(PairDuplicates)), threads, progress, depth)
     if depth and policy in ("shared", "expected"):
-        raise OptionError(f"depth={depth} with ties={policy}: lists can only be cut where ties have an order")
+        raise OptionError(f"depth={depth} with ties={policy}: only lists with ordered ties can be cut")
     table = work.table(run_a)
     own = work.align(table, table, run_a)
     cross = work.align(table, run_b.source, run_b)

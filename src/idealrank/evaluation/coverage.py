@@ -117,8 +117,8 @@ class Coverage:
             return f"run {name} {said}"
         if self.looks_swapped:
             return (
-                f"run {name} has few small whole numbers as scores, and the judgments have many fractional grades: are the files swapped? "
-                "judgments come first."
+                f"the scores of run {name} are a few small integers, and the judgments have many fractional grades: are the files swapped? "
+                "Judgments come first."
             )
         if self.considered and self.unjudged == self.considered:
             where = f" in the first {self.unjudged_cutoff} ranks" if self.unjudged_cutoff else ""

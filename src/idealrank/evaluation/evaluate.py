@@ -356,7 +356,7 @@ class Evaluation:
             )
         if self.measures != other.measures:
             ours_, theirs_ = (", ".join(map(str, part.measures)) for part in (self, other))
-            same = ", for two different functions of one name are two measures" if ours_ == theirs_ else ""
+            same = ", since two different functions of one name are two measures" if ours_ == theirs_ else ""
             raise IncompatibleError(f"found measures {ours_} and {theirs_}; expected the same{same}")
         shared = set(self.queries) & set(other.queries)
         if shared:
@@ -447,7 +447,7 @@ def evaluate(
     if not judged.n_queries:
         raise InputError(
             f"no query to evaluate: {qrels.name} has {qrels.n_queries} queries, run {run.name!r} answers {judged.scope.queries_in_run}, "
-            f"none of them counts under convention {convention.name}; do the query ids of both match?"
+            f"none of which counts under convention {convention.name}; do the query ids of both match?"
         )
     _warn_of_threshold(resolved, qrels.grades, qrels.name)
     measured = measure_parts(judged.parts() if splits(resolved) else [judged], judged.n_queries, resolved)
@@ -549,7 +549,7 @@ def _evaluation(
 def _warn(convention: Convention, coverage: Coverage, doubtful_comments: int, name: str) -> None:
     if doubtful_comments:
         warnings.warn(
-            f"run {name!r}: {doubtful_comments} comment lines would be results without their '#'; they are left out as comments",
+            f"run {name!r}: {doubtful_comments} comment lines would be results without '#'; they are ignored",
             IdealrankWarning,
             stacklevel=4,
         )
@@ -563,8 +563,8 @@ def _warn(convention: Convention, coverage: Coverage, doubtful_comments: int, na
     expected = convention.alignment.negative in ("kept", "padding") or convention.alignment.duplicates == "twice"
     if coverage.out_of_range and not expected:
         warnings.warn(
-            f"run {name!r}: {coverage.out_of_range} values lie outside the bounds of their measure; a gain or discount that does not "
-            "fall with the rank can do that",
+            f"run {name!r}: {coverage.out_of_range} values lie outside the bounds of their measure; the cause may be a gain or "
+            "discount that does not fall with the rank",
             IdealrankWarning,
             stacklevel=4,
         )
@@ -576,8 +576,8 @@ def _warn_of_threshold(measures: Sequence[Measure], grades: AnyArray, name: str)
     best = float(grades.max()) if unset and grades.size else 0.0
     if 0 < best < 1:
         warnings.warn(
-            f"the best grade of {name} is {best:g}, below the threshold rel=1 of binary measures, so that no document is relevant "
-            f"to them; set it, as in AP(rel={best:g})",
+            f"the best grade of {name} is {best:g}, below the threshold rel=1 of binary measures, so no document is relevant for "
+            f"them; set rel, as in AP(rel={best:g})",
             IdealrankWarning,
             stacklevel=4,
         )

@@ -88,7 +88,7 @@ def _client(run_id: str | None) -> tuple[Any, str]:
     if run_id is None:
         active = mlflow.active_run()
         if active is None:
-            raise OptionError("log_to_mlflow: found no active run of MLflow; expected `with mlflow.start_run():` around it, or run_id=")
+            raise OptionError("log_to_mlflow: found no active run of MLflow; expected a call within `with mlflow.start_run():`, or run_id=")
         run_id = str(active.info.run_id)
     return mlflow.MlflowClient(), run_id
 

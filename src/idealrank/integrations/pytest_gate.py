@@ -107,7 +107,7 @@ class _Front:
     given_run: Any
     convention: Convention
 
-    missing_baseline = "`pytest --update-ranking-baseline` makes it of the run that is tested"
+    missing_baseline = "`pytest --update-ranking-baseline` makes it from the tested run"
     tell = None
 
     def qrels(self) -> Qrels:

@@ -73,7 +73,7 @@ def log_to_wandb(
     wandb = load_extra("wandb", "logging to Weights & Biases", "wandb")
     tracked = wandb.run if run is None else run
     if tracked is None:
-        raise OptionError("log_to_wandb: found no active run of Weights & Biases; expected `with wandb.init(...):` around it, or run=")
+        raise OptionError("log_to_wandb: found no active run of Weights & Biases; expected a call within `with wandb.init(...):`, or run=")
     logged: dict[str, Any] = {prefix + name: value for name, value in content.metrics.items()}
     if content.columns:
         logged[f"{prefix}per_query"] = _table(wandb, content)

@@ -52,7 +52,9 @@ def unpacked(name: str, kind: str, data: "mmap.mmap | bytes", limit: int | None 
         size += len(piece)
         if size > most:
             found = f"{kind} data that unpack to more than {most:,} bytes from {len(data):,}"
-            raise FileFormatError(name, 0, found, "a file that unpacks to less", "if it is right, unpack it first and read the result")
+            raise FileFormatError(
+                name, 0, found, "a file that unpacks to less", "if the file is correct, unpack it first and read the result"
+            )
         yield piece
 
 
@@ -72,7 +74,7 @@ def _unbounded(name: str, kind: str, data: "mmap.mmap | bytes") -> Iterator[byte
             if at == len(data):
                 return
             stream = new_stream()
-    raise FileFormatError(name, 0, f"{kind} data that end too early", f"a whole {kind} file", "copy or download it again")
+    raise FileFormatError(name, 0, f"truncated {kind} data", f"a whole {kind} file", "copy or download it again")
 
 
 def _decompressor(kind: str) -> "tuple[Callable[[], Any], Callable[[Any, bytes], _Pieces], tuple[type[Exception], ...]]":

@@ -87,7 +87,7 @@ class Records:
             return None
         fields = dict(record)
         if len(fields) != len(record):
-            self._bad("repeated-field", "a field twice in one record", "each field once", number)
+            self._bad("repeated-field", "a duplicate field in a record", "each field once", number)
             return None
         if self._chosen is None:
             self._chosen = choose_columns(list(fields), self._table, self._columns, self._path, self._notes)

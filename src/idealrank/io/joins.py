@@ -31,9 +31,9 @@ _CHANGES: dict[str, Callable[[str], str]] = {
     "the form of Unicode (composed or not)": lambda text: unicodedata.normalize("NFC", text),
     "percent-encoding": unquote,
     "a decimal point (numbers written as 7.0)": lambda text: re.sub(r"\A(\d+)\.0+\Z", r"\1", text),
-    "zeros in front": lambda text: re.sub(r"\A0+(?=\d)", "", text),
+    "leading zeros": lambda text: re.sub(r"\A0+(?=\d)", "", text),
     "a file ending": lambda text: re.sub(r"\.(?:txt|html?|xml|json|pdf|md)\Z", "", text, flags=re.IGNORECASE),
-    "a folder in front": lambda text: text.rstrip("/").rpartition("/")[2],
+    "a leading folder": lambda text: text.rstrip("/").rpartition("/")[2],
     "a prefix before the number": lambda text: re.sub(r"\A\D+(?=\d+\Z)", "", text),
     "a prefix and zeros before the number": lambda text: re.sub(r"\A\D*0*(?=\d+\Z)", "", text),
     "the part after a separator": lambda text: re.split(r"[-_:#]", text)[0],
@@ -71,7 +71,7 @@ def resemblance(left: Iterable[str], right: Iterable[str]) -> Resemblance | None
     Examples
     --------
     >>> resemblance(["007", "012"], ["7", "12"]).difference
-    'zeros in front'
+    'leading zeros'
     >>> resemblance(["a"], ["b"]) is None
     True
     """
@@ -149,7 +149,7 @@ def observe_qrels(qrels: Qrels, examples: int = 3) -> list[Observation]:
     below = int(np.count_nonzero(qrels.grades < 0))
     if below:
         choices = "negative=zero, kept, removed or error"
-        message = f"{below} of {qrels.n_judgments} grades are negative; the convention decides what they count ({choices})"
+        message = f"{below} of {qrels.n_judgments} grades are negative; the convention decides their value ({choices})"
         observations.append(Observation("negative-grades", below, message))
     return observations
 
@@ -179,7 +179,7 @@ def _swapped(qrels: Qrels, run: Run) -> Iterable[Observation]:
     """Fractions as grades, and few small whole numbers as scores."""
     table = run.source
     if isinstance(table, _kernel.Table) and look_like_scores(qrels.grades) and look_like_grades(table.values, table.offsets):
-        message = "scores are few small whole numbers, and grades many fractions: are the files swapped? judgments come first"
+        message = "scores are a few small integers, and grades many fractions: are the files swapped? judgments come first"
         yield Observation("swapped", table.n_queries, message)
 
 
@@ -251,14 +251,13 @@ def _scores(qrels: Qrels, aligned: _kernel.Aligned, single: _kernel.Aligned, exa
     answered = int(np.count_nonzero(aligned.in_run))
     constant = _constant(aligned)
     if constant.size:
-        message = f"{constant.size} of {answered} queries give all documents one score; the tie rule alone ranks them"
+        message = f"{constant.size} of {answered} queries have one score for all documents; only the tie rule orders them"
         yield _observation("constant-scores", constant, message, name, examples)
     merged = int(single.tied.sum()) - int(aligned.tied.sum())
     if merged > 0:
         where = np.flatnonzero(single.tied > aligned.tied)
         message = (
-            f"{where.size} of {answered} queries have scores that differ in double but not in single precision; conventions with float32 "
-            "tie them"
+            f"{where.size} of {answered} queries have scores that differ only in double precision; they tie under conventions with float32"
         )
         yield _observation("single-precision-ties", where, message, name, examples)
 

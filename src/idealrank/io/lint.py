@@ -148,17 +148,25 @@ def _complaint(kind: str, report: Report, example: tuple[int, int, bytes, bytes]
     described = describe(kind, text, detail, report.table)
     scores_decide = "ranks are ignored, scores decide"
     words: dict[str, tuple[str, str, str]] = {
-        "comment-like-data": (f"a comment that would be data in {shown}", "comments that are none", "a blank before the '#' makes it data"),
-        "utf8": (f"an id that is not UTF-8 in {shown}", "UTF-8", "it is taken byte by byte"),
+        "comment-like-data": (
+            f"a comment that looks like data in {shown}",
+            "only comments after '#'",
+            "put a blank before the '#' if the line is data",
+        ),
+        "utf8": (f"an id that is not UTF-8 in {shown}", "UTF-8", "its bytes are kept"),
         "rank": (f"rank {quoted(detail)} in {shown}", "a whole number", scores_decide),
-        "rank-order": (f"a rank against the order of the scores in {shown}", "ranks that rise as scores fall", scores_decide),
+        "rank-order": (f"a rank that contradicts the order of the scores in {shown}", "ranks that rise as scores fall", scores_decide),
     }
     if kind in ("scattered", "duplicate"):
         earlier = _earlier(detail, report, path)
-        words["scattered"] = (f"a query again, begun on {earlier}, in {shown}", "its lines in one place", "they are put together")
+        words["scattered"] = (
+            f"a repeated query, which began on {earlier}, in {shown}",
+            "adjacent lines of a query",
+            "its lines are merged",
+        )
         words["duplicate"] = (f"a document again, first on {earlier}, in {shown}", *described[1:])
     if report.table == "run":
-        words["infinite"] = (f"score {quoted(detail)} in {shown}", "a finite score", "it ranks above or below all others")
+        words["infinite"] = (f"score {quoted(detail)} in {shown}", "a finite score", "it ranks above or below all other scores")
     return Complaint(kind, path, line, *words.get(kind, described), severity)
 
 

@@ -27,5 +27,5 @@ def refuse_cut(name: str, data: "mmap.mmap | bytes") -> None:
     >>> refuse_cut("a.run", b"bytes in memory stay as they are")
     """
     if isinstance(data, MappedFile) and data.watch is not None and data.watch.cut:
-        found, expected = "a file that became shorter while it was read", "one that stays as it is"
-        raise FileFormatError(name, 0, found, expected, "evaluate a copy of files that others change")
+        found, expected = "a file that became shorter during reading", "an unchanged file"
+        raise FileFormatError(name, 0, found, expected, "evaluate a copy if other programs change the file")

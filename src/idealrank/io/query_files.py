@@ -74,7 +74,7 @@ def read_categories(
     for one in _rows_of(path, _Wanted.of(_CATEGORY, columns), tell):
         for category in one.words:
             if not category:
-                raise FileFormatError(one.path, one.line, "an empty category", "a name", "leave out the line of a query without one")
+                raise FileFormatError(one.path, one.line, "an empty category", "a name", "omit the line of a query without a category")
             found.setdefault(one.query, {})[category] = None
     return {query: tuple(names) for query, names in found.items()}
 
@@ -124,7 +124,7 @@ def read_traffic(
         number = parse_number(word)
         if number is None or not 0 <= number < math.inf or (number == 0 and zeros == "refused"):
             expected = "a finite number from 0 on" if zeros == "allowed" else "a finite weight above 0"
-            hint = "leave out queries that count nothing from all files" if number == 0 else ""
+            hint = "omit queries with weight 0 from all files" if number == 0 else ""
             raise FileFormatError(one.path, one.line, repr(word), expected, hint)
         found[one.query] = number
     return found
@@ -165,7 +165,7 @@ def read_clusters(path: "Paths | Any", *, columns: Mapping[str, str] | None = No
     found: dict[str, str] = {}
     for one, word in _once(path, _Wanted.of(_CLUSTER, columns), tell):
         if not word:
-            raise FileFormatError(one.path, one.line, "an empty cluster", "a name", "give a query that stands alone a cluster of its own")
+            raise FileFormatError(one.path, one.line, "an empty cluster", "a name", "give an independent query its own cluster")
         found[one.query] = word
     return found
 
@@ -277,7 +277,7 @@ def _once(table: Any, wanted: _Wanted, tell: Tell | None) -> Iterator[tuple[_Rea
     seen = set()
     for one in _rows_of(table, wanted, tell):
         if one.query in seen:
-            hint = "add its numbers up" if wanted.names is _TRAFFIC else ""
+            hint = "add up its numbers" if wanted.names is _TRAFFIC else ""
             raise FileFormatError(one.path, one.line, f"query {one.query!r} a second time", "each query once", hint)
         if len(one.words) != 1:
             raise FileFormatError(one.path, one.line, f"{len(one.words)} values for query {one.query!r}", "one value")
@@ -463,7 +463,7 @@ class OfQueries:
             missing = [] if words is None else [query for query in wanted if query not in words]
             if missing:
                 some = f"{missing[0]!r} ({len(missing)} of {len(wanted)} queries)"
-                raise InputError(f"{path}: found nothing for query {some}; expected a line for each query")
+                raise InputError(f"{path}: found no line for query {some}; expected a line for each query")
         if self.categories is not None and not any(query in self.categories for query in wanted):
             some = ", ".join(map(repr, list(self.categories)[:3]))
-            raise InputError(f"{self.files.slices_text}: found queries {some}, expected some of those compared, as {wanted[0]!r}")
+            raise InputError(f"{self.files.slices_text}: found queries {some}, expected compared queries, such as {wanted[0]!r}")

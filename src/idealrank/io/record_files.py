@@ -90,7 +90,7 @@ def line_records(lines: Iterable[bytes], path: str, skip: Callable[[bytes], bool
         try:
             value = json.loads(line.removeprefix(BYTE_ORDER_MARK))
         except (ValueError, RecursionError) as error:
-            raise FileFormatError(path, number, f"a line that is no JSON ({error})", "a record on each line") from None
+            raise FileFormatError(path, number, f"a line that is not JSON ({error})", "a record on each line") from None
         yield _record(value, path, number)
 
 
@@ -120,7 +120,7 @@ def json_records(
     try:
         found = json.loads(text.removeprefix(BYTE_ORDER_MARK))
     except (ValueError, RecursionError) as error:
-        raise FileFormatError(path, 0, f"text that is no JSON ({error})", expected) from None
+        raise FileFormatError(path, 0, f"text that is not JSON ({error})", expected) from None
     if isinstance(found, list):
         yield from (_record(one, f"{path}: record {number}", 0) for number, one in enumerate(found, 1))
     elif isinstance(found, dict):

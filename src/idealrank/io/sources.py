@@ -191,15 +191,15 @@ def open_sources(paths: Paths, notes: Notes) -> list[Source]:
     """
     if hasattr(paths, "columns") or hasattr(paths, "collect_schema") or isinstance(paths, Mapping):
         raise InputError(
-            f"found {type(paths).__name__}, expected a path or a list of paths; evaluate() takes it as it is, a dataframe with "
-            "qrels_columns= and run_columns="
+            f"found {type(paths).__name__}, expected a path or a list of paths; evaluate() takes it directly, and a dataframe "
+            "with qrels_columns= and run_columns="
         )
     listed: Sequence[AnyPath] = [paths] if isinstance(paths, str | os.PathLike) else list(paths)
     names = [os.fspath(path) for path in listed]
     if not names:
         raise InputError("found an empty list of paths, expected at least one file")
     if names.count("-") > 1:
-        raise InputError("found '-' (standard input) more than once, expected it once, for it can be read only once")
+        raise InputError("found '-' (standard input) more than once, expected it once, since it can be read only once")
     return [_open(name, notes) for name in names]
 
 
@@ -228,7 +228,7 @@ def _opened(name: str, notes: Notes) -> tuple[Data, str]:
         kind = _compression(data)
         promised = next((kind for kind, ending in _COMPRESSED.items() if name.endswith(ending)), "")
         if promised and promised != kind and len(data):
-            notes.warn(f"{name}: found {kind or 'uncompressed'} data, expected {promised} from the ending; read as it is")
+            notes.warn(f"{name}: found {kind or 'uncompressed'} data, expected {promised} from the ending; its content decides")
     except OSError as error:
         raise InputError(_refusal(name, error)) from None
     return data, kind
@@ -244,7 +244,7 @@ def _refusal(name: str, error: OSError) -> str:
     if isinstance(error, IsADirectoryError) or _is_folder(Path(name)):
         return f"{name}: found a directory, expected a file"
     if isinstance(error, PermissionError):
-        return f"{name}: permission to read it is denied"
+        return f"{name}: no permission to read it"
     return f"{name}: cannot be read: {error.strerror or error}"
 
 

@@ -125,10 +125,10 @@ def choose_columns(names: Sequence[str], table: Table, given: Columns, where: st
         raise _refusal(found, spelled, names, table, where)
     chosen = Chosen(query, document, "" if every_row else value, by_rank)
     if implicit:
-        message = f"{where}: found no column of grades beside query={query}, document={document}; every row counts as grade 1"
+        message = f"{where}: found no column of grades next to query={query}, document={document}; every row counts as grade 1"
         named, said = {"query": query, "document": document, "grade": "1"}, "; ".join([message, *doubtful])
         command = f"{_option(table)} query={query},document={document},grade=1"
-        notes.warn(Advised(said, f"to be sure, say columns={named} (in evaluate, qrels_columns=)", f"to be sure, say {command}"))
+        notes.warn(Advised(said, f"to be sure, use columns={named} (in evaluate, qrels_columns=)", f"to be sure, use {command}"))
     elif len(spelled) < 3:
         _tell(chosen, doubtful, "rank" if by_rank else value_role, where, notes)
     return chosen

@@ -93,7 +93,7 @@ class CellChecker:
     def tell_blanks(self, notes: Notes) -> None:
         """Say once that ids have blanks at their ends, for they then join with nothing."""
         if self._blank_ends:
-            notes.warn(f"{self._first_blank_end}, {self._blank_ends} ids in all; the blanks are taken as part of the id")
+            notes.warn(f"{self._first_blank_end}, {self._blank_ends} ids in all; the blanks are part of the id")
 
     def _count_blank_ends(self, ids: Sequence[str], lines: IntArray) -> None:
         for place, cell in enumerate(ids):
@@ -107,7 +107,7 @@ class CellChecker:
             self._complain(Complaint("empty-id", self._path, line, f"an empty cell in column {name!r}", "an id"))
             return True
         if _BREAK.search(cell):
-            hint = "is there a quotation mark that is never closed?"
+            hint = "is a quotation mark missing?"
             self._complain(Complaint("control", self._path, line, f"a line break in the id {shown(cell)}", "an id on one line", hint))
             return True
         return False
@@ -121,8 +121,8 @@ class CellChecker:
             self._complain(Complaint(kind, self._path, line, f"{found} in column {self._chosen.value!r}", "a number", hint))
             return None
         if number != number:
-            hint = "remove the line or give the document a " + what
-            self._complain(Complaint("nan", self._path, line, f"{what} {shown(text)}", "a number, for NaN has no order", hint))
+            hint = "remove the line, or give the document a " + what
+            self._complain(Complaint("nan", self._path, line, f"{what} {shown(text)}", "a number, since NaN has no order", hint))
             return None
         if self._finite and math.isinf(number):
             self._complain(Complaint("infinite", self._path, line, f"grade {shown(text)}", "a finite grade"))

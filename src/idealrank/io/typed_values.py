@@ -68,7 +68,7 @@ def check_number(value: Any, table: Table, *, booleans: bool = False) -> float |
     except OverflowError:  # a whole number beyond double is infinite, as it is in text
         number = math.inf if value > 0 else -math.inf
     if math.isnan(number):
-        return "nan", f"{what} NaN", "a number, for NaN has no order"
+        return "nan", f"{what} NaN", "a number, since NaN has no order"
     if table == "qrels" and math.isinf(number):
         return "infinite", f"grade {describe_value(value)}", "a finite grade"
     if table == "run" and is_lost(value):

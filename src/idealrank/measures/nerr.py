@@ -37,7 +37,7 @@ class _NearlyERR(AdaptiveUser):
         return self.patience(rank) * passing
 
     def stretch(self, rank: IntArray, count: IntArray, gain: float, total: FloatArray) -> tuple[FloatArray, FloatArray]:
-        """Of documents of gain 1 the first satisfies everybody."""
+        """Of documents of gain 1, the first satisfies every user."""
         if gain:
             return np.minimum(count, 1).astype(np.float64), (count == 0).astype(np.float64)
         return self.fruitless(rank, count)

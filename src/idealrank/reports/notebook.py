@@ -175,7 +175,7 @@ def coverage_html(found: Coverage) -> str:
 
 
 def comparison_html(found: Comparison) -> str:
-    """The verdict, and every pair with its unjudged shares; of many runs the groups that cannot be told apart.
+    """The verdict, and every pair with its unjudged shares; of many runs the groups without a significant difference.
 
     Examples
     --------
@@ -299,5 +299,5 @@ def explanation_html(found: Explanation) -> str:
     """
     value = "no value" if found.value is None else number(found.value)
     return _element(
-        [explanation_head(found), ranking_table(found, f"what each document adds to {found.measure} ({value})")], found.convention
+        [explanation_head(found), ranking_table(found, f"contribution of each document to {found.measure} ({value})")], found.convention
     )

@@ -109,9 +109,9 @@ def foreign(found: str) -> InputError:
     Examples
     --------
     >>> str(foreign("nothing"))
-    'found nothing, expected an evaluation that a store exported; export it again'
+    'found nothing, expected an exported evaluation; export it again'
     """
-    return InputError(f"found {found}, expected an evaluation that a store exported; export it again")
+    return InputError(f"found {found}, expected an exported evaluation; export it again")
 
 
 def _check_end(file: BinaryIO) -> None:
@@ -131,11 +131,11 @@ def _check_end(file: BinaryIO) -> None:
 def _check_member(member: zipfile.ZipInfo, is_expected: Callable[[str], bool], before: set[str]) -> None:
     name = member.filename
     if not is_expected(name):
-        raise InputError(f"found {shown(repr(name))} in it, expected a record and value files alone")
+        raise InputError(f"found {shown(repr(name))} in it, expected only a record and value files")
     if name in before:
         raise foreign(f"{name} twice in it")
     if member.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
-        raise foreign(f"{name} packed in another way than stores do")
+        raise foreign(f"{name} in another compression than a store's")
 
 
 def _content(archive: zipfile.ZipFile, member: zipfile.ZipInfo) -> bytes:

@@ -88,7 +88,7 @@ def _checked(file: BinaryIO) -> Adding:
     check_words(words)
     digest = hashlib.sha256(record).hexdigest()
     if digest != words["digest"] or digest[:DIGITS] != words["id"]:
-        raise InputError("found a record without the SHA-256 of its id, expected the one that was exported; export it again")
+        raise InputError("found a record without the SHA-256 of its id, expected the exported record; export it again")
     try:
         return _sound(_json(record, _RECORD), words, contents, room)
     except IdealrankError as error:
@@ -133,5 +133,5 @@ def _no_json(word: str) -> NoReturn:
 
 def _blob(name: str, content: bytes) -> Blob:
     if hashlib.sha256(content).hexdigest() != name.partition(".")[0]:
-        raise InputError(f"found {name} damaged: it does not have the SHA-256 of its name; export it again")
+        raise InputError(f"{name} is damaged: its SHA-256 is not that of its name; export it again")
     return Blob(name, content)

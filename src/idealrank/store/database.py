@@ -81,7 +81,7 @@ def connect_read_only(path: Path, timeout: float) -> sqlite3.Connection:
         if found is not None:
             return found
         if time.monotonic() > deadline:
-            raise InputError(f"{path}: found it changing for {_PATIENCE:.0f} seconds, expected a moment to read it; try again")
+            raise InputError(f"{path}: the store changed for {_PATIENCE:.0f} seconds, so it could not be read; try again")
         time.sleep(_PAUSE)
 
 
@@ -317,13 +317,13 @@ NAME = "store.sqlite3"
 _OLDEST = (3, 38, 0)  # columns can be dropped, and JSON is always read
 
 # What to do about a refusal of the system.
-_ROOM, _MAY = "make room on this disk and store it again", "allow writing in this folder, or choose another one, and store it again"
+_ROOM, _MAY = "free space on this disk and store it again", "allow writing in this folder, or choose another folder, and store it again"
 _ADVICE = {
     errno.ENOSPC: _ROOM, errno.EDQUOT: _ROOM, errno.EACCES: _MAY, errno.EPERM: _MAY, errno.EROFS: _MAY,
-    errno.EFBIG: "raise the limit of the size of files (ulimit -f) and store it again",
+    errno.EFBIG: "raise the limit on file sizes (ulimit -f) and store it again",
 }  # fmt: skip
 
-_DAMAGED = "the file is damaged or none of ours: take a copy from a backup, evaluations that were exported can be imported"
+_DAMAGED = "the file is damaged or not from idealrank: restore a backup, or import exported evaluations"
 
 Row = tuple[Any, ...]
 
@@ -353,7 +353,7 @@ class Database:
     def __init__(self, folder: Path) -> None:
         if sqlite3.sqlite_version_info < _OLDEST:
             found, least = (".".join(map(str, numbers)) for numbers in (sqlite3.sqlite_version_info, _OLDEST))
-            raise InputError(f"{folder}: found SQLite {found} in this Python, expected {least} or later; take a newer Python")
+            raise InputError(f"{folder}: found SQLite {found} in this Python, expected {least} or later; use a newer Python")
         self.path = folder / NAME
         self._process = os.getpid()
         self.read_only = is_read_only(self.path)
@@ -419,7 +419,7 @@ class Database:
         if self._number("application_id") != APPLICATION and (
             found or self._connection.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]
         ):
-            raise InputError(f"{self.path}: found a database of something else, expected a store of idealrank; choose another folder")
+            raise InputError(f"{self.path}: found a database of another program, expected a store of idealrank; choose another folder")
         if found > VERSION:
             raise InputError(
                 f"{self.path}: found a store of schema {found}, expected {VERSION} or earlier; a newer idealrank wrote it: "
@@ -524,9 +524,9 @@ def _reason(error: sqlite3.Error) -> str:
     if "disk I/O" in said:
         return f"{said}; nothing was stored: see that the disk is sound, has room and takes files this large, and store it again"
     if "locked" in said:
-        return f"{said} for {_PATIENCE:.0f} seconds by another process; nothing was stored: try again when it is done"
+        return f"{said} for {_PATIENCE:.0f} seconds by another process; nothing was stored: try again later"
     if "FOREIGN KEY" in said:
-        return "found an entry removed meanwhile by another process; nothing was stored: `idealrank history` shows what is there"
+        return "another process removed an entry; nothing was stored: `idealrank history` lists the entries"
     if "same thread" in said:
         return "opened in another thread; open the store in each thread"
     if "readonly" in said or "unable to open" in said:
@@ -549,7 +549,7 @@ def not_written(place: "Path | str", error: OSError) -> InputError:
     Examples
     --------
     >>> str(not_written("results/values", OSError(errno.ENOSPC, "No space left on device")))
-    'results/values: No space left on device; nothing was stored: make room on this disk and store it again'
+    'results/values: No space left on device; nothing was stored: free space on this disk and store it again'
     """
     advice = _ADVICE.get(error.errno or 0, "remove the cause and store it again")
     return InputError(f"{place}: {error.strerror or error}; nothing was stored: {advice}")

@@ -207,7 +207,7 @@ def read_convention(kept: Fields, whose: str, given: Convention | None = None) -
     if own or len(switches) < len(kept["switches"]):
         unknown = own or sorted(set(kept["switches"]) - set(switches))
         raise OptionError(
-            f"{whose}: its convention {kept['name']} has {', '.join(unknown)} of your own, of which a store keeps the name alone; "
+            f"{whose}: its convention {kept['name']} has {', '.join(unknown)} of your own, of which a store keeps only the name; "
             "pass the convention, as in store.evaluation(id, convention=...)"
         )
     switches["cutoff"] = None if switches.get("cutoff", "none") == "none" else switches["cutoff"]
@@ -239,7 +239,7 @@ def read_measures(kept: Sequence[Fields], whose: str, given: Sequence[Measure] =
             found.append(parse_measure(text))
         else:
             raise OptionError(
-                f"{whose}: {text} is a measure of your own, of which a store keeps text and values alone; pass it, as in "
+                f"{whose}: {text} is a measure of your own, of which a store keeps only text and values; pass it, as in "
                 f"store.evaluation(id, measures=[...]), or read the values, as in store.evaluation(id).values({text!r})"
             )
     return tuple(found)

@@ -201,7 +201,7 @@ def tag(database: Database, key: str, tags: Sequence[str]) -> None:
         One cannot be printed.
     """
     if not all(one.strip() and one.isprintable() for one in tags):
-        raise OptionError(f"tag: found {tuple(tags)!r}, expected words that can be printed")
+        raise OptionError(f"tag: found {tuple(tags)!r}, expected printable words")
     with database.writing() as connection:
         connection.executemany("INSERT OR IGNORE INTO tag (id, tag) VALUES (?, ?)", [(key, one) for one in tags])
 
@@ -215,7 +215,7 @@ def untag(database: Database, entry: Entry, tags: Sequence[str]) -> None:
         There is no such tag.
     """
     if missing := [one for one in tags if one not in entry.record.tags]:
-        raise InputError(f"{entry.id}: found no tag {missing[0]!r}, expected one of {', '.join(entry.record.tags) or 'none at all'}")
+        raise InputError(f"{entry.id}: found no tag {missing[0]!r}, expected one of {', '.join(entry.record.tags) or 'none'}")
     with database.writing() as connection:
         connection.executemany("DELETE FROM tag WHERE id = ? AND tag = ?", [(entry.id, one) for one in tags])
 
@@ -237,5 +237,5 @@ def remove(database: Database, key: str) -> None:
     with database.writing() as connection:
         users = [row[0] for row in connection.execute("SELECT DISTINCT id FROM part WHERE evaluation = ?", (key,))]
         if users:
-            raise InputError(f"{key}: found it in {', '.join(users)}, expected nothing made of it; remove that first")
+            raise InputError(f"{key}: found it in {', '.join(users)}, expected no entry that uses it; remove that entry first")
         connection.execute("DELETE FROM entry WHERE id = ?", (key,))

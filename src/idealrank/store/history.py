@@ -191,7 +191,7 @@ def _nothing(store: Readable, measure: str, runs: Sequence[str], tag: str | None
     known = {what: [str(row[0]) for row in store.rows(sql)] for what, sql in there.items()}
     folder = shown_folder(store.folder)
     if not known["runs"]:
-        return InputError(f"{folder}: found a store without an evaluation; `idealrank evaluate ... --store {folder}` puts one in")
+        return InputError(f"{folder}: found a store without an evaluation; `idealrank evaluate ... --store {folder}` adds one")
     what = "; ".join(f"{name}: {_some(words)}" for name, words in known.items() if words)
     return InputError(f"{folder}: found no evaluation{''.join(asked)}; there are {what}")
 

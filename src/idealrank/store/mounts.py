@@ -41,7 +41,7 @@ def network_mount(folder: Path, mounts: Path = _MOUNTS) -> tuple[str, str] | Non
     try:
         place = folder.resolve()
     except RuntimeError:
-        raise InputError(f"{folder}: found links that lead round in a circle, expected a place to write to") from None
+        raise InputError(f"{folder}: found a circle of links, expected a folder") from None
     found, depth = ("", ""), -1
     for line in table.splitlines():
         columns = line.split(" ")
@@ -72,15 +72,16 @@ def usable_folder(folder: Path, *, create: bool, mounts: Path = _MOUNTS) -> Path
     if network := network_mount(folder, mounts):
         kind, point = network
         raise InputError(
-            f"{folder}: found a network file system ({kind}, mounted at {point}), expected a disk of this machine: SQLite's locks and "
-            "shared memory are not safe over a network; keep the store here and move evaluations as files (export_file, import_file)"
+            f"{folder}: found a network file system ({kind}, mounted at {point}), expected a local disk: SQLite's locks and "
+            "shared memory are not safe over a network; keep the store on a local disk, and move evaluations "
+            "as files (export_file, import_file)"
         )
     if not create and not (folder / NAME).is_file():
-        raise InputError(f"{folder}: found no store, expected a folder with {NAME}; `idealrank evaluate ... --store {folder}` makes one")
+        raise InputError(f"{folder}: found no store, expected a folder with {NAME}; `idealrank evaluate ... --store {folder}` creates one")
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
-        raise InputError(f"{folder}: cannot be made a store: {error.strerror or error}; expected a folder") from None
+        raise InputError(f"{folder}: cannot become a store: {error.strerror or error}; expected a folder") from None
     return folder.absolute()  # a program may go to another folder while the store is open
 
 

@@ -47,7 +47,7 @@ def resolve(database: Database, beginning: str, kind: Kind | None) -> str:
     if len(found) > 1:
         raise InputError(f"id {text}: found {', '.join(row[0] for row in found)}, expected one; give more digits")
     if not found:
-        raise InputError(f"id {text}: found none in {shown_folder(database.path.parent)}; `idealrank history` shows what is there")
+        raise InputError(f"id {text}: found none in {shown_folder(database.path.parent)}; `idealrank history` lists the entries")
     if kind is not None and found[0][1] != kind:
         raise InputError(f"id {found[0][0]}: found one {found[0][1]}, expected one {kind}")
     return str(found[0][0])
@@ -81,9 +81,7 @@ def fields_of(database: Database, key: str) -> Fields:
 
 def removed(key: str) -> InputError:
     """Make the error for an entry that another process took out after this one had found it."""
-    return InputError(
-        f"id {key}: found it removed meanwhile by another process, expected it to stay; `idealrank history` shows what is there"
-    )
+    return InputError(f"id {key}: another process removed the entry; `idealrank history` lists the entries")
 
 
 def entry(database: Database, key: str) -> Entry:

@@ -130,7 +130,7 @@ def _check(duckdb: Any, connection: Any, query: str) -> None:
     allowed = (duckdb.StatementType.SELECT, duckdb.StatementType.EXPLAIN)
     if len(kinds) != 1 or kinds[0] not in allowed:
         found = ", ".join(str(kind).rpartition(".")[2] for kind in kinds) or "nothing"
-        raise OptionError(f"sql {shown(repr(query))}: found {found}, expected one SELECT; a store is changed by its own commands alone")
+        raise OptionError(f"sql {shown(repr(query))}: found {found}, expected one SELECT; only the commands of a store change it")
 
 
 def _lock(duckdb: Any, connection: Any) -> None:
@@ -142,7 +142,7 @@ def _lock(duckdb: Any, connection: Any) -> None:
 def _answer(cursor: Any) -> Answer:
     rows = cursor.fetchmany(_MOST_ROWS + 1)
     if len(rows) > _MOST_ROWS:
-        raise OptionError(f"sql: found more than {_MOST_ROWS:,} rows, expected an answer that memory holds; add LIMIT or count them")
+        raise OptionError(f"sql: found more than {_MOST_ROWS:,} rows, expected a result that fits in memory; add LIMIT, or count rows")
     return Answer(tuple(column[0] for column in cursor.description or ()), rows)
 
 

@@ -106,7 +106,7 @@ class ValueFiles:
         except OSError as error:
             raise _lost(path, whose, f"cannot be read ({error.strerror or error})") from None
         if hashlib.sha256(content).hexdigest() != name.partition(".")[0]:
-            raise _lost(path, whose, f"is damaged: its {len(content):,} bytes do not have the SHA-256 of its name")
+            raise _lost(path, whose, f"is damaged: its {len(content):,} bytes do not match the SHA-256 in its name")
         return content
 
 
@@ -175,7 +175,7 @@ class Prepared:
 
 
 def _lost(path: Path, whose: str, what: str) -> InputError:
-    return InputError(f"{path}: {what}; {whose} needs it: take the file from a backup, or import what was exported")
+    return InputError(f"{path}: {what}; {whose} needs it: restore the file from a backup, or import the exported evaluation")
 
 
 class Readable(Protocol):

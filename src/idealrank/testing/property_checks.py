@@ -446,7 +446,7 @@ def check_measure(measure: "Measure | type[Measure]", *, max_examples: int = 100
     """
     faults = faults_of(measure, max_examples=max_examples)
     if faults:
-        raise AssertionError("\n".join([f"measure {measure} does not hold what it promises:", *(f"* {fault}" for fault in faults)]))
+        raise AssertionError("\n".join([f"measure {measure} violates its own claims:", *(f"* {fault}" for fault in faults)]))
 
 
 def faults_of(measure: "Measure | type[Measure]", *, max_examples: int = 100) -> list[str]:

@@ -84,13 +84,13 @@ class ModelRivals:
         """
         first, second = (RelevanceModel.of(model, points=points, gain=gain) for model in (a, b))
         if first.gains != second.gains:
-            raise InputError(f"a has gains {first.gains} and b {second.gains}; expected the same, for both rank the same documents")
+            raise InputError(f"a has gains {first.gains} and b {second.gains}; expected the same, since both rank the same documents")
         apart = np.abs(np.subtract(first.reached, second.reached))
         if apart.max() > _SAME_SHARE:
             at = int(apart.argmax())
             raise InputError(
                 f"P(Y >= {first.gains[at]:g}) is {first.reached[at]:.9g} under a and {second.reached[at]:.9g} under b; expected the same, "
-                "for both rank the same documents: the mean of ybar over [0, 1] is the share of relevant ones"
+                "since both rank the same documents: the mean of ybar over [0, 1] is the share of relevant documents"
             )
         upto = np.array([*first.reached[::-1], 0.0])
         shares = np.concatenate(([1.0 - upto[0]], upto[:-1] - upto[1:]))
@@ -357,7 +357,7 @@ class Distinguishability:
 
     def _notes(self) -> list[str]:
         a, b = self.names
-        notes = ["* watched over one decade at most: a sign that stays so briefly may be mere persistence"]
+        notes = ["* covers at most one factor of 10: a sign that stays so briefly may be chance"]
         if (early := np.flatnonzero(~self.last_decade)).size:
             at = int(early[-1])
             always = f"{a} ahead in {self.share('a_always')[at]:.3f}, {b} in {self.share('b_always')[at]:.3f}"
@@ -365,10 +365,8 @@ class Distinguishability:
                 f"From N = {self.sizes[at]:,} to {self.largest:,} the sign stayed in {self._cells('constant')[at]} of the runs: {always}."
             )
         if self.source == "scores":
-            notes.append(
-                "The lists of all runs have the more documents in common the longer they are; lists of all documents are one list."
-            )
-        notes.append(f"Nothing is said about lists longer than {self.largest:,}.")
+            notes.append("The longer the lists, the more documents they share; lists of all documents are one list.")
+        notes.append(f"The simulation does not cover lists longer than {self.largest:,}.")
         return notes
 
 
@@ -445,9 +443,9 @@ def distinguish(
              10      0.830 [0.742, 0.898]      0.830 [0.742, 0.898]
             100      1.000 [0.964, 1.000]      1.000 [0.964, 1.000] *
           1,000      1.000 [0.964, 1.000]      1.000 [0.964, 1.000] *
-    * watched over one decade at most: a sign that stays so briefly may be mere persistence
+    * covers at most one factor of 10: a sign that stays so briefly may be chance
     From N = 10 to 1,000 the sign stayed in 0.830 [0.742, 0.898] of the runs: a ahead in 0.830, b in 0.000.
-    Nothing is said about lists longer than 1,000.
+    The simulation does not cover lists longer than 1,000.
     """
     options: dict[str, Any] = {"sizes": sizes, "runs": runs, "rng": rng, "labels": labels, "points": points, "gain": gain, "names": names}
     return distinguish_many(a, b, [(discount, cutoff)], **options, level=level, threads=threads, progress=progress)[0]
@@ -500,7 +498,7 @@ def distinguish_many(
     if not 0 < level < 1:
         raise OptionError(f"level={level}: expected a number between 0 and 1, as 0.95")
     if np.shape(names) != (2,):
-        raise OptionError(f"names={names!r}: expected what a and b are called, as ('a', 'b')")
+        raise OptionError(f"names={names!r}: expected names of a and b, as ('a', 'b')")
     rivals = _rivals(a, b, labels, points, gain)
     checked = _checked_sizes(sizes, rivals.documents)
     tables = [tables_of(pairs, size) for size in checked.tolist()]

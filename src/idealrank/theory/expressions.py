@@ -118,7 +118,7 @@ def parse_curve(text: str) -> RelevanceCurve:
 def _line(text: str) -> RelevanceCurve:
     found = [_POINT.fullmatch(part.lower()) for part in text.split(",")]
     if not all(found) or not 2 <= len(found) <= _MOST:
-        raise OptionError(f"ybar {text!r}: expected 2 to {_MOST} points, s:chance with commas between, as in 0:0.1,1:0.9")
+        raise OptionError(f"ybar {text!r}: expected 2 to {_MOST} points s:probability, separated by commas, as in 0:0.1,1:0.9")
     pairs = [(float(point[1]), float(point[2])) for point in found if point]
     return line_through(pairs, f"ybar {text!r}")
 
@@ -145,7 +145,7 @@ def line_through(pairs: Sequence[tuple[float, float]], name: str) -> RelevanceCu
     """
     at, value = np.array(pairs, np.float64).T
     if not ((value >= 0) & (value <= 1)).all():
-        raise OptionError(f"{name}: found chance {value[~((value >= 0) & (value <= 1))][0]:g}, expected chances from 0 to 1")
+        raise OptionError(f"{name}: found probability {value[~((value >= 0) & (value <= 1))][0]:g}, expected probabilities from 0 to 1")
     steps = np.diff(at)
     if at[0] != 0 or at[-1] != 1 or (steps < 0).any() or steps[0] == 0 or steps[-1] == 0 or ((steps[1:] == 0) & (steps[:-1] == 0)).any():
         raise OptionError(

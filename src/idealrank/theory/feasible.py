@@ -143,21 +143,21 @@ def evidence_text(evidence: tuple[EvidenceRow, ...]) -> list[str]:
 Verdict: TypeAlias = Literal["feasible", "borderline", "infeasible", "undecided"]
 
 _NOISE = (
-    "nothing for certain: of two rankers it prefers one with a chance that tends to neither 0 nor 1, however long the list; means over "
-    "many queries do tell rankers apart"
+    "nothing for certain: the probability that it prefers one of two rankers tends to neither 0 nor 1, however long the list; means over "
+    "many queries do distinguish rankers"
 )
-_EXCEPTION = "Needs chances of relevance strictly between 0 and 1 near the top: where ybar(1) = 1, NDCG does converge, to 1."
+_EXCEPTION = "Needs probabilities of relevance strictly between 0 and 1 near the top: if ybar(1) = 1, NDCG does converge, to 1."
 _CONTINUITY = (
     "Theorem 8, condition 1, calls this trivial; convergence in probability is not enough for it, Hoeffding's inequality and a "
     "continuous ybar are."
 )
 _CONDITION_2 = (
-    "Condition 2 of Theorem 8 (rankers with equal limits) does not hold: where limits agree, the noise can stay as large as the difference "
-    "(by simulation and a limit-law argument)."
+    "Condition 2 of Theorem 8 (rankers with equal limits) does not hold: if limits are equal, the noise can stay as large as the "
+    "difference (by simulation and a limit-law argument)."
 )
 _TOP_SHARE = (
-    "Section 3.3 says that the conditions of Theorems 6 and 8 carry over to cutoffs; they do not: rankers that differ below the cutoff "
-    "alone are not told apart."
+    "Section 3.3 applies the conditions of Theorems 6 and 8 to cutoffs, but they do not hold there: rankers that differ only below the "
+    "cutoff are not distinguished."
 )
 
 
@@ -280,8 +280,8 @@ def _constant(decay: Decay, growth: Growth, largest: int) -> Feasibility:
     k = int(growth.size)
     first = "the first document counts" if k == 1 else f"the first {k} documents count"
     reason = (
-        f"only {first}, whatever the length of the list: the value of one query stays a draw of {k}, and more documents under it make "
-        "it no surer. Average over queries, or let the cutoff grow with the list."
+        f"only {first}, for any length of the list: the value of one query stays a random draw of {k}, and more documents do not make it "
+        "more certain. Average over queries, or let the cutoff grow with the list."
     )
     evidence = evidence_of(decay.discount, growth, largest) if decay.kind == "unknown" else ()
     return Feasibility(decay.text, growth.text, "infeasible", "Theorem 10", reason, _NOISE, _EXCEPTION, evidence)
@@ -290,8 +290,8 @@ def _constant(decay: Decay, growth: Growth, largest: int) -> Feasibility:
 def _summable(decay: Decay, growth: Growth) -> Feasibility:
     falls = "ends with its table" if decay.kind == "finite" else "falls faster than 1/rank"
     reason = (
-        f"the discount {falls}: the weights of all ranks have a finite sum, so that a few documents at the top decide for ever, and chance "
-        "decides among those."
+        f"the discount {falls}: the weights of all ranks have a finite sum, so a few documents at the top decide for any length of the "
+        "list, and their relevance is random."
     )
     return Feasibility(decay.text, growth.text, "infeasible", "Theorem 10", reason, _NOISE, _EXCEPTION)
 
@@ -299,14 +299,14 @@ def _summable(decay: Decay, growth: Growth) -> Feasibility:
 def _reciprocal(decay: Decay, growth: Growth) -> Feasibility:
     theorem, errata = ("Theorem 11" if growth.kind == "power" else "Theorem 9"), ""
     if growth.kind == "share":
-        errata = "Not stated in the paper: to cut at a share of the list takes a bounded part from a sum that grows without end."
+        errata = "Not stated in the paper: a cutoff at a share of the list removes a bounded part of a sum that grows without bound."
     reason = (
-        "1/rank is the edge: the weights sum to about log n, so slowly that any share at the top outweighs all the rest, and NDCG tends to "
-        "the chance of relevance at the very top, at the speed of 1/log n."
+        "1/rank is the edge: the weights sum to about log n, so slowly that any share at the top outweighs the rest, and NDCG tends to "
+        "the probability of relevance at the very top, at the rate 1/log n."
     )
     sees = (
-        "rankers with different chances of relevance at the very top, ybar(1). Where these are equal the noise stays as large as the "
-        "difference (by simulation and a limit-law argument; the paper leaves it open)"
+        "rankers with different probabilities of relevance at the very top, ybar(1). If these are equal, the noise stays as large as the "
+        "difference (by simulation and a limit-law argument; the paper leaves this open)"
     )
     return Feasibility(decay.text, growth.text, "borderline", theorem, reason, sees, errata)
 
@@ -314,24 +314,24 @@ def _reciprocal(decay: Decay, growth: Growth) -> Feasibility:
 def _power(decay: Decay, growth: Growth) -> Feasibility:
     linear = decay.kind == "linear"
     reason = (
-        f"the cutoff {growth.text[1:]} grows without end, so the noise vanishes, but its share of the list vanishes too: NDCG tends to the "
-        "chance of relevance at the very top."
+        f"the cutoff {growth.text[1:]} grows without bound, so the noise vanishes, but its share of the list vanishes, too: NDCG tends to "
+        "the probability of relevance at the very top."
     )
     # The means differ by (k/n) x the difference in slope; the noise is k^-1/2, or k^-(1-b) where the weights' squares have a finite sum.
     beta = decay.exponent if decay.kind == "zipf" else 0.0
     deep = max(2 / 3, 1 / (2 - beta))
-    sees = "rankers with different chances of relevance at the very top, ybar(1)"
+    sees = "rankers with different probabilities of relevance at the very top, ybar(1)"
     if growth.size > deep:
-        sees += f"; beyond n^{deep:.3g} also rankers with equal ybar(1) whose ybar fall from there at different rates"
+        sees += f"; beyond n^{deep:.3g}, also rankers with equal ybar(1) whose ybar fall from there at different rates"
     else:
-        sees += "; where these are equal, differences further down drown in the noise"
+        sees += "; if these are equal, differences further down vanish in the noise"
     theorem = "law of large numbers" if linear else "Theorem 11"
-    errata = "The linear discount is not in the paper; over so few ranks its weights are all but equal." if linear else ""
+    errata = "The linear discount is not in the paper; over so few ranks, its weights are nearly equal." if linear else ""
     return Feasibility(decay.text, growth.text, "borderline", theorem, reason, sees, errata)
 
 
 def _linear(decay: Decay, growth: Growth) -> Feasibility:
-    reason = "the weight depends on the share of the list above a document alone: NDCG is an average over the list, and its noise vanishes."
+    reason = "the weight depends only on the share of the list above a document: NDCG is an average over the list, and its noise vanishes."
     sees, errata = "rankers with different limits, which for binary relevance are rankers with different AUC", ""
     if growth.kind == "share":
         sees = f"rankers with different limits, from differences within {_top(growth)}"
@@ -343,17 +343,19 @@ def _slow(decay: Decay, growth: Growth) -> Feasibility:
     """Logarithmic discounts, and zipf(b) with b < 1."""
     logarithmic, cut = decay.kind == "logarithmic", growth.kind == "share"
     reason = (
-        "the discount falls more slowly than 1/rank: documents all down the list go on to count, so the noise vanishes faster than the "
+        "the discount falls more slowly than 1/rank: documents of the whole list count, so the noise vanishes faster than the "
         "difference between two rankers."
     )
     if logarithmic and not cut:
-        reason += " NDCG of every ranker tends to 1, at the speed of 1/log n: its height on a long list says little, its differences do."
+        reason += (
+            " NDCG of every ranker tends to 1, at the rate 1/log n: on a long list, its value says little, but differences are informative."
+        )
         sees = "any two rankers whose ybar differ on more than single points; it can take astronomically many documents"
         return Feasibility(decay.text, growth.text, "feasible", "Theorems 4 and 6", reason, sees)
     if logarithmic:
         sees = f"any two rankers whose ybar differ within {_top(growth)}, and no others"
         return Feasibility(decay.text, growth.text, "feasible", "Theorem 12", reason, sees, _TOP_SHARE)
-    sees = "rankers with different limits; pairs whose limits coincide are not told apart for certain"
+    sees = "rankers with different limits; rankers with equal limits may not be distinguished"
     if cut:
         sees = f"rankers with different limits, from differences within {_top(growth)}"
     theorem = "Theorem 13 and Theorem 8, condition 1" if cut else "Theorem 7 and Theorem 8, condition 1"
@@ -371,13 +373,13 @@ def _unknown(decay: Decay, growth: Growth, largest: int) -> Feasibility:
     if growth.kind == "power" and guess == "feasible":
         guess = "borderline"
     reason = (
-        f"no theorem speaks of a function known by its values alone: those up to rank {evidence[-1].n:,} do not decide what comes after."
+        f"no theorem covers a function that is known only by its values: values up to rank {evidence[-1].n:,} do not determine the rest."
     )
     if guess:
-        reason += f" There it falls like rank^-{max(evidence[-1].exponent, 0.0):.3g}; if it goes on so, it is {guess}."
+        reason += f" There it falls like rank^-{max(evidence[-1].exponent, 0.0):.3g}; if it continues like this, it is {guess}."
     else:
-        reason += " There it is no clear case: it is too near 1/rank, or changes its speed, or depends on the length of the list."
+        reason += " There is no clear case: it is too near 1/rank, changes its rate, or depends on the length of the list."
     sees = "unknown; choose log2, log(b), jarvelin(b) or zipf(b) with b < 1 to know"
     if growth.kind == "power":
-        sees = "at most rankers with different chances of relevance at the very top, ybar(1)"
+        sees = "at most rankers with different probabilities of relevance at the very top, ybar(1)"
     return Feasibility(decay.text, growth.text, "undecided", "", reason, sees, "", evidence, guess)

@@ -203,7 +203,7 @@ def _one_query(label: FloatArray, score: FloatArray, sizes: IntArray, schemes: S
     values = np.full((len(schemes), sizes.size), math.nan)
     for text, gains in {scheme.gain.text: scheme.gain(label) for scheme in schemes}.items():
         if gains.min() < 0:
-            raise InputError(f"gain {gains.min():g}: found a negative one, expected gains of at least 0")
+            raise InputError(f"gain {gains.min():g}: found a negative gain, expected gains of at least 0")
         alike = [(row, scheme) for row, scheme in enumerate(schemes) if scheme.gain.text == text]
         for column, n in enumerate(sizes[sizes <= label.size].tolist()):
             here = came < n

@@ -26,7 +26,7 @@ from idealrank.theory.relevance import ModelLike, RelevanceModel, over_steps
 _SAME = "a factor cancels, and weights whose ratio to 1/log(1 + r) tends to 1 and whose sum diverges have the same limit"
 
 _LISTED = 4  # kinks and jumps that are named one by one
-_WHATEVER = "nothing else is needed of the ranker: the worst order, all relevant documents last, comes to 1 as well"
+_WHATEVER = "nothing else is required of the ranker: even the worst order, with all relevant documents last, tends to 1"
 
 
 @dataclass(frozen=True)
@@ -123,7 +123,7 @@ def _reciprocal_statement(growth: Growth, *, graded: bool) -> Statement:
 
 def _check_sum(decay: Decay, growth: Growth) -> None:
     """The sum of D up to the cutoff must diverge."""
-    never = "NDCG then hangs on a few documents at the top for ever and stays random, unless ybar(1) is 0 or 1"
+    never = "NDCG then depends on a few documents at the top and stays random, unless ybar(1) is 0 or 1"
     if growth.kind == "constant":
         raise OptionError(
             f"cutoff {growth.text.removeprefix('@')} has no limit: Theorems 11 and 12 need a cutoff that grows with n. {never} (as in "
@@ -301,7 +301,7 @@ class Limit:
     NDCG -> 1 (Theorem 4), discount log2, whole list
       rate: its mean is 1 - C/ln n + O(1/ln^2 n) with C = 0.293147; one list varies about it by order n^-1/2 / ln n
       condition: p = P(Y = 1) = 0.5 is above 0 (checked)
-      condition: nothing else is needed of the ranker: the worst order, all relevant documents last, comes to 1 as well
+      condition: nothing else is required of the ranker: even the worst order, with all relevant documents last, tends to 1
     """
 
     value: float

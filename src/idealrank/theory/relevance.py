@@ -73,7 +73,7 @@ class RelevanceModel:
         worth = sorted(((_gain_of(grade, gain), chance) for grade, chance in by_grade.items()), key=lambda pair: -pair[0])
         gains = tuple(value for value, _ in worth)
         if not gains or len(set(gains)) < len(gains):
-            raise OptionError(f"gains {gains}: expected a different one for each grade, and at least one grade")
+            raise OptionError(f"gains {gains}: expected a different gain for each grade, and at least one grade")
         if len(gains) > _MOST_GRADES:
             raise OptionError(f"found {len(gains)} grades, expected at most {_MOST_GRADES}; round them to fewer")
         model = cls(gains, tuple(chance for _, chance in worth), _checked_points(points))
@@ -83,9 +83,9 @@ class RelevanceModel:
     def _check(self) -> None:
         total = np.zeros(_GRID.size)
         for gain, chance in zip(self.gains, self.chances, strict=True):
-            total += _checked_chance(chance, f"the chance of gain {gain:g}" if len(self.gains) > 1 else "ybar")
+            total += _checked_chance(chance, f"the probability of gain {gain:g}" if len(self.gains) > 1 else "ybar")
         if total.max() > 1 + _SLACK:
-            raise InputError(f"the chances of all grades sum to {total.max():g} at s = {_GRID[total.argmax()]:g}, expected at most 1")
+            raise InputError(f"the probabilities of all grades sum to {total.max():g} at s = {_GRID[total.argmax()]:g}, expected at most 1")
 
     def expected(self, score: FloatArray) -> FloatArray:
         """Return E[Y | s], the expected gain at each canonical score, in the shape of `score`; ybar(s) for binary relevance."""
@@ -144,13 +144,15 @@ def values_of(chance: Chance, score: FloatArray) -> FloatArray:
     """
     values = np.asarray(chance(score), np.float64)
     if values.shape not in {(), np.shape(score)}:
-        raise InputError(f"a chance gave shape {values.shape} for scores of shape {np.shape(score)}; expected one value for each score")
+        raise InputError(
+            f"a probability gave shape {values.shape} for scores of shape {np.shape(score)}; expected one value for each score"
+        )
     return np.broadcast_to(values, np.shape(score))
 
 
 def _gain_of(grade: float, gain: GainLike) -> float:
     if not grade > 0:
-        raise OptionError(f"grade {grade:g} of a model: expected grades above 0; what the chances leave to 1 is grade 0")
+        raise OptionError(f"grade {grade:g} of a model: expected grades above 0; grade 0 has the remaining probability")
     value = float(make_gain(gain)(np.array([float(grade)]))[0])
     if not 0 < value < np.inf:
         raise OptionError(f"gain {value:g} of grade {grade:g}: the theory is about gains above 0")
@@ -189,7 +191,7 @@ def _checked_chance(chance: Chance, name: str) -> FloatArray:
     wrong = ~((values >= -_SLACK) & (values <= 1 + _SLACK))
     if wrong.any():
         at = int(np.flatnonzero(wrong)[0])
-        raise InputError(f"{name} is {values[at]:g} at s = {_GRID[at]:g}, expected chances from 0 to 1")
+        raise InputError(f"{name} is {values[at]:g} at s = {_GRID[at]:g}, expected probabilities from 0 to 1")
     return values
 
 

@@ -427,8 +427,8 @@ def _size_of(n: Any) -> int:
     size = whole_number("n", whole)
     if size > _LONGEST:
         raise OptionError(
-            f"n={size:,}: expected at most {_LONGEST:,} documents, for simulated lists stand in memory; "
-            "pseudo_expectation has the mean of longer ones"
+            f"n={size:,}: expected at most {_LONGEST:,} documents, since simulated lists are held in memory; "
+            "pseudo_expectation gives the mean of longer lists"
         )
     return size
 

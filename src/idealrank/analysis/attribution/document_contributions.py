@@ -226,8 +226,8 @@ def _values(measure: Measure, judged: Judged, place: IntArray, states: _States) 
         is_value = ~np.isnan(found.values) & (True if found.scored is None else found.scored)
         if (defined[part.query] & ~is_value).any():
             raise OptionError(
-                f"{shown(measure)}: found a measure without a value for the first documents of a list alone, expected one that can "
-                "be split among documents, as nDCG, DCG, AP, RR, ERR, RBP, P and R; its values per query can still be compared"
+                f"{shown(measure)}: found a measure without a value for the first documents of a list, expected a measure that can "
+                "be split among documents, such as nDCG, DCG, AP, RR, ERR, RBP, P and R; its values per query can still be compared"
             )
         values[rows] = np.where(defined[part.query], found.values, 0.0)
     return values

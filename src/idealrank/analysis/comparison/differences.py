@@ -21,7 +21,7 @@ from idealrank.evaluation.evaluate import Evaluation
 from idealrank.measures.parse import MeasureLike, parse_measure
 
 TOO_SHORT = "lists too short to condense"
-NOT_LOOKED = "how far the judgments reach was not looked at"
+NOT_LOOKED = "how far the judgments reach was not computed"
 _SHARES = 6  # runs in one sentence
 
 
@@ -310,7 +310,7 @@ class Comparison(WithWarnings):
         >>> import idealrank as ir
         >>> a, b = (ir.evaluate({"q": {"x": 1}}, {"q": ranking}, "RR@2") for ranking in (["y", "x"], ["x", "y"]))
         >>> ir.compare(a, b).reach_unknown.partition("; ")[0]
-        'Without a judgment within rank 2: 50.0 % of run, 50.0 % of run (2)'
+        'Unjudged within rank 2: 50.0 % of run, 50.0 % of run (2)'
         """
         unlooked = any(row.tipping_reason == NO_RANKINGS and (row.wins or row.losses) for _, row in self.rows())
         shares = {name: share for name, share in self.unjudged.items() if share}
@@ -320,7 +320,7 @@ class Comparison(WithWarnings):
         some = ", ".join(f"{100 * share:.1f} % of {name}" for name, share in list(shares.items())[:_SHARES])
         more = f" and some of {len(shares) - _SHARES:,} more runs" if len(shares) > _SHARES else ""
         how = "evaluate with keep_unjudged=True to see whether the judgments reach, or give the files to `idealrank compare`"
-        return f"Without a judgment{where}: {some}{more}; {how}."
+        return f"Unjudged{where}: {some}{more}; {how}."
 
     def pair(self, a: str, b: str) -> Pair:
         """Return the comparison of b with a.
@@ -477,7 +477,7 @@ class Comparison(WithWarnings):
         """
         if self.method.baseline is not None:
             raise OptionError(
-                f"groups: found comparisons with the baseline {self.method.baseline!r} alone, expected every two runs; compare without it"
+                f"groups: found comparisons with the baseline {self.method.baseline!r} only, expected all pairs; compare without a baseline"
             )
         text = next(iter(self.means)) if measure is None else self.pairs[0][measure].measure
         rows, means = [(pair, pair.measures[text]) for pair in self.pairs], {run: one.mean for run, one in self.means[text].items()}

@@ -15,7 +15,7 @@ from idealrank.measures.cutoffs import limits_of
 from idealrank.measures.measure import Measure
 
 FEWEST = 20  # judged documents of a rank; ranks with fewer are joined to their neighbours
-NO_RANKINGS = "evaluations alone hold no rankings; evaluate with keep_unjudged=True, or give the files to `idealrank compare`"
+NO_RANKINGS = "evaluations do not keep rankings; evaluate with keep_unjudged=True, or give the files to `idealrank compare`"
 KeyArray: TypeAlias = "np.ndarray[tuple[int, ...], np.dtype[np.uint64]]"
 
 _UNORDERED: tuple[Ties, ...] = ("best", "worst")
@@ -137,13 +137,13 @@ def _refusal(evaluation: Evaluation, measure: Measure) -> str:
     """Why nothing can be said; empty where something can."""
     judged = evaluation.judged
     if measure.judged_only or evaluation.convention.alignment.unjudged == "skipped":
-        return "unjudged documents are taken out of the lists, so their grades cannot matter here"
+        return "unjudged documents are removed from the lists, so their grades cannot matter"
     if not measure.tells_unjudged or measure.worth(np.ones(1)) is None:
-        return f"{measure.name} does not say what one more relevant document would be worth"
+        return f"{measure.name} does not state the contribution of one more relevant document"
     if judged is None or not judged.unjudged_depth:
         return NO_RANKINGS
     if evaluation.convention.alignment.without_judgments == "evaluated" and judged.scope.without_judgments:
-        return "queries without any judgment count, and their documents are not looked at; leave these queries out"
+        return "queries without judgments count, but their documents are ignored; leave these queries out"
     if judged.hits.document is None:
         return "the lists have no document ids"
     if judged.unjudged_depth < (measure.cutoff if isinstance(measure.cutoff, int) else int(judged.lengths.max(initial=0))):

@@ -218,7 +218,7 @@ def chosen_measures(evaluations: Sequence[Evaluation], asked: "MeasureLike | Ite
         beside = judgedness_among(first)
         wanted = tuple(measure for measure in first if measure not in beside and not unfit(measure))
         if not wanted:
-            raise OptionError(f"found {', '.join(map(str, first))}, expected a measure of which more, or less, is better, such as nDCG@10")
+            raise OptionError(f"found {', '.join(map(str, first))}, expected a measure of quality, such as nDCG@10")
         return wanted
     wanted = parse_measures(asked)
     for measure in wanted:
@@ -241,7 +241,7 @@ def unfit(measure: Measure) -> str:
     'more of it is neither better nor worse; expected a measure of quality such as nDCG@10'
     """
     if measure.aggregate == "text":
-        return "found a measure of text, expected numbers"
+        return "found a measure with text values, expected numbers"
     if measure.aggregate == "geometric":
         return "its mean is geometric, and differences are of arithmetic means; compare the measure whose values it averages, as AP"
     if measure.direction == 0:
@@ -425,7 +425,8 @@ def design_by_query(queries: Sequence[str], weights: Mapping[str, float] | None,
         missing = [query for query in queries if query not in given]
         if missing:
             raise InputError(
-                f"{name}: found nothing for query {missing[0]!r} ({len(missing)} of {len(queries)} queries); expected one for each query"
+                f"{name}: found no value for query {missing[0]!r} ({len(missing)} of {len(queries)} queries); "
+                "expected a value for each query"
             )
         return [given[query] for query in queries]
 

@@ -61,8 +61,8 @@ def require_same(evaluations: Sequence[Evaluation], judgments: JudgmentsOption =
             raise _refusal(known[0], other, _seen(known[0], other) or f"other documents or grades for the same number of queries, {n:,}")
     if unsure := _unsure(evaluations):
         warnings.warn(
-            f"{', '.join(unsure)}: the judgments are not known by their content, as of results that were stored by an earlier version or "
-            "made by hand; they are assumed to equal the judgments of the others",
+            f"{', '.join(unsure)}: the judgments have no fingerprint, since the result comes from an earlier version or your own code; "
+            "they are assumed to equal the other judgments",
             IdealrankWarning,
             stacklevel=4,
         )
@@ -117,8 +117,8 @@ def _unsure(evaluations: Sequence[Evaluation]) -> list[str]:
 def _refusal(first: Evaluation, other: Evaluation, found: str) -> IncompatibleError:
     return IncompatibleError(
         f"{first.name} and {other.name}: found {found}; expected both runs evaluated against the same judgments",
-        hint="evaluate one of them again, or allow it with judgments='different'",
-        command_hint="evaluate one of them again, or allow it with --different-judgments",
+        hint="evaluate one run again, or allow the difference with judgments='different'",
+        command_hint="evaluate one run again, or allow the difference with --different-judgments",
     )
 
 

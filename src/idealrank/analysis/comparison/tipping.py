@@ -529,11 +529,9 @@ class Tippings:
         `within` is a slice: documents of other queries tell nothing of its own.
         """
         if column and not self._every:
-            return "looked at for the primary measure alone where many runs are compared"
+            return "computed only for the primary measure if many runs are compared"
         if column and not isinstance(self._measures[column].cutoff, int) and max(map(self._unjudged, pair)) > _MANY:
-            return (
-                "whole lists are so long that they are looked at for the primary measure alone; name this measure first, or with a cutoff"
-            )
+            return "for such long lists, computed only for the primary measure; name this measure first, or with a cutoff"
         first, second = (self._of(run, column) for run in pair)
         if isinstance(first, str) or isinstance(second, str):
             return first if isinstance(first, str) else str(second)

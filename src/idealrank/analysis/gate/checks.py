@@ -286,15 +286,15 @@ def _refuse_beyond_range(policy: Policy, measures: Sequence[Measure]) -> None:
         least, greatest = measure.bounds
         if drop >= greatest - least:
             raise OptionError(
-                f"{name}={drop:g}: found the whole range of {measure}, {least:g} to {greatest:g}, or more; "
-                "expected a small part of it, as 0.01"
+                f"{name}={drop:g}: found the full range of {measure}, {least:g} to {greatest:g}, or more; "
+                "expected a small part of the range, such as 0.01"
             )
 
 
 def _policy(policy: Policy | None, **parts: Any) -> Policy:
     given = {name: value for name, value in parts.items() if value is not None}
     if policy is not None and given:
-        raise OptionError(f"found a policy and {', '.join(given)}; expected one of them: Policy(...) has these as its parts")
+        raise OptionError(f"found a policy and {', '.join(given)}; expected only one of them: these are fields of Policy(...)")
     return Policy(**given) if policy is None else policy
 
 

@@ -73,13 +73,13 @@ class Policy:
         if not 0 <= self.tolerance < math.inf:
             raise OptionError(f"tolerance={self.tolerance!r}: expected a drop from 0 on, in units of the measures")
         if not _LEAST_ALPHA <= self.alpha < 0.5:
-            raise OptionError(f"alpha={self.alpha!r}: expected a chance from {_LEAST_ALPHA:g} on and below 0.5, such as 0.05")
+            raise OptionError(f"alpha={self.alpha!r}: expected a probability from {_LEAST_ALPHA:g} to below 0.5, such as 0.05")
         if self.strict and self.margin is None:
-            raise OptionError("strict: found no margin, expected one: the drop, in units of the measures, that would not be accepted")
+            raise OptionError("strict: found no margin, expected the smallest unacceptable drop, in units of the measures")
         if self.strict and self.tolerance:
-            raise OptionError(f"tolerance={self.tolerance!r}: found one for a strict gate; expected the margin alone, which decides")
+            raise OptionError(f"tolerance={self.tolerance!r}: found a tolerance for a strict gate; expected only a margin")
         if self.margin is not None and not self.strict:
-            raise OptionError("margin: found one for a gate that is not strict; expected strict too, or tolerance instead")
+            raise OptionError("margin: found a margin for a gate that is not strict; expected strict, too, or a tolerance instead")
         if self.margin is not None and not 0 < self.margin < math.inf:
             raise OptionError(f"margin={self.margin!r}: expected a drop above 0, in units of the measures")
 

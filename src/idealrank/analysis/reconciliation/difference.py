@@ -190,7 +190,7 @@ def _head(split: DifferenceSplit) -> list[str]:
 def _table(split: DifferenceSplit) -> list[str]:
     if not split.parts:
         same = "They are the same convention for this measure."
-        return ["No switch in which they differ changes a value here." if split.idle else same]
+        return ["No switch in which they differ changes a value on these data." if split.idle else same]
     ordered = split.parts[0].alone is not None and len(split.parts) > 1
     rows = [["part", *(["first", "last"] if ordered else []), "what", "from", "to"]]
     for part in split.parts:
@@ -208,7 +208,9 @@ def _short(switch: str, value: str) -> str:
 def _notes(split: DifferenceSplit) -> list[str]:
     lines = []
     if split.method == "path":
-        lines = ["Parts along one path: each switch is changed after those above it. Another order gives other parts with the same sum."]
+        lines = [
+            "Parts along one path: each switch changes after the switches above it. Another order gives other parts with the same sum."
+        ]
     elif split.orders > 1:
         lines = [
             f"Each part is the average over all {split.orders:,} orders of changing the {len(split.parts)} switches; 'first' and 'last' "

@@ -149,12 +149,12 @@ _NAMES_SHOWN = 6
 _MOST_DIGITS = 12
 _STEPS = {
     "one switch": "one switch changed",
-    "two switches": "two switches changed; among so many tried, one may fit by chance",
+    "two switches": "two switches changed; among so many trials, one may fit by chance",
 }
 _READINGS = {"in percent": "in percent", "one minus": "as 1 - value"}
 _FITS = {
     "cut off": "its digits cut off, not rounded",
-    "single precision": "as near as a tool that computes in single precision can be, 3e-6",
+    "single precision": "within the error of single precision, 3e-6",
 }
 _OTHERS = "weights of queries or items, a rel= threshold, a run cut short"
 
@@ -474,13 +474,13 @@ def _nothing(found: Reconciliation, digits: int) -> list[str]:
         lines += ["The nearest numbers that some convention gives:", ""]
         for match in found.nearest:
             lines += _group([match], digits)
-    return [*lines, "", f"Is it of another measure, cutoff or data set? Not tried, though they change numbers: {_OTHERS}."]
+    return [*lines, "", f"Is the number from another measure, cutoff or data set? Not tried, though they change numbers: {_OTHERS}."]
 
 
 def _twins(found: Reconciliation) -> list[str]:
     lines: list[str] = []
     for twins in found.twins:
-        lines += ["", f"These data cannot tell apart {_listed(twins.conventions)}. Data that might: {'; '.join(twins.data)}."]
+        lines += ["", f"These data cannot distinguish {_listed(twins.conventions)}. Data that might: {'; '.join(twins.data)}."]
     return lines
 
 
@@ -488,7 +488,7 @@ def _separations(found: Reconciliation, digits: int) -> list[str]:
     if not found.separations:
         return []
     pairs = [f"  {pair.a} | {pair.b}: {'; '.join(_pair(query, digits) for query in pair.queries)}" for pair in found.separations]
-    return ["", "What tells them apart, besides more digits: the values of these queries.", *pairs]
+    return ["", "More digits would distinguish them, or the values of these queries:", *pairs]
 
 
 def _pair(pair: QueryPair, digits: int) -> str:
@@ -508,7 +508,7 @@ def _refused(found: Reconciliation) -> list[str]:
 
 
 def _effort(found: Reconciliation) -> str:
-    early = "" if found.complete else " The search stopped early, for the data are large."
+    early = "" if found.complete else " The search stopped early, since the data are large."
     return f"Tried {_plural(found.tried, 'convention')}, which gave {_plural(found.numbers, 'different number')}.{early}"
 
 

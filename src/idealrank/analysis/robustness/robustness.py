@@ -16,7 +16,7 @@ Status: TypeAlias = Literal["changes the numbers", "no effect", "repeats", "refu
 
 CAUTION = (
     "a sensitivity analysis: one comparison under many choices; p values are not corrected, since these are not independent hypotheses; "
-    "do not choose the variant that suits you"
+    "do not choose a favourable variant"
 )
 
 
@@ -223,7 +223,7 @@ class Robustness(WithWarnings):
             ahead, behind = (sum(one.row is not None and side * _gain(one.row) > 0 for one in self.changing) for side in (1, -1))
             said = f"{self.run_b} and {self.run_a} have the same {self.measure}; "
             if not ahead and not behind:
-                return [f"{said}none of {_changing(total)} tells them apart."]
+                return [f"{said}none of {_changing(total)} distinguishes them."]
             return [f"{said}of {_changing(total)}, {self.run_b} leads in {ahead:,} and {self.run_a} in {behind:,}."]
         alpha = round(1 - self.method.level, 12)
         said = f"{self.leader} still leads by {self.measure} in {_of(self.leads, total)}"
@@ -239,12 +239,12 @@ class Robustness(WithWarnings):
         if said and not self.pairs_tried:
             return said
         what = "the order of the runs" if self.asked.verdict == "undecided" else "the verdict"
-        return [*said, f"No single switch that was tried turns {what}.", *self._paired()]
+        return [*said, f"No single tested switch changes {what}.", *self._paired()]
 
     def _paired(self) -> list[str]:
         if self.pairs:
-            return [f"Two at once do: {listed([one.change for one in self.pairs], most=3)}."]
-        return [f"Neither does any of {self.pairs_tried} pairs of them."] if self.pairs_tried > 1 else []
+            return [f"Two changes together do: {listed([one.change for one in self.pairs], most=3)}."]
+        return [f"Nor does any of {self.pairs_tried} pairs of switches."] if self.pairs_tried > 1 else []
 
     def as_dict(self) -> dict[str, Any]:
         """Return the JSON record: the reference comparison, a summary, every variant, the method."""
@@ -333,10 +333,10 @@ def _order(item: tuple[str, object]) -> int:
 def _sentence(outcome: str, changes: Sequence[str], asked: str) -> str:
     one = len(changes) == 1
     if outcome == _TURNED:
-        return f"{listed(changes)} {'turns' if one else 'turn'} the order of the runs."
+        return f"{listed(changes)} {'reverses' if one else 'reverse'} the order of the runs."
     if outcome == _EQUAL:
         return f"{listed(changes)} {'leaves' if one else 'leave'} no difference."
-    return f"{listed(changes)} {'makes' if one else 'make'} it {outcome}, not {asked}."
+    return f"{listed(changes)} {'gives' if one else 'give'} the verdict {outcome}, not {asked}."
 
 
 def _changing(count: int) -> str:

@@ -98,9 +98,9 @@ def grid_of(
     """
     base = parse_measure(measure)
     if not isinstance(base, (NDCG, DCG)):
-        raise OptionError(f"{base}: it has no discount to choose; expected nDCG or DCG, with options if need be, as in nDCG(gain=exp2)")
+        raise OptionError(f"{base}: found a measure without a discount; expected nDCG or DCG, also with options, as in nDCG(gain=exp2)")
     if base.discount is not None or base.cutoff is not None:
-        raise OptionError(f"{base}: discount and cutoff are what is to be chosen; expected nDCG or DCG without them")
+        raise OptionError(f"{base}: found a discount or cutoff, which are to be chosen; expected nDCG or DCG without them")
     usual = make_discount(Convention.of(convention).rules.discount).text
     found = {}
     for made in [make_discount(discount) for discount in discounts]:
@@ -166,7 +166,7 @@ def choose(
     'nDCG@10'
     """
     if len(evaluations) < 2:
-        raise OptionError(f"found {len(evaluations)} run, expected two or more: settings are compared by how they tell runs apart")
+        raise OptionError(f"found {len(evaluations)} run, expected two or more: settings are compared by their power to distinguish runs")
     evaluations, queries = comparable(evaluations), queries_of(evaluations)
     names = distinct([evaluation.name for evaluation in evaluations])
     unjoined = mismatches(evaluations, names, grid[0].measure)

@@ -363,21 +363,21 @@ def warnings_of(settings: Sequence[Setting], recommended: Setting, n_runs: int, 
     >>> qrels = {f"q{i}": {"x": 1} for i in range(8)}
     >>> runs = [{query: ranking for query in qrels} for ranking in (["y", "x"], ["x", "y"])]
     >>> ir.choose(qrels, runs).warnings[0]
-    '2 runs make one pair: every share of significant pairs is 0 or 1, and each rate is that of this pair alone; give more runs'
+    '2 runs make one pair: every share of significant pairs is 0 or 1, and each rate is the rate of this pair; use more runs'
     """
     return tuple(_warnings(settings, recommended, n_runs, n_queries, left_out))
 
 
 def _warnings(settings: Sequence[Setting], recommended: Setting, n_runs: int, n_queries: int, left_out: int) -> Iterator[str]:
     if n_runs < _FEW_RUNS:
-        yield "2 runs make one pair: every share of significant pairs is 0 or 1, and each rate is that of this pair alone; give more runs"
+        yield "2 runs make one pair: every share of significant pairs is 0 or 1, and each rate is the rate of this pair; use more runs"
     margins = [setting.margin for setting in settings if setting.behind]
     if margins and min(margins) >= 1:
-        yield f"{n_queries} queries cannot tell any setting from the best, however much their rates differ"
+        yield f"{n_queries} queries cannot distinguish any setting from the best, however much their rates differ"
     elif n_queries < _FEW_QUERIES:
         yield f"{n_queries} queries are few: other queries would give other rates"
     if left_out:
-        yield f"queries left out, since some run or some setting has no value there: {left_out:,}"
+        yield f"queries left out, since a run or a setting has no value for them: {left_out:,}"
     if recommended.unjudged > UNJUDGED:
         yield (
             f"of the documents shown by {recommended.measure} {recommended.unjudged:.0%} were never judged in some run, and no setting has "
@@ -385,8 +385,8 @@ def _warnings(settings: Sequence[Setting], recommended: Setting, n_runs: int, n_
         )
     if max(setting.swap_rate for setting in settings) < _NEVER and len(settings) > 1:
         yield (
-            "no setting swaps: these runs are too unlike each other to tell settings apart by; smaller sets of queries (size=3, --size 3), "
-            "or runs that are more alike, can"
+            "no setting swaps: these runs differ too much to distinguish settings; use smaller sets of queries (size=3, --size 3), or more "
+            "similar runs"
         )
 
 
@@ -403,7 +403,9 @@ def in_words(settings: Sequence[Setting], recommended: Setting, best: Setting, u
     """
     sentences = [_decision(recommended, best, usual, size), _alike(settings, best)]
     sentences += [_left_out(settings), _strength(recommended), _of_theory(recommended)]
-    sentences.append("A measure that separates runs well is not necessarily what users want; decide that first (idealrank advise).")
+    sentences.append(
+        "A measure that distinguishes runs well does not necessarily reflect what users want; decide that first (idealrank advise)."
+    )
     return " ".join(sentence for sentence in sentences if sentence)
 
 
@@ -442,12 +444,12 @@ def _alike(settings: Sequence[Setting], best: Setting) -> str:
     if others < 1:
         return ""
     if alike == others:
-        return f"These queries cannot tell any of the {others:,} other settings considered from {best.measure}."
+        return f"These queries cannot distinguish any of the {others:,} other considered settings from {best.measure}."
     if not alike:
-        return f"These queries tell all of the {others:,} other settings considered from {best.measure}."
+        return f"These queries distinguish all of the {others:,} other considered settings from {best.measure}."
     return (
-        f"Of the {others:,} other settings considered, these queries cannot tell {alike:,} from {best.measure}; do not choose among them "
-        "by their rates."
+        f"These queries cannot distinguish {alike:,} of the {others:,} other considered settings from {best.measure}; do not choose among "
+        "them by their rates."
     )
 
 
@@ -458,7 +460,7 @@ def _left_out(settings: Sequence[Setting]) -> str:
     depths = ", ".join("whole lists" if depth == "all" else depth for depth in found)
     low, high = min(found.values()), max(found.values())
     shares = f"{low:.0%}" if f"{low:.0%}" == f"{high:.0%}" else f"{low:.0%} to {high:.0%}"
-    return f"Not considered: {depths}, where {shares} of the documents shown were never judged and count as not relevant."
+    return f"Not considered: {depths}, where {shares} of the returned documents are unjudged and count as not relevant."
 
 
 def _strength(setting: Setting) -> str:

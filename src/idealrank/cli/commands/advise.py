@@ -27,11 +27,11 @@ _FORMATS = Formats("A text to read,", table="views.advice:advice_report", json="
 @click.argument("qrels")
 @click.argument("run")
 @click.option(
-    "--surface", type=click.Choice(get_args(Surface)), help="Place of the results: 5 ranks on a phone, 10 and 20 on a desktop."
+    "--surface", type=click.Choice(get_args(Surface)), help="Surface that shows the results: 5 ranks on a phone, 10 and 20 on a desktop."
 )  # fmt: skip
 @click.option(
-    "--visible", metavar="N", type=click.IntRange(1), help="Number of visible items in a carousel, documents in a prompt, or results "
-    "seen."
+    "--visible", metavar="N", type=click.IntRange(1), help="Number of visible results: items in a carousel, or documents in a "
+    "prompt."
 )  # fmt: skip
 @options.convention
 @_FORMATS.option
@@ -52,8 +52,8 @@ def advise(
 ) -> None:
     """Recommend measures and cutoffs for the judgments in QRELS and for RUN.
 
-    Grades, relevant documents per query, list lengths and the place of the results decide the measure and its cutoff. The depth of the
-    judgments decides whether the cutoff is reliable. Every recommendation comes with its reason.
+    Grades, relevant documents per query, list lengths and the surface determine the measure and its cutoff. The depth of the judgments
+    determines whether the cutoff is reliable. Every recommendation has its reason.
     """
     convention = options.parse_convention(convention_text)
     input_options.refuse_standard_input_twice(qrels, *inputs.more_qrels, run)

@@ -28,14 +28,14 @@ Examples:
   idealrank choose qrels.txt bm25.run neural.run --cutoffs 1,3,5,10,0.2n,all --discounts 'log2,zipf(0.5)'
   idealrank choose qrels.txt bm25.run neural.run --size 2 --format csv
 
-The rule: only cutoffs are considered at which a tenth of the documents shown, or less, was never judged. The lowest swap rate is the
-best; all that these queries cannot tell from it are as good; of these the one nearest to nDCG@10 is recommended. Which run is better
-is not shown, so that it cannot guide the choice.
+The rule considers only cutoffs at which at most a tenth of the returned documents are unjudged. The best setting has the lowest swap
+rate. Of the settings that these queries cannot distinguish from the best, the rule recommends the setting nearest to nDCG@10. The
+output does not show which run is better, so that the runs cannot guide the choice.
 """
 
 
 _FORMATS = Formats(
-    "Words and tables to read;", table="views.tuning:choice_parts", json="views.tuning:choice_json", rows="views.tuning:choice_rows"
+    "Text and tables to read;", table="views.tuning:choice_parts", json="views.tuning:choice_json", rows="views.tuning:choice_rows"
 )
 
 
@@ -94,8 +94,8 @@ def choose(
 ) -> None:
     """Compare discounts and cutoffs of NDCG by their power to distinguish RUNs, and recommend one.
 
-    For each setting: the rate at which two random sets of queries order two runs in opposite ways (swap rate), the number of significant
-    pairs, the queries needed, and the theory. Settings beyond the reach of the judgments are excluded.
+    The table shows, for each setting, the swap rate (how often two random sets of queries order two runs in opposite ways), the number of
+    significant pairs, the queries needed, and the theory. Settings that the judgments do not reach are excluded.
     """
     if len(runs) < 2:
         raise OptionError(f"found one run, {', '.join(runs)}; expected two or more: idealrank choose QRELS RUN RUN...")
@@ -124,7 +124,7 @@ def choose(
 def _parts(option: str, texts: tuple[str, ...]) -> list[str]:
     found = [part.strip() for text in texts for part in split_outside_brackets(text) if part.strip()]
     if texts and not found:  # such as an unset variable of a script
-        raise OptionError(f"{option}: found nothing, expected one or more, with commas between")
+        raise OptionError(f"{option}: found no value, expected one or more, separated by commas")
     return found
 
 

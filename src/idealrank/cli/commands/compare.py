@@ -31,14 +31,14 @@ from idealrank.reports.views.comparison.league import Letters
 
 
 def why_command(qrels: str, runs: Sequence[str], measures: Sequence[Measure], convention: str, inputs: Inputs) -> str:
-    """`idealrank why` for the first of the measures that can be taken apart; empty where none can, or a file cannot be read again.
+    """`idealrank why` for the first measure that it can split; empty if there is none, or if a file cannot be read again.
 
     Parameters
     ----------
     qrels, runs, convention, inputs
         As typed.
     measures : sequence of Measure
-        What was compared.
+        The measures that were compared.
 
     Examples
     --------
@@ -70,28 +70,28 @@ Examples:
   Is the second run better than the first?
     idealrank compare qrels.txt bm25.run neural.run
 \b
-  By one measure alone, which is then the only test, and with a difference that would not matter:
+  Test one measure only, and equivalence within a margin:
     idealrank compare qrels.txt bm25.run neural.run -m nDCG@10 --margin 0.01
 \b
-  Every other run against one of them, not every two; a table for a paper:
+  Compare every run with one baseline; make a table for a paper:
     idealrank compare qrels.txt bm25.run neural.run --baseline bm25 --format latex
     idealrank compare qrels.txt bm25.run neural.run --table paper --order nDCG@10 --label bm25=BM25 --format latex
 \b
-  Student's t test; for another program:
+  Use Student's t test, and print JSON:
     idealrank compare qrels.txt bm25.run neural.run --test t --format json
 
 \b
-  On which kinds of query is it better, and on which worse?
+  On which kinds of queries is it better or worse?
     idealrank compare qrels.txt bm25.run neural.run --slices slices.csv
 \b
-  A page to look at: the verdict, every query with both rankings, plots:
+  Write a page with the verdict, plots, and every query with both rankings:
     idealrank compare qrels.txt bm25.run neural.run --report comparison.html
 
-Verdicts: better, worse, equivalent (only with --margin), undecided (too few queries to tell), judgments do not reach (unjudged
-documents may explain the difference). The first measure decides: it is tested alone, or corrected over the pairs of runs; the other
-measures are corrected together, and never change what the first one says.
+Verdicts: better, worse, equivalent (only with --margin), undecided (no significant difference), judgments do not reach (unjudged
+documents may explain the difference). The first measure decides: it is tested alone, or corrected over the pairs of runs. The other
+measures are corrected together, and do not change the verdict of the first measure.
 
-Exit codes: 0 whatever the verdict, 2 bad input or usage. To stop a build that is worse, take `idealrank gate`.
+Exit codes: 0 for any verdict, 2 bad input or usage. To fail a build, use `idealrank gate`.
 """
 
 
@@ -104,15 +104,15 @@ class _Shown(TypedDict):
 
 
 def _parts(comparison: Comparison, *, command: str, **shown: Unpack[_Shown]) -> list[Part]:
-    """The report to read, and where to look further."""
+    """The report, and the command that explains the difference."""
     from idealrank.reports.views.comparison.comparison import comparison_parts  # noqa: PLC0415  (only the layout asked for is loaded)
 
-    after = ["which queries and documents the difference comes from", f"  {command}"] if command else []
+    after = ["the queries and documents behind the difference:", f"  {command}"] if command else []
     return [*comparison_parts(comparison, **shown), after]
 
 
 _FORMATS = Formats(
-    "Words and a table to read;",
+    "Text and a table to read;",
     table=_parts,
     json="views.comparison.comparison:comparison_json",
     markdown=LimitedWriter("views.comparison.markup:comparison_markdown", lacks=["command"]),
@@ -131,11 +131,11 @@ _FORMATS = Formats(
 @click.option("--pairs", "every_pair", is_flag=True, help="Show every pair of six or more runs.")
 @click.option(
     "--letters", type=click.Choice(["better", "groups"]), default="better", show_default=True,
-    help="Letters of six or more runs: better names the runs that are significantly worse, groups marks indistinguishable runs.",
+    help="Letters in the table of six or more runs: better lists the significantly worse runs, groups marks indistinguishable runs.",
 )  # fmt: skip
 @click.option(
     "--rankings/--no-rankings", "with_rankings", default=None,
-    help="Similarity of the rankings of every two runs: unchanged tops, overlap, RBO.  [default: of up to five runs]",
+    help="Similarity of the rankings of each pair: unchanged tops, overlap, RBO.  [default: for up to five runs]",
 )  # fmt: skip
 @options.judge_qrels
 @slices

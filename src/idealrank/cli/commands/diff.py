@@ -18,20 +18,20 @@ _EPILOG = """\
 Examples:
 
 \b
-  Why is the number of today not that of yesterday: other data, other rules, or another system?
+  Why does today's value differ from yesterday's: data, convention, or system?
     idealrank diff 3f2a 77c0 --store results
 \b
-  Every query that changed by AP, for a spreadsheet:
+  Every query that changed by AP, as CSV:
     idealrank diff 3f2a 77c0 --measure AP --queries 0 --format csv --store results
 
-Values of different judgments or conventions are shown side by side, and no test says whether one run is better; with
---different-judgments one does, and the difference may come from the judgments alone.
+Values under different judgments or conventions are shown side by side, without a test. With --different-judgments, the difference is
+tested, but it may come from the judgments alone.
 """
 
 
 _FORMATS = Formats(
     "Text to read;",
-    {"json": "with everything", "rows": "with the queries that changed"},
+    {"json": "with all changes", "rows": "with the queries that changed"},
     table="views.store:changes_text",
     json="views.store:changes_json",
     rows=LimitedWriter("views.store:changes_rows", lacks=["comparison"]),
@@ -46,7 +46,7 @@ _FORMATS = Formats(
     "--measure",
     metavar="MEASURE",
     cls=options.MeasureOption,
-    help="Measure that lists the queries.  [default: the first one of both]",
+    help="Measure by which queries are listed.  [default: the first common measure]",
 )
 @click.option(
     "--queries", "most", metavar="N", type=click.IntRange(0), default=None,
@@ -71,8 +71,8 @@ def diff(
 ) -> None:
     """Show the changes from evaluation ID_A to evaluation ID_B; a difference is always B - A.
 
-    First the inputs: files by their hashes, switches of the convention, versions, commits. Then the results: means, the queries that
-    changed most, and, for equal judgments and conventions, the paired comparison of `idealrank compare`.
+    The first part compares the inputs: hashes of files, switches of the convention, versions and commits. The second part compares the
+    results: means, the queries that changed most, and, if judgments and conventions are equal, the paired test of `idealrank compare`.
     """
     from idealrank.store.diff import MOST, changes  # noqa: PLC0415  (NumPy and SQLite; not for the help)
 
@@ -103,7 +103,7 @@ def _compared(a: "Stored", b: "Stored", found: str, judgments: "JudgmentsOption"
     from idealrank.api.comparison import compare  # noqa: PLC0415  (SciPy, for those who compare)
 
     if found == "changed" and judgments == "same":
-        return None, "they were computed with different judgments; evaluate the older run again, or say --different-judgments"
+        return None, "they were computed with different judgments; evaluate the older run again, or use --different-judgments"
     both = [text for text in a.measures if text in b.measures]
     if not both:
         return None, "they have no measure in common"

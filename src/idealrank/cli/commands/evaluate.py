@@ -36,25 +36,25 @@ Examples:
   Chosen measures, in any tool's spelling:
     idealrank evaluate qrels.txt bm25.run -m nDCG@10,AP -m recall_100
 \b
-  The NDCG of another tool, then with one of its switches changed:
+  The NDCG of another tool, then with one switch changed:
     idealrank evaluate qrels.txt bm25.run -m nDCG@10 --convention lightgbm
     idealrank evaluate qrels.txt bm25.run -m nDCG@10 --convention lightgbm,ties=expected
 \b
-  Preferences between documents, or several assessors' judgments, each with measures of their own:
+  Preferences between documents, or judgments of several assessors, with their own measures:
     idealrank evaluate --judgments prefs preferences.txt bm25.run
     idealrank evaluate --judgments qrels_jg assessors.qrels bm25.run -m AP_avgjg
 \b
-  Means on each kind of query:
+  Means of each category of queries:
     idealrank evaluate qrels.txt bm25.run neural.run --slices slices.csv
 \b
-  How sure each mean is:
+  Confidence intervals of the means:
     idealrank evaluate qrels.txt bm25.run neural.run --intervals
 \b
-  Every query, for another program:
+  Values of every query as CSV, and all values as JSON:
     idealrank evaluate qrels.txt bm25.run --per-query --format csv -o values.csv
     zcat bm25.run.gz | idealrank evaluate qrels.txt - --format json
 \b
-  A page to look at, with every query:
+  A page with every query:
     idealrank evaluate qrels.txt bm25.run neural.run --report evaluation.html
 """
 
@@ -64,8 +64,8 @@ def _rows(evaluations: "list[Evaluation]", *, slices: "Sequence[SliceMeans]" = (
     return slice_rows(evaluations, slices) if slices else evaluation_rows(evaluations, **given)
 
 
-_A_VALUE_A_ROW = "found --per-query in a {title}, which has a value a row; ask for one of them, or for --format json"
-_NO_PLACE = "found --format trec, whose layout has no place for them; expected another"
+_A_VALUE_A_ROW = "found --per-query in a {title}, which has one value per row; expected one of them, or --format json"
+_NO_PLACE = "found --format trec, whose layout has no place for them; expected another format"
 _FORMATS = Formats(
     "A table to read;",
     table="views.evaluation:report_parts",
@@ -129,7 +129,9 @@ def evaluate(
     convention = options.parse_convention(convention_text)
     measures = options.parse_measure_texts(measure_texts or default_measures(_TABLES[kind]))
     if words := [str(measure) for measure in measures if measure.aggregate == "text"]:
-        raise OptionError(f"{words[0]}: found a measure of text, expected numbers; `idealrank trec-eval -q -m relstring.20` prints it")
+        raise OptionError(
+            f"{words[0]}: found a measure with text values, expected numbers; `idealrank trec-eval -q -m relstring.20` prints it"
+        )
     input_options.refuse_standard_input_twice(qrels, *inputs.more_qrels, *runs)
     given, opened = input_options.InputFiles(qrels=qrels, inputs=inputs, others=runs), list[Run]()
     results.check(given.paths, {"-o": output_path})

@@ -30,7 +30,7 @@ _FORMATS = Formats("Text to read,", text="views.explanation:explanation_parts", 
 @options.convention
 @_FORMATS.option
 @options.explain_method
-@click.option("--all", "everything", is_flag=True, help="Show all ranks, beyond the cutoff, too.")
+@click.option("--all", "everything", is_flag=True, help="Show all ranks, also beyond the cutoff.")
 @options.output
 @options.inputs
 def explain(

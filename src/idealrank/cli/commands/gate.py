@@ -88,9 +88,9 @@ class Outputs:
             options.refuse_to_replace(path, read, option=option)
             place = path if path == "-" else str(real_path(path))
             if not Path(path).parent.is_dir():
-                raise OptionError(f"{option} {path}: found no folder {Path(path).parent}, expected one to write the file to")
+                raise OptionError(f"{option} {path}: found no folder {Path(path).parent}, expected an existing folder")
             if place in written:
-                raise OptionError(f"{option} {path}: found the place that {written[place]} writes to, expected another name")
+                raise OptionError(f"{option} {path}: found the file that {written[place]} writes, expected another name")
             written[place] = option
 
     def write(self, gated: Gated, report: Callable[[], str | list[Part]], layout: str) -> None:
@@ -163,7 +163,7 @@ _MARKDOWN = click.option(
 )
 _GITHUB = click.option(
     "--github/--no-github", default=None,
-    help="Annotations and summary for GitHub Actions. By default only inside one of its steps.",
+    help="Write annotations and a summary for GitHub Actions.  [default: in a step of GitHub Actions]",
 )  # fmt: skip
 
 
@@ -263,7 +263,7 @@ class Job:
         self.outputs.refuse_to_replace(self._given.paths, self.asked.baselines[-1] if self.update else None)
         self.results.check(self._given.paths, dict(self.outputs.files()))
         if "-" in self.asked.baselines:
-            raise OptionError("--baseline -: found standard input, expected a file: a baseline is looked at twice")
+            raise OptionError("--baseline -: found standard input, expected a file: a baseline is read twice")
         if self.update:
             others = (self.qrels, *self.inputs.more_qrels, self.run, *self.asked.baselines[:-1], *self.asked.paths)
             refuse_unfit_target(self.asked.baselines[-1], others)
@@ -325,21 +325,21 @@ def refuse_unfit_target(path: str, others: Sequence[str]) -> None:
     """
     target = Path(path)
     if not target.parent.is_dir():
-        raise OptionError(f"--baseline {path}: found no folder {target.parent}, expected one for --update-baseline to write the file to")
+        raise OptionError(f"--baseline {path}: found no folder {target.parent}, expected an existing folder")
     if not target.exists():
         return
     if any(other != "-" and Path(other).exists() and target.samefile(other) for other in others):
-        raise OptionError(f"--baseline {path}: found a file that is read by this command, expected another name for --update-baseline")
+        raise OptionError(f"--baseline {path}: found an input file of this command, expected another name for --update-baseline")
     if target.is_dir() or read_record(path, input_options.notes()) is None:
         raise OptionError(
-            f"--baseline {path}: found a file that --update-baseline did not make, and does not replace; expected a new name after it, "
-            f"as in --baseline {path} --baseline best.run.gz --update-baseline: the last baseline is the one that is replaced"
+            f"--baseline {path}: found a file that --update-baseline did not make, and so does not replace; expected another baseline "
+            f"after it, as in --baseline {path} --baseline best.run.gz --update-baseline, which replaces the last baseline"
         )
 
 
 _NO_BASELINE = (
-    "found no baseline, expected --baseline FILE: a run, or a file that --update-baseline made, as in "
-    "idealrank gate QRELS RUN --baseline best.run.gz --update-baseline, which makes it of the first run"
+    "found no baseline, expected --baseline FILE: a run, or a file that --update-baseline made; "
+    "idealrank gate QRELS RUN --baseline best.run.gz --update-baseline makes the file from the first run"
 )
 _OPTIONS = {"measure_texts": ("measures", "-m"), "also_texts": ("also", "--also")}
 
@@ -388,38 +388,38 @@ _EPILOG = """\
 Examples:
 
 \b
-  May the new run take the place of the old one?
+  May the new run replace the old run?
     idealrank gate qrels.txt neural.run --baseline bm25.run
 \b
-  Keep the best run so far in a file, and hold every other run against it and a pinned one:
+  Keep the best run so far in a file, and compare new runs with it and with a pinned run:
     idealrank gate qrels.txt bm25.run --baseline best.run.gz --update-baseline
     idealrank gate qrels.txt neural.run --baseline bm25.run --baseline best.run.gz --update-baseline
 \b
-  Accept a drop of 0.01; show a second measure, and let a third one close the gate, too; for another program:
+  Accept a drop of 0.01, show a second measure, let a third measure fail the gate, and print JSON:
     idealrank gate qrels.txt neural.run --baseline bm25.run --tolerance 0.01 -m nDCG@10,P@5 --also RR --format json
 \b
-  For the build server, and as a comment on the pull request:
+  Write JUnit XML for the build server, and a comment for the pull request:
     idealrank gate qrels.txt neural.run --baseline bm25.run --junit gate.xml --markdown gate.md
 \b
-  A page on which the queries that closed the gate can be looked at:
+  Write a page with the queries behind a failure:
     idealrank gate qrels.txt neural.run --baseline bm25.run --report gate.html
 
-The gate fails on a significant drop. With --strict it opens only where a drop of the margin is ruled out. Where unjudged
-documents are likely to explain what is shown, the judgments do not reach, and the gate neither opens nor closes.
+The gate fails on a significant drop. With --strict, it passes only if a drop of the margin is ruled out. If unjudged documents may
+explain the result, the judgments do not reach, and the gate neither passes nor fails.
 
-A policy in pyproject.toml, [tool.idealrank.gate] with baseline, measures, also, tolerance, strict, margin, alpha,
-when_unjudged, contracts, weights, cluster and convention, holds where the command line says nothing.
+Options that are not given come from [tool.idealrank.gate] in pyproject.toml: baseline, measures, also, tolerance, strict, margin,
+alpha, when_unjudged, contracts, weights, cluster and convention.
 
-Exit codes: 0 open, 1 closed, 2 bad input or usage, 3 the judgments do not reach: the run neither passed nor failed. Then judge
-the documents that only the run that is behind shows, the highest ranks first, and run the gate again: `idealrank why` names
-the queries that have them, `idealrank explain` the documents of a query.
+Exit codes: 0 passed, 1 failed, 2 bad input or usage, 3 the judgments do not reach. After 3, judge the documents that only the
+lower-scoring run returns, the highest ranks first, and run the gate again. `idealrank why` lists the queries with unjudged
+documents, and `idealrank explain` the documents of a query.
 """
 
 
 _CODES: dict[Outcome, int] = {"passed": FINE, "failed": CLOSED, "judgments do not reach": UNDECIDABLE}
 
 
-_FORMATS = Formats("Words and a table to read;", table="views.gate.gate:gate_parts", json="views.gate.gate:gate_json")
+_FORMATS = Formats("Text and a table to read;", table="views.gate.gate:gate_parts", json="views.gate.gate:gate_json")
 
 
 @click.command(epilog=_EPILOG, short_help="Pass or fail a run against its baselines, in continuous integration.")
@@ -431,12 +431,12 @@ _FORMATS = Formats("Words and a table to read;", table="views.gate.gate:gate_par
 )  # fmt: skip
 @click.option(
     "-m", "--measure", "measure_texts", metavar="MEASURE", cls=options.MeasureOption, multiple=True,
-    help="Measures; repeat, or separate with commas. The first one decides; the others are companions and never fail the gate.  "
+    help="Measures; repeat, or separate with commas. The first decides; the others are companions and never fail the gate.  "
     f"[default: {DEFAULT_MEASURE}]",
 )  # fmt: skip
 @click.option(
     "--also", "also_texts", metavar="MEASURE", multiple=True,
-    help="Measures that can fail the gate, beside the first of -m; repeat, or separate with commas. Companions of -m never fail it.",
+    help="Measures that can fail the gate, in addition to the first of -m; repeat, or separate with commas.",
 )  # fmt: skip
 @click.option("--tolerance", metavar="X", type=float, help="Accept a drop of X, in units of the measures.  [default: 0]")
 @click.option("--strict/--no-strict", default=None, help="Pass only if a drop of the margin is ruled out; needs --margin.")
@@ -452,7 +452,7 @@ _FORMATS = Formats("Words and a table to read;", table="views.gate.gate:gate_par
 )  # fmt: skip
 @click.option(
     "--contracts", metavar="FILE",
-    help="Queries that must not drop, whatever the means: CSV with the header query[,measure][,at_least].",
+    help="Queries that must not drop, regardless of the means: CSV with the header query[,measure][,at_least].",
 )  # fmt: skip
 @click.option(
     "--update-baseline", is_flag=True,
@@ -460,7 +460,7 @@ _FORMATS = Formats("Words and a table to read;", table="views.gate.gate:gate_par
 )  # fmt: skip
 @click.option(
     "--convention", "convention_text", metavar="NAME[,SWITCH=VALUE...]",
-    help="Compute as this tool does; `idealrank conventions` lists them.  [default: standard]",
+    help="Convention to compute under; `idealrank conventions` lists all.  [default: standard]",
 )  # fmt: skip
 @options.judge_qrels
 @query_files

@@ -18,11 +18,11 @@ Examples:
   How much would be freed?
     idealrank gc --dry-run --store results
 \b
-  Free what was removed before:
+  Free the space of removed entries:
     idealrank store remove 3f2a --store results
     idealrank gc --store results
 
-Others may write into the store meanwhile. No entry is ever removed by this command.
+Other processes may write to the store at the same time. This command removes no entry.
 """
 
 

@@ -24,20 +24,20 @@ Examples:
   How did nDCG@10 develop, run by run?
     idealrank history --measure nDCG@10 --store results
 \b
-  What was evaluated in the last week under a tag, for a spreadsheet?
+  Evaluations of the last week under a tag, as CSV:
     idealrank history --tag main --since 7d --format csv --store results
 \b
   When did this query start to fail, and between which commits?
     idealrank history --query q7 --run search --below 0.5 --store results
 \b
-  Which commit to evaluate next; alone on its line, until the first bad one is found, which ends with code 1:
+  Find the first bad commit: evaluate the printed commit until the exit code is 1.
     while commit=$(idealrank history --query q7 --run search --below 0.5 --bisect); do
       git checkout --quiet "$commit" && ./rank.sh > search.run
       idealrank evaluate qrels.txt search.run --store results
     done
 
-A value fails when it is --below a number, or when it lies by --drop or more below the best one before it. What is found is the last
-change from fine to failing. Where the evaluations were made in this git repository, they follow the order of its commits.
+A value fails if it is --below a number, or at least --drop below the best earlier value. The command finds the last change from good
+to failing. Evaluations of commits of this git repository are in the order of the commits.
 """
 
 
@@ -97,7 +97,7 @@ _FORMATS = Formats("A table and a sparkline to read;", table=_table, json=_json,
     "-m", "--measure", metavar="MEASURE", cls=options.MeasureOption,
     help="Measure to show.  [default: the first measure of the newest evaluation]",
 )  # fmt: skip
-@click.option("--run", "runs", metavar="NAME", multiple=True, help="Run to show; may be repeated.  [default: all, a line each]")
+@click.option("--run", "runs", metavar="NAME", multiple=True, help="Run to show; may be repeated.  [default: all, one line each]")
 @click.option("--tag", metavar="TAG", help="Show only evaluations with this tag.")
 @click.option("--since", metavar="TIME", help="Oldest time: 2026-01-31, a time in ISO 8601, or 7d, 12h, 2w ago.")
 @click.option("--query", metavar="ID", help="Show the values of this query, and find when it regressed.")
@@ -107,7 +107,9 @@ _FORMATS = Formats("A table and a sparkline to read;", table=_table, json=_json,
     help="Values that are D or more below the best earlier value fail.  [default of --query: ",
 )  # fmt: skip
 @click.option("--one-line", "together", is_flag=True, help="Join runs of all names in one line, for runs named after commits.")
-@click.option("--bisect", is_flag=True, help="Print only the commit to evaluate next; at the end, with exit code 1, the first bad one.")
+@click.option(
+    "--bisect", is_flag=True, help="Print only the commit to evaluate next; at the end, print the first bad commit, with exit code 1."
+)
 @click.option(
     "--exit-code", is_flag=True, help="Print nothing; for `git bisect run`: 0 if the commit checked out is fine, 1 if not, 125 unknown."
 )
@@ -146,7 +148,7 @@ def history(
     if bisect and exit_code:
         raise OptionError("found --bisect and --exit-code, expected one of them")
     if below is not None and drop is not None:
-        raise OptionError("found --below and --drop, expected one of them: what a failing value is")
+        raise OptionError("found --below and --drop, expected one of them")
     with store_options.opened(store_path) as store:
         timeline = store.history(measure, run=runs, tag=tag, query=query, since=since)
     if bisect or exit_code:
@@ -166,9 +168,7 @@ def _traces(timeline: Timeline, asked: FailureRule, *, together: bool) -> dict[s
     from idealrank.store.bisect import head, trace  # noqa: PLC0415  (starts git)
 
     if asked.repository != "." and not head(asked.repository):
-        raise InputError(
-            f"--repository {asked.repository}: found no git repository with a commit, expected the folder where the commits are"
-        )
+        raise InputError(f"--repository {asked.repository}: found no git repository with a commit, expected the folder of a repository")
     rule = asked.rule(timeline.direction)
     return {run: trace(points, rule, asked.repository) for run, points in timeline.lines(together=together).items()}
 
@@ -196,7 +196,7 @@ def _print_next(trace: Trace) -> None:
         return
     if not suspects.found:
         raise InputError(
-            f"found {suspects.between} commits up to {suspects.bad}, none of which has a value but this; expected some to evaluate"
+            f"found {suspects.between} commits up to {suspects.bad}, of which only the last has a value; expected commits to evaluate"
         )
     about = f": {trace.subject}" if trace.subject else ""
     console.say("note", f"{suspects.bad[:12]} is the first bad commit{about}")
@@ -208,13 +208,13 @@ def _why_not(trace: Trace) -> str:
     """Why there is no commit to evaluate."""
     if trace.order == "time":
         return (
-            "found fewer than two evaluations of commits of this repository, expected a good one and a bad one: name its folder by "
-            "--repository, and evaluate from a checkout without changed files"
+            "found fewer than two evaluations of commits of this repository, expected a good and a bad commit; set --repository to the "
+            "folder of the repository, and evaluate from a checkout without uncommitted changes"
         )
     states = {
-        "fine": "the newest commit is fine",
-        "never fine": "every commit that was evaluated fails; evaluate an older one",
+        "fine": "the newest commit is good",
+        "never fine": "every evaluated commit fails; evaluate an older commit",
         "unknown": "no commit has a value",
-        "fails": "no commit before the failing one is fine; evaluate an older one",
+        "fails": "no commit before the failing commit is good; evaluate an older commit",
     }
-    return f"nothing to bisect: {states[trace.onset.state]} (failing is: {trace.onset.rule.text})"
+    return f"nothing to bisect: {states[trace.onset.state]} (rule: {trace.onset.rule.text})"

@@ -47,7 +47,7 @@ _MATRIX_FORMATS = Formats(
 @click.argument("runs", metavar="RUN_A RUN_B [RUN...]", nargs=-1, required=True)
 @click.option(
     "-m", "--measure", "measure_texts", metavar="MEASURE", cls=options.MeasureOption, multiple=True,
-    help="RBO(p=0.9), RBO(estimate=min), overlap@10, Jaccard@10, tau, tauAP@10, wtau; repeat it, or put commas between.  "
+    help="RBO(p=0.9), RBO(estimate=min), overlap@10, Jaccard@10, tau, tauAP@10, wtau; repeat, or separate with commas.  "
     f"[default: {','.join(DEFAULT_PAIR_MEASURES)}; of three or more runs {','.join(DEFAULT_MATRIX_MEASURES)}]",
 )  # fmt: skip
 @click.option("--per-query", is_flag=True, help="Values of every query; of two runs.")

@@ -24,11 +24,11 @@ _EPILOG = """\
 Examples:
 
 \b
-  Which convention gives 0.8145? 0.50 stands for what rounds, or is cut, to 0.50:
+  Which convention gives 0.8145? 0.50 matches values that round or truncate to 0.50:
     idealrank reconcile qrels.txt bm25.run --value 0.8145
     idealrank reconcile qrels.txt bm25.run --value 81.4% -m nDCG@20 --convention sklearn
 \b
-  What is each difference between two conventions worth?
+  How much does each switch contribute to the difference between two conventions?
     idealrank reconcile qrels.txt bm25.run --versus lightgbm
     idealrank reconcile qrels.txt bm25.run --versus xgboost,no_relevant=zero --format json
 """
@@ -85,7 +85,7 @@ def reconcile(
     versus = None if versus_text is None else options.parse_convention(versus_text)
     measures = options.parse_measure_texts([measure_text])
     if len(measures) != 1:
-        raise OptionError(f"found {len(measures)} measures ({', '.join(map(str, measures))}), expected the one that the number is of")
+        raise OptionError(f"found {len(measures)} measures ({', '.join(map(str, measures))}), expected the measure of the number")
     stated = None if value_text is None else Stated.parse(value_text)
     (name,) = input_options.run_names([run])
 

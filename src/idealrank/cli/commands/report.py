@@ -16,17 +16,17 @@ _EPILOG = """\
 Examples:
 
 \b
-  A page of a stored evaluation, comparison or gate; ids are printed by `idealrank history` and by --store:
+  A page of a stored evaluation, comparison or gate; `idealrank history` and --store print ids:
     idealrank report 3f2a9c --store results -o out.html
 \b
-  Two stored evaluations, compared:
+  Compare two stored evaluations:
     idealrank report 3f2a9c 81d07b --store results -o out.html -m nDCG@10
 \b
-  Its plots for a paper:
+  Plots for a paper:
     idealrank report 3f2a9c --store results --figures figures
 
-A page made by --report of evaluate, compare and gate has more: whole rankings, what each document contributes, curves over cutoffs
-and the robust verdict need the runs, which a store does not keep.
+The option --report of evaluate, compare and gate shows more. Whole rankings, contributions of documents, curves over cutoffs and the
+robustness analysis need the runs, which a store does not keep.
 """
 
 
@@ -36,7 +36,7 @@ and the robust verdict need the runs, which a store does not keep.
 @click.option("--figures", metavar="DIR", help="Folder for the page's plots as SVG, PNG and PDF.")
 @click.option(
     "-m", "--measure", "measure_texts", metavar="MEASURE", cls=options.MeasureOption, multiple=True,
-    help="Measures to show, the deciding one first.  [default: everything that was compared, gated or evaluated]",
+    help="Measures to show, the primary measure first.  [default: all measures of the entry]",
 )  # fmt: skip
 @store_options.different_judgments
 @click.option("--queries", metavar="FILE", help="Texts of queries: lines ID<tab>TEXT, CSV, JSON, JSON lines or Parquet.")
@@ -58,7 +58,7 @@ def report(
     The page shows stored values, verdicts and judged documents. Of unjudged documents it knows only the ranks.
     """
     if report is None and figures is None:
-        raise OptionError(f"found no place to write to, expected -o FILE or --figures DIR: idealrank report {ids[0]} -o out.html")
+        raise OptionError(f"found no output, expected -o FILE or --figures DIR: idealrank report {ids[0]} -o out.html")
     results = Results(report=report, figures=figures, queries=queries, documents=documents, page_option="-o")
     results.check(())
     measures = options.parse_measure_texts(measure_texts) if measure_texts else ()

@@ -27,14 +27,14 @@ Examples:
   Would the verdict be the same with another gain, cutoff, tie rule, or another tool's NDCG?
     idealrank robust qrels.txt bm25.run neural.run
 \b
-  By the measure that is decided by, and some changes alone; two at once are joined by a comma:
+  Choose the primary measure and the changes; a comma combines two changes:
     idealrank robust qrels.txt bm25.run neural.run -m AP --try rel --try ties
     idealrank robust qrels.txt bm25.run neural.run --try gain=exp2,cutoff=5 --try lightgbm
 \b
-  Every variant as a row:
+  Every variant, as CSV:
     idealrank robust qrels.txt bm25.run neural.run --format csv -o variants.csv
 
-p values are not corrected: this shows how much a verdict hangs on choices, and is no licence to choose the one that suits.
+p values are not corrected. The analysis shows how much a verdict depends on choices; do not use it to pick a favourable variant.
 """
 
 
@@ -54,13 +54,13 @@ _FORMATS = Formats(
     cls=options.MeasureOption,
     default="nDCG@10",
     show_default=True,
-    help="Measure of the decision.",
+    help="Primary measure.",
 )
 @options.convention
 @click.option(
     "--try", "wanted", metavar="CHANGE", multiple=True,
-    help="Only this: a group (gain, discount, cutoff, rel, ties, ..., measure, preset), a change (ties=worst), a convention, a measure. "
-    "May be repeated.",
+    help="Variants to try: a group (gain, discount, cutoff, rel, ties, ..., measure, preset), a change (ties=worst), a convention or a "
+    "measure; may be repeated.",
 )  # fmt: skip
 @click.option(
     "--pairs", metavar="N", type=click.IntRange(0, 16), default=8, show_default=True,
@@ -130,7 +130,7 @@ def _checked(runs: Sequence[str], measure_text: str) -> Measure:
         raise OptionError(f"found {some}; expected two: idealrank robust QRELS RUN_A RUN_B")
     measures = options.parse_measure_texts([measure_text])
     if len(measures) != 1:
-        raise OptionError(f"found {len(measures)} measures ({', '.join(map(str, measures))}), expected the one that is decided by")
+        raise OptionError(f"found {len(measures)} measures ({', '.join(map(str, measures))}), expected one, the primary measure")
     return measures[0]
 
 

@@ -30,17 +30,17 @@ Examples:
   A baseline that is not trained:
     idealrank seeds qrels.txt bm25.run vs new-seed*.run --single fixed
 \b
-  Several seeds of five folds each: runs that agree in what the pattern finds are folds of one copy:
+  Several seeds of five folds each; runs with equal matches of the pattern are folds of one copy:
     idealrank seeds qrels.txt old-seed*.run vs new-seed*.run --copies 'seed[0-9]+' -m nDCG@10 --format json
 
-Runs of one system that answer the same queries are copies of it; runs without a query in common are the folds of one copy, each
-query answered by the fold in which it was held out. Over queries alone, `idealrank compare` says which of two copies is better;
-this says which system, counting that another training would give another copy.
+Runs of one system that answer the same queries are copies of the system. Runs without common queries are folds of one copy: each
+query is in the fold in which it was held out. `idealrank compare` decides between two copies. `idealrank seeds` decides between two
+systems, and accounts for the variance between trainings.
 """
 
 
 _FORMATS = Formats(
-    "Words and tables to read;", table="views.systems:systems_parts", json="views.systems:systems_json", rows="views.systems:systems_rows"
+    "Text and tables to read;", table="views.systems:systems_parts", json="views.systems:systems_json", rows="views.systems:systems_rows"
 )
 
 
@@ -53,7 +53,7 @@ _FORMATS = Formats(
     "--single", type=click.Choice(["fixed", "alike"]),
     help="Meaning of a single run on one side: fixed (not trained), or alike (training varies it like the other system).",
 )  # fmt: skip
-@click.option("--crossed", is_flag=True, help="Pair the copies of both sides in order, as trained on one sample each.")
+@click.option("--crossed", is_flag=True, help="Pair the copies of both sides in order; use it if they were trained on the same samples.")
 @click.option("--copies", "pattern", metavar="REGEX", help="Pattern of run names; runs with equal matches are folds of one copy.")
 @_FORMATS.option
 @options.explain_method
@@ -139,7 +139,10 @@ def _copies(paths: Sequence[str], pattern: str | None, evaluated: Callable[[Sequ
     for copy, own in _by_copy(paths, pattern).items():
         parts = [evaluated([path], name_of(path)) for path in own]
         if len(parts) > 1 and relation_of(parts) == "copies":
-            raise OptionError(f"--copies {pattern}: found runs of the same queries in copy {copy!r}, {', '.join(own)}; expected its folds")
+            raise OptionError(
+                f"--copies {pattern}: found runs of the same queries in copy {copy!r}, {', '.join(own)}; "
+                "expected folds without common queries"
+            )
         found.append(evaluated(own, copy) if len(parts) > 1 else parts[0])
     return found
 
@@ -150,10 +153,12 @@ def _by_copy(paths: Sequence[str], pattern: str) -> dict[str, list[str]]:
         try:
             match = re.search(pattern, name_of(path))
         except re.error as error:
-            raise OptionError(f"--copies {pattern}: found no regular expression ({error}), expected one such as 'seed[0-9]+'") from None
+            raise OptionError(
+                f"--copies {pattern}: found no valid regular expression ({error}), expected one such as 'seed[0-9]+'"
+            ) from None
         if match is None:
             raise OptionError(
-                f"--copies {pattern}: found nothing in {name_of(path)!r}, expected what tells copies apart, as in 'seed[0-9]+'"
+                f"--copies {pattern}: found nothing in {name_of(path)!r}, expected the part that distinguishes copies, as in 'seed[0-9]+'"
             )
         found.setdefault(match[0], []).append(path)
     return found

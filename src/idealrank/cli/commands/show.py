@@ -22,16 +22,16 @@ _EPILOG = """\
 Examples:
 
 \b
-  What was 3f2a9c41d07b, on what data, by which command? Any unique beginning of an id will do.
+  Data, command and values of entry 3f2a9c41d07b; the unique beginning of an id is enough:
     idealrank show 3f2a --store results
 \b
-  Its values query by query, for a spreadsheet:
+  The values of every query, as CSV:
     idealrank show 3f2a --per-query --format csv --store results
 \b
-  All of it for a program:
+  Everything, as JSON:
     idealrank show 3f2a --per-query --format json --store results
 
-`idealrank history` lists ids; `idealrank diff ID ID` shows what changed from one to another.
+`idealrank history` lists ids; `idealrank diff ID ID` shows the changes between two entries.
 """
 
 
@@ -69,7 +69,7 @@ def facts(entry: "Entry") -> dict[str, str]:
     return {
         "when": f"{record.time[:19].replace('T', ' ')} UTC" if record.time else "",
         "command": record.command,
-        "commit": record.commit + (", with files changed since" if record.dirty else ""),
+        "commit": record.commit + (", with uncommitted changes" if record.dirty else ""),
         "made by": f"idealrank {entry.version}" if entry.version else "",
         "tags": ", ".join(record.tags),
         "notes": "; ".join(record.notes),
@@ -196,7 +196,7 @@ def _found(store: "Store", entry: "Entry", *, per_query: bool, intervals: bool) 
             return _Means(kept, error)
     if per_query or intervals:
         raise OptionError(
-            f"{entry.id} is a {entry.kind}: expected neither --per-query nor --intervals; show {' or '.join(entry.parts)} with it"
+            f"{entry.id} is a {entry.kind}: expected neither --per-query nor --intervals; use them with {' or '.join(entry.parts)} with it"
         )
     return _Verdict(store.comparison(entry.id) if entry.kind == "comparison" else store.gate(entry.id))
 

@@ -24,14 +24,14 @@ Examples:
   The best evaluation of each run by AP:
     idealrank sql "select run, max(value) from evaluations join means using (id) where measure = 'AP' group by run" --store results
 \b
-  The ten queries that are hardest for everybody:
+  The ten hardest queries over all runs:
     idealrank sql "select query, avg(value) from values where measure = 'nDCG@10' group by query order by 2 limit 10" --store results
 \b
-  Which columns has a table?
+  The columns of a table:
     idealrank sql "describe evaluations" --store results
 
-Tables: evaluations, means, values (of each query), hits (judged documents that were returned), comparisons, gates, tags; `id` joins
-them. Times are UTC. Values of queries are read from disk only where a question names values or hits.
+Tables: evaluations, means, values (of each query), hits (returned judged documents), comparisons, gates, tags. Join tables by `id`.
+Times are UTC. Only statements that use values or hits read values of queries from disk.
 """
 
 
@@ -99,7 +99,7 @@ def sql(*, query: str, layout: str, store_path: str | None, output_path: str | N
     """Run one SELECT over a store, in the SQL of DuckDB; - reads it from standard input.
 
     This command needs DuckDB: pip install 'idealrank[sql]'. A query changes nothing, and reaches no file and no network. Other processes
-    may write into the store meanwhile.
+    may write to the store at the same time.
     """
     text = sys.stdin.read() if query == "-" else query
     with store_options.opened(store_path) as store:

@@ -14,11 +14,11 @@ from idealrank.errors import OptionError
 
 # Command -> what it does in one line, the same line as in its own help (a test compares them).
 COMMANDS = {
-    "export": "Write one evaluation as a file that another store takes.",
-    "import": "Take in evaluations that were exported.",
-    "parquet": "Write everything as Parquet tables.",
-    "remove": "Take entries out of a store.",
-    "info": "Say what a store holds, and how large it is.",
+    "export": "Export one evaluation to a file for another store.",
+    "import": "Import exported evaluations.",
+    "parquet": "Write all tables as Parquet.",
+    "remove": "Remove entries from a store.",
+    "info": "Show the content and size of a store.",
 }
 # Commands that `idealrank` has, too.
 ALSO = {
@@ -55,7 +55,7 @@ def store() -> None:
     """
 
 
-@store.command(short_help="Write one evaluation as a file that another store takes.")
+@store.command(short_help="Export one evaluation to a file for another store.")
 @click.argument("id")
 @click.argument("file")
 @store_options.store
@@ -70,7 +70,7 @@ def export(*, id: str, file: str, store_path: str | None) -> None:
     console.say("note", f"{file} holds evaluation {key}")
 
 
-@store.command("import", short_help="Take in evaluations that were exported.")
+@store.command("import", short_help="Import exported evaluations.")
 @click.argument("files", metavar="FILE...", nargs=-1, required=True)
 @store_options.store
 def import_(*, files: tuple[str, ...], store_path: str | None) -> None:
@@ -79,7 +79,7 @@ def import_(*, files: tuple[str, ...], store_path: str | None) -> None:
     Existing entries stay unchanged, and missing value files are restored.
     """
     if not store_path:
-        raise OptionError(f"found no store, expected --store DIR or the variable {store_options.VARIABLE}; it is made where there is none")
+        raise OptionError(f"found no store, expected --store DIR or the variable {store_options.VARIABLE}; a missing store is created")
     from idealrank.store import Store  # noqa: PLC0415  (SQLite; not for the help)
 
     with Store.open(store_path) as opened:
@@ -87,11 +87,11 @@ def import_(*, files: tuple[str, ...], store_path: str | None) -> None:
             output.write([f"{opened.import_file(file)}\n"], None)
 
 
-@store.command(short_help="Write everything as Parquet tables.")
+@store.command(short_help="Write all tables as Parquet.")
 @click.argument("folder")
 @store_options.store
 def parquet(*, folder: str, store_path: str | None) -> None:
-    """Write the tables of a store into FOLDER: evaluations, means, values, hits, comparisons, gates and tags, a Parquet file each.
+    """Write the tables of a store into FOLDER: evaluations, means, values, hits, comparisons, gates and tags, one Parquet file each.
 
     `values` has one row for each evaluation, query and measure, null if the query does not count. Files appear when they are complete,
     and replace earlier files. This command needs pyarrow: pip install 'idealrank[arrow]'.
@@ -102,7 +102,7 @@ def parquet(*, folder: str, store_path: str | None) -> None:
         console.say("note", f"{name}: {rows:,} rows")
 
 
-@store.command(short_help="Take entries out of a store.")
+@store.command(short_help="Remove entries from a store.")
 @click.argument("ids", metavar="ID...", nargs=-1, required=True)
 @store_options.store
 def remove(*, ids: tuple[str, ...], store_path: str | None) -> None:
@@ -133,7 +133,7 @@ def _json(record: Mapping[str, Any], _: str | None) -> str:
 _FORMATS = Formats("Text to read;", table=_text, json=_json)
 
 
-@store.command(short_help="Say what a store holds, and how large it is.")
+@store.command(short_help="Show the content and size of a store.")
 @_FORMATS.option
 @store_options.store
 @options.output

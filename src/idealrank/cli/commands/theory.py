@@ -6,9 +6,9 @@ from idealrank.cli.lazy_groups import LazyGroup
 
 # Command -> what it does in one line, the same line as in its own help (a test compares them).
 COMMANDS = {
-    "limits": "Compute what NDCG tends to as lists grow, and its mean at any length.",
-    "distinguish": "Simulate whether a measure keeps preferring one of two rankers as lists grow.",
-    "feasible": "Say which discounts and cutoffs can tell rankers apart, and why.",
+    "limits": "Compute the limit of NDCG as lists grow, and its mean at any length.",
+    "distinguish": "Simulate the order of two rankers by a measure as lists grow.",
+    "feasible": "List the discounts and cutoffs that can distinguish rankers, with reasons.",
     "figures": "Redraw the paper's figures 1 to 4 as SVG, PNG and HTML.",
 }
 
@@ -30,7 +30,7 @@ Source: Wang, Wang, Li, He, Chen and Liu (2013), A theoretical analysis of NDCG 
     short_help="Compute limits of NDCG, and draw the figures of the theory.",
 )  # fmt: skip
 def theory() -> None:
-    """Compute what NDCG can tell about two rankers as lists grow.
+    """Compute limits of NDCG as lists grow, and draw the figures of the theory.
 
     The theory is about more and more documents for one query: limits of NDCG, the discounts and cutoffs that distinguish two rankers, and
     the number of documents this takes. For samples of queries, use intervals over queries.

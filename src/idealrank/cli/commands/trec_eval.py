@@ -119,7 +119,7 @@ def measure_of(name: str, parameter: str, grades: Iterable[float] = ()) -> Measu
             float(part)
         return parse_measure(f"{spelling}_{parameter}" if parameter else spelling)
     except ValueError as error:
-        said = error if isinstance(error, OptionError) else "expected numbers with commas between"
+        said = error if isinstance(error, OptionError) else "expected numbers, separated by commas"
         raise OptionError(f"-m {name}{'.' if parameter else ''}{parameter}: {said}") from None
 
 
@@ -132,7 +132,7 @@ def _gains(parameter: str, grades: Iterable[float]) -> dict[float, float]:
     """Gains by grade, of pairs ``1=3,2=9``; the other grades are their own gains."""
     pairs = [part.partition("=") for part in parameter.split(",")]
     if not all(equals for _, equals, _ in pairs):
-        raise OptionError("expected pairs GRADE=GAIN with commas between, as in 1=3,2=9")
+        raise OptionError("expected pairs GRADE=GAIN, separated by commas, as in 1=3,2=9")
     # trec_eval's grades are whole numbers, and what is below 0 has no gain.
     own = {max(float(int(grade)), 0.0) for grade in grades} | {0.0}
     return {grade: grade for grade in sorted(own)} | {float(grade): float(gain) for grade, _, gain in pairs}
@@ -141,7 +141,7 @@ def _gains(parameter: str, grades: Iterable[float]) -> dict[float, float]:
 def _coefficients(measure: Measure, parameter: str) -> Measure:
     numbers = [float(part) for part in parameter.split(",")]
     if len(numbers) != 4:
-        raise OptionError("expected four numbers with commas between, as in 1,-1,0,0")
+        raise OptionError("expected four numbers, separated by commas, as in 1,-1,0,0")
     worth: dict[str, Any] = dict(zip("abcd", numbers, strict=True))
     if numbers[3]:
         worth["collection"] = 0.0  # trec_eval's, where -N does not say how many documents there are
@@ -243,31 +243,31 @@ def convention_of(request: Request) -> Convention:
 _USAGE = """\
 Usage: idealrank trec-eval [OPTIONS] QRELS RUN
 
-Takes the command line of trec_eval 10.0 and prints what it prints. Files may be compressed; - is standard input.
+Accepts the options of trec_eval 10.0, and prints the same output. Files may be compressed; - is standard input.
 
-Options, clustered and attached as getopt has them (-qc, -M100), before or after the files:
-  -h, --help                      this text; with -m, the measures named are described too
+Options may be clustered or attached, as in getopt (-qc, -M100), before or after the files:
+  -h, --help                      this text; with -m, also a description of the measures
   -v, --version                   the version
   -q, --query_eval_wanted         the values of each query before the summary
   -n, --nosummary                 no summary
-  -c, --complete_rel_info_wanted  average over all queries of QRELS; one that RUN does not answer counts 0
-  -l, --level_for_rel LEVEL       least grade that is relevant, default 1
-  -J, --Judged_docs_only          leave out documents that are unjudged, or have a negative grade
-  -M, --Max_retrieved_per_topic N look at the first N documents of each query only
-  -N, --Number_docs_in_coll N     documents in the collection; utility counts with it
-  -m, --measure NAME[.PARAMETERS] a measure, or a set of them; repeat it for more, default official
-  -R, --Rel_info_format FORMAT    of QRELS: qrels (default), prefs, qrels_prefs, qrels_jg
-  -T, --Results_format FORMAT     of RUN: trec_results
-  -Z, --Zscore FILE               z-scores in place of values; lines of FILE: QUERY MEASURE MEAN DEVIATION
-  -D LEVEL, -o                    accepted with a notice; they change nothing here
+  -c, --complete_rel_info_wanted  average over all queries of QRELS; an unanswered query counts 0
+  -l, --level_for_rel LEVEL       lowest relevant grade, default 1
+  -J, --Judged_docs_only          leave out unjudged documents and negative grades
+  -M, --Max_retrieved_per_topic N use only the first N documents of each query
+  -N, --Number_docs_in_coll N     number of documents in the collection, for utility
+  -m, --measure NAME[.PARAMETERS] measure or set of measures; may be repeated, default official
+  -R, --Rel_info_format FORMAT    format of QRELS: qrels (default), prefs, qrels_prefs, qrels_jg
+  -T, --Results_format FORMAT     format of RUN: trec_results
+  -Z, --Zscore FILE               print z-scores instead of values; lines of FILE: QUERY MEASURE MEAN DEVIATION
+  -D LEVEL, -o                    accepted with a notice, without effect
 
-And two of our own:
+Two further options:
   --convention NAME               trec_eval-10 (default), or trec_eval-9 for the numbers of 9.0.8
-  --threads N                     0 uses all cores; the numbers are the same for any N
+  --threads N                     number of threads; 0 uses all cores, and results do not depend on N
 """
 _MORE = """\
-`idealrank trec-eval -h -m all_trec` describes measures; `idealrank measures NAME` gives formula and source of what it calls "here".
-Exit codes: 0 fine, 2 bad input or usage, 70 a fault of idealrank.
+`idealrank trec-eval -h -m all_trec` describes measures, with their names in idealrank; `idealrank measures NAME` shows the formula.
+Exit codes: 0 success, 2 bad input or usage, 70 fault of idealrank.
 """
 
 
@@ -309,7 +309,7 @@ def _about(name: str, parameters: tuple[str, ...]) -> str:
         return "the tag of the run: the last field of its lines"
     measure = measure_of(name, parameters[0] if parameters else "")
     given = f"; parameters {','.join(parameters)}" if parameters and NAMES[name].parameters != "none" else ""
-    return f"{measure.summary}{given}; here {measure}"
+    return f"{measure.summary}{given}; in idealrank: {measure}"
 
 
 def _wrapped(head: str, text: str, indent: int = 26, width: int = 100) -> str:

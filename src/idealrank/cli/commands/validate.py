@@ -27,7 +27,7 @@ Examples:
   All problems of judgments and two runs, three lines of each kind:
     idealrank validate qrels.txt bm25.run neural.run
 \b
-  For a program; exit code 2 if any file cannot be evaluated:
+  As JSON; the exit code is 2 if a file cannot be evaluated:
     idealrank validate qrels.txt bm25.run --json
 """
 
@@ -36,7 +36,12 @@ Examples:
 @click.argument("qrels")
 @click.argument("runs", metavar="[RUN...]", nargs=-1)
 @click.option(
-    "--examples", metavar="N", type=click.IntRange(min=0), default=3, show_default=True, help="Lines to show of each kind of problem."
+    "--examples",
+    metavar="N",
+    type=click.IntRange(min=0),
+    default=3,
+    show_default=True,
+    help="Number of lines shown for each kind of problem.",
 )
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 @options.inputs
@@ -86,13 +91,13 @@ def _text(reports: Sequence[Report], observations: Sequence[Sequence[Observation
         name = ", ".join(report.paths)
         lines = [*_lines(report, examples), *(f"{name}: {found.severity}: {found}" for found in observed)]
         if report.table == "run" and not report.failure and (report.run is None or reports[0].qrels is None):
-            lines.append(f"{name}: not compared with the judgments until the errors are gone")
+            lines.append(f"{name}: not compared with the judgments before its errors are fixed")
         what = f"{_WORDS[report.table]}, {FORMAT_NAMES[report.format]}" if report.format else _WORDS[report.table]
         yield f"{printable(name)}: {what}{'' if lines else ': no problems'}\n"
         yield from (f"{printable(line)}\n" for line in lines)
         yield "\n"
     errors, warnings = _errors(reports, observations), _warnings(reports, observations)
-    verdict = "something cannot be evaluated as it is" if errors else "everything can be evaluated"
+    verdict = "not all files can be evaluated" if errors else "all files can be evaluated"
     yield f"{_counted(errors, 'error')}, {_counted(warnings, 'warning')}: {verdict}\n"
 
 

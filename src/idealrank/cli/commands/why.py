@@ -15,28 +15,28 @@ _EPILOG = """\
 Examples:
 
 \b
-  Which queries lost most, and which of their documents moved where?
+  Which queries lost most, and which of their documents moved?
     idealrank why qrels.txt bm25.run neural.run
 \b
   The ten worst queries by AP, with every document that changed:
     idealrank why qrels.txt bm25.run neural.run -m AP --queries 10 --documents 1000
 \b
-  Every query, the worst first, for a spreadsheet; everything, for a program:
+  Every query as CSV, the worst first; everything as JSON:
     idealrank why qrels.txt bm25.run neural.run --format csv
     idealrank why qrels.txt bm25.run neural.run --format json
 
-Whether the difference is more than chance is what `idealrank compare` says.
+To test the difference, use `idealrank compare`.
 """
 
 
 _FORMATS = Formats(
     "Text to read;",
-    {"json": "with queries and documents", "rows": "with a query a row"},
+    {"json": "with queries and documents", "rows": "with one query per row"},
     table="views.attribution:attribution_report",
     json="views.attribution:attribution_json",
     rows=LimitedWriter(
         "views.attribution:attribution_rows",
-        refuses={"documents": "a {title} has a row for each query and no documents, expected --format table or json with it"},
+        refuses={"documents": "a {title} has one row per query and no documents, expected --format table or json"},
     ),
 )
 
@@ -83,7 +83,7 @@ def why(
     convention = options.parse_convention(convention_text)
     measures = options.parse_measure_texts([measure_text])
     if len(measures) != 1:
-        raise OptionError(f"found {len(measures)} measures ({', '.join(map(str, measures))}), expected one to take apart")
+        raise OptionError(f"found {len(measures)} measures ({', '.join(map(str, measures))}), expected one")
     input_options.refuse_standard_input_twice(qrels, *inputs.more_qrels, *runs)
     names = input_options.run_names(runs)
 

@@ -27,7 +27,8 @@ Examples:
   idealrank theory distinguish --a 0.1+0.8s --b 0.5 --discount 'log2,geometric(2)' --cutoff all --runs 50 --sizes 10,100,1000
   idealrank theory distinguish qrels.txt bm25.run neural.run --query q1 --format csv
 
-Models are typed as for `idealrank theory limits`; repeat --a and --b for grades. Both must have the same share of relevant documents.
+`idealrank theory limits --help` explains the syntax of models; repeat --a and --b for several grades. Both models must have the same
+share of relevant documents.
 """
 
 
@@ -39,7 +40,7 @@ _FORMATS = Formats(
 )
 
 
-@click.command(epilog=_EPILOG, short_help="Simulate whether a measure keeps preferring one of two rankers as lists grow.")
+@click.command(epilog=_EPILOG, short_help="Simulate the order of two rankers by a measure as lists grow.")
 @click.argument("runs", nargs=-1, metavar="[QRELS RUN_A RUN_B]")
 @click.option("--a", "texts_a", metavar="MODEL", multiple=True, help="Probability of relevance of ranker a, such as 0.1+0.8s.")
 @click.option("--b", "texts_b", metavar="MODEL", multiple=True, help="Probability of relevance of ranker b.")
@@ -48,7 +49,7 @@ _FORMATS = Formats(
 @model_options.cutoffs(_DEFAULT[1])
 @click.option(
     "--sizes", "size_texts", metavar="N", multiple=True,
-    help="List lengths.  [default: 4 a decade and more, to 100,000 or all documents]",
+    help="List lengths.  [default: at least 4 per factor of 10, up to 100,000 or all documents]",
 )  # fmt: skip
 @click.option("--runs", "n_lists", metavar="N", type=click.IntRange(2), default=200, show_default=True, help="Number of growing lists.")
 @model_options.seed
@@ -134,8 +135,8 @@ def _joined(grades: dict[str, float], first: Ranking, second: Ranking, query: st
     places = [dict(zip(each.documents, -(each.first + each.last) / 2, strict=True)) for each in (first, second)]
     both = [document for document in first.documents if document in places[1]]
     if not both:
-        raise InputError(f"query {query!r}: found no document in both runs, expected some")
+        raise InputError(f"query {query!r}: found no common document of both runs, expected some")
     left_out = len(first.documents) + len(second.documents) - 2 * len(both)
-    console.say("note", f"query {query}: {len(both):,} documents are in both runs; {left_out:,} that only one of them lists are left out")
+    console.say("note", f"query {query}: {len(both):,} documents are in both runs; {left_out:,} documents of only one run are left out")
     a, b = (np.array([place[document] for document in both], np.float64) for place in places)
     return {"a": a, "b": b, "labels": np.array([max(grades.get(document, 0.0), 0.0) for document in both])}

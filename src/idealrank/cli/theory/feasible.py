@@ -23,7 +23,7 @@ _FORMATS = Formats(
 )
 
 
-@click.command(epilog=_EPILOG, short_help="Say which discounts and cutoffs can tell rankers apart, and why.")
+@click.command(epilog=_EPILOG, short_help="List the discounts and cutoffs that can distinguish rankers, with reasons.")
 @model_options.discounts(_DEFAULT[0])
 @model_options.cutoffs(_DEFAULT[1])
 @_FORMATS.option
@@ -32,11 +32,11 @@ def feasible(*, discount_texts: tuple[str, ...], cutoff_texts: tuple[str, ...], 
     """Decide whether NDCG with a discount and a cutoff can distinguish rankers on one query as its list grows.
 
     \b
-    feasible    NDCG settles, and so does the order of two rankers
-    borderline  NDCG settles, but depends on the chance of relevance at the very top
-    infeasible  NDCG does not settle: chance decides for ever
+    feasible    NDCG converges, and so does the order of two rankers
+    borderline  NDCG converges, but depends on the probability of relevance at the very top
+    infeasible  NDCG does not converge: chance decides, however long the list
 
-    More queries help when more documents do not: nDCG@10 is infeasible here, and sound as a mean over many queries.
+    More queries help even if more documents do not: nDCG@10 is infeasible here, and sound as a mean over many queries.
     """  # noqa: D301  (click's mark is the backspace itself)
     pairs = model_options.pairs(discount_texts, cutoff_texts, _DEFAULT)
     found = [feasibility(discount, cutoff) for discount, cutoff in pairs]

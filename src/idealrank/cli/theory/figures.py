@@ -22,8 +22,8 @@ Examples:
   idealrank theory figures --out figures --format svg,html --figure 1 --figure 2
   idealrank theory figures --out mine --data mine.npz --format html
 
-A file for --data holds NumPy arrays: grades, shape (queries, documents), with documents in the order in which they came, and for each
-ranker an array of scores of the same shape. Lists of several lengths stand one after another, with an array offsets:
+A file for --data holds NumPy arrays: grades, of shape (queries, documents), with documents in input order, and for each ranker an array
+of scores of the same shape. Lists of different lengths are concatenated, with an array offsets:
 
 \b
   numpy.savez("mine.npz", grades=grades, bm25=scores_of_bm25, neural=scores_of_neural)
@@ -70,7 +70,7 @@ def _make(folder: Path) -> None:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         why = "it is a file" if folder.is_file() else error.strerror or str(error)
-        raise InputError(f"--out {folder}: found no folder and none can be made: {why}; give another name") from None
+        raise InputError(f"--out {folder}: the folder does not exist and cannot be created: {why}; expected another name") from None
 
 
 def _formats(texts: tuple[str, ...]) -> list[drawings.Format]:

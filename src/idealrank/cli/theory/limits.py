@@ -94,8 +94,8 @@ def lists_of(qrels_path: str, run_path: str, inputs: input_options.Inputs, progr
 _DEFAULT = (("log2", "zipf(0.5)", "geometric(2)"), ("all", "0.2n", "10"))
 _SIZES = ("100", "10_000", "1e6")
 _CERTAIN = (
-    "a few documents at the top decide, and there the relevance of a document is certain in the end, so that NDCG settles all the same: "
-    "Theorem 10 is about chances strictly between 0 and 1 at the very top."
+    "a few documents at the top decide, and their relevance is certain in the limit, so NDCG converges: "
+    "Theorem 10 requires probabilities strictly between 0 and 1 at the very top."
 )
 _EPILOG = """\
 Examples:
@@ -107,29 +107,29 @@ Examples:
   idealrank theory limits --ybar 2:0.05+0.35s^2 --ybar 1:0.2+0.2s --gain exp2
   idealrank theory limits qrels.txt bm25.run --discount log2 --cutoff all --n 1000,1e6
 
-s is the share of the documents that the ranker puts below: 0 at the bottom of the list, 1 at the top. --ybar says how likely a
-document there is relevant:
+s is the share of documents that the ranker ranks lower: 0 at the bottom of the list, 1 at the top. --ybar is the probability that
+a document at s is relevant:
 
 \b
   0.1+0.8s                     a polynomial in s, with + - * ^ and brackets
   logistic(8,-5)               1 / (1 + exp(-(8s - 5)))
-  0:0.1,0.5:0.3,0.5:0.9,1:0.9  points s:chance joined by straight lines, with a jump at 0.5
-  curve.csv                    such points from a file, s,chance a line
-  2:0.1s --ybar 1:0.3          one chance for each grade
+  0:0.1,0.5:0.3,0.5:0.9,1:0.9  points s:probability joined by lines, with a jump at 0.5
+  curve.csv                    points from a file, with s,probability on each line
+  2:0.1s --ybar 1:0.3          one probability for each grade
 """
 
 
 _FORMATS = Formats("A table to read;", table="views.theory:limits_table", json="views.theory:limits_json", rows="views.theory:limits_rows")
 
 
-@click.command(epilog=_EPILOG, short_help="Compute what NDCG tends to as lists grow, and its mean at any length.")
+@click.command(epilog=_EPILOG, short_help="Compute the limit of NDCG as lists grow, and its mean at any length.")
 @click.argument("runs", nargs=-1, metavar="[QRELS RUN]")
 @click.option("--ybar", "texts", metavar="MODEL", multiple=True, help="Probability of relevance along the list; see below.")
 @model_options.discounts(_DEFAULT[0])
 @model_options.cutoffs(_DEFAULT[1])
 @click.option(
     "--n", "size_texts", metavar="N", multiple=True,
-    help=f"List lengths, as in 1000,1e6; repeat it, or put commas between.  [default: {','.join(_SIZES)}]",
+    help=f"List lengths, as in 1000,1e6; repeat, or separate with commas.  [default: {','.join(_SIZES)}]",
 )  # fmt: skip
 @model_options.gain
 @click.option(

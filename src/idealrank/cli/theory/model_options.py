@@ -32,7 +32,7 @@ def discounts(default: Sequence[str]) -> Decorator:
     """The option ``--discount``."""
     return click.option(
         "--discount", "discount_texts", metavar="D", multiple=True,
-        help=f"log2, zipf(0.5), geometric(2), jarvelin(2), linear, ...; repeat it, or put commas between.  [default: {','.join(default)}]",
+        help=f"log2, zipf(0.5), geometric(2), jarvelin(2), linear, ...; repeat, or separate with commas.  [default: {','.join(default)}]",
     )  # fmt: skip
 
 
@@ -40,7 +40,7 @@ def cutoffs(default: Sequence[str]) -> Decorator:
     """The option ``--cutoff``."""
     return click.option(
         "--cutoff", "cutoff_texts", metavar="K", multiple=True,
-        help=f"all, 10, 0.2n, sqrt(n), n^0.3, ...; repeat it, or put commas between.  [default: {','.join(default)}]",
+        help=f"all, 10, 0.2n, sqrt(n), n^0.3, ...; repeat, or separate with commas.  [default: {','.join(default)}]",
     )  # fmt: skip
 
 
@@ -60,7 +60,7 @@ def pairs(discount_texts: Sequence[str], cutoff_texts: Sequence[str], default: t
 def _parts(texts: Sequence[str], option: str, default: Sequence[str]) -> list[str]:
     found = [part.strip() for text in texts for part in split_outside_brackets(text) if part.strip()]
     if texts and not found:  # such as an unset variable of a script
-        raise OptionError(f"{option}: found nothing, expected one such as {default[-1]}; without it, {','.join(default)} are taken")
+        raise OptionError(f"{option}: found no value, expected one such as {default[-1]}; the default is {','.join(default)}")
     return found or list(default)
 
 
@@ -131,5 +131,5 @@ def _points_of_file(path: str) -> str:
         del rows[0]
     for number, row in enumerate(rows):
         if len(row) != 2:
-            raise InputError(f"{path}: found {len(row)} values in row {number + 1} of the points, expected 2: s,chance")
+            raise InputError(f"{path}: found {len(row)} values in row {number + 1} of the points, expected 2: s,probability")
     return ",".join(f"{score}:{chance}" for score, chance in rows)

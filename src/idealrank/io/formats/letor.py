@@ -161,7 +161,7 @@ def _group_file_beside(path: str) -> str | None:
 
 
 def read_column(source: Source, what: str, *, whole: bool = False) -> FloatArray:
-    r"""One number a line; blank lines and comments are left out.
+    r"""One number per line; blank lines and comments are left out.
 
     Parameters
     ----------
@@ -189,7 +189,7 @@ def read_column(source: Source, what: str, *, whole: bool = False) -> FloatArray
             continue
         value = parse_number(text)
         if value is None or value != value or (whole and (value < 0 or value % 1 or math.isinf(value))):
-            expected = f"{what}: one {'whole ' if whole else ''}number a line"
+            expected = f"{what}: one {'whole ' if whole else ''}number per line"
             raise FileFormatError(source.path, number, quoted(line.rstrip(b"\r\n")), expected)
         if not whole and is_lost_text(text):
             raise FileFormatError(source.path, number, f"{text}, a whole number that float64 changes", EXPECTED)

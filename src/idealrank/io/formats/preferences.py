@@ -212,7 +212,7 @@ def _read(
         rows.take(source, complain)
     where = ", ".join(rows.paths)
     if rows.hidden:
-        notes.warn(f"{where}: {rows.hidden} comment lines would be judgments without their '#'; they are left out as comments")
+        notes.warn(f"{where}: {rows.hidden} comment lines would be judgments without '#'; they are ignored")
     if not rows.lines:
         raise InputError(f"{where}: found no judgments, expected at least one")
     return rows

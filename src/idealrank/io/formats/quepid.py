@@ -189,8 +189,8 @@ def _chosen(book: _Book, named: str) -> int | None:
     found = f"no rater {named!r} among {raters}" if named else f"{len(book.raters)} raters ({raters})"
     raise InputError(
         f"{book.path}: found {found}, expected one grade for a document",
-        hint=f"say columns={{'grade': {_MEAN!r}}} (in evaluate, qrels_columns=), or the name of a rater; read_assessors keeps them apart",
-        command_hint=f"say --qrels-columns grade={_MEAN}, or the name of a rater; --judgments qrels_jg keeps them apart",
+        hint=f"use columns={{'grade': {_MEAN!r}}} (in evaluate, qrels_columns=), or the name of a rater; read_assessors keeps all raters",
+        command_hint=f"use --qrels-columns grade={_MEAN}, or the name of a rater; --judgments qrels_jg keeps all raters",
     )
 
 

@@ -126,8 +126,8 @@ class _Responses:
         responses, queries = fields["responses"], fields.get("queries")
         if not isinstance(queries, list):
             queries = list(range(1, len(responses) + 1))
-            named = 'write their ids beside the responses: {"queries": ["shoes", ...], "responses": [...]}'
-            self._notes.warn(f"{self._path}: found responses without queries; they are named 1 to {len(responses)}; {named}")
+            named = 'write their ids next to the responses: {"queries": ["shoes", ...], "responses": [...]}'
+            self._notes.warn(f"{self._path}: found responses without queries; the queries are named 1 to {len(responses)}; {named}")
         elif len(queries) != len(responses):
             self._bad("type", place, f"{len(queries)} queries and {len(responses)} responses", "as many of both")
             return
@@ -203,7 +203,7 @@ class _Responses:
             self._say(f"have {some} a score; the order of the hits counts", query)
             known = [0.0 - rank for rank in range(len(ids))]
         elif ordered and any(later > earlier for earlier, later in pairwise(known)):
-            self._say("have hits in another order than that of the scores; the order of the hits counts", query)
+            self._say("have hits that are not in the order of the scores; the order of the hits counts", query)
             known = [0.0 - rank for rank in range(len(ids))]
         self._blocks.append(Block(query, list(ids), known, place))
 
@@ -235,7 +235,7 @@ class _Responses:
 
 class _Elasticsearch(_Responses):
     engine, document, score = "Elasticsearch", "_id", "_score"
-    expected = '{query: response}, {"responses": [...]}, or hits with a query each'
+    expected = '{query: response}, {"responses": [...]}, or hits that each have a query'
 
     def _is_hit(self, fields: _Object) -> bool:
         return "_id" in fields and not isinstance(fields["_id"], tuple)

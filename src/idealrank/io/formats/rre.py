@@ -70,7 +70,7 @@ class _Ratings:
         if self._blank:
             self._notes.inform(f"{self._path}: {self._blank:,} documents have no gain: unjudged")
         if self._again:
-            self._notes.inform(f"{self._path}: {self._again:,} queries stand there again with the same documents; each counts once")
+            self._notes.inform(f"{self._path}: {self._again:,} queries are repeated with the same documents; each counts once")
         blocks = [Block(query, list(grades), list(grades.values()), self._place(query)) for query, grades in self._grades.items()]
         return Blocks(blocks)
 
@@ -92,7 +92,7 @@ class _Ratings:
         placeholders = fields.get("placeholders")
         named = dict(placeholders) if isinstance(placeholders, tuple) else {}
         if self._placeholder not in named:
-            hint = 'name its placeholder with "query_placeholder" at the top of the file'
+            hint = 'set "query_placeholder" at the top of the file'
             self._bad(place, f"placeholders {', '.join(map(repr, named)) or 'none'}", f"{self._placeholder!r}, the text of the query", hint)
             return
         query = check_id(named[self._placeholder])

@@ -41,7 +41,7 @@ def read_trec_qrels(sources: Sequence[Source], duplicates: QrelsDuplicates, note
         raise translate(error, paths, "qrels") from None
     hidden = table.counters["comments_like_data"]
     if hidden:
-        notes.warn(f"{', '.join(paths)}: {hidden} comment lines would be judgments without their '#'; they are left out as comments")
+        notes.warn(f"{', '.join(paths)}: {hidden} comment lines would be judgments without '#'; they are ignored")
     return Qrels.from_table(table, name=paths[0], paths=paths)
 
 

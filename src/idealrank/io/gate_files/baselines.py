@@ -213,8 +213,8 @@ def _lines(run: Run, record: BaselineRecord, convention: Convention) -> Iterator
 def _field(name: bytes, kind: str, run: str) -> bytes:
     if name != name.strip() or any(byte < 0x20 for byte in name) or (kind == "query" and name.startswith(b"#")):
         raise InputError(
-            f"run {run!r}: {kind} {decode_id(name)!r}: found an id that no line of a run can hold, expected one without tabs and line "
-            "feeds, without blanks around it, and no query that begins with '#'; rename it before a baseline is made of the run"
+            f"run {run!r}: {kind} {decode_id(name)!r}: found an id that a line of a run cannot hold, expected an id without tabs, line "
+            "feeds and surrounding blanks, and no query that begins with '#'; rename it before you create a baseline from the run"
         )
     return name
 
@@ -255,15 +255,15 @@ def _record(source: Source) -> BaselineRecord | None:
     try:
         said: Any = json.loads(line)
     except (ValueError, RecursionError):
-        raise FileFormatError(source.path, 1, "a damaged first line of a baseline", expected, "make the baseline anew") from None
+        raise FileFormatError(source.path, 1, "a damaged first line of a baseline", expected, "create the baseline again") from None
     schema = said.get("schema") if isinstance(said, dict) else None
     if isinstance(schema, int) and schema > SCHEMA:
-        hint = "update idealrank, or make the baseline anew with this version"
+        hint = "update idealrank, or create the baseline again with this version"
         raise FileFormatError(source.path, 1, f"a baseline of schema {schema}", f"{SCHEMA} or less", hint)
     try:
         return _checked({"content": said.get("content")} | {name: said[name] for name in _ALWAYS})
     except (KeyError, TypeError, ValueError):
-        raise FileFormatError(source.path, 1, "a first line of a baseline that lacks a part", expected, "make the baseline anew") from None
+        raise FileFormatError(source.path, 1, "an incomplete first line of a baseline", expected, "create the baseline again") from None
 
 
 def _checked(said: dict[str, Any]) -> BaselineRecord:
@@ -305,7 +305,7 @@ def read_baseline(path: str, name: str, notes: Notes) -> tuple[Run, BaselineReco
     (source,) = open_sources(path, notes)
     record = _record(source)
     if record is None:
-        raise FileFormatError(path, 1, "no first line of a baseline", "'# idealrank baseline ...'", "make one with --update-baseline")
+        raise FileFormatError(path, 1, "another first line", "'# idealrank baseline ...'", "create one with --update-baseline")
     return read_trec_run([source], name), record
 
 
@@ -336,18 +336,18 @@ def refuse_shallow(path: str, record: BaselineRecord, measures: Sequence[Measure
     ...     refuse_shallow("best.run", record_of(one, ["RR@1"]), ir.evaluate({"q": {"x": 1}}, {"q": ["x"]}, "RR").measures, one.convention)
     ... except InputError as error:
     ...     print(str(error).partition(";")[0])
-    best.run: found lists cut after rank 1, expected whole ones, which RR under convention standard looks at
+    best.run: found lists cut after rank 1, expected whole lists, which RR uses under convention standard
     """
     if record.depth is None:
         return
     for measure in measures:
         needed = depth_of([measure], convention)
         if needed is None or needed > record.depth:
-            what = "whole ones" if needed is None else f"{needed} ranks"
+            what = "whole lists" if needed is None else f"{needed} ranks"
             raise InputError(
-                f"{path}: found lists cut after rank {record.depth}, expected {what}, which {measure} under convention {convention.name} "
-                f"looks at; ask for other measures, or delete the file and make it anew, with all measures and --update-baseline, from a "
-                f"run that you trust (it was {record.name})"
+                f"{path}: found lists cut after rank {record.depth}, expected {what}, which {measure} uses under convention "
+                f"{convention.name}; use other measures, or delete the file and create it again, with all measures and "
+                f"--update-baseline, from a run that you trust (it was {record.name})"
             )
 
 
@@ -370,15 +370,15 @@ def changes_since(path: str, record: BaselineRecord, evaluation: Evaluation, jud
     >>> import idealrank as ir
     >>> then, now = (ir.evaluate({"q": {"x": grade}}, {"q": ["x"]}, "RR@1") for grade in (0, 1))
     >>> changes_since("best.run", record_of(then, ["RR@1"]), now, [])
-    ['best.run was judged otherwise when it was made: RR@1 is 1.0000 and was 0.0000']
+    ['best.run had other judgments when it was created: RR@1 is 1.0000 and was 0.0000']
     """
     if evaluation.convention.fingerprint != record.fingerprint:
-        return [f"{path} was made under convention {record.convention}; here it is scored under {evaluation.convention.name}"]
+        return [f"{path} was created under convention {record.convention}; this gate evaluates it under {evaluation.convention.name}"]
     now = evaluation.mean()
     means = [(text, now[text], math.nan if then is None else then) for text, then in record.means.items() if text in now]
     moved = [f"{text} is {mean:.4f} and was {then:.4f}" for text, mean, then in means if _differ(mean, then)]
     if moved:
-        return [f"{path} was judged otherwise when it was made: {', '.join(moved)}"]
+        return [f"{path} had other judgments when it was created: {', '.join(moved)}"]
     hashes = _hashes(judgments)
     content = evaluation.provenance.judgments
     if content is not None and record.content is not None:
@@ -386,7 +386,7 @@ def changes_since(path: str, record: BaselineRecord, evaluation: Evaluation, jud
     else:
         other = "other files of judgments" if hashes and record.judgments and hashes != record.judgments else ""
     if other:
-        return [f"{path} was made with {other}, by which its means are the same"]
+        return [f"{path} was created with {other}, which give the same means"]
     return []
 
 

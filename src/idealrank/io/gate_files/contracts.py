@@ -60,9 +60,7 @@ def read_contracts(path: AnyPath, notes: Notes) -> tuple[Contract, ...]:
             raise FileFormatError(source.path, number, f"the contract of {found[key].place} a second time", "each once")
         found[key] = contract
     if not found:
-        raise FileFormatError(
-            source.path, 0, "no contract", "a line for each below the header", "leave --contracts out where there are none"
-        )
+        raise FileFormatError(source.path, 0, "no contract", "one line per contract below the header", "omit --contracts if there are none")
     return tuple(found.values())
 
 
@@ -74,12 +72,14 @@ def _rows(source: Source) -> Iterator[tuple[int, list[str]]]:
             if any(cell.strip() for cell in row):
                 yield reader.line_num, row
     except csv.Error as error:
-        raise FileFormatError(source.path, reader.line_num, f"a line that is no CSV ({error})", "query[,measure][,at_least]") from None
+        raise FileFormatError(source.path, reader.line_num, f"a line that is not CSV ({error})", "query[,measure][,at_least]") from None
 
 
 def _contract(path: str, number: int, names: list[str], row: list[str]) -> Contract:
     if len(row) != len(names):
-        raise FileFormatError(path, number, f"{len(row)} fields", f"{len(names)}: {','.join(names)}", "quote a measure that holds commas")
+        raise FileFormatError(
+            path, number, f"{len(row)} fields", f"{len(names)}: {','.join(names)}", "quote a measure that contains commas"
+        )
     cells = dict(zip(names, (cell.strip() for cell in row), strict=True))
     if not cells["query"]:
         raise FileFormatError(path, number, "no query", "the id of one")
@@ -97,9 +97,9 @@ def _measure(path: str, number: int, text: str) -> str | None:
     try:
         measure = parse_measure(text)
     except OptionError as error:
-        raise FileFormatError(path, number, f"a measure that is none ({error})", "one such as nDCG@10, or an empty field") from None
+        raise FileFormatError(path, number, f"no valid measure ({error})", "one such as nDCG@10, or an empty field") from None
     if not measure.direction or measure.aggregate == "text":
-        raise FileFormatError(path, number, f"{measure}, of which more is neither better nor worse", "a measure of quality such as nDCG@10")
+        raise FileFormatError(path, number, f"{measure}, for which neither more nor less is better", "a measure of quality such as nDCG@10")
     return str(measure)
 
 

@@ -131,7 +131,7 @@ def _table(path: Path) -> dict[str, Any] | None:
     try:
         found: Any = tomllib.loads(path.read_text(encoding="utf-8"))
     except (ValueError, RecursionError) as error:
-        raise InputError(f"{path}: found a file that is no TOML ({error}), expected one, for it may hold [{TABLE}]") from None
+        raise InputError(f"{path}: found a file that is not TOML ({error}), expected TOML, since the file may contain [{TABLE}]") from None
     except OSError as error:
         raise InputError(f"{path}: cannot be read: {error.strerror or error}") from None
     for name in TABLE.split("."):

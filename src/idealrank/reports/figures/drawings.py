@@ -65,9 +65,9 @@ def check_room(what: str) -> None:
     tried = [sys.executable, "-P", "-c", "import vl_convert; vl_convert.javascript_bundle()"]
     if subprocess.run(tried, check=False, stdin=subprocess.DEVNULL, capture_output=True).returncode:  # noqa: S603  (no shell)
         raise InputError(
-            f"{what}: the address space of this process is limited to {limit / 2**30:,.1f} GiB (ulimit -v), found that the drawing library "
-            "cannot start; expected no such limit, since it reserves far more addresses than it has memory. Limit the memory by another "
-            "way (a control group, as with systemd-run -p MemoryMax=4G), or leave pictures and pages out"
+            f"{what}: found an address space limited to {limit / 2**30:,.1f} GiB (ulimit -v), in which the drawing library cannot start; "
+            "expected no limit, since the library reserves far more addresses than memory. Limit the memory with a control group "
+            "(systemd-run -p MemoryMax=4G), or omit figures and pages"
         )
 
 

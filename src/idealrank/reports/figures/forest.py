@@ -67,7 +67,7 @@ def slices_template(level: float) -> Spec:
     Examples
     --------
     >>> slices_template(0.95)["encoding"]["x"]["title"]
-    ['@shortb less @shorta', '@measure, 95 % interval']
+    ['@shortb minus @shorta', '@measure, 95 % interval']
     """
     y = {"field": "slice", "type": "nominal", "sort": None, "title": None, "axis": names_axis(150)}
     tip: list[Spec] = [
@@ -78,7 +78,7 @@ def slices_template(level: float) -> Spec:
     ]
     return {
         "$schema": SCHEMA_URL,
-        "description": "Differences in @measure, @b less @a, on slices of the queries. @said",
+        "description": "Differences in @measure, @b minus @a, on slices of the queries. @said",
         "usermeta": {"height": {"step": 24}},
         "data": {"name": "rows"},
         "encoding": {"x": _differences(f"@measure, {100 * level:g} % interval"), "y": y},
@@ -93,7 +93,7 @@ def _differences(about: str) -> Spec:
     return {
         "field": "difference",
         "type": "quantitative",
-        "title": ["@shortb less @shorta", about],
+        "title": ["@shortb minus @shorta", about],
         "scale": {"zero": True, "nice": True},
         "axis": axis,
     }

@@ -156,7 +156,7 @@ def _subtitle(comparison: Comparison, top: Sequence[str]) -> list[str]:
     more = f" and {len(top) - _SOME:,} more" if len(top) > _SOME else ""
     correction = correction_word(comparison.method.correction)
     return [
-        f"Runs in the order of their means; a dot marks pairs that cannot be told apart (p above {1 - level:g}",
+        f"Runs in the order of their means; a dot marks pairs without a significant difference (p above {1 - level:g}",
         f"after correction for {tests:,} tests, {correction}).",
         f"Top group: {', '.join(found)}{more}.",
     ]

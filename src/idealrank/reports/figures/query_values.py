@@ -109,7 +109,7 @@ def distribution_template(*, runs: int) -> Spec:
     counted = COUNTED if runs > 1 else "@n queries."
     return {
         "$schema": SCHEMA_URL,
-        "description": f"How many queries reach each value of @measure; half of them reach @half. {counted}",
+        "description": f"Number of queries that reach each value of @measure; half of them reach @half. {counted}",
         "usermeta": {"height": 210},
         "data": {"name": "rows"},
         "encoding": {
@@ -385,7 +385,7 @@ def winloss_template() -> Spec:
         "encoding": {
             "x": {"field": "first", "type": "quantitative", "scale": scale, "axis": None}, "x2": {"field": "last"},
             "y": {
-                "field": "difference", "type": "quantitative", "title": "@shortb less @shorta, @measure",
+                "field": "difference", "type": "quantitative", "title": "@shortb minus @shorta, @measure",
                 "scale": {"domain": "@spread", "nice": False}, "axis": {"tickCount": 5, "titleLimit": {"expr": "width"}, **SIGNED},
             },
             "y2": {"datum": 0}, "fill": by_side(), "tooltip": tip,
@@ -396,7 +396,7 @@ def winloss_template() -> Spec:
     only: Spec = {"data": {"values": [{}]}}
     return {
         "$schema": SCHEMA_URL,
-        "description": "Differences in @measure, @b less @a, one bar per query, the highest first. Mean difference @meantext. " + COUNTED,
+        "description": "Differences in @measure, @b minus @a, one bar per query, the highest first. Mean difference @meantext. " + COUNTED,
         "usermeta": {"height": 190},
         "data": {"name": "rows"},
         "layer": [

@@ -188,7 +188,7 @@ def _note(choice: Choice) -> Spec:
         f"Queries needed: to detect {whose}, as large as observed, with 80 % power."
     )
     if not all(setting.considered for setting in choice.settings):
-        text += " Grey: cutoffs at which more than a tenth of the documents shown were never judged."
+        text += " Grey: cutoffs at which more than a tenth of the returned documents are unjudged."
     width = _width(choice)
     lines = textwrap.wrap(text, max(width // 5, 60))
     mark = {"type": "text", "align": "left", "baseline": "top", "x": 0, "y": 0, "text": lines, "color": _GREY, "fontSize": 10.5}

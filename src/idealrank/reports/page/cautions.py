@@ -74,7 +74,7 @@ def robust_sentence(found: Robustness, comparison: Comparison | None = None) -> 
     said = f"The verdict on {one_line(found.run_b)} against {one_line(found.run_a)} ({word(found.asked)}{alone})"
     total, turning = len(found.changing), [one.change for one in found.changing if one.verdict_turns]
     if not total:
-        return f"{said} rests on no switch: no variant of measure and convention that was tried changes the numbers."
+        return f"{said} depends on no switch: no tested variant of measure and convention changes the numbers."
     if turning:
         holds = "no" if len(turning) == total else f"{total - len(turning):,} of {total:,}"
         return f"{said} holds under {holds} variants of measure and convention; it changes with {listed(turning)}."
@@ -83,7 +83,7 @@ def robust_sentence(found: Robustness, comparison: Comparison | None = None) -> 
         if total > 1
         else "the one variant of measure and convention that changes"
     )
-    both = f"; two changes at once turn it: {listed([one.change for one in found.pairs], most=3)}" if found.pairs else ""
+    both = f"; two changes together alter it: {listed([one.change for one in found.pairs], most=3)}" if found.pairs else ""
     return f"{said} holds under {every} the numbers{both}."
 
 
@@ -96,7 +96,7 @@ def _missing(named: Sequence[tuple[str, Evaluation]]) -> Iterator[str]:
     fate = {"zero": "count as 0", "left-out": "are left out"}.get(named[0][1].convention.alignment.missing, "are an error")
     if some:
         name, worst = max(some.items(), key=lambda one: one[1].missing)
-        others = f" ({counted(len(some) - 1, 'other run')}: no more)" if len(some) > 1 else ""
+        others = f" ({counted(len(some) - 1, 'other run')}: at most as many)" if len(some) > 1 else ""
         yield (
             f"{name} does not answer {worst.missing:,} of {counted(worst.queries_in_qrels, 'judged query', 'judged queries')}{others}; "
             f"they {fate}: find the reason before you compare."
@@ -124,7 +124,7 @@ def _unjudged(named: Sequence[tuple[str, Evaluation]]) -> Iterator[str]:
     policy = named[0][1].convention.alignment.unjudged
     fate = {"not-relevant": "they count as not relevant", "skipped": "they are skipped"}.get(policy, "")
     apart = max(shares) - min(shares) >= _UNJUDGED_APART
-    advice = "the run with more of them may be better than it looks" if apart and policy == "not-relevant" else "the values may change"
+    advice = "the run with more of them may be better than its value" if apart and policy == "not-relevant" else "the values may change"
     yield (
         f"Unjudged: {', '.join(some)} {where}{'; ' + fate if fate else ''}: {advice}; judge the unjudged documents of the largest "
         "differences first."
@@ -149,8 +149,8 @@ def _near_ties(comparison: Comparison) -> Iterator[str]:
     near = [(pair, row) for pair, row in rows if row.verdict == "undecided" and not is_identical(row)]
     if len(near) > _NEAR:
         yield (
-            f"{len(near):,} of {counted(len(rows), 'pair')} cannot be told apart by {near[0][1].measure}: do not order such runs by "
-            "their means."
+            f"{len(near):,} of {counted(len(rows), 'pair')} do not differ significantly by {near[0][1].measure}: do not order such "
+            "runs by their means."
         )
     else:
         yield from (_near_tie(pair, row, Shown.of(comparison)) for pair, row in near)
@@ -160,7 +160,7 @@ def _near_ties(comparison: Comparison) -> Iterator[str]:
             differing = row.n - row.ties
             yield (
                 f"{one_line(pair.a)} and {one_line(pair.b)} have the same {row.measure} on {row.ties:,} of {row.n:,} queries: the result "
-                f"rests on the other {differing:,}; read those."
+                f"depends on the other {differing:,}; read them."
             )
 
 
@@ -172,7 +172,7 @@ def _near_tie(pair: Pair, row: Difference, shown: Shown) -> str:
             f"difference that these queries detect with 80 % power: undecided does not mean equal; {_more(row)}."
         )
     difference = shown.signed(row.difference)
-    return f"The difference of {runs}, {difference}, is within chance (p {shown.p(row.p_corrected)}): undecided; {_more(row)}."
+    return f"The difference of {runs}, {difference}, is not significant (p {shown.p(row.p_corrected)}): undecided; {_more(row)}."
 
 
 def _more(row: Difference) -> str:
@@ -197,7 +197,7 @@ def _tied(named: Sequence[tuple[str, Evaluation]]) -> Iterator[str]:
     if ties == "expected" or not tied:
         return
     name, worst = max(tied.items(), key=lambda one: one[1].tied_documents)
-    others = f" ({counted(len(tied) - 1, 'other run')}: no more)" if len(tied) > 1 else ""
+    others = f" ({counted(len(tied) - 1, 'other run')}: at most as many)" if len(tied) > 1 else ""
     yield (
         f"{name} gives equal scores to {worst.tied_documents:,} documents on {worst.tied_queries:,} of {worst.scored:,} queries{others}; "
         f"the convention decides their order (ties={ties}): check the result with ties=expected."

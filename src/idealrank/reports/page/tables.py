@@ -288,7 +288,7 @@ def robust_grid(found: Robustness) -> Table:
         *(column.of(_line) for column in difference_columns("page: robust", _PLAIN, found.method.level)),
         Column("turns", cell=lambda one: "the verdict" if one.verdict_turns else "the sign" if one.sign_turns else "-"),
     ]
-    title = f"{one_line(found.run_b)} against {one_line(found.run_a)}, computed otherwise"
+    title = f"{one_line(found.run_b)} against {one_line(found.run_a)}, by variant"
     return Table.of(columns, (one for one in kept if one.row is not None), title=title)
 
 

@@ -88,7 +88,7 @@ def headline(subject: Subject) -> str:
 
 
 def _of_many(comparison: Comparison, measure: str) -> str:
-    """The headline of several runs; of more than a few that cannot be told apart their number, since tables name them."""
+    """The headline of several runs. If more than a few do not differ significantly, only their number: tables name them."""
     if comparison.method.baseline is not None:
         return of_many(comparison, measure)
     groups = comparison.groups(measure)
@@ -96,7 +96,7 @@ def _of_many(comparison: Comparison, measure: str) -> str:
     if len(others) <= _NAMED or len(groups.top) == len(comparison.names):
         return of_many(comparison, measure)
     runs = f"{len(comparison.names):,} runs"
-    return f"By {measure}, {one_line(best)} has the best mean of {runs}; {len(others):,} others cannot be told apart from it."
+    return f"By {measure}, {one_line(best)} has the best mean of {runs}; {len(others):,} others do not differ significantly from it."
 
 
 def sentences(subject: Subject) -> list[str]:
@@ -152,7 +152,7 @@ def _of_leading(comparison: Comparison) -> list[str]:
     verdict = verdict_text(pair, first, comparison.method)
     verdict = f"t{verdict[1:]}" if verdict.startswith("These ") else verdict  # else it begins with a name
     numbers = numbers_text(first, comparison.method, Shown.of(comparison))
-    return [f"Best run against {against}: {verdict}: {numbers}.", "Everything below is about this pair, until you choose another."]
+    return [f"Best run against {against}: {verdict}: {numbers}.", "The page shows this pair until you choose another."]
 
 
 def _opened(reason: str) -> str:
@@ -201,11 +201,11 @@ def method(subject: Subject) -> list[str]:
     phrases = [f"the gate: {gate_method(subject.gated)}"] if subject.gated is not None else []
     if subject.comparison is not None:
         phrases += [f"differences: {method_text(subject.comparison)}"]
-        phrases += ["better / equal / worse: queries on which the second run is that"]
+        phrases += ["better / equal / worse: number of queries on which the second run is better, equal or worse"]
         phrases += ["effect d_z: the difference over its standard deviation"]
         phrases += ["detectable with 80 % power: the smallest true difference that these queries detect with 80 % power"]
         if subject.robustness is None:
-            phrases += ["other conventions: not tried for this page; idealrank robust says under which of them the verdict holds"]
+            phrases += ["other conventions: not tested for this page; idealrank robust tests them"]
     return [*phrases, "intervals of means: Student's, over queries like these"]
 
 
@@ -258,14 +258,17 @@ class Term:
 
 _RBO = Term(
     name="RBO",
-    text="Rank-biased overlap: how alike two rankings are, from 0 (nothing in common) to 1 (the same order), where the top counts most.",
+    text="Rank-biased overlap: similarity of two rankings, from 0 (no common document) to 1 (the same order); the top counts most.",
 )
 _D_Z = Term(
     name="d_z",
     text="Effect size: the mean difference divided by the standard deviation of the differences of single queries.",
 )
 
-_TIPS = Term(name="tips at", text=f"Share of the unjudged documents of the run behind that would undo the significance; {BOTH_RUNS}.")
+_TIPS = Term(
+    name="tips at",
+    text=f"Relevant share of the unjudged documents of the run behind at which the difference is no longer significant; {BOTH_RUNS}.",
+)
 
 
 def terms(subject: Subject) -> list[Term]:

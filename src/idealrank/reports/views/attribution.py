@@ -42,7 +42,7 @@ def attribution_report(found: Attribution, *, queries: int = 5, documents: int =
     moved down           1        1     -0.5000  100 %
     <BLANKLINE>
     query q: 1.0000 -> 0.5000 (-0.5000)
-      documents without a judgment: 0 -> 1
+      unjudged documents: 0 -> 1
       document  grade  rank    adds              difference
       a         1      1 -> 2  1.0000 -> 0.5000     -0.5000
     <BLANKLINE>
@@ -102,7 +102,7 @@ def _query(found: Attribution, query: QueryChange, documents: int) -> list[str]:
         if not answered:
             lines.append(f"  {name} returned nothing")
     if query.unjudged_a != query.unjudged_b:
-        lines.append(f"  documents without a judgment: {query.unjudged_a:,} -> {query.unjudged_b:,}")
+        lines.append(f"  unjudged documents: {query.unjudged_a:,} -> {query.unjudged_b:,}")
     changed = [document for document in found.documents(query.query) if document.difference]
     if changed:
         rows = [["document", "grade", "rank", "adds", "difference"], *(_document(one) for one in _extremes(changed, documents))]

@@ -13,7 +13,7 @@ _UNANSWERED = 6  # runs named in a sentence
 JUDGED: Mapping[str, list[str]] = {
     "same": [],
     "different": ["the runs have different judgments, as asked"],
-    "unknown": ["whether the runs have the same judgments is not known"],
+    "unknown": ["it is unknown whether the runs have the same judgments"],
 }
 # Presets whose other measures are shown to be those of the tool, too; every other preset is made from a tool's NDCG.
 _OF_MORE_THAN_NDCG = ("standard", "trec_eval-9", "trec_eval-10", "trec_eval", "ir_measures")

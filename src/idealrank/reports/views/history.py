@@ -112,8 +112,8 @@ def _warnings(found: Iterable[Step]) -> list[str]:
     kinds = sorted({kind for step in found for kind in step.breaks})
     if not kinds:
         return []
-    bar = f"Where a bar stands, the {' or the '.join(kinds)} changed: values on its two sides answer different questions."
-    return filled([bar, "Their difference says nothing of the runs; `idealrank diff ID ID` shows the other changes."])
+    bar = f"A bar marks a change of the {' or the '.join(kinds)}: values on its two sides cannot be compared."
+    return filled([bar, "`idealrank diff ID ID` shows the other changes."])
 
 
 def since_report(run: str, trace: Trace) -> str:
@@ -130,11 +130,11 @@ def since_report(run: str, trace: Trace) -> str:
     --------
     >>> from idealrank.analysis.history import Rule, onset
     >>> print(since_report("bm25", Trace(onset=onset([], Rule(below=0.5)))))
-    bm25: no value, so nothing is known
+    bm25: no value, so the state is unknown
     """
     found, head, rule = trace.onset, printable(run) or "all runs", trace.onset.rule.text
     words = {
-        "unknown": "no value, so nothing is known",
+        "unknown": "no value, so the state is unknown",
         "fine": f"the newest value passes (a failure is {rule})",
         "never fine": f"every value fails (it is {rule}); evaluate an older commit to find where it began",
         "fails": f"fails (it is {rule})",
@@ -155,8 +155,8 @@ def _later(found: Onset) -> list[str]:
         return []
     before, after = found.later_fall
     floor = f"{(before.value + after.value) / 2:.3g}"
-    said = f"The largest fall came later, from {number(before.value)} ({before.id}) to {number(after.value)} ({after.id}):"
-    return filled([f"{said} with --below {floor} that one is looked for."])
+    said = f"The largest fall came later, from {number(before.value)} ({before.id}) to {number(after.value)} ({after.id})."
+    return filled([f"{said} To find it, use --below {floor}."])
 
 
 def _side(title: str, point: Point) -> list[str]:
@@ -167,10 +167,10 @@ def _doubts(trace: Trace) -> list[str]:
     lines = []
     if trace.onset.breaks and trace.onset.state == "fails":
         what = " and the ".join(trace.onset.breaks)
-        lines += filled([f"Between the two the {what} changed, too: evaluate the last good commit again, as the first bad one was."])
+        lines += filled([f"The {what} changed between the two, too: evaluate the last good commit again, like the first bad commit."])
     if trace.left_out:
-        many = f"{trace.left_out:,} evaluation{'s have' if trace.left_out != 1 else ' has'}"
-        lines += filled([f"In the order of commits; {many} no commit of this repository, or changed files beside it, and no place in it."])
+        many = f"{trace.left_out:,} evaluation{'s' if trace.left_out != 1 else ''}"
+        lines += filled([f"In the order of commits, without {many} that had uncommitted changes or no commit of this repository."])
     return lines
 
 

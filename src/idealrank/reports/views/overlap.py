@@ -20,10 +20,10 @@ _TIES = {
     "docid": "are ordered by document id, descending",
     "docid-ascending": "are ordered by document id, ascending",
     "input": "are in input order",
-    "expected": "are put in every order, and values are the mean over all",
+    "expected": "have every order, and values are the mean over all orders",
 }
 _TITLES = ["run_a", "run_b", "measure", "value", "queries", "in_both", "only_a", "only_b", "ties"]
-_NO_VALUE = "no value where fewer than two common documents can be put in order"
+_NO_VALUE = "no value if fewer than two common documents can be ordered"
 
 
 def overlap_parts(found: Overlap, *, per_query: bool = False) -> list[Part]:
@@ -307,7 +307,7 @@ def matrix_notes(found: OverlapMatrix) -> list[str]:
     lacking = [str(measure) for measure in found.measures if (found.values_with(measure) < found.common()).any()]
     notes += [f"{', '.join(lacking)}: {_NO_VALUE}"] if lacking else []
     turned = [str(measure) for measure in found.measures if not getattr(measure, "symmetric", True)]
-    notes += [f"{', '.join(turned)}: not symmetric; the run of the row is the first one"] if turned else []
+    notes += [f"{', '.join(turned)}: not symmetric; the run of the row is the first run"] if turned else []
     tied = [name for name in found.names if found.pair(name, name).tied.any()]
     ties = found.pair(found.names[0], found.names[0]).ties
     return notes + ([f"documents with tied scores {_TIES[ties]} (ties={ties}), in {', '.join(tied)}"] if tied else [])

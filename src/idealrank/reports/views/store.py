@@ -201,7 +201,7 @@ def changes_text(found: Mapping[str, Any], comparison: "Comparison | None" = Non
 
 def _inputs(found: Mapping[str, Any]) -> str:
     if not found["inputs"]:
-        return "Neither knows the files it was made of."
+        return "Neither evaluation names its input files."
     columns: list[Column[Mapping[str, Any]]] = [
         Column("inputs", cell=lambda one: one["name"]),
         Column("is", cell=lambda one: Cell(one["state"], tone="" if one["state"] == "same" else "worse")),
@@ -211,7 +211,7 @@ def _inputs(found: Mapping[str, Any]) -> str:
     judged = {
         "same": "The judgments are the same.",
         "changed": "The judgments changed.",
-        "unknown": "Whether the judgments changed is not known.",
+        "unknown": "It is unknown whether the judgments changed.",
     }
     return as_text(Table.of(columns, found["inputs"], notes=[judged[found["judgments"]]]), _WIDTH).rstrip("\n")
 

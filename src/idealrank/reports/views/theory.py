@@ -315,7 +315,7 @@ def distinguished_table(_measures: Sequence[str], found: Sequence[Distinguishabi
         yield "".join(f"{line}\n" for line in (*lines[:2], *(lines[2 + place] for place in shown), *own)) + "\n"
     yield "".join(f"{line}\n" for line in common)
     if len(shown) < sizes.size:
-        yield f"{sizes.size} list lengths from {sizes[0]:,} to {sizes[-1]:,} were looked at; --format csv has all of them.\n"
+        yield f"{sizes.size} list lengths from {sizes[0]:,} to {sizes[-1]:,} were simulated; --format csv has all of them.\n"
 
 
 def _landmarks(sizes: Sequence[int]) -> list[int]:

@@ -93,7 +93,7 @@ def _bar(height: float) -> str:
 
 
 def _legend(choice: Choice) -> str:
-    phrases = ["* not told apart from the best", "the taller the bar, the larger the number"]
+    phrases = ["* not significantly different from the best", "the taller the bar, the larger the number"]
     if not all(setting.considered for setting in choice.settings):
         phrases.append("( ) not considered, because too many of the documents shown there are unjudged")
     return "; ".join(phrases)
@@ -131,7 +131,7 @@ def _method(choice: Choice) -> str:
             f"{drawn}, seed {method.seed}",
             *error,
             "a tie in one of the two sets counts half",
-            f"told apart by {method.resamples:,} bootstrap samples of the queries, level {method.level:g} for all settings at once",
+            f"significance from {method.resamples:,} bootstrap samples of the queries, level {method.level:g} for all settings together",
             f"significance by {method.test}, at {1 - method.level:.2g}",
             f"queries needed by the t test of one pair at a time, power {method.power:g}",
         ]

@@ -399,18 +399,18 @@ COLUMNS = (
     Compared("unjudged b", _in("{b}", "judged") | _in("unjudged {b}", "page"), of_whole(lambda row, _: share_cell(row.unjudged_b))),
     Compared(
         "tips at", _in("tips at", "judged"), of_whole(partial(_tipping, share="significance")),
-        meaning="share of the unjudged documents of the run behind that, if relevant, undo the significance (paired t)",
+        meaning="relevant share of the unjudged documents of the run behind at which significance is lost (paired t)",
     ),
     Compared(
-        "turns at", _in("turns at", "judged"), of_whole(partial(_tipping, share="sign")), meaning="the share that turns the sign",
+        "turns at", _in("turns at", "judged"), of_whole(partial(_tipping, share="sign")), meaning="the share at which the sign changes",
     ),
     Compared(
         "likely behind", _in("likely behind", "judged"), of_whole(partial(_tipping, share="likely")),
-        meaning="the share relevant at most in the run behind, by judged documents at these ranks",
+        meaning="upper limit of the relevant share in the run behind, from judged documents at these ranks",
     ),
     Compared(
         "likely ahead", _in("likely ahead", "judged"), of_whole(partial(_tipping, share="likely_ahead")),
-        meaning="the share relevant at least in the run ahead, likewise",
+        meaning="lower limit of the relevant share in the run ahead, likewise",
     ),
     Compared(
         "judged", _in("difference on judged documents", "judged") | _in("on judged documents", "page: more"), of_whole(_judged),

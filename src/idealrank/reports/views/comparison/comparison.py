@@ -238,7 +238,7 @@ def family_phrases(comparison: Comparison) -> list[str]:
 def comparison_parts(
     comparison: Comparison, *, every_pair: bool = False, digits: int | None = None, letters: Letters = "better"
 ) -> list[Part]:
-    """The whole report: of two to five runs pair by pair, of more the groups that cannot be told apart.
+    """The whole report: two to five runs pair by pair, more runs by groups without a significant difference.
 
     Parameters
     ----------
@@ -403,8 +403,8 @@ def reach_sentences(pair: Pair, row: Difference) -> list[str]:
     said = [sentence(clause)] if clause else []
     if row.verdict == "judgments do not reach" and row.tipping is not None:
         behind = pair.a if row.tipping.side == "a" else pair.b
-        which = f"that only {behind} shows" if row.tipping.own_behind else "without a judgment"
-        said.append(f"Judge the documents {which}, the highest ranks first, and compare again.")
+        which = f" that only {behind} returns" if row.tipping.own_behind else ""
+        said.append(f"Judge the unjudged documents{which}, the highest ranks first, and compare again.")
     return said
 
 
@@ -443,9 +443,9 @@ def bounds_sentences(row: Difference) -> list[str]:
 
 def _equivalence_sentences(tipping: Tipping) -> list[str]:
     count = tipping.unjudged_a + tipping.unjudged_b + tipping.unjudged_both
-    documents = f"the {count:,} {'document' if count == 1 else 'documents'} within the cutoff without a judgment"
+    documents = f"the {count:,} unjudged {'document' if count == 1 else 'documents'} within the cutoff"
     return [
-        f"If as many of {documents} were relevant as is likely, this equivalence would no longer be shown.",
+        f"At the likely relevant share of {documents}, the runs would no longer be equivalent.",
         "Judge them, the highest ranks first, and compare again.",
     ]
 

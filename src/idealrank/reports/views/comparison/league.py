@@ -99,8 +99,8 @@ def _of_blocks(measure: str, order: Sequence[str], rows: Mapping[tuple[str, str]
     places = [f"{block[0] + 1:>3}" + (f"-{block[-1] + 1}" if len(block) > 1 else "") for block in blocks]
     names = [f"{place:<7} {clipped(order[block[0]], _NAME - 4)}" for place, block in zip(places, blocks, strict=True)]
     said = (
-        f"Each line and column is of {size} runs, neighbours in the order of their means; signs say how many of the pairs of a cell "
-        "differ: . none, 1 to 9 tenths of them, # all."
+        f"Each line and column stands for {size} runs with neighbouring means. Signs show the share of pairs of a cell that differ: "
+        ". none, 1 to 9 tenths, # all."
     )
     return [f"pairs by {measure}", *_framed(names, lines, len(blocks)), *filled([said])]
 
@@ -197,12 +197,12 @@ def letters_note(comparison: Comparison, letters: Letters) -> str:
     >>> import idealrank as ir
     >>> one = ir.evaluate({"q": {"x": 1}}, {"q": ["x"]}, "RR")
     >>> letters_note(ir.compare(one, one), "groups")
-    'runs that share a letter cannot be told apart: their corrected p is above 0.05'
+    'runs that share a letter do not differ significantly: their corrected p is above 0.05'
     """
     alpha = f"{1 - comparison.method.level:g}"
     if letters == "groups":
-        return f"runs that share a letter cannot be told apart: their corrected p is above {alpha}"
-    return f"letters beside a mean: runs that it is significantly better than (corrected p at most {alpha})"
+        return f"runs that share a letter do not differ significantly: their corrected p is above {alpha}"
+    return f"letters next to a mean: the significantly worse runs (corrected p at most {alpha})"
 
 
 MANY = 6  # runs; from here on a report begins with groups, and pairs are shown on request
@@ -238,7 +238,7 @@ class Ranked:
     letters : mapping of str to str
         As tables show them; empty where runs were compared with a baseline alone.
     about : {"groups", "better"}
-        Letters of groups that cannot be told apart, or letters of the runs that a run is better than.
+        Letters of groups without significant differences, or letters of the runs that a run is better than.
 
     Examples
     --------
@@ -350,7 +350,7 @@ def opening(comparison: Comparison, shown: Shown, digits: int | None = None, let
     digits : int or None
         Decimals of means, where they were asked for.
     letters : {"better", "groups"}
-        Beside a mean the runs that a run is significantly better than, or groups that cannot be told apart.
+        Letters next to a mean: the significantly worse runs, or groups without significant differences.
 
     Examples
     --------
@@ -369,7 +369,7 @@ def opening(comparison: Comparison, shown: Shown, digits: int | None = None, let
 
 
 def headline(comparison: Comparison, measure: str) -> str:
-    """The first sentence on several runs: which is the best, and which cannot be told apart from it; or how many beat the baseline.
+    """The first sentence on several runs: the best run, and the runs that do not differ from it; or how many beat the baseline.
 
     Examples
     --------
@@ -387,8 +387,8 @@ def headline(comparison: Comparison, measure: str) -> str:
         return f"By {groups.measure}, {best} is better than all {runs - 1:,} others."
     shown = ", ".join(others[:_SOME]) + (f" and {len(others) - _SOME:,} more" if len(others) > _SOME else "")
     if len(groups.top) == runs:
-        return f"By {groups.measure}, none of {runs:,} runs can be told apart from the best, {best}."
-    return f"By {groups.measure}, {best} has the best mean of {runs:,} runs, and cannot be told apart from {shown}."
+        return f"By {groups.measure}, none of {runs:,} runs differs significantly from the best, {best}."
+    return f"By {groups.measure}, {best} has the best mean of {runs:,} runs, and does not differ significantly from {shown}."
 
 
 def _against(comparison: Comparison, measure: str) -> str:

@@ -18,9 +18,9 @@ from idealrank.measures.parse import parse_measure
 from idealrank.measures.precision import Success
 
 BOTH_RUNS = (
-    "tips at leaves the other run's unjudged documents at 0, the verdict counts both runs' documents: it stands if the difference stays "
-    "significant, with its sign, with the run behind at likely behind and the run ahead at likely ahead, and with both at the higher "
-    "upper limit"
+    "for tips at, the other run's unjudged documents count as not relevant; the verdict uses both runs: it holds if the difference "
+    "stays significant, with its sign, with the run behind at likely behind and the run ahead at likely ahead, and with both runs at "
+    "the higher upper limit"
 )
 """The rule of the verdict in a phrase: why a difference may stand though its tipping point is low."""
 
@@ -46,7 +46,7 @@ class Phrases(NamedTuple):
     goes: str = "this difference would no longer be significant"
     stays: str = "this difference would stay significant"
     weak: str = "by the paired t test this difference is not significant"
-    turns: str = "turn its sign"
+    turns: str = "change its sign"
 
 
 SIGNIFICANT = Phrases()
@@ -76,22 +76,24 @@ def tipping_text(tipping: Tipping, a: str, b: str, answer: Phrases = SIGNIFICANT
     >>> common |= dict(rate_judged=0.38, rate_exclusive=None, n_judged=80, n_exclusive=0, likely=0.5)
     >>> common |= dict(likely_ahead=0.0, likely_both=0.5, reaches=False)
     >>> print(tipping_text(Tipping(**common, significance=0.12, sign=0.34), "old", "new"))  # doctest: +NORMALIZE_WHITESPACE
-    this difference would no longer be significant if 12 % of the 58 documents that only new shows without a judgment were relevant,
-    and turn its sign if 34 % were; among judged documents at these ranks 38 % are relevant; 12 % is far below that, so unjudged
-    documents may well explain it
+    this difference would no longer be significant if 12 % of the 58 unjudged documents that only new returns were relevant,
+    and would change its sign if 34 % were; of the judged documents at these ranks, 38 % are relevant; 12 % is far below that, so
+    unjudged documents may explain the difference
     """
     own = {"a": (a, tipping.unjudged_a), "b": (b, tipping.unjudged_b), None: ("", 0)}
     name, count = own[tipping.side]
     if not count:
         if tipping.reaches or not tipping.unjudged_both or not tipping.significance_both:
             return ""
-        shown = f"{tipping.unjudged_both:,} {'document' if tipping.unjudged_both == 1 else 'documents'}"
-        return f"{answer.goes} if {share(tipping.significance_both)} of the {shown} that both show without a judgment were relevant"
-    documents = f"the {count:,} {'document' if count == 1 else 'documents'} that only {name} shows without a judgment"
+        shown = f"{tipping.unjudged_both:,} unjudged {'document' if tipping.unjudged_both == 1 else 'documents'}"
+        return f"{answer.goes} if {share(tipping.significance_both)} of the {shown} that both return were relevant"
+    documents = f"the {count:,} unjudged {'document' if count == 1 else 'documents'} that only {name} returns"
     other = b if tipping.side == "a" else a
     stands = tipping.reaches and tipping.significance is not None and 0 < tipping.significance <= tipping.likely
     ahead = (
-        f"; at least {share(tipping.likely_ahead)} of those that only {other} shows are likely to be, too, so it stands" if stands else ""
+        f"; at least {share(tipping.likely_ahead)} of the documents that only {other} returns are likely relevant, so the verdict holds"
+        if stands
+        else ""
     )
     return f"{_share_text(tipping, documents, answer)}; {_rate_text(tipping, name)}{ahead}{_conclusion(tipping)}"
 
@@ -108,19 +110,19 @@ def _share_text(tipping: Tipping, documents: str, answer: Phrases) -> str:
     if not answer.turns:
         return said
     if tipping.sign is None:
-        return f"{said}, but not {answer.turns} even if all were"
-    return f"{said}, and {answer.turns} if {share(tipping.sign)} were"
+        return f"{said}, but would not {answer.turns} even if all were"
+    return f"{said}, and would {answer.turns} if {share(tipping.sign)} were"
 
 
 def _rate_text(tipping: Tipping, name: str) -> str:
     """Describe the shares to compare with."""
     if tipping.rate_judged is None:
         return "no document at these ranks is judged"
-    said = f"among judged documents at these ranks {share(tipping.rate_judged)} are relevant"
+    said = f"of the judged documents at these ranks, {share(tipping.rate_judged)} are relevant"
     if tipping.rate_exclusive is not None:
-        said += f", among those that only {name} shows {share(tipping.rate_exclusive)}"
+        said += f" ({share(tipping.rate_exclusive)} of the documents that only {name} returns)"
     if not tipping.reaches and max(tipping.rate_judged, tipping.rate_exclusive or 0.0) < (tipping.significance or 0.0) <= tipping.likely:
-        said += f", and from so few up to {share(tipping.likely)} is taken to be likely"
+        said += f"; with so few judged documents, up to {share(tipping.likely)} is likely"
     return said
 
 
@@ -129,13 +131,13 @@ def _conclusion(tipping: Tipping) -> str:
     if tipping.reaches or tipping.significance == 0:  # what is not significant needs no explanation
         return ""
     if tipping.significance is None or tipping.significance > tipping.likely:
-        return "; but where documents of both runs are as likely to be relevant, unjudged documents may well explain it"
+        return "; but if unjudged documents of both runs are equally likely to be relevant, they may explain the difference"
     rates = [rate for rate in (tipping.rate_judged, tipping.rate_exclusive) if rate is not None]
     least = min(rates, default=0.0)
     if tipping.significance < least:
         far = "far " if tipping.significance <= least / 2 else ""
-        return f"; {share(tipping.significance)} is {far}below that, so unjudged documents may well explain it"
-    return ", so unjudged documents may well explain it"
+        return f"; {share(tipping.significance)} is {far}below that, so unjudged documents may explain the difference"
+    return ", so unjudged documents may explain the difference"
 
 
 def unknown_text(reason: str | None) -> str:
@@ -144,13 +146,13 @@ def unknown_text(reason: str | None) -> str:
     Examples
     --------
     >>> unknown_text("LastRel falls as documents become relevant")
-    'how far the judgments reach is not known: LastRel falls as documents become relevant'
-    >>> unknown_text("how far the judgments reach was not looked at")
-    'how far the judgments reach was not looked at'
+    'how far the judgments reach is unknown: LastRel falls as documents become relevant'
+    >>> unknown_text("how far the judgments reach was not computed")
+    'how far the judgments reach was not computed'
     """
     if not reason:
         return ""
-    return reason if reason.startswith("how far the judgments reach") else f"how far the judgments reach is not known: {reason}"
+    return reason if reason.startswith("how far the judgments reach") else f"how far the judgments reach is unknown: {reason}"
 
 
 def reach_text(tipping: Tipping | None, reason: str | None, a: str, b: str, answer: Phrases = SIGNIFICANT) -> str:
@@ -159,7 +161,7 @@ def reach_text(tipping: Tipping | None, reason: str | None, a: str, b: str, answ
     Examples
     --------
     >>> reach_text(None, "not asked", "old", "new")
-    'how far the judgments reach is not known: not asked'
+    'how far the judgments reach is unknown: not asked'
     """
     return unknown_text(reason) if tipping is None else tipping_text(tipping, a, b, answer)
 

@@ -152,7 +152,7 @@ def _why_closed(gated: Gated, check: Check, places: int) -> str:
 
 def _why_open(gated: Gated, places: int) -> str:
     if not gated.checks:
-        return f"there is no baseline yet that {gated.run} could be held against"
+        return f"there is no baseline yet to compare {gated.run} with"
     against, by = " or ".join(gated.baselines), _listed(dict.fromkeys(check.measure for check in gated.deciding))
     if doubtful := [check for check in gated.deciding if not check.carried]:
         return _answer(gated, doubtful[0], places)
@@ -197,11 +197,11 @@ def seen_text(gated: Gated, places: int) -> list[str]:
         return [_nothing_changed(gated)]
     by = f" by {check.measure}" if len(gated.checks) > 1 else ""
     if check.detectable == math.inf or check.bound == math.inf * check.direction:
-        passes = ": this gate would have let everything pass" if gated.passed else ""
+        passes = ": this gate passes every run" if gated.passed else ""
         queries = counted(check.wins + check.ties + check.losses, "query", "queries")
         return [f"{queries} cannot detect any {_drop(check)}{by}, however large{passes}."]
     if math.isinf(check.detectable) or math.isinf(check.bound):
-        return ["With so few queries a strict gate opens to no other run than the same one."]
+        return ["With so few queries, a strict gate passes only an identical run."]
     if check.detectable < 0:
         return [
             f"Even a run that is truly better by {number(-check.detectable, places)}{by} fails with 80 % probability: "
@@ -374,12 +374,12 @@ def _rule(gated: Gated, policy_file: str) -> MethodLines:
     rule = f"open where {gated.policy.asked}"
     phrases, tested = [rule], families(gated)
     if gated.checks:
-        drawn = f"{gated.n_resamples:,} draws, seed {gated.seed} made from the values" if gated.n_resamples else "all signs looked at"
+        drawn = f"{gated.n_resamples:,} draws, seed {gated.seed} derived from the values" if gated.n_resamples else "exact, over all signs"
         phrases += ["sign-flip permutation test of each difference, one-sided", drawn]
         phrases += tested
         end = "worse" if gated.policy.strict else "better"
         phrases += [
-            "1-sided p: of the test by which the gate decides; 2-sided p: of no difference, as in idealrank compare",
+            "1-sided p: the test of the gate; 2-sided p: the test of idealrank compare",
             f"bound: the end of the one-sided interval nearer to {end}",
             "+/=/-: queries on which the run is better, equal, worse",
             "detectable: the smallest true drop that this gate detects with 80 % power",

@@ -140,7 +140,7 @@ def _body(gated: Gated, places: int) -> Iterator[tuple[str, str]]:
         if not all(check.decides for check in ordered):
             yield f"\n<sub>{plain(COMPANION)}</sub>\n", ""
     if contracts:
-        yield "\nContracts that are broken:\n" + _table_head(("query", "measure", "demanded", "found", "of"), left=(0, 1, 4)), ""
+        yield "\nBroken contracts:\n" + _table_head(("query", "measure", "demanded", "found", "of"), left=(0, 1, 4)), ""
         for kept in contracts:
             yield _contract_row(kept), ""
     for check in ordered:

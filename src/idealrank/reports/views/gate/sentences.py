@@ -10,7 +10,7 @@ from idealrank.reports.table.text import clipped
 from idealrank.reports.views.comparison.phrases import Phrases, tipping_text, unknown_text
 from idealrank.reports.views.comparison.verdicts import is_identical
 
-COMPANION = "companion: does not close the gate; --also MEASURE lets it"
+COMPANION = "companion: cannot fail the gate without --also MEASURE"
 _NAME = 60
 _NAMED = 6
 _RULED_OUT = Phrases(
@@ -94,7 +94,7 @@ def one_sided(gated: Gated, said: Iterable[str]) -> list[str]:
     []
     """
     told = not gated.policy.strict and any(_DROP.goes in clause for clause in said)
-    return ["The gate tests one side, so the share at which the drop tips differs from that of compare."] if told else []
+    return ["The test of the gate is one-sided, so this share differs from the share in compare."] if told else []
 
 
 def hidden_drop(gated: Gated, shown: Callable[[str], str] = one_line) -> list[str]:
@@ -114,9 +114,9 @@ def hidden_drop(gated: Gated, shown: Callable[[str], str] = one_line) -> list[st
         if check.passed and before is not None and now is not None and round(before - now, 9) >= _FEWER:
             of, run = shown(check.baseline), shown(gated.run)
             return [
-                f"Caution: by {shown(check.measure)} {before:.1%} of the documents of {of} have no judgment, against {now:.1%} of {run}. "
-                f"They count as not relevant, so a drop may hide: judge the documents that only {of} shows, the highest ranks first, "
-                "and run the gate again."
+                f"Caution: by {shown(check.measure)} {before:.1%} of the documents of {of} are unjudged, and {now:.1%} of {run}. "
+                f"Unjudged documents count as not relevant, which may hide a drop. Judge the documents that only {of} returns, the "
+                "highest ranks first, and run the gate again."
             ]
     return []
 
@@ -195,11 +195,11 @@ def next_step(gated: Gated, shown: Callable[[str], str] = one_line) -> list[str]
             "Let people grade again what they and the judge grade differently; 'idealrank judge check' says where that is.",
         ]
     side = None if check.tipping is None or not check.tipping.own_behind else check.tipping.side
-    of = {"a": f"that only {shown(check.baseline)} shows", "b": f"that only {shown(gated.run)} shows", None: "without a judgment"}[side]
+    of = {"a": f" that only {shown(check.baseline)} returns", "b": f" that only {shown(gated.run)} returns", None: ""}[side]
     return [
         "The run neither passed nor failed (exit code 3 of the command).",
-        f"Judge the documents {of}, the highest ranks first, and run the gate again.",
-        "'idealrank why' names the queries that have them, 'idealrank explain' the documents of a query.",
+        f"Judge the unjudged documents{of}, the highest ranks first, and run the gate again.",
+        "'idealrank why' lists the queries with unjudged documents, 'idealrank explain' the documents of a query.",
     ]
 
 
@@ -235,12 +235,12 @@ def verdict(gated: Gated, shown: Callable[[str], str] = one_line) -> str:
     >>> qrels = {f"q{i}": {"x": 1} for i in range(8)}
     >>> good, bad = (ir.evaluate(qrels, {query: ranking for query in qrels}, "RR") for ranking in (["x", "y"], ["y", "x"]))
     >>> verdict(ir.gate(bad, good))
-    'The gate is closed: run must not take the place of run (2) (1 of 1 check failed)'
+    'The gate is closed: run must not replace run (2) (1 of 1 check failed)'
     """
-    place = f"take the place of {names(gated.baselines, shown)}" if gated.baselines else "become the first baseline"
+    place = f"replace {names(gated.baselines, shown)}" if gated.baselines else "become the first baseline"
     of_checks = f"of {counted(len(gated.deciding), 'check')}"
     if gated.outcome == UNREACHED:
-        return f"The judgments do not reach: whether {shown(gated.run)} may {place} cannot be said ({len(unreached(gated))} {of_checks})"
+        return f"The judgments do not reach: it is undecided whether {shown(gated.run)} may {place} ({len(unreached(gated))} {of_checks})"
     about = f"{shown(gated.run)} {'may' if gated.passed else 'must not'} {place}"
     if gated.passed:
         return f"The gate is open: {about}"
@@ -302,13 +302,13 @@ def could_see(gated: Gated, shown: Callable[[str], str] = one_line, places: int 
     'True drop detectable with 80 % power'
     """
     if not gated.checks:
-        return "No measure was held to a baseline."
+        return "No measure was compared with a baseline."
     places = gate_places(gated) if places is None else places
     against = " against {}" if len(gated.baselines) > 1 else ""
     first = gated.deciding[:_NAMED]
     phrases = [f"{shown(check.measure)}{against.format(shown(check.baseline))} {visible(check, places)}" for check in first]
     more = [f"and so on for {len(gated.deciding) - _NAMED} more"] if len(gated.deciding) > _NAMED else []
-    below = " Smaller ones pass more often." if any(math.isfinite(check.detectable) for check in gated.deciding) else ""
+    below = " Smaller drops pass more often." if any(math.isfinite(check.detectable) for check in gated.deciding) else ""
     return f"True drop detectable with 80 % power: {'; '.join([*phrases, *more])}.{below}"
 
 
@@ -377,21 +377,21 @@ def families(gated: Gated) -> list[str]:
     >>> qrels = {f"q{i}": {"x": 1} for i in range(8)}
     >>> good, bad = (ir.evaluate(qrels, {query: ["x"] for query in qrels}, ["RR", "AP", "P@1"]) for _ in range(2))
     >>> families(ir.gate(bad, good))
-    ['RR tested alone', '2 checks of companions corrected together (max-T)', 'companions do not close the gate']
+    ['RR tested alone', '2 checks of companions corrected together (max-T)', 'companions cannot fail the gate']
     """
     primary, companions = ([check for check in gated.checks if check.family == family] for family in (PRIMARY, COMPANIONS))
     phrases = [f"{one_line(primary[0].measure)} {_over(primary)}"] if primary else []
     if gated.policy.strict:
-        phrases = ["every check that decides has to pass by itself"] if len(gated.deciding) > 1 else []
+        phrases = ["every deciding check has to pass"] if len(gated.deciding) > 1 else []
     elif len(companions) == 1:
         phrases.append(f"{one_line(companions[0].measure)}, a companion, tested alone")
     elif companions:
         phrases.append(f"{len(companions):,} checks of companions corrected together (max-T)")
     deciding = list(dict.fromkeys(one_line(check.measure) for check in companions if check.decides))
     if companions and not deciding:
-        phrases.append("companions do not close the gate")
+        phrases.append("companions cannot fail the gate")
     elif deciding:
-        phrases.append(f"of companions {names(deciding)} may close the gate")
+        phrases.append(f"of the companions, {names(deciding)} may fail the gate")
     return phrases
 
 
