@@ -57,6 +57,8 @@ def folder(tmp_path: Path) -> Path:
          zip(rewards.tolist(), logged.tolist(), target.tolist(), other.tolist(), strict=True)],
     )  # fmt: skip
     (tmp_path / "never.csv").write_text("click,pscore,target\n1,0.5,0.5\n0,0,0.5\n", encoding="utf-8")
+    blanks = "session,query,document,rank,click\ns,red shoes,a,1,1\ns,red shoes,b,2,0\n"
+    (tmp_path / "blanks.csv").write_text(blanks, encoding="utf-8")
     (tmp_path / "text.csv").write_text("session,query,document,rank,click\ns,q,d,first,1\n", encoding="utf-8")
     return tmp_path
 
@@ -77,6 +79,8 @@ COMMANDS = {
     "propensity-wrong": "clicks propensity wrong.csv --resamples 20 --iterations 20 --seed 5",
     "grade": "clicks grade log.csv --cuts 0.2,0.4 --least 5",
     "grade-raw": "clicks grade log.csv --model raw --cuts 0.3 --least 50",
+    "grade-csv": "clicks grade blanks.csv --model cascade --least 1 --format csv",
+    "error-blank": "clicks grade blanks.csv --model cascade --least 1",
     "grade-sdbn": "clicks grade log.jsonl --model sdbn --cuts 0.3 --least 60",
     "estimate": "clicks estimate rewards.csv",
     "estimate-clipped": "clicks estimate rewards.csv --estimator clipped --clip 1.5 --resamples 50 --confidence 0.9",

@@ -11,7 +11,9 @@ from pathlib import Path
 import pytest
 
 from idealrank.cli import main
+from idealrank.cli.commands import clicks as click_commands
 from idealrank.cli.commands import judge as judge_commands
+from idealrank.cli.commands import online as online_commands
 from idealrank.cli.commands import store as store_commands
 from idealrank.cli.commands import theory as theory_commands
 
@@ -45,6 +47,11 @@ def files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     Path("bytes.qrels").write_bytes(bytes_id + b" 0 d" + BYTE + b" 1\nq2 0 d1 2\nq3 0 d1 2\n")
     Path("bytes.run").write_bytes(bytes_id + b" Q0 d" + BYTE + b" 1 1 t" + BYTE + b"\nq2 Q0 d1 1 1 t\nq3 Q0 d2 1 1 t\n")
     Path("broken\x1b[1m\n.run").write_bytes(b"q\x1b[1m" + BYTE + b" too few\n")
+    shown = [
+        {"session": f"s{n}{HOSTILE}", "query": queries[1], "document": documents[n % 3], "rank": 1 + n // 6, "click": n % 2}
+        for n in range(9)
+    ]
+    Path(LOG).write_text("".join(f"{json.dumps(row)}\n" for row in shown), encoding="utf-8")
     Path("texts\x1b[1m.csv").write_text("query,slice\nq1,\x1b[1m\n", encoding="utf-8")
     return tmp_path
 
@@ -55,6 +62,7 @@ def run_of(name: str) -> str:
 
 QRELS, A, B, C = "qrels\x1b[1m.json", run_of("a"), run_of("b"), run_of("c")
 MODEL = "model\x1b[1m.json"
+LOG = "log\x1b[1m.jsonl"
 BROKEN, MISSING = "broken\x1b[1m\n.run", f"none{TYPED}.run"
 QUERY = f"q3{HOSTILE}"
 
@@ -132,6 +140,21 @@ EVALUATED = {
         ["judge", "correct", QRELS, "--judge", f"m={BROKEN}", A],
         ["judge", "correct", MODEL, "--judge", f"m={QRELS}", A, "-m", "DCG", "--by", "documents"],
     ],
+    "clicks validate": [
+        ["clicks", "validate", LOG],
+        ["clicks", "validate", LOG, "--columns", f"rank={TYPED}"],
+        ["clicks", "validate", BROKEN],
+    ],
+    "clicks grade": [["clicks", "grade", LOG, "--least", "1"], ["clicks", "grade", LOG, "--cuts", TYPED], ["clicks", "grade", MISSING]],
+    "clicks propensity": [["clicks", "propensity", LOG, "--resamples", "2"], ["clicks", "propensity", MISSING]],
+    "clicks estimate": [["clicks", "estimate", LOG], ["clicks", "estimate", LOG, "--columns", f"reward={TYPED}"]],
+    "online interleave": [
+        ["online", "interleave", A, B],
+        ["online", "interleave", A, MISSING],
+        ["online", "interleave", "--outcomes", LOG],
+    ],
+    "online ab": [["online", "ab", LOG], ["online", "ab", LOG, "--columns", f"value=click,cohort=query,user={TYPED}"]],
+    "online plan": [["online", "plan", "--share", TYPED]],
     "theory limits": [["theory", "limits", QRELS, A, "--n", "1000"], ["theory", "limits", "--ybar", TYPED]],
     "theory distinguish": [
         ["theory", "distinguish", QRELS, A, B, "--query", QUERY, "--runs", "2", "--sizes", "10,100"],
@@ -203,7 +226,14 @@ def test_one_module_writes_to_each_stream() -> None:
 
 
 def test_every_command_is_tried() -> None:
-    groups = {"judge": judge_commands.COMMANDS, "theory": theory_commands.COMMANDS, "store": store_commands.COMMANDS}
+    modules = {
+        "clicks": click_commands,
+        "judge": judge_commands,
+        "online": online_commands,
+        "store": store_commands,
+        "theory": theory_commands,
+    }
+    groups = {name: module.COMMANDS for name, module in modules.items()}
     names = [f"{name} {one}".strip() for name in main.COMMANDS for one in groups.get(name, [""])]
 
     assert sorted(names) == sorted([*EVALUATED, *STORED])

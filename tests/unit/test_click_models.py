@@ -180,6 +180,12 @@ def test_pairs_with_little_support_stay_unjudged() -> None:
     assert (found.n_pairs, found.n_left_out) == (2, 1)
 
 
+def test_a_document_below_the_click_that_ended_the_reading_stays_unjudged() -> None:
+    log = Sessions.from_arrays(["q"] * 3, [["a", "b"]] * 3, [[1, 0]] * 3)
+    found = ir.clicks.grades(log, Cascade().fit(log), cuts=[0.2], least=1)
+    assert dict(found.qrels["q"]) == {"a": 1.0}
+
+
 def test_the_best_action_of_a_table_is_the_grade() -> None:
     table = {"none": 0, "clicked": 2, "booked": 4}
     found = ir.clicks.grades_of_actions(["q", "q", "q"], ["a", "a", "b"], ["clicked", "none", "none"], table)

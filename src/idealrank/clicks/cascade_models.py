@@ -233,6 +233,5 @@ def _fitted(
     """A model whose attractiveness is the share of clicks among examined impressions."""
     size = len(sessions.documents)
     clicked = np.bincount(sessions.pair[examined & sessions.clicks], minlength=size).astype(np.float64)
-    attractive = share(clicked, np.bincount(sessions.pair[examined], minlength=size).astype(np.float64), 0.5)
-    impressions = np.bincount(sessions.pair[sessions.pair >= 0], minlength=size)
-    return FittedCascade(sessions.documents, attractive, impressions, 0.5, satisfaction, continuation, after_click)
+    impressions = np.bincount(sessions.pair[examined], minlength=size)
+    return FittedCascade(sessions.documents, share(clicked, impressions, 0.5), impressions, 0.5, satisfaction, continuation, after_click)

@@ -99,6 +99,7 @@ def grades(
         place = {pair: number for number, pair in enumerate(model.documents)}
         rows = np.array([place.get(pair, -1) for pair in sessions.documents], np.int64)
         rate = np.where(rows >= 0, model.attractiveness_values[rows], np.nan)
+        impressions = np.where(rows >= 0, model.impressions[rows], 0)  # a document that no user is taken to have seen has no grade
     kept = np.flatnonzero((impressions >= support) & ~np.isnan(rate))
     found = np.searchsorted(limits, rate[kept], side="right").astype(np.float64)
     table = nested([sessions.documents[number] for number in kept.tolist()], found)

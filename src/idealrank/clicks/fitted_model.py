@@ -24,7 +24,7 @@ class FittedModel(ABC):
     attractiveness_values : float64 array, shape (pairs,)
         Probability that an examined document is clicked, in the order of `documents`.
     impressions : int64 array, shape (pairs,)
-        How often each pair was shown.
+        How often each pair was shown; of models that count, as far as they take it as examined.
     start : float
         Attractiveness of a pair that was never shown.
     """

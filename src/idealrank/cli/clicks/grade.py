@@ -2,12 +2,12 @@
 
 import click
 
-from idealrank.cli import console, options, output
+from idealrank.cli import console, options
 from idealrank.cli.clicks import log_options
+from idealrank.cli.format_option import Formats
 from idealrank.cli.progress import Watch
 from idealrank.clicks import grades
 from idealrank.errors import OptionError
-from idealrank.reports.views.clicks import qrels_lines
 
 _EPILOG = """\
 Examples:
@@ -21,6 +21,8 @@ clicks as it is, with a warning that gives the size of the position bias. A pair
 --least stays unjudged.
 """
 
+_FORMATS = Formats("Lines QUERY 0 DOCUMENT GRADE;", trec="views.clicks:qrels_lines", rows="views.clicks:qrels_rows")
+
 
 @click.command(epilog=_EPILOG, short_help="Make judgments from a click log.")
 @click.argument("log", metavar="LOG")
@@ -32,11 +34,13 @@ clicks as it is, with a warning that gives the size of the position bias. A pair
 @log_options.iterations
 @log_options.columns
 @log_options.most_lists
+@_FORMATS.option
 @options.output
 def grade(
-    *, log: str, model_name: str, cuts_text: str, least: int, iterations: int, columns_text: str, most_lists: int, output_path: str | None
-) -> None:
-    """Make judgments from a click log, as lines QUERY 0 DOCUMENT GRADE."""
+    *, log: str, model_name: str, cuts_text: str, least: int, iterations: int, columns_text: str, most_lists: int, layout: str,
+    output_path: str | None,
+) -> None:  # fmt: skip
+    """Make judgments from a click log, as lines QUERY 0 DOCUMENT GRADE, or as CSV for ids with blanks."""
     options.refuse_to_replace(output_path, (log,))
     try:
         cuts = [float(part) for part in cuts_text.split(",")]
@@ -48,7 +52,7 @@ def grade(
     if model_name != "raw":
         model = watch.run("click model", lambda _: log_options.model_of(model_name, iterations).fit(sessions))
     found = grades(sessions, model, cuts=cuts, least=least)
-    output.write(qrels_lines(found.qrels), output_path, "trec")
+    _FORMATS.write(layout, output_path, found.qrels)
     graded = found.n_pairs - found.n_left_out
     unjudged = f"{found.n_left_out:,} stay unjudged, with fewer than {found.least:,} impressions"
     console.say("note", f"{graded:,} pairs have a grade from {model_name}; {unjudged}")

@@ -66,7 +66,6 @@ _FORMATS = Formats(
 @_FORMATS.option
 @options.explain_method
 @options.digits
-@options.explain_method
 @options.output
 @options.inputs
 @options.threads

@@ -75,4 +75,4 @@ def _lines(first: Run, second: Run, method: str, length: int, seed: int) -> Iter
         a, b = (run.ranking(query).documents for run in (first, second))
         found = interleaved(a, b, method=method, length=length, rng=[seed, number])  # type: ignore[arg-type]
         record = {"query": query, "documents": found.documents, "teams": found.teams, "shares": found.shares, "method": method}
-        yield json.dumps(record, ensure_ascii=False) + "\n"
+        yield json.dumps(record) + "\n"

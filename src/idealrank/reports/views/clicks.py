@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from idealrank.clicks import LogCheck, LogProblem, PolicyDifference, PolicyValue, Propensities
 from idealrank.data.interchange import finite
 from idealrank.data.qrels import Qrels
+from idealrank.errors import InputError, shown
 from idealrank.reports.table.cells import Column, Table, count_cell, interval_cell, number_cell
 from idealrank.reports.table.records import SCHEMA, Row
 from idealrank.reports.table.text import Part, wrapped
@@ -70,6 +71,11 @@ def log_json(found: LogCheck) -> str:
 def qrels_lines(qrels: Qrels) -> Iterator[str]:
     r"""Judgments as TREC lines.
 
+    Raises
+    ------
+    InputError
+        An id holds a blank or a control character, so that it does not fit into such a line.
+
     Examples
     --------
     >>> list(qrels_lines(Qrels({"q": {"a": 2}})))
@@ -77,7 +83,24 @@ def qrels_lines(qrels: Qrels) -> Iterator[str]:
     """
     for query in qrels.queries:
         for document, grade in qrels[query].items():
+            for kind, name in (("query", query), ("document", document)):
+                if not name.isprintable() or " " in name:
+                    hint = "write CSV, which takes every id: --format csv"
+                    raise InputError(f"{kind} {shown(repr(name))}: found a blank or a control character, expected an id without; {hint}")
             yield f"{query} 0 {document} {grade:g}\n"
+
+
+def qrels_rows(qrels: Qrels) -> Iterator[Row]:
+    """Titles, and a row a judgment.
+
+    Examples
+    --------
+    >>> list(qrels_rows(Qrels({"red shoes": {"a": 2}})))
+    [['query', 'document', 'grade'], ['red shoes', 'a', '2']]
+    """
+    yield ["query", "document", "grade"]
+    for query in qrels.queries:
+        yield from ([query, document, f"{grade:g}"] for document, grade in qrels[query].items())
 
 
 def propensity_parts(found: Propensities) -> list[Part]:
