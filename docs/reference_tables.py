@@ -14,9 +14,11 @@ from typing import Any
 
 from idealrank.cli.main import COMMANDS
 from idealrank.conventions.presets import PRESETS
+from idealrank.measures.facts import families
 
 FOLDER = Path(__file__).resolve().parent / "reference"
 MARKED = re.compile(r"(<!-- names -->\n).*?(<!-- end of names -->)", re.DOTALL)
+MEASURES = re.compile(r"^```\{measures\} *([\w ]*)\n```$", re.MULTILINE)
 ENTRY = re.compile(r"^\.\. (auto(?:function|class|data|exception)|currentmodule|automodule):: (\S+)$", re.MULTILINE)
 
 
@@ -41,10 +43,20 @@ def resolved(name: str) -> Any:
     return value
 
 
+def with_entries(page: str) -> str:
+    """A page with an entry for each measure of the families that its fences `{measures}` name."""
+    listed = families()
+
+    def entries(found: re.Match[str]) -> str:
+        return "\n".join(["```{eval-rst}", *(f".. autoclass:: {cls.__name__}" for name in found[1].split() for cls in listed[name]), "```"])
+
+    return MEASURES.sub(entries, page)
+
+
 def names_of(page: str) -> Iterator[tuple[str, str]]:
     """Each name that a page documents, with its first sentence."""
     home = "idealrank"
-    for kind, name in ENTRY.findall(page):
+    for kind, name in ENTRY.findall(with_entries(page)):
         if kind == "currentmodule":
             home = name
         elif kind == "automodule":

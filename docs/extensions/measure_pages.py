@@ -3,7 +3,6 @@
 In a page of the reference, these fences stand for what the measures say of themselves, in docstrings and class facts:
 
 * `{measures}` with the names of families (modules of `idealrank.measures`): an entry for each of their classes;
-* `{measure-names}`: all names that the page documents, each with its first sentence;
 * `{measure-table}`: the table of all measures.
 """
 
@@ -21,9 +20,10 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 if TYPE_CHECKING:  # tests fill pages without Sphinx
     from sphinx.application import Sphinx
 
-from reference_tables import names_of, table
+from reference_tables import with_entries
 
-FENCE = re.compile(r"^```\{(measures|measure-names|measure-table)\} *([\w ]*)\n```$", re.MULTILINE)
+FENCE = re.compile(r"^```\{measure", re.MULTILINE)
+TABLE = re.compile(r"^```\{measure-table\}\n```$", re.MULTILINE)
 COLUMNS = ("text", "formula", "range", "source", "options", "tie rule", "aggregate", "proven against")
 _COMMON = ("cutoff", "judged_only")
 
@@ -61,18 +61,9 @@ def measure_table() -> str:
     return "\n".join(lines).rstrip("\n")
 
 
-def entries(names: str) -> str:
-    """An entry for each class of the families."""
-    listed = families()
-    return "\n".join(["```{eval-rst}", *(f".. autoclass:: {cls.__name__}" for name in names.split() for cls in listed[name]), "```"])
-
-
 def expanded(page: str) -> str:
     """A page with its fences filled."""
-    page = FENCE.sub(lambda found: entries(found[2]) if found[1] == "measures" else found[0], page)
-    documented = page
-    made = {"measure-names": lambda: table("name | summary", names_of(documented)), "measure-table": measure_table}
-    return FENCE.sub(lambda found: made[found[1]](), page)
+    return TABLE.sub(lambda _: measure_table(), with_entries(page))
 
 
 def expand(app: "Sphinx", _docname: str, source: list[str]) -> None:

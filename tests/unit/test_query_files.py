@@ -172,11 +172,13 @@ def test_gate_robust_and_by_take_the_same(tmp_path: Path) -> None:
 
 def test_what_is_no_value_by_query_is_refused() -> None:
     evaluation = ir.evaluate(QRELS, HIGH, "RR")
-    with pytest.raises(InputError, match=r"categories: found str, expected a mapping .*; read_categories, read_traffic and read_clusters"):
-        evaluation.by("slices.csv")  # type: ignore[arg-type]
-    with pytest.raises(InputError, match=r"categories: found query 1\.5, expected an id"):
-        evaluation.by({1.5: "x"})  # type: ignore[dict-item]
-    with pytest.raises(InputError, match="categories: found query '1' a second time"):
-        evaluation.by({1: "x", "1": "y"})  # type: ignore[dict-item]
-    with pytest.raises(InputError, match="categories: found nan for query '0'"):
-        evaluation.by(pd.Series([float("nan")]))  # type: ignore[arg-type]
+    with pytest.raises(InputError, match=r"slices: found int, expected a mapping .*; read_categories, read_traffic and read_clusters"):
+        evaluation.by(3)
+    with pytest.raises(InputError, match=r"no-such-file\.csv: found no such file"):
+        evaluation.by("no-such-file.csv")
+    with pytest.raises(InputError, match=r"slices: found query 1\.5, expected an id"):
+        evaluation.by({1.5: "x"})
+    with pytest.raises(InputError, match="slices: found query '1' a second time"):
+        evaluation.by({1: "x", "1": "y"})
+    with pytest.raises(InputError, match="slices: found nan for query '0'"):
+        evaluation.by(pd.Series([float("nan")]))
