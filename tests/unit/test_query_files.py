@@ -180,5 +180,5 @@ def test_what_is_no_value_by_query_is_refused() -> None:
         evaluation.by({1.5: "x"})
     with pytest.raises(InputError, match="slices: found query '1' a second time"):
         evaluation.by({1: "x", "1": "y"})
-    with pytest.raises(InputError, match="slices: found nan for query '0'"):
+    with pytest.raises(InputError, match="categories: found nan for query '0'"):
         evaluation.by(pd.Series([float("nan")]))
