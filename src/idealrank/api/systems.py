@@ -96,9 +96,10 @@ def compare_systems(
     if not others:
         sides = (_several(evaluations_a, names[0]), _several(evaluations_b, names[1]))
         return compare_evaluations(*sides, measures=measures, names=names, seeds=seeds, single=single, level=level, judgments=judgments)
-    if len(others) > 1:
+    third, *further = others
+    if further:
         raise InputError(f"found {2 + len(others)} arguments, expected evaluations of two systems, or {_FORM}")
-    qrels, runs_a, runs_b = evaluations_a, _several(evaluations_b, names[0]), _several(others[0], names[1])
+    qrels, runs_a, runs_b = evaluations_a, _several(evaluations_b, names[0]), _several(third, names[1])
     measures = parse_measures(DEFAULT_MEASURES if measures is None else measures)
     evaluated = evaluations_of(_FORM, (qrels, *runs_a, *runs_b), measures)
     return compare_evaluations(

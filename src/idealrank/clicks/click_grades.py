@@ -131,7 +131,9 @@ def grades_of_actions(
     >>> dict(found["q"])
     {'a': 4.0}
     """
-    support, best, counts = whole_number("least", least), {}, {}  # type: int, dict[tuple[str, str], float], dict[tuple[str, str], int]
+    support = whole_number("least", least)
+    best: dict[tuple[str, str], float] = {}
+    counts: dict[tuple[str, str], int] = {}
     for row, (one, other, done) in enumerate(zip(query, document, action, strict=True)):
         if done not in table:
             raise OptionError(

@@ -167,14 +167,17 @@ class Problem:
         known = np.bincount(fractions[0].known.query, minlength=fractions[0].total.size)[rows[0]]
         n_ranks = int((known + self.free.sizes).max(initial=0))
         tables = [one.ideal(n_ranks)[row] for one, row in zip(fractions, rows, strict=True)]
-        solvable = _is_ideal(tables[0]) & (_same_rows(*tables) if len(sides) > 1 else True)
+        first, *others = tables
+        solvable = _is_ideal(first)
+        for other in others:
+            solvable &= _same_rows(first, other)
         weight, constant = np.zeros(self.free.query.size), np.zeros(solvable.size)
         for sign, side, one, row in zip((1.0, -1.0), sides, fractions, rows, strict=False):
             weight += sign * self._added(side, one.weigh(self._places(side)))
             constant += sign * one.total[row]
         # The ideal of a returned list holds no document of another run.
-        inside = np.ones(self.free.query.size, np.bool_) if fractions[0].shared else self.free.returned_by(sides[0])
-        return _Program(constant, weight, inside, fractions[0], rows[0], tables[0], solvable)
+        inside = np.ones(self.free.query.size, np.bool_) if fractions[0].shared else self.free.returned_by(next(iter(sides)))
+        return _Program(constant, weight, inside, fractions[0], rows[0], first, solvable)
 
     def _with_few_grades(self, queries: BoolArray) -> Iterator[BoolArray]:
         """All queries at once if they have few different grades, else one by one."""
