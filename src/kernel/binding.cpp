@@ -338,6 +338,8 @@ void refuse_subinterpreters() {
 
 NB_MODULE(_kernel, m) {
   refuse_subinterpreters();
+  // A process may end while a thread still holds tables, as after Ctrl-C: users need not read at its end that they were never freed.
+  nb::set_leak_warnings(false);
   m.doc() = "Reading and ranking; no measures, no policy names.";
   parse_error_type = PyErr_NewException("idealrank._kernel.ParseError", nullptr, nullptr);
   m.attr("ParseError") = nb::handle(parse_error_type);
