@@ -204,9 +204,9 @@ def test_all_formats_of_correct_have_the_numbers_of_the_library(say: Say, judged
     options = ("judge", "correct", "human.qrels", "--judge", "model=more.qrels", "a.run", "b.run")
     rows = json.loads(say(*options, "--format", "json", cwd=judged).out)["corrected"]
     lines = list(csv.DictReader(io.StringIO(say(*options, "--format", "csv").out)))
-    found = correct_run(ir.read_qrels("human.qrels"), ir.read_qrels("more.qrels"), ir.read_run("a.run"), against=ir.read_run("b.run"))
+    found = correct_run(ir.read_qrels("human.qrels"), ir.read_qrels("more.qrels"), ir.read_run("b.run"), against=ir.read_run("a.run"))
 
-    assert [(one["run"], one["against"]) for one in rows] == [("a", ""), ("b", ""), ("a", "b")]
+    assert [(one["run"], one["against"]) for one in rows] == [("a", ""), ("b", ""), ("b", "a")]
     assert rows[2]["corrected"] == float(lines[2]["corrected"]) == found.found.estimate
     assert rows[2]["interval"] == [float(lines[2]["low"]), float(lines[2]["high"])] == list(found.found.interval)
     assert rows[2]["effective_labels"] == found.found.effective_labels

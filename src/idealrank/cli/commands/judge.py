@@ -20,7 +20,7 @@ Start here:
   idealrank judge agreement ann.qrels ben.qrels
   idealrank judge bounds qrels.txt bm25.run neural.run --depth 10
   idealrank judge check human.qrels --judge model=model.qrels bm25.run neural.run
-  idealrank judge correct human.qrels --judge model=model.qrels neural.run bm25.run
+  idealrank judge correct human.qrels --judge model=model.qrels bm25.run neural.run
   idealrank judge no-answer qrels.txt neural.run --queries nothing.txt --limit 0.05
 """
 

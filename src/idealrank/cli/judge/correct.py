@@ -24,7 +24,7 @@ Examples:
     idealrank judge correct human.qrels --judge model=model.qrels bm25.run
 \b
   Is the neural run better? The difference is corrected query by query:
-    idealrank judge correct human.qrels --judge model=model.qrels neural.run bm25.run
+    idealrank judge correct human.qrels --judge model=model.qrels bm25.run neural.run
 \b
   People graded a random sample of documents, drawn within each grade of the judge:
     idealrank judge correct sample.qrels --judge model=model.qrels neural.run -m DCG@10 --by documents
@@ -82,7 +82,7 @@ def correct(
 ) -> None:
     """Correct a judge's values of RUN by the human labels of some queries, or documents.
 
-    With RUN_B the report has both runs, and the difference RUN less RUN_B. HUMAN has the labels of people; each judge has labels of these
+    With RUN_B the report has both runs, and the difference RUN_B - RUN. HUMAN has the labels of people; each judge has labels of these
     and of more.
     """
     if len(runs) > 2:
@@ -97,7 +97,7 @@ def correct(
     chances = inputs.open_judge(probability_path, convention)
     clusters = None if cluster_path is None else read_clusters(cluster_path)
     ranked = list(systems.values())
-    sides = [(one, None) for one in ranked] + ([(ranked[0], ranked[1])] if len(ranked) == 2 else [])
+    sides = [(one, None) for one in ranked] + ([(ranked[1], ranked[0])] if len(ranked) == 2 else [])
 
     def value(name: str, run: Run, against: Run | None) -> CorrectedValue:
         shared: dict[str, Any] = {"against": against, "convention": convention, "confidence": confidence}
