@@ -1,4 +1,4 @@
-"""How often intervals about judges hold the truth: agreement, corrected estimates, shares, accuracy, leniency, worth of a label.
+"""Coverage of intervals about judges: agreement, corrected estimates, shares, accuracy, leniency, worth of a label.
 
 Data       Queries with documents. A document has a quality: normal about the level of its query, which is normal too (0.6). The human
            grades it 0 to 3 by quality and a little noise (0.3); the judge by quality, more noise (0.7), and a leniency that is its own in
@@ -34,7 +34,7 @@ Found: TypeAlias = tuple[float, tuple[float, float], float]
 
 
 class Cell(NamedTuple):
-    """What one interval does in one setting."""
+    """Coverage of one interval in one setting."""
 
     what: str
     setting: str

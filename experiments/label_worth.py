@@ -1,4 +1,4 @@
-"""What one label of each of 22 language models is worth in human labels: the table of the page on label worth.
+"""Worth of one label of each of 22 language models, in human labels: the table of the page on label worth.
 
 Data    A folder with `judges.csv` (query, document, human, and a column for each judge) and `runs/*.run`, as of the 22 public judges of
         the LLMJudge benchmark (Rahmani and others, "Judging the Judges", arXiv 2502.13908) on 4,423 pairs of TREC 2023 Deep Learning. The
@@ -92,7 +92,7 @@ def table(found: Sequence[tuple[JudgeCheck, float]]) -> list[str]:
 
 
 def combined(data: Data) -> list[str]:
-    """How combinations of all judges agree with the human, beside the best judges."""
+    """Agreement of combinations of all judges with the human, beside the best judges."""
     judges = [name for name in data.grades if name != "human"]
     ratings = np.clip(np.stack([data.grades[name] for name in judges], axis=1), SCALE[0], SCALE[-1])
     found = aggregations(ratings, data.grades["human"], steps=(2, 10, 100), raters=judges)

@@ -43,8 +43,8 @@ def shared_file(*parts: str) -> Path:
 
 
 # The default run tries the same examples every time, so that a failure belongs to the change at hand. `full` tries more of them
-# (`make test-slow`), and `thorough` looks for new ones. None explains a failure by the lines it runs through: tracing them costs
-# more than the rest where many tests fail on purpose, as those of `check_measure` do.
+# (`make test-slow`), and `thorough` looks for new ones. No profile traces the lines behind a failure.
+# Tracing is slow, and many tests fail on purpose: those of `check_measure`, for example.
 settings.register_profile(
     "default",
     deadline=None,

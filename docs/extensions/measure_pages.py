@@ -1,4 +1,4 @@
-"""What pages say of the measures is made while the site is built: a new measure needs no change of a page.
+"""Entries and the table of measures, made while the site is built.
 
 In a page of the reference, these fences stand for what the measures say of themselves, in docstrings and class facts:
 

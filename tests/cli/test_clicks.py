@@ -114,14 +114,12 @@ def test_the_help_of_the_group_has_the_line_of_each_command() -> None:
 
 
 def test_every_format_of_a_log_is_the_same_log(say: Say, folder: Path) -> None:
-    pyarrow = pytest.importorskip("pyarrow")
     from pyarrow import csv as arrow_csv
     from pyarrow import parquet
 
     parquet.write_table(arrow_csv.read_csv(folder / "log.csv"), folder / "log.parquet")
     found = [say("clicks", "validate", f"log.{ending}", "--format", "json", cwd=folder).out for ending in ("csv", "jsonl", "parquet")]
     assert found[0] == found[1] == found[2]
-    assert pyarrow is not None
 
 
 def test_propensities_have_the_numbers_of_the_library(say: Say, folder: Path) -> None:

@@ -18,7 +18,7 @@ CONTROL = re.compile(rb"\x1b\[[\d;]*m")
 
 
 def in_a_pipe(monkeypatch: pytest.MonkeyPatch) -> str:
-    """What the command says where nothing is a terminal."""
+    """Output of the command without a terminal."""
     monkeypatch.chdir(DATA)
     code, said, _ = run([*COMPARE], COLUMNS="80")
     assert code == 0

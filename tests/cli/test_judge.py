@@ -109,7 +109,7 @@ TEXTS = {name: "word " * (3 + 4 * place) for place, name in enumerate(f"d{i}" fo
 
 @pytest.fixture
 def judged(folder: Path) -> Path:
-    """The same folder with two runs, more queries of the model, a sample of people's grades, and texts."""
+    """Folder that also holds two runs, more queries of the model, a sample of human grades, and texts."""
     for name, run in (("a", RUN_A), ("b", RUN_B)):
         lines = [f"{query} Q0 {one} {rank} {10 - rank} {name}\n" for query, of in run.items() for rank, one in enumerate(of, 1)]
         lines += [f"q{n} Q0 {one} {rank} {10 - rank} {name}\n" for n in range(5, 9) for rank, one in enumerate(["d1", "d2", "d3"], 1)]

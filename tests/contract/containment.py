@@ -1,4 +1,4 @@
-"""What was promised and is not kept: the frozen contract must be contained in the present one.
+"""Promises that are not kept: the present contract must contain the frozen one.
 
 A new name, class, measure, parameter with a default, command, option, choice or JSON key breaks no program, so it needs no new record. A
 removed or changed one does. ``python -m tests.contract`` writes the record, at a release or after an intended change.

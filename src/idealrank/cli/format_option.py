@@ -16,7 +16,7 @@ Written: TypeAlias = str | Iterable[str] | list[Part]
 """A report in one format: a text, its pieces, or parts."""
 
 Writer: TypeAlias = Callable[..., Any]
-"""What it makes is `Written`, or for flat formats rows of cells."""
+"""Makes `Written`, or rows of cells for flat formats."""
 
 _ROWS = "rows"
 

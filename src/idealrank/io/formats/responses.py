@@ -1,6 +1,7 @@
 """Runs from saved responses of search engines: Elasticsearch and OpenSearch, and Solr."""
 
 import json
+from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import pairwise
 from typing import Any
@@ -61,7 +62,7 @@ def read_solr(source: Source, table: Table, columns: Columns, notes: Notes, comp
     return _Solr(source, table, columns, notes, complain).read()
 
 
-class _Responses:
+class _Responses(ABC):
     """Walks through a file and gathers the hits of each query."""
 
     engine = ""
@@ -216,21 +217,21 @@ class _Responses:
     def _without_query(self, place: Place, hint: str) -> None:
         self._bad("type", place, "a response without its query", "{query: response}", hint)
 
-    def _is_hit(self, fields: _Object) -> bool:
-        raise NotImplementedError
+    @abstractmethod
+    def _is_hit(self, fields: _Object) -> bool: ...
 
-    def _is_response(self, fields: _Object) -> bool:
-        raise NotImplementedError
+    @abstractmethod
+    def _is_response(self, fields: _Object) -> bool: ...
 
+    @abstractmethod
     def _query_of(self, fields: _Object, place: Place) -> Any:
         """The query of a response that stands alone; None after a complaint."""
-        raise NotImplementedError
 
-    def _hits(self, fields: _Object) -> Any:
-        raise NotImplementedError
+    @abstractmethod
+    def _hits(self, fields: _Object) -> Any: ...
 
-    def _is_cut(self, fields: _Object) -> bool:
-        raise NotImplementedError
+    @abstractmethod
+    def _is_cut(self, fields: _Object) -> bool: ...
 
 
 class _Elasticsearch(_Responses):
