@@ -49,7 +49,7 @@ settings.register_profile(
     "default",
     deadline=None,
     derandomize=True,
-    max_examples=8,
+    max_examples=5,
     suppress_health_check=[HealthCheck.too_slow],
     phases=[phase for phase in Phase if phase is not Phase.explain],
 )

@@ -109,6 +109,7 @@ def test_a_figure_is_drawn(say: Say, many: Path, ending: str, begins: bytes) -> 
     assert (many / f"choice.{ending}").read_bytes().startswith(begins)
 
 
+@pytest.mark.slow
 def test_a_figure_is_a_page_or_a_specification(say: Say, many: Path) -> None:
     pytest.importorskip("vl_convert", reason="drawings need the extra plots")
     for ending, begins in {"html": b"<!DOCTYPE html>", "json": b"{"}.items():

@@ -41,12 +41,12 @@ RUNS = " ".join(f"{name}.run" for name in NAMES)
 @pytest.mark.parametrize(
     ("name", "options"),
     [
-        ("table", "-m RR,P@1"),
+        pytest.param("table", "-m RR,P@1", marks=pytest.mark.slow),
         ("baseline", "-m RR --baseline bm25"),
-        ("markdown", "-m RR,P@1 --format markdown"),
+        pytest.param("markdown", "-m RR,P@1 --format markdown", marks=pytest.mark.slow),
         ("latex", "-m RR,P@1 --format latex"),
         ("groups", "-m RR,P@1 --letters groups"),
-        ("groups-latex", "-m RR --letters groups --format latex"),
+        pytest.param("groups-latex", "-m RR --letters groups --format latex", marks=pytest.mark.slow),
     ],
 )
 def test_what_compare_says_of_seven_runs(name: str, options: str, say: Say, seven: Path) -> None:

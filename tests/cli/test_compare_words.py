@@ -57,6 +57,7 @@ def test_values_equal_by_one_measure_alone_are_said_of_that_measure(say: Say, fo
     assert words.startswith("near and old are identical in every value of P@5: P@5 ")
 
 
+@pytest.mark.slow
 def test_the_page_and_the_printed_comparison_call_a_copy_identical(folder: Path) -> None:
     runs = [ir.evaluate(folder / "qrels.txt", folder / f"{name}.run", "nDCG@10") for name in ("old", "copy")]
     comparison = ir.compare(*runs)

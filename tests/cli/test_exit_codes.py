@@ -76,7 +76,10 @@ def test_no_stderr_changes_an_exit_code(folder: Path, name: str, talk: str) -> N
     assert bool(out) == (name not in SILENT)
 
 
-@pytest.mark.parametrize(("output", "code", "said"), [(">/dev/full", 70, "No space left on device"), (">&-", 70, ""), (">dead", 141, "")])
+@pytest.mark.parametrize(
+    ("output", "code", "said"),
+    [(">/dev/full", 70, "No space left on device"), pytest.param(">&-", 70, "", marks=pytest.mark.slow), (">dead", 141, "")],
+)
 @pytest.mark.parametrize(
     "name", ["closed", *(pytest.param(name, marks=pytest.mark.slow) for name in ("missing", "evaluate", "compare", "help"))]
 )

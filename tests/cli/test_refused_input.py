@@ -151,6 +151,7 @@ def test_a_drawing_library_without_room_is_found_out_before_the_work(tmp_path: P
     assert not list(tmp_path.iterdir())
 
 
+@pytest.mark.slow
 def test_limits_of_a_handful_of_documents(say: Say, tmp_path: Path) -> None:
     """Where a sample drawn again has all its documents at one place, no line can be laid through it; their share is a level."""
     (tmp_path / "run.json").write_text('{"q1": {"d1": 2, "d2": 0}, "q2": {"d1": 1, "d3": 1}}', encoding="utf-8")

@@ -96,6 +96,7 @@ def on_a_terminal(command: list[str], **changes: str) -> Iterator[tuple[subproce
 # --- the bar ---------------------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 @posix
 def test_a_long_job_on_a_terminal_draws_a_bar_and_wipes_it_away(tmp_path: Path) -> None:
     with (
@@ -159,7 +160,10 @@ def test_work_gives_its_result_or_its_error() -> None:
 
 
 @posix
-@pytest.mark.parametrize(("number", "code", "word"), [(signal.SIGTERM, 143, b"terminated\n"), (signal.SIGINT, 130, b"interrupted\n")])
+@pytest.mark.parametrize(
+    ("number", "code", "word"),
+    [(signal.SIGTERM, 143, b"terminated\n"), pytest.param(signal.SIGINT, 130, b"interrupted\n", marks=pytest.mark.slow)],
+)
 def test_a_signal_ends_the_work_with_its_code(tmp_path: Path, number: int, code: int, word: bytes) -> None:
     with slow_run(tmp_path) as path:
         process = subprocess.Popen([*COMMAND, "qrels.txt", str(path)], cwd=DATA, stdout=subprocess.PIPE, stderr=subprocess.PIPE)

@@ -23,7 +23,7 @@ def of_one_list(text: str, labels: Column, scores: Column, convention: str = "st
     return float(evaluate_lists(Lists.from_arrays(labels, scores), [ir.parse_measure(text)], convention)[text][0])
 
 
-@pytest.mark.parametrize("levels", [2, 5, 10_000])
+@pytest.mark.parametrize("levels", [5, *(pytest.param(many, marks=pytest.mark.slow) for many in (2, 10_000))])
 def test_scikit_learn(levels: int) -> None:
     """LRAP, coverage error, ranking loss and the area under the ROC curve, with many, some and no tied scores."""
     from sklearn import metrics

@@ -150,7 +150,7 @@ def large_run(rng: random.Random, n_queries: int, depth: int) -> tuple[Grades, l
     return qrels, run_lines(run)
 
 
-@pytest.mark.parametrize("scattered", [False, True], ids=["together", "scattered"])
+@pytest.mark.parametrize("scattered", [pytest.param(False, marks=pytest.mark.slow), True], ids=["together", "scattered"])
 def test_any_number_of_threads_gives_the_same_bits(scattered: bool) -> None:
     """One, two and five threads on four megabytes of text, lines of a query together or scattered over the file."""
     rng = random.Random(20)

@@ -166,6 +166,7 @@ def test_tied_lines_that_change_while_they_are_sorted_harm_nothing() -> None:
     assert (done.returncode, done.stdout) == (0, "done\n"), done.stderr
 
 
+@pytest.mark.slow
 def test_arrays_that_change_while_they_are_ranked_harm_nothing() -> None:
     done = run(_ARRAYS)
 

@@ -185,6 +185,7 @@ def test_the_page_has_the_rows_that_a_run_prints(scripts) -> None:
             assert decide(differences, found).mean() == pytest.approx(share, abs=4 * (share * (1 - share) / 260) ** 0.5 + 0.01)
 
 
+@pytest.mark.slow
 def test_the_rules_decide_as_a_gate_does(scripts) -> None:
     """The demo's lists, reordered a little and thoroughly, before `idealrank.gate` and before the rules of the script."""
     qrels, ranked = scripts.changes.demo()

@@ -134,6 +134,7 @@ def test_the_trained_rankers_are_close_and_far_better_than_chance(committed: dic
     assert between.mean() > 3 * between.std() / np.sqrt(between.size)
 
 
+@pytest.mark.slow
 def test_the_committed_rankers_differ_as_the_figures_of_the_paper_do(committed: dict[str, np.ndarray]) -> None:
     # Figures 1, 2 and 4: ListNet leads at every length. Figure 3: they change places, for the first documents alone decide.
     def lead(n: int, **measure: str) -> float:

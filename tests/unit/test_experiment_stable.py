@@ -57,6 +57,7 @@ def test_a_quick_run_prints_three_tables_and_the_page_has_the_exact_one(script, 
     assert "standard error" in printed.lower()
 
 
+@pytest.mark.slow
 def test_the_page_has_what_simulation_gives(script) -> None:
     """Shares of the page against a shorter run with another seed, and the demo's differences to all digits. Within 4 standard errors."""
     page = (ROOT / "docs" / "concepts" / "stable-queries.md").read_text(encoding="utf-8")

@@ -45,6 +45,7 @@ def test_signed_ranks_treat_zeros_as_scipy_does(scripts, differences, ours: str,
     assert scripts.tests.signed_rank_p(differences, ours) == pytest.approx(expected, abs=1e-12)
 
 
+@pytest.mark.slow
 def test_true_means_of_the_laws(scripts) -> None:
     """Null laws have the mean 0, shifted ones two standard errors below."""
     rng = np.random.default_rng(2)

@@ -73,6 +73,7 @@ def test_a_test_of_planned_size_is_scipys(a: int, b: int) -> None:
     assert found.interval == pytest.approx((interval.low, interval.high), abs=1e-9)
 
 
+@pytest.mark.slow
 def test_a_test_that_is_looked_at_again_and_again_keeps_its_level_by_the_sequence_alone() -> None:
     rng = np.random.default_rng(6)
     looked, planned = 0, 0

@@ -194,6 +194,7 @@ def test_the_json_of_an_evaluation_has_the_fingerprint(tmp_path: Path) -> None:
     assert json.loads(said)["runs"][0]["judgments"] == ir.Qrels({"q": {"x": 1}}).fingerprint
 
 
+@pytest.mark.slow
 def test_commands_of_a_store_refuse_other_judgments_and_can_be_told(store: Store, tmp_path: Path) -> None:
     keys = [store.add(judged(1, 0)), store.add(judged(0, 1))]
     where = ["--store", str(store.folder)]

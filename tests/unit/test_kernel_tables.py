@@ -290,7 +290,7 @@ def big_run(rng: np.random.Generator, n_queries: int, n_documents: int) -> tuple
 
 
 @pytest.mark.parametrize("ties", ["input", "ascending", "descending"])
-@pytest.mark.parametrize(("n_queries", "n_documents"), [(300, 100), (1, 40_000), (20_000, 1)])
+@pytest.mark.parametrize(("n_queries", "n_documents"), [(300, 100), (1, 40_000), pytest.param(20_000, 1, marks=pytest.mark.slow)])
 def test_long_lists_agree_with_numpy_for_any_number_of_threads(n_queries: int, n_documents: int, ties: Any) -> None:
     run, scores = big_run(np.random.default_rng(7), n_queries, n_documents)
     ids = np.array([f"d{i}" for i in range(n_documents)])

@@ -70,6 +70,7 @@ def test_large_groups_keep_their_number_when_only_some_places_are_worked_out(
     assert reciprocal_in_long_tie(stops, 3, 1100, reached) == pytest.approx(summed, rel=1e-12)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("above", [0, 100, 10**9])
 @pytest.mark.parametrize("chance", [1 / 16, 1e-3, 1e-5, 1e-8])
 def test_a_million_equal_documents_are_a_geometric_series(chance: float, above: int) -> None:
@@ -101,6 +102,7 @@ def test_groups_of_many_distinct_chances_keep_their_number() -> None:
     assert reciprocal_in_long_tie(stops, 0, 1000, 40) == pytest.approx(summed, rel=1e-12)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("cutoff", [10, 1000, 100_000, None])
 def test_two_hundred_thousand_tied_documents_are_not_summed_one_by_one(monkeypatch: pytest.MonkeyPatch, cutoff: int | None) -> None:
     documents = {f"d{number}": number % 5 for number in range(200_000)}

@@ -32,6 +32,7 @@ def runs_with_q1() -> st.SearchStrategy[Scores]:
     return runs(queries=["q1", "q2", "q3"], max_size=4).map(lambda scores: {**scores, "q1": scores.get("q1") or {"d1": 1.0}})
 
 
+@pytest.mark.slow
 @given(st.lists(runs_with_q1(), min_size=2, max_size=4), st.sampled_from(MEASURES))
 def test_every_cell_is_the_mean_of_the_twin(scores: list[Scores], measure: str) -> None:
     found = ir.overlap_matrix(scores, measure, names=NAMES[: len(scores)])

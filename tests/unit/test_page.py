@@ -201,6 +201,7 @@ def test_one_run_alone_shows_its_worst_queries():
     assert re.search(r"Worst queries query run q2 0\.3333 q1 0\.5000 q0 1\.0000", text)
 
 
+@pytest.mark.slow
 def test_many_runs_have_groups_and_every_pair():
     qrels = {f"q{i}": {"x": 1} for i in range(20)}
     runs = [ir.Run({query: ["y"] * 0 + [f"w{k}" for k in range(place)] + ["x"] for query in qrels}, name=f"r{place}") for place in range(4)]
@@ -284,6 +285,7 @@ def test_the_largest_changes_are_those_of_a_plain_sort(measure: str):
     assert all(round(change.difference * direction, 9) == gains[change.query] for change in (*worst, *best))
 
 
+@pytest.mark.slow
 def test_slices_that_were_not_compared_leave_no_empty_plot():
     one = ir.evaluate({"p": {"x": 1}, "q": {"x": 1}}, {"p": ["x"]}, "RR")
     page = ir.report(ir.compare(one, one), evaluations=[one, one], slices={"p": ("short",)})

@@ -78,6 +78,7 @@ def test_two_runs_stay_in_the_order_in_which_they_were_given() -> None:
     assert pairs_of(shown(evaluated([0.9, 0.1]))) == [(0, 1)]
 
 
+@pytest.mark.slow
 def test_a_pair_turned_round_says_what_the_swapped_comparison_says() -> None:
     a, b = evaluated([0.3, 0.8])
     slices = {query: "even" if int(query[1:]) % 2 == 0 else "odd" for query in QRELS}

@@ -151,6 +151,7 @@ def test_documents_of_long_ids_leave_room_for_some_rankings(page_of_long_ids):
     assert len(data_of(page_of_long_ids[1], "lists")["lists"]) > 100
 
 
+@pytest.mark.slow
 def test_ids_of_a_hundred_thousand_letters_keep_below_two_megabytes():
     pytest.importorskip("jinja2")
     pytest.importorskip("vl_convert")

@@ -43,6 +43,7 @@ def aligned(qrels: Qrels, run: Run, convention: Convention) -> Judged:
     return align(qrels, run, Convention.of(convention, missing="zero", without_judgments="evaluated").alignment, top_depth=5)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("measure", [*TOGETHER, *ALONE])
 @pytest.mark.parametrize(
     "switches", ["standard", "standard,ties=expected", "standard,ties=worst", "standard,negative=removed", "trec_eval-9"]

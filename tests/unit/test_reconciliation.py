@@ -68,6 +68,7 @@ def searched(stated: str, measure: str, convention: str = "standard") -> Reconci
     return Search(trials(), Stated.parse(stated), parse_measure(measure), Convention.of(convention)).run()
 
 
+@pytest.mark.slow
 def test_reconcile_searches_with_trials_of_its_own() -> None:
     for stated, measure, convention in ((repr(value_of("sklearn", "nDCG@3")), "nDCG@3", "standard"), ("0.7", "AP", "lightgbm")):
         assert reconcile(Qrels(GRADES), Run(SCORES), stated, measure, convention) == searched(stated, measure, convention)
@@ -77,7 +78,7 @@ REFUSED = {"ranx", "ranx-burges"}  # a judged query is missing from the run
 
 
 @pytest.mark.parametrize("name", [name for name in PRESETS if name not in REFUSED])
-@pytest.mark.parametrize("measure", ["nDCG@3", "nDCG"])
+@pytest.mark.parametrize("measure", ["nDCG@3", pytest.param("nDCG", marks=pytest.mark.slow)])
 def test_the_number_of_a_preset_leads_back_to_it(name: str, measure: str) -> None:
     value = value_of(name, measure)
 

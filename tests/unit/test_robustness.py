@@ -74,7 +74,10 @@ def test_a_variant_is_the_comparison_that_one_would_make_by_hand(change: str) ->
     assert (row.wins, row.ties, row.losses, row.p_corrected) == (by_hand.wins, by_hand.ties, by_hand.losses, by_hand.p)
 
 
-@pytest.mark.parametrize(("measure", "groups"), [("nDCG@10", CHANGED), ("nDCG@10", ("measure", "preset")), ("AP", ("rel", "unjudged"))])
+@pytest.mark.parametrize(
+    ("measure", "groups"),
+    [pytest.param("nDCG@10", CHANGED, marks=pytest.mark.slow), ("nDCG@10", ("measure", "preset")), ("AP", ("rel", "unjudged"))],
+)
 def test_every_variant_can_be_made_again_from_its_texts(measure: str, groups: tuple[str, ...]) -> None:
     variants = [one for one in pydocs(measure).variants if one.group in groups and one.row is not None]
 

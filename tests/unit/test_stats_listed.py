@@ -87,6 +87,7 @@ def test_a_first_look_that_missed_is_followed_by_one_at_everything(monkeypatch: 
     assert listed_ends(units, drawn, 20_000, "two-sided").end.tolist() == right.end.tolist()
 
 
+@pytest.mark.slow
 def test_many_sparse_columns_are_tested_in_little_memory() -> None:
     """Of 96 columns all draws of the signs without a difference would be 101 MB at once, and as much again while they are joined."""
     columns = np.concatenate([sparse(40, 3, seed) for seed in range(96)], axis=1)

@@ -12,7 +12,7 @@ TESTS = (paired_t, wilcoxon, sign_test)
 
 @pytest.mark.parametrize("alternative", ["two-sided", "greater", "less"])
 @pytest.mark.parametrize("test", TESTS)
-@pytest.mark.parametrize("n", [6, 12, 60])
+@pytest.mark.parametrize("n", [6, 12, pytest.param(60, marks=pytest.mark.slow)])
 def test_p_and_interval_never_contradict_each_other(test, n: int, alternative: str) -> None:
     """The interval of level 1 - alpha leaves the null out where p <= alpha, and nowhere else."""
     rng = np.random.default_rng(n)

@@ -172,6 +172,7 @@ def test_any_number_of_threads_gives_the_same_bits(shape: tuple[int, ...]) -> No
             assert np.array_equal(getattr(one, name), getattr(other, name))
 
 
+@pytest.mark.slow
 def test_memory_hardly_grows_with_the_draws() -> None:
     """Beyond two million values in all they are no longer kept: sixteen times the draws take at most half as much again."""
     differences = np.random.default_rng(3).normal(0.01, 0.3, size=(40, 40))

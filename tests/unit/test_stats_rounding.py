@@ -62,6 +62,7 @@ def test_differences_equal_but_for_rounding_are_tied() -> None:
     assert wilcoxon(a, b).note == "normal approximation; zeros or ties, so no interval"
 
 
+@pytest.mark.slow
 @given(
     st.lists(st.tuples(st.integers(0, 12), st.integers(0, 12)), min_size=1, max_size=60),
     st.sampled_from([10, 3, 7, 1000]),

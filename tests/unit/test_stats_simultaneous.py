@@ -68,6 +68,7 @@ def test_exact_p_values_are_those_of_all_sign_vectors(family: Any, alternative: 
     assert found.difference == pytest.approx(means, abs=1e-14)
 
 
+@pytest.mark.slow
 @given(families(queries=40), st.sampled_from(ALTERNATIVES), st.sampled_from([0.0, 0.1, -0.3]), st.sampled_from([0.3, 0.5, 0.8, 0.95]))
 @settings(max_examples=examples(300), deadline=None)
 def test_an_interval_excludes_the_null_if_and_only_if_p_is_at_most_alpha(family: Any, alternative: Any, null: float, level: float) -> None:

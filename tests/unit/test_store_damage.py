@@ -55,6 +55,7 @@ def damaged(content: bytes, draws: random.Random, number: int) -> bytes:
     return bytes(changed)
 
 
+@pytest.mark.slow
 def test_a_damaged_page_of_the_database_is_an_error_in_words_or_changes_no_number(whole: tuple[Path, list[str]], tmp_path: Path) -> None:
     with Store.open(whole[0]) as store:
         expected = numbers(store)

@@ -50,6 +50,7 @@ def holds(rows: list[list[str]], kills: int) -> None:
     assert refusals[0] == refusals[1] != "0"
 
 
+@pytest.mark.slow
 def test_a_few_kills_lose_nothing() -> None:
     # A kill is a kill on any file system; on one in memory nobody waits for a disk.
     memory = ["--folder", "/dev/shm"] if Path("/dev/shm").is_dir() else []

@@ -69,6 +69,7 @@ def check(exported: tuple[Path, str], tried: Sequence[Mutation], folder: Path, a
     return counts
 
 
+@pytest.mark.slow
 def test_some_senseless_changes_of_every_place_are_refused_or_do_no_harm(exported: tuple[Path, str], tmp_path: Path) -> None:
     pytest.importorskip("duckdb")
     counts = check(exported, some(list(mutations(Archive.read(exported[0]))), 40, seed=11), tmp_path, asked=3)

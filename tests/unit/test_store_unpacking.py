@@ -89,6 +89,7 @@ def test_a_million_queries_are_read_within_the_limit(exported: Path) -> None:
     assert peak_of_a_refusal(path, "found a list of 1,000,000 as queries, expected a list of 2 ids") < 250
 
 
+@pytest.mark.slow
 def test_hits_are_counted_with_the_rest(exported: Path) -> None:
     whole = Archive.read(exported)
     path = exported.with_name("bomb.zip")

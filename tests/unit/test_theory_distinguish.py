@@ -54,6 +54,7 @@ def test_models_agree_with_documents_drawn_one_by_one() -> None:
             assert (np.abs(seen.mean(axis=0) - expected) < 5 * error).all(), (discount, column)
 
 
+@pytest.mark.slow
 def test_graded_models_count_all_grades() -> None:
     """A ranker that knows only the higher grade is ahead of one that knows only the lower, and equal to itself by symmetry."""
     top = {1: lambda s: 0.3 + 0 * s, 2: lambda s: 0.4 * s}

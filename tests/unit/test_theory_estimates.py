@@ -273,6 +273,7 @@ def test_a_sample_drawn_again_varies_as_a_new_one_would() -> None:
     assert np.std([cells.reached.sum() / 300 for cells in several]) == pytest.approx(by_query.mean(1).std() / np.sqrt(30), rel=0.1)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("ranker", ["RankSVM", "ListNet", "random"])
 def test_500_documents_of_a_query_foretell_its_ndcg_at_5000(ranker: str) -> None:
     """Three real rankers on 40 queries that were not drawn from one ybar: the mean NDCG of all documents, from the first tenth."""

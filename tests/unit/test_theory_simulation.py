@@ -68,6 +68,7 @@ def test_sizes_stand_in_the_order_asked_for() -> None:
     assert np.array_equal(simulate(lin, [100, 10, 100], 8, rng=2)[:, [1, 0]], simulate(lin, [10, 100], 8, rng=2), equal_nan=True)
 
 
+@pytest.mark.slow
 def test_smaller_sizes_are_distributed_as_lists_of_their_own() -> None:
     alone, nested = simulate(lin, 50, 4000, rng=1), simulate(lin, [50, 120, 300], 4000, rng=2)[:, 0]
     error = np.hypot(alone.std(), nested.std()) / np.sqrt(4000)

@@ -50,7 +50,9 @@ def launched() -> "Iterator[Browser]":
     """A browser, closed afterwards; skips the test where Playwright or the browser is absent."""
     sync_api = pytest.importorskip("playwright.sync_api", reason="needs playwright: pip install playwright axe-playwright-python")
     with sync_api.sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=chromium(), args=["--no-sandbox", "--force-color-profile=srgb"])
+        browser = playwright.chromium.launch(
+            executable_path=chromium(), args=["--no-sandbox", "--force-color-profile=srgb", "--disable-gpu", "--disable-gpu-compositing"]
+        )
         try:
             yield browser
         finally:

@@ -116,6 +116,7 @@ def test_the_page_draws_the_rows_that_files_draw(shared: Shared, measure: int) -
                 np.testing.assert_allclose([float(one) for one in found], wanted, atol=1.1e-6)
 
 
+@pytest.mark.slow
 def test_the_pointer_names_a_query_and_a_click_opens_it(shared: Shared) -> None:
     page = drawn(shared.report(demo()))
     a, b = (one["nDCG@10"] for one in subject().evaluations)
@@ -133,6 +134,7 @@ def test_the_pointer_names_a_query_and_a_click_opens_it(shared: Shared) -> None:
     assert f"query={subject().queries[worst]}" in address(page)
 
 
+@pytest.mark.slow
 def test_another_measure_draws_anew_and_another_theme_does_not(shared: Shared) -> None:
     page = drawn(shared.report(demo()))
     assert "nDCG@10" in str(page.locator("#plot-winloss").get_attribute("aria-label"))
@@ -164,6 +166,7 @@ def test_paper_takes_the_colours_of_paper(shared: Shared) -> None:
     assert not page.locator(".take-along").first.is_visible()
 
 
+@pytest.mark.slow
 def test_files_of_a_plot_stand_for_themselves(shared: Shared) -> None:
     page = drawn(shared.report(demo(), scheme="dark"))
 

@@ -54,6 +54,7 @@ def rows(page) -> list[list[str]]:
     return page.locator(".queries tbody tr").evaluate_all("rows => rows.map(row => [...row.cells].map(cell => cell.textContent))")
 
 
+@pytest.mark.slow
 def test_escape_closes_a_query_and_the_keyboard_is_where_it_was(page):
     page.locator("#regressions a").nth(1).focus()
     page.keyboard.press("Enter")
@@ -133,6 +134,7 @@ def test_rows_commands_and_hashes_are_copied(page):
     assert copied(page, page.locator("text=Copy SHA-256").click) == "ab" * 32
 
 
+@pytest.mark.slow
 def test_another_measure_is_shown_everywhere(page):
     page.select_option("#choose select", label="nDCG@5")
 

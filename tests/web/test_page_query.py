@@ -108,6 +108,7 @@ def ids(table: "Locator") -> list[str | None]:
     return [whole.text_content() for whole in table.locator("tbody .query-id-whole").all()]
 
 
+@pytest.mark.slow
 def test_the_cause_is_read_at_a_glance(demo_page: "Page") -> None:
     page = opened(demo_page, "q46")
 
@@ -161,6 +162,7 @@ def test_pointing_at_a_document_shows_it_everywhere_and_whole(demo_page: "Page")
     expect(page.locator(".query-pointed")).to_have_count(0)
 
 
+@pytest.mark.slow
 def test_a_line_that_is_drawn_anew_stays_marked(odd_page: "Page") -> None:
     page = opened(odd_page, "q%3Cb%3E")
     row = ranking(page, 0).locator("tbody tr").first
@@ -249,6 +251,7 @@ def test_a_query_without_rankings_says_which_command_shows_them(demo_page: "Page
     expect(page.locator("#query-view [role=status]")).to_have_text("Copied")
 
 
+@pytest.mark.slow
 def test_another_measure_has_no_contributions_but_moves_in_words(demo_page: "Page") -> None:
     page = opened(demo_page, "q46", "&measure=1")
 
@@ -306,6 +309,7 @@ def test_texts_are_cut_and_shown_whole(odd_page: "Page") -> None:
     assert (ranking(page, 0).locator(".query-text").nth(1).bounding_box() or {})["height"] > low
 
 
+@pytest.mark.slow
 def test_on_a_phone_rankings_stack_and_moves_are_words(shared: Shared) -> None:
     page = opened(shared.report(demo(), size=PHONE), "q27")
     first, second = (ranking(page, side).bounding_box() or {} for side in (0, 1))
@@ -381,6 +385,7 @@ def test_a_colour_is_as_far_from_another_as_the_standard_says() -> None:
     assert contrast("rgb(0, 0, 0)", "rgb(255, 255, 255)") == pytest.approx(21)
 
 
+@pytest.mark.slow
 def test_a_query_of_a_long_id_opens_by_its_shortened_one(visit: Visits) -> None:
     ids = random.Random(1)
     queries = [f"{number}{ids.randbytes(30_000).hex()}{number}" for number in range(12)]

@@ -82,6 +82,7 @@ def test_without_scripts_the_verdict_and_the_tables_are_there(visit: Visits, kin
     assert hidden.count() == 0  # what does nothing is not offered
 
 
+@pytest.mark.slow
 def test_the_theme_goes_round_and_wins_over_the_system(shared: Shared) -> None:
     page = shared.report(pages.three(), scheme="dark")
     paper = "getComputedStyle(document.body).backgroundColor"
@@ -109,6 +110,7 @@ def test_print_has_everything_but_what_is_clicked(shared: Shared) -> None:
     assert page.pdf(format="A4").startswith(b"%PDF")
 
 
+@pytest.mark.slow
 def test_who_asks_for_little_motion_gets_none(shared: Shared) -> None:
     page = shared.report(pages.three())
     moving = page.evaluate(

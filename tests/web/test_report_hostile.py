@@ -62,6 +62,7 @@ def test_an_address_that_asks_for_what_is_not_there_shows_the_usual_page(visit: 
         assert page.locator("#query-view[open]").count() == 0
 
 
+@pytest.mark.slow
 def test_a_name_with_a_backslash_does_not_break_what_the_pointer_says(visit: Visits) -> None:
     qrels = {f"q{place}": {"d": 1} for place in range(6)}
     names = ["a\\", 'b\\" + datum.value + "']
@@ -79,6 +80,7 @@ def test_a_name_with_a_backslash_does_not_break_what_the_pointer_says(visit: Vis
     ]
 
 
+@pytest.mark.slow
 def test_texts_are_no_formulas_in_a_spreadsheet(visit: Visits) -> None:
     qrels = {query: {"d": 1} for query in ("-1", "=q2", "q3")}
     texts = {"-1": '=HYPERLINK("http://x.example")', "=q2": "-2+3", "q3": "a-b = c"}
@@ -113,10 +115,11 @@ def test_pressing_a_copy_button_twice_leaves_its_words(shared: Shared) -> None:
 @pytest.mark.parametrize(
     "names",
     [
-        pytest.param(("constructor", "__proto__"), marks=pytest.mark.slow),
+        ("constructor", "__proto__"),
         ("__proto__", "toString", "hasOwnProperty", "valueOf"),
     ],
 )
+@pytest.mark.slow
 def test_names_that_every_object_of_a_script_has_draw_their_plots(visit: Visits, names: tuple[str, ...]) -> None:
     qrels = {f"q{place}": {"d": 1} for place in range(6)}
     lists = [

@@ -100,6 +100,7 @@ def test_the_pointer_tells_the_shares_of_all_runs_by_their_names(shared: Shared)
     assert all(share.endswith("%") for _, share in told)
 
 
+@pytest.mark.slow
 def test_on_a_phone_the_verdict_is_read_without_scrolling_sideways(shared: Shared) -> None:
     page = shared.report(pages.demo(), size=PHONE)
 
@@ -110,6 +111,7 @@ def test_on_a_phone_the_verdict_is_read_without_scrolling_sideways(shared: Share
     assert 0 < box["x"] < box["x"] + box["width"] < PHONE[0]
 
 
+@pytest.mark.slow
 def test_titles_stand_before_ids_in_rankings_and_sentences(shared: Shared) -> None:
     page = shared.report(pages.twelve())
 

@@ -147,6 +147,7 @@ def test_the_back_button_undoes_a_choice(page: "Page") -> None:
     assert rows(page) == losses
 
 
+@pytest.mark.slow
 def test_a_difference_by_rounding_alone_is_none(visit: Visits) -> None:
     qrels = {query: {"x": 1} for query in ("q1", "q2", "q3", "q4")}
     old = ir.evaluate(qrels, {query: ["y", "x"] for query in qrels}, "RR")

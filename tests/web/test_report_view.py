@@ -26,6 +26,7 @@ def test_a_query_opens_with_both_rankings_and_closes_where_it_began(shared: Shar
     expect(link).to_be_focused()
 
 
+@pytest.mark.slow
 def test_the_keyboard_alone_reaches_the_worst_query(visit: Visits) -> None:
     page = visit.report(pages.demo())
 
@@ -45,6 +46,7 @@ def test_the_keyboard_alone_reaches_the_worst_query(visit: Visits) -> None:
     closed(page)
 
 
+@pytest.mark.slow
 def test_a_link_opens_its_query_and_the_back_button_closes_it(visit: Visits) -> None:
     page = visit.report(pages.demo(), fragment="#query=q05")
     expect(shows_query(page)).to_contain_text("serialize an object to a json string")
