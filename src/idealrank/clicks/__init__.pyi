@@ -27,6 +27,7 @@ from idealrank.clicks.log_rows import LogProblem as LogProblem
 from idealrank.clicks.log_rows import LogRows as LogRows
 from idealrank.clicks.logged_rewards import PolicyDifference as PolicyDifference
 from idealrank.clicks.logged_rewards import PolicyValue as PolicyValue
+from idealrank.clicks.logged_rewards import doubly_robust as doubly_robust
 from idealrank.clicks.logged_rewards import ips as ips
 from idealrank.clicks.logged_rewards import ips_difference as ips_difference
 from idealrank.clicks.propensity_report import Propensities as Propensities
