@@ -200,8 +200,8 @@ def doubly_robust(
 
     References
     ----------
-    Dudík, Langford and Li (2011), Doubly robust policy evaluation and learning, equation 3. Wang, Agarwal and Dudík (2017), Optimal and
-    adaptive off-policy evaluation in contextual bandits, section 3.2.
+    Dudík, Langford and Li (2011), Doubly robust policy evaluation and learning. Wang, Agarwal and Dudík (2017), Optimal and
+    adaptive off-policy evaluation in contextual bandits.
 
     Examples
     --------
@@ -232,7 +232,7 @@ def _estimate(log: "_Log", clusters: Any, confidence: float, n_resamples: int, r
     value = sums.weighted / below if below else 0.0  # no weight: no row that the target policy would take
     if log.baseline is not None:
         value += float(log.baseline.mean())
-    error = _error_of_blocks(_influence(log, value, below / log.n), log.n, codes)
+    error = error_of_blocks(_influence(log, value, below / log.n), log.n, codes)
     if replicates:
         interval = _bootstrap(log, codes, replicates, generator_of(rng), confidence)
     else:
@@ -339,7 +339,7 @@ def ips_difference(
     )
     blocks = (_influence_of(found, rewards, target, logged_probability, clip) for found, target in ((one, target_a), (other, target_b)))
     parts = (second - first for first, second in zip(*blocks, strict=True))
-    error = _error_of_blocks(parts, one.n, cluster_codes(clusters, one.n))
+    error = error_of_blocks(parts, one.n, cluster_codes(clusters, one.n))
     value = other.value - one.value
     reach = error * float(ndtri((1 + confidence) / 2))
     return PolicyDifference(one, other, value, error, (value - reach, value + reach), confidence)
@@ -510,8 +510,14 @@ def _influence(log: _Log, value: float, norm: float) -> Iterator[FloatArray]:
         yield own if log.baseline is None else own + log.baseline[part]
 
 
-def _error_of_blocks(blocks: Iterator[FloatArray], n: int, codes: IntArray | None) -> float:
-    """Standard error of the mean of rows that come in blocks; of clusters, from their totals."""
+def error_of_blocks(blocks: Iterator[FloatArray], n: int, codes: IntArray | None) -> float:
+    """Standard error of the mean of rows that come in blocks; of clusters, from their totals.
+
+    Examples
+    --------
+    >>> error_of_blocks(iter([np.array([1.0]), np.array([3.0])]), 2, None)
+    1.0
+    """
     if codes is not None:
         totals, start = np.zeros(int(codes.max()) + 1), 0
         sizes = np.bincount(codes)
