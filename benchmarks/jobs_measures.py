@@ -42,7 +42,7 @@ def text_rows(*, quick: bool, **_: bool) -> Iterator[Row]:
     contenders = {"all": Contender(front, 5), "one": Contender(alone, 5), "pytrec_eval": Contender(peer, 1 if quick else 3)}
     timings = {name: Timing.of(samples) for name, samples in in_turns(contenders).items()}
     yield costing(ALL_TREC, "nDCG@10 alone", 2.5, timings["all"], timings["one"])
-    yield faster(ALL_TREC, "pytrec_eval, which is trec_eval 9's code, reading included", 10, timings["all"], timings["pytrec_eval"])
+    yield faster(ALL_TREC, "pytrec_eval, which is trec_eval 9's code, including reading", 10, timings["all"], timings["pytrec_eval"])
 
 
 def array_rows(*, quick: bool, **_: bool) -> Iterator[Row]:

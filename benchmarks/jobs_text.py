@@ -71,9 +71,9 @@ def rows(*, quick: bool, **_: bool) -> Iterator[Row]:
     timings = {name: Timing.of(samples) for name, samples in in_turns(entered).items()}
     ours_timing = timings["idealrank"]
     yield costing(SUBJECT, "hand-written C++ that trusts its input", 1.6, ours_timing, timings["C++"])
-    yield faster(SUBJECT, "pytrec_eval, reading included", 10, ours_timing, timings["pytrec_eval"])
+    yield faster(SUBJECT, "pytrec_eval, including reading", 10, ours_timing, timings["pytrec_eval"])
     if "ranx" in timings:
-        yield faster(SUBJECT, "ranx, reading included, functions compiled already", 40, ours_timing, timings["ranx"])
+        yield faster(SUBJECT, "ranx, including reading, with functions already compiled", 40, ours_timing, timings["ranx"])
     yield memory(qrels, run, timings)
     yield same_bits(qrels, run)
 

@@ -51,9 +51,9 @@ def rows_of(table: str, compared: list[str]) -> str:
         if line.startswith("| "):
             cells = [cell.strip() for cell in line.strip("|").split(" | ")]
             job = cells[0] or job
-            meaning = "faster" if cells[2].endswith("faster") else "its time"
             result = cells[3].removesuffix(" **(missed)**")  # of a target that is not shown here
-            jobs.setdefault(cells[1], f"| {job} | {cells[1]} | {result} {meaning} |")
+            said = f"{result} faster" if cells[2].endswith("faster") else f"takes {result} the processor time"
+            jobs.setdefault(cells[1], f"| {job} | {cells[1]} | {said} |")
     missing = [name for name in compared if name not in jobs]
     if missing:
         raise SystemExit(f"{SPEED}: found no row that compares with {missing[0]!r}")

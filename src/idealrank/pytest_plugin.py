@@ -76,7 +76,7 @@ class RankingGate:
         Parameters
         ----------
         qrels, run : path, mapping, dataframe, Qrels or Run
-            As for `evaluate`. Relative paths start at pytest's rootdir, where ``pyproject.toml`` lies.
+            As for `evaluate`. Paths are relative to pytest's rootdir, where ``pyproject.toml`` lies.
         baseline : path, or list of paths
             What the run is held to: baseline files, or any runs. With ``--update-ranking-baseline`` the last one is written, and others
             stay as they are.

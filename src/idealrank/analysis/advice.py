@@ -474,11 +474,11 @@ def _about_grades(seen: Observed) -> Iterator[str]:
 def _about_queries(seen: Observed, k: int) -> Iterator[str]:
     if seen.no_relevant:
         yield (
-            f"{seen.no_relevant:,} of {seen.queries:,} queries have no relevant document and always count 0; "
+            f"{seen.no_relevant:,} of {seen.queries:,} queries have no relevant document and always count as 0; "
             "no_relevant=left-out leaves them out"
         )
     if seen.unanswered:
-        yield f"{seen.unanswered:,} of {seen.queries:,} queries are not answered and count 0"
+        yield f"{seen.unanswered:,} of {seen.queries:,} queries are not answered and count as 0"
     ceiling = seen.reachable.get(k, 1.0)
     if ceiling < _MOST:
         few = f"many queries have fewer than {k} relevant documents"

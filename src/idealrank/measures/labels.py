@@ -113,7 +113,7 @@ class LRAP(NeedsRelevant):
     """Label ranking average precision: average precision in which all documents of a tie have its last rank.
 
     ``LRAP = (1 / |relevant|) sum over relevant documents of |relevant with a score as high or higher| / |documents with a score as high or
-    higher|``, in [0, 1]; relevant documents not returned count 0. Ties are part of the definition, so the tie policy has no effect.
+    higher|``, in [0, 1]; relevant documents not returned count as 0. Ties are part of the definition, so the tie policy has no effect.
 
     Parameters
     ----------

@@ -173,7 +173,7 @@ def compare(
 
     Both runs are evaluated on the same queries of QRELS; a difference is always RUN_B - RUN_A. Each difference comes with the smallest
     true difference that these queries detect with 80 % power, and with the share of unjudged documents. Three or more runs are compared
-    in pairs. From six runs on, the report marks each run with the letters of the runs that are significantly worse.
+    in pairs. With six or more runs, the report marks each run with the letters of the runs that are significantly worse.
     """
     names, baseline = _names(runs, baseline)
     given = input_options.InputFiles(qrels=qrels, inputs=inputs, others=(*runs, *files.paths, judge_path))

@@ -250,7 +250,7 @@ Options may be clustered or attached, as in getopt (-qc, -M100), before or after
   -v, --version                   the version
   -q, --query_eval_wanted         the values of each query before the summary
   -n, --nosummary                 no summary
-  -c, --complete_rel_info_wanted  average over all queries of QRELS; an unanswered query counts 0
+  -c, --complete_rel_info_wanted  average over all queries of QRELS; an unanswered query counts as 0
   -l, --level_for_rel LEVEL       lowest relevant grade, default 1
   -J, --Judged_docs_only          leave out unjudged documents and negative grades
   -M, --Max_retrieved_per_topic N use only the first N documents of each query

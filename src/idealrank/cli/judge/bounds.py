@@ -31,7 +31,7 @@ Examples:
 
 \b
 Bounds hold whatever the grades are; they say nothing about which grades are likely. `idealrank compare` says what is
-likely (its tipping point). If the bounds of a difference exclude 0, no further judging of these lists can turn its sign.
+likely (its tipping point). If the bounds of a difference exclude 0, further judging of these lists cannot reverse its sign.
 \b
 Documents far down a list can lower nDCG@10: a document with a high grade raises the ideal list, wherever it was returned.
 --depth leaves documents below a rank unjudged, as the measure takes them.

@@ -477,7 +477,7 @@ def _interval(row: Difference, shown: Shown) -> str:
     low, high = row.interval
     level = f"{100 * row.level:g} %"
     if math.isnan(low):
-        return f"no interval: {row.about} has none where differences are zero or equal"
+        return f"no interval: {row.about} has none if a difference is 0 or two are equal in size"
     if math.isinf(low) or math.isinf(high):
         return f"too few queries for a {level} interval"
     ends = " to ".join(shown.interval(row).strip("[]").split(", "))

@@ -18,9 +18,9 @@ from idealrank.measures.parse import parse_measure
 from idealrank.measures.precision import Success
 
 BOTH_RUNS = (
-    "for tips at, the other run's unjudged documents count as not relevant; the verdict uses both runs: it holds if the difference "
-    "stays significant, with its sign, with the run behind at likely behind and the run ahead at likely ahead, and with both runs at "
-    "the higher upper limit"
+    "for tips at, the unjudged documents of the run ahead count as not relevant; the verdict is checked twice, with relevant shares for "
+    "both runs: first likely behind and likely ahead, then the larger of the two upper limits for both; both times, the difference must "
+    "stay significant and keep its sign"
 )
 """The rule of the verdict in a phrase: why a difference may stand though its tipping point is low."""
 
