@@ -135,7 +135,7 @@ def slate_value(
         raise InputError(f"discount: found {worth.tolist()}, expected {ranks} finite weights, one a rank")
     weights = target / logged
     if estimator != "iips":
-        weights = np.cumprod(weights, axis=1)
+        weights = np.multiply.accumulate(weights, axis=1)
     if estimator == "ips":
         weights = np.broadcast_to(weights[:, -1:], weights.shape)
     weighted = weights * gained
