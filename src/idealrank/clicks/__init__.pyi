@@ -17,6 +17,8 @@ from idealrank.clicks.examination_models import UBM as UBM
 from idealrank.clicks.examination_models import FittedPBM as FittedPBM
 from idealrank.clicks.examination_models import FittedUBM as FittedUBM
 from idealrank.clicks.fitted_model import FittedModel as FittedModel
+from idealrank.clicks.harvested_interventions import HarvestedPropensities as HarvestedPropensities
+from idealrank.clicks.harvested_interventions import harvested_propensities as harvested_propensities
 from idealrank.clicks.interleaving import Interleaved as Interleaved
 from idealrank.clicks.interleaving import Preference as Preference
 from idealrank.clicks.interleaving import interleave as interleave

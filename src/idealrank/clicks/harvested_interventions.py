@@ -1,0 +1,227 @@
+"""Propensities from the logs of several rankers: documents at different ranks are interventions that need no swaps."""
+
+import math
+import warnings
+from dataclasses import dataclass
+from typing import Literal, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+from scipy.special import ndtri
+
+from idealrank.clicks.logged_rewards import check_confidence
+from idealrank.clicks.sessions import Sessions
+from idealrank.data.types import FloatArray, IntArray
+from idealrank.errors import IdealrankWarning, InputError
+from idealrank.measures.rules import checked
+from idealrank.stats.randomness import RandomLike, generator_of, whole_number
+
+HarvestMethod: TypeAlias = Literal["all-pairs", "pivot"]
+
+_EDGE = 1e-6  # probabilities stay this far from 0 and 1 in the likelihood
+
+
+@dataclass(frozen=True, eq=False)
+class HarvestedPropensities:
+    """Propensity of each rank relative to the first, from documents that stood at several ranks.
+
+    Attributes
+    ----------
+    relative : float64 array, shape (ranks,)
+        Estimates; the first is 1. NaN for ranks that no chain of interventions links with the first.
+    intervals : float64 array, shape (ranks, 2)
+        Normal intervals of the logarithms, with standard errors by bootstrap over queries; NaN without replicates.
+    interventions : int64 array, shape (ranks, ranks)
+        Number of pairs of query and document that stood at both ranks; on the diagonal 0.
+    n_sessions : int
+        Lists.
+    method : {"all-pairs", "pivot"}
+        How they were estimated.
+
+    Examples
+    --------
+    >>> log = Sessions.from_arrays(["q"] * 4, [["a", "b"], ["a", "b"], ["b", "a"], ["b", "a"]], [[1, 0], [1, 1], [1, 0], [1, 1]])
+    >>> found = harvested_propensities(log, n_resamples=0)
+    >>> found.relative.round(3).tolist(), found.interventions.tolist()
+    ([1.0, 0.5], [[0, 2], [2, 0]])
+    """
+
+    relative: FloatArray
+    intervals: FloatArray
+    interventions: IntArray
+    n_sessions: int
+    method: HarvestMethod
+
+
+def harvested_propensities(
+    sessions: Sessions, *, method: HarvestMethod = "all-pairs", n_resamples: int = 100, confidence: float = 0.95, rng: RandomLike = 0
+) -> HarvestedPropensities:
+    """Estimate propensities from the logs of several rankers, without swaps and without an attractiveness of each document.
+
+    Where one ranker puts a document at rank k and another ranker at rank k', its rates of clicks differ by the propensities alone, if each
+    session got its ranker at random. Both rates of a document have the same weight, ``n * n' / (n + n')`` for n and n' impressions, so that
+    the comparison is fair whatever the shares of the rankers.
+
+    Parameters
+    ----------
+    sessions : Sessions
+        Lists of at least two rankers, or of versions of one. The ranker of a session is drawn at random, whatever the user.
+    method : {"all-pairs", "pivot"}
+        Likelihood of the clicks of all pairs of ranks; or the ratio of the rates of clicks at each rank and at the first, of the documents
+        that stood at both.
+    n_resamples : int
+        Replicates of the bootstrap over queries; 0 for none.
+    confidence : float
+        Confidence level of the intervals.
+    rng : seed or Generator
+        Random numbers of the bootstrap.
+
+    Raises
+    ------
+    InputError
+        No document changes its rank.
+    OptionError
+        An option is unknown, or outside its range.
+
+    Warns
+    -----
+    IdealrankWarning
+        A rank is not linked with the first; its propensity is NaN.
+
+    References
+    ----------
+    Agarwal, Zaitsev, Wang, Li, Najork and Joachims (2019), Estimating position bias without intrusive interventions. Their weights are the
+    expected impressions by the shares of the rankers; these are the logged ones, which need no label of the ranker.
+
+    Examples
+    --------
+    >>> from idealrank.clicks import simulate
+    >>> found = harvested_propensities(simulate([[0.9, 0.5, 0.3]] * 3, 9000, ranks=3, policy="random", rng=1), n_resamples=0)
+    >>> bool(abs(found.relative - [1, 1 / 2, 1 / 3]).max() < 0.05)
+    True
+    """
+    checked("method", method, HarvestMethod)
+    check_confidence(confidence)
+    replicates = whole_number("n_resamples", n_resamples, 0)
+    harvest = _Harvest.of(sessions)
+    interventions = harvest.interventions
+    if not interventions.any():
+        raise InputError("sessions: found no document at two ranks, expected some; log a second ranker, or swaps")
+    relative = _relative(*harvest.sums(None), method)
+    if np.isnan(relative).any():
+        lost = ", ".join(str(rank + 1) for rank in np.flatnonzero(np.isnan(relative)))
+        warnings.warn(f"no chain of interventions links rank {lost} with the first: no propensity there", IdealrankWarning, stacklevel=2)
+    intervals = np.full((relative.size, 2), np.nan)
+    if replicates:
+        generator, n_queries = generator_of(rng), len(sessions.queries)
+        drawn = (np.bincount(generator.integers(0, n_queries, n_queries), minlength=n_queries) for _ in range(replicates))
+        values = np.array([_relative(*harvest.sums(times), method) for times in drawn])
+        intervals = _log_intervals(relative, values, confidence)
+    return HarvestedPropensities(relative, intervals, interventions, len(sessions), method)
+
+
+def _log_intervals(relative: FloatArray, replicates: FloatArray, confidence: float) -> FloatArray:
+    """Normal intervals of logarithms, whose errors are symmetric; errors of ratios are not. Shape (ranks, 2)."""
+    found = np.full((relative.size, 2), np.nan)
+    for rank, (value, drawn) in enumerate(zip(relative.tolist(), replicates.T, strict=True)):
+        logs = np.log(drawn[drawn > 0])  # NaN and 0: replicates without a link or without a click there
+        if value > 0 and logs.size > 1:
+            reach = float(logs.std(ddof=1)) * float(ndtri((1 + confidence) / 2))
+            found[rank] = value * math.exp(-reach), value * math.exp(reach)
+    return found
+
+
+@dataclass(frozen=True, eq=False)
+class _Harvest:
+    """A row for each document and each ordered pair of its ranks: weighted clicks, and other impressions, at the first of both."""
+
+    query: IntArray
+    ranks: IntArray  # rank times number of ranks, plus the other rank
+    clicked: FloatArray
+    skipped: FloatArray
+    n_ranks: int
+
+    @classmethod
+    def of(cls, sessions: Sessions) -> "_Harvest":
+        n_ranks, there = sessions.n_ranks, sessions.pair >= 0
+        places = np.broadcast_to(np.arange(n_ranks), sessions.pair.shape)[there]
+        keys = sessions.pair[there] * np.int64(n_ranks) + places
+        cells, inverse = np.unique(keys, return_inverse=True)
+        inverse = inverse.reshape(-1)
+        clicked = np.bincount(inverse, sessions.clicks[there], cells.size)
+        shown = np.bincount(inverse, minlength=cells.size).astype(np.float64)
+        pair, place = cells // n_ranks, cells % n_ranks
+        starts = np.flatnonzero(np.diff(pair, prepend=-1))
+        sizes = np.diff(np.append(starts, cells.size))
+        repeats = np.repeat(sizes, sizes)  # each cell of a pair meets all its cells, and is then parted from itself
+        one = np.repeat(np.arange(cells.size), repeats)
+        within = np.arange(one.size) - np.repeat(np.cumsum(repeats) - repeats, repeats)
+        other = np.repeat(np.repeat(starts, sizes), repeats) + within
+        one, other = one[one != other], other[one != other]
+        weight = shown[other] / (shown[one] + shown[other])  # times the impressions at the first, and divided by them
+        return cls(
+            sessions.query_of_pair[pair[one]], place[one] * n_ranks + place[other], clicked[one] * weight,
+            (shown[one] - clicked[one]) * weight, n_ranks,
+        )  # fmt: skip
+
+    @property
+    def interventions(self) -> IntArray:
+        found: IntArray = np.bincount(self.ranks, minlength=self.n_ranks**2).reshape(self.n_ranks, self.n_ranks)
+        return found
+
+    def sums(self, times: IntArray | None) -> tuple[FloatArray, FloatArray]:
+        """Weighted clicks and other impressions at each rank of documents that also stood at the other; queries count so many times."""
+        often = 1.0 if times is None else times[self.query]
+        shape = (self.n_ranks, self.n_ranks)
+        clicked, skipped = (
+            np.asarray(np.bincount(self.ranks, column * often, self.n_ranks**2), np.float64).reshape(shape)
+            for column in (self.clicked, self.skipped)
+        )
+        return clicked, skipped
+
+
+def _relative(clicked: FloatArray, skipped: FloatArray, method: HarvestMethod) -> FloatArray:
+    if method == "pivot":
+        at_first = clicked[0] / np.maximum(clicked[0] + skipped[0], 1e-300)
+        at_rank = clicked[:, 0] / np.maximum(clicked[:, 0] + skipped[:, 0], 1e-300)
+        found: FloatArray = np.divide(at_rank, at_first, out=np.full(at_first.size, np.nan), where=at_first > 0)
+        found[0] = 1.0
+        return found
+    return _all_pairs(clicked, skipped)
+
+
+def _all_pairs(clicked: FloatArray, skipped: FloatArray) -> FloatArray:
+    """Propensities of greatest likelihood: a rank times a relevance of each pair of ranks, which is the same from both sides."""
+    from scipy.optimize import minimize  # noqa: PLC0415  (few ask for it)
+
+    n = clicked.shape[0]
+    one, other = np.nonzero((clicked + skipped) > 0)
+    scale = float((clicked + skipped).sum()) or 1.0
+    hits, misses = clicked[one, other] / scale, skipped[one, other] / scale
+    pair = np.minimum(one, other) * n + np.maximum(one, other)
+    distinct, of_row = np.unique(pair, return_inverse=True)
+    of_row = of_row.reshape(-1)
+
+    def loss(logits: FloatArray) -> tuple[float, FloatArray]:
+        values = 1 / (1 + np.exp(-logits))
+        rate = np.clip(values[one] * values[n + of_row], _EDGE, 1 - _EDGE)
+        slope = -(hits / rate - misses / (1 - rate)) * rate
+        # the derivative of log(p * r) by the logit of p is 1 - p, and by that of r is 1 - r
+        of_ranks = np.bincount(one, slope * (1 - values[one]), logits.size)
+        of_pairs = np.bincount(n + of_row, slope * (1 - values[n + of_row]), logits.size)
+        return float(-(hits @ np.log(rate) + misses @ np.log(1 - rate))), np.asarray(of_ranks + of_pairs, np.float64)
+
+    start = np.zeros(n + distinct.size)
+    fitted = minimize(loss, start, jac=True, method="L-BFGS-B", options={"maxiter": 2000, "ftol": 1e-14, "gtol": 1e-9})
+    values = 1 / (1 + np.exp(-fitted.x[:n]))
+    found: FloatArray = np.where(_linked(one, other, n), values / values[0], np.nan)
+    found[0] = 1.0
+    return found
+
+
+def _linked(one: IntArray, other: IntArray, n: int) -> "npt.NDArray[np.bool_]":
+    """Ranks that a chain of pairs links with the first."""
+    found: npt.NDArray[np.bool_] = np.arange(n) == 0
+    for _ in range(n):
+        found[one[found[other]]] = True
+    return found
