@@ -285,6 +285,49 @@ def test_many_different_grades_are_looked_at_query_by_query() -> None:
         assert found.high[row] == pytest.approx(float(values.max()), abs=1e-12)
 
 
+@pytest.mark.parametrize("measure", ["nDCG@3", "nDCG(gain=exp2)@3", "DCG@3", "R@3"])
+def test_of_a_quotient_only_grades_judged_for_the_query_lie_between_the_ends(measure: str) -> None:
+    rng = np.random.default_rng(11)
+    for _ in range(10):
+        judged = {f"d{j}": float(rng.integers(0, 31)) for j in range(3)}
+        run = dict(zip([f"d{j}" for j in rng.permutation(5)], range(5, 0, -1), strict=True))
+        found = bounds({"q": judged}, {"q": run}, measure, max_grade=30)
+
+        values = naive.values(judged, [run], measure, Convention.of("standard"), list(map(float, range(31))), None)
+
+        assert found.exact
+        assert (found.low[0], found.high[0]) == pytest.approx((float(values.min()), float(values.max())), abs=1e-12)
+
+
+def test_a_large_scale_costs_no_more_than_a_small_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Revenue or seconds as grades: one query after the other at every whole grade took minutes, in `compare` too."""
+    sizes = []
+    monkeypatch.setattr(extremes, "Quotients", lambda *given: sizes.append(given[3].size) or Quotients(*given))
+    qrels = {f"q{number}": {"a": 20_000.0, "b": 1.0} for number in range(5)}
+    a, b = ({query: ranking for query in qrels} for ranking in (["x", "a", "y", "b"], ["a", "y", "b", "w"]))
+
+    found = bounds(qrels, a, "nDCG@3")
+    ir.compare(qrels, a, b, measures="nDCG@3")
+
+    assert found.exact
+    assert sizes
+    assert max(sizes) <= 3
+    values = naive.values(
+        qrels["q0"], [dict(zip(a["q0"], range(4, 0, -1), strict=True))], "nDCG@3", Convention.of("standard"), [0.0, 1.0, 2.0, 1e4, 2e4], None
+    )  # fmt: skip
+    assert (found.low[0], found.high[0]) == pytest.approx((float(values.min()), float(values.max())), abs=1e-12)
+
+
+@pytest.mark.parametrize("measure", ["nERR(max_rel=1000)@5", "ERR(max_rel=1000)", "AP", "P@2", "Bpref", "RR", "F@3"])
+def test_grades_of_a_scale_too_large_to_list_have_outer_bounds_or_exact_ones(measure: str) -> None:
+    documents = [f"d{place}" for place in range(1200)]
+    for highest in (1000, 1000 if "ERR" in measure else 1e6):
+        found = bounds({"q": {"d3": 1.0, "d9": 2.0}}, {"q": documents}, measure, max_grade=highest)
+
+        assert found.low[0] <= found.value[0] <= found.high[0]
+        assert found.exact or (found.low[0], found.high[0]) == (0.0, 1.0)
+
+
 def test_the_record_lists_queries_with_the_ranks_of_their_unjudged_documents() -> None:
     record = bounds({"q": {"a": 1, "b": 0}}, {"q": ["x", "a", "y", "b"]}, "P@3", depth=3).as_dict()
     assert record["queries"]["q"]["unjudged_ranks"] == [1, 3]
