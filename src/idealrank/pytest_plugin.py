@@ -70,6 +70,7 @@ class RankingGate:
         margin: float | None = None,
         alpha: float | None = None,
         when_unjudged: "WhenUnjudged | None" = None,
+        judge_qrels: Any = None,
     ) -> "Gated":
         """Fail the test unless the run may take the place of its baselines; skip it where the judgments do not reach.
 
@@ -88,6 +89,9 @@ class RankingGate:
             What single queries must reach.
         tolerance, strict, margin, alpha, when_unjudged
             The parts of a `Policy`. What is not given here or above comes from ``[tool.idealrank.gate]`` of ``pyproject.toml``.
+        judge_qrels : path, mapping, dataframe or Qrels, optional
+            Grades of a judge, such as a language model. Where its difference has the other sign, and either is significant, the test is
+            undecided: `when_unjudged` says what follows.
 
         Returns
         -------
@@ -100,7 +104,7 @@ class RankingGate:
         options = {"measures": measures, "also": also, "convention": convention, "contracts": contracts, **policy}
         given = {name: value for name, value in options.items() if value is not None}
         update = self._config.getoption("update_ranking_baseline")
-        answer = gating.ask(qrels, run, baseline, given, root=self._config.rootpath, update=update)
+        answer = gating.ask(qrels, run, baseline, given, root=self._config.rootpath, update=update, judge_qrels=judge_qrels)
         self._said.extend((_SAID, line) for line in answer.said)
         if answer.failure:
             pytest.fail(answer.failure, pytrace=False)

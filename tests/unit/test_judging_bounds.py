@@ -176,6 +176,23 @@ class TestQuotients:
         assert np.array_equal(program.highest(), together)
 
 
+def test_many_queries_in_another_order_than_the_judgments_have_the_same_bounds(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Tables of some queries each, as for 50,000 of them: judged documents must go to the table of their query."""
+    rng = np.random.default_rng(11)
+    names = [f"q{number}" for number in range(12)]
+    lists = [{name: [f"d{document}" for document in rng.permutation(9)] for name in names} for _ in range(2)]
+    qrels = {names[number]: {f"d{document}": int(rng.integers(1, 4)) for document in range(3)} for number in rng.permutation(12)}
+    together = [bounds(qrels, lists[0], "nDCG@5", max_grade=3), difference_bounds(qrels, *lists, "nDCG@5", max_grade=3, depth=1)]
+
+    monkeypatch.setattr("idealrank.judging.quotients._CELLS", 40)
+    apart = [bounds(qrels, lists[0], "nDCG@5", max_grade=3), difference_bounds(qrels, *lists, "nDCG@5", max_grade=3, depth=1)]
+
+    for one, other in zip(together, apart, strict=True):
+        assert one.query_ids == other.query_ids
+        assert np.array_equal(one.low, other.low)
+        assert np.array_equal(one.high, other.high)
+
+
 def test_a_grade_between_the_ends_can_give_the_highest_ndcg() -> None:
     qrels, run = {"q": {"a": 1, "b": 1}}, {"q": ["a", "x"]}
     values = [ir.evaluate({"q": {**qrels["q"], "x": grade}}, run, "nDCG").mean()["nDCG"] for grade in range(4)]
@@ -283,6 +300,49 @@ def test_many_different_grades_are_looked_at_query_by_query() -> None:
         )
         assert found.low[row] == pytest.approx(float(values.min()), abs=1e-12)
         assert found.high[row] == pytest.approx(float(values.max()), abs=1e-12)
+
+
+@pytest.mark.parametrize("measure", ["nDCG@3", "nDCG(gain=exp2)@3", "DCG@3", "R@3"])
+def test_of_a_quotient_only_grades_judged_for_the_query_lie_between_the_ends(measure: str) -> None:
+    rng = np.random.default_rng(11)
+    for _ in range(10):
+        judged = {f"d{j}": float(rng.integers(0, 31)) for j in range(3)}
+        run = dict(zip([f"d{j}" for j in rng.permutation(5)], range(5, 0, -1), strict=True))
+        found = bounds({"q": judged}, {"q": run}, measure, max_grade=30)
+
+        values = naive.values(judged, [run], measure, Convention.of("standard"), list(map(float, range(31))), None)
+
+        assert found.exact
+        assert (found.low[0], found.high[0]) == pytest.approx((float(values.min()), float(values.max())), abs=1e-12)
+
+
+def test_a_large_scale_costs_no_more_than_a_small_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Revenue or seconds as grades: one query after the other at every whole grade took minutes, in `compare` too."""
+    sizes = []
+    monkeypatch.setattr(extremes, "Quotients", lambda *given: sizes.append(given[3].size) or Quotients(*given))
+    qrels = {f"q{number}": {"a": 20_000.0, "b": 1.0} for number in range(5)}
+    a, b = ({query: ranking for query in qrels} for ranking in (["x", "a", "y", "b"], ["a", "y", "b", "w"]))
+
+    found = bounds(qrels, a, "nDCG@3")
+    ir.compare(qrels, a, b, measures="nDCG@3")
+
+    assert found.exact
+    assert sizes
+    assert max(sizes) <= 3
+    values = naive.values(
+        qrels["q0"], [dict(zip(a["q0"], range(4, 0, -1), strict=True))], "nDCG@3", Convention.of("standard"), [0.0, 1.0, 2.0, 1e4, 2e4], None
+    )  # fmt: skip
+    assert (found.low[0], found.high[0]) == pytest.approx((float(values.min()), float(values.max())), abs=1e-12)
+
+
+@pytest.mark.parametrize("measure", ["nERR(max_rel=1000)@5", "ERR(max_rel=1000)", "AP", "P@2", "Bpref", "RR", "F@3"])
+def test_grades_of_a_scale_too_large_to_list_have_outer_bounds_or_exact_ones(measure: str) -> None:
+    documents = [f"d{place}" for place in range(1200)]
+    for highest in (1000, 1000 if "ERR" in measure else 1e6):
+        found = bounds({"q": {"d3": 1.0, "d9": 2.0}}, {"q": documents}, measure, max_grade=highest)
+
+        assert found.low[0] <= found.value[0] <= found.high[0]
+        assert found.exact or (found.low[0], found.high[0]) == (0.0, 1.0)
 
 
 def test_the_record_lists_queries_with_the_ranks_of_their_unjudged_documents() -> None:

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from scipy import stats
 
 import idealrank as ir
 from idealrank.errors import InputError, OptionError
@@ -93,6 +94,46 @@ def test_pairs_clustered_by_query_are_those_of_truescore_and_four_times_less_sur
         # All pairs in one list of clusters say the same.
         again = correct(*data, clusters=np.concatenate([queries[labelled], queries[~labelled]]))
         assert again == found
+
+
+def test_ten_labelled_of_25_queries_have_t_with_9_degrees_and_not_z() -> None:
+    """The interval is computed by SciPy alone: variances, optimum and quantile."""
+    rng = np.random.default_rng(18)
+    truth = rng.beta(2, 2, 25)
+    model = np.clip(truth + rng.normal(0.1, 0.15, 25), 0, 1)
+    y, f, others = truth[:10], model[:10], model[10:]
+    weight = float(np.cov(y, f, ddof=0)[0, 1] / (1 + 10 / 15) / stats.tvar(model))
+    center = weight * others.mean() + (y - weight * f).mean()
+    error = math.hypot(stats.sem(y - weight * f), weight * stats.sem(others))
+    low, high = stats.t.interval(0.95, 9, loc=center, scale=error)
+    narrow = stats.norm.interval(0.95, loc=center, scale=error)
+
+    found = correct(y, f, others)
+
+    assert 0 < weight < 1
+    assert (found.n_labelled, found.n_judge_only, found.df) == (10, 15, 9)
+    assert (found.estimate, found.standard_error, found.weight) == pytest.approx((center, error, weight), abs=1e-12)
+    assert found.interval == pytest.approx((low, high), abs=1e-9)
+    assert found.human_interval == pytest.approx(stats.t.interval(0.95, 9, loc=y.mean(), scale=stats.sem(y)), abs=1e-9)
+    assert (high - low) / (narrow[1] - narrow[0]) == pytest.approx(2.2621572 / 1.9599640, abs=1e-6)
+    assert correct(y, f, others, quantile="z").interval == pytest.approx(narrow, abs=1e-9)
+
+
+def test_ten_labelled_of_25_queries_of_a_run_have_t_with_9_degrees_and_not_z() -> None:
+    """By judgments and a run: RR of a query is 1 over the rank of its one relevant document."""
+    documents = list("abcdefgh")
+    rng = np.random.default_rng(25)
+    ranks, errors = rng.integers(1, 9, 25), rng.integers(0, 3, 25)
+    human = {f"q{number}": {documents[ranks[number] - 1]: 1} for number in range(10)}
+    judge = {f"q{number}": {documents[(ranks[number] - 1 + errors[number]) % 8]: 1} for number in range(25)}
+    y, model = 1 / ranks[:10], 1 / ((ranks - 1 + errors) % 8 + 1)
+
+    found = ir.judging.correct_run(human, judge, dict.fromkeys(judge, documents), "RR", weight=0.5).found
+
+    center = 0.5 * model[10:].mean() + (y - 0.5 * model[:10]).mean()
+    error = math.hypot(stats.sem(y - 0.5 * model[:10]), 0.5 * stats.sem(model[10:]))
+    assert (found.n_labelled, found.n_judge_only) == (10, 15)
+    assert found.interval == pytest.approx(stats.t.interval(0.95, 9, loc=center, scale=error), abs=1e-9)
 
 
 def test_differences_over_queries_are_those_of_ppi_python_and_truescore(recorded: Any) -> None:

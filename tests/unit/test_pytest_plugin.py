@@ -102,6 +102,30 @@ def test_a_test_says_what_it_asks(session: pytest.Pytester, options: str, outcom
     asked(session, "worse", options=options).assert_outcomes(**{outcome: 1})
 
 
+def test_a_judge_that_contradicts_the_sign_leaves_the_test_undecided(session: pytest.Pytester) -> None:
+    (session.path / "judge.qrels").write_text("".join(f"{query} 0 y 1\n" for query in _ROWS), encoding="utf-8")
+    for judge, options, outcome in (
+        ('"judge.qrels"', "", "skipped"),
+        ('{f"q{number}": {"y": 1} for number in range(30)}', "", "skipped"),
+        ('"judge.qrels"', ', when_unjudged="fail"', "failed"),
+        ('"qrels.txt"', "", "failed"),
+    ):
+        result = asked(session, "worse", "-rs", options=f', measures="RR", judge_qrels={judge}{options}')
+
+        result.assert_outcomes(**{outcome: 1})
+        result.stdout.fnmatch_lines(["*The *"])
+        if outcome == "skipped":
+            result.stdout.fnmatch_lines(["SKIPPED *people find -0.444* and the judge +*disagree on the sign*"])
+
+
+def test_a_judge_that_cannot_be_read_fails_in_a_sentence(session: pytest.Pytester) -> None:
+    result = asked(session, "worse", options=', judge_qrels="nowhere.qrels"')
+
+    result.assert_outcomes(failed=1)
+    result.stdout.fnmatch_lines(["ranking gate: nowhere.qrels: found no such file*"])
+    result.stdout.no_fnmatch_line("*Traceback*")
+
+
 def test_a_gate_that_cannot_be_asked_fails_in_a_sentence(session: pytest.Pytester) -> None:
     result = asked(session, "nowhere")
 

@@ -45,7 +45,9 @@ class GateAnswer:
     skipped: str = ""
 
 
-def ask(qrels: Any, run: Any, baseline: Any, options: Mapping[str, Any], *, root: Path, update: bool = False) -> GateAnswer:
+def ask(
+    qrels: Any, run: Any, baseline: Any, options: Mapping[str, Any], *, root: Path, update: bool = False, judge_qrels: Any = None
+) -> GateAnswer:
     """Hold a run to its baselines, or write it as the last of them.
 
     Parameters
@@ -58,6 +60,8 @@ def ask(qrels: Any, run: Any, baseline: Any, options: Mapping[str, Any], *, root
         Where relative paths start, and the policy of the project is looked for.
     update : bool
         Whether to write.
+    judge_qrels
+        Grades of a judge, as the test gave them.
 
     Examples
     --------
@@ -66,7 +70,9 @@ def ask(qrels: Any, run: Any, baseline: Any, options: Mapping[str, Any], *, root
     """
     try:
         asked = _asked(baseline, options, root)
-        work = GateJob(asked=asked, caller=_Front(_from_root(qrels, root), _from_root(run, root), asked.convention))
+        caller = _Front(_from_root(qrels, root), _from_root(run, root), asked.convention)
+        judge = None if judge_qrels is None else caller.judgments(_from_root(judge_qrels, root))
+        work = GateJob(asked=asked, caller=caller, judge=judge)
         answer = _written(work) if update else _held(work)
     except IdealrankError as error:  # a sentence that says what to do; a traceback would hide it
         answer = GateAnswer(said=(f"not asked: {error}",), failure=f"ranking gate: {error}")
@@ -111,8 +117,12 @@ class _Front:
     tell = None
 
     def qrels(self) -> Qrels:
+        return self.judgments(self.given_qrels)
+
+    def judgments(self, given: Any) -> Qrels:
+        """Judgments under the convention's rule for a document listed twice."""
         duplicates = self.convention.alignment.duplicates
-        return to_qrels(self.given_qrels, duplicates="error" if duplicates == "twice" else duplicates)
+        return to_qrels(given, duplicates="error" if duplicates == "twice" else duplicates)
 
     def run(self) -> Run:
         return to_run(self.given_run)

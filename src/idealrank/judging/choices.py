@@ -7,6 +7,7 @@ from itertools import combinations_with_replacement, product
 from typing import TypeAlias
 
 import numpy as np
+from scipy.special import gammaln
 
 from idealrank.data.types import BoolArray, FloatArray, IntArray
 from idealrank.judging.free_documents import FreeDocuments, Ragged
@@ -182,4 +183,8 @@ def n_sorted(sizes: IntArray, n_grades: int) -> FloatArray:
     >>> n_sorted(np.array([2]), 3)
     array([6.])
     """
-    return np.array([float(math.comb(size + n_grades - 1, size)) for size in sizes.tolist()])
+    # The logarithm first: of many grades and documents the number itself has thousands of digits.
+    logs = gammaln(sizes + n_grades) - gammaln(sizes + 1) - gammaln(n_grades)
+    return np.array(
+        [float(math.comb(size + n_grades - 1, size)) if log < 50 else math.inf for size, log in zip(sizes.tolist(), logs, strict=True)]
+    )

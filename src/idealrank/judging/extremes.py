@@ -33,7 +33,7 @@ from idealrank.measures.gains import TableGain
 from idealrank.measures.measure import Measure
 from idealrank.measures.terms import Fraction
 
-MOST = 2048  # choices of grades of one query that are enumerated
+MOST = 2048  # choices of grades of one query that are enumerated; with more whole grades than this, no document has few choices
 _FEW = 64  # different grades, up to which all queries are worked out with all of them
 
 
@@ -107,7 +107,7 @@ class Problem:
             left &= False
         elif self._moves_up:
             left &= ~self._by_precision(trial, left, side)
-            few = left & (n_sorted(self.free.sizes, self._grades.size) <= self.most)
+            few = left & self._are_listed & (n_sorted(self.free.sizes, self._grades.size) <= self.most)
             trial.many(few, self._all(0.0), sorted_choices(self._grades.tolist()), order=self.free.first_rank(side))
             left &= ~few
         left &= ~self._by_all(trial, left)
@@ -181,7 +181,7 @@ class Problem:
 
     def _with_few_grades(self, queries: BoolArray) -> Iterator[BoolArray]:
         """All queries at once if they have few different grades, else one by one."""
-        if self._levels(queries).size <= _FEW:
+        if self._kinks(queries).size <= _FEW:
             yield queries
             return
         for query in np.flatnonzero(queries).tolist():
@@ -191,7 +191,7 @@ class Problem:
 
     def _ends_of_quotients(self, trial: Trial, queries: BoolArray, program: "_Program") -> None:
         """Try the grades that give the extremes; and the lowest, at which a query may have no ideal."""
-        grades, gains = self._gains(self._levels(queries))
+        grades, gains = self._gains(self._kinks(queries))
         known = program.fraction.known
         known_gains = self._worth(known.grade)
         if min(float(gains.min(initial=0.0)), float(known_gains.min(initial=0.0))) < 0:
@@ -202,10 +202,12 @@ class Problem:
         code = np.cumsum(queries) - 1
         back = np.full(program.fraction.total.size, -1)
         back[program.row[queries]] = code[queries]
-        ideal = back[known.query] >= 0
+        of_known = back[known.query]
+        ideal = np.argsort(of_known, kind="stable")  # queries of the program may be in another order
+        ideal = ideal[of_known[ideal] >= 0]
         kept = queries[self.free.query] & program.inside
         quotients = Quotients(
-            program.constant[queries], code[self.free.query[kept]], program.weight[kept], gains, back[known.query[ideal]],
+            program.constant[queries], code[self.free.query[kept]], program.weight[kept], gains, of_known[ideal],
             known_gains[ideal], program.ideal[queries],
         )  # fmt: skip
         chosen = self._all(grades[0])
@@ -297,7 +299,7 @@ class Problem:
 
     def _are_few(self, n_grades: int, n_documents: IntArray) -> BoolArray:
         """Mark numbers of documents whose grades can be chosen in few ways."""
-        return np.asarray(n_documents * np.log(n_grades) <= np.log(max(self.most, 1)) + 1e-9)
+        return np.asarray(n_documents * np.log(n_grades) <= np.log(max(self.most, 1)) + 1e-9) & (self._are_listed | (n_documents == 0))
 
     # --- grades -------------------------------------------------------------------------------------------------------------------
 
@@ -307,12 +309,27 @@ class Problem:
         if isinstance(gain, TableGain) and not gain.others:
             listed = np.array([0.0, *(grade for grade, _ in gain.entries)])
             return np.unique(listed[(listed >= 0) & (listed <= self.max_grade)])
+        whole = np.arange(0.0, self.max_grade) if self.max_grade <= MOST else np.zeros(1)
+        return np.unique(np.concatenate((whole, [self.max_grade], self._judged_between(queries))))
+
+    def _kinks(self, queries: BoolArray) -> FloatArray:
+        """Grades at which the extremes of a quotient lie: the lowest, the highest, and those judged for the queries.
+
+        Between two of them the ideal counts the same known documents, so that every level is worth the same for a given number of
+        documents, up to its length: one number is best for all these levels.
+        """
+        gain = getattr(self.measure, "gain", None)
+        if gain is not None and not gain.rising:
+            return self._levels(queries)
+        return np.unique(np.concatenate(([0.0, self.max_grade], self._judged_between(queries))))
+
+    def _judged_between(self, queries: BoolArray) -> FloatArray:
+        """Grades judged for the queries that are above 0 and below the highest."""
         judged = self.free.sides[0].judged.ideal
         of_queries = np.zeros(self.free.sides[0].judged.n_queries, np.bool_)
         of_queries[self.free.sides[0].row[queries]] = True
         found = judged.grade[of_queries[judged.query]]
-        between = found[(found > 0) & (found < self.max_grade)]
-        return np.unique(np.concatenate((np.arange(0.0, self.max_grade), [self.max_grade], between)))
+        return found[(found > 0) & (found < self.max_grade)]
 
     def _worth(self, grades: FloatArray) -> FloatArray:
         worth = self.measure.worth(grades)
@@ -328,8 +345,16 @@ class Problem:
     def _grades(self) -> FloatArray:
         """Grades that differ to the measure, by rising worth where the measure says what they are worth, else by themselves."""
         levels = self._levels(np.ones(len(self.free.queries), np.bool_))
-        is_binary = _has(self.measure, "rel") and not _has(self.measure, "gain") and self.measure.worth(levels) is not None
-        return self._gains(levels)[0] if is_binary else levels
+        return self._gains(levels)[0] if self._is_binary else levels
+
+    @cached_property
+    def _is_binary(self) -> bool:
+        return _has(self.measure, "rel") and not _has(self.measure, "gain") and self.measure.worth(np.ones(1)) is not None
+
+    @property
+    def _are_listed(self) -> bool:
+        """True if `_grades` has all grades that differ to the measure, so that choices can be enumerated."""
+        return self._is_binary or self.max_grade <= MOST
 
     @property
     def _rises(self) -> bool:

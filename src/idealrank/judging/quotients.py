@@ -31,7 +31,7 @@ class Quotients:
     levels : float64 array, shape (n_levels,)
         Gains that a free document may have, rising, 0 or above.
     known_query, known_gain : int64 and float64 array, shape (n_known,)
-        Query code and gain of the other documents of the ideal; 0 or above.
+        Query code of each other document of the ideal, rising, and its gain; 0 or above.
     ideal : float64 array, shape (n_queries, n_ranks + 1)
         Sums of the ideal's weights down to each rank, from 0 ranks; constant below the last column. Weights are 0 or above, and the first
         is above 0 unless all are 0.
