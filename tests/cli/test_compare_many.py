@@ -101,7 +101,7 @@ def test_runs_beyond_a_page_share_cells(runs: int, say: Say, tmp_path: Path) -> 
     assert max(map(len, said.out.splitlines())) <= 100
     assert len(said.out.splitlines()) < 4 * runs + 60
     assert said.out.count("pairs by ") == 1
-    assert ("Each line and column is of 2 runs" in said.out) == (runs > 60)
+    assert ("Each line and column stands for 2 runs" in said.out) == (runs > 60)
 
 
 def test_pairs_that_are_not_corrected_together_are_named(say: Say, tmp_path: Path) -> None:

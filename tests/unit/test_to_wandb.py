@@ -109,6 +109,6 @@ def test_everything_of_a_run_is_in_its_file(wandb: Any, tmp_path: Path) -> None:
 
 
 def test_without_an_active_run_nothing_is_begun(wandb: Any) -> None:
-    with pytest.raises(OptionError, match=r"found no active run of Weights & Biases; expected `with wandb\.init"):
+    with pytest.raises(OptionError, match=r"found no active run of Weights & Biases; expected a call within `with wandb\.init"):
         ir.log_to_wandb(NEW)
     assert wandb.run is None
