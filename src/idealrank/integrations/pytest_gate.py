@@ -115,10 +115,10 @@ class _Front:
         return to_qrels(self.given_qrels, duplicates="error" if duplicates == "twice" else duplicates)
 
     def run(self) -> Run:
-        return to_run(self.given_run)
+        return to_run(self.given_run, judgments=self.given_qrels)
 
     def baseline(self, path: str) -> Run:
-        return to_run(path)
+        return to_run(path, judgments=self.given_qrels)
 
     def baseline_name(self, path: str) -> str:
         return name_of(path)
