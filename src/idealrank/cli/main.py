@@ -6,7 +6,6 @@ must stand before NumPy is loaded.
 
 import gc
 import os
-import re
 import sys
 import traceback
 from collections.abc import Sequence
@@ -17,14 +16,12 @@ import click
 
 from idealrank.cli import console
 from idealrank.cli.lazy_groups import LazyGroup
-from idealrank.errors import IdealrankError, StoppedError, shown
+from idealrank.errors import IdealrankError, StoppedError
 from idealrank.version import __version__
 
 # Exit codes. 1 is kept for gates, which are asked to fail when quality falls, and 3 for those that the judgments do not let decide.
 FINE, CLOSED, UNUSABLE, UNDECIDABLE, FAULT, INTERRUPTED, BROKEN_PIPE, TERMINATED = 0, 1, 2, 3, 70, 130, 141, 143
 
-# Options whose value is often typed as an argument.
-_OPTION_OF_EXTRA = {"idealrank gate": "--baseline", "idealrank reconcile": "--value"}
 # Commands by group, in the order of the help: what each does in one line, the same line as in its own help (a test compares them).
 GROUPS = {
     "Evaluate": {
@@ -164,11 +161,7 @@ def _failed(error: Exception, typed: Sequence[str]) -> int:
         console.tell(error.format_message())
         return UNUSABLE
     if isinstance(error, click.UsageError):
-        message = " ".join(error.format_message().split())
-        option = _OPTION_OF_EXTRA.get(error.ctx.command_path if error.ctx else "")
-        if option and (extra := re.fullmatch(r"Got unexpected extra argument \((.+)\)", message)):
-            message = f"found {shown(extra[1])} after the run, expected {option} {shown(extra[1])}"
-        return _refuse(message, f"see {error.ctx.command_path} --help" if error.ctx else "")
+        return _refuse(" ".join(error.format_message().split()), f"see {error.ctx.command_path} --help" if error.ctx else "")
     if isinstance(error, IdealrankError):
         return _stopped_or_refused(error, typed)
     if isinstance(error, BrokenPipeError):
