@@ -48,7 +48,7 @@ def advise(
     """
     if is_array(qrels) and is_array(run):
         return advise_lists(Lists.from_arrays(qrels, run, **layout), surface=surface, visible=visible, convention=convention)
-    return advise_run(to_qrels(qrels), to_run(run), surface=surface, visible=visible, convention=convention)
+    return advise_run(to_qrels(qrels), to_run(run, judgments=qrels), surface=surface, visible=visible, convention=convention)
 
 
 advise_read = advise_run

@@ -66,7 +66,7 @@ def attribute(
         raise OptionError(f"run_b: found none, expected {_FORM}")
     else:
         judgments, runs = qrels, [run_a, run_b]
-    first, second = to_runs(runs, names)
+    first, second = to_runs(runs, names, judgments=judgments)
     measure, convention = DEFAULT_MEASURES[0] if measure is None else measure, "standard" if convention is None else convention
     return attribute_runs(to_qrels(judgments), first, second, measure, convention, threads=threads)
 

@@ -1,8 +1,11 @@
 """Comparisons of evaluations, or of judgments and runs: paths, mappings, dataframes and arrays."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
+from types import MappingProxyType
 from typing import Any, cast
+
+import numpy as np
 
 from idealrank.analysis.comparison import Comparison, with_companions
 from idealrank.analysis.comparison import compare as compare_evaluations
@@ -11,7 +14,17 @@ from idealrank.analysis.comparison.procedure import Tell
 from idealrank.analysis.comparison.query_table import chosen_measures, comparable
 from idealrank.analysis.comparison.ranking_overlaps import Overlapping
 from idealrank.analysis.comparison.requirements import JudgmentsOption
-from idealrank.api.evaluation import AnyTable, evaluate, is_array, refuse_names, to_judgments, to_qrels, to_runs, unnamed_runs
+from idealrank.api.evaluation import (
+    AnyTable,
+    evaluate,
+    is_array,
+    refuse_layout,
+    refuse_names,
+    to_judgments,
+    to_qrels,
+    to_runs,
+    unnamed_runs,
+)
 from idealrank.api.per_query import QueryValues, clusters_of, slices_of, weights_of
 from idealrank.data.join import Judgments
 from idealrank.data.run import Run
@@ -43,6 +56,7 @@ def compare(
     tell: Tell | None = None,
     judgments: JudgmentsOption = "same",
     judge_qrels: "AnyTable | Sequence[Evaluation] | None" = None,
+    **layout: Any,
 ) -> Comparison:
     """Compare runs: verdict, difference, confidence interval, and the smallest detectable difference.
 
@@ -94,6 +108,8 @@ def compare(
         Grades of a judge, such as a language model, for these queries or more; or the same runs, evaluated with its
         grades. A difference whose sign the judge contradicts is ``undecided`` (`Difference.judge`). Evaluations must keep their runs:
         ``evaluate(..., keep_unjudged=True)``.
+    **layout
+        For arrays of labels and scores: group, offsets, qid, mask, padding; see `Lists.from_arrays`.
 
     Returns
     -------
@@ -149,7 +165,7 @@ def compare(
     given = (evaluation_a, evaluation_b, *others)
     if not isinstance(evaluation_a, Evaluation):
         measures = parse_measures(DEFAULT_MEASURES if measures is None else measures)
-    evaluations = evaluations_of("compare(qrels, run_a, run_b)", given, measures or (), names)
+    evaluations = evaluations_of("compare(qrels, run_a, run_b)", given, measures or (), names, layout=layout)
     found = compare_evaluations(
         *evaluations, measures=measures, baseline=baseline, test=test, correction=correction, level=level, margin=margin,
         weights=weights_of(weights), clusters=clusters_of(clusters), slices=slices_of(slices),
@@ -200,6 +216,7 @@ def evaluations_of(
     measures: "MeasureLike | Iterable[MeasureLike]",
     names: Sequence[str] | None = None,
     unnamed: Sequence[str] = (),
+    layout: Mapping[str, Any] = MappingProxyType({}),
 ) -> Sequence[Evaluation]:
     """Return the evaluations, or evaluate the runs that follow judgments.
 
@@ -215,11 +232,13 @@ def evaluations_of(
         New names of all runs.
     unnamed : sequence of str, optional
         Names of runs that have none, such as mappings, without `names`.
+    layout : mapping, optional
+        For arrays: group, offsets, qid, mask or padding.
 
     Raises
     ------
     InputError
-        Evaluations are mixed with tables, or judgments come with one run.
+        Evaluations are mixed with tables, judgments come with one run, or arrays have one query.
 
     Examples
     --------
@@ -227,6 +246,8 @@ def evaluations_of(
     ['A', 'B']
     """
     kinds = [isinstance(one, Evaluation) for one in given]
+    if any(kinds):
+        refuse_layout(layout)
     if all(kinds):
         refuse_names(names, given)
         return given if names is None else [replace(one, name=name) for one, name in zip(given, names, strict=True)]
@@ -237,9 +258,13 @@ def evaluations_of(
     asked = with_companions(measures)
     if is_array(qrels):
         refuse_names(names, runs)
-        return [evaluate(qrels, run, asked, name=name) for run, name in zip(runs, names or unnamed or unnamed_runs(len(runs)), strict=True)]
+        if not layout and np.ndim(qrels) == 1 and len(qrels) > 1:
+            raise InputError(f"{form}: found one query of {len(qrels)} items, expected group=, offsets= or qid= with the arrays")
+        named = zip(runs, names or unnamed or unnamed_runs(len(runs)), strict=True)
+        return [evaluate(qrels, run, asked, name=name, **layout) for run, name in named]
+    refuse_layout(layout)
     qrels = to_judgments(qrels, "error")
-    return [evaluate(qrels, run, asked, keep_unjudged=True) for run in to_runs(runs, names, unnamed=unnamed)]
+    return [evaluate(qrels, run, asked, keep_unjudged=True) for run in to_runs(runs, names, unnamed=unnamed, judgments=qrels)]
 
 
 def sources_of(form: str, evaluations: Sequence[Any], *, convention: object = None) -> tuple[Judgments, list[Run]]:

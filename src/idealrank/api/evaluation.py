@@ -74,8 +74,10 @@ def to_judgments(table: AnyTable, duplicates: QrelsDuplicates, columns: Columns 
     return table if is_judgments(table) else to_qrels(table, duplicates=duplicates, columns=columns)
 
 
-def to_run(run: AnyTable, *, name: str | None = None, columns: Columns = None) -> Run:
+def to_run(run: AnyTable, *, name: str | None = None, columns: Columns = None, judgments: AnyTable = None) -> Run:
     """A run from a path, a mapping ``{query: {document: score}}`` or ``{query: [document, ...]}``, a dataframe, or `Run`.
+
+    A file of scores alone takes its queries from the file of `judgments`.
 
     Examples
     --------
@@ -87,8 +89,15 @@ def to_run(run: AnyTable, *, name: str | None = None, columns: Columns = None) -
     if isinstance(run, Mapping):
         return Run(run, name=name or "run")
     if isinstance(run, (str, PathLike)) or _is_paths(run) or is_frame(run):
-        return read_run(run, name=name, columns=columns)
-    raise InputError(f"run: found {type(run).__name__}, expected a path, a mapping, a dataframe, or Run")
+        return read_run(run, name=name, columns=columns, labels=_labels_file(judgments))
+    hint = "; labels and scores are both arrays or both files" if is_array(run) else ""
+    raise InputError(f"run: found {type(run).__name__}, expected a path, a mapping, a dataframe, or Run{hint}")
+
+
+def _labels_file(judgments: AnyTable) -> "str | PathLike[str] | None":
+    """The one file of the judgments, if it can be read again."""
+    paths: Sequence[Any] = [judgments] if isinstance(judgments, (str, PathLike)) else getattr(judgments, "paths", ())
+    return paths[0] if len(paths) == 1 and paths[0] != "-" else None
 
 
 def unnamed_runs(count: int) -> tuple[str, ...]:
@@ -102,7 +111,9 @@ def unnamed_runs(count: int) -> tuple[str, ...]:
     return ("A", "B") if count == 2 else tuple(f"run {number}" for number in range(1, count + 1))
 
 
-def to_runs(runs: Iterable[AnyTable], names: Sequence[str] | None = None, *, unnamed: Sequence[str] = ()) -> list[Run]:
+def to_runs(
+    runs: Iterable[AnyTable], names: Sequence[str] | None = None, *, unnamed: Sequence[str] = (), judgments: AnyTable = None
+) -> list[Run]:
     """Runs as `to_run` reads them, with the given names; without names, those that have none get `unnamed`, or `unnamed_runs`.
 
     Raises
@@ -121,9 +132,20 @@ def to_runs(runs: Iterable[AnyTable], names: Sequence[str] | None = None, *, unn
     refuse_names(names, tables)
     found = []
     for table, given, name in zip(tables, names or [""] * len(tables), unnamed or unnamed_runs(len(tables)), strict=True):
-        run = to_run(table, name=given or (name if isinstance(table, Mapping) or is_frame(table) else None))
+        run = to_run(table, name=given or (name if isinstance(table, Mapping) or is_frame(table) else None), judgments=judgments)
         found.append(run if given in ("", run.name) else run.renamed(given))
     return found
+
+
+def refuse_layout(layout: Mapping[str, Any]) -> None:
+    """Refuse the grouping of arrays for anything else.
+
+    Examples
+    --------
+    >>> refuse_layout({})
+    """
+    if layout:
+        raise InputError(f"{', '.join(layout)}: belongs to arrays of labels and scores; found other qrels or runs")
 
 
 def refuse_names(names: Sequence[str] | None, runs: Sequence[object]) -> None:
@@ -237,7 +259,7 @@ def evaluate(
         raise InputError("group, offsets, qid, mask and padding belong to arrays of labels and scores; found other qrels or run")
     convention = Convention.of(convention)
     duplicates = convention.alignment.duplicates
-    read_run_ = to_run(run, name=name, columns=of_run)
+    read_run_ = to_run(run, name=name, columns=of_run, judgments=qrels)
     read_qrels_ = to_judgments(qrels, "error" if duplicates == "twice" else duplicates, of_qrels)
     measures = default_measures(tables_of(read_qrels_)) if measures is None else measures
     inputs = input_files((*read_qrels_.paths, *read_run_.paths))

@@ -56,7 +56,7 @@ def explain(
         judgments, (held,) = sources_of(_FORM, [qrels], convention=convention)
         measure, convention = primary_measure([qrels], measure), qrels.convention
     else:
-        judgments, held = qrels, to_run(run, name=name)
+        judgments, held = qrels, to_run(run, name=name, judgments=qrels)
     if query_id is None:
         raise OptionError(f"query_id: found none, expected {_FORM}")
     named = held if name is None else held.renamed(name)

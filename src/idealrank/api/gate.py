@@ -408,6 +408,7 @@ def gate(
     threads: int | None = None,
     judgments: JudgmentsOption = "same",
     judge_qrels: "AnyTable | Sequence[Evaluation] | None" = None,
+    **layout: Any,
 ) -> Gated:
     """Decide whether a run may replace its baselines: it fails if it is significantly worse or breaks a contract.
 
@@ -443,6 +444,8 @@ def gate(
     judge_qrels : path, mapping, dataframe or Qrels, or sequence of Evaluation, optional
         Grades of a judge, as for `compare`. Where its difference has the other sign, and either is significant, a check is undecided: its
         outcome is that of judgments that do not reach.
+    **layout
+        For arrays of labels and scores: group, offsets, qid, mask, padding; see `Lists.from_arrays`.
 
     Returns
     -------
@@ -499,7 +502,8 @@ def gate(
     if not isinstance(evaluation, Evaluation):
         measures, also = parse_measures(DEFAULT_MEASURE if measures is None else measures), parse_measures(also) if also else ()
         demanded = *measures, *also, *(parse_measure(one.measure) for one in contracts if one.measure is not None)
-    evaluations = evaluations_of("gate(qrels, run, baseline)", given, demanded, names, ("run", *["baseline"] * len(more_baselines)))
+    unnamed = "run", *["baseline"] * len(more_baselines)
+    evaluations = evaluations_of("gate(qrels, run, baseline)", given, demanded, names, unnamed, layout)
     found = gate_evaluations(
         *evaluations, measures=measures, also=also, policy=policy, tolerance=tolerance, strict=strict, margin=margin, alpha=alpha,
         when_unjudged=when_unjudged, contracts=contracts, weights=weights_of(weights), clusters=clusters_of(clusters),

@@ -44,7 +44,7 @@ def reconcile(
     """
     if is_array(qrels) and is_array(run):
         return reconcile_lists(Lists.from_arrays(qrels, run, **layout), value, measure, convention)
-    return reconcile_run(judgments_source(qrels), to_run(run), value, measure, convention)
+    return reconcile_run(judgments_source(qrels), to_run(run, judgments=qrels), value, measure, convention)
 
 
 def split_difference(
@@ -67,7 +67,7 @@ def split_difference(
     """
     if is_array(qrels) and is_array(run):
         return split_lists_difference(Lists.from_arrays(qrels, run, **layout), measure, a, b)
-    return split_run_difference(judgments_source(qrels), to_run(run), measure, a, b)
+    return split_run_difference(judgments_source(qrels), to_run(run, judgments=qrels), measure, a, b)
 
 
 def judgments_source(qrels: AnyTable) -> JudgmentsSource:

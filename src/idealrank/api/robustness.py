@@ -1,6 +1,6 @@
 """Robustness of a verdict, for paths, mappings, dataframes and arrays."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from functools import cache
 from typing import Any
 
@@ -8,14 +8,14 @@ from idealrank.analysis.robustness import Robustness, VariantTest, robust_lists
 from idealrank.analysis.robustness import robust as robust_runs
 from idealrank.analysis.robustness.multiverse import Tell
 from idealrank.api.comparison import primary_measure, sources_of
-from idealrank.api.evaluation import AnyTable, evaluate, is_array, to_runs
+from idealrank.api.evaluation import AnyTable, evaluate, is_array, refuse_layout, to_runs
 from idealrank.api.per_query import QueryValues, clusters_of, weights_of
 from idealrank.api.reconciliation import judgments_source
 from idealrank.conventions import Convention
 from idealrank.data.join import Judgments, is_judgments
 from idealrank.data.lists import Lists
 from idealrank.data.run import Run
-from idealrank.errors import InputError, OptionError
+from idealrank.errors import OptionError
 from idealrank.evaluation.evaluate import Evaluation
 from idealrank.evaluation.sweep import JudgmentsSource
 from idealrank.measures.parse import DEFAULT_MEASURES, MeasureLike
@@ -121,7 +121,7 @@ def robust(
     )
     options: dict[str, Any] = {"variants": variants, "pairs": pairs, "way": way, "tell": progress}
     if isinstance(qrels, Evaluation) or isinstance(run_a, Evaluation):
-        _refuse_layout(layout)
+        refuse_layout(layout)
         held = (qrels, run_a)
         judgments, runs = sources_of(_FORM, held, convention=convention)
         measure = primary_measure(held, run_b if measure is None else measure)  # the third argument may be the measure
@@ -133,8 +133,8 @@ def robust(
     if is_array(qrels) and is_array(run_a) and is_array(run_b):
         lists = [Lists.from_arrays(qrels, run, **layout) for run in (run_a, run_b)]
         return robust_lists(lists[0], lists[1], measure, convention, **options)
-    _refuse_layout(layout)
-    first, second = to_runs((run_a, run_b), names)
+    refuse_layout(layout)
+    first, second = to_runs((run_a, run_b), names, judgments=qrels)
     return robust_runs(_examined(qrels, (first, second), measure, convention), first, second, measure, convention, **options)
 
 
@@ -146,11 +146,6 @@ def _examined(qrels: AnyTable, runs: Sequence[Run], measure: MeasureLike, conven
         policy = Convention.of(convention).alignment.duplicates
         evaluate(source("error" if policy == "twice" else policy) if callable(source) else source, run, measure, convention)
     return source
-
-
-def _refuse_layout(layout: Mapping[str, Any]) -> None:
-    if layout:
-        raise InputError(f"{', '.join(layout)}: belongs to arrays of labels and scores; found other qrels or runs")
 
 
 def robust_read(

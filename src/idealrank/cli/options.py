@@ -44,6 +44,32 @@ class MeasureOption(click.Option):
         return record and (record[0].replace(", --measures, --metric", ""), record[1])
 
 
+class LeadingCommand(click.Command):
+    """A command that leads an argument too many to the option that takes it.
+
+    Examples
+    --------
+    >>> command = LeadingCommand("gate", extra="--baseline")
+    >>> try:
+    ...     command.make_context("gate", ["best.run"])
+    ... except click.UsageError as error:
+    ...     print(error.message)
+    found best.run after the run, expected --baseline best.run
+    """
+
+    def __init__(self, *names: Any, extra: str, **options: Any) -> None:
+        super().__init__(*names, **options)
+        self._extra = extra
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """Parse the arguments as click does, but name the option in the error."""
+        ctx.allow_extra_args = True
+        rest = super().parse_args(ctx, args)
+        if rest and not ctx.resilient_parsing:
+            ctx.fail(f"found {shown(rest[0])} after the run, expected {self._extra} {shown(rest[0])}")
+        return rest
+
+
 measures: Decorator = click.option(
     "-m", "--measure", "measure_texts", metavar="MEASURE", multiple=True, cls=MeasureOption,
     help="nDCG@10, AP, nDCG(gain=exp2)@10, ndcg_cut_10, ...; `idealrank measures` lists all. Repeat, or separate with commas.  "

@@ -408,6 +408,8 @@ def _bounds(group: Any, offsets: Any, n: int) -> IntArray:
         return bounds
     if group is None:
         return np.array([0, n], np.int64)
+    if type(group).__name__.endswith("GroupBy"):  # pandas, which may not be installed
+        raise InputError(f"group: found {type(group).__name__}, expected sizes, as groupby(...).size() gives them")
     sizes = np.asarray(group)
     if sizes.dtype.kind == "f" and sizes.size:
         broken = np.flatnonzero(sizes.reshape(-1) % 1 != 0)

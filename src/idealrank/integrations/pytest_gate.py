@@ -125,10 +125,10 @@ class _Front:
         return to_qrels(given, duplicates="error" if duplicates == "twice" else duplicates)
 
     def run(self) -> Run:
-        return to_run(self.given_run)
+        return to_run(self.given_run, judgments=self.given_qrels)
 
     def baseline(self, path: str) -> Run:
-        return to_run(path)
+        return to_run(path, judgments=self.given_qrels)
 
     def baseline_name(self, path: str) -> str:
         return name_of(path)

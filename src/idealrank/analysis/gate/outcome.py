@@ -382,6 +382,15 @@ class Gated(WithWarnings):
         worst = (drop.query for drops in zip_longest(*failed) for drop in drops if drop is not None)
         return tuple(dict.fromkeys([*broken, *worst]))
 
+    def __str__(self) -> str:
+        state = {"passed": "is open", "failed": "is closed", UNREACHED: "neither opens nor closes"}[self.outcome]
+        checks = [
+            f"{one.measure}: {self.run} against {one.baseline}, {one.mean_run:.4f} against {one.mean_baseline:.4f}: {one.reason}"
+            for one in self.deciding
+        ]
+        broken = [_broken(kept) for kept in self.contracts if not kept.passed]
+        return "\n".join([f"The gate {state}.", *self.warnings, *checks, *broken])
+
     def as_dict(self) -> dict[str, Any]:
         """Return the JSON record; None for values that are not finite. `p` and `p_corrected` of a check are one-sided, see `p_sides`."""
         convention = self.convention

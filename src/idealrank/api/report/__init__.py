@@ -163,11 +163,11 @@ def _computed(
     refuse_names(names, tables)
     qrels, asked = to_qrels(qrels), parse_measures(DEFAULT_MEASURES if measures is None else measures)
     if len(tables) == 1:
-        run = to_run(tables[0], name=names[0] if names else None)
+        run = to_run(tables[0], name=names[0] if names else None, judgments=qrels)
         run = run.renamed(names[0]) if names else run
         one = evaluate(qrels, run, with_companions(asked), keep_unjudged=True, threads=options["threads"])
         return one, (one,), qrels, [run]
-    runs = to_runs(tables, names)
+    runs = to_runs(tables, names, judgments=qrels)
     held = evaluations_of(_FORM, (qrels, *runs), asked)
     return compare(*held, measures=asked, **options), held, qrels, runs
 

@@ -422,7 +422,12 @@ _CODES: dict[Outcome, int] = {"passed": FINE, "failed": CLOSED, "judgments do no
 _FORMATS = Formats("Text and a table to read;", table="views.gate.gate:gate_parts", json="views.gate.gate:gate_json")
 
 
-@click.command(epilog=_EPILOG, short_help="Pass or fail a run against its baselines, in continuous integration.")
+@click.command(
+    cls=options.LeadingCommand,
+    extra="--baseline",
+    epilog=_EPILOG,
+    short_help="Pass or fail a run against its baselines, in continuous integration.",
+)
 @click.argument("qrels")
 @click.argument("run")
 @click.option(

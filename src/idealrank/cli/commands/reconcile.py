@@ -48,7 +48,7 @@ def _json(results: list[Reconciliation | DifferenceSplit]) -> str:
 _FORMATS = Formats("Text to read,", text=_text, json=_json)
 
 
-@click.command(epilog=_EPILOG, short_help="Find the convention behind a reported number.")
+@click.command(cls=options.LeadingCommand, extra="--value", epilog=_EPILOG, short_help="Find the convention behind a reported number.")
 @click.argument("qrels")
 @click.argument("run")
 @click.option("--value", "value_text", metavar="NUMBER", help="Number to explain, with all its digits.")

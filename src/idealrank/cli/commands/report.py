@@ -1,5 +1,6 @@
 """`idealrank report`: a page of what a store keeps."""
 
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
@@ -57,6 +58,11 @@ def report(
 
     The page shows stored values, verdicts and judged documents. Of unjudged documents it knows only the ranks.
     """
+    if file := next((one for one in ids if Path(one).is_file()), None):
+        raise OptionError(
+            f"{file}: found a file, expected the id of a stored result; for judgments and runs use `idealrank evaluate QRELS RUN --report "
+            "out.html` or `idealrank compare QRELS RUN_A RUN_B --report out.html`"
+        )
     if report is None and figures is None:
         raise OptionError(f"found no output, expected -o FILE or --figures DIR: idealrank report {ids[0]} -o out.html")
     results = Results(report=report, figures=figures, queries=queries, documents=documents, page_option="-o")
