@@ -303,6 +303,40 @@ def test_the_jackknife_leaves_out_one_cluster_at_a_time(statistic: Any) -> None:
     assert found.interval == pytest.approx((found.value - reach, min(found.value + reach, 1)), abs=1e-12)
 
 
+@pytest.mark.parametrize("statistic", ["percent", "brennan_prediger", "krippendorff_alpha", "cohen_kappa", "scott_pi"])
+def test_queries_that_one_rater_alone_graded_carry_no_interval(statistic: Any) -> None:
+    """A model graded 40 queries and a person five of them: the interval has t with 4 degrees, and not with 39."""
+    rng = np.random.default_rng(8)
+    ratings = rng.integers(0, 3, (120, 2)).astype(float)
+    ratings[15:, 0] = NAN
+    clusters = np.repeat(np.arange(40), 3)
+
+    found = agreement(ratings, statistic, clusters=clusters, interval=True, categories=[0, 1, 2])
+
+    alone = agreement(ratings[:15], statistic, clusters=clusters[:15], interval=True, categories=[0, 1, 2])
+    assert (found.n_units, found.n_clusters) == (15, 5)
+    assert (found.value, found.standard_error) == pytest.approx((alone.value, alone.standard_error), abs=1e-12)
+    assert found.interval == pytest.approx(alone.interval, abs=1e-12)
+
+
+@pytest.mark.parametrize("statistic", ["gwet_ac1", "fleiss_kappa", "conger_kappa"])
+def test_queries_that_one_rater_alone_graded_move_chance_and_add_no_degree_of_freedom(statistic: Any) -> None:
+    rng = np.random.default_rng(9)
+    ratings = rng.integers(0, 3, (60, 2)).astype(float)
+    ratings[15:, 0] = NAN
+    clusters = np.repeat(np.arange(20), 3)
+
+    found = agreement(ratings, statistic, clusters=clusters, interval=True, categories=[0, 1, 2])
+
+    left = np.array([agreement(ratings[clusters != one], statistic, categories=[0, 1, 2]) for one in range(20)])
+    parts = (left[:5], left[5:])  # jackknife of two strata
+    variance = sum((part.size - 1) / part.size * ((part - part.mean()) ** 2).sum() for part in parts)
+    reach = 2.7764451051977987 * math.sqrt(variance)  # t with 4 degrees, from a table
+    assert found.n_clusters == 5
+    assert found.standard_error == pytest.approx(math.sqrt(variance), abs=1e-12)
+    assert found.interval == pytest.approx((found.value - reach, min(found.value + reach, 1)), abs=1e-12)
+
+
 @given(order=st.permutations(range(6)))
 def test_order_of_units_and_clusters_does_not_matter(order: list[int]) -> None:
     ratings = np.array([[0, 0], [1, 2], [2, 2], [0, 1], [2, 1], [1, 1]], float)
@@ -358,6 +392,15 @@ def test_weights_go_by_the_values_of_grades_and_not_by_their_places() -> None:
             lambda: agreement([[0, 1], [1, 1]], "percent", clusters=["q", "r"], interval=True, variance="analytic"), OptionError,
             "jackknife respects clusters",
         ),
+        (lambda: agreement([[0, 1], [1, NAN]], "percent", clusters=["q", "r"], interval=True), InputError, "found 1 with ratings"),
+        (lambda: agreement([[0, 1], [1, 1]], "percent", weights=np.eye(2)), OptionError, "weights"),
+        (lambda: agreement([[0, 1], [1, 1]], "percent", categories=[]), OptionError, "found none"),
+        (lambda: agreement([[0, 1], [1, 1]], "percent", categories=["a"]), OptionError, "found what is no number"),
+        (lambda: agreement([[0, 1], [1, 1]], "percent", clusters=["q", 1, None][:2], interval=True, weights="x"), OptionError, "weights=x"),
+        (lambda: agreement([[0, 1], [1, 1], [1, 1]], clusters=np.array(["q", 1, None], object), interval=True), InputError, "of one kind"),
+        (lambda: agreement_by_rater([["a", "b"]]), InputError, "found what is no number"),
+        (lambda: agreement_by_cluster([["a", "b"]], ["q"]), InputError, "found what is no number"),
+        (lambda: agreement_of_counts([["a", "b"]]), InputError, "found what is no number"),
         (lambda: agreement_of_counts([[2, 0]], "cohen_kappa"), OptionError, "needs to know which rater"),
         (lambda: agreement_of_counts([[2, -1]]), InputError, "below 0"),
         (lambda: agreement([[0, 1]], "percent", categories=[0, 0, 1]), OptionError, "a category twice"),
@@ -366,6 +409,22 @@ def test_weights_go_by_the_values_of_grades_and_not_by_their_places() -> None:
 def test_a_refusal_says_what_was_found(call: Any, error: type[Exception], message: str) -> None:
     with pytest.raises(error, match=message):
         call()
+
+
+@pytest.mark.parametrize("statistic", ["cohen_kappa", "fleiss_kappa"])
+def test_raters_of_one_grade_have_no_test_of_chance(statistic: Any) -> None:
+    found = chance_test([[1, 1], [1, 1], [1, 1]], statistic)
+
+    assert [math.isnan(number) for number in (found.value, found.standard_error, found.z, found.p)] == [True] * 4
+
+
+@pytest.mark.parametrize("ratings", [[[0, 1]], [[1, 1, NAN], [0, 1, NAN], [0, 0, NAN]]], ids=["one unit", "a rater without ratings"])
+@pytest.mark.parametrize("statistic", ["conger_kappa", "gwet_ac1", "fleiss_kappa", "krippendorff_alpha", "percent"])
+@pytest.mark.filterwarnings("error")
+def test_a_formula_without_an_error_says_nan_and_does_not_warn(statistic: Any, ratings: Any) -> None:
+    found = agreement(ratings, statistic, interval=True, variance="analytic")
+
+    assert len(ratings) > 1 or math.isnan(found.standard_error)
 
 
 # --- tables ------------------------------------------------------------------------------------------------------------------
