@@ -12,10 +12,8 @@ from hypothesis import strategies as st
 
 from idealrank.errors import InputError, OptionError
 from idealrank.judging import (
-    LabelTable,
     agreement,
     agreement_by_cluster,
-    agreement_by_grade,
     agreement_by_rater,
     agreement_of_counts,
     chance_test,
@@ -425,85 +423,6 @@ def test_a_formula_without_an_error_says_nan_and_does_not_warn(statistic: Any, r
     found = agreement(ratings, statistic, interval=True, variance="analytic")
 
     assert len(ratings) > 1 or math.isnan(found.standard_error)
-
-
-# --- tables ------------------------------------------------------------------------------------------------------------------
-
-
-def test_specific_agreement_is_the_chance_that_another_rater_gives_the_grade() -> None:
-    ratings = [[0, 0, 1], [1, 1, 1], [2, 0, NAN], [2, NAN, NAN]]
-    units = [[one for one in row if not math.isnan(one)] for row in ratings]
-    pairs = [(a, b, 1 / (len(unit) - 1)) for unit in units for a, b in itertools.permutations(unit, 2)]
-    for one in agreement_by_grade(ratings):
-        expected = sum(w for a, b, w in pairs if a == b == one.grade) / sum(w for a, _, w in pairs if a == one.grade)
-        assert one.agreement == pytest.approx(expected), one.grade
-
-
-def test_the_rater_who_differs_and_the_lenient_one_are_found() -> None:
-    rng = np.random.default_rng(1)
-    true = rng.integers(0, 3, 200).astype(float)
-    ratings = np.stack([true, np.where(rng.random(200) < 0.1, rng.integers(0, 3, 200), true), np.minimum(true + 1, 3)], axis=1)
-
-    found = {one.rater: one for one in agreement_by_rater(ratings, raters=["ann", "ben", "cat"])}
-
-    assert min(found.values(), key=lambda one: one.value).rater == "cat"
-    assert found["cat"].bias > 0.8
-    assert found["ann"].bias < 0
-
-
-def test_queries_that_split_the_raters_are_found() -> None:
-    found = agreement_by_cluster([[0, 0], [1, 1], [0, 2], [2, 0]], ["q1", "q1", "q2", "q2"])
-    assert [(one.cluster, one.value) for one in found] == [("q1", 1.0), ("q2", 0.0)]
-
-
-# --- joining -----------------------------------------------------------------------------------------------------------------
-
-
-def test_rows_in_another_order_are_joined_by_query_and_document() -> None:
-    human, other = (shared_file("data", "llm-judges", name).read_text(encoding="utf-8") for name in ("human.qrels", "Olz-halfbin.qrels"))
-    assert [line.split()[:3] for line in human.splitlines()] != [line.split()[:3] for line in other.splitlines()]
-    recorded = json.loads(shared_file("golden", "judges.json").read_text(encoding="utf-8"))["agreement"]["Olz-halfbin"]
-
-    def nested(text: str) -> dict[str, dict[str, float]]:
-        grades: dict[str, dict[str, float]] = {}
-        for query, _, document, grade in map(str.split, text.splitlines()):
-            grades.setdefault(query, {})[document] = float(grade)
-        return grades
-
-    table = LabelTable.of({"human": nested(human), "judge": nested(other)})
-
-    assert agreement(table.grades, "cohen_kappa") == pytest.approx(recorded["cohen_kappa"], abs=1e-11)
-
-
-@given(data=st.data())
-def test_a_join_does_not_depend_on_the_order_of_rows(data: st.DataObject) -> None:
-    ann = {("q", "a"): 1.0, ("q", "b"): 2.0, ("r", "a"): 0.0}
-    ben = {("q", "b"): 0.0, ("r", "a"): 3.0, ("r", "c"): 1.0}
-
-    def nested(pairs: list[tuple[str, str]], grades: dict[tuple[str, str], float]) -> dict[str, dict[str, float]]:
-        found: dict[str, dict[str, float]] = {}
-        for query, document in pairs:
-            found.setdefault(query, {})[document] = grades[query, document]
-        return found
-
-    table = LabelTable.of({name: nested(data.draw(st.permutations(list(grades))), grades) for name, grades in (("ann", ann), ("ben", ben))})
-
-    found = dict(zip(zip(table.queries, table.documents, strict=True), table.grades.tolist(), strict=True))
-    for pair in {*ann, *ben}:
-        for grade, grades in zip(found[pair], (ann, ben), strict=True):
-            assert grade == grades[pair] if pair in grades else math.isnan(grade)
-
-
-def test_grades_outside_the_scale_follow_the_named_policy_and_are_counted() -> None:
-    table = LabelTable.of({"human": {"q": {"a": 3, "b": 0, "c": 1}}, "model": {"q": {"a": 5, "b": -1, "c": 1}}})
-    with pytest.raises(InputError, match=r"model, query 'q', document 'a': found grade 5, and 1 more outside the scale"):
-        table.in_scale([0, 1, 2, 3])
-    clipped, dropped = table.in_scale([0, 1, 2, 3], "clip"), table.in_scale([0, 1, 2, 3], "drop")
-    assert clipped.grades[:, 1].tolist() == [3, 0, 1]
-    assert np.isnan(dropped.grades[:, 1]).tolist() == [True, True, False]
-    assert clipped.outside == dropped.outside == {"model": 2}
-    with pytest.raises(InputError, match=r"found grade 0.5"):
-        LabelTable.of({"model": {"q": {"a": 0.5}}}).in_scale([0, 1], "clip")
 
 
 def test_many_units_are_counted_and_not_paired() -> None:

@@ -211,7 +211,7 @@ def cluster_codes(clusters: Any, n_units: int) -> IntArray:
 
 
 def label_codes(labels: "np.ndarray[Any, Any]", name: str = "clusters") -> IntArray:
-    """Labels, such as those of clusters, as codes in their order.
+    """Labels, of clusters or batches, as codes in their order.
 
     Raises
     ------
