@@ -12,10 +12,8 @@ from hypothesis import strategies as st
 
 from idealrank.errors import InputError, OptionError
 from idealrank.judging import (
-    LabelTable,
     agreement,
     agreement_by_cluster,
-    agreement_by_grade,
     agreement_by_rater,
     agreement_of_counts,
     chance_test,
@@ -303,6 +301,40 @@ def test_the_jackknife_leaves_out_one_cluster_at_a_time(statistic: Any) -> None:
     assert found.interval == pytest.approx((found.value - reach, min(found.value + reach, 1)), abs=1e-12)
 
 
+@pytest.mark.parametrize("statistic", ["percent", "brennan_prediger", "krippendorff_alpha", "cohen_kappa", "scott_pi"])
+def test_queries_that_one_rater_alone_graded_carry_no_interval(statistic: Any) -> None:
+    """A model graded 40 queries and a person five of them: the interval has t with 4 degrees, and not with 39."""
+    rng = np.random.default_rng(8)
+    ratings = rng.integers(0, 3, (120, 2)).astype(float)
+    ratings[15:, 0] = NAN
+    clusters = np.repeat(np.arange(40), 3)
+
+    found = agreement(ratings, statistic, clusters=clusters, interval=True, categories=[0, 1, 2])
+
+    alone = agreement(ratings[:15], statistic, clusters=clusters[:15], interval=True, categories=[0, 1, 2])
+    assert (found.n_units, found.n_clusters) == (15, 5)
+    assert (found.value, found.standard_error) == pytest.approx((alone.value, alone.standard_error), abs=1e-12)
+    assert found.interval == pytest.approx(alone.interval, abs=1e-12)
+
+
+@pytest.mark.parametrize("statistic", ["gwet_ac1", "fleiss_kappa", "conger_kappa"])
+def test_queries_that_one_rater_alone_graded_move_chance_and_add_no_degree_of_freedom(statistic: Any) -> None:
+    rng = np.random.default_rng(9)
+    ratings = rng.integers(0, 3, (60, 2)).astype(float)
+    ratings[15:, 0] = NAN
+    clusters = np.repeat(np.arange(20), 3)
+
+    found = agreement(ratings, statistic, clusters=clusters, interval=True, categories=[0, 1, 2])
+
+    left = np.array([agreement(ratings[clusters != one], statistic, categories=[0, 1, 2]) for one in range(20)])
+    parts = (left[:5], left[5:])  # jackknife of two strata
+    variance = sum((part.size - 1) / part.size * ((part - part.mean()) ** 2).sum() for part in parts)
+    reach = 2.7764451051977987 * math.sqrt(variance)  # t with 4 degrees, from a table
+    assert found.n_clusters == 5
+    assert found.standard_error == pytest.approx(math.sqrt(variance), abs=1e-12)
+    assert found.interval == pytest.approx((found.value - reach, min(found.value + reach, 1)), abs=1e-12)
+
+
 @given(order=st.permutations(range(6)))
 def test_order_of_units_and_clusters_does_not_matter(order: list[int]) -> None:
     ratings = np.array([[0, 0], [1, 2], [2, 2], [0, 1], [2, 1], [1, 1]], float)
@@ -358,6 +390,15 @@ def test_weights_go_by_the_values_of_grades_and_not_by_their_places() -> None:
             lambda: agreement([[0, 1], [1, 1]], "percent", clusters=["q", "r"], interval=True, variance="analytic"), OptionError,
             "jackknife respects clusters",
         ),
+        (lambda: agreement([[0, 1], [1, NAN]], "percent", clusters=["q", "r"], interval=True), InputError, "found 1 with ratings"),
+        (lambda: agreement([[0, 1], [1, 1]], "percent", weights=np.eye(2)), OptionError, "weights"),
+        (lambda: agreement([[0, 1], [1, 1]], "percent", categories=[]), OptionError, "found none"),
+        (lambda: agreement([[0, 1], [1, 1]], "percent", categories=["a"]), OptionError, "found what is no number"),
+        (lambda: agreement([[0, 1], [1, 1]], "percent", clusters=["q", 1, None][:2], interval=True, weights="x"), OptionError, "weights=x"),
+        (lambda: agreement([[0, 1], [1, 1], [1, 1]], clusters=np.array(["q", 1, None], object), interval=True), InputError, "of one kind"),
+        (lambda: agreement_by_rater([["a", "b"]]), InputError, "found what is no number"),
+        (lambda: agreement_by_cluster([["a", "b"]], ["q"]), InputError, "found what is no number"),
+        (lambda: agreement_of_counts([["a", "b"]]), InputError, "found what is no number"),
         (lambda: agreement_of_counts([[2, 0]], "cohen_kappa"), OptionError, "needs to know which rater"),
         (lambda: agreement_of_counts([[2, -1]]), InputError, "below 0"),
         (lambda: agreement([[0, 1]], "percent", categories=[0, 0, 1]), OptionError, "a category twice"),
@@ -368,83 +409,20 @@ def test_a_refusal_says_what_was_found(call: Any, error: type[Exception], messag
         call()
 
 
-# --- tables ------------------------------------------------------------------------------------------------------------------
+@pytest.mark.parametrize("statistic", ["cohen_kappa", "fleiss_kappa"])
+def test_raters_of_one_grade_have_no_test_of_chance(statistic: Any) -> None:
+    found = chance_test([[1, 1], [1, 1], [1, 1]], statistic)
+
+    assert [math.isnan(number) for number in (found.value, found.standard_error, found.z, found.p)] == [True] * 4
 
 
-def test_specific_agreement_is_the_chance_that_another_rater_gives_the_grade() -> None:
-    ratings = [[0, 0, 1], [1, 1, 1], [2, 0, NAN], [2, NAN, NAN]]
-    units = [[one for one in row if not math.isnan(one)] for row in ratings]
-    pairs = [(a, b, 1 / (len(unit) - 1)) for unit in units for a, b in itertools.permutations(unit, 2)]
-    for one in agreement_by_grade(ratings):
-        expected = sum(w for a, b, w in pairs if a == b == one.grade) / sum(w for a, _, w in pairs if a == one.grade)
-        assert one.agreement == pytest.approx(expected), one.grade
+@pytest.mark.parametrize("ratings", [[[0, 1]], [[1, 1, NAN], [0, 1, NAN], [0, 0, NAN]]], ids=["one unit", "a rater without ratings"])
+@pytest.mark.parametrize("statistic", ["conger_kappa", "gwet_ac1", "fleiss_kappa", "krippendorff_alpha", "percent"])
+@pytest.mark.filterwarnings("error")
+def test_a_formula_without_an_error_says_nan_and_does_not_warn(statistic: Any, ratings: Any) -> None:
+    found = agreement(ratings, statistic, interval=True, variance="analytic")
 
-
-def test_the_rater_who_differs_and_the_lenient_one_are_found() -> None:
-    rng = np.random.default_rng(1)
-    true = rng.integers(0, 3, 200).astype(float)
-    ratings = np.stack([true, np.where(rng.random(200) < 0.1, rng.integers(0, 3, 200), true), np.minimum(true + 1, 3)], axis=1)
-
-    found = {one.rater: one for one in agreement_by_rater(ratings, raters=["ann", "ben", "cat"])}
-
-    assert min(found.values(), key=lambda one: one.value).rater == "cat"
-    assert found["cat"].bias > 0.8
-    assert found["ann"].bias < 0
-
-
-def test_queries_that_split_the_raters_are_found() -> None:
-    found = agreement_by_cluster([[0, 0], [1, 1], [0, 2], [2, 0]], ["q1", "q1", "q2", "q2"])
-    assert [(one.cluster, one.value) for one in found] == [("q1", 1.0), ("q2", 0.0)]
-
-
-# --- joining -----------------------------------------------------------------------------------------------------------------
-
-
-def test_rows_in_another_order_are_joined_by_query_and_document() -> None:
-    human, other = (shared_file("data", "llm-judges", name).read_text(encoding="utf-8") for name in ("human.qrels", "Olz-halfbin.qrels"))
-    assert [line.split()[:3] for line in human.splitlines()] != [line.split()[:3] for line in other.splitlines()]
-    recorded = json.loads(shared_file("golden", "judges.json").read_text(encoding="utf-8"))["agreement"]["Olz-halfbin"]
-
-    def nested(text: str) -> dict[str, dict[str, float]]:
-        grades: dict[str, dict[str, float]] = {}
-        for query, _, document, grade in map(str.split, text.splitlines()):
-            grades.setdefault(query, {})[document] = float(grade)
-        return grades
-
-    table = LabelTable.of({"human": nested(human), "judge": nested(other)})
-
-    assert agreement(table.grades, "cohen_kappa") == pytest.approx(recorded["cohen_kappa"], abs=1e-11)
-
-
-@given(data=st.data())
-def test_a_join_does_not_depend_on_the_order_of_rows(data: st.DataObject) -> None:
-    ann = {("q", "a"): 1.0, ("q", "b"): 2.0, ("r", "a"): 0.0}
-    ben = {("q", "b"): 0.0, ("r", "a"): 3.0, ("r", "c"): 1.0}
-
-    def nested(pairs: list[tuple[str, str]], grades: dict[tuple[str, str], float]) -> dict[str, dict[str, float]]:
-        found: dict[str, dict[str, float]] = {}
-        for query, document in pairs:
-            found.setdefault(query, {})[document] = grades[query, document]
-        return found
-
-    table = LabelTable.of({name: nested(data.draw(st.permutations(list(grades))), grades) for name, grades in (("ann", ann), ("ben", ben))})
-
-    found = dict(zip(zip(table.queries, table.documents, strict=True), table.grades.tolist(), strict=True))
-    for pair in {*ann, *ben}:
-        for grade, grades in zip(found[pair], (ann, ben), strict=True):
-            assert grade == grades[pair] if pair in grades else math.isnan(grade)
-
-
-def test_grades_outside_the_scale_follow_the_named_policy_and_are_counted() -> None:
-    table = LabelTable.of({"human": {"q": {"a": 3, "b": 0, "c": 1}}, "model": {"q": {"a": 5, "b": -1, "c": 1}}})
-    with pytest.raises(InputError, match=r"model, query 'q', document 'a': found grade 5, and 1 more outside the scale"):
-        table.in_scale([0, 1, 2, 3])
-    clipped, dropped = table.in_scale([0, 1, 2, 3], "clip"), table.in_scale([0, 1, 2, 3], "drop")
-    assert clipped.grades[:, 1].tolist() == [3, 0, 1]
-    assert np.isnan(dropped.grades[:, 1]).tolist() == [True, True, False]
-    assert clipped.outside == dropped.outside == {"model": 2}
-    with pytest.raises(InputError, match=r"found grade 0.5"):
-        LabelTable.of({"model": {"q": {"a": 0.5}}}).in_scale([0, 1], "clip")
+    assert len(ratings) > 1 or math.isnan(found.standard_error)
 
 
 def test_many_units_are_counted_and_not_paired() -> None:

@@ -140,6 +140,25 @@ def test_who_is_below_the_target_or_drifts_is_named_and_so_is_a_question_that_sp
     assert [[one.drifts for one in of.batches] for of in report.assessors] == [[False] * 4, [False] * 4, [False, False, False, True]]
 
 
+def test_an_assessor_who_is_always_wrong_is_named_with_clusters_too() -> None:
+    """Without variation between queries each query counts as one question: Wilson's interval of 0 of 6."""
+    report = gold_accuracy([[0, 1]] * 12, [1] * 12, clusters=np.repeat(np.arange(6), 2), target=0.8)
+
+    z2 = 1.959963984540054**2
+    assert report.to_retrain == ("0",)
+    assert report.assessors[0].interval == pytest.approx((0, z2 / (6 + z2)), abs=1e-12)
+    assert report.assessors[1].interval == pytest.approx((6 / (6 + z2), 1), abs=1e-12)
+
+
+def test_an_assessor_with_gold_questions_of_one_query_does_not_stop_the_report() -> None:
+    ratings = [[0, 1], [1, 1], [NAN, 1], [NAN, 0]]
+    report = gold_accuracy(ratings, [1, 1, 1, 1], clusters=["p", "p", "q", "r"])
+
+    assert report.assessors[0].accuracy == 0.5
+    assert report.assessors[0].interval[0] < 0.15
+    assert report.assessors[0].interval[1] > 0.85
+
+
 def test_limits_of_the_chart_hold_what_chance_explains() -> None:
     """Each batch of a steady assessor leaves its limits with a chance of 0.27 %: of 1,900 batches 5.1, more than 14 once in 3,000 tries."""
     rng = np.random.default_rng(3)
@@ -229,6 +248,19 @@ def test_equal_differences_have_the_limits_of_p() -> None:
         (lambda: alt_test([[0, 1]] * 10, [0] * 9), InputError, r"found shape \(9,\)"),
         (lambda: alt_test([[0, 1]] * 40, [0] * 40, epsilon=1.5), OptionError, "epsilon=1.5"),
         (lambda: alt_test([[0, 1]] * 40, [0] * 40, scoring="kappa"), OptionError, "scoring"),  # type: ignore[arg-type]
+        (lambda: alt_test([[0, 1]] * 40, [0] * 40, least=1), OptionError, "least=1"),
+        (lambda: alt_test([[0, math.inf]] * 40, [0] * 40), InputError, "ratings: found inf"),
+        (lambda: alt_test([[0, 1]] * 40, [math.inf] * 40), InputError, "judge: found inf"),
+        (lambda: alt_test([["a", "b"]] * 40, [0] * 40), InputError, "found what is no number"),
+        (lambda: gold_accuracy([["a"]], ["a"]), InputError, "found what is no number"),
+        (lambda: gold_accuracy([[math.inf]], [1]), InputError, "ratings: found inf"),
+        (lambda: gold_accuracy([[0], [1]], [0, 1], clusters=["q"]), InputError, "one label for each of the 2 units"),
+        (lambda: gold_accuracy([[0], [1]], [0, 1], batches=[1, NAN]), InputError, "batches, unit 1: found no label"),
+        (lambda: gold_accuracy([[0], [1]], [0, 1], confidence=2), OptionError, "confidence=2"),
+        (lambda: majority_vote([["a"]]), InputError, "found what is no number"),
+        (lambda: dawid_skene([[0, 1]], steps=1.5), OptionError, "steps=1.5"),  # type: ignore[arg-type]
+        (lambda: dawid_skene([[0, 1]], tolerance=NAN), OptionError, "tolerance=nan"),
+        (lambda: aggregations([[0, 1]], [0], raters=["a"]), InputError, "found 1 names, expected 2"),
         (lambda: gold_accuracy([[0, 1]], [NAN]), InputError, "found no gold grade"),
         (lambda: gold_accuracy([[0, 1]], [0], assessors=["ann"]), InputError, "expected 2 names"),
         (lambda: gold_accuracy([[0, 1]], [0], target=90), OptionError, "target=90"),

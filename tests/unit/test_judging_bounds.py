@@ -317,7 +317,7 @@ def test_a_large_scale_costs_no_more_than_a_small_one(monkeypatch: pytest.Monkey
     sizes = []
     monkeypatch.setattr(extremes, "Quotients", lambda *given: sizes.append(given[3].size) or Quotients(*given))
     qrels = {f"q{number}": {"a": 20_000.0, "b": 1.0} for number in range(5)}
-    a, b = ({query: ranking for query in qrels} for ranking in (["x", "a", "y", "b"], ["a", "y", "b", "w"]))
+    a, b = (dict.fromkeys(qrels, ranking) for ranking in (["x", "a", "y", "b"], ["a", "y", "b", "w"]))
 
     found = bounds(qrels, a, "nDCG@3")
     ir.compare(qrels, a, b, measures="nDCG@3")
@@ -325,9 +325,8 @@ def test_a_large_scale_costs_no_more_than_a_small_one(monkeypatch: pytest.Monkey
     assert found.exact
     assert sizes
     assert max(sizes) <= 3
-    values = naive.values(
-        qrels["q0"], [dict(zip(a["q0"], range(4, 0, -1), strict=True))], "nDCG@3", Convention.of("standard"), [0.0, 1.0, 2.0, 1e4, 2e4], None
-    )  # fmt: skip
+    grid, listed = [0.0, 1.0, 2.0, 1e4, 2e4], dict(zip(a["q0"], range(4, 0, -1), strict=True))
+    values = naive.values(qrels["q0"], [listed], "nDCG@3", Convention.of("standard"), grid, None)
     assert (found.low[0], found.high[0]) == pytest.approx((float(values.min()), float(values.max())), abs=1e-12)
 
 

@@ -194,6 +194,17 @@ def test_a_judge_who_knows_all_is_worth_its_labels_and_one_who_knows_nothing_is_
     assert 45 < foolish.effective_labels < 60
 
 
+def test_one_value_of_the_judge_alone_varies_as_all_its_values_do() -> None:
+    """One value has no variance of its own; taken as 0, the interval about it was that of a value known without error."""
+    human, judge, other = [1.0, 2.0, 3.0, 5.0], [1.0, 2.0, 2.0, 4.0], [3.0]
+    found = correct(human, judge, other, weight=0.5)
+
+    residuals = np.array(human) - 0.5 * np.array(judge)
+    error = math.sqrt(residuals.var(ddof=1) / 4 + 0.25 * np.var([*judge, *other], ddof=1))
+    assert found.standard_error == pytest.approx(error, abs=1e-12)
+    assert correct(human, judge, other, weight=0).standard_error == found.human_error
+
+
 def test_units_of_a_query_in_both_kinds_count_with_their_covariance() -> None:
     """A query whose judge is lenient raises the judge's mean and lowers the correction: the two must not count as independent."""
     rng = np.random.default_rng(4)
@@ -224,6 +235,17 @@ def test_units_of_a_query_in_both_kinds_count_with_their_covariance() -> None:
         (lambda: correct([1.0, 2.0], [1.0, 1.0], [1.0], ddof=2), OptionError, "ddof=2"),
         (lambda: correct([1.0, 2.0], [1.0, 1.0], [1.0], clusters=["q", "q", "r"]), InputError, "one cluster of labelled units"),
         (lambda: correct([1.0, 2.0], [1.0, 1.0], [1.0], clusters=["q", "r"]), InputError, "2 labelled and 1 other"),
+        (lambda: correct([1.0, 2.0], [1.0, 1.0], [1.0], weight="x"), OptionError, "weight=x"),  # type: ignore[arg-type]
+        (lambda: correct([1.0, 2.0], [1.0, 1.0], [1.0], weight=[1, 1]), OptionError, "from 0 to 1"),  # type: ignore[arg-type]
+        (lambda: correct([1e200, 2e200], [1.0, 1.0], [1.0]), InputError, "human, unit 0: found 1e\\+200"),
+        (
+            lambda: correct([1.0, 2.0], [1.0, 1.0], [1.0], clusters=np.array(["q", 1, None], object)), InputError,
+            "found labels without an order",
+        ),
+        (lambda: corrected_share(["a"], [1], [1]), InputError, "human: found what is no number"),
+        (lambda: corrected_share([1, 0], [1, 0], [1], confidence=2), OptionError, "confidence=2"),
+        (lambda: corrected_share([1, 0], [1, 0], [1], clusters=[1, 2, 3]), InputError, "a pair of arrays"),
+        (lambda: corrected_share([1, 0], [1, 0], [1], clusters=5), InputError, "a pair of arrays"),
         (lambda: corrected_share([1, 0], [1, 2], [1]), InputError, "judge: found 2, expected one label 0 or 1"),
         (lambda: corrected_share([1, 1], [1, 0], [1]), InputError, "2 labels 1 and 0 labels 0"),
         (lambda: corrected_share([1, 0], [0, 1], [1]), InputError, "add up to 1 or less"),
@@ -385,7 +407,11 @@ def test_a_good_judge_saves_human_grades() -> None:
         ({"measure": "AP"}, OptionError, "expected DCG or nDCG"),
         ({"measure": "nDCG@0.2n"}, OptionError, "a constant cutoff"),
         ({"measure": "nDCG(ideal=returned)@5"}, OptionError, "found cutoff 5, ideal returned"),
-        ({"weight": 2.0}, OptionError, "a weight from 0 to 1"),
+        ({"weight": 2.0}, OptionError, "weight=2"),
+        ({"weight": "x"}, OptionError, "weight=x"),
+        ({"resamples": 1}, OptionError, "resamples=1"),
+        ({"resamples": -1}, OptionError, "resamples=-1"),
+        ({"resamples": "x"}, OptionError, "resamples='x'"),
         ({"human": {"q": {"z": 1}}}, InputError, "human, query 'q', document 'z': found no grade of the judge"),
         ({"human": {"q": {"a": 1, "b": 1, "c": 2}}}, InputError, "found 0 grades among the 3 documents with grade 0 of the judge"),
         ({"probability": {"q": {"a": 0.5}}}, InputError, "probability, query 'q', document 'b': found nan"),

@@ -257,6 +257,12 @@ def test_pairs_that_one_side_lacks_are_counted_and_left_out() -> None:
 # --- systems under two judges ------------------------------------------------------------------------------------------------
 
 
+def test_a_policy_that_drops_every_grade_says_so() -> None:
+    far = {query: dict.fromkeys(of, 9) for query, of in HUMAN.items()}
+    with pytest.raises(InputError, match=r"judge: found no grade in the scale .* all \d+ were dropped"):
+        check_judge(HUMAN, far, outside="drop")
+
+
 def test_verdicts_of_all_pairs_are_those_of_one_t_test_each() -> None:
     rng = np.random.default_rng(11)
     first = rng.random((6, 12)) + np.linspace(0, 0.6, 6)[:, None]
@@ -319,6 +325,11 @@ def test_a_corrected_run_is_the_corrected_mean_of_its_values_by_query(measure: s
             "found 1 with ratings of two raters, expected at least 2",
         ),
         (lambda: check_judge(HUMAN, HUMAN, clusters={"q0": "u"}), InputError, "found none for query 'q1'"),
+        (lambda: check_judge(HUMAN, HUMAN, scale=[math.nan, 1]), OptionError, "found nan"),
+        (lambda: check_judge(HUMAN, HUMAN, confidence=2), OptionError, "confidence=2"),
+        (lambda: label_worth([1, math.nan, 2], [1, 2, 3]), InputError, "human, unit 1: found nan"),
+        (lambda: label_worth(["a", "b"], [1, 2]), InputError, "found what is no number"),
+        (lambda: label_worth([1, 2], [1, 2], confidence=2), OptionError, "confidence=2"),
         (lambda: label_worth([1, 2], [1]), InputError, "expected one label for each"),
         (lambda: label_worth([1, 2], [1, 2], by="word"), OptionError, "expected pair or cluster"),
         (lambda: system_orders(HUMAN, HUMAN, {}), InputError, "runs: found none"),

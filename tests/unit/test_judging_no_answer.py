@@ -101,6 +101,7 @@ def test_folds_are_the_same_every_time_and_follow_the_seed() -> None:
     ("queries", "options", "words"),
     [
         (["p", "n"], {}, "query 'p': found a relevant document in the judgments, expected none"),
+        ("nm", {}, "found the text 'nm'"),
         (["n"], {}, "2 queries with a relevant document and 1 declared"),
         (["n", "m"], {"limit": 2}, "limit=2"),
         (["n", "m"], {"cutoff": 0}, "cutoff"),
@@ -108,7 +109,7 @@ def test_folds_are_the_same_every_time_and_follow_the_seed() -> None:
         (["n", "m"], {"confidence": 1.5}, "level"),
     ],
 )
-def test_an_impossible_question_names_what_is_expected(queries: list[str], options: dict[str, Any], words: str) -> None:
+def test_an_impossible_question_names_what_is_expected(queries: Any, options: dict[str, Any], words: str) -> None:
     with pytest.raises((InputError, OptionError), match="expected") as error:
         no_answer({"p": {"a": 1}, "q": {"a": 1}}, {"p": {"a": 1.0}, "n": {"a": 1.0}}, queries, **options)
     assert words in str(error.value)

@@ -45,6 +45,10 @@ def test_a_table_of_zero_and_more_makes_ndcg_depend_on_it() -> None:
     [
         (lambda: ScaleTable({}), OptionError, "found no grade"),
         (lambda: ScaleTable({1: float("inf")}), OptionError, "found inf for grade 1"),
+        (lambda: ScaleTable({"a": "b"}), OptionError, "found 'b' for grade 'a'"),  # type: ignore[dict-item]
+        (lambda: ScaleTable({1: 1, "1.0": 2}), OptionError, "found grade '1.0' twice"),
+        (lambda: ScaleTable.of("nan:1"), OptionError, "found nan"),
+        (lambda: ScaleTable.of("0:0").map({"q": {"a": None}}), InputError, "found grade None"),  # type: ignore[dict-item]
         (lambda: ScaleTable.of("0:0,1"), OptionError, "expected a grade and a number, as in 0:0,1:2,2:4"),
         (lambda: ScaleTable.of("0:0,0.0:1"), OptionError, "twice"),
         (

@@ -33,7 +33,7 @@ def check_choice(switch: str, value: object, allowed: tuple[object, ...]) -> obj
     >>> check_choice("ties", "best", ("best", "worst"))
     'best'
     """
-    if value not in allowed:
+    if not any(value is one or (isinstance(value, type(one)) and value == one) for one in allowed):
         choices = " | ".join(map(str, allowed))
         raise OptionError(f"{switch}={shown(value)}: expected one of {choices}")
     return value

@@ -13,10 +13,12 @@ import numpy as np
 import numpy.typing as npt
 
 from idealrank.data.types import FloatArray
-from idealrank.errors import InputError, OptionError
+from idealrank.errors import InputError
 from idealrank.judging.interrater import agreement
-from idealrank.judging.ratings import categories_of
+from idealrank.judging.ratings import categories_of, grade_array
+from idealrank.measures.measure import number_option
 from idealrank.measures.rules import checked
+from idealrank.stats.randomness import whole_number
 
 VoteTies: TypeAlias = Literal["lowest", "highest"]
 
@@ -46,7 +48,7 @@ class Aggregated:
 
 def _coded(ratings: npt.ArrayLike) -> "tuple[npt.NDArray[np.int64], FloatArray]":
     """Codes of the ratings, -1 where missing, and the grades."""
-    given = np.asarray(ratings, np.float64)
+    given = grade_array("ratings", ratings)
     if given.ndim != 2:
         raise InputError(f"ratings: found shape {given.shape}, expected (units, raters)")
     present = ~np.isnan(given)
@@ -139,7 +141,7 @@ def dawid_skene(ratings: npt.ArrayLike, *, steps: int = 100, tolerance: float = 
     Raises
     ------
     OptionError
-        There is no step.
+        There is no step, or the tolerance is below 0.
 
     References
     ----------
@@ -151,8 +153,7 @@ def dawid_skene(ratings: npt.ArrayLike, *, steps: int = 100, tolerance: float = 
     >>> bool(found.log_likelihoods[-1] >= found.log_likelihoods[0])
     True
     """
-    if steps < 1:
-        raise OptionError(f"steps={steps}: expected at least 1")
+    steps, tolerance = whole_number("steps", steps), number_option("tolerance", tolerance, 0)
     codes, grades = _coded(ratings)
     rated = (codes >= 0).any(axis=1)
     model = _Model(codes[rated], grades.size)
@@ -260,10 +261,12 @@ def aggregations(
     >>> found["majority vote"], found["rater 0"]
     (0.75, 1.0)
     """
-    given, truth = np.asarray(ratings, np.float64), np.asarray(gold, np.float64)
+    given, truth = grade_array("ratings", ratings), grade_array("gold", gold)
     if given.ndim != 2 or truth.shape != given.shape[:1]:
         raise InputError(f"gold: found shape {truth.shape}, expected one grade or NaN for each of the {given.shape[0]} units")
     names = [f"rater {number}" for number in range(given.shape[1])] if raters is None else list(raters)
+    if len(names) != given.shape[1]:
+        raise InputError(f"raters: found {len(names)} names, expected {given.shape[1]}")
     combined = {"majority vote": majority_vote(given).grades, "median": lower_median(given)}
     combined |= {f"Dawid-Skene, {n} step{'' if n == 1 else 's'}": dawid_skene(given, steps=n).grades for n in steps}
     ways = [_accuracy(name, one, truth) for name, one in combined.items()]

@@ -11,7 +11,7 @@ from scipy.special import stdtr
 
 from idealrank.data.types import BoolArray, FloatArray
 from idealrank.errors import InputError, OptionError
-from idealrank.judging.ratings import cluster_codes
+from idealrank.judging.ratings import cluster_codes, finite_grades
 from idealrank.measures.rules import checked
 from idealrank.stats.multiple_tests import adjust
 
@@ -119,7 +119,7 @@ def alt_test(
         Cluster of each instance, such as its query. The standard error is then that of clusters, with clusters - 1 degrees. By default
         instances are independent, as the authors have it.
     least : int
-        An annotator with fewer instances is not tested.
+        An annotator with fewer instances is not tested; at least 2.
     alpha : float
         False discovery rate.
 
@@ -144,12 +144,14 @@ def alt_test(
     >>> alt_test(people, [2, 0, 0, 0, 2] * 8).winning_rate
     0.0
     """
-    given, model = np.asarray(ratings, np.float64), np.asarray(judge, np.float64)
+    given, model = finite_grades("ratings", ratings), finite_grades("judge", judge)
     if given.ndim != 2 or given.shape[1] < 2 or model.shape != given.shape[:1]:
         raise InputError(f"judge: found shape {model.shape}, expected one grade or NaN for each row of ratings {given.shape}")
     checked("scoring", scoring, Scoring)
     if not 0 <= epsilon < 1 or not 0 < alpha < 1:
         raise OptionError(f"epsilon={epsilon}, alpha={alpha}: expected an epsilon from 0 to below 1 and a level between 0 and 1")
+    if least < 2:
+        raise OptionError(f"least={least}: expected at least 2; one instance shows no variation")
     names = [str(number) for number in range(given.shape[1])] if annotators is None else list(annotators)
     if len(names) != given.shape[1]:
         raise InputError(f"annotators: found {len(names)} names, expected {given.shape[1]}")

@@ -34,6 +34,8 @@ def analytic_error(rated: Ratings, statistic: Statistic, weights: Weights | None
     inf
     """
     matrix = weight_matrix(rated.categories, weights)
+    if statistic != "cohen_kappa" and (rated.codes >= 0).any(axis=1).sum() < 2:
+        return math.nan, 0  # one unit shows no variation
     if statistic == "cohen_kappa":
         table = _table(rated, statistic)
         return _cohen_error(table, matrix), math.inf
@@ -48,6 +50,8 @@ def analytic_error(rated: Ratings, statistic: Statistic, weights: Weights | None
         both = (rated.codes >= 0).all(axis=1)
         return _gwet_error(rated.counts[both], "fleiss_kappa", matrix), int(both.sum()) - 1
     rows = rated.counts.sum(axis=1) > 0
+    if statistic == "conger_kappa" and not (rated.codes >= 0).any(axis=0).all():
+        return math.nan, int(rows.sum()) - 1  # a rater without ratings has no shares
     if statistic == "conger_kappa":
         return _conger_error(Ratings(rated.codes[rows], rated.categories), matrix), int(rows.sum()) - 1
     return _gwet_error(rated.counts[rows], statistic, matrix), int(rows.sum()) - 1
@@ -194,18 +198,23 @@ def chance_test(ratings: npt.ArrayLike, statistic: Statistic = "cohen_kappa", *,
         expected = float(np.einsum("i,ij,j", rows, matrix, columns))
         toward = np.add.outer((matrix * columns).sum(axis=1), (matrix * rows[:, None]).sum(axis=0))
         spread = float((np.outer(rows, columns) * (matrix - toward) ** 2).sum()) - expected**2
-        value, error = float(kappa_of_tables(table, matrix)), math.sqrt(max(spread, 0.0) / table.sum()) / (1 - expected)
+        value, error = float(kappa_of_tables(table, matrix)), math.sqrt(max(spread, 0.0) / table.sum())
+        error = error / (1 - expected) if expected < 1 else math.nan
     elif statistic == "fleiss_kappa" and weights is None:
         whole = (rated.codes >= 0).all(axis=1)
         if not whole.all():
             raise OptionError("statistic fleiss_kappa: found units that a rater did not rate, expected complete rows for this test")
         m, shares = rated.n_raters, rated.counts.mean(axis=0) / rated.n_raters
         expected = float((shares**2).sum())
+        if (shares > 0).sum() < 2:
+            return ChanceTest(math.nan, math.nan, math.nan, math.nan)
         value = (float(unit_agreement(rated.counts, np.eye(shares.size))[0].mean()) - expected) / (1 - expected)
         spread = float((shares * (1 - shares)).sum())
         skew = float((shares * (1 - shares) * (1 - 2 * shares)).sum())
         error = math.sqrt(2 / (rated.n_units * m * (m - 1)) * (spread**2 - skew)) / spread
     else:
         raise OptionError(f"statistic {statistic}: expected cohen_kappa, or fleiss_kappa without weights")
+    if math.isnan(value):
+        return ChanceTest(math.nan, math.nan, math.nan, math.nan)
     z = value / error if error > 0 else math.nan
     return ChanceTest(value, error, z, float(2 * ndtr(-abs(z))))

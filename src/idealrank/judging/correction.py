@@ -10,9 +10,12 @@ import numpy.typing as npt
 from idealrank.data.types import FloatArray, IntArray
 from idealrank.errors import InputError, OptionError
 from idealrank.judging.quantiles import t_quantile, z_quantile
+from idealrank.judging.ratings import check_confidence, label_codes
+from idealrank.measures.measure import number_option
 from idealrank.measures.rules import checked
 
 Quantile: TypeAlias = Literal["t", "z"]
+_LARGEST = 1e100  # of a value: squares of larger ones leave the range of numbers
 _ROUNDING = 1e-12  # a standard error below this share of the values is that of equal values
 
 
@@ -144,7 +147,7 @@ def correct(
     >>> correct(human, judge, []).estimate == sum(human) / 4
     True
     """
-    y, f, other = (_values(name, given) for name, given in (("human", human), ("judge", judge), ("judge_only", judge_only)))
+    y, f, other = (finite_values(name, given) for name, given in (("human", human), ("judge", judge), ("judge_only", judge_only)))
     if y.size != f.size:
         raise InputError(f"judge: found {f.size} values, expected one for each of the {y.size} human values")
     if y.size < 2:
@@ -152,15 +155,14 @@ def correct(
     checked("quantile", quantile, Quantile)
     if ddof not in (0, 1):
         raise OptionError(f"ddof={ddof!r}: expected 1 or 0")
-    if not 0 < confidence < 1:
-        raise OptionError(f"confidence={confidence}: expected a number between 0 and 1, such as 0.95")
-    raw = best_weight(y, f, other) if weight is None else float(weight)
-    if weight is not None and not 0 <= raw <= 1:
-        raise OptionError(f"weight={weight}: expected a number from 0 to 1")
+    check_confidence(confidence)
+    raw = best_weight(y, f, other) if weight is None else number_option("weight", weight, 0, 1)
     used = min(max(raw, 0.0), 1.0) if other.size else 0.0
     groups = _clusters(clusters, y.size, other.size)
     estimate = float(used * (other.mean() if other.size else 0.0) + (y - used * f).mean())
     variance = _variance(y - used * f, used * other if used else other[:0], groups, ddof)
+    if used and other.size == 1:  # one value has no variance of its own: that of all values of the judge
+        variance += used**2 * float(np.concatenate([f, other]).var(ddof=ddof))
     alone = _variance(y, other[:0], groups, ddof)
     error, human_error = math.sqrt(variance), math.sqrt(alone)
     df, n_clusters = _degrees(y.size, groups, with_judge=used > 0)
@@ -178,16 +180,30 @@ def correct(
     )  # fmt: skip
 
 
-def _values(name: str, given: npt.ArrayLike) -> FloatArray:
+def finite_values(name: str, given: npt.ArrayLike) -> FloatArray:
+    """Values of units as a float array.
+
+    Raises
+    ------
+    InputError
+        There is not one finite value a unit, or one whose square is too large to be added.
+
+    Examples
+    --------
+    >>> finite_values("human", [1, 0])
+    array([1., 0.])
+    """
     try:
         found = np.asarray(given, np.float64)
     except (TypeError, ValueError) as error:
         raise InputError(f"{name}: found what is no number ({error}), expected finite values") from None
     if found.ndim != 1:
         raise InputError(f"{name}: found shape {found.shape}, expected one value a unit")
-    if not np.isfinite(found).all():
-        place = int(np.argmin(np.isfinite(found)))
-        raise InputError(f"{name}, unit {place}: found {found[place]}, expected a finite value; leave such units out")
+    usable = np.isfinite(found) & (np.abs(found) <= _LARGEST)
+    if not usable.all():
+        place = int(np.argmin(usable))
+        expected = "a finite value" if not np.isfinite(found[place]) else f"at most {_LARGEST:g} in size"
+        raise InputError(f"{name}, unit {place}: found {found[place]}, expected {expected}; leave such units out")
     return found
 
 
@@ -217,7 +233,7 @@ def _clusters(clusters: Any, n: int, n_other: int) -> tuple[IntArray, IntArray] 
     if labels.shape != (n + n_other,) or (sizes is not None and sizes != (n, n_other)):
         found = sizes if sizes is not None else labels.shape
         raise InputError(f"clusters: found sizes {found}, expected one label for each of the {n} labelled and {n_other} other units")
-    codes = np.asarray(np.unique(labels, return_inverse=True)[1].reshape(-1), np.int64)
+    codes = label_codes(labels)
     if len(set(codes[:n].tolist())) < 2:
         raise InputError("clusters: found one cluster of labelled units, expected at least 2; one cluster shows no variation")
     return codes[:n], codes[n:]

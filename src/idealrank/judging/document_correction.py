@@ -14,12 +14,13 @@ from idealrank.data.run import Run
 from idealrank.data.types import BoolArray, FloatArray, IntArray, decode_id, table_columns
 from idealrank.errors import InputError, OptionError
 from idealrank.judging.quantiles import t_quantile
+from idealrank.judging.ratings import check_confidence
 from idealrank.measures.dcg import DCG, NDCG
 from idealrank.measures.discounts import make_discount
-from idealrank.measures.measure import Measure
+from idealrank.measures.measure import Measure, number_option
 from idealrank.measures.parse import MeasureLike, parse_measure
 from idealrank.measures.rules import checked
-from idealrank.stats.randomness import RandomLike, generator_of
+from idealrank.stats.randomness import RandomLike, generator_of, whole_number
 
 Target: TypeAlias = Literal["sample", "fixed"]
 
@@ -161,8 +162,10 @@ def correct_documents(
     resolved = Convention.of(convention) if isinstance(convention, str) else convention
     options = _check_measure(parse_measure(measure), resolved)
     checked("queries", queries, Target)
-    if not 0 <= weight <= 1 or not 0 < confidence < 1:
-        raise OptionError(f"weight={weight}, confidence={confidence}: expected a weight from 0 to 1 and a level between 0 and 1")
+    check_confidence(confidence)
+    weight = number_option("weight", weight, 0, 1)
+    if whole_number("resamples", resamples, 0) == 1:
+        raise OptionError("resamples=1: expected 0 for no bootstrap, or at least 2; one draw shows no variation")
     judged = judge if isinstance(judge, Qrels) else Qrels(judge, name="judge")
     people = human if isinstance(human, Qrels) else Qrels(human, name="human")
     chances = None if probability is None else probability if isinstance(probability, Qrels) else Qrels(probability, name="probability")

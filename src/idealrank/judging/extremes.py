@@ -299,7 +299,8 @@ class Problem:
 
     def _are_few(self, n_grades: int, n_documents: IntArray) -> BoolArray:
         """Mark numbers of documents whose grades can be chosen in few ways."""
-        return np.asarray(n_documents * np.log(n_grades) <= np.log(max(self.most, 1)) + 1e-9) & (self._are_listed | (n_documents == 0))
+        few = n_documents * np.log(n_grades) <= np.log(max(self.most, 1)) + 1e-9
+        return np.asarray(few & (self._are_listed | (n_documents == 0)), np.bool_)
 
     # --- grades -------------------------------------------------------------------------------------------------------------------
 
@@ -329,7 +330,7 @@ class Problem:
         of_queries = np.zeros(self.free.sides[0].judged.n_queries, np.bool_)
         of_queries[self.free.sides[0].row[queries]] = True
         found = judged.grade[of_queries[judged.query]]
-        return found[(found > 0) & (found < self.max_grade)]
+        return np.asarray(found[(found > 0) & (found < self.max_grade)])
 
     def _worth(self, grades: FloatArray) -> FloatArray:
         worth = self.measure.worth(grades)

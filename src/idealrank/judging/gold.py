@@ -9,10 +9,11 @@ import numpy as np
 import numpy.typing as npt
 from scipy.special import betaln, gammaln
 
-from idealrank.data.types import BoolArray, FloatArray
+from idealrank.data.types import BoolArray, FloatArray, IntArray
 from idealrank.errors import InputError, OptionError
 from idealrank.judging.interrater import agreement
 from idealrank.judging.quantiles import z_quantile
+from idealrank.judging.ratings import check_confidence, cluster_codes, finite_grades, label_codes
 
 _LIMIT = 0.0027  # both tails of three standard deviations of a normal: the usual limits of a control chart
 
@@ -176,7 +177,8 @@ def gold_accuracy(
     >>> [(one.assessor, one.accuracy) for one in gold_accuracy(ratings, gold, assessors=["ann", "ben"]).assessors]
     [('ann', 1.0), ('ben', 0.75)]
     """
-    given, truth = np.asarray(ratings, np.float64), np.asarray(gold, np.float64)
+    given, truth = finite_grades("ratings", ratings), finite_grades("gold", gold)
+    check_confidence(confidence)
     if given.ndim != 2 or truth.shape != given.shape[:1]:
         raise InputError(f"gold: found shape {truth.shape}, expected one grade or NaN for each row of ratings, shape {given.shape}")
     if np.isnan(truth).all():
@@ -187,29 +189,37 @@ def gold_accuracy(
     labels = None if batches is None else np.asarray(batches)
     if len(names) != given.shape[1] or (labels is not None and labels.shape != truth.shape):
         raise InputError(f"assessors and batches: expected {given.shape[1]} names, and one batch for each of the {truth.size} units")
+    if labels is not None:
+        label_codes(labels, "batches")
+    codes = None if clusters is None else cluster_codes(clusters, truth.size)
     found = []
     for name, grades in zip(names, given.T, strict=True):
         known = ~np.isnan(grades) & ~np.isnan(truth)
         right = known & (grades == truth)
         n, n_right = int(known.sum()), int(right.sum())
-        interval = _interval(grades, truth, known, clusters, confidence)
+        interval = _interval(right[known], None if codes is None else codes[known], confidence)
         bias = float((grades - truth)[known].mean()) if n else math.nan
         chart = () if labels is None else _chart(known, right, labels)
         found.append(AssessorAccuracy(name, n, n_right, n_right / n if n else math.nan, interval, bias, chart))
     return GoldReport(tuple(found), _questions(given, truth), confidence, math.nan if target is None else target)
 
 
-def _interval(grades: FloatArray, truth: FloatArray, known: BoolArray, clusters: Any, confidence: float) -> tuple[float, float]:
-    if not known.any():
+def _interval(right: BoolArray, clusters: "IntArray | None", confidence: float) -> tuple[float, float]:
+    if not right.size:
         return math.nan, math.nan
     if clusters is None:
-        return wilson_interval(int((grades == truth)[known].sum()), int(known.sum()), confidence)
-    pair = np.stack([grades, truth], axis=1)[known]
-    one = agreement(pair, "percent", clusters=np.asarray(clusters)[known], interval=True, confidence=confidence)
-    return max(one.interval[0], 0.0), one.interval[1]
+        return wilson_interval(int(right.sum()), right.size, confidence)
+    n_clusters = np.unique(clusters).size
+    if n_clusters > 1:
+        pairs = np.stack([right, np.ones_like(right)], axis=1)
+        one = agreement(pairs, "percent", clusters=clusters, interval=True, confidence=confidence)
+        if not math.isnan(one.standard_error):
+            return max(one.interval[0], 0.0), one.interval[1]
+    # No variation between clusters says nothing of the error: each cluster counts as one question.
+    return wilson_interval(n_clusters * float(right.mean()), n_clusters, confidence)
 
 
-def wilson_interval(n_right: int, n: int, confidence: float = 0.95) -> tuple[float, float]:
+def wilson_interval(n_right: float, n: int, confidence: float = 0.95) -> tuple[float, float]:
     """Compute Wilson's interval of a share.
 
     Examples

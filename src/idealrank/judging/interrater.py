@@ -8,12 +8,12 @@ from typing import Any, Literal, TypeAlias, get_args, overload
 import numpy as np
 import numpy.typing as npt
 
-from idealrank.data.types import FloatArray, IntArray
+from idealrank.data.types import BoolArray, FloatArray, IntArray
 from idealrank.errors import InputError, OptionError
 from idealrank.judging.analytic import analytic_error
 from idealrank.judging.coefficients import Level, Statistic, Summand, of_coincidences, of_counts, terms
 from idealrank.judging.quantiles import t_quantile, z_quantile
-from idealrank.judging.ratings import Ratings, Weights, categories_of, cluster_codes, weight_matrix
+from idealrank.judging.ratings import Ratings, Weights, categories_of, check_confidence, cluster_codes, grade_array, weight_matrix
 from idealrank.measures.rules import checked
 
 Variance: TypeAlias = Literal["jackknife", "analytic"]
@@ -42,7 +42,7 @@ class Agreement:
     n_units : int
         Units that two raters rated.
     n_clusters : int
-        Independent clusters of units.
+        Independent clusters with a unit that two raters rated.
     variance : {"jackknife", "analytic"}
         How the standard error was computed.
 
@@ -123,8 +123,9 @@ def agreement(
     confidence : float
         Confidence level of the interval.
     variance : {"jackknife", "analytic"}
-        ``jackknife`` leaves out one cluster at a time; the interval uses t with clusters - 1 degrees. ``analytic`` is the published formula
-        for independent units, as other tools print it; it refuses clusters.
+        ``jackknife`` leaves out one cluster at a time; the interval uses t with clusters - 1 degrees, of the clusters with a unit that two
+        raters rated. Other clusters matter to chance at most, and are a stratum of their own. ``analytic`` is the published formula for
+        independent units, as other tools print it; it refuses clusters.
 
     Returns
     -------
@@ -162,16 +163,16 @@ def agreement(
     if not interval:
         return float(value)
     checked("variance", variance, Variance)
-    if not 0 < confidence < 1:
-        raise OptionError(f"confidence={confidence}: expected a number between 0 and 1, such as 0.95")
-    n_units = int(((rated.codes >= 0).sum(axis=1) >= 2).sum())
+    check_confidence(confidence)
+    compared = np.asarray((rated.codes >= 0).sum(axis=1) >= 2)
+    n_units = int(compared.sum())
     if variance == "analytic":
         if clusters is not None:
             raise OptionError("variance analytic: found clusters, expected independent units; jackknife respects clusters")
         error, df = analytic_error(rated, statistic, weights, level)
         n_clusters = n_units
     else:
-        error, n_clusters = _jackknife(whole, cluster_codes(clusters, rated.n_units))
+        error, n_clusters = _jackknife(whole, cluster_codes(clusters, rated.n_units), compared)
         df = n_clusters - 1
     reach = error * (t_quantile(confidence, df) if math.isfinite(df) else z_quantile(confidence))
     ends = (float(value - reach), float(min(value + reach, 1.0)))
@@ -197,13 +198,18 @@ def _mean(values: FloatArray) -> FloatArray:
     return np.where(n > 0, np.where(defined, values, 0.0).sum(axis=0) / np.maximum(n, 1), np.nan)
 
 
-def _jackknife(whole: Sequence[Summand], cluster: IntArray) -> tuple[float, int]:
-    """Standard error by leaving out one cluster at a time, and the number of clusters that hold something."""
+def _jackknife(whole: Sequence[Summand], cluster: IntArray, compared: BoolArray) -> tuple[float, int]:
+    """Standard error by leaving out one cluster at a time, and the number of clusters with a unit that two raters rated.
+
+    Clusters without one are a second stratum: they say something about chance, and nothing about agreement.
+    """
     n_clusters = int(cluster.max()) + 1
     parts = [term.sums(cluster, n_clusters) for term in whole]
+    carries = np.bincount(cluster[compared], minlength=n_clusters) > 0
+    n = int(carries.sum())
+    if n < 2:
+        raise InputError(f"clusters: found {n} with ratings of two raters, expected at least 2; one cluster shows no variation")
     holds = np.flatnonzero(sum(np.abs(part).sum(axis=1) for part in parts) > 0)
-    if holds.size < 2:
-        raise InputError(f"clusters: found {holds.size} with ratings of two raters, expected at least 2; one cluster shows no variation")
     left = np.concatenate(
         [
             _mean(np.stack([term.value(part.sum(axis=0) - part[block]) for term, part in zip(whole, parts, strict=True)]))
@@ -211,9 +217,9 @@ def _jackknife(whole: Sequence[Summand], cluster: IntArray) -> tuple[float, int]
         ]
     )
     if not np.ptp(left) > _ALIKE:  # a constant rater, or perfect agreement: no variation says nothing of the error
-        return math.nan, holds.size
-    n = holds.size
-    return float(np.sqrt((n - 1) / n * ((left - left.mean()) ** 2).sum())), n
+        return math.nan, n
+    strata = [one for one in (left[carries[holds]], left[~carries[holds]]) if one.size]
+    return math.sqrt(sum((one.size - 1) / one.size * float(((one - one.mean()) ** 2).sum()) for one in strata)), n
 
 
 def agreement_of_counts(
@@ -259,7 +265,7 @@ def agreement_of_counts(
     _check_options(statistic, level, weights)
     if statistic in {"cohen_kappa", "conger_kappa", "scott_pi"}:
         raise OptionError(f"statistic {statistic}: found counts, expected ratings; it needs to know which rater chose what")
-    given = np.asarray(counts, np.float64)
+    given = grade_array("counts", counts)
     if given.ndim != 2 or not (np.isfinite(given) & (given >= 0)).all():
         raise InputError(f"counts: found shape {given.shape}, or a count below 0, expected (units, categories) of numbers from 0 on")
     grades = np.arange(given.shape[1], dtype=np.float64) if categories is None else np.asarray(categories, np.float64)

@@ -14,12 +14,13 @@ from idealrank.data.run import Run
 from idealrank.data.types import FloatArray, IntArray
 from idealrank.errors import InputError, OptionError
 from idealrank.judging.alternative import AltTest, alt_test
+from idealrank.judging.correction import finite_values
 from idealrank.judging.interrater import Agreement
 from idealrank.judging.label_table import LabelTable, OutsidePolicy
 from idealrank.judging.leniency import Leniency, Pairs, by_grade, by_length, by_rank
 from idealrank.judging.quantiles import t_quantile
 from idealrank.judging.rater_tables import Coefficient
-from idealrank.judging.ratings import cluster_codes
+from idealrank.judging.ratings import check_confidence, cluster_codes
 from idealrank.judging.system_changes import SystemOrders, system_orders
 from idealrank.measures.parse import MeasureLike
 
@@ -214,12 +215,17 @@ def check_judge(
     >>> check_judge(human, {"p": {"a": 1, "b": 1}, "q": {"a": 1, "b": 1}}).warnings[0]
     'judge gives grade 1 to every document: it tells nothing apart'
     """
+    check_confidence(confidence)
     table = LabelTable.of({"human": human, name: judge} if name != "human" else {"the human": human, name: judge})
     has = ~np.isnan(table.grades)
     known = np.unique(table.grades[has[:, 0], 0]) if scale is None else np.unique(np.asarray(scale, np.float64))
     replace(table, raters=table.raters[:1], grades=table.grades[:, :1]).in_scale(known)  # no policy mends the human's
     table = table.in_scale(known, outside)
     both = np.asarray(~np.isnan(table.grades).any(axis=1))
+    n_dropped = table.outside.get(name, 0) if outside == "drop" else 0
+    if n_dropped and np.isnan(table.grades[:, 1]).all():
+        grades = ", ".join(f"{grade:g}" for grade in known)
+        raise InputError(f"{name}: found no grade in the scale {grades}, so that all {n_dropped:,} were dropped; expected some")
     if not both.any():
         raise InputError(f"{name}: found no pair of query and document with a human grade, expected some; are ids written alike?")
     pairs = _pairs(table, both, clusters)
@@ -291,9 +297,9 @@ def label_worth(
     Raises
     ------
     InputError
-        The arrays differ in length, or there are fewer than two clusters.
+        The arrays differ in length, hold a value that is not finite, or there are fewer than two clusters.
     OptionError
-        `by` is unknown.
+        `by` is unknown, or the level is outside (0, 1).
 
     Notes
     -----
@@ -309,7 +315,8 @@ def label_worth(
     >>> label_worth(human, [1] * 8).value
     0.0
     """
-    y, f = np.asarray(human, np.float64), np.asarray(judge, np.float64)
+    y, f = (finite_values(label, given) for label, given in (("human", human), ("judge", judge)))
+    check_confidence(confidence)
     if y.shape != f.shape or y.ndim != 1:
         raise InputError(f"judge: found shape {f.shape}, expected one label for each of the human's, shape {y.shape}")
     if by not in ("pair", "cluster"):

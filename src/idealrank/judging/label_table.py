@@ -111,6 +111,8 @@ class LabelTable:
         known = np.unique(np.asarray(scale, np.float64))
         if not known.size:
             raise OptionError("scale: found no grade, expected at least one")
+        if not np.isfinite(known).all():
+            raise OptionError(f"scale: found {known[~np.isfinite(known)][0]:g}, expected finite grades")
         present = ~np.isnan(self.grades)
         outside = present & ~np.isin(self.grades, known)
         if not outside.any():

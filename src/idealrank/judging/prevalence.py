@@ -9,6 +9,7 @@ import numpy.typing as npt
 from idealrank.data.types import FloatArray, IntArray
 from idealrank.errors import InputError
 from idealrank.judging.quantiles import t_quantile, z_quantile
+from idealrank.judging.ratings import check_confidence, grade_array, label_codes
 from idealrank.measures.rules import checked
 
 ShareInterval: TypeAlias = Literal["smoothed", "delta"]
@@ -109,6 +110,7 @@ def corrected_share(
     if not other.size:
         raise InputError("judge_only: found no label, expected the units of which the share is wanted")
     checked("interval", interval, ShareInterval)
+    check_confidence(confidence)
     sums = np.array(
         [((y == 0) & (f == 0)).sum(), (y == 0).sum(), ((y == 1) & (f == 1)).sum(), (y == 1).sum(), other.sum(), other.size], float
     )
@@ -130,7 +132,7 @@ def corrected_share(
 
 
 def _labels(name: str, given: npt.ArrayLike) -> FloatArray:
-    found = np.asarray(given, np.float64)
+    found = grade_array(name, given)
     wrong = ~np.isin(found, (0, 1))
     if found.ndim != 1 or wrong.any():
         value = "shape " + str(found.shape) if found.ndim != 1 else f"{found[wrong][0]:g}"
@@ -167,10 +169,12 @@ def _smoothed(sums: FloatArray, z: float) -> tuple[float, FloatArray]:
 
 def _left_out(human: FloatArray, judge: FloatArray, other: FloatArray, clusters: Any) -> tuple[float, int]:
     """Standard error by leaving out one cluster at a time, and the degrees of freedom."""
+    if not isinstance(clusters, (tuple, list)) or len(clusters) != 2:
+        raise InputError("clusters: expected a pair of arrays, with a label for each unit of the calibration and for each other unit")
     labelled, rest = (np.asarray(part) for part in clusters)
     if labelled.shape != human.shape or rest.shape != other.shape:
         raise InputError(f"clusters: found sizes {labelled.size} and {rest.size}, expected {human.size} and {other.size}")
-    codes: IntArray = np.unique(np.concatenate([labelled, rest]), return_inverse=True)[1].reshape(-1)
+    codes: IntArray = label_codes(np.concatenate([labelled, rest]))
     n, first, second = int(codes.max()) + 1, codes[: human.size], codes[human.size :]
     if n < 2:
         raise InputError("clusters: found one, expected at least 2; one cluster shows no variation")

@@ -14,7 +14,7 @@ from idealrank.errors import InputError, OptionError, shown
 from idealrank.judging.coefficients import Level, Statistic
 from idealrank.judging.interrater import STATISTICS, Agreement, agreement
 from idealrank.judging.label_table import LabelTable
-from idealrank.judging.ratings import Ratings, Weights, cluster_codes
+from idealrank.judging.ratings import Ratings, Weights, cluster_codes, grade_array
 
 
 @dataclass(frozen=True)
@@ -135,7 +135,7 @@ def agreement_by_rater(
     >>> [(one.rater, one.value) for one in found]
     [('ann', 0.625), ('ben', 0.625), ('cat', 0.25)]
     """
-    given = np.asarray(ratings, np.float64)
+    given = grade_array("ratings", ratings)
     rated = Ratings.of(given, categories)
     names = [str(number) for number in range(rated.n_raters)] if raters is None else list(raters)
     if len(names) != rated.n_raters:
@@ -210,7 +210,7 @@ def agreement_by_cluster(
     >>> [one.value for one in agreement_by_cluster([[0, 0], [1, 1], [0, 2], [1, 1]], ["q1", "q1", "q2", "q2"])]
     [1.0, 0.5]
     """
-    given = np.asarray(ratings, np.float64)
+    given = grade_array("ratings", ratings)
     rated = Ratings.of(given, categories)
     labels = np.asarray(clusters)
     codes = cluster_codes(clusters, rated.n_units)

@@ -52,10 +52,7 @@ class Ratings:
         >>> Ratings.of([[0, 2], [2, np.nan], [1, 1]]).codes.tolist()
         [[0, 2], [2, -1], [1, 1]]
         """
-        try:
-            given = np.asarray(ratings, np.float64)
-        except (TypeError, ValueError) as error:
-            raise InputError(f"ratings: found what is no number ({error}), expected grades, NaN where there is none") from None
+        given = grade_array("ratings", ratings)
         if given.ndim != 2 or given.shape[1] < 2:
             raise InputError(f"ratings: found shape {given.shape}, expected (units, raters) with at least 2 raters")
         present = ~np.isnan(given)
@@ -95,6 +92,55 @@ class Ratings:
         return found.reshape(n_units, n_categories).astype(np.float64)
 
 
+def grade_array(name: str, given: npt.ArrayLike) -> FloatArray:
+    """Grades as a float array.
+
+    Raises
+    ------
+    InputError
+        There is what is no number, or rows differ in length.
+
+    Examples
+    --------
+    >>> grade_array("ratings", [[0, None]])
+    array([[ 0., nan]])
+    """
+    try:
+        return np.asarray(given, np.float64)
+    except (TypeError, ValueError) as error:
+        raise InputError(f"{name}: found what is no number ({error}), expected grades, NaN where there is none") from None
+
+
+def finite_grades(name: str, given: npt.ArrayLike) -> FloatArray:
+    """Grades as a float array, NaN where there is none.
+
+    Raises
+    ------
+    InputError
+        There is what is no number, or an infinite one.
+
+    Examples
+    --------
+    >>> finite_grades("gold", [1, None])
+    array([ 1., nan])
+    """
+    found = grade_array(name, given)
+    if np.isinf(found).any():
+        raise InputError(f"{name}: found inf, expected finite grades and NaN where there is none")
+    return found
+
+
+def check_confidence(confidence: float) -> None:
+    """Refuse a confidence level outside (0, 1).
+
+    Examples
+    --------
+    >>> check_confidence(0.9)
+    """
+    if not 0 < confidence < 1:
+        raise OptionError(f"confidence={confidence}: expected a number between 0 and 1, such as 0.95")
+
+
 def categories_of(values: FloatArray, declared: "Sequence[float] | FloatArray | None") -> FloatArray:
     """Rising categories: those declared, or those that occur.
 
@@ -107,8 +153,13 @@ def categories_of(values: FloatArray, declared: "Sequence[float] | FloatArray | 
         known = np.unique(values)
         known = known[np.isfinite(known)]
     else:
-        given = np.asarray(declared, np.float64)
+        try:
+            given = np.asarray(declared, np.float64)
+        except (TypeError, ValueError) as error:
+            raise OptionError(f"categories: found what is no number ({error}), expected the grades of the scale") from None
         known = np.unique(given)
+        if not known.size:
+            raise OptionError("categories: found none, expected the grades of the scale")
         if given.ndim != 1 or known.size != given.size or not np.isfinite(given).all():
             raise OptionError("categories: found a category twice or one that is no finite number, expected each grade of the scale once")
     if known.size > _MANY:
@@ -156,4 +207,25 @@ def cluster_codes(clusters: Any, n_units: int) -> IntArray:
     labels = np.asarray(clusters)
     if labels.shape != (n_units,):
         raise InputError(f"clusters: found shape {labels.shape}, expected one label for each of the {n_units} units")
-    return np.asarray(np.unique(labels, return_inverse=True)[1].reshape(-1), np.int64)
+    return label_codes(labels)
+
+
+def label_codes(labels: "np.ndarray[Any, Any]", name: str = "clusters") -> IntArray:
+    """Labels, of clusters or batches, as codes in their order.
+
+    Raises
+    ------
+    InputError
+        A label is missing (NaN), or labels have no common order, as text and numbers have none.
+
+    Examples
+    --------
+    >>> label_codes(np.array([30, 10, 30]))
+    array([1, 0, 1])
+    """
+    if labels.dtype.kind == "f" and np.isnan(labels).any():
+        raise InputError(f"{name}, unit {int(np.argmax(np.isnan(labels)))}: found no label, expected one for each unit")
+    try:
+        return np.asarray(np.unique(labels, return_inverse=True)[1].reshape(-1), np.int64)
+    except TypeError as error:
+        raise InputError(f"{name}: found labels without an order ({error}), expected labels of one kind, such as text") from None

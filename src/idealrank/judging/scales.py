@@ -1,7 +1,9 @@
 """Scales of grades: one table a source that maps its grades to common ones, and the refusal to hold two scales against each other."""
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import cast
 
 import numpy as np
 
@@ -22,7 +24,7 @@ class ScaleTable:
     Raises
     ------
     OptionError
-        The table is empty, or maps a grade to a number that is not finite.
+        The table is empty, has a grade twice (as number and as text), or maps a grade to what is no finite number.
 
     Examples
     --------
@@ -37,9 +39,17 @@ class ScaleTable:
     def __post_init__(self) -> None:
         if not self.grades:
             raise OptionError("scale table: found no grade, expected each grade of the source with a number")
-        wrong = next((grade for grade, value in self.grades.items() if not np.isfinite(value)), None)
-        if wrong is not None:
-            raise OptionError(f"scale table: found {self.grades[wrong]:g} for grade {wrong!r}, expected a finite number")
+        known: set[object] = set()
+        for grade, value in cast("Mapping[str | float, object]", self.grades).items():
+            if not isinstance(value, (int, float, np.number)) or not math.isfinite(value):
+                found = f"{value:g}" if isinstance(value, float) else repr(value)
+                raise OptionError(f"scale table: found {found} for grade {grade!r}, expected a finite number")
+            key = _key(grade)
+            if isinstance(key, float) and math.isnan(key):  # no judgment has it
+                raise OptionError("scale table: found nan, expected grades of the source")
+            if key in known:
+                raise OptionError(f"scale table: found grade {grade!r} twice, expected each once")
+            known.add(key)
 
     @classmethod
     def of(cls, text: str) -> "ScaleTable":
@@ -93,9 +103,9 @@ class ScaleTable:
             return Qrels.from_columns(queries, documents, mapped, name=judgments.name)
         found: dict[str, dict[str, float]] = {}
         for query, of in judgments.items():
-            unknown = next((grade for grade in of.values() if _key(grade) not in known), None)
-            if unknown is not None:
-                raise self._unknown(source, unknown)
+            unknown = [grade for grade in of.values() if _key(grade) not in known]
+            if unknown:
+                raise self._unknown(source, unknown[0])
             found[query] = {document: known[_key(grade)] for document, grade in of.items()}
         return Qrels(found, name=source)
 
@@ -107,7 +117,7 @@ def _key(grade: str | float) -> str | float:
     """A word as it is; a number by its value, written as text or not."""
     try:
         return float(grade)
-    except ValueError:
+    except (TypeError, ValueError):
         return grade
 
 

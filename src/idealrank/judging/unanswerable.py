@@ -170,6 +170,8 @@ def no_answer(
     >>> found.threshold, found.chosen_recall, found.chosen_false_return_rate
     (0.575, 0.8, 0.1)
     """
+    if isinstance(queries, str):
+        raise InputError(f"queries: found the text {queries!r}, expected several ids, as in [{queries!r}]")
     judged, listed, under = as_qrels(qrels), as_run(run, "run"), Convention.of(convention)
     cutoff = whole_number("cutoff", cutoff)
     limit = None if limit is None else number_option("limit", limit, 0, 1)

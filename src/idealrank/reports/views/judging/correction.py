@@ -33,7 +33,7 @@ class CorrectedValue:
     human_error, error : float
         Standard errors of the first and the last.
     interval : tuple of float
-        Of the corrected value.
+        Of the corrected value; NaN where the human labels show no variation.
     human_interval : tuple of float
         Of the human labels alone; NaN by documents.
     weight : float
@@ -83,7 +83,8 @@ class CorrectedValue:
         found = one.found
         return cls(
             judge, one.run, one.against, one.measure, "queries", found.human_estimate, found.judge_estimate, found.estimate,
-            found.human_error, found.standard_error, found.interval, found.human_interval, found.weight, found.n_labelled,
+            found.human_error, found.standard_error, _ends(found.interval, found.standard_error),
+            _ends(found.human_interval, found.human_error), found.weight, found.n_labelled,
             found.n_judge_only, found.effective_labels, found.df, found.confidence, one.n_partly,
         )  # fmt: skip
 
@@ -92,8 +93,8 @@ class CorrectedValue:
         """Take a value by documents."""
         return cls(
             judge, run, against, found.measure, "documents", found.human_estimate, found.judge_estimate, found.estimate, found.human_error,
-            found.standard_error, found.interval, (math.nan, math.nan), 1.0, found.n_labelled, found.n_documents - found.n_labelled,
-            found.effective_labels, found.df, found.confidence,
+            found.standard_error, _ends(found.interval, found.standard_error), (math.nan, math.nan), 1.0, found.n_labelled,
+            found.n_documents - found.n_labelled, found.effective_labels, found.df, found.confidence,
         )  # fmt: skip
 
     @property
@@ -107,13 +108,17 @@ class CorrectedValue:
 
     @property
     def shows_variation(self) -> bool:
-        """False where all human values are equal, which says nothing of their error."""
+        """False where queries do not differ by human labels, which says nothing of the error."""
         return self.error > 0
 
     @property
     def title(self) -> str:
         """Name of the run, or of the difference."""
         return f"{self.run} - {self.against}" if self.against else self.run
+
+
+def _ends(interval: tuple[float, float], error: float) -> tuple[float, float]:
+    return interval if error > 0 else (math.nan, math.nan)
 
 
 def corrected_parts(values: Sequence[CorrectedValue], digits: int | None = None) -> list[Part]:
@@ -166,7 +171,7 @@ def _said(value: CorrectedValue, places: int) -> Iterator[str]:
         )
     if not value.shows_variation:
         yield (
-            f"warning: {value.title}: all {value.n_labelled:,} values of human-labelled {value.by} are equal, which says nothing of their "
+            f"warning: {value.title}: the {value.n_labelled:,} human-labelled {value.by} show no variation, which says nothing of the "
             "error; there is no interval."
         )
     if value.n_partly:
