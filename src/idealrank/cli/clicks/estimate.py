@@ -52,8 +52,7 @@ _FORMATS = Formats(
     "--resamples", metavar="N", type=click.IntRange(0), default=0, show_default=True, help="Replicates of the bootstrap; 0: normal."
 )
 @click.option("--seed", metavar="N", type=click.IntRange(0), default=0, show_default=True, help="Random seed of the bootstrap.")
-@click.option("--confidence", metavar="LEVEL", type=click.FloatRange(0, 1, min_open=True, max_open=True), default=0.95, show_default=True,
-              help="Confidence level.")  # fmt: skip
+@options.confidence
 @click.option(
     "--columns", "columns_text", metavar="ROLE=NAME,...", default="",
     help="Columns by role: reward=, logged=, target=, target_b=, cluster=, "
