@@ -65,6 +65,13 @@ def folder(tmp_path: Path) -> Path:
     (tmp_path / "never.csv").write_text("click,pscore,target\n1,0.5,0.5\n0,0,0.5\n", encoding="utf-8")
     blanks = "session,query,document,rank,click\ns,red shoes,a,1,1\ns,red shoes,b,2,0\n"
     (tmp_path / "blanks.csv").write_text(blanks, encoding="utf-8")
+    actions = [
+        ("s1", "shoes", "a", 1, 1, "clicked", 12), ("s1", "shoes", "b", 2, 0, "none", ""), ("s1", "shoes", "c", 3, 0, "none", ""),
+        ("s2", "shoes", "b", 1, 1, "booked", 3), ("s2", "shoes", "a", 2, 0, "none", ""), ("s2", "shoes", "c", 3, 1, "clicked", 31),
+        ("s3", "shoes", "c", 2, 1, "booked", 99),
+    ]  # fmt: skip
+    names = ("session", "query", "document", "rank", "click", "action", "dwell")
+    _write(tmp_path / "actions.csv", [dict(zip(names, row, strict=True)) for row in actions])
     (tmp_path / "text.csv").write_text("session,query,document,rank,click\ns,q,d,first,1\n", encoding="utf-8")
     return tmp_path
 
@@ -87,6 +94,13 @@ COMMANDS = {
     "grade-raw": "clicks grade log.csv --model raw --cuts 0.3 --least 50",
     "grade-csv": "clicks grade blanks.csv --model cascade --least 1 --format csv",
     "error-blank": "clicks grade blanks.csv --model cascade --least 1",
+    "grade-actions": "clicks grade actions.csv --actions none=0,clicked=1,booked=4 --dwell 10=2,30=3 --least 2",
+    "grade-actions-of-clicks": "clicks grade log.csv --actions none=0,click=1 --least 100",
+    "error-action": "clicks grade actions.csv --actions none=0,clicked=1",
+    "error-actions": "clicks grade actions.csv --actions none,clicked=1",
+    "error-actions-model": "clicks grade actions.csv --actions none=0,clicked=1 --model pbm",
+    "error-dwell": "clicks grade log.csv --actions none=0,click=1 --dwell 10=2",
+    "validate-redact": "clicks validate wrong.csv --redact",
     "grade-sdbn": "clicks grade log.jsonl --model sdbn --cuts 0.3 --least 60",
     "estimate": "clicks estimate rewards.csv",
     "estimate-clipped": "clicks estimate rewards.csv --estimator clipped --clip 1.5 --resamples 50 --confidence 0.9",
@@ -150,6 +164,21 @@ def test_estimates_have_the_numbers_of_the_library(say: Say, folder: Path) -> No
         found = ips(rewards, target, logged, one["estimator"])
         assert (one["value"], one["interval"]) == (found.value, list(found.interval))
     assert [two["estimator"] for two in record["differences"]] == ["ips", "snips"]
+
+
+def test_redacted_output_has_no_text_of_a_user(say: Say, folder: Path) -> None:
+    rows = ["session,query,document,rank,click,user"]
+    rows += [f"secret-s{n},my name is secret,d{n % 3},1,{n % 2},secret-u{n}" for n in range(30)]
+    rows += ["secret-t,my name is secret,d1,2,1,secret-u1"]  # a problem with an example
+    (folder / "private.csv").write_text("\n".join(rows), encoding="utf-8")
+    for command in ("validate", "grade --model raw --least 1", "grade --actions none=0,click=1 --least 1"):
+        plain = say("clicks", *command.split(), "private.csv", *(["--format", "csv"] if "grade" in command else ()), cwd=folder)
+        said = say("clicks", *command.split(), "private.csv", "--redact", cwd=folder)
+        assert plain.code == said.code == 0, said.err
+        assert "secret" in plain.out + plain.err
+        assert "secret" not in said.out + said.err
+        if "grade" in command:
+            assert [line.split()[2:] for line in said.out.splitlines()] == [row.split(",")[1:] for row in plain.out.splitlines()[1:]]
 
 
 def test_grades_are_written_as_judgments_that_evaluate_reads(say: Say, folder: Path) -> None:

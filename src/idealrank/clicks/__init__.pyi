@@ -9,6 +9,7 @@ from idealrank.clicks.cascade_models import SDBN as SDBN
 from idealrank.clicks.cascade_models import Cascade as Cascade
 from idealrank.clicks.cascade_models import FittedCascade as FittedCascade
 from idealrank.clicks.click_grades import ClickGrades as ClickGrades
+from idealrank.clicks.click_grades import bias_text as bias_text
 from idealrank.clicks.click_grades import grades as grades
 from idealrank.clicks.click_grades import grades_of_actions as grades_of_actions
 from idealrank.clicks.click_grades import position_bias as position_bias

@@ -89,12 +89,8 @@ def grades(
     bias = position_bias(sessions)
     if model is None:
         rate = np.divide(clicks, impressions, out=np.zeros(clicks.size), where=impressions > 0)
-        size = (
-            "its size cannot be told, since no document changes its rank"
-            if np.isnan(bias)
-            else f"the same documents are clicked {bias:.3g} times as often at the first rank as at the last"
-        )
-        warnings.warn(f"grades from raw clicks carry the position: {size}; correct it by a click model", IdealrankWarning, stacklevel=2)
+        said = f"grades from raw clicks carry the position: {bias_text(bias)}; correct it by a click model"
+        warnings.warn(said, IdealrankWarning, stacklevel=2)
     else:
         place = {pair: number for number, pair in enumerate(model.documents)}
         rows = np.array([place.get(pair, -1) for pair in sessions.documents], np.int64)
@@ -107,9 +103,18 @@ def grades(
 
 
 def grades_of_actions(
-    query: Sequence[str], document: Sequence[str], action: Sequence[str], table: Mapping[str, float], *, least: int = 1
+    query: Sequence[str],
+    document: Sequence[str],
+    action: Sequence[str],
+    table: Mapping[str, float],
+    *,
+    least: int = 1,
+    dwell: "Sequence[float] | FloatArray | None" = None,
+    dwell_table: Mapping[float, float] | None = None,
 ) -> Qrels:
     """Grade each query and document by its best action, from a declared table.
+
+    Actions depend on the rank of a document, as clicks do: `position_bias` has the size of that bias in a log.
 
     Parameters
     ----------
@@ -119,31 +124,64 @@ def grades_of_actions(
         Grade of each action, such as ``{"none": 0, "clicked": 2, "booked": 4}``; every action must be in it.
     least : int
         Events that a grade needs; with fewer a pair stays unjudged.
+    dwell : sequence, shape (n,), optional
+        Seconds spent on the document.
+    dwell_table : mapping of float to float, optional
+        Grade of an event with at least so many seconds, such as ``{10: 1, 30: 3}``; an event counts by the greater grade of its action and
+        its seconds. Needs `dwell`.
 
     Raises
     ------
     OptionError
-        An action is not in the table.
+        An action is not in the table, a threshold is not above 0, or one of `dwell` and `dwell_table` is missing.
 
     Examples
     --------
     >>> found = grades_of_actions(["q", "q"], ["a", "a"], ["none", "booked"], {"none": 0, "clicked": 2, "booked": 4})
     >>> dict(found["q"])
     {'a': 4.0}
+    >>> found = grades_of_actions(["q"], ["a"], ["clicked"], {"clicked": 1}, dwell=[45.0], dwell_table={10: 2, 30: 3})
+    >>> dict(found["q"])
+    {'a': 3.0}
     """
+    if (dwell is None) != (dwell_table is None):
+        raise OptionError("dwell: found seconds or their grades alone, expected both, or neither")
+    steps = sorted((float(seconds), float(grade)) for seconds, grade in (dwell_table or {}).items())
+    if any(not seconds > 0 for seconds, _ in steps):
+        raise OptionError(f"dwell_table: found a threshold of {steps[0][0]:g} seconds, expected more than 0")
+    seconds_of = [0.0] * len(action) if dwell is None else dwell
     support = whole_number("least", least)
     best: dict[tuple[str, str], float] = {}
     counts: dict[tuple[str, str], int] = {}
-    for row, (one, other, done) in enumerate(zip(query, document, action, strict=True)):
+    for row, (one, other, done, spent) in enumerate(zip(query, document, action, seconds_of, strict=True)):
         if done not in table:
             raise OptionError(
                 f"action, row {row}: found {done!r}, expected one of {', '.join(map(str, table))}; add its grade to the table"
             )
         pair = (str(one), str(other))
-        best[pair] = max(float(table[done]), best.get(pair, -np.inf))
+        earned = [float(table[done]), *(grade for seconds, grade in steps if spent >= seconds)]
+        best[pair] = max(*earned, best.get(pair, -np.inf))
         counts[pair] = counts.get(pair, 0) + 1
     kept = [pair for pair in best if counts[pair] >= support]
     return Qrels(nested(kept, np.array([best[pair] for pair in kept])))
+
+
+def bias_text(bias: float) -> str:
+    """Size of a position bias in words.
+
+    Parameters
+    ----------
+    bias : float
+        Ratio of rates of clicks, as of `position_bias`; NaN if it cannot be told.
+
+    Examples
+    --------
+    >>> bias_text(2.5)
+    'the same documents are clicked 2.5 times as often at the first rank as at the last'
+    """
+    if np.isnan(bias):
+        return "its size cannot be told, since no document changes its rank"
+    return f"the same documents are clicked {bias:.3g} times as often at the first rank as at the last"
 
 
 def pair_counts(sessions: Sessions) -> tuple[IntArray, IntArray]:

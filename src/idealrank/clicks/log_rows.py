@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from hashlib import blake2b
 from typing import Any
 
 import numpy as np
@@ -58,6 +59,10 @@ class LogRows:
         Whose session it is.
     propensity : float64 array, or None
         Probability with which the logging policy showed the document at the rank.
+    action : sequence of str, or None
+        Name of the best action on the result, such as ``booked``, for `grades_of_actions`.
+    dwell : float64 array, or None
+        Seconds that the user spent on the document; 0 without a click.
 
     Examples
     --------
@@ -73,6 +78,34 @@ class LogRows:
     click: FloatArray
     user: Sequence[str] | None = None
     propensity: FloatArray | None = None
+    action: Sequence[str] | None = None
+    dwell: FloatArray | None = None
+
+    def redacted(self, key: bytes = b"") -> "LogRows":
+        """Replace sessions, users and queries by hashes (BLAKE2b, 64 bits); documents and actions stay.
+
+        Equal texts have equal hashes. Without a key, a text that can be guessed can be recognised by the hash of the guess.
+
+        Parameters
+        ----------
+        key : bytes
+            Secret of at most 64 bytes, without which no hash of a guess fits.
+
+        Examples
+        --------
+        >>> rows = LogRows(["s"], ["my name"], ["a"], np.array([1.0]), np.array([0.0])).redacted()
+        >>> len(rows.query[0]), rows.document
+        (16, ['a'])
+        """
+        if len(key) > blake2b.MAX_KEY_SIZE:
+            raise InputError(f"key: found {len(key)} bytes, expected at most {blake2b.MAX_KEY_SIZE}")
+
+        def hashed(texts: Sequence[str]) -> list[str]:
+            known = {text: blake2b(str(text).encode(), digest_size=8, key=key).hexdigest() for text in set(texts)}
+            return [known[text] for text in texts]
+
+        user = None if self.user is None else hashed(self.user)
+        return replace(self, session=hashed(self.session), query=hashed(self.query), user=user)
 
     def check(self, *, most_lists: int = MOST_LISTS_OF_A_USER) -> "LogCheck":
         """Find what makes no sense, list by list, and make sessions of the rest.
@@ -100,7 +133,9 @@ class LogRows:
         if not kept.any():
             said = "; ".join(f"{problem.text}: {problem.n_lists:,}" for problem in problems)
             raise InputError(f"click log: found no list that makes sense ({said}), expected some")
-        return LogCheck(table.lists.size, kept.size, int(kept.sum()), tuple(problems), table.from_zero, table.sessions(self, kept))
+        return LogCheck(
+            table.lists.size, kept.size, int(kept.sum()), tuple(problems), table.from_zero, table.sessions(self, kept), kept[table.lists]
+        )
 
 
 @dataclass(frozen=True, eq=False)
@@ -117,6 +152,8 @@ class LogCheck:
         Whether ranks were counted from 0.
     sessions : Sessions
         The lists that make sense.
+    kept_rows : bool array, shape (rows,)
+        Whether a row stands in a list that makes sense.
 
     Examples
     --------
@@ -131,6 +168,7 @@ class LogCheck:
     problems: tuple[LogProblem, ...]
     from_zero: bool
     sessions: Sessions = field(repr=False)
+    kept_rows: BoolArray = field(repr=False)
 
     def as_dict(self) -> Mapping[str, Any]:
         """Return the JSON record."""

@@ -37,6 +37,8 @@ SHOWN = (
     LogField("click", ("click", "clicked", "clicks", "is_click"), is_number=True),
     LogField("user", ("user", "user_id", "userid", "client_id"), required=False),
     LogField("propensity", ("propensity", "propensity_score", "pscore", "logged_probability"), required=False, is_number=True),
+    LogField("action", ("action", "action_name", "event"), required=False),
+    LogField("dwell", ("dwell", "dwell_time", "dwell_seconds"), required=False, is_number=True),
 )
 REWARDS = (
     LogField("reward", ("reward", "click", "clicked", "rewards"), is_number=True),
@@ -67,8 +69,8 @@ def read_log(path: Paths, *, columns: Mapping[str, str] | None = None, tell: Tel
     ----------
     path : path or list of paths
         CSV or TSV with a header line, JSON lines or an array of records, Parquet or Arrow; may be compressed. Columns: ``session``,
-        ``query``, ``document``, ``rank``, ``click``, and where logged ``user`` and ``propensity``, under these or other usual names
-        (``position``, ``doc_id``, ...). Further columns are ignored.
+        ``query``, ``document``, ``rank``, ``click``, and where logged ``user``, ``propensity``, ``action`` and ``dwell`` (seconds; empty
+        is 0), under these or other usual names (``position``, ``doc_id``, ...). Further columns are ignored.
     columns : mapping, optional
         Names of the columns by role, where they are others.
     tell : callable, optional
@@ -91,8 +93,9 @@ def read_log(path: Paths, *, columns: Mapping[str, str] | None = None, tell: Tel
     """
     found = read_columns(path, SHOWN, columns=columns, tell=tell)
     return LogRows(
-        found["session"], found["query"], found["document"], found["rank"], found["click"], found.get("user"), found.get("propensity")
-    )
+        found["session"], found["query"], found["document"], found["rank"], found["click"], found.get("user"), found.get("propensity"),
+        found.get("action"), found.get("dwell"),
+    )  # fmt: skip
 
 
 def read_columns(
@@ -208,6 +211,8 @@ def _number(value: Any, role: str, path: str, line: int) -> float:
     word = _text(value).lower()
     if role in ("click", "reward") and word in (*_TRUE, *_FALSE):
         return float(word in _TRUE)
+    if role == "dwell" and not word:
+        return 0.0  # a result without a click
     number = parse_number(word)
     if number is None:
         raise FileFormatError(path, line, f"{role} {shown(repr(value))}", "a number")

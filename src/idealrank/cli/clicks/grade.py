@@ -1,12 +1,14 @@
 """`idealrank clicks grade`: judgments from clicks."""
 
 import click
+from click.core import ParameterSource
 
 from idealrank.cli import console, options
 from idealrank.cli.clicks import log_options
 from idealrank.cli.format_option import Formats
 from idealrank.cli.progress import Watch
-from idealrank.clicks import grades
+from idealrank.clicks import LogCheck, LogRows, bias_text, grades, grades_of_actions, position_bias
+from idealrank.data.qrels import Qrels
 from idealrank.errors import OptionError
 
 _EPILOG = """\
@@ -15,9 +17,12 @@ Examples:
 \b
   idealrank clicks grade log.csv -o clicks.qrels
   idealrank clicks grade log.csv --model dbn --cuts 0.1,0.3 --least 50 -o clicks.qrels
+  idealrank clicks grade log.csv --actions none=0,click=1,booked=4 --dwell 10=2,30=3 --redact -o clicks.qrels
 
 The rate that is graded is the attractiveness of a click model: the rate of clicks of a document that is examined. raw takes the rate of
-clicks as it is, with a warning that gives the size of the position bias. A pair of query and document with fewer impressions than
+clicks as it is, with a warning that gives the size of the position bias. With --actions the grade of a pair is that of its best action, by
+the declared table, with the same warning: an action is the text of the column action, or click and none where the log has no such column.
+--dwell also grades clicks by the seconds of the column dwell. A pair of query and document with fewer impressions than
 --least stays unjudged.
 """
 
@@ -31,14 +36,20 @@ _FORMATS = Formats("Lines QUERY 0 DOCUMENT GRADE;", trec="views.clicks:qrels_lin
 )
 @click.option("--cuts", "cuts_text", metavar="RATE,...", default="0.05,0.2,0.4", show_default=True, help="Least rate of grades 1, 2, ...")
 @click.option("--least", metavar="N", type=click.IntRange(1), default=10, show_default=True, help="Impressions that a grade needs.")
+@click.option("--actions", "actions_text", metavar="ACTION=GRADE,...", default="", help="Grade of each action, instead of rates.")
+@click.option(
+    "--dwell", "dwell_text", metavar="SECONDS=GRADE,...", default="", help="Grade of a click of at least so many seconds, for --actions."
+)
+@log_options.redact
 @log_options.iterations
 @log_options.columns
 @log_options.most_lists
 @_FORMATS.option
 @options.output
+@click.pass_context
 def grade(
-    *, log: str, model_name: str, cuts_text: str, least: int, iterations: int, columns_text: str, most_lists: int, layout: str,
-    output_path: str | None,
+    context: click.Context, /, *, log: str, model_name: str, cuts_text: str, least: int, actions_text: str, dwell_text: str, redact: bool,
+    iterations: int, columns_text: str, most_lists: int, layout: str, output_path: str | None,
 ) -> None:  # fmt: skip
     """Make judgments from a click log, as lines QUERY 0 DOCUMENT GRADE, or as CSV for ids with blanks."""
     options.refuse_to_replace(output_path, (log,))
@@ -47,7 +58,22 @@ def grade(
     except ValueError:
         raise OptionError(f"--cuts {cuts_text}: expected numbers, such as 0.05,0.2,0.4") from None
     watch = Watch()
-    sessions = log_options.checked_log(log, columns_text, most_lists, watch).sessions
+    if dwell_text and not actions_text:
+        raise OptionError("--dwell: found no --actions, expected the grade of each action too, such as --actions none=0,click=1")
+    rows = log_options.log_rows(log, columns_text, watch, redact=redact)
+    checked = log_options.checked_rows(log, rows, most_lists)
+    sessions = checked.sessions
+    if actions_text:
+        for name in ("model_name", "cuts_text", "iterations"):
+            if context.get_parameter_source(name) is not ParameterSource.DEFAULT:
+                raise OptionError(f"--actions and --{name.removesuffix('_name').removesuffix('_text')}: expected one of them, not both")
+        qrels = _by_actions(rows, checked, actions_text, dwell_text, least)
+        _FORMATS.write(layout, output_path, qrels)
+        n_graded = sum(len(qrels[query]) for query in qrels.queries)
+        unjudged = f"{len(sessions.documents) - n_graded:,} stay unjudged, with fewer than {least:,} impressions"
+        console.say("warning", f"grades from actions carry the position: {bias_text(position_bias(sessions))}")
+        console.say("note", f"{n_graded:,} pairs have a grade from their best action; {unjudged}")
+        return
     model = None
     if model_name != "raw":
         model = watch.run("click model", lambda _: log_options.model_of(model_name, iterations).fit(sessions))
@@ -56,3 +82,34 @@ def grade(
     graded = found.n_pairs - found.n_left_out
     unjudged = f"{found.n_left_out:,} stay unjudged, with fewer than {found.least:,} impressions"
     console.say("note", f"{graded:,} pairs have a grade from {model_name}; {unjudged}")
+
+
+def _by_actions(rows: LogRows, checked: LogCheck, actions_text: str, dwell_text: str, least: int) -> Qrels:
+    """Judgments by the best action of each pair, of the lists that make sense."""
+    table = _grades("--actions", actions_text)
+    done = ["click" if clicked else "none" for clicked in rows.click.tolist()] if rows.action is None else rows.action
+    kept = checked.kept_rows.nonzero()[0].tolist()
+    query, document, action = ([column[row] for row in kept] for column in (rows.query, rows.document, done))
+    if not dwell_text:
+        return grades_of_actions(query, document, action, table, least=least)
+    if rows.dwell is None:
+        raise OptionError("--dwell: found no column of seconds; name it with --columns dwell=NAME")
+    by_seconds = {}
+    for seconds, grade_of in _grades("--dwell", dwell_text).items():
+        try:
+            by_seconds[float(seconds)] = grade_of
+        except ValueError:
+            raise OptionError(f"--dwell {dwell_text}: found {seconds!r}, expected seconds, such as 10=2,30=3") from None
+    spent = (rows.dwell * (rows.click == 1))[checked.kept_rows]
+    return grades_of_actions(query, document, action, table, least=least, dwell=spent.tolist(), dwell_table=by_seconds)
+
+
+def _grades(option: str, text: str) -> dict[str, float]:
+    found = {}
+    for part in text.split(","):
+        name, _, number = part.partition("=")
+        try:
+            found[name.strip()] = float(number)
+        except ValueError:
+            raise OptionError(f"{option} {text}: found {part!r}, expected NAME=GRADE, such as none=0,click=1") from None
+    return found

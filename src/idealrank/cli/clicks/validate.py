@@ -6,8 +6,6 @@ from idealrank.cli import options
 from idealrank.cli.clicks import log_options
 from idealrank.cli.format_option import Formats
 from idealrank.cli.progress import Watch
-from idealrank.io.click_logs import read_log
-from idealrank.io.table_columns import parse_columns
 
 _EPILOG = """\
 Examples:
@@ -27,14 +25,14 @@ _FORMATS = Formats("A table to read;", table="views.clicks:log_parts", json="vie
 @click.argument("log", metavar="LOG")
 @log_options.columns
 @log_options.most_lists
+@log_options.redact
 @_FORMATS.option
 @options.output
-def validate(*, log: str, columns_text: str, most_lists: int, layout: str, output_path: str | None) -> None:
+def validate(*, log: str, columns_text: str, most_lists: int, redact: bool, layout: str, output_path: str | None) -> None:
     """Check a click log, and count what makes no sense.
 
     LOG has a row for each result that was shown: CSV or TSV with a header line, JSON lines, Parquet or Arrow.
     """
     options.refuse_to_replace(output_path, (log,))
-    given = parse_columns(columns_text) if columns_text else None
-    rows = Watch().run("click log", lambda _: read_log(log, columns=given))
+    rows = log_options.log_rows(log, columns_text, Watch(), redact=redact)
     _FORMATS.write(layout, output_path, rows.check(most_lists=most_lists))
