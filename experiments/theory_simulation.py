@@ -1,6 +1,6 @@
 """Theory against simulation for one ranker and three measures, in one figure: NDCG of single lists, as they grow.
 
-Whole lists under the logarithm tend to 1, whole lists under r^-1/2 to a limit of the ranker's own, and NDCG@10 never settles. Lines
+Under the logarithm, whole lists converge to 1; under r^-1/2, to a limit below 1; and NDCG@10 does not converge. Lines
 are N*, dots and bands simulated lists. Takes some seconds.
 """
 
@@ -17,9 +17,9 @@ from idealrank.theory.expressions import parse_model
 
 MODEL = "0.1+0.8s"
 MEASURES = (
-    ("nDCG", "tends to 1, slowly", "log2", None, True),
-    ("nDCG(discount=zipf(0.5))", "tends to its own limit", "zipf(0.5)", None, True),
-    ("nDCG@10", "never settles", "log2", 10, False),
+    ("nDCG", "converges to 1, slowly", "log2", None, True),
+    ("nDCG(discount=zipf(0.5))", "converges to a limit below 1", "zipf(0.5)", None, True),
+    ("nDCG@10", "does not converge", "log2", 10, False),
 )
 SIZES = np.unique(np.rint(10 ** np.arange(1, 5.01, 0.125)).astype(np.int64))
 LISTS, SEED = 400, 2013

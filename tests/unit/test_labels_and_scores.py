@@ -97,6 +97,15 @@ def test_the_gate_of_pytest_takes_files_of_scores(files: Path) -> None:
     assert answer.gated.passed
 
 
+def test_what_needs_document_ids_refuses_arrays_for_lack_of_them() -> None:
+    held = ir.evaluate(LABELS, GOOD, "nDCG@3", group=SIZES, keep_unjudged=True)
+    for refused in (lambda: ir.why(LABELS, BAD, GOOD), lambda: ir.explain(LABELS, GOOD, "0")):
+        with pytest.raises(ir.InputError, match=r"arrays have no document ids$"):
+            refused()
+    with pytest.raises(ir.InputError, match=r"evaluations of arrays keep none, since arrays have no document ids"):
+        ir.explain(held, "0")
+
+
 def test_a_printed_gate_states_its_outcome_and_each_deciding_check() -> None:
     passed, failed = (ir.gate(LABELS, *runs, measures="nDCG@3", group=SIZES, names=["run", "main"]) for runs in ((GOOD, BAD), (BAD, GOOD)))
 

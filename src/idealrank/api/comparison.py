@@ -302,7 +302,8 @@ def sources_of(form: str, evaluations: Sequence[Any], *, convention: object = No
     if None in kept:
         raise InputError(
             f"evaluation {evaluations[kept.index(None)].name!r}: found no judgments and run in it, expected "
-            f"evaluate(..., keep_unjudged=True), which keeps them, or {form}"
+            f"evaluate(..., keep_unjudged=True), which keeps them, or {form}; evaluations of arrays keep none, since arrays have no "
+            "document ids"
         )
     comparable(evaluations)
     return kept[0][0], [run.renamed(one.name) for one, (_, run) in zip(evaluations, kept, strict=True)]

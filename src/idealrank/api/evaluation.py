@@ -38,6 +38,7 @@ if TYPE_CHECKING:
     from idealrank.evaluation.judged_hits import JudgedHits
     from idealrank.evaluation.overlap import Overlap
 
+_NO_IDS = "; arrays have no document ids"
 _DEEPEST = 100  # ranks of lists that are kept to compare rankings
 
 AnyTable: TypeAlias = Any
@@ -60,7 +61,8 @@ def to_qrels(qrels: AnyTable, *, duplicates: QrelsDuplicates = "error", columns:
         return Qrels(qrels)
     if isinstance(qrels, (str, PathLike)) or _is_paths(qrels) or is_frame(qrels):
         return read_qrels(qrels, duplicates=duplicates, columns=columns)
-    raise InputError(f"qrels: found {type(qrels).__name__}, expected a path, a mapping, a dataframe, or Qrels")
+    hint = _NO_IDS if is_array(qrels) else ""
+    raise InputError(f"qrels: found {type(qrels).__name__}, expected a path, a mapping, a dataframe, or Qrels{hint}")
 
 
 def to_judgments(table: AnyTable, duplicates: QrelsDuplicates, columns: Columns = None) -> Judgments:
@@ -90,7 +92,7 @@ def to_run(run: AnyTable, *, name: str | None = None, columns: Columns = None, j
         return Run(run, name=name or "run")
     if isinstance(run, (str, PathLike)) or _is_paths(run) or is_frame(run):
         return read_run(run, name=name, columns=columns, labels=_labels_file(judgments))
-    hint = "; labels and scores are both arrays or both files" if is_array(run) else ""
+    hint = "" if not is_array(run) else _NO_IDS if is_array(judgments) else "; labels and scores are both arrays or both files"
     raise InputError(f"run: found {type(run).__name__}, expected a path, a mapping, a dataframe, or Run{hint}")
 
 

@@ -53,19 +53,19 @@ FIGURES: Mapping[int, PaperFigure] = {
     for figure in (
         PaperFigure(
             1, "nDCG", "NDCG with the logarithmic discount, D(r) = 1 / log(1 + r)",
-            "Theorem 4: every ranker tends to 1. Theorem 6: yet one stays ahead of the other from some n on.", enlarged=True,
+            "Theorem 4: every ranker converges to 1. Theorem 6: from some n on, one ranker is always ahead.", enlarged=True,
         ),
         PaperFigure(
             2, "nDCG(discount=zipf(0.5))", "NDCG with the discount D(r) = 1 / \u221ar",
-            "Theorem 7: each ranker tends to a limit of its own. Theorem 8: where these differ, one is ahead from some n on.",
+            "Theorem 7: each ranker has a limit. Theorem 8: if the limits differ, one ranker is always ahead from some n on.",
         ),
         PaperFigure(
             3, "nDCG(discount=geometric(2))", "NDCG with the discount D(r) = 1 / 2\u02b3",
-            "Theorem 10: the first few documents decide, so that values never settle, however long the lists.",
+            "Theorem 10: the first few documents decide, so values do not converge, even on long lists.",
         ),
         PaperFigure(
             4, "nDCG@0.2n", "NDCG@k with k = n/5 and the logarithmic discount",
-            "Theorem 12: each ranker tends to a limit of its own, which tells them apart.",
+            "Theorem 12: each ranker has a limit, and the limits distinguish the rankers.",
         ),
     )
 }  # fmt: skip
@@ -182,7 +182,7 @@ def colour_of(name: str, place: int) -> str:
 
 
 def _rows(curves: SimulatedMeans, start: int) -> list[Spec]:
-    """One row a ranker and list length; lengths at which nothing is defined are left out."""
+    """One row per ranker and list length, without lengths at which the mean is undefined."""
     return [
         {"n": int(n), "ranker": name, "value": round(float(value), _DIGITS)}
         for name, means in curves.means.items()
@@ -192,14 +192,14 @@ def _rows(curves: SimulatedMeans, start: int) -> list[Spec]:
 
 
 def _names_at_end(curves: SimulatedMeans, domain: tuple[float, float]) -> list[Spec]:
-    """Where the names of the lines stand: at their ends, moved apart where they would cover each other."""
+    """Positions of the line names: at the ends of the lines, moved apart if they would overlap."""
     gap = _LABEL_GAP * (domain[1] - domain[0]) / _HEIGHT
     ends = {name: float(means[-1]) for name, means in curves.means.items() if not math.isnan(means[-1])}
     return [{"n": int(curves.sizes[-1]), "ranker": name, "value": round(place, 6)} for name, place in spread_out(ends, gap).items()]
 
 
 def _frame(start: int, last: int, domain: tuple[float, float]) -> Spec:
-    """The part of the left panel that the right one shows."""
+    """Area of the left panel that the right panel enlarges."""
     corners = [{"n": start, "to": last, "value": domain[0], "top": domain[1]}]
     return {
         "data": {"values": corners},
@@ -227,7 +227,7 @@ def _pointer(names: Sequence[str]) -> list[Spec]:
 
 
 def _domain(curves: SimulatedMeans, start: int = 1) -> tuple[float, float]:
-    """Limits of the y axis: what is seen from this list length on, to the next round step."""
+    """Limits of the y axis: the values from this list length on, rounded outwards."""
     seen = np.concatenate([means[(curves.sizes >= start) & ~np.isnan(means)] for means in curves.means.values()])
     low, high = (float(seen.min()), float(seen.max())) if seen.size else (0.0, 1.0)
     step = 0.05 if high - low > 0.25 else 0.01
@@ -235,15 +235,15 @@ def _domain(curves: SimulatedMeans, start: int = 1) -> tuple[float, float]:
 
 
 def _round_step(least: float) -> int:
-    """The least of 1, 2, 5, 10, 20, ... that is not below."""
+    """Smallest of 1, 2, 5, 10, 20, ... that is at least this number."""
     power = 10 ** math.floor(math.log10(max(least, 1.0)))
     return int(next(factor * power for factor in (1, 2, 5, 10) if factor * power >= least))
 
 
 def _caption(curves: SimulatedMeans, figure: PaperFigure) -> str:
     return (
-        f"Each line is the mean over {curves.queries:,} queries of the NDCG of their first n documents, in the order in which these came; "
-        f"a query is left out until its first relevant document comes. {'The right panel stretches the grey part. ' * figure.enlarged}"
+        f"Each line is the mean over {curves.queries:,} queries of the NDCG of their first n documents, in input order. "
+        f"A query counts from its first relevant document on. {'The right panel enlarges the grey area. ' * figure.enlarged}"
         f"{curves.source}"
     )
 
@@ -279,7 +279,7 @@ class Simulated:
     measure : str
         Text of the measure.
     says : str
-        What the theory says of it, in some words.
+        Convergence by theory, in a few words.
     sizes : int64 array, shape (n_sizes,)
         Documents in the list.
     values : float64 array, shape (n_lists, n_sizes)
@@ -287,7 +287,7 @@ class Simulated:
     means : float64 array, shape (n_sizes,)
         N*, the mean by theory.
     limit : float or None
-        What they tend to, if they do.
+        Their limit, if it exists.
     """
 
     measure: str
@@ -306,7 +306,7 @@ def simulated_spec(panels: Sequence[Simulated], model: str) -> Spec:
     panels : sequence of Simulated
         One a measure.
     model : str
-        The chance of relevance at canonical score s, in words.
+        Probability of relevance at canonical score s, as a formula.
 
     Examples
     --------
@@ -316,8 +316,8 @@ def simulated_spec(panels: Sequence[Simulated], model: str) -> Spec:
     """
     lists = panels[0].values.shape[0]
     caption = (
-        f"Blue line: N*, the mean by theory. Dots: means of {lists:,} simulated lists; nine in ten of these lists lie in the band. "
-        "Dashed: the limit, where there is one. Synthetic lists of one query; the mean over many queries is another matter."
+        f"Blue line: N*, the theoretical mean. Dots: means of {lists:,} simulated lists; the band holds 90 % of them. Dashed line: the "
+        "limit, if it exists. Each list is of one query, not a mean over queries."
     )
     width = len(panels) * (_SMALL_WIDTH + _SPACE)
     lines = textwrap.wrap(caption, width // 5)
@@ -337,8 +337,8 @@ def simulated_spec(panels: Sequence[Simulated], model: str) -> Spec:
         "$schema": SCHEMA_URL,
         "description": f"Theory against simulation: {'; '.join(f'{panel.measure} {panel.says}' for panel in panels)}.",
         "title": {
-            "text": "One query with more and more documents: what converges and what does not",
-            "subtitle": f"Chance of relevance at canonical score s: {model}",
+            "text": "Convergence of NDCG as the list of one query grows",
+            "subtitle": f"Probability of relevance at canonical score s: {model}",
         },
         "vconcat": [{"hconcat": [_simulated_panel(panel) for panel in panels], "spacing": _SPACE}, note],
         "config": titled_config(),
