@@ -52,6 +52,12 @@ def folder(tmp_path: Path) -> Path:
     rng = np.random.default_rng(2)
     logged, target, other = rng.uniform(0.3, 0.9, 400), rng.uniform(0.3, 0.9, 400), rng.uniform(0.3, 0.9, 400)
     rewards = (rng.random(400) < 0.4).astype(int)
+    model = rng.uniform(0.3, 0.5, (2, 400))
+    _write(
+        tmp_path / "predicted.csv",
+        [{"click": one, "pscore": a, "target": b, "predicted_logged": c, "predicted_target": d} for one, a, b, c, d in
+         zip(rewards.tolist(), logged.tolist(), target.tolist(), *model.tolist(), strict=True)],
+    )  # fmt: skip
     _write(
         tmp_path / "rewards.csv",
         [{"click": one, "pscore": a, "target": b, "target_b": c} for one, a, b, c in
@@ -85,6 +91,8 @@ COMMANDS = {
     "grade-sdbn": "clicks grade log.jsonl --model sdbn --cuts 0.3 --least 60",
     "estimate": "clicks estimate rewards.csv",
     "estimate-clipped": "clicks estimate rewards.csv --estimator clipped --clip 1.5 --resamples 50 --confidence 0.9",
+    "estimate-model": "clicks estimate predicted.csv --estimator ips --estimator dr --estimator switch --switch 1.5",
+    "error-model": "clicks estimate rewards.csv --estimator dr",
     "estimate-csv": "clicks estimate rewards.csv --format csv",
     "report-error-ending": "clicks report log.csv -o page.txt",
     "error-column": "clicks validate rewards.csv",

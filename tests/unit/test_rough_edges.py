@@ -103,7 +103,7 @@ def test_pooled_documents_go_with_judged_only() -> None:
     ("typed", "expected"),
     [
         ("ndcg_at_10", "nDCG@10"), ("nDCG @ 10", "nDCG@10"), ("R-Prec", "Rprec"), ("r-precision", "Rprec"),
-        ("top_k_accuracy@1", "Success@1"),
+        ("top_k_accuracy@1", "Success@1"), ("hit@10", "Success@10"), ("HitRate@10", "Success@10"), ("HitRatio@10", "Success@10"),
     ],
 )  # fmt: skip
 def test_spellings_that_differ_in_signs(typed: str, expected: str) -> None:
@@ -118,6 +118,9 @@ def test_spellings_that_differ_in_signs(typed: str, expected: str) -> None:
         ("rbp.95", r"expected it as an option: RBP\(p=0.95\)"),
         ("nDCG(gain=linear,gain=exp2)", "measure option gain: found it twice"),
         ("alpha_nDCG@10", "is not computed here"),
+        ("hits@10", "expected HR@10, the share of queries with a hit, or NumRelRet@10, the number of hits$"),
+        ("Hits_5", "expected HR@5, the share of queries with a hit, or NumRelRet@5, the number of hits$"),
+        ("hits", "expected HR, the share of queries with a hit, or NumRelRet, the number of hits$"),
     ],
 )
 def test_texts_that_are_refused_say_what_was_meant(typed: str, message: str) -> None:

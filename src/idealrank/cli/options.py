@@ -61,6 +61,10 @@ convention: Decorator = click.option(
     "--convention", "convention_text", metavar="NAME[,SWITCH=VALUE...]", default="standard", show_default=True,
     help="Convention to compute under; `idealrank conventions` lists all.",
 )  # fmt: skip
+confidence: Decorator = click.option(
+    "--confidence", metavar="LEVEL", type=click.FloatRange(0, 1, min_open=True, max_open=True), default=0.95, show_default=True,
+    help="Confidence level.",
+)  # fmt: skip
 threads: Decorator = click.option(
     "--threads", metavar="N", type=click.IntRange(0, 1 << 16), default=0, help="Number of threads; 0 uses all cores. Results do not "
     "depend on N."

@@ -1,4 +1,4 @@
-"""Values of a policy from the log of another: inverse propensity scoring, its self-normalised and clipped forms, and differences of two."""
+"""Values of a policy from the log of another: inverse propensity scoring alone or with a model; differences of two."""
 
 import math
 from collections.abc import Iterator, Sequence
@@ -15,6 +15,7 @@ from idealrank.measures.rules import checked
 from idealrank.stats.randomness import RandomLike, generator_of, whole_number
 
 Estimator: TypeAlias = Literal["ips", "snips", "clipped"]
+ModelEstimator: TypeAlias = Literal["dr", "switch"]
 
 # Rows of a block: its columns stay in the cache, and the sums are the same for any number of threads.
 _BLOCK = 1 << 15
@@ -40,12 +41,13 @@ class PolicyValue:
     max_weight, mean_weight : float
         Largest and mean weight, before clipping. The mean is 1 in expectation if the logged probabilities are right.
     largest_share : float
-        Share of the sum of the absolute weighted rewards that the largest one has; 0 without a reward.
+        Share of the sum of the absolute weighted rewards that the largest one has; 0 without a reward. Of `doubly_robust`, what the
+        model leaves of the rewards is weighted.
     n, n_clusters : int
         Rows, and clusters; `n` without clusters.
     n_clipped : int
-        Rows whose weight was cut.
-    estimator : {"ips", "snips", "clipped"}
+        Rows whose weight was cut; of "switch", rows whose weight was set to 0.
+    estimator : {"ips", "snips", "clipped", "dr", "switch"}
         How it was estimated.
     confidence : float
         Confidence level.
@@ -69,7 +71,7 @@ class PolicyValue:
     n: int
     n_clusters: int
     n_clipped: int
-    estimator: Estimator
+    estimator: Estimator | ModelEstimator
     confidence: float
     cautions: tuple[str, ...] = field(default=())
 
@@ -148,14 +150,89 @@ def ips(
     >>> round(found.value, 6), round(found.effective_sample_size, 6)
     (0.5, 3.6)
     """
-    log = _Log.of(rewards, target_probability, logged_probability, estimator, clip)
+    checked("estimator", estimator, Estimator)
+    log = _Log.of(rewards, target_probability, logged_probability, estimator, _limit(estimator, "clipped", "clip", clip))
+    return _estimate(log, clusters, confidence, n_resamples, rng)
+
+
+def doubly_robust(
+    rewards: npt.ArrayLike,
+    target_probability: npt.ArrayLike,
+    logged_probability: npt.ArrayLike,
+    predicted_logged: npt.ArrayLike,
+    predicted_target: npt.ArrayLike,
+    estimator: ModelEstimator = "dr",
+    *,
+    switch: float | None = None,
+    clusters: "Sequence[Any] | npt.ArrayLike | None" = None,
+    confidence: float = 0.95,
+    n_resamples: int = 0,
+    rng: RandomLike = None,
+) -> PolicyValue:
+    """Estimate the mean reward of a target policy from a log and a model of the rewards.
+
+    The model predicts the reward of the target policy; the weighted rows correct it: ``mean(predicted_target + w * (reward -
+    predicted_logged))``. The estimate is unbiased if the logged probabilities are right, whatever the model, and if the model is right,
+    whatever the probabilities. A good model makes its variance small.
+
+    Parameters
+    ----------
+    rewards, target_probability, logged_probability : array, shape (n,)
+        As for `ips`.
+    predicted_logged : array, shape (n,)
+        Reward that the model predicts for the logged action. Fit the model on other rows, such as other folds.
+    predicted_target : array, shape (n,)
+        Reward that it predicts for the target policy: the sum over all actions of their target probability times predicted reward.
+    estimator : {"dr", "switch"}
+        All rows correct the model; or rows with a weight of at most `switch`, and the model stands alone for the others (SWITCH-DR: biased
+        by what the model gets wrong there).
+    switch : float, optional
+        Largest weight that corrects the model; for "switch" alone, which needs it.
+    clusters, confidence, n_resamples, rng
+        As for `ips`.
+
+    Raises
+    ------
+    InputError
+        The arrays differ in length, or a row is outside its range; the first such row is named.
+    OptionError
+        An option is unknown, or `switch` is missing or not wanted.
+
+    References
+    ----------
+    Dudík, Langford and Li (2011), Doubly robust policy evaluation and learning. Wang, Agarwal and Dudík (2017), Optimal and
+    adaptive off-policy evaluation in contextual bandits.
+
+    Examples
+    --------
+    >>> policy, predicted = np.array([[0.25, 0.75]] * 4), np.array([[0.2, 0.6]] * 4)
+    >>> taken, rows = np.array([0, 1, 1, 0]), np.arange(4)
+    >>> found = doubly_robust([0, 1, 1, 0], policy[rows, taken], [0.5] * 4, predicted[rows, taken], (policy * predicted).sum(axis=1))
+    >>> round(found.value, 3)
+    0.75
+    """
+    checked("estimator", estimator, ModelEstimator)
+    limit = _limit(estimator, "switch", "switch", switch)
+    predicted = numbers("predicted_logged", predicted_logged)
+    baseline = numbers("predicted_target", predicted_target)
+    given = numbers("rewards", rewards)
+    for name, column in (("predicted_logged", predicted), ("predicted_target", baseline)):
+        if column.size != given.size:
+            raise InputError(f"{name}: found {column.size} values, expected one for each of the {given.size} rewards")
+    log = _Log.of(given - predicted, target_probability, logged_probability, estimator, limit, baseline)
+    return _estimate(log, clusters, confidence, n_resamples, rng)
+
+
+def _estimate(log: "_Log", clusters: Any, confidence: float, n_resamples: int, rng: RandomLike) -> PolicyValue:
     check_confidence(confidence)
     codes = cluster_codes(clusters, log.n)
     replicates = whole_number("n_resamples", n_resamples, 0)
     sums = _sums(log)
-    below = sums.weights if estimator == "snips" else float(log.n)
+    below = sums.weights if log.estimator == "snips" else float(log.n)
     value = sums.weighted / below if below else 0.0  # no weight: no row that the target policy would take
-    error = _error_of_blocks(_influence(log, value, below / log.n), log.n, codes)
+    if log.baseline is not None:
+        value += float(log.baseline.mean())
+    error = error_of_blocks(_influence(log, value, below / log.n), log.n, codes)
     if replicates:
         interval = _bootstrap(log, codes, replicates, generator_of(rng), confidence)
     else:
@@ -165,7 +242,7 @@ def ips(
     effective = sums.weights**2 / sums.squares if sums.squares > 0 else 0.0
     largest_share = sums.largest_reward / sums.rewards if sums.rewards > 0 else 0.0
     return PolicyValue(
-        value, error, interval, effective, sums.largest, sums.raw / log.n, largest_share, log.n, n_clusters, sums.cut, estimator,
+        value, error, interval, effective, sums.largest, sums.raw / log.n, largest_share, log.n, n_clusters, sums.cut, log.estimator,
         confidence, _cautions(sums, log.n, effective, largest_share, n_clusters),
     )  # fmt: skip
 
@@ -262,7 +339,7 @@ def ips_difference(
     )
     blocks = (_influence_of(found, rewards, target, logged_probability, clip) for found, target in ((one, target_a), (other, target_b)))
     parts = (second - first for first, second in zip(*blocks, strict=True))
-    error = _error_of_blocks(parts, one.n, cluster_codes(clusters, one.n))
+    error = error_of_blocks(parts, one.n, cluster_codes(clusters, one.n))
     value = other.value - one.value
     reach = error * float(ndtri((1 + confidence) / 2))
     return PolicyDifference(one, other, value, error, (value - reach, value + reach), confidence)
@@ -271,7 +348,7 @@ def ips_difference(
 def _influence_of(
     found: PolicyValue, rewards: npt.ArrayLike, target: npt.ArrayLike, logged: npt.ArrayLike, clip: float | None
 ) -> Iterator[FloatArray]:
-    log = _Log.of(rewards, target, logged, found.estimator, clip)
+    log = _Log.of(rewards, target, logged, found.estimator, math.inf if clip is None else clip)
     return _influence(log, found.value, found.mean_weight if found.estimator == "snips" else 1.0)
 
 
@@ -305,30 +382,34 @@ def cluster_codes(clusters: "Sequence[Any] | npt.ArrayLike | None", n: int) -> I
     return codes
 
 
-def _limit(estimator: Estimator, clip: float | None) -> float:
-    if (estimator == "clipped") != (clip is not None):
-        found = "none" if clip is None else f"{clip}"
+def _limit(estimator: str, needs: str, name: str, limit: float | None) -> float:
+    """Largest weight, checked: one estimator needs it, and the others refuse it."""
+    if (estimator == needs) != (limit is not None):
+        found = "none" if limit is None else f"{limit}"
         raise OptionError(
-            f"clip: found {found}, expected " + ("a largest weight, such as 10" if clip is None else f"none for {estimator!r}")
+            f"{name}: found {found}, expected " + ("a largest weight, such as 10" if limit is None else f"none for {estimator!r}")
         )
-    if clip is not None and not (clip > 0 and math.isfinite(clip)):
-        raise OptionError(f"clip={clip}: expected a finite weight above 0, such as 10")
-    return math.inf if clip is None else float(clip)
+    if limit is not None and not (limit > 0 and math.isfinite(limit)):
+        raise OptionError(f"{name}={limit}: expected a finite weight above 0, such as 10")
+    return math.inf if limit is None else float(limit)
 
 
 @dataclass(frozen=True)
 class _Log:
-    """Three checked columns, handed out in blocks, and how they are weighed."""
+    """Checked columns, handed out in blocks, and how they are weighed. With a baseline, rewards are what the model leaves."""
 
     rewards: FloatArray
     target: FloatArray
     logged: FloatArray
-    estimator: Estimator
+    estimator: Estimator | ModelEstimator
     limit: float
+    baseline: FloatArray | None = None
 
     @classmethod
-    def of(cls, rewards: npt.ArrayLike, target: npt.ArrayLike, logged: npt.ArrayLike, estimator: Estimator, clip: float | None) -> "_Log":
-        checked("estimator", estimator, Estimator)
+    def of(
+        cls, rewards: npt.ArrayLike, target: npt.ArrayLike, logged: npt.ArrayLike, estimator: Estimator | ModelEstimator, limit: float,
+        baseline: FloatArray | None = None,
+    ) -> "_Log":  # fmt: skip
         given = {"rewards": rewards, "target_probability": target, "logged_probability": logged}
         columns = {name: numbers(name, column) for name, column in given.items()}
         n = columns["rewards"].size
@@ -339,7 +420,7 @@ class _Log:
             raise InputError(f"rewards: found {n} rows, expected at least 2; one row shows no variation")
         _check_range("target_probability", columns["target_probability"], zero=True)
         _check_range("logged_probability", columns["logged_probability"], zero=False)
-        return cls(columns["rewards"], columns["target_probability"], columns["logged_probability"], estimator, _limit(estimator, clip))
+        return cls(columns["rewards"], columns["target_probability"], columns["logged_probability"], estimator, limit, baseline)
 
     @property
     def n(self) -> int:
@@ -350,6 +431,11 @@ class _Log:
         for start in range(0, self.n, _BLOCK):
             part = slice(start, start + _BLOCK)
             yield part, self.target[part] / self.logged[part], self.rewards[part]
+
+    def cut(self, weights: FloatArray) -> FloatArray:
+        """Weights that count: cut at the limit, or 0 above it if a model stands for such rows."""
+        found: FloatArray = np.where(weights > self.limit, 0.0, weights) if self.estimator == "switch" else np.minimum(weights, self.limit)
+        return found
 
 
 def numbers(name: str, given: npt.ArrayLike) -> FloatArray:
@@ -405,7 +491,7 @@ class _Sums:
 def _sums(log: _Log) -> _Sums:
     rows = []
     for _, raw, rewards in log.blocks():
-        weights = np.minimum(raw, log.limit)
+        weights = log.cut(raw)
         weighted = np.abs(weights * rewards)
         rows.append(
             (float(weights.sum()), float(weights @ weights), float(weights @ rewards), float(raw.sum()), float(raw @ raw), float(raw.max()),
@@ -418,13 +504,20 @@ def _sums(log: _Log) -> _Sums:
 
 def _influence(log: _Log, value: float, norm: float) -> Iterator[FloatArray]:
     """Influence of each row on the estimate, in blocks: its standard error is that of their mean."""
-    for _, raw, rewards in log.blocks():
+    for part, raw, rewards in log.blocks():
         centred = rewards - value if log.estimator == "snips" else rewards
-        yield np.minimum(raw, log.limit) * centred / (norm or 1.0)
+        own = log.cut(raw) * centred / (norm or 1.0)
+        yield own if log.baseline is None else own + log.baseline[part]
 
 
-def _error_of_blocks(blocks: Iterator[FloatArray], n: int, codes: IntArray | None) -> float:
-    """Standard error of the mean of rows that come in blocks; of clusters, from their totals."""
+def error_of_blocks(blocks: Iterator[FloatArray], n: int, codes: IntArray | None) -> float:
+    """Standard error of the mean of rows that come in blocks; of clusters, from their totals.
+
+    Examples
+    --------
+    >>> error_of_blocks(iter([np.array([1.0]), np.array([3.0])]), 2, None)
+    1.0
+    """
     if codes is not None:
         totals, start = np.zeros(int(codes.max()) + 1), 0
         sizes = np.bincount(codes)
@@ -449,9 +542,10 @@ def _bootstrap(log: _Log, codes: IntArray | None, replicates: int, rng: np.rando
     units = log.n if codes is None else int(codes.max()) + 1
     sums = np.zeros((2, units))  # of weighted rewards, and of what they are divided by
     for part, raw, rewards in log.blocks():
-        weights = np.minimum(raw, log.limit)
+        weights = log.cut(raw)
         below = weights if log.estimator == "snips" else np.ones_like(weights)
-        for number, column in enumerate((weights * rewards, below)):
+        weighted = weights * rewards if log.baseline is None else weights * rewards + log.baseline[part]
+        for number, column in enumerate((weighted, below)):
             if codes is None:
                 sums[number, part] = column
             else:

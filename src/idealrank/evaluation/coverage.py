@@ -12,6 +12,7 @@ from idealrank._lazy import repr_html
 from idealrank.data.judged import Judged, Scope
 from idealrank.data.types import AnyArray, FloatArray, IntArray
 
+MANY_UNJUDGED = 0.2  # share of unjudged documents from which reports say what they count as
 # The next step after a mismatch of ids, for every report.
 VALIDATE = "`idealrank validate QRELS RUN` shows how they differ"
 

@@ -44,6 +44,8 @@ REWARDS = (
     LogField("target", ("target_probability", "target"), is_number=True),
     LogField("target_b", ("target_b", "target_probability_b"), required=False, is_number=True),
     LogField("cluster", ("cluster", "user", "user_id", "session", "session_id"), required=False),
+    LogField("predicted_logged", ("predicted_logged",), required=False, is_number=True),
+    LogField("predicted_target", ("predicted_target",), required=False, is_number=True),
 )
 OUTCOMES = (
     LogField("preference", ("preference", "outcome", "delta"), is_number=True),

@@ -243,7 +243,7 @@ def _unknown(text: str, names: _Names) -> OptionError:
         expected = f"expected one of {', '.join(classes)}, as in RBO(p=0.9)"
     name = re.split(r"[(@.]", text)[0]
     if re.sub(r"_[0-9.]+$", "", name.lower()) in ELSEWHERE:
-        return OptionError(f"measure {shown(repr(text))} is not computed here, {expected}")
+        return OptionError(f"measure {shown(repr(text))} is not computed here, {_instead_of_hits(name, text) or expected}")
     unknown = f"unknown measure {shown(repr(text))}, {expected}"
     # No name is near a longer one, and to look takes time that grows with it.
     known = {other.lower(): other for other in classes} | dict(spellings)
@@ -254,6 +254,15 @@ def _unknown(text: str, names: _Names) -> OptionError:
         if near := difflib.get_close_matches(typo[:_LONGEST].lower(), known, n=1, cutoff=0.6):
             return OptionError(f"{unknown}; did you mean {_completed(known[near[0]], rest.strip(), names)}?")
     return OptionError(unknown)
+
+
+def _instead_of_hits(name: str, text: str) -> str:
+    """Our two measures of what other tools call hits; empty for any other measure."""
+    spelled = re.fullmatch(r"hits(?:_?(?:at)?_?([0-9.]+))?", name.lower())
+    if spelled is None:
+        return ""
+    cutoff = f"@{spelled[1]}" if spelled[1] else text[len(name) :]
+    return f"expected HR{cutoff}, the share of queries with a hit, or NumRelRet{cutoff}, the number of hits"
 
 
 def _completed(near: str, rest: str, names: _Names) -> str:

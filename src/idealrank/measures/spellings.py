@@ -13,7 +13,7 @@ _SPELLED: dict[str, tuple[str, ...]] = {
     "ERR": ("err",),
     "RBP": ("rbp",),
     "Rprec": ("rprec", "rprec_mult", "r_prec", "r_precision"),
-    "Success": ("success", "top_k_accuracy", "hit", "hit_rate", "hitrate", "hr", "hit_ratio"),
+    "Success": ("success", "top_k_accuracy", "hit", "hit_rate", "hitrate", "hr", "hit_ratio", "hitratio"),
     "RelP": ("relp", "relative_p", "r_cap", "capped_recall"),
     "GMAP": ("gmap", "gm_map"),
     "IPrec": ("iprec", "iprec_at_recall"),

@@ -5,11 +5,12 @@ from dataclasses import replace
 from os import PathLike
 from typing import Any
 
-from idealrank.analysis.comparison import Comparison
+from idealrank.analysis.comparison import Comparison, with_companions
 from idealrank.analysis.comparison.differences import distinct
 from idealrank.analysis.gate import Gated
 from idealrank.analysis.robustness import Robustness
-from idealrank.api.evaluation import AnyTable, to_qrels, to_run
+from idealrank.api.comparison import compare, evaluations_of
+from idealrank.api.evaluation import AnyTable, evaluate, is_array, refuse_names, to_qrels, to_run, to_runs
 from idealrank.api.per_query import QueryValues, clusters_of, slices_of, weights_of
 from idealrank.api.report.gather import gather
 from idealrank.api.report.material import ReportMaterial, Texts, shown_measures
@@ -17,21 +18,25 @@ from idealrank.api.report.origin import hashed, moment
 from idealrank.api.report.saved_page import Page
 from idealrank.api.report.side_verdicts import robustness as robustness_of
 from idealrank.api.report.side_verdicts import with_gate
+from idealrank.data.qrels import Qrels
 from idealrank.data.run import Run
-from idealrank.errors import IncompatibleError, InputError
+from idealrank.errors import IncompatibleError, InputError, OptionError
 from idealrank.evaluation.evaluate import Evaluation
 from idealrank.measures.measure import Measure
-from idealrank.measures.parse import MeasureLike, parse_measures
+from idealrank.measures.parse import DEFAULT_MEASURES, MeasureLike, parse_measures
 from idealrank.reports.page.html import page_html
 from idealrank.reports.subject import Made
 
 __all__ = ["report"]
 
+_FORM = "report(qrels, run) or report(qrels, run_a, run_b)"
+
 
 def report(
-    result: "Evaluation | Sequence[Evaluation] | Comparison | Gated",
+    result: "Evaluation | Sequence[Evaluation] | Comparison | Gated | AnyTable",
+    *others: "Evaluation | AnyTable",
     path: "str | PathLike[str] | None" = None,
-    *,
+    names: "Sequence[str] | None" = None,
     evaluations: "Sequence[Evaluation] | None" = None,
     measures: "MeasureLike | Iterable[MeasureLike] | None" = None,
     qrels: AnyTable = None,
@@ -49,14 +54,20 @@ def report(
 
     Parameters
     ----------
-    result : Evaluation, several of them, Comparison or Gated
-        Evaluation, comparison or gate to show.
+    result : Evaluation, several of them, Comparison or Gated; or judgments, then runs
+        Evaluation, comparison or gate to show. Or judgments and one or more runs, in any form that `evaluate` reads except arrays: each
+        run is evaluated under the convention ``standard``, and two or more runs are compared.
+    *others : path, or runs, or evaluations
+        After a result, the output file, as `path`. After judgments, the runs. After an evaluation, the evaluations to compare it with.
     path : path, optional
         Output file; it appears only when complete.
+    names : sequence of str, optional
+        For judgments and runs: names of the runs, as for `compare`.
     evaluations : sequence of Evaluation, optional
         For a comparison or a gate: the evaluations compared, which hold the value of every query.
     measures : measure or iterable of them, optional
-        Measures to show, the primary one first. Default: the compared or gated ones, otherwise all except companions.
+        Measures to show, the primary one first. Default: the compared or gated ones, otherwise all except companions; for judgments and
+        runs, the default of `evaluate`.
     qrels, runs : as for `evaluate`, optional
         Judgments, and the runs in the order of the evaluations; for one evaluation, the run alone suffices. With them the page has rankings
         side by side with contributions, curves over cutoffs, unjudged shares, and the robust verdict.
@@ -86,17 +97,33 @@ def report(
         Evaluations are missing, or a file cannot be read or written.
     IncompatibleError
         The evaluations do not belong to the result, or the runs not to the evaluations.
+    OptionError
+        Options contradict the form of the call.
 
     Examples
     --------
     >>> import idealrank as ir
     >>> qrels = {f"q{i}": {"x": 1} for i in range(8)}
     >>> old, new = ({query: ranking for query in qrels} for ranking in (["y", "x"], ["x", "y"]))
+    >>> page = ir.report(qrels, old, new, measures="nDCG@10", names=["old", "new"])
+    >>> "new is better" in page
+    True
     >>> both = [ir.evaluate(qrels, run, "nDCG@10") for run in (old, new)]
     >>> page = ir.report(ir.compare(*both), evaluations=both, qrels=qrels, runs=[old, new], queries={"q0": "where is x"})
     >>> page.splitlines()[0], "new is better" in page or "run (2) is better" in page
     ('<!DOCTYPE html>', True)
     """
+    if _is_result(result) and len(others) == 1 and isinstance(others[0], (str, PathLike)):
+        if path is not None:
+            raise OptionError(f"path: found {others[0]} and {path}, expected one output file")
+        path, others = others[0], ()
+    if others:
+        if evaluations is not None or qrels is not None or runs is not None:
+            raise OptionError(f"evaluations, qrels, runs: found them beside {_FORM}, expected them with a result alone")
+        compared = {"weights": weights, "clusters": clusters, "slices": slices, "threads": threads}
+        result, evaluations, qrels, runs = _computed((result, *others), measures, names, compared)
+    elif names is not None:
+        raise OptionError(f"names: found a result, whose runs have names, expected {_FORM}")
     # Whether the runs given here are those that were evaluated shows when they are evaluated again, not in the hits that were kept.
     held = tuple(replace(one, judged=None) for one in _evaluations(result, evaluations))
     found = ReportMaterial(
@@ -116,6 +143,35 @@ def report(
     return page if path is None else page.save(path)
 
 
+def _is_result(value: Any) -> bool:
+    """Return whether this is a result, or a sequence of evaluations, and not judgments."""
+    if isinstance(value, (Evaluation, Comparison, Gated)):
+        return True
+    return isinstance(value, (list, tuple)) and bool(value) and all(isinstance(one, Evaluation) for one in value)
+
+
+def _computed(
+    given: "Sequence[Any]", measures: "MeasureLike | Iterable[MeasureLike] | None", names: "Sequence[str] | None", options: dict[str, Any]
+) -> "tuple[Evaluation | Comparison, Sequence[Evaluation], Qrels | None, list[Run] | None]":
+    """The result for judgments and runs, or for evaluations: evaluated, and compared if there are several, as `compare` does."""
+    if is_array(given[0]) and not isinstance(given[0], Evaluation):
+        raise InputError(f"qrels: found arrays, expected tables with ids; evaluate arrays first: report([evaluate(...), ...]), or {_FORM}")
+    if any(isinstance(one, Evaluation) for one in given):
+        held = evaluations_of(_FORM, given, measures or (), names)
+        return compare(*held, measures=measures, **options), held, None, None
+    qrels, *tables = given
+    refuse_names(names, tables)
+    qrels, asked = to_qrels(qrels), parse_measures(DEFAULT_MEASURES if measures is None else measures)
+    if len(tables) == 1:
+        run = to_run(tables[0], name=names[0] if names else None)
+        run = run.renamed(names[0]) if names else run
+        one = evaluate(qrels, run, with_companions(asked), keep_unjudged=True, threads=options["threads"])
+        return one, (one,), qrels, [run]
+    runs = to_runs(tables, names)
+    held = evaluations_of(_FORM, (qrels, *runs), asked)
+    return compare(*held, measures=asked, **options), held, qrels, runs
+
+
 def _evaluations(result: Any, given: "Sequence[Evaluation] | None") -> tuple[Evaluation, ...]:
     """The evaluations behind a result: the run of a gate first, else in the order of the comparison."""
     if isinstance(result, Evaluation):
@@ -123,7 +179,7 @@ def _evaluations(result: Any, given: "Sequence[Evaluation] | None") -> tuple[Eva
     if not isinstance(result, (Comparison, Gated)):
         held = tuple(result) if isinstance(result, Iterable) else ()
         if not held or not all(isinstance(one, Evaluation) for one in held):
-            raise InputError(f"result: found {type(result).__name__}, expected an Evaluation, several, a Comparison or a Gated")
+            raise InputError(f"result: found {type(result).__name__}, expected an Evaluation, several, a Comparison or a Gated, or {_FORM}")
         return held
     if given is None:
         kind = type(result).__name__

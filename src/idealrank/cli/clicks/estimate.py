@@ -1,11 +1,14 @@
 """`idealrank clicks estimate`: the value of a ranker that was never shown."""
 
+from typing import Any
+
 import click
 
 from idealrank.cli import console, options
 from idealrank.cli.format_option import Formats
 from idealrank.cli.progress import Watch
-from idealrank.clicks import ips, ips_difference
+from idealrank.clicks import PolicyValue, doubly_robust, ips, ips_difference
+from idealrank.errors import OptionError
 from idealrank.io.click_logs import REWARDS, read_columns, reward_columns
 from idealrank.io.table_columns import parse_columns
 
@@ -15,14 +18,17 @@ Examples:
 \b
   idealrank clicks estimate rewards.csv
   idealrank clicks estimate rewards.csv --estimator snips --resamples 1000
+  idealrank clicks estimate predicted.csv --estimator ips --estimator dr --estimator switch --switch 20
   idealrank clicks estimate bandit.csv --columns reward=click,logged=propensity_score,target=p_new,target_b=p_newer
 
 A row is one decision of the logging policy: its reward (such as a click), the probability with which it took its action, and the
 probability with which the target policy would take the same action. With target_b, a second policy is compared with the first, paired by
-row. No verdict is given where the log has too little support: few rows of equal weight, one row with much of the reward, or weights whose
-mean is not 1.
+row. dr and switch also need what a model predicts: predicted_logged, the reward of the logged action, and predicted_target, the expected
+reward of the target policy. They compare no second policy. No verdict is given where the log has too little support: few rows of equal
+weight, one row with much of the reward, or weights whose mean is not 1.
 """
 
+_WITH_MODEL = ("dr", "switch")
 _FORMATS = Formats(
     "A table to read;", table="views.clicks:estimate_parts", json="views.clicks:estimate_json",
     rows="views.clicks:estimate_rows",
@@ -32,42 +38,54 @@ _FORMATS = Formats(
 @click.command(epilog=_EPILOG, short_help="Estimate the value of a ranker from the log of another.")
 @click.argument("log", metavar="REWARDS")
 @click.option(
-    "--estimator", "estimators", type=click.Choice(["ips", "snips", "clipped"]), multiple=True,
+    "--estimator", "estimators", type=click.Choice(["ips", "snips", "clipped", "dr", "switch"]), multiple=True,
     help="Repeat it for several.  [default: ips, snips]",
 )  # fmt: skip
 @click.option(
     "--clip", metavar="W", type=click.FloatRange(0, min_open=True), default=10.0, show_default=True, help="Largest weight of clipped."
 )
 @click.option(
+    "--switch", metavar="W", type=click.FloatRange(0, min_open=True), default=10.0, show_default=True,
+    help="Largest weight that corrects the model, for switch.",
+)  # fmt: skip
+@click.option(
     "--resamples", metavar="N", type=click.IntRange(0), default=0, show_default=True, help="Replicates of the bootstrap; 0: normal."
 )
 @click.option("--seed", metavar="N", type=click.IntRange(0), default=0, show_default=True, help="Random seed of the bootstrap.")
-@click.option("--confidence", metavar="LEVEL", type=click.FloatRange(0, 1, min_open=True, max_open=True), default=0.95, show_default=True,
-              help="Confidence level.")  # fmt: skip
+@options.confidence
 @click.option(
     "--columns", "columns_text", metavar="ROLE=NAME,...", default="",
-    help="Columns by role: reward=, logged=, target=, target_b=, cluster=.  [default: by their usual names]",
+    help="Columns by role: reward=, logged=, target=, target_b=, cluster=, "
+    "predicted_logged=, predicted_target=.  [default: by their usual names]",
 )  # fmt: skip
 @_FORMATS.option
 @options.output
 def estimate(
-    *, log: str, estimators: tuple[str, ...], clip: float, resamples: int, seed: int, confidence: float, columns_text: str, layout: str,
-    output_path: str | None,
+    *, log: str, estimators: tuple[str, ...], clip: float, switch: float, resamples: int, seed: int, confidence: float,
+    columns_text: str, layout: str, output_path: str | None,
 ) -> None:  # fmt: skip
-    """Estimate the mean reward of a target policy from the log of another, by inverse propensity scoring."""
+    """Estimate the mean reward of a target policy from the log of another, by inverse propensity scoring, alone or with a model."""
     options.refuse_to_replace(output_path, (log,))
     watch, given = Watch(), parse_columns(columns_text) if columns_text else None
     found = watch.run("rewards", lambda _: read_columns(log, REWARDS, columns=given, tell=lambda message: console.say("note", message)))
     rewards, target, logged = reward_columns(found)
     clusters = found.get("cluster")
-    asked = [(name, clip if name == "clipped" else None) for name in dict.fromkeys(estimators or ("ips", "snips"))]
-    values = [
-        ips(rewards, target, logged, name, most, clusters=clusters, confidence=confidence, n_resamples=resamples, rng=seed)  # type: ignore[arg-type]
-        for name, most in asked
-    ]
+    limits = {"clipped": clip, "switch": switch}
+    asked = [(name, limits.get(name)) for name in dict.fromkeys(estimators or ("ips", "snips"))]
+    values = [_value(found, name, most, clusters=clusters, confidence=confidence, n_resamples=resamples, rng=seed) for name, most in asked]
     other = found.get("target_b")
     differences = [] if other is None else [
         ips_difference(rewards, target, other, logged, name, most, clusters=clusters, confidence=confidence)  # type: ignore[arg-type]
-        for name, most in asked
+        for name, most in asked if name not in _WITH_MODEL
     ]  # fmt: skip
     _FORMATS.write(layout, output_path, values, differences)
+
+
+def _value(found: dict[str, Any], name: str, most: float | None, **how: Any) -> PolicyValue:
+    columns = reward_columns(found)
+    if name not in _WITH_MODEL:
+        return ips(*columns, name, most, **how)  # type: ignore[arg-type]
+    missing = [role for role in ("predicted_logged", "predicted_target") if role not in found]
+    if missing:
+        raise OptionError(f"--estimator {name}: found no column for {' and '.join(missing)}; name it with --columns {missing[0]}=NAME")
+    return doubly_robust(*columns, found["predicted_logged"], found["predicted_target"], name, switch=most, **how)  # type: ignore[arg-type]

@@ -30,8 +30,7 @@ _FORMATS = Formats("A table to read;", table="views.online:effect_parts", json="
               help="Planned share of users in B.")  # fmt: skip
 @click.option("--planned-users", metavar="N", type=click.IntRange(1), default=10_000, show_default=True,
               help="Users at which the confidence sequence is narrowest; the same at every look.")  # fmt: skip
-@click.option("--confidence", metavar="LEVEL", type=click.FloatRange(0, 1, min_open=True, max_open=True), default=0.95, show_default=True,
-              help="Confidence level.")  # fmt: skip
+@options.confidence
 @click.option(
     "--columns", "columns_text", metavar="ROLE=NAME,...", default="",
     help="Columns by role: value=, cohort=, user=, denominator=, covariate=.  [default: by their usual names]",

@@ -40,8 +40,7 @@ _FORMATS = Formats("A table to read;", table="views.online:preference_parts", js
 )  # fmt: skip
 @click.option("--length", metavar="K", type=click.IntRange(1), default=10, show_default=True, help="Length of the lists.")
 @click.option("--seed", metavar="N", type=click.IntRange(0), default=0, show_default=True, help="Random seed: another one for each user.")
-@click.option("--confidence", metavar="LEVEL", type=click.FloatRange(0, 1, min_open=True, max_open=True), default=0.95, show_default=True,
-              help="Confidence level of the test.")  # fmt: skip
+@options.confidence
 @_FORMATS.option
 @options.output
 @options.run_inputs

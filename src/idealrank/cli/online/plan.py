@@ -35,8 +35,7 @@ _FORMATS = Formats("A sentence to read;", table="views.online:plan_parts", json=
               help="Share of the variance that a covariate explains.")  # fmt: skip
 @click.option("--power", metavar="P", type=click.FloatRange(0, 1, min_open=True, max_open=True), default=0.8, show_default=True,
               help="Power: probability of finding it.")  # fmt: skip
-@click.option("--confidence", metavar="LEVEL", type=click.FloatRange(0, 1, min_open=True, max_open=True), default=0.95, show_default=True,
-              help="Confidence level.")  # fmt: skip
+@options.confidence
 @_FORMATS.option
 @options.output
 def plan(

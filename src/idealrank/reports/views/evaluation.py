@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple
 
-from idealrank.evaluation.coverage import Coverage
+from idealrank.evaluation.coverage import MANY_UNJUDGED, Coverage
 from idealrank.evaluation.evaluate import Evaluation
 from idealrank.measures.measure import Measure
 from idealrank.reports.table.cells import Cell, Column, Table, count_cell, interval_cell
@@ -90,7 +90,6 @@ def slice_rows(evaluations: Sequence[Evaluation], found: "Sequence[SliceMeans]")
 
 
 _SOME = 5
-_MANY_UNJUDGED = 0.2  # share of unjudged documents from which a table says so
 
 
 def report_parts(
@@ -348,7 +347,7 @@ def _counts(cover: Coverage) -> dict[str, float]:
 def _unjudged(evaluation: Evaluation) -> list[str]:
     """Caution where so many documents have no judgment that values may say more of the judgments than of the run."""
     cover = evaluation.coverage
-    if cover.unjudged_share < _MANY_UNJUDGED or cover.mismatch or evaluation.convention.alignment.unjudged == "skipped":
+    if cover.unjudged_share < MANY_UNJUDGED or cover.mismatch or evaluation.convention.alignment.unjudged == "skipped":
         return []
     within = f" within rank {cover.unjudged_cutoff}" if cover.unjudged_cutoff else ""
     share = f"{100 * cover.unjudged_share:.0f} %"

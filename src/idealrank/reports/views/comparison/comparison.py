@@ -16,13 +16,20 @@ from idealrank.reports.table.records import SCHEMA, Row, record_rows
 from idealrank.reports.table.text import MethodLines, Part, clipped, filled, wrapped
 from idealrank.reports.views.comparison.columns import Line, Shown, Where, difference_columns, meanings
 from idealrank.reports.views.comparison.league import Letters, is_many, letters_note, opening
-from idealrank.reports.views.comparison.phrases import BOTH_RUNS, plain_sentence, reach_text, sentence, unchanged
+from idealrank.reports.views.comparison.phrases import (
+    ALL_RELEVANT,
+    BOTH_RUNS,
+    only_relevant,
+    plain_sentence,
+    reach_text,
+    sentence,
+    unchanged,
+)
 from idealrank.reports.views.comparison.verdicts import correction_word, decided_tone, is_identical, word
 from idealrank.reports.views.conventions import design_phrases, paragraph, unanswered, warned
 
 _NAME = 14
 _SLICE = 28
-_ENOUGH = 20  # judged documents, of which it is no chance that all are relevant
 _CONTRADICTED = 6  # sentences on signs
 _DECIDED = "(* decided after correction)"
 
@@ -396,7 +403,7 @@ def reach_sentences(pair: Pair, row: Difference) -> list[str]:
         return []
     if row.tipping is not None and about_equivalence(row):  # of which a tipping point, of a difference, says nothing
         return _equivalence_sentences(row.tipping)
-    if row.verdict == "judgments do not reach" and row.tipping is not None and _only_relevant(row.tipping):
+    if row.verdict == "judgments do not reach" and row.tipping is not None and only_relevant(row.tipping):
         return _interaction_sentences(pair, row)
     unjudged = bool(row.unjudged_a or row.unjudged_b)
     clause = reach_text(row.tipping, row.tipping_reason if unjudged else None, pair.a, pair.b)
@@ -408,16 +415,10 @@ def reach_sentences(pair: Pair, row: Difference) -> list[str]:
     return said
 
 
-def _only_relevant(tipping: Tipping) -> bool:
-    """Return whether the judgments name relevant documents alone, as interactions do; of a few documents that may be chance."""
-    return tipping.n_judged >= _ENOUGH and tipping.rate_judged is not None and tipping.rate_judged > 1 - 1e-9
-
-
 def _interaction_sentences(pair: Pair, row: Difference) -> list[str]:
     better, worse = (pair.b, pair.a) if row.difference * row.direction > 0 else (pair.a, pair.b)
     return [
-        "All judged documents at these ranks are relevant, as with clicks or purchases, so the judgments do not show how many unjudged "
-        "documents are relevant.",
+        sentence(ALL_RELEVANT),
         f"If none is, as evaluations of recommenders assume, {better} is better than {worse}.",
     ]
 

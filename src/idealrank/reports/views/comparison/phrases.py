@@ -53,6 +53,14 @@ SIGNIFICANT = Phrases()
 """The answer of a comparison: a difference is significant."""
 
 
+ALL_RELEVANT = (
+    "all judged documents at these ranks are relevant, as with clicks or purchases, so the judgments do not show how many unjudged "
+    "documents are relevant"
+)
+"""The reason why judgments of relevant documents alone do not reach, as a clause."""
+_ENOUGH = 20  # judged documents, of which it is no chance that all are relevant
+
+
 def tipping_text(tipping: Tipping, a: str, b: str, answer: Phrases = SIGNIFICANT) -> str:
     """The tipping point in a clause that begins with a small letter and has no full stop; empty where nothing can tip.
 
@@ -96,6 +104,19 @@ def tipping_text(tipping: Tipping, a: str, b: str, answer: Phrases = SIGNIFICANT
         else ""
     )
     return f"{_share_text(tipping, documents, answer)}; {_rate_text(tipping, name)}{ahead}{_conclusion(tipping)}"
+
+
+def only_relevant(tipping: Tipping) -> bool:
+    """Return whether the judgments name relevant documents alone, as interactions do; of a few documents that may be chance.
+
+    Examples
+    --------
+    >>> common = dict(side="b", significance_both=0.2, sign_both=0.3, unjudged_a=9, unjudged_b=58, unjudged_both=3, n_exclusive=0)
+    >>> common |= dict(rate_exclusive=None, likely=0.5, likely_ahead=0.0, likely_both=0.5, reaches=False, significance=0.1, sign=0.2)
+    >>> [only_relevant(Tipping(**common, rate_judged=rate, n_judged=n)) for rate, n in ((1.0, 80), (1.0, 5), (0.4, 80))]
+    [True, False, False]
+    """
+    return tipping.n_judged >= _ENOUGH and tipping.rate_judged is not None and tipping.rate_judged > 1 - 1e-9
 
 
 def _share_text(tipping: Tipping, documents: str, answer: Phrases) -> str:

@@ -8,6 +8,7 @@ from functools import partial
 
 from idealrank.analysis.gate import Check, Gated, KeptContract
 from idealrank.analysis.gate.outcome import UNREACHED, QueryDrop
+from idealrank.evaluation.coverage import MANY_UNJUDGED
 from idealrank.reports.table.cells import Cell, Column, Table, Tone, number_cell, p_cell, share_cell
 from idealrank.reports.table.digits import USUAL, number, p_text
 from idealrank.reports.table.records import SCHEMA
@@ -31,6 +32,7 @@ from idealrank.reports.views.gate.sentences import (
 from idealrank.version import __version__
 
 _NAME = 24
+_LOW = "unjudged documents count as not relevant: both means are too low if some are relevant"
 _SHOWN_OPEN = 3  # worst queries of an open gate
 
 
@@ -63,7 +65,7 @@ def gate_parts(gated: Gated, notes: Sequence[str] = (), policy_file: str = "", d
     parts += [filled(step)] if (step := next_step(gated, str)) else []
     parts += [checks_table(gated.checks, places)] if gated.checks else []
     parts += [worst_table(check, many=len(gated.baselines) > 1) for check in _with_worst(gated)]
-    parts += [_unjudged(gated.checks, places), _reach(gated), _contracts(gated), _left_out(gated.checks), _notes(notes)]
+    parts += [_unjudged(gated, places), _reach(gated), _contracts(gated), _left_out(gated.checks), _notes(notes)]
     measures = list(dict.fromkeys(check.measure for check in gated.checks))
     return [*parts, _rule(gated, policy_file), paragraph(gated.convention, measures)]
 
@@ -220,8 +222,9 @@ def _nothing_changed(gated: Gated) -> str:
     return f"{said}: {hidden} may change without one of these showing it (level {1 - alpha:g})."
 
 
-def _unjudged(checks: Sequence[Check], places: int) -> Part:
+def _unjudged(gated: Gated, places: int) -> Part:
     """Describe unjudged documents, if there are any."""
+    checks = gated.checks
     if not any(check.unjudged_baseline or check.unjudged_run for check in checks):
         return []
     columns: list[Column[Check]] = [
@@ -233,7 +236,9 @@ def _unjudged(checks: Sequence[Check], places: int) -> Part:
     if any(check.difference_judged is not None for check in checks):
         judged = partial(_judged, places=places)
         columns.append(Column("difference on judged documents", "number", judged))
-    return Table.of(columns, checks)
+    shares = [share for check in checks for share in (check.unjudged_baseline, check.unjudged_run) if share is not None]
+    many = max(shares) >= MANY_UNJUDGED and not hidden_drop(gated) and gated.convention.alignment.unjudged != "skipped"
+    return Table.of(columns, checks, notes=(_LOW,) if many else ())
 
 
 def _judged(check: Check, places: int) -> Cell:

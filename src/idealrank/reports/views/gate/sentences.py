@@ -7,7 +7,7 @@ from idealrank.analysis.comparison.families import COMPANIONS, PRIMARY
 from idealrank.analysis.gate.outcome import NOT_CARRIED, UNREACHED, Check, Gated, KeptContract
 from idealrank.reports.table.digits import USUAL, decimals, number
 from idealrank.reports.table.text import clipped
-from idealrank.reports.views.comparison.phrases import Phrases, tipping_text, unknown_text
+from idealrank.reports.views.comparison.phrases import ALL_RELEVANT, Phrases, only_relevant, tipping_text, unknown_text
 from idealrank.reports.views.comparison.verdicts import is_identical
 
 COMPANION = "companion: cannot fail the gate without --also MEASURE"
@@ -79,6 +79,8 @@ def reason_text(gated: Gated, check: Check, places: int, shown: Callable[[str], 
 def _clause(gated: Gated, check: Check, shown: Callable[[str], str]) -> str:
     if check.tipping is None:
         return ""
+    if not check.carried and only_relevant(check.tipping):
+        return ALL_RELEVANT
     answer = _RULED_OUT if gated.policy.strict else _DROP._replace(turns="") if gated.policy.tolerance else _DROP
     return tipping_text(check.tipping, shown(check.baseline), shown(gated.run), answer)
 
@@ -116,7 +118,7 @@ def hidden_drop(gated: Gated, shown: Callable[[str], str] = one_line) -> list[st
             return [
                 f"Caution: by {shown(check.measure)} {before:.1%} of the documents of {of} are unjudged, and {now:.1%} of {run}. "
                 f"Unjudged documents count as not relevant, which may hide a drop. Judge the documents that only {of} returns, the "
-                "highest ranks first, and run the gate again."
+                "highest ranks first, and run the gate again. Clicks or purchases alone do not show whether a drop is hidden."
             ]
     return []
 
@@ -193,6 +195,13 @@ def next_step(gated: Gated, shown: Callable[[str], str] = one_line) -> list[str]
         return [
             "The run neither passed nor failed (exit code 3 of the command).",
             "Let people grade again what they and the judge grade differently; 'idealrank judge check' says where that is.",
+        ]
+    if check.tipping is not None and only_relevant(check.tipping):
+        fate, policy = ("is ruled out", "pass lets the run pass") if gated.policy.strict else ("is real", "fail counts it as a failure")
+        return [
+            "The run neither passed nor failed (exit code 3 of the command).",
+            "An item that a user did not see is unjudged, not irrelevant.",
+            f"If no unjudged document is relevant, as evaluations of recommenders assume, the drop {fate}: --when-unjudged {policy}.",
         ]
     side = None if check.tipping is None or not check.tipping.own_behind else check.tipping.side
     of = {"a": f" that only {shown(check.baseline)} returns", "b": f" that only {shown(gated.run)} returns", None: ""}[side]

@@ -1,0 +1,281 @@
+"""DCG and NDCG of a ranker that was never shown, from logged lists with probabilities of examination."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+from idealrank.clicks.list_means import ListMean, list_mean
+from idealrank.clicks.logged_rewards import FEWEST_EFFECTIVE, LARGEST_SHARE
+from idealrank.clicks.sessions import Sessions
+from idealrank.data.types import FloatArray, IntArray
+from idealrank.errors import InputError
+
+Ranking: TypeAlias = "Mapping[str, Sequence[str]] | npt.ArrayLike"
+
+NORMALISING = (
+    "only DCG is an unbiased estimate of the clicks that a ranker gets; NDCG gives each list the same weight, which can invert the order "
+    "of two rankers"
+)
+
+
+@dataclass(frozen=True)
+class LoggedDCG:
+    """DCG and NDCG of a ranker, estimated from lists of another.
+
+    Attributes
+    ----------
+    dcg : ListMean
+        Clicks a list, if users examine ranks as the discount says; unbiased.
+    ndcg : ListMean
+        The same of each list, divided by that of the best order of its clicks; lists without a click count 0. Biased: see `warning`.
+    effective_sample_size : float
+        Clicks that would carry as much if all weights were equal (Kish).
+    max_weight : float
+        Largest weight of a click: discount of the new rank divided by the probability of examination.
+    n_lists, n_clicks : int
+        Lists and clicks of the log.
+    confidence : float
+        Confidence level.
+    cautions : tuple of str
+        Why the intervals cannot be trusted; empty where nothing was found.
+    warning : str
+        What NDCG cannot say.
+
+    Examples
+    --------
+    >>> log = Sessions.from_arrays(["q", "q"], [["a", "b"], ["a", "b"]], [[0, 1], [1, 0]])
+    >>> found = logged_dcg(log, {"q": ["b", "a"]}, [1.0, 0.5])
+    >>> round(found.dcg.value, 4), found.ndcg.value < 1
+    (1.3155, True)
+    """
+
+    dcg: ListMean
+    ndcg: ListMean
+    effective_sample_size: float
+    max_weight: float
+    n_lists: int
+    n_clicks: int
+    confidence: float
+    cautions: tuple[str, ...]
+    warning: str = field(default=NORMALISING, repr=False)
+
+    @property
+    def supported(self) -> bool:
+        """Return whether the log has enough support for a verdict."""
+        return not self.cautions
+
+    def __str__(self) -> str:
+        said = (
+            f"DCG {self.dcg}, NDCG {self.ndcg} ({100 * self.confidence:g} %, {self.n_lists:,} lists, {self.n_clicks:,} clicks worth "
+            f"{self.effective_sample_size:,.0f})"
+        )
+        return "\n".join([said, f"Warning: {self.warning}", *(f"No verdict: {caution}" for caution in self.cautions)])
+
+
+@dataclass(frozen=True)
+class LoggedDCGDifference:
+    """Difference of two rankers by one log, B less A, paired by list.
+
+    Attributes
+    ----------
+    a, b : LoggedDCG
+        Both rankers.
+    dcg, ndcg : ListMean
+        Differences of both measures.
+
+    Examples
+    --------
+    >>> log = Sessions.from_arrays(["q", "q"], [["a", "b"], ["a", "b"]], [[0, 1], [1, 1]])
+    >>> found = logged_dcg_difference(log, {"q": ["a", "b"]}, {"q": ["b", "a"]}, [1.0, 0.5])
+    >>> round(found.dcg.value, 4), found.inverted
+    (0.5536, False)
+    """
+
+    a: LoggedDCG
+    b: LoggedDCG
+    dcg: ListMean
+    ndcg: ListMean
+
+    @property
+    def inverted(self) -> bool:
+        """Return whether NDCG orders the rankers against DCG."""
+        return self.dcg.value * self.ndcg.value < 0
+
+
+def logged_dcg(
+    sessions: Sessions,
+    ranking: Ranking,
+    propensity: npt.ArrayLike,
+    *,
+    discount: npt.ArrayLike | None = None,
+    clusters: "Sequence[Any] | npt.ArrayLike | None" = None,
+    confidence: float = 0.95,
+) -> LoggedDCG:
+    """Estimate DCG and NDCG of a ranker that was never shown, from clicks on the lists of another.
+
+    A click counts ``discount[rank] / propensity``, with the rank that the new ranker gives the document. The mean over lists is an unbiased
+    estimate of the clicks of the new ranker if users examine ranks independently of documents, `discount` and `propensity` are their
+    probabilities, and the log could show every document of the new lists.
+
+    Parameters
+    ----------
+    sessions : Sessions
+        The log.
+    ranking : mapping of query to documents, or array, shape (sessions, ranks)
+        Documents of each query from the first rank down; or the new rank, from 1, of each document shown. 0 means not shown.
+    propensity : array, shape (ranks,) or (sessions, ranks)
+        Probability, in (0, 1], that users examined the document, over all lists that the logging policy could show for the query. One
+        probability a rank will do if every list has the same documents, in whatever order.
+    discount : array, shape (cutoff,), optional
+        Probability that users of the new ranker examine each rank; deeper ranks count 0. By default ``1 / log2(rank + 1)``.
+    clusters : sequence, shape (sessions,), optional
+        Label of each list, such as its user.
+    confidence : float
+        Confidence level.
+
+    Raises
+    ------
+    InputError
+        Shapes do not fit, or a propensity, rank or discount is outside its range.
+    OptionError
+        The confidence level is outside (0, 1).
+
+    References
+    ----------
+    Jeunen, Potapov and Ustimenko (2024), On (normalised) discounted cumulative gain as an off-policy evaluation metric for top-n
+    recommendation.
+
+    Examples
+    --------
+    >>> log = Sessions.from_arrays(["q", "q"], [["a", "b"], ["a", "b"]], [[0, 1], [0, 0]])
+    >>> logged_dcg(log, {"q": ["b", "a"]}, [1.0, 0.5]).dcg.value
+    1.0
+    """
+    lists = _Lists.of(sessions, ranking, propensity, discount)
+    clicked = sessions.clicks
+    weights = lists.weights[clicked]
+    squares = float(weights @ weights)
+    effective = float(weights.sum()) ** 2 / squares if squares > 0 else 0.0
+    share = float(weights.max() / weights.sum()) if squares > 0 else 0.0
+    cautions = []
+    if effective < FEWEST_EFFECTIVE:
+        cautions.append(f"{weights.size:,} clicks are worth {effective:.0f} of equal weight, fewer than {FEWEST_EFFECTIVE:.0f}")
+    if share > LARGEST_SHARE:
+        cautions.append(f"one click has {100 * share:.0f} % of all weight, more than {100 * LARGEST_SHARE:.0f} %")
+    return LoggedDCG(
+        list_mean(lists.dcg, clusters, confidence), list_mean(lists.ndcg, clusters, confidence), effective,
+        float(weights.max(initial=0.0)), len(sessions), int(clicked.sum()), confidence, tuple(cautions),
+    )  # fmt: skip
+
+
+def logged_dcg_difference(
+    sessions: Sessions,
+    ranking_a: Ranking,
+    ranking_b: Ranking,
+    propensity: npt.ArrayLike,
+    *,
+    discount: npt.ArrayLike | None = None,
+    clusters: "Sequence[Any] | npt.ArrayLike | None" = None,
+    confidence: float = 0.95,
+) -> LoggedDCGDifference:
+    """Compare two rankers by DCG and by NDCG from one log, paired by list.
+
+    Parameters
+    ----------
+    sessions, propensity, discount, clusters, confidence
+        As for `logged_dcg`.
+    ranking_a, ranking_b
+        Both rankers, as `ranking` of `logged_dcg`.
+
+    Raises
+    ------
+    InputError, OptionError
+        As for `logged_dcg`.
+
+    Examples
+    --------
+    >>> log = Sessions.from_arrays(["q", "q"], [["a", "b"], ["a", "b"]], [[0, 1], [0, 0]])
+    >>> found = logged_dcg_difference(log, {"q": ["b", "a"]}, {"q": ["b", "a"]}, [1.0, 0.5])
+    >>> found.dcg.value, found.dcg.standard_error
+    (0.0, 0.0)
+    """
+    a, b = (
+        logged_dcg(sessions, ranking, propensity, discount=discount, clusters=clusters, confidence=confidence)
+        for ranking in (ranking_a, ranking_b)
+    )
+    one, other = (_Lists.of(sessions, ranking, propensity, discount) for ranking in (ranking_a, ranking_b))
+    return LoggedDCGDifference(
+        a, b, list_mean(other.dcg - one.dcg, clusters, confidence), list_mean(other.ndcg - one.ndcg, clusters, confidence)
+    )
+
+
+@dataclass(frozen=True)
+class _Lists:
+    """Weight of each document shown, if it is clicked, and both measures of each list."""
+
+    weights: FloatArray
+    dcg: FloatArray
+    ndcg: FloatArray
+
+    @classmethod
+    def of(cls, sessions: Sessions, ranking: Ranking, propensity: npt.ArrayLike, discount: npt.ArrayLike | None) -> "_Lists":
+        if len(sessions) < 2:
+            raise InputError(f"sessions: found {len(sessions)} lists, expected at least 2; one list shows no variation")
+        rank = _new_ranks(sessions, ranking)
+        examined = _examined(sessions, propensity)
+        deepest = max(int(rank.max()), sessions.n_ranks)
+        table = np.zeros(deepest + 1)  # the place of rank 0, which is not shown, has none
+        if discount is None:
+            table[1:] = 1 / np.log2(np.arange(2, deepest + 2))
+        else:
+            given = np.asarray(discount, np.float64)
+            if given.ndim != 1 or not ((given >= 0) & (given <= 1)).all():
+                raise InputError(f"discount: found {given.tolist()}, expected probabilities, one a rank")
+            kept = min(given.size, deepest)
+            table[1 : kept + 1] = given[:kept]
+        gains = np.where(sessions.clicks, 1 / examined, 0.0)
+        weights = table[rank] / examined
+        dcg = (gains * table[rank]).sum(axis=1)
+        best = np.sort(table[1:])[::-1][: sessions.n_ranks]
+        ideal = np.sort(gains, axis=1)[:, ::-1] @ best
+        return cls(weights, dcg, np.divide(dcg, ideal, out=np.zeros(dcg.size), where=ideal > 0))
+
+
+def _new_ranks(sessions: Sessions, ranking: Ranking) -> IntArray:
+    """Rank that the new ranker gives each document shown; 0 for none."""
+    if isinstance(ranking, Mapping):
+        missing = next((query for query in sessions.queries if query not in ranking), None)
+        if missing is not None:
+            raise InputError(f"ranking: found no list for the query {missing!r}, expected one for each query of the log")
+        places = {(query, document): rank for query in sessions.queries for rank, document in enumerate(ranking[query], 1)}
+        of_pair = np.array([*(places.get(pair, 0) for pair in sessions.documents), 0], np.int64)  # the last one is for shorter lists
+        return of_pair[sessions.pair]
+    found = np.asarray(ranking)
+    if found.shape != sessions.pair.shape or found.dtype.kind not in "iu":
+        raise InputError(f"ranking: found {found.dtype} of shape {found.shape}, expected whole numbers of shape {sessions.pair.shape}")
+    shown = np.where(sessions.pair >= 0, found, 0).astype(np.int64)
+    ordered = np.sort(shown, axis=1)
+    wrong = (shown < 0).any(axis=1) | ((ordered[:, 1:] == ordered[:, :-1]) & (ordered[:, 1:] > 0)).any(axis=1)
+    if wrong.any():
+        row = int(np.argmax(wrong))
+        raise InputError(
+            f"ranking, session {row}: found {shown[row].tolist()}, expected distinct ranks from 1, or 0 for documents not shown"
+        )
+    return shown
+
+
+def _examined(sessions: Sessions, propensity: npt.ArrayLike) -> FloatArray:
+    given = np.asarray(propensity, np.float64)
+    if given.shape not in (sessions.pair.shape, sessions.pair.shape[1:]):
+        raise InputError(f"propensity: found shape {given.shape}, expected {sessions.pair.shape[1:]} or {sessions.pair.shape}")
+    found = np.where(sessions.pair >= 0, given, 1.0)
+    wrong = ~((found > 0) & (found <= 1))
+    if wrong.any():
+        row, place = np.argwhere(wrong)[0]
+        raise InputError(
+            f"propensity, session {row}, rank {place + 1}: found {found[row, place]:g}, expected a probability above 0, up to 1"
+        )
+    return found

@@ -1,0 +1,188 @@
+"""Values of a policy that shows lists, from the log of another: weights of whole lists, of places, and of the documents above."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Literal, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+from idealrank.clicks.list_means import ListMean, list_mean
+from idealrank.clicks.logged_rewards import FEWEST_EFFECTIVE, LARGEST_SHARE
+from idealrank.data.types import FloatArray, IntArray
+from idealrank.errors import InputError
+from idealrank.measures.rules import checked
+
+SlateEstimator: TypeAlias = Literal["ips", "iips", "rips"]
+
+_WEIGHT_ERRORS = 3.0  # the mean weight is 1 if the logged probabilities are right; so many standard errors are no accident
+
+
+@dataclass(frozen=True, eq=False)
+class SlateValue:
+    """Value of a policy that shows lists, estimated from lists of another.
+
+    Attributes
+    ----------
+    total : ListMean
+        Reward of a list: the sum over its places, each times its `discount`.
+    by_rank : float64 array, shape (ranks,)
+        Reward at each rank, before the discount; of clicks, the rate of clicks there.
+    effective_sample_size : float64 array, shape (ranks,)
+        Lists that would carry as much at each rank if all weights were equal (Kish).
+    mean_weight, max_weight : float64 array, shape (ranks,)
+        Mean and largest weight at each rank. The mean is 1 in expectation if the probabilities are right.
+    n : int
+        Lists.
+    estimator : {"ips", "iips", "rips"}
+        How it was estimated.
+    confidence : float
+        Confidence level.
+    cautions : tuple of str
+        Why the interval cannot be trusted; empty where nothing was found.
+
+    Examples
+    --------
+    >>> found = slate_value([[1, 0], [0, 1]], [[0.5, 0.5]] * 2, [[0.5, 0.5]] * 2)
+    >>> found.total.value, found.by_rank.tolist(), found.supported
+    (1.0, [0.5, 0.5], False)
+    """
+
+    total: ListMean
+    by_rank: FloatArray
+    effective_sample_size: FloatArray
+    mean_weight: FloatArray
+    max_weight: FloatArray
+    n: int
+    estimator: SlateEstimator
+    confidence: float
+    cautions: tuple[str, ...]
+
+    @property
+    def supported(self) -> bool:
+        """Return whether the log has enough support for a verdict."""
+        return not self.cautions
+
+    def __str__(self) -> str:
+        said = (
+            f"{self.total} ({100 * self.confidence:g} %, {self.estimator}, {self.n:,} lists worth "
+            f"{self.effective_sample_size.min():,.0f} at the weakest rank)"
+        )
+        return "\n".join([said, *(f"No verdict: {caution}" for caution in self.cautions)])
+
+
+def slate_value(
+    rewards: npt.ArrayLike,
+    target_probability: npt.ArrayLike,
+    logged_probability: npt.ArrayLike,
+    estimator: SlateEstimator = "ips",
+    *,
+    discount: npt.ArrayLike | None = None,
+    clusters: "Sequence[Any] | npt.ArrayLike | None" = None,
+    confidence: float = 0.95,
+) -> SlateValue:
+    """Estimate the mean reward of a list of a target policy from lists that a logging policy showed.
+
+    Fewer places in a weight mean less variance, and a stronger assumption on users: ``ips`` weighs each place by the whole list, ``rips``
+    by the documents down to it, ``iips`` by its document alone.
+
+    Parameters
+    ----------
+    rewards : array, shape (lists, ranks)
+        Reward at each place, such as 1 for a click; 0 below the end of a shorter list.
+    target_probability, logged_probability : array, shape (lists, ranks)
+        Probability, in [0, 1] and (0, 1], with which either policy shows the logged document at its rank: for "ips" and "rips", given the
+        documents above; for "iips", whatever stands at the other ranks. 1 below the end of a shorter list.
+    estimator : {"ips", "iips", "rips"}
+        Inverse propensity scoring of whole lists (unbiased for any user), of places (item-position: unbiased if the reward of a place
+        depends on its document and rank alone), or of lists down to each place (reward interaction, cascade: unbiased if it depends on no
+        document below).
+    discount : array, shape (ranks,), optional
+        Weight of each rank in the reward of a list; by default 1. Zeros below rank k give the clicks down to k.
+    clusters : sequence, shape (lists,), optional
+        Label of each list, such as its user.
+    confidence : float
+        Confidence level.
+
+    Raises
+    ------
+    InputError
+        Shapes do not fit, or a value is outside its range.
+    OptionError
+        An option is unknown, or outside its range.
+
+    References
+    ----------
+    Li, Abbasi-Yadkori, Kveton, Muthukrishnan, Vinay and Wen (2018), Offline evaluation of ranking policies with click models
+    (item-position). McInerney, Brost, Chandar, Mehrotra and Carterette (2020), Counterfactual evaluation of slate recommendations with
+    sequential reward interactions (cascade).
+
+    Examples
+    --------
+    >>> rewards, target, logged = [[1, 0], [0, 1]], [[0.8, 0.5], [0.2, 0.5]], [[0.5, 0.5], [0.5, 0.5]]
+    >>> slate_value(rewards, target, logged, "rips").by_rank.tolist()
+    [0.8, 0.2]
+    """
+    checked("estimator", estimator, SlateEstimator)
+    gained = _table("rewards", rewards, None)
+    target = _table("target_probability", target_probability, gained.shape)
+    logged = _table("logged_probability", logged_probability, gained.shape)
+    _refuse("target_probability", target, (target < 0) | (target > 1), "from 0 to 1")
+    _refuse("logged_probability", logged, (logged <= 0) | (logged > 1), "above 0, up to 1; a list that is never shown cannot be in the log")
+    ranks = gained.shape[1]
+    worth = np.ones(ranks) if discount is None else np.asarray(discount, np.float64)
+    if worth.shape != (ranks,) or not np.isfinite(worth).all():
+        raise InputError(f"discount: found {worth.tolist()}, expected {ranks} finite weights, one a rank")
+    weights = target / logged
+    if estimator != "iips":
+        weights = np.multiply.accumulate(weights, axis=1)
+    if estimator == "ips":
+        weights = np.broadcast_to(weights[:, -1:], weights.shape)
+    weighted = weights * gained
+    of_list = weighted @ worth
+    squares = (weights**2).sum(axis=0)
+    effective = np.divide(weights.sum(axis=0) ** 2, squares, out=np.zeros(ranks), where=squares > 0)
+    return SlateValue(
+        list_mean(of_list, clusters, confidence), weighted.mean(axis=0), effective, weights.mean(axis=0), weights.max(axis=0),
+        gained.shape[0], estimator, confidence, _cautions(weights, effective, of_list, np.flatnonzero(worth)),
+    )  # fmt: skip
+
+
+def _cautions(weights: FloatArray, effective: FloatArray, of_list: FloatArray, counted: IntArray) -> tuple[str, ...]:
+    """Why an interval of these weights cannot be trusted; of the ranks that count, the worst one is named."""
+    found, n = [], of_list.size
+    if counted.size:
+        gap, error = np.abs(weights.mean(axis=0) - 1), weights.std(axis=0) / np.sqrt(n)
+        far = np.where(gap > 1e-9, gap - _WEIGHT_ERRORS * error, -np.inf)
+        rank = int(counted[np.argmax(far[counted])])
+        if far[rank] > 0:
+            found.append(
+                f"the mean weight of place {rank + 1} is {weights[:, rank].mean():.4g}, not 1 (standard error {error[rank]:.2g}): the "
+                "probabilities are wrong, or the logging policy never shows lists of the target policy"
+            )
+        rank = int(counted[np.argmin(effective[counted])])
+        if effective[rank] < FEWEST_EFFECTIVE:
+            found.append(
+                f"at place {rank + 1}, {n:,} lists are worth {effective[rank]:.0f} of equal weight, fewer than {FEWEST_EFFECTIVE:.0f}"
+            )
+    total = float(np.abs(of_list).sum())
+    share = float(np.abs(of_list).max()) / total if total > 0 else 0.0
+    if share > LARGEST_SHARE:
+        found.append(f"one list has {100 * share:.0f} % of all weighted rewards, more than {100 * LARGEST_SHARE:.0f} %")
+    return tuple(found)
+
+
+def _table(name: str, given: npt.ArrayLike, shape: tuple[int, ...] | None) -> FloatArray:
+    found = np.asarray(given, np.float64)
+    if shape is not None and found.shape != shape:
+        raise InputError(f"{name}: found shape {found.shape}, expected {shape}, as of rewards")
+    if found.ndim != 2 or found.shape[0] < 2 or not found.shape[1]:
+        raise InputError(f"{name}: found shape {found.shape}, expected (lists, ranks) with at least 2 lists")
+    _refuse(name, found, ~np.isfinite(found), "that is finite")
+    return found
+
+
+def _refuse(name: str, column: FloatArray, wrong: "npt.NDArray[np.bool_]", expected: str) -> None:
+    if wrong.any():
+        row, place = np.argwhere(wrong)[0]
+        raise InputError(f"{name}, list {row}, rank {place + 1}: found {column[row, place]:g}, expected a value {expected}")

@@ -1,0 +1,73 @@
+"""`idealrank gate` on clicks and purchases: an item that a user did not see is unjudged, which is not the same as irrelevant."""
+
+import random
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from tests.cli.terminal import Said
+
+Gate = Callable[..., Said]
+USERS = range(300)
+
+
+@pytest.fixture
+def gate(say: Callable[..., Said], tmp_path: Path) -> Gate:
+    """One to three purchases a user, a recommender that finds most of them in the first ranks, and one that finds few at any rank."""
+    rows: dict[str, list[str]] = {"bought": [], "good": [], "poor": []}
+    draw = random.Random(5)
+    for user in USERS:
+        bought = [f"b{user}-{one}" for one in range(draw.randint(1, 3))]
+        rows["bought"] += [f"u{user},{item}" for item in bought]
+        for name, share, depth in (("good", 0.8, 6), ("poor", 0.1, 20)):
+            items = [f"{name}{user}-{one}" for one in range(20)]
+            for item in bought:
+                if draw.random() < share:
+                    items[draw.randrange(depth)] = item
+            rows[name] += [f"u{user},{item},{-rank}" for rank, item in enumerate(items)]
+    for name, lines in rows.items():
+        head = "user,item" if name == "bought" else "user,item,score"
+        (tmp_path / f"{name}.csv").write_text("\n".join([head, *lines]) + "\n", encoding="utf-8")
+
+    def ask(run: str, baseline: str, *options: str) -> Said:
+        return say("gate", "bought.csv", f"{run}.csv", "--baseline", f"{baseline}.csv", *options, cwd=tmp_path)
+
+    return ask
+
+
+def words(said: Said) -> str:
+    return " ".join(said.out.split())
+
+
+def test_a_drop_that_purchases_do_not_carry_is_said_to_be_so_for_lack_of_irrelevant_judgments(gate: Gate) -> None:
+    said = gate("poor", "good")
+
+    assert said.code == 3
+    assert "all judged documents at these ranks are relevant, as with clicks or purchases" in words(said)
+    assert "of the judged documents at these ranks, 100 % are relevant" not in words(said)
+    assert "An item that a user did not see is unjudged, not irrelevant." in words(said)
+    assert "the drop is real: --when-unjudged fail counts it as a failure." in words(said)
+    assert "Judge the unjudged documents" not in words(said)
+
+
+def test_the_policy_that_the_message_names_does_what_it_says(gate: Gate) -> None:
+    assert gate("poor", "good", "--when-unjudged", "fail").code == 1
+
+
+def test_an_open_gate_states_that_unjudged_documents_count_as_not_relevant(gate: Gate) -> None:
+    said = gate("good", "good")
+
+    assert said.code == 0
+    assert "unjudged documents count as not relevant: both means are too low if some are relevant" in words(said)
+
+
+def test_a_caution_states_that_purchases_cannot_settle_it(gate: Gate, tmp_path: Path) -> None:
+    lines = (tmp_path / "good.csv").read_text(encoding="utf-8").splitlines()
+    (tmp_path / "short.csv").write_text("\n".join(line for line in lines if "good" not in line) + "\n", encoding="utf-8")
+
+    said = gate("short", "good")
+
+    assert said.code == 0
+    assert "Caution: by nDCG@10" in words(said)
+    assert "Clicks or purchases alone do not show whether a drop is hidden." in words(said)

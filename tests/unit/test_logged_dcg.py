@@ -1,0 +1,123 @@
+"""DCG and NDCG from logged lists: against exact expectations, sums written out, and a simulation where normalising inverts an order."""
+
+import itertools
+import math
+
+import numpy as np
+import pytest
+
+from idealrank.clicks import Sessions, logged_dcg, logged_dcg_difference, simulate
+from idealrank.errors import InputError
+
+EXAMINED = (1.0, 0.6, 0.3)
+ATTRACTIVE = {"a": 0.2, "b": 0.7, "c": 0.5}
+
+
+def log2_discount(rank: int) -> float:
+    return 1 / math.log2(rank + 1)
+
+
+def test_dcg_is_expected_to_be_the_clicks_of_the_new_ranker() -> None:
+    """Every list of a logging policy of all orders, with all its clicks; the new ranker has another order and another discount."""
+    chances = dict(zip(itertools.permutations("abc"), (0.3, 0.1, 0.05, 0.25, 0.2, 0.1), strict=True))
+    exposure = {document: sum(chance * EXAMINED[order.index(document)] for order, chance in chances.items()) for document in "abc"}
+    new, expected, mean = ["c", "a", "b"], [0.9, 0.5, 0.1], 0.0
+    for order, chance in chances.items():
+        for clicks in itertools.product((0, 1), repeat=3):
+            rates = [ATTRACTIVE[document] * EXAMINED[place] for place, document in enumerate(order)]
+            own = math.prod(rate if click else 1 - rate for rate, click in zip(rates, clicks, strict=True))
+            log = Sessions.from_arrays(["q"] * 2, [order] * 2, [clicks] * 2)
+            row = [exposure[document] for document in order]
+            mean += chance * own * logged_dcg(log, {"q": new}, [row, row], discount=expected).dcg.value
+    clicks_online = sum(ATTRACTIVE[document] * seen for document, seen in zip(new, expected, strict=True))
+    assert mean == pytest.approx(clicks_online, abs=1e-12)
+
+
+def test_measures_are_the_sums_written_out() -> None:
+    rng = np.random.default_rng(2)
+    log = simulate(rng.beta(1, 2, (3, 5)), 60, ranks=4, rng=3, users=12)
+    rankings = {query: [str(document) for document in rng.permutation(5)[:3]] for query in log.queries}
+    propensity = [0.9, 0.5, 0.4, 0.2]
+    dcg, ndcg = [], []
+    for row in range(len(log)):
+        gains = []
+        for place, pair in enumerate(log.pair[row].tolist()):
+            query, document = log.documents[pair]
+            listed = rankings[query]
+            rank = listed.index(document) + 1 if document in listed else 0
+            gains.append((log.clicks[row, place] / propensity[place], rank))
+        dcg.append(sum(gain * log2_discount(rank) for gain, rank in gains if rank))
+        ideal = sum(gain * log2_discount(rank) for rank, gain in enumerate(sorted((gain for gain, _ in gains), reverse=True), 1))
+        ndcg.append(dcg[-1] / ideal if ideal else 0.0)
+    found = logged_dcg(log, rankings, propensity)
+    for mean, values in ((found.dcg, dcg), (found.ndcg, ndcg)):
+        assert mean.value == pytest.approx(np.mean(values), rel=1e-12)
+        assert mean.standard_error == pytest.approx(np.std(values, ddof=1) / math.sqrt(60), rel=1e-12)
+    assert log.user is not None
+    totals = np.bincount(log.user, np.array(dcg) - np.mean(dcg), 12)
+    by_user = logged_dcg(log, rankings, propensity, clusters=log.user)
+    n_users = len(set(log.user.tolist()))
+    assert by_user.dcg.standard_error == pytest.approx(math.sqrt((totals**2).sum() * n_users / (n_users - 1)) / 60, rel=1e-12)
+    assert 0 < max(ndcg) <= 1
+    assert "fewer than 100" in str(found)
+
+
+def test_ranks_and_rankings_are_the_same_thing() -> None:
+    log = Sessions.from_arrays(["q", "q"], [["a", "b"], ["b", None]], [[1, 1], [1, 0]])
+    by_name = logged_dcg(log, {"q": ["b", "x", "a"]}, [1.0, 0.5])
+    by_rank = logged_dcg(log, [[3, 1], [1, 0]], [1.0, 0.5])
+    assert by_name == by_rank
+
+
+RICH_AND_POOR = np.array([[0.9, 0.9, 0.9, 0.9, 0.9, 0.0], [0.75, 0.0, 0.0, 0.0, 0.0, 0.0]])
+AT_HOME_WITH_MANY = {"0": list("012345"), "1": list("543210")}
+AT_HOME_WITH_FEW = {"0": list("501234"), "1": list("012345")}
+
+
+def test_normalising_can_invert_the_order_of_two_rankers() -> None:
+    """One ranker is better where many documents attract, and the other where one does; the first one gets more clicks."""
+    seen = 1 / np.log2(np.arange(2, 8))
+    log = simulate(RICH_AND_POOR, 30_000, ranks=6, propensity=seen, policy="random", rng=5)
+    found = logged_dcg_difference(log, AT_HOME_WITH_MANY, AT_HOME_WITH_FEW, seen)
+    online = [
+        float(np.mean([RICH_AND_POOR[int(query), [int(one) for one in listed]] @ seen for query, listed in ranker.items()]))
+        for ranker in (AT_HOME_WITH_MANY, AT_HOME_WITH_FEW)
+    ]
+    assert online[0] > online[1]
+    for estimate, truth in zip((found.a.dcg, found.b.dcg), online, strict=True):
+        assert abs(estimate.value - truth) < 4 * estimate.standard_error < 0.05
+    assert found.dcg.interval[1] < 0 < found.ndcg.interval[0]
+    assert found.inverted
+    assert "can invert the order of two rankers" in found.a.warning
+    assert found.a.supported
+
+
+@pytest.mark.parametrize("repetitions", [100, pytest.param(1000, marks=pytest.mark.slow)])
+def test_intervals_of_dcg_hold_the_true_clicks(repetitions: int) -> None:
+    truth = np.array([[0.6, 0.3, 0.1], [0.2, 0.5, 0.4]])
+    seen = np.array([1.0, 0.6, 0.4])
+    ranking = {"0": list("210"), "1": list("120")}
+    online = float(np.mean([truth[int(query), [int(one) for one in listed]] @ seen for query, listed in ranking.items()]))
+    held = 0
+    for repetition in range(repetitions):
+        log = simulate(truth, 500, ranks=3, propensity=seen, policy="random", rng=repetition)
+        low, high = logged_dcg(log, ranking, seen, discount=seen).dcg.interval
+        held += low <= online <= high
+    reach = 0.02 * repetitions if repetitions >= 1000 else 4 * math.sqrt(0.95 * 0.05 * repetitions)
+    assert abs(held - 0.95 * repetitions) <= reach
+
+
+@pytest.mark.parametrize(
+    ("ranking", "propensity", "message"),
+    [
+        ({"r": ["a"]}, [1.0, 0.5], "ranking: found no list for the query 'q'"),
+        ([[1, 1], [1, 2]], [1.0, 0.5], r"ranking, session 0: found \[1, 1\], expected distinct ranks"),
+        ([[1, 2]], [1.0, 0.5], "ranking: found int64 of shape"),
+        ({"q": ["a"]}, [1.0], "propensity: found shape"),
+        ({"q": ["a"]}, [1.0, 0.0], "propensity, session 0, rank 2: found 0, expected a probability above 0"),
+    ],
+)
+def test_what_does_not_fit_the_log_is_refused(ranking: object, propensity: list[float], message: str) -> None:
+    log = Sessions.from_arrays(["q", "q"], [["a", "b"], ["b", "a"]], [[1, 1], [1, 0]])
+    with pytest.raises(InputError, match=message):
+        logged_dcg(log, ranking, propensity)  # type: ignore[arg-type]
