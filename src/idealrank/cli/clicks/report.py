@@ -2,7 +2,7 @@
 
 import click
 
-from idealrank.cli import console, invocation
+from idealrank.cli import console, invocation, options
 from idealrank.cli.clicks import log_options
 from idealrank.cli.progress import Watch
 from idealrank.cli.result_options import check_extra, check_page, write_page_file
@@ -38,8 +38,7 @@ _DEFAULT_MODELS = ("pbm", "ubm", "sdbn")
               help="Share of the lists on which perplexity is computed.")  # fmt: skip
 @click.option("--seed", metavar="N", type=click.IntRange(0), default=0, show_default=True, help="Random seed.")
 @click.option("--clip", metavar="W", type=click.FloatRange(0, min_open=True), help="Estimate with weights cut at W, too.")
-@click.option("--confidence", metavar="LEVEL", type=click.FloatRange(0, 1, min_open=True, max_open=True), default=0.95, show_default=True,
-              help="Confidence level of estimates.")  # fmt: skip
+@options.confidence
 @log_options.columns
 @click.option(
     "--reward-columns", "reward_columns_text", metavar="ROLE=NAME,...", default="",
