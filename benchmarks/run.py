@@ -10,6 +10,7 @@ import json
 import sys
 from pathlib import Path
 
+import jobs_clicks
 import jobs_commands
 import jobs_measures
 import jobs_memory
@@ -34,6 +35,7 @@ JOBS = {
     "pairs": jobs_pairs.rows,
     "start": jobs_start.rows,
     "stats": jobs_stats.rows,
+    "clicks": jobs_clicks.rows,
     "store": jobs_store.rows,
     "theory": jobs_theory.rows,
     "scaling": jobs_scaling.rows,

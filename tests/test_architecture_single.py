@@ -103,8 +103,8 @@ def lazy_names(sources: Sources) -> list[str]:
 FEATURES = {
     "advice", "agreement", "attribution", "bounds", "check", "clicks", "comparison", "conventions", "correction", "diff",
     "distinguishability", "evaluate", "evaluation", "explanation", "feasible", "gate", "history", "judge", "limits", "measures",
-    "no_answer", "notebook", "online", "overlap", "parquet", "progress", "robustness", "seeds", "sql", "store", "systems", "theory",
-    "trec", "tuning", "validate",
+    "no_answer", "notebook", "online", "overlap", "parquet", "progress", "report", "robustness", "seeds", "sql", "store", "systems",
+    "theory", "trec", "tuning", "validate",
 }  # fmt: skip
 
 

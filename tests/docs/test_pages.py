@@ -10,15 +10,15 @@ from tests.docs.blocks import ROOT, complaints_of
 FOLDERS = [ROOT.glob("*.md"), ROOT.glob("docs/**/*.md"), ROOT.glob("examples/*/*.md")]
 # Several reports, simulations, repositories, whole searches or many users each.
 LONG = {
-    "choosing-discount-and-cutoff.md", "from-gate-to-query.md", "history.md", "recommender-shop.md", "report.md", "robust.md",
-    "what-ndcg-can-tell.md", "which-test.md", "your-own-measure.md",
+    "choosing-discount-and-cutoff.md", "clicks.md", "from-gate-to-query.md", "history.md", "online.md", "recommender-shop.md", "report.md",
+    "robust.md", "shop-clicks", "what-a-click-says.md", "what-ndcg-can-tell.md", "which-test.md", "your-own-measure.md",
 }  # fmt: skip
 PAGES = sorted(path for folder in FOLDERS for path in folder if "site" not in path.parts)
 
 
 @pytest.mark.parametrize(
     "page",
-    [pytest.param(page, marks=pytest.mark.slow if page.name in LONG else ()) for page in PAGES],
+    [pytest.param(page, marks=pytest.mark.slow if {page.name, page.parent.name} & LONG else ()) for page in PAGES],
     ids=lambda path: str(path.relative_to(ROOT)),
 )
 def test_every_block_of_the_page_runs(page: Path) -> None:

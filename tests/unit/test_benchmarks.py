@@ -179,6 +179,26 @@ def test_rows_of_stats(load, monkeypatch: pytest.MonkeyPatch) -> None:
     assert [row.what for row in jobs.rows(quick=True)][1:] == ["on the clock", "on the clock", "with tipping points, against without"]
 
 
+def test_click_models_and_estimates_of_all_contenders_agree(load, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.syspath_prepend(str(BENCHMARKS / "contenders"))
+    contenders = load("clicks").CONTENDERS
+    for name in ("pbm", "ubm", "estimates"):
+        assert contenders[name](300) == pytest.approx(contenders[f"plain-{name}"](300), rel=1e-9, abs=1e-9)
+    ours, theirs = contenders["bootstrap"](300), contenders["plain-bootstrap"](300)
+    assert ours == pytest.approx(theirs, abs=(theirs["high"] - theirs["low"]) / 5)
+
+
+@pytest.mark.slow
+def test_rows_of_clicks(load, monkeypatch: pytest.MonkeyPatch) -> None:
+    jobs = load("jobs_clicks")
+    for name in ("SESSIONS", "ROWS"):
+        monkeypatch.setattr(jobs, name, 20_000)
+
+    assert [row.subject.split(",")[0] for row in jobs.rows(quick=False)] == [
+        "position-based model", "user browsing model", "IPS", "SNIPS with a bootstrap of 1"
+    ]  # fmt: skip
+
+
 def test_a_store_is_asked_for_what_was_put_in(load, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.syspath_prepend(str(BENCHMARKS / "contenders"))
     jobs, kept = load("jobs_store"), load("kept")

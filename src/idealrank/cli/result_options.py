@@ -117,17 +117,14 @@ class Results:
             _refuse_idle("--queries", self.queries)
             _refuse_idle("--documents", self.documents)
             return
-        for module, package in _EXTRA.items():
-            if not is_installed(module):
-                raise MissingExtraError("a page of results", package, "report")
-        from idealrank.reports.figures.drawings import bundle_ahead, check_room  # noqa: PLC0415  (few ask for pages)
+        check_extra()
+        from idealrank.reports.figures.drawings import bundle_ahead  # noqa: PLC0415  (few ask for pages)
 
-        check_room("a page of results")
         inputs = [*read, *self.paths]
         if inputs.count("-") > 1:
             raise OptionError("found - (standard input) more than once, expected it once, since it can be read only once")
         if self.report is not None:
-            self._check_report(self.report, inputs, written)
+            check_page(self.report, inputs, written, option=self.page_option)
         if self.figures is not None:
             from idealrank.cli.figure_files import check_figures  # noqa: PLC0415  (few ask for it)
 
@@ -150,19 +147,6 @@ class Results:
         from idealrank.cli import storage  # noqa: PLC0415
 
         storage.check(self.store)
-
-    def _check_report(self, path: str, inputs: Sequence[str], written: Mapping[str, str | None]) -> None:
-        if Path(path).suffix.lower() not in (".html", ".htm"):
-            raise OptionError(f"{self.page_option} {path}: expected a file that ends in .html")
-        options.refuse_to_replace(path, inputs, option=self.page_option)
-        folder = Path(path).parent
-        if not folder.is_dir():
-            raise OptionError(f"{self.page_option} {path}: found no folder {folder}, expected an existing folder")
-        if Path(path).is_dir() or not os.access(folder, os.W_OK):
-            raise OptionError(f"{self.page_option} {path}: cannot be written, expected a file in a folder that can")
-        for option, other in written.items():
-            if other is not None and real_path(other) == real_path(path):
-                raise OptionError(f"{self.page_option} {path}: found the file that {option} writes, expected another name")
 
     def write(self, watch: Watch, given: InputFiles, **found: Any) -> None:
         """Keep results: put them into the store, write the page and the figures, and say on stderr what was done.
@@ -257,13 +241,66 @@ class Results:
         if self.report is not None and subject is not None:
             from idealrank.reports.page.html import page_html  # noqa: PLC0415
 
-            page = page_html(subject).encode()
-            write_bytes([page], self.report)
-            _note(f"wrote {self.report}, {_size(len(page))}")
+            write_page_file(page_html(subject), self.report)
         if self.figures is not None and subject is not None:
             from idealrank.cli.figure_files import write_figures  # noqa: PLC0415
 
             _note(f"wrote {len(write_figures(subject, self.figures))} files to {self.figures}")
+
+
+def check_extra() -> None:
+    """Refuse to make pages without what draws them.
+
+    Raises
+    ------
+    MissingExtraError
+        It is not installed.
+    """
+    for module, package in _EXTRA.items():
+        if not is_installed(module):
+            raise MissingExtraError("a page of results", package, "report")
+    from idealrank.reports.figures.drawings import check_room  # noqa: PLC0415  (few ask for pages)
+
+    check_room("a page of results")
+
+
+def check_page(path: str, inputs: Sequence[str], written: Mapping[str, str | None] = MappingProxyType({}), *, option: str) -> None:
+    """Refuse a file that cannot become a page.
+
+    Parameters
+    ----------
+    path : str
+        The file.
+    inputs : sequence of str
+        Paths of the command's input.
+    written : mapping of str to (str or None)
+        Path of its other output, by the option.
+    option : str
+        The option that names the file.
+
+    Raises
+    ------
+    OptionError
+        The page has another ending, is read or written by the command otherwise, or its folder is missing or cannot be written to.
+    """
+    if Path(path).suffix.lower() not in (".html", ".htm"):
+        raise OptionError(f"{option} {path}: expected a file that ends in .html")
+    options.refuse_to_replace(path, inputs, option=option)
+    folder = Path(path).parent
+    if not folder.is_dir():
+        raise OptionError(f"{option} {path}: found no folder {folder}, expected an existing folder")
+    if Path(path).is_dir() or not os.access(folder, os.W_OK):
+        raise OptionError(f"{option} {path}: cannot be written, expected a file in a folder that can")
+    for other_option, other in written.items():
+        if other is not None and real_path(other) == real_path(path):
+            raise OptionError(f"{option} {path}: found the file that {other_option} writes, expected another name")
+
+
+def write_page_file(page: str, path: str) -> None:
+    """Write a page, whole or not at all, and say so on stderr."""
+    content = page.encode()
+    write_bytes([content], path)
+    _note(f"wrote {path}, {_size(len(content))}")
 
 
 def _refuse_idle(option: str, path: str | None) -> None:

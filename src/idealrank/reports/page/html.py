@@ -78,10 +78,10 @@ def page_html(subject: Subject) -> str:
     >>> page_html(Subject(evaluations=(one,), measures=one.measures)).splitlines()[0]
     '<!DOCTYPE html>'
     """
-    template, vega = _template(), bundle("writing a report", "report")
+    template, vega = template_of("page.html"), bundle("writing a report", "report")
     script = "\n".join(map(_asset, _SCRIPTS))
     fixed = {
-        "styles": "\n".join(map(_asset, _STYLES)),
+        "styles": styles(),
         "script": script,
         "vega": _packed_vega(vega),
         "policy": _policy(script, vega),
@@ -219,18 +219,36 @@ def _asset(name: str) -> str:
     return resources.files("idealrank.reports.page").joinpath("assets", name).read_text(encoding="utf-8")
 
 
-def _template() -> Any:
-    return _compiled(load_extra("jinja2", "writing a report", "report"))
+def styles() -> str:
+    """Rules of every page.
+
+    Examples
+    --------
+    >>> "prefers-color-scheme: dark" in styles()
+    True
+    """
+    return "\n".join(map(_asset, _STYLES))
+
+
+def template_of(name: str) -> Any:
+    """A template of the folder `templates`, which escapes every text.
+
+    Examples
+    --------
+    >>> template_of("page.html").name
+    'page.html'
+    """
+    return _compiled(load_extra("jinja2", "writing a report", "report"), name)
 
 
 # Compiling the template and packing Vega take longer than the rest of a small page, and give the same for all pages of a process.
 @cache
-def _compiled(jinja2: Any) -> Any:
+def _compiled(jinja2: Any, name: str) -> Any:
     environment = jinja2.Environment(
         loader=jinja2.PackageLoader("idealrank.reports.page"), autoescape=True, trim_blocks=True, lstrip_blocks=True, finalize=_finalize
     )
     environment.filters |= {"fragment": _fragment, "table": _table, "signed": _signed}
-    return environment.get_template("page.html")
+    return environment.get_template(name)
 
 
 @cache

@@ -1,0 +1,45 @@
+"""Click models by expectation maximisation, values of policies with intervals, and their bootstrap over clusters, on the clock."""
+
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+from jobs_stats import within
+from measuring import Contender, Timing, in_turns, require_equal
+from report import Row
+
+SCRIPT = Path(__file__).resolve().parent / "contenders" / "clicks.py"
+SESSIONS, ROWS, CHECKED = 1_000_000, 10_000_000, 2000
+PBM_SECONDS, UBM_SECONDS, ESTIMATE_SECONDS, BOOTSTRAP_SECONDS = 3.0, 10.0, 0.5, 2.0
+
+
+def rows(*, quick: bool, **_: bool) -> Iterator[Row]:
+    """Values against plain NumPy, then times; the quick run takes a tenth of the sizes, and promises nothing."""
+    require_same_values()
+    sessions, decisions = (SESSIONS // 10, ROWS // 10) if quick else (SESSIONS, ROWS)
+    subject = f"position-based model, 50 iterations, {sessions:,} sessions x 10"
+    yield timed(subject, call("pbm", sessions), None if quick else PBM_SECONDS)
+    subject = f"user browsing model, 50 iterations, {sessions:,} sessions x 10"
+    yield timed(subject, call("ubm", sessions), None if quick else UBM_SECONDS)
+    subject = f"IPS, SNIPS and clipped, each with its interval, together, {decisions:,} rows"
+    yield timed(subject, call("estimates", decisions, calls=3), None if quick else ESTIMATE_SECONDS)
+    subject = f"SNIPS with a bootstrap of 1,000 replicates over 10,000 clusters, {decisions:,} rows"
+    yield timed(subject, call("bootstrap", decisions), None if quick else BOOTSTRAP_SECONDS)
+
+
+def call(name: str, size: int, *, calls: int = 1) -> Contender:
+    """One process, which makes its data before the clock starts."""
+    return Contender((sys.executable, str(SCRIPT), name, str(size), str(calls)), 2)
+
+
+def timed(subject: str, contender: Contender, at_most: float | None) -> Row:
+    """Two processes on the clock."""
+    samples = in_turns({"ours": contender})["ours"]
+    return within(subject, at_most, Timing.of_calls(samples), samples)
+
+
+def require_same_values() -> None:
+    """Models and estimates to the last digits; ends of bootstrap intervals, which are drawn, within a tenth of their width."""
+    for name, tolerance in (("pbm", 1e-9), ("ubm", 1e-5), ("estimates", 1e-9), ("bootstrap", None)):
+        ours, theirs = (call(each, CHECKED).run().reported()["values"] for each in (name, f"plain-{name}"))
+        require_equal(name, ours, theirs, (theirs["high"] - theirs["low"]) / 10 if tolerance is None else tolerance)

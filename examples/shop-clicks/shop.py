@@ -1,0 +1,141 @@
+"""Simulate a shop: a click log, decisions with rewards, two rankers, an interleaving test and an A/B test, with known truth.
+
+``python examples/shop-clicks/shop.py FOLDER`` writes the files; the same options give the same bytes.
+"""
+
+import argparse
+import csv
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from idealrank.clicks import Sessions, interleave, simulate
+
+QUERIES, DOCUMENTS, RANKS = 40, 10, 6
+EXAMINED = 1 / np.arange(1, RANKS + 1)  # probability that a user looks at each rank
+TEMPERATURE = 0.7  # of the ranker that made the log: it shows better results first, but not always
+FAULTY, PROGRAM, TWICE = 500, 30, 12  # lists of a faulty log; of a program that clicks on everything in it; and logged twice
+
+
+@dataclass(frozen=True)
+class Shop:
+    """What only a simulation knows, and the scores of two rankers."""
+
+    attractiveness: np.ndarray  # of each query and document: probability of a click when examined
+    old: np.ndarray
+    new: np.ndarray
+
+    @classmethod
+    def of(cls, seed: int) -> "Shop":
+        """The new ranker makes half as large errors as the old one."""
+        rng = np.random.default_rng(seed)
+        truth = rng.beta(1, 3, (QUERIES, DOCUMENTS))
+        noise = rng.standard_normal((2, QUERIES, DOCUMENTS))
+        return cls(truth, 4 * truth + noise[0], 4 * truth + 0.5 * noise[1])
+
+    def first_click_rate(self, scores: np.ndarray) -> float:
+        """True rate of clicks on the first result, where each query is asked as often."""
+        return float(np.take_along_axis(self.attractiveness, scores.argmax(axis=1)[:, None], axis=1).mean())
+
+    def rankings(self, scores: np.ndarray) -> list[list[str]]:
+        return [[f"d{document}" for document in np.argsort(-row)] for row in scores]
+
+
+def log_of(shop: Shop, lists: int, seed: int) -> Sessions:
+    """Lists of the old ranker, in an order drawn by its scores."""
+    return simulate(
+        shop.attractiveness, lists, ranks=RANKS, propensity=EXAMINED, policy="plackett-luce", scores=shop.old, temperature=TEMPERATURE,
+        users=max(lists // 5, 1), rng=seed,
+    )  # fmt: skip
+
+
+def log_rows(log: Sessions) -> Iterable[Sequence[object]]:
+    """A row for each result shown."""
+    for row in range(len(log)):
+        query = log.queries[log.query[row]]
+        for rank, (pair, click) in enumerate(zip(log.pair[row], log.clicks[row], strict=True), 1):
+            yield f"s{row}", f"q{query}", f"d{log.documents[pair][1]}", rank, int(click), f"u{log.user[row]}"
+
+
+def faulty_rows(log: Sessions) -> Iterable[Sequence[object]]:
+    """The same rows, as logs are: some lists were logged twice, and a program clicked on everything."""
+    rows = list(log_rows(log))
+    yield from rows
+    yield from rows[: TWICE * RANKS]
+    yield from ((f"p{row[0]}", *row[1:4], 1, "program") for row in rows[: PROGRAM * RANKS])
+
+
+def decisions(shop: Shop, log: Sessions) -> Iterable[Sequence[object]]:
+    """The first result of each list: its click, the probability with which it was shown there, and whether either ranker would."""
+    best = [scores.argmax(axis=1) for scores in (shop.old, shop.new)]
+    for row in range(len(log)):
+        query, document = int(log.queries[log.query[row]]), int(log.documents[log.pair[row, 0]][1])
+        same = [int(document == one[query]) for one in best]
+        yield int(log.clicks[row, 0]), f"{log.propensity[row, 0]:.9g}", *same, f"u{log.user[row]}"
+
+
+def clicks_on(shop: Shop, query: int, documents: Sequence[str], rng: np.random.Generator) -> np.ndarray:
+    attracted = shop.attractiveness[query, [int(document[1:]) for document in documents]]
+    return rng.random(len(documents)) < attracted * EXAMINED[: len(documents)]
+
+
+def outcomes(shop: Shop, lists: int, seed: int) -> Iterable[Sequence[object]]:
+    """Team-draft lists of both rankers, and what users of them preferred: 1 for the new ranker, -1 for the old one."""
+    rng = np.random.default_rng([seed, 1])
+    old, new = shop.rankings(shop.old), shop.rankings(shop.new)
+    for number in range(lists):
+        query = int(rng.integers(QUERIES))
+        mixed = interleave(old[query], new[query], length=RANKS, rng=rng)
+        yield mixed.preference(clicks_on(shop, query, mixed.documents, rng)), f"u{number}"
+
+
+def experiment(shop: Shop, users: int, seed: int) -> Iterable[Sequence[object]]:
+    """Users of either ranker, each with the clicks of a few lists."""
+    rng = np.random.default_rng([seed, 2])
+    rankings = {"A": shop.rankings(shop.old), "B": shop.rankings(shop.new)}
+    for user in range(users):
+        cohort = "AB"[int(rng.integers(2))]
+        for _ in range(int(rng.integers(1, 4))):
+            query = int(rng.integers(QUERIES))
+            yield cohort, f"u{user}", int(clicks_on(shop, query, rankings[cohort][query][:RANKS], rng).sum())
+
+
+def write(path: Path, titles: Sequence[str], rows: Iterable[Sequence[object]]) -> None:
+    with path.open("w", encoding="utf-8", newline="") as file:
+        writer = csv.writer(file, lineterminator="\n")
+        writer.writerow(titles)
+        writer.writerows(rows)
+
+
+def write_run(path: Path, scores: np.ndarray) -> None:
+    with path.open("w", encoding="utf-8") as file:
+        for query, row in enumerate(scores):
+            for rank, document in enumerate(np.argsort(-row), 1):
+                file.write(f"q{query} Q0 d{document} {rank} {row[document]:.6f} {path.stem}\n")
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("folder", type=Path)
+    parser.add_argument("--lists", type=int, default=6000, help="lists in the log, and in the interleaving test")
+    parser.add_argument("--seed", type=int, default=1)
+    asked = parser.parse_args()
+    shop = Shop.of(asked.seed)
+    log = log_of(shop, asked.lists, asked.seed)
+    asked.folder.mkdir(parents=True, exist_ok=True)
+    shown = ["session", "query", "document", "rank", "click", "user"]
+    write(asked.folder / "log.csv", shown, log_rows(log))
+    write(asked.folder / "faulty.csv", shown, faulty_rows(log.select(np.arange(min(asked.lists, FAULTY)))))
+    write(asked.folder / "rewards.csv", ["click", "logged_probability", "target", "target_b", "user"], decisions(shop, log))
+    write(asked.folder / "outcomes.csv", ["preference", "user"], outcomes(shop, asked.lists, asked.seed))
+    write(asked.folder / "experiment.csv", ["cohort", "user", "clicks"], experiment(shop, asked.lists // 2, asked.seed))
+    write_run(asked.folder / "old.run", shop.old)
+    write_run(asked.folder / "new.run", shop.new)
+    rates = [shop.first_click_rate(scores) for scores in (shop.old, shop.new)]
+    print(f"true click rate of the first result: old {rates[0]:.4f}, new {rates[1]:.4f}, difference {rates[1] - rates[0]:+.4f}")
+
+
+if __name__ == "__main__":
+    main()

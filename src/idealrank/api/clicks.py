@@ -1,0 +1,114 @@
+"""Page of a click log, from the checked log and the columns of a file of rewards."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from idealrank.clicks import LogCheck, Sessions, ips, ips_difference, propensities
+from idealrank.clicks.fitted_model import share
+from idealrank.data.types import FloatArray
+from idealrank.io.click_logs import reward_columns
+from idealrank.reports.page.click_log import RATES, ClickLogPage, RewardEstimates, click_page_html
+from idealrank.reports.subject import Made
+
+_LEAST = 1e-12  # as of click models: a click that was held for impossible has no infinite perplexity
+
+
+def click_page(
+    check: LogCheck, models: Mapping[str, Any], estimates: RewardEstimates | None = None, *, iterations: int = 50, n_resamples: int = 200,
+    held_out: float = 0.2, seed: int = 0, made: Made | None = None,
+) -> str:  # fmt: skip
+    """Compute and write the page of a click log.
+
+    Parameters
+    ----------
+    check : LogCheck
+        The log.
+    models : mapping of str to click model
+        Models whose perplexity is shown, by name.
+    estimates : RewardEstimates, optional
+        Values of policies.
+    iterations, n_resamples, held_out, seed
+        As for `idealrank.clicks.propensities`.
+    made : Made, optional
+        Where the page comes from.
+
+    Examples
+    --------
+    >>> from idealrank.clicks import PBM, simulate
+    >>> log = simulate([[0.5, 0.3]] * 4, 400, ranks=2, policy="random")
+    >>> page = click_page(LogCheck(800, 400, 400, (), False, log), {"pbm": PBM(20)}, n_resamples=10)
+    >>> "Propensity by rank" in page
+    True
+    """
+    found = propensities(check.sessions, iterations=iterations, n_resamples=n_resamples, held_out=held_out, rng=seed)
+    unseen, seen = check.sessions.split(held_out, seed)  # the same lists as for the propensities
+    perplexity = {name: model.fit(seen).perplexity_by_rank(unseen) for name, model in models.items()}
+    page = ClickLogPage(
+        check=check, propensities=found, perplexity={**perplexity, RATES: rate_perplexity(seen, unseen)}, estimates=estimates,
+        made=made or Made(),
+    )  # fmt: skip
+    return click_page_html(page)
+
+
+def rate_perplexity(seen: Sessions, unseen: Sessions) -> FloatArray:
+    """Perplexity at each rank of a model that knows the click rate of each rank alone.
+
+    Parameters
+    ----------
+    seen, unseen : Sessions
+        Lists that give the rates, and lists whose clicks are predicted.
+
+    Returns
+    -------
+    float64 array, shape (ranks,)
+        NaN where no list is that long.
+
+    Examples
+    --------
+    >>> log = Sessions.from_arrays(["q", "q"], [["a"], ["a"]], [[1], [0]])
+    >>> rate_perplexity(log, log).tolist()
+    [2.0]
+    """
+    rates = np.clip(seen.click_rates()[: unseen.n_ranks], _LEAST, 1 - _LEAST)
+    shown, clicked = (unseen.pair >= 0).sum(axis=0), unseen.clicks.sum(axis=0)
+    bits = -(clicked * np.log2(rates) + (shown - clicked) * np.log2(1 - rates))
+    found: FloatArray = 2 ** share(bits, shown, np.nan)
+    return found
+
+
+def reward_estimates(
+    columns: Mapping[str, Any],
+    *,
+    estimators: Sequence[tuple[str, float | None]] = (("ips", None), ("snips", None)),
+    confidence: float = 0.95,
+) -> RewardEstimates:
+    """Estimate the values of one or two policies from the columns of a file of rewards.
+
+    Parameters
+    ----------
+    columns : mapping of str to column
+        Rewards, probabilities and clusters by role, as `io.click_logs.read_columns` reads them.
+    estimators : sequence of (str, float or None)
+        Names, each with its largest weight.
+    confidence : float
+        Confidence level.
+
+    Examples
+    --------
+    >>> half = np.full(4, 0.5)
+    >>> found = reward_estimates({"reward": np.array([1.0, 0, 1, 0]), "logged": half, "target": half})
+    >>> [(one.estimator, one.value) for one in found.values["A"]]
+    [('ips', 0.5), ('snips', 0.5)]
+    """
+    rewards, target, logged = reward_columns(columns)
+    policies = {"A": target} | ({"B": columns["target_b"]} if columns.get("target_b") is not None else {})
+    options: dict[str, Any] = {"clusters": columns.get("cluster"), "confidence": confidence}
+    asked: list[tuple[Any, float | None]] = list(estimators)
+    values = {policy: [ips(rewards, one, logged, name, most, **options) for name, most in asked] for policy, one in policies.items()}
+    differences = [
+        ips_difference(rewards, target, policies["B"], logged, name, most, **options) for name, most in asked if "B" in policies
+    ]  # fmt: skip
+    weights = {policy: one / logged for policy, one in policies.items()}
+    return RewardEstimates(values=values, differences=differences, weights=weights, logged_mean=float(rewards.mean()))

@@ -1,0 +1,76 @@
+"""`idealrank clicks report`: a page of a click log."""
+
+import click
+
+from idealrank.cli import console, invocation, options
+from idealrank.cli.clicks import log_options
+from idealrank.cli.progress import Watch
+from idealrank.cli.result_options import check_extra, check_page, write_page_file
+from idealrank.io.click_logs import REWARDS, read_columns
+from idealrank.io.provenance import input_files
+from idealrank.io.table_columns import parse_columns
+from idealrank.reports.subject import Made
+
+_EPILOG = """\
+Examples:
+
+\b
+  idealrank clicks report log.csv -o clicks.html
+  idealrank clicks report log.csv --rewards rewards.csv --clip 10 -o clicks.html
+
+The page has the stop signs first: why this log cannot carry a conclusion. Then come propensities with their band, the perplexity of click
+models on held-out lists, and, with --rewards, weights and estimates. It opens offline, and the same input gives the same bytes.
+"""
+
+_DEFAULT_MODELS = ("pbm", "ubm", "sdbn")
+
+
+@click.command(epilog=_EPILOG, short_help="Make a page of a click log, with the stop signs first.")
+@click.argument("log", metavar="LOG")
+@click.option("-o", "--output", "page_path", metavar="FILE", required=True, help="Page file, which ends in .html.")
+@click.option("--rewards", "rewards_path", metavar="REWARDS", help="File of rewards and probabilities, as for `clicks estimate`.")
+@click.option(
+    "--model", "model_names", type=click.Choice(log_options.MODELS), multiple=True, help="Repeat it for several.  [default: pbm, ubm, sdbn]"
+)
+@log_options.iterations
+@click.option("--resamples", metavar="N", type=click.IntRange(1), default=200, show_default=True, help="Replicates of the bootstrap.")
+@click.option("--held-out", metavar="SHARE", type=click.FloatRange(0, 1, min_open=True, max_open=True), default=0.2, show_default=True,
+              help="Share of the lists on which perplexity is computed.")  # fmt: skip
+@click.option("--seed", metavar="N", type=click.IntRange(0), default=0, show_default=True, help="Random seed.")
+@click.option("--clip", metavar="W", type=click.FloatRange(0, min_open=True), help="Estimate with weights cut at W, too.")
+@options.confidence
+@log_options.columns
+@click.option(
+    "--reward-columns", "reward_columns_text", metavar="ROLE=NAME,...", default="",
+    help="Columns of --rewards by role: reward=, logged=, target=, target_b=, cluster=.  [default: by their usual names]",
+)  # fmt: skip
+@log_options.most_lists
+def report(
+    *, log: str, page_path: str, rewards_path: str | None, model_names: tuple[str, ...], iterations: int, resamples: int, held_out: float,
+    seed: int, clip: float | None, confidence: float, columns_text: str, reward_columns_text: str, most_lists: int,
+) -> None:  # fmt: skip
+    """Make a page of a click log: stop signs, propensities, perplexity, weights and estimates."""
+    paths = [path for path in (log, rewards_path) if path is not None]
+    check_extra()
+    check_page(page_path, paths, option="-o")
+    from idealrank.api.clicks import click_page, reward_estimates  # noqa: PLC0415  (not for the help)
+    from idealrank.api.report.origin import hashed  # noqa: PLC0415
+
+    watch, estimates = Watch(), None
+    check = log_options.checked_log(log, columns_text, most_lists, watch)
+    if rewards_path is not None:
+        given = parse_columns(reward_columns_text) if reward_columns_text else None
+        columns = watch.run(
+            "rewards", lambda _: read_columns(rewards_path, REWARDS, columns=given, tell=lambda message: console.say("note", message))
+        )
+        asked: list[tuple[str, float | None]] = [("ips", None), ("snips", None), *([("clipped", clip)] if clip is not None else [])]
+        estimates = reward_estimates(columns, estimators=asked, confidence=confidence)
+    models = {name: log_options.model_of(name, iterations) for name in dict.fromkeys(model_names or _DEFAULT_MODELS)}
+    made = Made(command=invocation.command_line(), inputs=hashed(input_files(paths)))
+    page = watch.run(
+        "page",
+        lambda _: click_page(
+            check, models, estimates, iterations=iterations, n_resamples=resamples, held_out=held_out, seed=seed, made=made
+        ),
+    )  # fmt: skip
+    write_page_file(page, page_path)
