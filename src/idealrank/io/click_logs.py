@@ -1,5 +1,6 @@
 """Files of click logs: columns by their usual names, from CSV, TSV, JSON lines, Parquet and Arrow."""
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -16,6 +17,7 @@ from idealrank.io.record_files import BYTE_ORDER_MARK, Choose, columnar_records,
 from idealrank.io.sources import Paths, Source, open_sources
 
 _HEAD = 1 << 16
+_YANDEX = re.compile(rb"\d+\t\d+\tQ\t\d+\t\d+(\t\d+)+\r?(\n|$)")
 _TRUE, _FALSE = ("true", "yes", "t"), ("false", "no", "f", "")
 
 
@@ -70,7 +72,9 @@ def read_log(path: Paths, *, columns: Mapping[str, str] | None = None, tell: Tel
     path : path or list of paths
         CSV or TSV with a header line, JSON lines or an array of records, Parquet or Arrow; may be compressed. Columns: ``session``,
         ``query``, ``document``, ``rank``, ``click``, and where logged ``user``, ``propensity``, ``action`` and ``dwell`` (seconds; empty
-        is 0), under these or other usual names (``position``, ``doc_id``, ...). Further columns are ignored.
+        is 0), under these or other usual names (``position``, ``doc_id``, ...). Or lines of the Yandex relevance prediction challenge,
+        without a header: ``SESSION TIME Q QUERY REGION URL ...`` for a list, ``SESSION TIME C URL`` for a click on the last list of the
+        session that has the URL. Further columns are ignored.
     columns : mapping, optional
         Names of the columns by role, where they are others.
     tell : callable, optional
@@ -123,6 +127,8 @@ def read_columns(
 
 
 def _columns_of(source: Source, fields: Sequence[LogField], given: Mapping[str, str]) -> dict[str, list[Any]]:
+    if fields is SHOWN and not given and _YANDEX.match(bytes(source.data[:_HEAD])):
+        return _of_yandex(source)
     chosen: dict[str, str] = {}
     found: dict[str, list[Any]] = {}
     asked = {field.role: field for field in fields}
@@ -132,6 +138,30 @@ def _columns_of(source: Source, fields: Sequence[LogField], given: Mapping[str, 
             column.append(_number(value, role, source.path, line) if asked[role].is_number else _text(value))
     if not found:
         raise FileFormatError(source.path, 0, "no row", "a header line, and a row for each result shown")
+    return found
+
+
+def _of_yandex(source: Source) -> dict[str, list[Any]]:
+    """Columns of lines of the Yandex challenge; each list is a session of its own, numbered within its session."""
+    found: dict[str, list[Any]] = {role: [] for role in ("session", "query", "document", "rank", "click")}
+    session, n_lists = "", 0
+    place: dict[str, int] = {}  # row of the last result with this URL, in this session
+    for line, text in enumerate(source.read().decode().splitlines(), 1):
+        cells = text.split("\t")
+        if cells[0] != session:
+            session, n_lists, place = cells[0], 0, {}
+        if len(cells) > 5 and cells[2] == "Q":
+            n_lists += 1
+            for rank, document in enumerate(cells[5:], 1):
+                place[document] = len(found["click"])
+                for role, value in zip(found, (f"{session}.{n_lists}", cells[3], document, float(rank), 0.0), strict=True):
+                    found[role].append(value)
+        elif len(cells) == 4 and cells[2] == "C":
+            if cells[3] not in place:
+                raise FileFormatError(source.path, line, f"a click on {shown(cells[3])}", f"a result of a list of session {session} above")
+            found["click"][place[cells[3]]] = 1.0
+        else:
+            raise FileFormatError(source.path, line, shown(repr(text)), "SESSION TIME Q QUERY REGION URL ..., or SESSION TIME C URL")
     return found
 
 
