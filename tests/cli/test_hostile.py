@@ -147,6 +147,7 @@ EVALUATED = {
     ],
     "clicks grade": [["clicks", "grade", LOG, "--least", "1"], ["clicks", "grade", LOG, "--cuts", TYPED], ["clicks", "grade", MISSING]],
     "clicks propensity": [["clicks", "propensity", LOG, "--resamples", "2"], ["clicks", "propensity", MISSING]],
+    "clicks report": [["clicks", "report", LOG, "-o", "clicks.html"], ["clicks", "report", MISSING, "-o", "clicks.html"]],
     "clicks estimate": [["clicks", "estimate", LOG], ["clicks", "estimate", LOG, "--columns", f"reward={TYPED}"]],
     "online interleave": [
         ["online", "interleave", A, B],

@@ -24,7 +24,7 @@ def shop() -> Sessions:
 
 
 def checked(log: Sessions) -> LogCheck:
-    return LogCheck(log.clicks.size, len(log), len(log), (), False, log)
+    return LogCheck(log.clicks.size, len(log), len(log), (), False, log, np.ones(log.clicks.size, np.bool_))
 
 
 def of(log: Sessions, **found: object) -> ClickLogPage:
@@ -67,7 +67,9 @@ def test_an_estimate_without_support_is_a_stop_sign_of_its_policy_alone(weight: 
 def test_cautions_have_the_size_of_the_bias_and_the_share_left_out() -> None:
     log = shop()
     found = propensities(log, n_resamples=5)
-    page = ClickLogPage(check=LogCheck(3000, 800, 600, (), False, log), propensities=found, perplexity={RATES: found.perplexity})
+    page = ClickLogPage(
+        check=LogCheck(3000, 800, 600, (), False, log, np.ones(3000, np.bool_)), propensities=found, perplexity={RATES: found.perplexity}
+    )
     bias, left_out = page.cautions()
     assert f"{found.position_bias:.3g} times" in bias
     assert "200 of 800 lists were left out (25.0%)" in left_out

@@ -17,7 +17,9 @@ def made() -> str:
     rng = np.random.default_rng(2)
     logged = np.where(rng.random(400) < 0.5, 0.25, 0.75)
     columns = {"reward": rng.integers(0, 2, 400).astype(float), "logged": logged, "target": logged / 2, "target_b": logged}
-    return click_page(LogCheck(2400, 600, 600, (), False, log), {"pbm": PBM(10)}, reward_estimates(columns), n_resamples=5)
+    return click_page(
+        LogCheck(2400, 600, 600, (), False, log, np.ones(2400, np.bool_)), {"pbm": PBM(10)}, reward_estimates(columns), n_resamples=5
+    )
 
 
 def test_a_page_of_clicks_has_the_stop_sign_first_and_is_for_everybody(visit: Visits) -> None:

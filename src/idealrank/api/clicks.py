@@ -38,7 +38,7 @@ def click_page(
     --------
     >>> from idealrank.clicks import PBM, simulate
     >>> log = simulate([[0.5, 0.3]] * 4, 400, ranks=2, policy="random")
-    >>> page = click_page(LogCheck(800, 400, 400, (), False, log), {"pbm": PBM(20)}, n_resamples=10)
+    >>> page = click_page(LogCheck(800, 400, 400, (), False, log, np.ones(800, np.bool_)), {"pbm": PBM(20)}, n_resamples=10)
     >>> "Propensity by rank" in page
     True
     """

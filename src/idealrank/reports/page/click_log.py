@@ -126,7 +126,8 @@ def click_page_html(page: ClickLogPage) -> str:
     >>> from idealrank.clicks import propensities, simulate
     >>> log = simulate([[0.5, 0.3]] * 4, 400, ranks=2, policy="random")
     >>> found = propensities(log, n_resamples=10)
-    >>> page = ClickLogPage(check=LogCheck(800, 400, 400, (), False, log), propensities=found, perplexity={RATES: found.perplexity})
+    >>> check = LogCheck(800, 400, 400, (), False, log, np.ones(800, np.bool_))
+    >>> page = ClickLogPage(check=check, propensities=found, perplexity={RATES: found.perplexity})
     >>> click_page_html(page).splitlines()[0]
     '<!DOCTYPE html>'
     """
