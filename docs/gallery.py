@@ -58,7 +58,8 @@ def _section(name: str, **options: Any) -> Picture:
         part: Locator = _report(visits, **options).locator(f"#{name}")
         part.scroll_into_view_if_needed()
         part.locator("svg.marks, tbody").first.wait_for(state="attached")
-        return part.screenshot(animations="disabled")
+        # The bar of the measure stays at the top of the window, and would cover rows of a part that is taller.
+        return part.screenshot(animations="disabled", style=".choose { position: static !important; }")
 
     return picture
 
