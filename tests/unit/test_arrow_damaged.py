@@ -2,6 +2,7 @@
 
 from pathlib import Path
 
+import numpy as np
 import pyarrow as pa
 import pytest
 
@@ -46,3 +47,13 @@ def test_codes_outside_the_dictionary(code: int, column: str, tmp_path: Path) ->
     path.write_bytes(stream(table))
     with pytest.raises(ir.InputError, match=r"a\.arrows: found data that cannot be read .*out of bounds"):
         read_qrels(path)
+
+
+@pytest.mark.parametrize("beyond", [b"", b"\7\7\7"], ids=["whole", "odd"])
+def test_bytes_after_the_last_offset_are_ignored(beyond: bytes) -> None:
+    """A damaged stream can have such a buffer, and the check of pyarrow accepts it."""
+    offsets = pa.py_buffer(np.array([0, 1, 2], np.int32).tobytes() + beyond)
+    table = pa.table({"qid": ["q", "q"], "docid": pa.StringArray.from_buffers(2, offsets, pa.py_buffer(b"ab")), "rel": [1, 0]})
+    table.validate(full=True)
+
+    assert dict(qrels_from_frame(table)["q"]) == {"a": 1, "b": 0}
