@@ -34,3 +34,11 @@ def test_lines_of_no_kind_and_clicks_on_nothing_are_named(tmp_path: Path) -> Non
         read_log(written(tmp_path, [LINES[0], "7\t20\tX\ta2"]))
     with pytest.raises(FileFormatError, match="a click on 102"):  # a session of its own
         read_log(written(tmp_path, [LINES[0], "8\t20\tC\ta2"]))
+
+
+@pytest.mark.parametrize("line", [b"8\t0\tQ\t50\t1\t10\xff1", b"8\t0\tQ\t50\t1\t101\x0c102", "8\t0\tQ\t50\t1\t101\u2028".encode(), b""])
+def test_a_line_with_bytes_that_are_no_number_is_named(tmp_path: Path, line: bytes) -> None:
+    path = tmp_path / "log.txt"
+    path.write_bytes(LINES[0].replace("a", "10").encode() + b"\r\n" + line + b"\n" + line)
+    with pytest.raises(FileFormatError, match=r"(?s)log.txt.*2.*expected SESSION TIME Q QUERY REGION URL"):
+        read_log(path)

@@ -18,6 +18,7 @@ from idealrank.io.sources import Paths, Source, open_sources
 
 _HEAD = 1 << 16
 _YANDEX = re.compile(rb"\d+\t\d+\tQ\t\d+\t\d+(\t\d+)+\r?(\n|$)")
+_YANDEX_CLICK = re.compile(rb"\d+\t\d+\tC\t\d+\r?")
 _TRUE, _FALSE = ("true", "yes", "t"), ("false", "no", "f", "")
 
 
@@ -145,23 +146,27 @@ def _of_yandex(source: Source) -> dict[str, list[Any]]:
     """Columns of lines of the Yandex challenge; each list is a session of its own, numbered within its session."""
     found: dict[str, list[Any]] = {role: [] for role in ("session", "query", "document", "rank", "click")}
     session, n_lists = "", 0
-    place: dict[str, int] = {}  # row of the last result with this URL, in this session
-    for line, text in enumerate(source.read().decode().splitlines(), 1):
-        cells = text.split("\t")
+    place: dict[str, int] = {}  # row of the last result with this URL
+    lines = source.read().split(b"\n")
+    for number, line in enumerate(lines if lines[-1] else lines[:-1], 1):
+        if not (_YANDEX.fullmatch(line) or _YANDEX_CLICK.fullmatch(line)):
+            text = shown(repr(line.decode(errors="backslashreplace")))
+            raise FileFormatError(
+                source.path, number, text, "SESSION TIME Q QUERY REGION URL ..., or SESSION TIME C URL, all whole numbers"
+            )
+        cells = line.decode().split()
         if cells[0] != session:
             session, n_lists, place = cells[0], 0, {}
-        if len(cells) > 5 and cells[2] == "Q":
+        if cells[2] == "Q":
             n_lists += 1
             for rank, document in enumerate(cells[5:], 1):
                 place[document] = len(found["click"])
                 for role, value in zip(found, (f"{session}.{n_lists}", cells[3], document, float(rank), 0.0), strict=True):
                     found[role].append(value)
-        elif len(cells) == 4 and cells[2] == "C":
-            if cells[3] not in place:
-                raise FileFormatError(source.path, line, f"a click on {shown(cells[3])}", f"a result of a list of session {session} above")
+        elif cells[3] in place:
             found["click"][place[cells[3]]] = 1.0
         else:
-            raise FileFormatError(source.path, line, shown(repr(text)), "SESSION TIME Q QUERY REGION URL ..., or SESSION TIME C URL")
+            raise FileFormatError(source.path, number, f"a click on {cells[3]}", f"a result of a list of session {session} above")
     return found
 
 
