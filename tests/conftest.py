@@ -43,8 +43,8 @@ def shared_file(*parts: str) -> Path:
 
 
 # The default run tries the same examples every time, so that a failure belongs to the change at hand. `full` tries more of them
-# (`make test-slow`), and `thorough` looks for new ones. No profile traces the lines behind a failure.
-# Tracing is slow, and many tests fail on purpose: those of `check_measure`, for example.
+# (`make test-slow`), and `thorough` looks for new ones. No profile traces the lines behind a failure:
+# tracing is slow, and tests of `check_measure`, for example, fail on purpose.
 settings.register_profile(
     "default",
     deadline=None,

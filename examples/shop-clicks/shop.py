@@ -21,7 +21,7 @@ FAULTY, PROGRAM, TWICE = 500, 30, 12  # lists of a faulty log; of a program that
 
 @dataclass(frozen=True)
 class Shop:
-    """What only a simulation knows, and the scores of two rankers."""
+    """Truth that only a simulation has, and the scores of two rankers."""
 
     attractiveness: np.ndarray  # of each query and document: probability of a click when examined
     old: np.ndarray
@@ -60,7 +60,7 @@ def log_rows(log: Sessions) -> Iterable[Sequence[object]]:
 
 
 def faulty_rows(log: Sessions) -> Iterable[Sequence[object]]:
-    """The same rows, as logs are: some lists were logged twice, and a program clicked on everything."""
+    """Make the rows as untidy as real logs: some lists are logged twice, and a program clicks on everything."""
     rows = list(log_rows(log))
     yield from rows
     yield from rows[: TWICE * RANKS]

@@ -24,7 +24,7 @@ def test_nothing_is_gone_or_changed_unnoticed(part: str) -> None:
 
 
 def test_what_the_file_leaves_out_is_recorded_with_the_base_class() -> None:
-    """A measure's members are those of the file and those of `Measure`: nothing public is unrecorded."""
+    """A measure has its members in the file and the members of `Measure`: nothing public is unrecorded."""
     kept = recorded(NOW)["classes"]
     assert {
         name: kept["Measure"] | members for name, members in kept.items() if name in {cls.__name__ for cls in ir.MEASURES.values()}

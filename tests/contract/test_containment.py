@@ -1,4 +1,4 @@
-"""What the contract lets pass and what it does not, on planted changes."""
+"""Planted changes that the contract lets pass, and others that it refuses."""
 
 import copy
 import json

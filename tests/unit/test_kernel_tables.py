@@ -163,7 +163,7 @@ def test_pieces_of_columns_give_the_table_of_the_whole(whole: bool) -> None:
     queries, documents, values = ["q", "q", "r", "r", "q"], ["a", "bc", "a", "d", "e"], np.arange(5.0)
     columns = ColumnTable()
     for first, end in ((0, 1), (1, 1), (1, 3), (3, 5)):
-        # Offsets of a slice begin where the slice does, as those of Arrow.
+        # Offsets of a slice begin where the slice does, as in Arrow.
         ids = [arrow([name.encode() for name in names]) for names in (queries, documents)]
         pieces: list[Any] = (
             [(offsets[first : end + 1], data) for offsets, data in ids] if whole else [queries[first:end], documents[first:end]]

@@ -44,7 +44,7 @@ def differing(a: str, b: str) -> list[str]:
 
 
 def is_read(switch: str, measure: str = "nDCG@2") -> bool:
-    """Whether the switch decides on the alignment, or is a rule that the measure asks for."""
+    """Return True if the switch decides on the alignment, False if it is a rule that the measure asks for."""
     return switch not in Rules.names() or switch in parse_measure(measure).from_convention
 
 

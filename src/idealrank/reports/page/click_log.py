@@ -22,7 +22,7 @@ RATES = "click rate of the rank"
 """Name of what a click model has to beat: each rank has its rate of clicks, whatever stands there."""
 
 _POLICY = "default-src 'none'; style-src 'unsafe-inline'; img-src data:; base-uri 'none'; form-action 'none'"
-# A drawing takes its colours from the page, which has those of the day and of the night.
+# Drawings take their colours from the page, which has light and dark ones.
 _NAMES = ("ink", "quiet", "axis", "line", "paper", "accent", "worse", "run", "other", "wash")
 _COLOURS: Mapping[str, str] = {name: f"var(--plot-{name})" for name in _NAMES}
 _LARGE_BIAS = 1.5  # clicks at the first rank for one at the last, beyond which a page warns
@@ -136,7 +136,7 @@ def click_page_html(page: ClickLogPage) -> str:
     log_titles = [*(["Lists left out"] if page.check.problems else []), "Clicks by rank"]
     text: str = template_of("clicks.html").render(
         policy=_POLICY, styles=styles(), version=__version__, made=page.made, stops=stops, cautions=page.cautions(),
-        headline=_headline(stops), summary=_summary(page), estimates=page.estimates is not None, sections=list(_sections(page)),
+        title=_headline(stops), summary=_summary(page), estimates=page.estimates is not None, sections=list(_sections(page)),
         lacking="This page has no estimates: --rewards FILE adds them, from rewards and probabilities of decisions.",
         log_said=f"{_said(log)}.", log_tables=_tables(log, *log_titles), method=_method(found, page.estimates),
     )  # fmt: skip
