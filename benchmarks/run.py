@@ -12,6 +12,7 @@ from pathlib import Path
 
 import jobs_clicks
 import jobs_commands
+import jobs_judging
 import jobs_measures
 import jobs_memory
 import jobs_pairs
@@ -36,6 +37,7 @@ JOBS = {
     "start": jobs_start.rows,
     "stats": jobs_stats.rows,
     "clicks": jobs_clicks.rows,
+    "judging": jobs_judging.rows,
     "store": jobs_store.rows,
     "theory": jobs_theory.rows,
     "scaling": jobs_scaling.rows,

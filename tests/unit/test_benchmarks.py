@@ -199,6 +199,20 @@ def test_rows_of_clicks(load, monkeypatch: pytest.MonkeyPatch) -> None:
     ]  # fmt: skip
 
 
+def test_bounds_are_those_of_every_choice_of_grades(load, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.syspath_prepend(str(BENCHMARKS / "contenders"))
+    contenders = load("judging").CONTENDERS
+    for name in ("bounds", "difference"):
+        assert contenders[name](4) == pytest.approx(contenders[f"plain-{name}"](4), abs=1e-12)
+
+
+@pytest.mark.slow
+def test_rows_of_judging(load, monkeypatch: pytest.MonkeyPatch) -> None:
+    jobs = load("jobs_judging")
+    monkeypatch.setattr(jobs, "RESULTS", 50)
+    assert [row.subject.split(",")[0] for row in jobs.rows(quick=False)] == list(jobs.SUBJECTS.values())
+
+
 def test_a_store_is_asked_for_what_was_put_in(load, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.syspath_prepend(str(BENCHMARKS / "contenders"))
     jobs, kept = load("jobs_store"), load("kept")
