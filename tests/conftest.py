@@ -34,6 +34,21 @@ def pytest_collection_finish() -> None:
     gc.enable()
 
 
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Of the cases of a test with the marker `spread(n)`, all but n are slow. The n lie at equal steps: every part has its share."""
+    cases: dict[str, list[pytest.Item]] = {}
+    for item in items:
+        if item.get_closest_marker("spread"):
+            cases.setdefault(item.nodeid.partition("[")[0], []).append(item)
+    for same in cases.values():
+        marker = same[0].get_closest_marker("spread")
+        kept = marker.args[0] if marker else len(same)
+        for number, item in enumerate(same):
+            if (number + 1) * kept // len(same) == number * kept // len(same):
+                item.add_marker(pytest.mark.slow)
+
+
 def shared_file(*parts: str) -> Path:
     """A file of the material beside the checkout; skips the test where it is absent."""
     path = SHARED.joinpath(*parts)

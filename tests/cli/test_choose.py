@@ -58,6 +58,7 @@ def many(tmp_path: Path) -> Path:
 RUNS = ("qrels.txt", "a.run", "b.run", "c.run", "d.run", "--cutoffs", "3,12", "--discounts", "log2,linear")
 
 
+@pytest.mark.slow
 def test_every_format_has_the_numbers_of_the_library(say: Say, many: Path) -> None:
     expected = ir.choose(many / "qrels.txt", [many / f"{name}.run" for name in "abcd"], discounts=["log2", "linear"], cutoffs=[3, 12])
 
@@ -101,6 +102,7 @@ def test_nothing_says_which_run_is_better(say: Say, many: Path) -> None:
     assert forward == backward
 
 
+@pytest.mark.spread(1)
 @pytest.mark.parametrize(("ending", "begins"), [("svg", b"<svg"), pytest.param("png", b"\x89PNG", marks=pytest.mark.slow)])
 def test_a_figure_is_drawn(say: Say, many: Path, ending: str, begins: bytes) -> None:
     pytest.importorskip("vl_convert", reason="drawings need the extra plots")

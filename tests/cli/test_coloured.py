@@ -45,6 +45,7 @@ def test_a_terminal_has_the_lines_of_a_pipe_with_colours(monkeypatch: pytest.Mon
     assert lines == in_a_pipe(monkeypatch).splitlines()
 
 
+@pytest.mark.slow
 @posix
 def test_a_narrow_terminal_gets_tables_that_fit() -> None:
     said = CONTROL.sub(b"", on_terminal(*COMPARE, COLUMNS="60")).decode()

@@ -59,6 +59,7 @@ def test_what_compare_says_of_seven_runs(name: str, options: str, say: Say, seve
     assert "latex" in name or name == "markdown" or max(map(len, said.out.splitlines())) <= 100
 
 
+@pytest.mark.slow
 def test_every_pair_is_shown_on_request_and_stands_in_json_and_csv(say: Say, seven: Path) -> None:
     command = ("compare", "qrels.txt", *RUNS.split(), "-m", "RR", "--test", "t")
 

@@ -40,6 +40,7 @@ def test_what_explain_says(name: str, say: Say) -> None:
     assert name == "json" or max(map(len, said.out.splitlines()), default=0) <= 100
 
 
+@pytest.mark.spread(8)
 @pytest.mark.parametrize("measure", ["nDCG@10", "nDCG", "AP", "RR", "P@5", "R@5"])
 @pytest.mark.parametrize("convention", ["standard", "lightgbm", "sklearn", "trec_eval-9"])
 def test_the_contributions_sum_to_what_evaluate_prints(measure: str, convention: str, say: Say) -> None:

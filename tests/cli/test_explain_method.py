@@ -22,6 +22,7 @@ REPORTS = {
 }
 
 
+@pytest.mark.spread(3)
 @pytest.mark.parametrize("command", REPORTS.values(), ids=REPORTS)
 def test_a_report_has_one_line_of_convention_unless_asked_for_more(command: str, say: Say) -> None:
     short, full = (say(*command.split(), *options) for options in ((), ("--explain-method",)))
@@ -37,6 +38,7 @@ def test_a_report_has_one_line_of_convention_unless_asked_for_more(command: str,
     assert {line for line in tables if "  " in line} <= set(short.out.splitlines())
 
 
+@pytest.mark.spread(3)
 @pytest.mark.parametrize("command", [f"{command} --format json" for name, command in REPORTS.items()], ids=REPORTS)
 def test_json_is_the_same_with_and_without_the_option(command: str, say: Say) -> None:
     plain, asked = (say(*command.split(), *options) for options in ((), ("--explain-method",)))

@@ -294,6 +294,7 @@ def test_a_typed_rule_leaves_out_what_the_file_says_of_the_other(pydocs: Path, s
     assert plain["policy"] == {"tolerance": 0.1, "strict": False, "margin": None, "alpha": 0.05, "when_unjudged": "neutral"}
 
 
+@pytest.mark.slow
 def test_weights_and_clusters_of_the_policy_are_those_of_the_options(pydocs: Path, say: Say) -> None:
     (pydocs / "eval").mkdir()
     queries = ir.read_qrels(pydocs / "qrels.txt")

@@ -138,6 +138,7 @@ def test_a_run_that_the_judgments_do_not_reach_replaces_no_baseline(held: Gate, 
     assert not (tmp_path / "other.gz").exists()
 
 
+@pytest.mark.slow
 def test_companions_are_shown_and_close_the_gate_only_where_they_are_named(held: Gate, tmp_path: Path) -> None:
     # The first documents of main are those of new, but for one swap; deeper down it has lost all.
     lines = (tmp_path / "new.run").read_text(encoding="utf-8").splitlines(keepends=True)

@@ -111,6 +111,7 @@ def test_the_library_says_the_same(example: tuple[Path, list[str]], said_of: Say
     assert timeline.to_frame()["convention"].tolist() == [point["convention"] for point in record["points"]]
 
 
+@pytest.mark.slow
 def test_a_terminal_without_utf8_gets_digits(example: tuple[Path, list[str]]) -> None:
     said = idealrank("history", "--run", "bm25", "--store", str(example[0]), PYTHONIOENCODING="ascii")
 

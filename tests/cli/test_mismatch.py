@@ -62,6 +62,7 @@ def test_data_that_carry_no_verdict_are_refused_in_the_words_of_validate(command
     assert words in say("validate", qrels, a, b, cwd=files).out
 
 
+@pytest.mark.spread(4)
 @pytest.mark.parametrize("run", ALONE)
 @pytest.mark.parametrize("command", [one for one in COMMANDS if one != "gate"])
 def test_one_run_that_does_not_join_is_named_before_anything_else(command: str, run: str, files: Path, say: Say) -> None:
@@ -130,6 +131,7 @@ def test_a_run_that_does_not_join_never_becomes_the_first_baseline(files: Path, 
     assert "8 of 8 answered queries list no judged document" in said.err
 
 
+@pytest.mark.slow
 def test_a_page_names_it(files: Path, say: Say, tmp_path: Path) -> None:
     for command in ("compare", "gate"):
         page = tmp_path / f"{command}.html"

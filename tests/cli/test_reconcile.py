@@ -43,6 +43,7 @@ def mean_of(say: Say, files: tuple[str, str], convention: str) -> float:
     return json.loads(said.out)["runs"][0]["mean"]["nDCG@10"]
 
 
+@pytest.mark.spread(5)
 @pytest.mark.parametrize("name", COMMANDS)
 def test_what_reconcile_says(name: str, say: Say) -> None:
     command = f"idealrank {COMMANDS[name]}"
@@ -56,6 +57,7 @@ def test_what_reconcile_says(name: str, say: Say) -> None:
     assert name == "json" or max(map(len, said.out.splitlines()), default=0) <= 110
 
 
+@pytest.mark.spread(3)
 @pytest.mark.parametrize("name", ["standard", "sklearn", "lightgbm", "catboost", "elasticsearch", "trec_eval-9"])
 def test_what_evaluate_prints_is_reconciled(name: str, say: Say) -> None:
     files = (str(PYDOCS / "qrels.txt"), str(PYDOCS / "minilm.run"))

@@ -137,6 +137,7 @@ def test_a_library_that_does_not_fit_is_not_said_to_be_missing(tmp_path: Path) -
     assert ended.returncode in (2, 70), ended
 
 
+@pytest.mark.spread(1)
 @pytest.mark.skipif(sys.platform != "linux", reason="a limit on the address space is the system's")
 @pytest.mark.parametrize("option", ["--report", "--figures"])
 def test_a_drawing_library_without_room_is_found_out_before_the_work(tmp_path: Path, option: str) -> None:

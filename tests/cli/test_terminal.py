@@ -159,6 +159,7 @@ def test_work_gives_its_result_or_its_error() -> None:
 # --- Ctrl-C ----------------------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.spread(1)
 @posix
 @pytest.mark.parametrize(
     ("number", "code", "word"),

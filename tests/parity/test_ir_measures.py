@@ -35,6 +35,7 @@ def tied_tables(seed: int) -> tuple[Table, Table]:
     return {"q": dict(sorted(qrels.items()))}, {"q": {document: rng.choice([1.0, 2.0, 1.0 + 1e-9, 3.0]) for document in returned}}
 
 
+@pytest.mark.spread(8)
 @pytest.mark.parametrize(
     ("text", "convention"),
     [

@@ -35,6 +35,7 @@ def by_name(call: Call) -> str:
     return f"{call.peer}: {call.call}"
 
 
+@pytest.mark.spread(4)
 @pytest.mark.parametrize("call", DEFAULT_CALLS, ids=by_name)
 def test_random_lists_with_ties(call: Call) -> None:
     """Equal per query at every cutoff."""
@@ -57,6 +58,7 @@ def test_real_rankers(call: Call) -> None:
     assert disagreements(call, pydocs("bm25.run", 10 if call.peer in SLOW else None), (10,)) == []
 
 
+@pytest.mark.spread(10)
 @pytest.mark.parametrize("run", ["bm25.run", "minilm.run"])
 @pytest.mark.parametrize("measure", TREC_MEASURES)
 def test_pytrec_eval_on_real_rankers(run: str, measure: str) -> None:
@@ -69,6 +71,7 @@ def test_pytrec_eval_on_real_rankers(run: str, measure: str) -> None:
         assert values[query][str(ir.parse_measure(measure))] == pytest.approx(value, abs=1e-12)
 
 
+@pytest.mark.spread(5)
 @pytest.mark.parametrize("measure", TREC_MEASURES)
 def test_pytrec_eval_on_random_lists(measure: str) -> None:
     """Binary measures and counts with ties, unjudged documents and missing ones."""

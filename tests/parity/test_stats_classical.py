@@ -53,6 +53,7 @@ def test_paired_t(n: int, kind: str, alternative: str) -> None:
     assert found.high == pytest.approx(bounds.high, abs=CLOSE)
 
 
+@pytest.mark.spread(12)
 @pytest.mark.parametrize("alternative", ALTERNATIVES)
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("n", [5, 50, 51, 400])
@@ -107,6 +108,7 @@ def test_welch(n_a: int, n_b: int, kind: str, alternative: str) -> None:
     assert found.high == pytest.approx(bounds.high, abs=CLOSE)
 
 
+@pytest.mark.spread(9)
 @pytest.mark.parametrize("alternative", ALTERNATIVES)
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize(("n_a", "n_b"), [(5, 8), (40, 9), (60, 200)])
@@ -123,6 +125,7 @@ def mean_difference(x: np.ndarray, y: np.ndarray, axis: int) -> np.ndarray:
     return np.mean(x, axis=axis) - np.mean(y, axis=axis)
 
 
+@pytest.mark.spread(3)
 @pytest.mark.parametrize("alternative", ALTERNATIVES)
 @pytest.mark.parametrize("kind", ["smooth", "graded"])
 def test_unpaired_permutations(kind: str, alternative: str) -> None:

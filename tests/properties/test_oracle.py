@@ -140,6 +140,7 @@ def straddled(name: str) -> list[Measure]:
     return [cls()] if cls.cuts == "none" else [cls(cutoff=cutoff) for cutoff in STRADDLING_CUTOFFS]
 
 
+@pytest.mark.spread(67)
 @pytest.mark.parametrize("ties", ["expected", "best", "worst"])
 @pytest.mark.parametrize("name", OF_GRADES)
 def test_a_tie_across_the_cutoff_equals_the_mean_best_and_worst_of_all_orders(name: str, ties: str) -> None:

@@ -49,6 +49,7 @@ def test_preferences_equal_the_definition(name: str, data: st.DataObject) -> Non
         assert value == pytest.approx(expected, abs=1e-12, nan_ok=True)
 
 
+@pytest.mark.spread(3)
 @pytest.mark.parametrize("name", OF_PREFERENCES)
 @EXAMPLES
 @given(data=st.data())
@@ -70,6 +71,7 @@ def renamed(table: Mapping[str, GroupedLevels], run: Scores) -> tuple[GroupedLev
     return groups, {query: {f"x{d[::-1]}": score for d, score in scores.items()} for query, scores in run.items()}
 
 
+@pytest.mark.spread(3)
 @pytest.mark.parametrize("name", OF_PREFERENCES)
 @EXAMPLES
 @given(data=st.data())
@@ -86,6 +88,7 @@ def test_names_of_documents_and_groups_do_not_matter(name: str, data: st.DataObj
     )
 
 
+@pytest.mark.spread(3)
 @pytest.mark.parametrize("name", OF_PREFERENCES)
 @EXAMPLES
 @given(data=st.data())

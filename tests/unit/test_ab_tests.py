@@ -60,6 +60,7 @@ def test_a_split_that_is_not_as_planned_has_no_verdict() -> None:
     assert ab_effect(values, side, split=0.45).verdict != "split is wrong"
 
 
+@pytest.mark.slow
 def test_a_sequence_holds_at_all_looks_and_a_planned_interval_does_not() -> None:
     rng = np.random.default_rng(7)
     sequence = planned = 0

@@ -74,6 +74,7 @@ def test_memory_layouts(order: str) -> None:
     assert ir.ndcg(labels, wide[:, ::2]).tolist() == expected
 
 
+@pytest.mark.spread(8)
 @pytest.mark.parametrize("depth", [1, 2, 3, 5, 8, None])
 @pytest.mark.parametrize("width", [1, 2, 5, 9])
 def test_a_cutoff_gives_the_values_of_the_whole_list(depth: int | None, width: int) -> None:

@@ -257,6 +257,7 @@ def test_equal_runs_have_no_shares():
     assert (found.difference, found.moves[0].share, found.moves[0].move) == (0, None, "stayed")
 
 
+@pytest.mark.slow
 def test_many_queries_are_measured_in_pieces(monkeypatch):
     generator = np.random.default_rng(5)
     qrels = {f"q{n}": {d: int(generator.integers(3)) for d in DOCUMENTS} for n in range(20)}

@@ -197,6 +197,7 @@ def test_terms_of_ones_own_are_explained_and_attributed() -> None:
     assert {one.document: one.difference for one in found.documents("q")} == {"a": 1.5, "b": pytest.approx(1 / 6)}
 
 
+@pytest.mark.spread(5)
 @pytest.mark.parametrize(
     ("cls", "words"),
     [
@@ -224,6 +225,7 @@ def test_a_broken_promise_is_told_in_words(cls: type[Found], words: str) -> None
     assert words in str(raised.value)
 
 
+@pytest.mark.slow
 def test_functions_are_held_to_their_facts() -> None:
     @ir.measure(bounds=(0, 1))
     def reward(grades):

@@ -8,6 +8,7 @@ from scipy import integrate, stats
 from idealrank.stats.comparison import smallest_visible
 
 
+@pytest.mark.spread(3)
 @pytest.mark.parametrize(("n", "alpha"), [(2, 1e-4), (2, 2e-6), (2, 1e-9), (3, 1e-7)])
 @pytest.mark.parametrize("power", [0.2, 0.8])
 def test_what_few_queries_see_at_strict_levels_is_the_power_integrated(n: int, alpha: float, power: float) -> None:

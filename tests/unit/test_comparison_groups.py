@@ -94,6 +94,7 @@ def test_one_baseline_tells_nothing_of_groups() -> None:
         ir.compare(*runs_of(2)).groups("RR")
 
 
+@pytest.mark.slow
 def test_holms_method_for_any_number_of_runs() -> None:
     runs = runs_of(12, n=11, measures=("nDCG@10",))
     found = ir.compare(*runs, correction="holm")

@@ -161,6 +161,7 @@ def drawn_run(rng: np.random.Generator, name: str, queries: range, *, repeated: 
     return ir.Run.from_columns(list(ids), list(names), np.array(scores), name=name)
 
 
+@pytest.mark.spread(16)
 @pytest.mark.parametrize("switches", ["standard", "standard,ties=input", "standard,ties=docid-ascending", "standard,missing=left-out"])
 @pytest.mark.parametrize("duplicates", ["error", "first", "last", "best"])
 @pytest.mark.parametrize("measures", ["nDCG@10", "AP", ["P@3", "R@100"]])

@@ -45,6 +45,7 @@ def test_the_constant_of_lemma_22() -> None:
         assert abs(last - found.without_p) > 0.3 * abs(last)
 
 
+@pytest.mark.slow
 def test_the_exponent_of_lemma_23() -> None:
     """n |E - N| and n sd grow; the simulated mean at n = 10^6 was 0.94490109(1); small lists by a second program."""
     lemma = script("lemma23_exponent")
@@ -86,6 +87,7 @@ def test_small_slips() -> None:
     assert list(small.divisor().shown.values()) == pytest.approx([0.0786, 1], rel=1e-3)
 
 
+@pytest.mark.spread(2)
 @pytest.mark.parametrize("name", ["late_winner", "lemma22_constant", "lemma23_exponent", "small_errata"])
 def test_what_is_printed(name: str, capsys: pytest.CaptureFixture[str]) -> None:
     """Where, what is printed, what was found, and the numbers."""

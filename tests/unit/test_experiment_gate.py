@@ -76,6 +76,7 @@ def test_changes_drop_by_what_they_say(scripts, name: str) -> None:
         changes.dropped(0.5)
 
 
+@pytest.mark.slow
 def test_p_values_are_those_of_the_library(scripts) -> None:
     """Exact ones to the last digits; drawn ones within four standard errors of 2,999 draws; for every null and side."""
     differences = scripts.changes.Changes(scripts.changes.KINDS["small change"], 60, 12, np.random.default_rng(3)).dropped(0.02)

@@ -185,6 +185,7 @@ CELLS = (
 )
 
 
+@pytest.mark.slow
 def test_the_library_decides_as_the_script(scripts) -> None:
     """Verdicts, rates, documents behind them, limits, and what unjudged documents would add, of the same queries."""
     said = set()

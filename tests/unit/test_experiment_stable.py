@@ -36,6 +36,7 @@ def test_what_no_values_between_0_and_1_have_is_refused(script) -> None:
         script.law_of(0.3, 0.1)
 
 
+@pytest.mark.slow
 def test_swaps_are_those_of_the_normal_law_and_of_swap_rates(script) -> None:
     """Three ways to one share: simulated pairs of sets, the normal law, random halves of one large table. Within 4 standard errors."""
     law, trials = script.law_of(0.01, 0.1), 2000

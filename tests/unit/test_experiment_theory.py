@@ -66,6 +66,7 @@ def test_pairs_have_the_properties_they_are_named_for() -> None:
         assert abs(first - second) > 0.005, name
 
 
+@pytest.mark.slow
 def test_the_limit_law_is_that_of_drawn_coins() -> None:
     """P(W > 0) of pair G: 0.4170 with a standard error of 0.0008 was recorded; and W drawn rank by rank here."""
     found = script("theorem8_condition2")
@@ -89,6 +90,7 @@ def test_theorem_8_condition_2(capsys: pytest.CaptureFixture[str]) -> None:
     assert "P(W > 0) = 0.4184" in text
 
 
+@pytest.mark.slow
 def test_cutoff_claim(capsys: pytest.CaptureFixture[str]) -> None:
     text = printed(capsys, "cutoff_claim", "--runs", "60", "--largest", "3000")
     assert "limits 0.820000000 and 0.820000000" in text
@@ -96,6 +98,7 @@ def test_cutoff_claim(capsys: pytest.CaptureFixture[str]) -> None:
     assert coins == [pytest.approx(0.5, abs=5 * 0.5 / np.sqrt(60))]
 
 
+@pytest.mark.slow
 def test_theorem_10(capsys: pytest.CaptureFixture[str]) -> None:
     found, models = script("theorem10"), script("models")
     assert found.deviation(0.5, "2^-r") == pytest.approx(0.288675, abs=1e-6)

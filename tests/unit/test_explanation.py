@@ -66,6 +66,7 @@ def assert_sums_to(found: Explanation, value: float | None) -> None:
         assert math.fsum(row.contribution for row in found.ideal) == pytest.approx(1.0, abs=CLOSE)
 
 
+@pytest.mark.spread(12)
 @pytest.mark.parametrize("preset", PRESETS)
 @settings(max_examples=examples(12), deadline=None)
 @given(judged=grades, returned=scores, measure=st.sampled_from(MEASURES))
@@ -136,6 +137,7 @@ def swapped(documents: list[str]) -> list[list[str]]:
     return found
 
 
+@pytest.mark.spread(5)
 @pytest.mark.parametrize("measure", MEASURES)
 @settings(max_examples=examples(25), deadline=None)
 @given(judged=grades, returned=st.permutations(DOCUMENTS), size=st.integers(1, 9))
@@ -150,6 +152,7 @@ def test_the_best_swap_is_the_best_of_all_pairs(measure: str, judged: dict, retu
     assert reached == pytest.approx(best, abs=CLOSE)
 
 
+@pytest.mark.spread(5)
 @pytest.mark.parametrize("measure", MEASURES)
 @settings(max_examples=examples(25), deadline=None)
 @given(judged=grades, returned=scores)
@@ -181,6 +184,7 @@ def test_the_best_swap_is_exact_where_every_term_is_rounded(judged: dict, return
     assert (found.best_swap.value if found.best_swap else value) == pytest.approx(best, abs=CLOSE)
 
 
+@pytest.mark.spread(10)
 @pytest.mark.parametrize("convention", ["standard", "sklearn", "elasticsearch", "jarvelin-2002", "linear-2010"])
 @pytest.mark.parametrize("measure", ["nDCG@4", "nDCG", "AP", "RR@3", "P@3", "R@5"])
 @settings(max_examples=examples(8), deadline=None)

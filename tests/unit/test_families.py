@@ -40,6 +40,7 @@ def max_t_by_enumeration(differences: np.ndarray[Any, Any]) -> list[float]:
     return [float(np.mean(largest >= one * (1 - 1e-12))) for one in observed]
 
 
+@pytest.mark.spread(2)
 @pytest.mark.parametrize("seed", range(4))
 def test_the_first_measure_is_tested_alone_and_its_companions_together(seed: int) -> None:
     a, b = evaluations(seed)
@@ -69,6 +70,7 @@ def test_pairs_of_the_first_measure_are_corrected_together() -> None:
     assert found.method.correction == "max-T"
 
 
+@pytest.mark.spread(5)
 @pytest.mark.parametrize("options", [{}, {"test": "t"}, {"correction": "holm"}, {"correction": "holm", "test": "t"}, {"level": 0.8}])
 @pytest.mark.parametrize(
     ("n_runs", "seeds"),

@@ -32,6 +32,7 @@ def line(tmp_path_factory: pytest.TempPathFactory) -> Repository:
     return repository
 
 
+@pytest.mark.spread(2)
 @pytest.mark.parametrize("broken", [1, 7, 12, 22, 23])
 def test_the_loop_finds_the_commit_that_broke_it_in_log2_evaluations(line: Repository, broken: int) -> None:
     commits = line.commits()

@@ -33,6 +33,7 @@ def test_a_list_ends_with_the_documents_that_there_are() -> None:
         assert set(interleave(["a", "c"], ["a", "b"], length=10, rng=1, method=method).documents) == {"a", "b", "c"}
 
 
+@pytest.mark.slow
 def test_random_clicks_prefer_neither_ranking_in_a_team_draft_and_one_in_a_balanced_list() -> None:
     """The known fault of balanced interleaving: a ranking that is the other one shifted wins with random clicks."""
     shifted = ["b", "c", "d", "a"]

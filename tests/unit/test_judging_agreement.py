@@ -179,6 +179,7 @@ def compared(ratings: Any, expected: dict[str, Any]) -> Any:
                 )
 
 
+@pytest.mark.slow
 def test_every_judge_has_the_recorded_agreement_with_the_human(judges: Any) -> None:
     grades, _, recorded = judges
     off, n = {}, 0

@@ -84,6 +84,7 @@ def check_steps(ratings: Any, human: Any, expected: dict[str, Any], most: int) -
         assert min(np.diff(found.log_likelihoods), default=0) > -1e-6
 
 
+@pytest.mark.slow
 def test_more_steps_of_dawid_skene_fit_better_and_agree_less_with_the_human(recorded: Any) -> None:
     ratings, human, _ = workers(recorded, "22", "clipped_to_0_3")
     found = {one.name: one.accuracy for one in aggregations(ratings, human, steps=(2, 20))}

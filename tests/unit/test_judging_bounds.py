@@ -95,6 +95,7 @@ def test_bounds_are_the_extremes_of_all_grades(measure: str, pair: bool) -> None
         Case(rng, measure, pair).check()
 
 
+@pytest.mark.spread(20)
 @pytest.mark.parametrize("measure", [*NDCGS, *OTHERS])
 def test_bounds_hold_where_nothing_is_enumerated(measure: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(extremes.Problem, "_by_all", lambda problem, trial, left: np.zeros_like(left))
@@ -330,6 +331,7 @@ def test_a_large_scale_costs_no_more_than_a_small_one(monkeypatch: pytest.Monkey
     assert (found.low[0], found.high[0]) == pytest.approx((float(values.min()), float(values.max())), abs=1e-12)
 
 
+@pytest.mark.spread(2)
 @pytest.mark.parametrize("measure", ["nERR(max_rel=1000)@5", "ERR(max_rel=1000)", "AP", "P@2", "Bpref", "RR", "F@3"])
 def test_grades_of_a_scale_too_large_to_list_have_outer_bounds_or_exact_ones(measure: str) -> None:
     documents = [f"d{place}" for place in range(1200)]

@@ -25,6 +25,7 @@ def case(seed: int, n_answerable: int = 6, n_declared: int = 5) -> tuple[dict[st
     return qrels, run, declared
 
 
+@pytest.mark.spread(8)
 @pytest.mark.parametrize("limit", [None, 0.0, 0.3])
 @pytest.mark.parametrize("seed", range(8))
 def test_rates_and_the_chosen_threshold_follow_their_definition(seed: int, limit: float | None) -> None:

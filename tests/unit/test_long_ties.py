@@ -44,6 +44,7 @@ def of_one_group(stops: FloatArray, above: int, size: int, reached: int) -> floa
     return float(stopping.reciprocal_in_ties(stops, np.array([0]), one * stops.size, one * above, one * size, one * reached)[0])
 
 
+@pytest.mark.spread(12)
 @pytest.mark.parametrize("above", [0, 1, 7, 1000, 10**6])
 @pytest.mark.parametrize("kind", KINDS)
 def test_short_and_long_groups_are_the_exact_mean_over_all_orders_at_any_cutoff(kind: str, above: int) -> None:
@@ -58,6 +59,7 @@ def test_short_and_long_groups_are_the_exact_mean_over_all_orders_at_any_cutoff(
             assert of_one_group(stops, above, size, reached) == pytest.approx(expected, rel=1e-12)
 
 
+@pytest.mark.spread(10)
 @pytest.mark.parametrize("reached", [10, 129, 700, 1100])
 @pytest.mark.parametrize("kind", KINDS)
 def test_large_groups_keep_their_number_when_only_some_places_are_worked_out(
@@ -82,6 +84,7 @@ def test_a_million_equal_documents_are_a_geometric_series(chance: float, above: 
         assert found == pytest.approx(math.fsum(terms[:reached]), rel=1e-12)
 
 
+@pytest.mark.spread(5)
 @pytest.mark.parametrize("reached", [10, 1000, 50_000, 99_970, 100_000])
 @pytest.mark.parametrize("count", [1, 2, 5, 30, 60])
 def test_a_few_certain_documents_among_a_hundred_thousand_are_drawn_without_replacement(count: int, reached: int) -> None:

@@ -50,6 +50,7 @@ def test_arrays_count_relevant_items_below_the_cutoff() -> None:
     assert dict(means) == pytest.approx({"R@2": 2 / 3, "AP@2": 2 / 3, "P@2": 1.0, "NumRel": 3.0, "NumRelRet@2": 2.0, "NumRet": 4.0})
 
 
+@pytest.mark.spread(9)
 @pytest.mark.parametrize(("relevant", "tied", "above"), [(1, 2, 0), (2, 3, 1), (1, 5, 2), (3, 5, 0), (4, 6, 1)])
 @pytest.mark.parametrize("cutoff", [1, 2, 3, 5, None])
 def test_expected_values_of_one_tie_group(relevant: int, tied: int, above: int, cutoff: int | None) -> None:

@@ -51,6 +51,7 @@ RESULTS: dict[str, tuple[Callable[[], Any], str]] = {
 """By class, or by what is special of it: a result, and what a reader must see."""
 
 
+@pytest.mark.spread(5)
 @pytest.mark.parametrize("name", RESULTS)
 def test_a_result_shows_itself_and_nothing_gets_out(name: str) -> None:
     make, seen = RESULTS[name]

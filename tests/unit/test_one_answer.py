@@ -37,6 +37,7 @@ def agrees(check: Any, row: Any) -> bool:
     return bool(check.p_corrected > 0.025)  # undecided on two sides
 
 
+@pytest.mark.spread(2)
 @pytest.mark.parametrize("seed", [pytest.param(seed, marks=() if seed % 6 == 0 else pytest.mark.slow) for seed in PAIRS])
 def test_every_command_says_the_same_of_one_pair(script: Any, seed: int) -> None:
     asked = script.asked(seed)

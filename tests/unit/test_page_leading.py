@@ -45,6 +45,7 @@ def best_first(evaluations: list[ir.Evaluation], direction: int = 1) -> list[int
     return sorted(range(len(evaluations)), key=lambda place: -direction * next(iter(evaluations[place].mean().values())))
 
 
+@pytest.mark.spread(1)
 @pytest.mark.parametrize(("measure", "direction"), [("RR", 1), ("Unjudged@3", -1)])
 def test_of_twelve_runs_the_best_is_held_against_the_runner_up_in_everything_that_is_shown(measure: str, direction: int) -> None:
     evaluations = evaluated([0.1, 0.5, 0.9, 0.3, 0.2, 0.7, 0.4, 0.05, 0.6, 0.99, 0.15, 0.35], measure)

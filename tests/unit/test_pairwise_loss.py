@@ -46,6 +46,7 @@ def lists(rng: np.random.Generator, kind: str, count: int, longest: int = 7) -> 
         yield drawn(rng, kind, size), rng.integers(0, 2 * longest // 3, size)
 
 
+@pytest.mark.spread(6)
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("ties", TIES)
 def test_every_pair(kind: str, ties: str) -> None:
@@ -72,6 +73,7 @@ def test_ideal_less_dcg_is_the_loss(kind: str, ties: str) -> None:
         assert weighted == ideal - worst
 
 
+@pytest.mark.spread(4)
 @pytest.mark.parametrize("kind", ["grades", "ratings", "reals", "tenths"])
 @pytest.mark.parametrize("ties", TIES)
 def test_the_loss_is_the_sum_of_the_losses_at_the_thresholds(kind: str, ties: str) -> None:

@@ -88,6 +88,7 @@ def test_a_closed_gate_fails_with_a_report_and_no_traceback(session: pytest.Pyte
     result.stdout.no_fnmatch_line("*gating.py*")
 
 
+@pytest.mark.spread(3)
 @pytest.mark.parametrize(
     ("options", "outcome"),
     [
@@ -359,6 +360,7 @@ def test_it(ranking_gate):
 """
 
 
+@pytest.mark.spread(2)
 @pytest.mark.parametrize(
     ("options", "outcome"),
     [

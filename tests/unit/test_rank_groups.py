@@ -105,6 +105,7 @@ def test_any_doubles_are_ranked_like_the_twin(rows: list[tuple[float, float]], d
     assert_equal(rank_groups(labels, scores, offsets, depth=depth), rank_groups_twin(labels, scores, offsets, depth=depth))
 
 
+@pytest.mark.spread(3)
 @pytest.mark.parametrize("score_type", SCORE_TYPES)
 @pytest.mark.parametrize("values", [2, 50, 10**9])
 def test_every_length_is_sorted_as_numpy_sorts(score_type: type[Any], values: int) -> None:

@@ -77,6 +77,7 @@ def test_reconcile_searches_with_trials_of_its_own() -> None:
 REFUSED = {"ranx", "ranx-burges"}  # a judged query is missing from the run
 
 
+@pytest.mark.spread(10)
 @pytest.mark.parametrize("name", [name for name in PRESETS if name not in REFUSED])
 @pytest.mark.parametrize("measure", ["nDCG@3", pytest.param("nDCG", marks=pytest.mark.slow)])
 def test_the_number_of_a_preset_leads_back_to_it(name: str, measure: str) -> None:

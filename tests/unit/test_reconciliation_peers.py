@@ -71,6 +71,7 @@ def test_the_published_number_of_dl19_leads_to_trec_eval() -> None:
     assert found.matches[0].words == "gain linear instead of exp2; ideal of all judged instead of the returned documents"
 
 
+@pytest.mark.spread(4)
 @pytest.mark.parametrize("name", SOME)
 def test_the_number_of_every_preset_on_dl19_leads_back_to_it(name: str) -> None:
     value = evaluate(*dl19(), "nDCG@10", name).mean()["nDCG@10"]
@@ -127,6 +128,7 @@ def is_checked(record: Record, name: str) -> bool:
     return target is not None and target.convention == name and record.value is not None and not known and record.fixture in TELLING
 
 
+@pytest.mark.spread(4)
 @pytest.mark.parametrize("name", SOME)
 @pytest.mark.parametrize("cutoff", [3, pytest.param(None, marks=pytest.mark.slow)])
 def test_every_recorded_number_leads_to_the_preset_of_its_peer(name: str, cutoff: int | None) -> None:

@@ -91,6 +91,7 @@ def test_the_parts_are_the_averages_over_all_orders(a: str, b: str) -> None:
             assert max(map(abs, changes)) == 0
 
 
+@pytest.mark.spread(28)
 @pytest.mark.parametrize("name", [name for name in PRESETS if name not in ("ranx", "ranx-burges")])
 @pytest.mark.parametrize("measure", ["nDCG@2", "nDCG", "AP", "DCG@3"])
 def test_the_parts_add_up_to_the_difference_of_what_evaluate_says(name: str, measure: str) -> None:

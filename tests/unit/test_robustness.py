@@ -58,6 +58,7 @@ BY_HAND = {
 }
 
 
+@pytest.mark.spread(8)
 @pytest.mark.parametrize("change", BY_HAND)
 def test_a_variant_is_the_comparison_that_one_would_make_by_hand(change: str) -> None:
     measure, convention = BY_HAND[change]
@@ -284,6 +285,7 @@ def test_progress_counts_to_its_end_and_threads_change_nothing() -> None:
     assert one.as_dict() == two.as_dict()
 
 
+@pytest.mark.slow
 def test_the_other_order_of_the_runs_says_the_opposite() -> None:
     wanted = ["gain", "cutoff", "ties", "rel=2", "lightgbm"]
     one, other = ir.robust(QRELS, RUN_A, RUN_B, variants=wanted), ir.robust(QRELS, RUN_B, RUN_A, variants=wanted)

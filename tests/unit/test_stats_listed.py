@@ -39,6 +39,7 @@ def zero_weights_of(units: Units, seed: int) -> Any:
     return np.concatenate(list(Flips(len(weights), seed).map(weights, SMALLEST, np.copy)))[:, 0]
 
 
+@pytest.mark.spread(10)
 @pytest.mark.parametrize("alternative", ALTERNATIVES)
 @pytest.mark.parametrize(("n_nonzero", "digits"), [(1, 15), (5, 1), (17, 15), (18, 2), (20, 1)])
 @pytest.mark.parametrize("weighted", [False, True])

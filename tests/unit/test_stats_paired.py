@@ -10,6 +10,7 @@ from idealrank.stats.paired_tests import null_distribution, walsh_averages
 TESTS = (paired_t, wilcoxon, sign_test)
 
 
+@pytest.mark.spread(3)
 @pytest.mark.parametrize("alternative", ["two-sided", "greater", "less"])
 @pytest.mark.parametrize("test", TESTS)
 @pytest.mark.parametrize("n", [6, 12, pytest.param(60, marks=pytest.mark.slow)])

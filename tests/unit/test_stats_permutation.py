@@ -256,6 +256,7 @@ def test_an_enumeration_has_every_sign_vector_once(n_units: int) -> None:
     assert np.sort(sums.ravel()).tolist() == list(range(2**n_units))
 
 
+@pytest.mark.spread(3)
 @pytest.mark.parametrize("few", [0, 1 << 21])
 @pytest.mark.parametrize("kind", ["continuous", "few values", "sorted", "infinite"])
 def test_streamed_ranks_are_those_of_a_sort(kind: str, few: int, monkeypatch: pytest.MonkeyPatch) -> None:

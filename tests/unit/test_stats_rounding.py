@@ -116,6 +116,7 @@ def test_ties_by_steps_within_rounding() -> None:
     assert not ranks_within(values, np.array([0.7]))[1].any()
 
 
+@pytest.mark.slow
 def test_a_wilcoxon_interval_excludes_0_where_p_says_so() -> None:
     """Differences that are near each other, some within rounding."""
     for seed in range(200):

@@ -83,6 +83,7 @@ def test_an_interval_excludes_the_null_if_and_only_if_p_is_at_most_alpha(family:
     assert alternative != "less" or (found.low == -np.inf).all()
 
 
+@pytest.mark.spread(5)
 @pytest.mark.parametrize("alternative", ALTERNATIVES)
 @pytest.mark.parametrize("seed", range(6))
 def test_a_family_of_one_has_the_p_value_of_the_permutation_test(seed: int, alternative: Any) -> None:

@@ -90,6 +90,7 @@ def without_sizes(code: int, out: str, err: str) -> tuple[int, str, str]:
     return code, out, re.sub(r"\d+ kB", "some kB", err)
 
 
+@pytest.mark.slow
 def test_every_reading_command_says_what_it_says_of_a_store_that_may_be_written(place: Path) -> None:
     pytest.importorskip("duckdb")
     store, out = place / "results", place / "out"

@@ -49,6 +49,7 @@ def test_what_no_page_may_do_is_noticed(visits: Visits, head: str, deeds: dict[s
     assert eventually(page, missing, lambda found: not found) == []
 
 
+@pytest.mark.slow
 def test_a_second_window_is_noticed(visits: Visits) -> None:
     page = visits(plain("<a href='about:blank' target='_blank'>elsewhere</a>"))
 
@@ -57,6 +58,7 @@ def test_a_second_window_is_noticed(visits: Visits) -> None:
     assert eventually(page, lambda: visits.faults, bool) == ["opened another page: about:blank"]
 
 
+@pytest.mark.slow
 def test_the_next_page_of_a_tab_knows_nothing_of_the_one_before(browser: "Browser", tmp_path: Path) -> None:
     tabs = Tabs(browser)
     first, second = Visits(browser, tmp_path, tabs), Visits(browser, tmp_path, tabs)
@@ -75,6 +77,7 @@ def test_the_next_page_of_a_tab_knows_nothing_of_the_one_before(browser: "Browse
     assert page.is_closed()  # after a fault nobody knows what it is like
 
 
+@pytest.mark.slow
 def test_a_page_that_keeps_to_itself_has_no_faults(visit: Visits) -> None:
     image = "data:image/gif;base64,R0lGODlhAQABAAAAACwAAAAAAQABAAA="
     page = visit(plain(f"<img alt='dot' src='{image}'><script>URL.createObjectURL(new Blob(['x']))</script>"), scheme="dark")
@@ -83,6 +86,7 @@ def test_a_page_that_keeps_to_itself_has_no_faults(visit: Visits) -> None:
     assert axe(page) == ""
 
 
+@pytest.mark.slow
 def test_a_page_reaches_no_server_even_where_one_answers(visits: Visits) -> None:
     came: list[str] = []
 

@@ -50,6 +50,7 @@ def test_a_map_of_pairs_is_drawn_offline_and_for_everybody(visit: Visits, pairs:
     assert sideways(page) == 0
 
 
+@pytest.mark.slow
 def test_hovering_says_which_values_are_under_the_pointer(visit: Visits) -> None:
     page = drawn(visit(figures()))
 
@@ -59,6 +60,7 @@ def test_hovering_says_which_values_are_under_the_pointer(visit: Visits) -> None
     assert "random" in tooltip.inner_text()
 
 
+@pytest.mark.slow
 def test_a_figure_is_saved_from_its_menu_by_keyboard(visit: Visits) -> None:
     page = drawn(visit(figures()))
 

@@ -26,6 +26,7 @@ def pull_request(tmp_path: Path) -> Path:
     return path
 
 
+@pytest.mark.slow
 def test_four_clicks_lead_to_the_query_that_why_names_first(visit: Visits, pull_request: Path) -> None:
     code, said, _ = run(["why", pages.QRELS, pages.MINILM, pages.BM25])
     worst = re.findall(r"^query (\S+):", said, re.MULTILINE)[0]

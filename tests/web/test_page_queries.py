@@ -160,6 +160,7 @@ def test_three_runs_have_a_choice_of_pairs(visit):
     assert page.locator("#choose select[name=a]").input_value() == "2"
 
 
+@pytest.mark.slow
 def test_a_table_behind_a_plot_is_taken_along_with_all_its_digits(page):
     page.click("#download")
 
@@ -173,6 +174,7 @@ def test_a_table_behind_a_plot_is_taken_along_with_all_its_digits(page):
     assert [float(row["RR interval low"]) for row in found] == [one.interval[0] for one in means.values()]
 
 
+@pytest.mark.slow
 def test_controls_keep_their_height_on_a_phone(visit, two_runs):
     page = ready(visit(two_runs, size=(360, 740)))
 

@@ -177,6 +177,7 @@ def test_a_line_that_is_drawn_anew_stays_marked(odd_page: "Page") -> None:
     expect(page.locator("path.query-pointed")).to_have_count(1)
 
 
+@pytest.mark.slow
 def test_everything_is_reached_by_keyboard(demo_page: "Page") -> None:
     page = opened(demo_page, "q46")
     page.keyboard.press("Escape")
@@ -218,6 +219,7 @@ def test_the_same_document_is_to_the_right(demo_page: "Page") -> None:
     expect(page.locator("path.query-pointed")).to_have_count(1)
 
 
+@pytest.mark.slow
 def test_a_copied_ranking_is_a_table_with_whole_ids(odd_page: "Page") -> None:
     page = opened(odd_page, "q%3Cb%3E")
 

@@ -49,6 +49,7 @@ def test_they_come_out_of_the_table_as_they_went_in(shared: Shared) -> None:
         assert name.replace('"', '""') in text
 
 
+@pytest.mark.slow
 def test_an_address_that_asks_for_what_is_not_there_shows_the_usual_page(visit: Visits) -> None:
     page = visit.report(pages.single(), fragment="#sort=77")
     table = page.locator("#query-table").inner_text()
