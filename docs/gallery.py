@@ -44,6 +44,18 @@ _PIXELS = """async source => {
   return [picture.width, picture.height, btoa(text)];
 }"""
 
+_MARGIN = 16  # pixels of the page around a part
+# Where a part begins and where its text and plots end; its box is as wide as the page.
+_EXTENT = """part => {
+  const box = part.getBoundingClientRect();
+  const range = document.createRange();
+  const ends = [...part.querySelectorAll("h1, h2, p, button, summary, table, figure svg")].filter(one => one.checkVisibility()).map(one => {
+    range.selectNodeContents(one);
+    return (one.matches("table, svg") ? one : range).getBoundingClientRect().right;
+  });
+  return [box.left + scrollX, box.top + scrollY, Math.max(...ends) - box.left, box.height];
+}"""
+
 Picture = Callable[[browsing.Visits], bytes]
 
 
@@ -51,27 +63,31 @@ def _report(visits: browsing.Visits, file: str | None = None, **options: Any) ->
     return visits.report(file or pages.demo(), **{"size": _WIDE, "device_scale_factor": 1.5} | options)
 
 
+def _part(page: "Page", selector: str) -> bytes:
+    """A part of a page with a margin, and without the empty space at its right."""
+    left, top, width, height = page.locator(selector).evaluate(_EXTENT)
+    clip = {"x": left - _MARGIN, "y": top - _MARGIN, "width": width + 2 * _MARGIN, "height": height + 2 * _MARGIN}
+    # The bar of the measure stays at the top of the window, and would cover rows of a part that is taller.
+    style = ".choose { position: static !important; }"
+    return page.screenshot(animations="disabled", full_page=True, clip=clip, style=style)  # type: ignore[arg-type]
+
+
 def _section(name: str, **options: Any) -> Picture:
     """One part of the report; a plot is drawn when it comes near."""
 
     def picture(visits: browsing.Visits) -> bytes:
-        part: Locator = _report(visits, **options).locator(f"#{name}")
+        page = _report(visits, **options)
+        part: Locator = page.locator(f"#{name}")
         part.scroll_into_view_if_needed()
         part.locator("svg.marks, tbody").first.wait_for(state="attached")
-        # The bar of the measure stays at the top of the window, and would cover rows of a part that is taller.
-        return part.screenshot(animations="disabled", style=".choose { position: static !important; }")
+        return _part(page, f"#{name}")
 
     return picture
 
 
 def _gate(part: str) -> Picture:
     """A part of the report of a closed gate."""
-
-    def picture(visits: browsing.Visits) -> bytes:
-        page = _report(visits, file=pages.pull_request())
-        return page.locator(part).screenshot(animations="disabled")
-
-    return picture
+    return lambda visits: _part(_report(visits, file=pages.pull_request()), part)
 
 
 def _top(**options: Any) -> Picture:
@@ -82,6 +98,7 @@ PICTURES: dict[str, Picture] = {
     "report-light": _top(),
     "report-dark": _top(scheme="dark"),
     "report-phone": _top(size=_PHONE),
+    "report-phone-dark": _top(size=_PHONE, scheme="dark"),
     "query": _top(fragment="#query=q46"),
     "query-phone": _top(fragment="#query=q46", size=_PHONE),
     "scatter": _section("scatter"),

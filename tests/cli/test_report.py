@@ -130,7 +130,7 @@ def test_a_gate_names_the_queries_that_closed_it_and_links_each(say: Say, here: 
     gated = shown[0].gated
     assert gated is not None
     assert len(gated.closing_queries) == 10
-    behind = page.partition("Queries behind it")[2].partition("</p>")[0]
+    behind = page.partition("Queries behind the failure")[2].partition("</p>")[0]
     assert re.findall(r'href="#query=(\w+)"', behind) == list(gated.closing_queries)
     assert list(shown[0].lists)[:10] == list(gated.closing_queries)
     assert shown[0].names == ("good", "bad")

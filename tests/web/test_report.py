@@ -69,6 +69,23 @@ def test_names_of_runs_cut_no_column_off_on_a_desk(visit: Visits, name: str) -> 
         assert (head.bounding_box() or {})["width"] > 80  # the word stays whole
 
 
+def test_a_comma_stays_on_the_line_of_the_query_id_before_it(visit: Visits) -> None:
+    page = visit(pages.pull_request(), javascript=False)
+    between = """all => all.filter(one => one.nextSibling?.textContent[0] === ",").map(one => {
+      const range = document.createRange();
+      range.setStart(one.nextSibling, 0);
+      range.setEnd(one.nextSibling, 1);
+      return Math.abs(range.getBoundingClientRect().bottom - [...one.getClientRects()].at(-1).bottom);
+    })"""
+    apart = []
+    for width in range(360, 960, 40):
+        page.set_viewport_size({"width": width, "height": DESK[1]})
+        apart += page.locator("main .verdict p .id").evaluate_all(between)
+
+    assert len(apart) > 100
+    assert max(apart) < 5  # pixels; a line is 24 of them
+
+
 @pytest.mark.parametrize("kind", ["comparison", pytest.param("three runs", marks=pytest.mark.slow), "one run", "gate"])
 def test_without_scripts_the_verdict_and_the_tables_are_there(visit: Visits, kind: str) -> None:
     page = visit(EVERY[kind](), javascript=False, size=PHONE)

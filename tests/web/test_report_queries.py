@@ -93,6 +93,15 @@ def test_heads_sort_by_rising_and_falling_values(page: "Page") -> None:
     assert [row[0].split()[-1] for row in rows(page)][:2] == ["q01", "q02"]
 
 
+def test_the_title_of_a_sorted_column_is_one_line(page: "Page") -> None:
+    head = page.locator("#query-table thead button", has_text="difference")
+    plain = (head.bounding_box() or {})["height"]
+    head.click()
+    page.wait_for_selector("#query-table th[aria-sort=ascending]")
+
+    assert (head.bounding_box() or {})["height"] == plain
+
+
 @pytest.mark.slow
 def test_words_are_searched_in_ids_and_texts(page: "Page") -> None:
     page.get_by_label("search id and text").fill("json string")

@@ -322,7 +322,7 @@ def checks_grid(gated: Gated) -> Table:
         Column("bound", "number", lambda one: number_cell(one.bound, places, signed=True)),
         Column("one-sided p", "number", lambda one: p_cell(one.p_corrected)),
         Column("two-sided p", "number", lambda one: p_cell(one.p_two_sided)),
-        Column("drop detectable with 80 % power", "number", lambda one: visible(one, places)),
+        Column("detectable", "number", lambda one: visible(one, places)),
         Column("unjudged before / now", "number", lambda one: unjudged(one) or "-"),
         Column("why", cell=why),
     ]
