@@ -36,17 +36,20 @@ def pytest_collection_finish() -> None:
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Of the cases of a test with the marker `spread(n)`, all but n are slow. The n lie at equal steps: every part has its share."""
+    """Of the cases of a test with the marker `spread(n)`, all but n are slow.
+
+    The n are taken by steps of the golden ratio: equal steps would meet the same value of an inner parameter again and again.
+    """
     cases: dict[str, list[pytest.Item]] = {}
     for item in items:
-        if item.get_closest_marker("spread"):
+        if item.get_closest_marker("spread") and not item.get_closest_marker("slow"):
             cases.setdefault(item.nodeid.partition("[")[0], []).append(item)
     for same in cases.values():
         marker = same[0].get_closest_marker("spread")
         kept = marker.args[0] if marker else len(same)
-        for number, item in enumerate(same):
-            if (number + 1) * kept // len(same) == number * kept // len(same):
-                item.add_marker(pytest.mark.slow)
+        order = sorted(range(len(same)), key=lambda number: number * 0.6180339887 % 1)
+        for number in order[kept:]:
+            same[number].add_marker(pytest.mark.slow)
 
 
 def shared_file(*parts: str) -> Path:
