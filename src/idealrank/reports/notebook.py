@@ -35,10 +35,9 @@ from idealrank.reports.views.comparison.comparison import (
     pair_table,
     reach_legend,
     sentences,
-    slice_table,
-    slices_cells,
 )
 from idealrank.reports.views.comparison.league import headline, is_many, league_tables, letters_note
+from idealrank.reports.views.comparison.slice_tables import slice_table, slices_cells
 from idealrank.reports.views.conventions import in_words, title, unanswered, warned
 from idealrank.reports.views.evaluation import coverage_of, coverage_table, interval_table, means_table
 from idealrank.reports.views.explanation import explanation_head, ranking_table

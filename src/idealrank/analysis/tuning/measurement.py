@@ -36,11 +36,12 @@ from idealrank.measures.judgedness import JudgedShare
 from idealrank.measures.measure import Measure
 from idealrank.measures.parse import MeasureLike, parse_measure
 from idealrank.stats.comparison import POWER
-from idealrank.stats.discrimination import SwapSpread, SwapTable, discriminative_power, swap_spread, swap_table
+from idealrank.stats.discrimination import discriminative_power
 from idealrank.stats.generalisability import variance_components
 from idealrank.stats.multiple_tests import simultaneous
 from idealrank.stats.power import queries_needed
 from idealrank.stats.randomness import RandomLike, generator_of, whole_number
+from idealrank.stats.swap_tables import SwapSpread, SwapTable, swap_spread, swap_table
 from idealrank.stats.tolerance import ROUNDING, subtracted
 from idealrank.version import __version__
 

@@ -1,17 +1,14 @@
-"""The report of `idealrank compare`: a paragraph that anyone can read, tables, slices, and the method; JSON and CSV with every digit.
-
-Slices have a table a pair for the first measure, and are in brief what the other measures say of them.
-"""
+"""The report of `idealrank compare`: a paragraph that anyone can read, tables, and the method; JSON and CSV with every digit."""
 
 import json
 import math
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 
-from idealrank.analysis.comparison import Comparison, Difference, Method, Pair, Slice, Slices
+from idealrank.analysis.comparison import Comparison, Difference, Method, Pair
 from idealrank.analysis.comparison.differences import about_equivalence
 from idealrank.analysis.comparison.tipping import Tipping
-from idealrank.reports.table.cells import Cell, Column, NamedCells, Table, count_cell, number_cell
+from idealrank.reports.table.cells import Column, Table
 from idealrank.reports.table.records import SCHEMA, Row, record_rows
 from idealrank.reports.table.text import MethodLines, Part, clipped, filled, wrapped
 from idealrank.reports.views.comparison.columns import Line, Shown, Where, difference_columns, meanings
@@ -25,154 +22,11 @@ from idealrank.reports.views.comparison.phrases import (
     sentence,
     unchanged,
 )
-from idealrank.reports.views.comparison.verdicts import correction_word, decided_tone, is_identical, word
+from idealrank.reports.views.comparison.slice_tables import NAME, slice_parts, slice_phrases
+from idealrank.reports.views.comparison.verdicts import correction_word, is_identical, word
 from idealrank.reports.views.conventions import design_phrases, paragraph, unanswered, warned
 
-_NAME = 14
-_SLICE = 28
 _CONTRADICTED = 6  # sentences on signs
-_DECIDED = "(* decided after correction)"
-
-
-def slice_parts(comparison: Comparison, shown: Shown, *, with_pairs: bool = True) -> list[Part]:
-    r"""For each pair the slices by the first measure, worst first, and differences by the others; nothing without slices.
-
-    Parameters
-    ----------
-    comparison : Comparison
-        What is to be shown.
-    shown : Shown
-        With how many digits.
-    with_pairs : bool
-        False for many pairs: one table of differences by the first measure, a row a pair.
-
-    Examples
-    --------
-    >>> import idealrank as ir
-    >>> qrels = {f"q{i}": {"x": 1} for i in range(6)}
-    >>> a, b = (ir.evaluate(qrels, dict.fromkeys(qrels, ranking), "RR") for ranking in (["y", "x"], ["x", "y"]))
-    >>> found = ir.compare(a, b, slices=dict.fromkeys(qrels, "short"))
-    >>> slice_parts(found, Shown.of(found))[0].title
-    'slices by RR: run (2) against run, the worst first'
-    """
-    if comparison.method.slices is None:
-        return []
-    first = next(iter(comparison.pairs[0].measures))
-    if not with_pairs:
-        rows = {f"{pair.b} - {pair.a}": _by_name(_of(pair, first)) for pair in comparison.pairs}
-        names = list(dict.fromkeys(name for found in rows.values() for name in found))
-        return [_brief(f"differences on slices by {first} {_DECIDED}", "pair", names, rows, shown)]
-    return [part for pair in comparison.pairs for part in (slice_table(pair, first, shown), _other_slices(pair, first, shown))]
-
-
-def _of(pair: Pair, measure: str) -> Sequence[Slice]:
-    found = pair.measures[measure].slices
-    return () if found is None else found.rows
-
-
-def _by_name(rows: Sequence[Slice]) -> dict[str, Slice]:
-    return {row.name: row for row in rows}
-
-
-def slice_table(pair: Pair, measure: str, shown: Shown, *, clip: int | None = _NAME) -> Part:
-    """The slices of one pair by one measure, the worst first; names of runs of at most `clip` letters.
-
-    Examples
-    --------
-    >>> import idealrank as ir
-    >>> one = ir.evaluate({"q": {"x": 1}}, {"q": ["x"]}, "RR")
-    >>> found = ir.compare(one, one, slices={"q": "short"})
-    >>> slice_table(found.pairs[0], "RR", Shown.of(found)).rows[0][0].text
-    'short'
-    """
-    title = f"slices by {measure}: {pair.b} against {pair.a}, the worst first"
-    rows, row = _of(pair, measure), pair.measures[measure]
-    if not rows:
-        return [title, "  no slice has a query that counts in both runs"]
-    names = [name if clip is None else clipped(name, clip) for name in (pair.a, pair.b)]
-    return _slices(title, rows, row.direction, names, row.level, shown)
-
-
-def _slices(title: str, rows: Sequence[Slice], direction: int, names: Sequence[str], level: float, shown: Shown) -> Table:
-    lines = [Line(row, direction, clipped(row.name, _SLICE)) for row in rows]
-    return Table.of(_slice_columns(names, level, shown), lines, title=title)
-
-
-def _slice_columns(names: Sequence[str], level: float, shown: Shown) -> list[Column[Line]]:
-    return [Column("slice", cell=lambda line: line.name), *difference_columns("slices", shown, level, *names)]
-
-
-def _other_slices(pair: Pair, first: str, shown: Shown) -> Part:
-    """Differences by the other measures, slices in the order of the first."""
-    others = [measure for measure in pair.measures if measure != first]
-    rows = {measure: _by_name(_of(pair, measure)) for measure in others}
-    names = list(dict.fromkeys(name for found in (_by_name(_of(pair, first)), *rows.values()) for name in found))
-    if not others or not names:
-        return []
-    by_slice = {name: {measure: rows[measure][name] for measure in others if name in rows[measure]} for name in names}
-    return _brief(f"differences by other measures {_DECIDED}", "slice", others, by_slice, shown)
-
-
-def _brief(title: str, corner: str, head: Sequence[str], rows: Mapping[str, Mapping[str, Slice]], shown: Shown) -> Table:
-    """A row each of `rows`, by its name, and a column each of `head`."""
-    names: Column[str] = Column(corner, cell=lambda row: clipped(row, _SLICE))
-    return Table.of([names, *(_brief_column(name, rows, shown) for name in head)], rows, title=title)
-
-
-def _brief_column(name: str, rows: Mapping[str, Mapping[str, Slice]], shown: Shown) -> Column[str]:
-    return Column(clipped(name, _NAME), "number", lambda row: _difference(rows[row].get(name), shown))
-
-
-def _difference(row: Slice | None, shown: Shown) -> Cell:
-    if row is None:
-        return Cell("-")
-    tone = decided_tone(row.verdict)
-    return Cell(shown.signed(row.difference), row.difference, mark="*" if tone else "", tone=tone)
-
-
-def slice_phrases(comparison: Comparison) -> list[str]:
-    """Describe the queries in no slice, or in several; nothing without slices.
-
-    Examples
-    --------
-    >>> import idealrank as ir
-    >>> one = ir.evaluate({"p": {"x": 1}, "q": {"x": 1}}, {"p": ["x"]}, "RR")
-    >>> slice_phrases(ir.compare(one, one, slices={"p": ["news", "short"]}))[:2]
-    ['1 query in several slices counts in each', '1 query is in no slice']
-    """
-    counts = comparison.method.slices
-    if counts is None:
-        return []
-    phrases: list[str] = []
-    if counts["in_several"]:
-        phrases.append(_counted(counts["in_several"], "{} in several slices counts in each", "{} in several slices count in each"))
-    if counts["in_none"]:
-        phrases.append(_counted(counts["in_none"], "{} is in no slice", "{} are in no slice"))
-    if counts["unknown"]:
-        phrases.append(_counted(counts["unknown"], "{} with a category is not compared", "{} with a category are not compared"))
-    if any(math.isinf(one.detectable) for _, row in comparison.rows() for one in row.slices or ()):
-        phrases.append("detectable none: so few queries cannot detect any difference by this test, however large")
-    return phrases
-
-
-def _counted(number: int, one: str, several: str) -> str:
-    return one.format("1 query") if number == 1 else several.format(f"{number:,} queries")
-
-
-def slices_cells(found: Slices) -> Table:
-    """Slices of `idealrank.slices` as a table, the worst first.
-
-    Examples
-    --------
-    >>> from idealrank.analysis.comparison import slices
-    >>> [row[0].text for row in slices_cells(slices({"q": 0.5}, {"q": 0.75}, {"q": "news"})).rows]
-    ['news', 'all']
-    """
-    shown = Shown.of_rows(found.rows, found.level)
-    lines: list[Line | NamedCells] = [Line(row, 1, clipped(row.name, _SLICE)) for row in found.rows]
-    total = NamedCells(slice=Cell("all"), queries=count_cell(found.n), difference=number_cell(found.difference, shown.places, signed=True))
-    return Table.of(_slice_columns(["a", "b"], found.level, shown), [*lines, total])
-
 
 _TESTS = {
     "permutation": "sign-flip permutation test",
@@ -271,8 +125,8 @@ def comparison_parts(
     parts: list[Part] = [_summary(comparison, shown) if several else filled([*sentences(comparison, first, shown), *apart[-1:]])]
     parts = [filled(apart if several else []), *(opening(comparison, shown, digits, letters) if many else parts)]
     for pair in pairs if with_pairs else ():
-        parts += [pair_table(pair, shown, title=f"{pair.b} against {pair.a}" if several else "", clip=_NAME)]
-        parts += [judged_table(pair, shown, clip=_NAME), _rankings(pair, titled=several), _left_out(pair)]
+        parts += [pair_table(pair, shown, title=f"{pair.b} against {pair.a}" if several else "", clip=NAME)]
+        parts += [judged_table(pair, shown, clip=NAME), _rankings(pair, titled=several), _left_out(pair)]
     parts += slice_parts(comparison, shown, with_pairs=with_pairs)
     beside = [unanswered(comparison.missing), judge_sentences(comparison.rows(), shown), _unknown(comparison)]
     parts += [filled(said) for said in beside if many or several]
