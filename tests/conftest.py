@@ -4,6 +4,7 @@ import gc
 import os
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, Phase, settings
@@ -36,20 +37,32 @@ def pytest_collection_finish() -> None:
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Of the cases of a test with the marker `spread(n)`, all but n are slow.
-
-    The n are taken by steps of the golden ratio: equal steps would meet the same value of an inner parameter again and again.
-    """
-    cases: dict[str, list[pytest.Item]] = {}
+    """Of the cases of a test with the marker `spread(n)`, all but n are slow; a case that is slow anyway does not count."""
+    cases: dict[str, list[Any]] = {}
     for item in items:
         if item.get_closest_marker("spread") and not item.get_closest_marker("slow"):
             cases.setdefault(item.nodeid.partition("[")[0], []).append(item)
     for same in cases.values():
-        marker = same[0].get_closest_marker("spread")
-        kept = marker.args[0] if marker else len(same)
-        order = sorted(range(len(same)), key=lambda number: number * 0.6180339887 % 1)
-        for number in order[kept:]:
-            same[number].add_marker(pytest.mark.slow)
+        kept = _spread(same, same[0].get_closest_marker("spread").args[0])
+        for item in same:
+            if item not in kept:
+                item.add_marker(pytest.mark.slow)
+
+
+def _spread(cases: list[Any], number: int) -> list[Any]:
+    """So many cases, each the one with most values of parameters that none before it has; among equals, by steps of the golden ratio.
+
+    Equal steps would meet the same values of an inner parameter again and again.
+    """
+    values = {id(case): {(name, id(value)) for name, value in case.callspec.params.items()} for case in cases}
+    left = [cases[place] for place in sorted(range(len(cases)), key=lambda place: place * 0.6180339887 % 1)]
+    kept: list[Any] = []
+    seen: set[tuple[str, int]] = set()
+    while left and len(kept) < number:
+        kept.append(max(left, key=lambda case: len(values[id(case)] - seen)))
+        left.remove(kept[-1])
+        seen |= values[id(kept[-1])]
+    return kept
 
 
 def shared_file(*parts: str) -> Path:

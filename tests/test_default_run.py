@@ -1,4 +1,4 @@
-"""Which cases of a test with many of them the default run tries."""
+"""The default run tries some cases of a test with the marker `spread`, and every value of its parameters where they suffice."""
 
 from types import SimpleNamespace
 from typing import Any
@@ -8,13 +8,15 @@ import pytest
 from tests.conftest import pytest_collection_modifyitems
 
 
-def cases(name: str, number: int, kept: int | None) -> list[Any]:
-    """Cases as pytest collects them, each with the list of markers it is given."""
-    marker = None if kept is None else pytest.mark.spread(kept).mark
+def cases(name: str, number: int, kept: int | None, inner: int = 1, slow: int = 0) -> list[Any]:
+    """Cases as pytest collects them, the first of them slow; each with the list of markers it is given."""
+    spread = {} if kept is None else {"spread": pytest.mark.spread(kept).mark}
     made = []
     for case in range(number):
         item = SimpleNamespace(nodeid=f"tests/test_it.py::{name}[{case}]", given=[])
-        item.get_closest_marker = lambda word, marker=marker: marker if word == "spread" else None
+        item.callspec = SimpleNamespace(params={"outer": case // inner, "inner": case % inner})
+        found = {**spread, "slow": pytest.mark.slow.mark} if case < slow else spread
+        item.get_closest_marker = found.get
         item.add_marker = item.given.append
         made.append(item)
     return made
@@ -44,11 +46,19 @@ def test_never_more_and_never_fewer(number: int) -> None:
         assert len(in_default(items)) == kept
 
 
-def test_no_value_of_an_inner_parameter_is_left_out_because_steps_meet_it() -> None:
-    items = cases("test_it", 24, 8)
+@pytest.mark.parametrize(("outer", "inner"), [(4, 6), (6, 4), (5, 5), (3, 8), (8, 3), (67, 3)])
+def test_every_value_of_every_parameter_stays_where_the_cases_suffice(outer: int, inner: int) -> None:
+    items = cases("test_it", outer * inner, max(outer, inner), inner)
 
     pytest_collection_modifyitems(items)
 
-    assert {case % 2 for case in in_default(items)} == {0, 1}
-    assert {case % 3 for case in in_default(items)} == {0, 1, 2}
-    assert {case % 4 for case in in_default(items)} == {0, 1, 2, 3}
+    assert {case // inner for case in in_default(items)} == set(range(outer))
+    assert {case % inner for case in in_default(items)} == set(range(inner))
+
+
+def test_a_case_that_is_slow_anyway_does_not_count() -> None:
+    items = cases("test_it", 6, 3, slow=3)
+
+    pytest_collection_modifyitems(items)
+
+    assert not any(item.given for item in items)

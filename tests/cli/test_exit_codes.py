@@ -63,7 +63,6 @@ def ended(folder: Path, command: str, *redirections: str) -> tuple[int, str, str
     return done.returncode, done.stdout, done.stderr
 
 
-@pytest.mark.spread(2)
 @pytest.mark.parametrize(
     ("name", "talk"),
     [pytest.param(*pair, marks=() if pair in FEW else pytest.mark.slow) for pair in product(COMMANDS, TALK)],

@@ -98,7 +98,6 @@ def test_a_summary_that_cannot_be_written_does_not_change_the_verdict(
     assert "warning: GITHUB_STEP_SUMMARY" in said.err
 
 
-@pytest.mark.spread(5)
 @pytest.mark.parametrize("layout", ["table", "json"])
 @pytest.mark.parametrize("first", HOSTILE)
 def test_a_query_cannot_give_the_log_a_command(say: Say, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, layout: str, first: str) -> None:

@@ -240,7 +240,6 @@ def test_every_command_is_tried() -> None:
     assert sorted(names) == sorted([*EVALUATED, *STORED])
 
 
-@pytest.mark.spread(14)
 @pytest.mark.parametrize("command", [pytest.param(name, marks=pytest.mark.slow) if name in LONG else name for name in EVALUATED])
 def test_no_name_reaches_the_terminal_as_a_control(command: str, files: Path, said: Callable[..., Iterator[tuple[str, str]]]) -> None:
     for arguments in EVALUATED[command]:
@@ -259,7 +258,6 @@ def ids(files: Path) -> dict[str, str]:
     return {"ID": first, "ID2": second, "PAIR": next(one for kind, one in kinds if kind == "comparison")}
 
 
-@pytest.mark.spread(6)
 @pytest.mark.parametrize("command", STORED)
 def test_no_name_of_a_store_reaches_the_terminal_as_a_control(
     command: str, ids: dict[str, str], said: Callable[..., Iterator[tuple[str, str]]]

@@ -199,7 +199,6 @@ ATTACKS = (
 )
 
 
-@pytest.mark.spread(40)
 @pytest.mark.parametrize(("query", "is_joined"), ATTACKS)
 def test_a_question_reaches_nothing_but_the_tables(query: str, is_joined: bool, example: tuple[Path, list[str]], tmp_path: Path) -> None:
     (tmp_path / "secret.csv").write_text("a\nhidden\n", encoding="utf-8")
@@ -219,7 +218,6 @@ def test_the_number_of_attacks_in_the_security_policy_is_that_of_the_list() -> N
     assert f"{len(ATTACKS)} SQL statements that attempt more than reading the store" in said
 
 
-@pytest.mark.spread(4)
 @pytest.mark.parametrize(
     "query",
     [

@@ -52,7 +52,6 @@ def test_a_bomb_is_refused_at_the_limit(kind: str, tmp_path: Path, monkeypatch: 
     assert read_qrels(path)["q"] == {"d": 1.0}
 
 
-@pytest.mark.spread(3)
 @pytest.mark.parametrize("kind", PACKERS)
 @pytest.mark.parametrize(
     "size",

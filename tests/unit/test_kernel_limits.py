@@ -80,7 +80,6 @@ def measure(write: Writer, n: int, folder: Path) -> float:
     return int(output[0]) * 1024 / (run.stat().st_size + qrels.stat().st_size)
 
 
-@pytest.mark.spread(3)
 @pytest.mark.parametrize("write", WRITERS, ids=lambda write: write.__name__)
 def test_extreme_shapes_are_aligned(write: Writer, tmp_path: Path) -> None:
     measure(write, 70_000, tmp_path)

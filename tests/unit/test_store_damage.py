@@ -125,7 +125,6 @@ def test_an_entry_of_another_kind_than_its_record_is_damage(
         read(store)
 
 
-@pytest.mark.spread(3)
 @pytest.mark.parametrize(
     "read",
     [

@@ -187,7 +187,6 @@ def evaluated(qrels: Any, convention: str) -> ir.Evaluation:
     return ir.evaluate(qrels, ir.Run(RETURNED), allowed, convention)
 
 
-@pytest.mark.spread(5)
 @pytest.mark.filterwarnings("ignore::idealrank.errors.IdealrankWarning")
 @pytest.mark.parametrize(
     "convention",
