@@ -24,7 +24,7 @@ from tests.web import browsing, pages  # noqa: E402  (the path above comes first
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from playwright.sync_api import Locator, Page
+    from playwright.sync_api import FloatRect, Locator, Page
 
 FOLDER = ROOT / "docs" / "figures" / "gallery"
 MOST_BYTES = 150_000  # of a picture
@@ -66,10 +66,10 @@ def _report(visits: browsing.Visits, file: str | None = None, **options: Any) ->
 def _part(page: "Page", selector: str) -> bytes:
     """A part of a page with a margin, and without the empty space at its right."""
     left, top, width, height = page.locator(selector).evaluate(_EXTENT)
-    clip = {"x": left - _MARGIN, "y": top - _MARGIN, "width": width + 2 * _MARGIN, "height": height + 2 * _MARGIN}
+    clip: FloatRect = {"x": left - _MARGIN, "y": top - _MARGIN, "width": width + 2 * _MARGIN, "height": height + 2 * _MARGIN}
     # The bar of the measure stays at the top of the window, and would cover rows of a part that is taller.
     style = ".choose { position: static !important; }"
-    return page.screenshot(animations="disabled", full_page=True, clip=clip, style=style)  # type: ignore[arg-type]
+    return page.screenshot(animations="disabled", full_page=True, clip=clip, style=style)
 
 
 def _section(name: str, **options: Any) -> Picture:
