@@ -260,7 +260,7 @@ def _ids(column: Any, name: str, where: str) -> IdColumn:
     in_place = column.num_chunks == 1 and kind in ("string", "binary", "large_string", "large_binary")
     array = column.chunk(0) if in_place else column.cast(target).combine_chunks()
     _, offsets, data = array.buffers()
-    width = np.dtype(np.int32 if str(array.type) in ("string", "binary") else np.int64)
+    width: np.dtype[Any] = np.dtype(np.int32 if str(array.type) in ("string", "binary") else np.int64)
     # By count: a buffer may end in bytes that are no whole offset.
     starts = np.frombuffer(offsets, width, count=len(array) + 1, offset=array.offset * width.itemsize)
     return IdColumn(starts, b"" if data is None else data)
