@@ -312,14 +312,14 @@ class GateJob:
         path, gated, name = self.asked.baselines[-1], held.gated, held.runs[0].name
         if not gated.passed:
             why = "the judgments do not reach" if gated.outcome == UNREACHED else "the gate is closed"
-            return f"{path} {'stays as it is' if held.last else 'was not made'}, for {why}"
+            return f"{path} was not {'replaced' if held.last else 'made'}: {why}"
         if held.last is None:
             self.write_baseline(held)
-            return f"{path} was made of {name}"
+            return f"saved {name} as the baseline {path}"
         check = gated.checks[-len(self.asked.measures)]  # the last baseline by the first measure
         means = f"{check.measure} {check.mean_run:.4f}, {held.last.name} had {check.mean_baseline:.4f}"
         if check.difference * check.direction < 0:
-            return f"{path} keeps {held.last.name}, the best so far: {means}"
+            return f"{path} still holds {held.last.name}, the best so far: {means}"
         self.write_baseline(held)
         return f"{path} now holds {name}: {means}"
 
