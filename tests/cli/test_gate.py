@@ -149,7 +149,7 @@ def test_the_best_run_so_far_is_kept(pydocs: Path, say: Say) -> None:
     assert [one.code for one in (made, replaced, kept, closed)] == [0, 0, 0, 1]
     assert "there is no baseline yet" in made.out
     assert "note: saved bm25 as the baseline best.run.gz" in made.out
-    assert "note: best.run.gz now holds minilm: nDCG@10 0.7082, bm25 had 0.5047" in replaced.out
+    assert "note: best.run.gz now holds minilm: nDCG@10 0.7082, against 0.5047 in bm25" in replaced.out
     assert "note: best.run.gz still holds minilm, the best so far: nDCG@10" in kept.out
     assert "note: best.run.gz was not replaced: the gate is closed" in closed.out
     assert first != second

@@ -317,10 +317,11 @@ class GateJob:
             self.write_baseline(held)
             return f"saved {name} as the baseline {path}"
         check = gated.checks[-len(self.asked.measures)]  # the last baseline by the first measure
-        means = f"{check.measure} {check.mean_run:.4f}, {held.last.name} had {check.mean_baseline:.4f}"
         if check.difference * check.direction < 0:
+            means = f"{check.measure} {check.mean_baseline:.4f}, against {check.mean_run:.4f} in {name}"
             return f"{path} still holds {held.last.name}, the best so far: {means}"
         self.write_baseline(held)
+        means = f"{check.measure} {check.mean_run:.4f}, against {check.mean_baseline:.4f} in {held.last.name}"
         return f"{path} now holds {name}: {means}"
 
     def write_baseline(self, held: Held) -> None:
