@@ -194,8 +194,8 @@ def _offsets(n: int, group: Any, qid: Any) -> tuple[IntArray | None, TrainingPro
         if names.size != starts.size:
             again = int(np.setdiff1d(np.arange(starts.size), first)[0])
             message = (
-                f"qid: found query {ids[starts[again]]} again at row {int(starts[again])}, after rows of another query; expected the rows of "
-                "a query together: sort by qid, or the trainer takes them for two queries"
+                f"qid: found query {ids[starts[again]]} again at row {int(starts[again])}, after rows of another query; expected the rows "
+                "of a query together: sort by qid, or the trainer takes them for two queries"
             )
             return None, TrainingProblem("scattered", "error", "qid", message)
         return np.append(starts, n), None
