@@ -115,8 +115,8 @@ def check_training(
     ...     print(f"{problem.severity}: {problem}")  # doctest: +NORMALIZE_WHITESPACE
     error: labels: found 40 at row 2, expected at most 30, the last label with a gain in LightGBM; set label_gain, or use an
         objective of idealrank with gain=
-    warning: labels: found 1 query of 2 without a label above 0 (the first is query 0); it trains nothing, and its value is the
-        convention's: set no_relevant
+    warning: labels: found 1 query of 2 without a label above 0 (the first is query 0); such queries train nothing, and have
+        the convention's value: set no_relevant
     warning: lambdarank_truncation_level=30: found evaluation at 10, expected a little more than that; set
         lambdarank_truncation_level=13, or evaluate at 30
     """
@@ -218,13 +218,13 @@ def _of_queries(grades: FloatArray, offsets: IntArray) -> Iterator[TrainingProbl
     without = some[highest <= 0]
     equal = some[(highest == lowest) & (highest > 0)]
     for rows, kind, words, step in (
-        (without, "no-positive", "without a label above 0", "its value is the convention's: set no_relevant"),
-        (equal, "one-grade", "with one label for all rows", "it can be in no wrong order: leave it out, or add rows of other labels"),
+        (without, "no-positive", "without a label above 0", "have the convention's value: set no_relevant"),
+        (equal, "one-grade", "with one label for all rows", "cannot be in a wrong order: leave them out, or add rows of other labels"),
     ):
         if rows.size:
             queries = "1 query" if rows.size == 1 else f"{rows.size} queries"
             place = f"the first is query {int(rows[0])}"
-            message = f"labels: found {queries} of {some.size} {words} ({place}); it trains nothing, and {step}"
+            message = f"labels: found {queries} of {some.size} {words} ({place}); such queries train nothing, and {step}"
             yield TrainingProblem(kind, "warning", "no_relevant" if kind == "no-positive" else "labels", message)
 
 
