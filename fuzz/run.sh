@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
 # Fuzzes the kernel under AddressSanitizer and UndefinedBehaviorSanitizer, starting from the committed corpus.
 #
-#   fuzz/run.sh [--target text|columns|groups|subsets|mapped] [--seconds N]   libFuzzer (needs clang++) for N seconds, 60 unless said otherwise
-#   fuzz/run.sh [--target text|columns|groups|subsets|mapped] --replay        every committed input once (any compiler: CXX=g++)
-#   fuzz/run.sh  --target text|columns|groups|subsets|mapped --minimise       replaces the corpus by the fewest inputs with the same coverage
+#   fuzz/run.sh [--target text|columns|groups|subsets|lambdas|mapped] [--seconds N]   libFuzzer (needs clang++) for N seconds, 60 unless said otherwise
+#   fuzz/run.sh [--target text|columns|groups|subsets|lambdas|mapped] --replay        every committed input once (any compiler: CXX=g++)
+#   fuzz/run.sh  --target text|columns|groups|subsets|lambdas|mapped --minimise       replaces the corpus by the fewest inputs with the same coverage
 #   fuzz/run.sh  --target commands [--seconds N] [--seed S]           mutated files through every command, in Python (fuzz/mutate.py)
 #
 # CXXFLAGS are passed on: -DIDEALRANK_PORTABLE_SCAN fuzzes what processors without SSE2 or NEON run.
@@ -11,7 +11,7 @@
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
-targets=(text columns groups subsets mapped commands) seconds=60 mode=fuzz seed=0
+targets=(text columns groups subsets lambdas mapped commands) seconds=60 mode=fuzz seed=0
 while [[ $# -gt 0 ]]; do
   case $1 in
     --target) targets=("$2"); shift 2 ;;

@@ -13,8 +13,8 @@ from tests.sources import SOURCE, library, nodes
 Sources = Mapping[str, str]
 
 OUTSIDE = ("idealrank.cli.", "idealrank.integrations.", "idealrank.pytest_plugin")
-DOORS = {"idealrank.clicks", "idealrank.judging", "idealrank.theory"}
-COMPUTING = ("analysis", "clicks", "conventions", "data", "evaluation", "judging", "measures", "stats", "theory", "_kernel")
+DOORS = {"idealrank.clicks", "idealrank.judging", "idealrank.theory", "idealrank.training"}
+COMPUTING = ("analysis", "clicks", "conventions", "data", "evaluation", "judging", "measures", "stats", "theory", "training", "_kernel")
 
 # The functions below the public ones that may be called from outside, each for its reason. Types and constants need none.
 ALLOWED = {
@@ -51,7 +51,7 @@ def side_doors(sources: Sources) -> list[str]:
     """Functions that a command or an integration takes from below the public ones.
 
     The doors are the functions that `idealrank` offers, from where it takes them, the public names of `idealrank.clicks`,
-    `idealrank.judging` and `idealrank.theory`, and all of `api`.
+    `idealrank.judging`, `idealrank.theory` and `idealrank.training`, and all of `api`.
     """
     return [
         f"{name}:{line}: {module}.{taken}"

@@ -4,6 +4,7 @@ from idealrank import clicks as clicks
 from idealrank import judging as judging
 from idealrank import stats as stats
 from idealrank import theory as theory
+from idealrank import training as training
 from idealrank.analysis.advice import Advice as Advice
 from idealrank.analysis.attribution import Attribution as Attribution
 from idealrank.analysis.comparison import Comparison as Comparison

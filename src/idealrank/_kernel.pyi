@@ -1,4 +1,4 @@
-"""Reading, ranking and summing, compiled: no gains, no measures, no policy names.
+"""Reading, ranking, summing and differentiating, compiled: no gains, no measures, no policy names.
 
 Ids are bytes. Every array that comes out is one-dimensional, C-contiguous, read-only unless said otherwise, and keeps its owner alive.
 Long work releases the GIL; results do not depend on the number of threads.
@@ -466,4 +466,59 @@ def sum_subsets(columns: NDArray[np.float64], picks: NDArray[np.uint8], out: NDA
         Bit b of ``picks[g, d]`` picks row ``8 g + b`` for draw d; bits beyond the last row are ignored.
     out : float64 array, shape (n_draws, width)
         Overwritten.
+    """
+
+def lambda_gradients(
+    gains: NDArray[np.float64],
+    scores: NDArray[np.float64],
+    offsets: NDArray[np.int64],
+    weights: NDArray[np.float64],
+    scale: NDArray[np.float64],
+    gradients: NDArray[np.float32] | NDArray[np.float64],
+    hessians: NDArray[np.float32] | NDArray[np.float64],
+    *,
+    swap: Literal["discounted", "even", "precision", "first", "cascade"],
+    truncation: int = 0,
+    sigma: float = 1.0,
+    damped: bool = False,
+    up: NDArray[np.float64] | None = None,
+    down: NDArray[np.float64] | None = None,
+    threads: int = 0,
+) -> None:
+    """Differentiate a pairwise logistic loss over ranked lists, each pair weighed with the change of swapping its ranks.
+
+    Lists are ranked by score, falling, equal scores in input order. ``src/kernel/lambdas.hpp`` has the formulas. All arrays are
+    C-contiguous; numbers are expected to be finite, and others give numbers without a meaning.
+
+    Parameters
+    ----------
+    gains : float64 array, shape (n_rows,)
+        Worth of each row; for ``precision`` and ``first`` rows above 0 count, for ``cascade`` a chance below 1.
+    scores : float64 array, shape (n_rows,)
+    offsets : int64 array, shape (n_lists + 1,)
+        Rows of list i are ``offsets[i]`` to ``offsets[i + 1]``.
+    weights : float64 array, shape (any,)
+        Of ranks 1, 2, ...; 0 beyond.
+    scale : float64 array, shape (n_lists,)
+        Factor of every pair of a list; 0 leaves its rows without gradient.
+    gradients, hessians : float32 or float64 arrays, shape (n_rows,)
+        Overwritten.
+    swap : the change of a swap
+        ``discounted``: difference of gains times difference of weights; ``even``: difference of gains; ``precision``: of the sum over rows
+        that count of weight times rows that count down to it; ``first``: of the weight of the first row that counts; ``cascade``: of
+        the sum of weight * gain * chance that no row above stopped.
+    truncation : only pairs with a row among so many ranks; 0 for all.
+    sigma : steepness of the logistic function.
+    damped : divide a pair by 0.01 + its distance, and multiply a list by log2(1 + S) / S of its sum.
+    up, down : float64 arrays, shape (n_rows,), optional
+        Factors of a row in pairs where it is worth more, or less.
+    threads : 0 for all cores.
+
+    Examples
+    --------
+    >>> gains, scores, one = np.array([0.0, 1.0]), np.array([0.0, 0.0]), np.array([1.0])
+    >>> slope, bend = np.zeros(2), np.zeros(2)
+    >>> lambda_gradients(gains, scores, np.array([0, 2]), one, one, slope, bend, swap="discounted")
+    >>> slope, bend
+    (array([ 0.5, -0.5]), array([0.25, 0.25]))
     """

@@ -13,6 +13,7 @@
 #include "progress.hpp"
 #include "python_fingerprint.hpp"
 #include "python_groups.hpp"
+#include "python_lambdas.hpp"
 #include "python_rows.hpp"
 #include "python_subsets.hpp"
 #include "read.hpp"
@@ -366,6 +367,7 @@ NB_MODULE(_kernel, m) {
   bind_groups(m);
   bind_fingerprints(m);
   bind_subsets(m);
+  bind_lambdas(m);
   m.def("read_text", &read_text, "text"_a, nb::kw_only(), "duplicates"_a, "only_query"_a = nb::none(), "threads"_a = 0, "progress"_a = nb::none(), "chunk_bytes"_a = 0);
   m.def("lint_text", &lint_text, "text"_a, nb::kw_only(), "examples"_a = 3, "threads"_a = 0, "progress"_a = nb::none(), "chunk_bytes"_a = 0);
   m.def("from_mapping", [](nb::object mapping, const std::string& duplicates) { return table_from_mapping(mapping, duplicates_of_reading(duplicates)); },

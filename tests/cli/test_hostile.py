@@ -53,6 +53,11 @@ def files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     ]
     Path(LOG).write_text("".join(f"{json.dumps(row)}\n" for row in shown), encoding="utf-8")
     Path("texts\x1b[1m.csv").write_text("query,slice\nq1,\x1b[1m\n", encoding="utf-8")
+    rows = "".join(f"{n % 3} qid:{n // 4}{CONTROLS} 1:{n}\n" for n in range(24))
+    Path("rows\x1b[1m.letor").write_text(rows, encoding="utf-8", newline="\n")
+    data = {"train": "rows\x1b[1m.letor", "test_share": 0.5}
+    model = {"rounds": 1, "params": {"min_data_in_leaf": 1, "num_threads": 1}}
+    Path("config\x1b[1m.json").write_text(json.dumps({"data": data, "model": model}), encoding="utf-8")
     return tmp_path
 
 
@@ -156,6 +161,13 @@ EVALUATED = {
     ],
     "online ab": [["online", "ab", LOG], ["online", "ab", LOG, "--columns", f"value=click,cohort=query,user={TYPED}"]],
     "online plan": [["online", "plan", "--share", TYPED]],
+    "train": [
+        ["train", f"config{TYPED}.json"],
+        ["train", "config\x1b[1m.json", "--check"],
+        ["train", "config\x1b[1m.json", "--output-folder", f"out{TYPED}"],
+        ["train", BROKEN],
+        ["train", QRELS],
+    ],
     "theory limits": [["theory", "limits", QRELS, A, "--n", "1000"], ["theory", "limits", "--ybar", TYPED]],
     "theory distinguish": [
         ["theory", "distinguish", QRELS, A, B, "--query", QUERY, "--runs", "2", "--sizes", "10,100"],

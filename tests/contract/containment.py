@@ -11,7 +11,7 @@ COMMAND = "python -m tests.contract"
 
 # Lists of names, which may grow, and lists of parameters; any other list stays as it is. The outermost key of a path decides.
 _NAMES = {"names", "from_convention", "options", "takes", "json"}
-_PARAMETERS = {"functions", "stats", "clicks", "judging", "theory", "classes", "ranking_gate"}
+_PARAMETERS = {"functions", "stats", "clicks", "judging", "theory", "training", "classes", "ranking_gate"}
 
 
 def broken(frozen: Any, now: Any, *path: str) -> Iterator[str]:

@@ -23,6 +23,7 @@ def snapshot() -> dict[str, Any]:
         "stats": {name: parameters(getattr(ir.stats, name)) for name in sorted(ir.stats.__all__)},
         "clicks": {name: parameters(getattr(ir.clicks, name)) for name in sorted(ir.clicks.__all__)},
         "judging": {name: parameters(getattr(ir.judging, name)) for name in sorted(ir.judging.__all__)},
+        "training": {name: parameters(getattr(ir.training, name)) for name in sorted(ir.training.__all__)},
         "theory": {name: parameters(getattr(ir.theory, name)) for name in sorted(ir.theory.__all__)},
         "classes": {cls.__name__: members(cls) for cls in dict.fromkeys([*CLASSES, *ir.MEASURES.values()])},
         "measures": {name: facts(cls) for name, cls in ir.MEASURES.items()},

@@ -49,6 +49,9 @@ GROUPS = {
         "clicks": "Turn a click log into judgments, propensities and estimates.",
         "online": "Plan and read experiments with users.",
     },
+    "Train": {
+        "train": "Train a ranker, and evaluate it on queries that it has not seen.",
+    },
     "Make": {
         "report": "Make a page of stored results.",
     },

@@ -1,0 +1,138 @@
+"""`idealrank train`: a ranker from a configuration, with the number that training watches and `evaluate` reports."""
+
+import json
+import tomllib
+from functools import partial
+from pathlib import Path
+from shlex import quote
+from typing import Any
+
+import click
+
+from idealrank._lazy import load_extra
+from idealrank.cli import console, options, output
+from idealrank.cli.format_option import Formats
+from idealrank.cli.progress import Watch
+from idealrank.errors import InputError
+from idealrank.training.configuration import TrainingConfig
+
+_EPILOG = """\
+Examples:
+
+\b
+  idealrank train ranker.yaml
+  idealrank train ranker.yaml --output-folder models/today
+  idealrank train ranker.yaml --check
+
+A configuration for LightGBM, whose own parameters stand under params unchanged:
+
+\b
+  data:
+    train: rank.train          # LETOR or SVMlight with qid:, or with rank.train.query; or Parquet
+    valid: rank.valid          # or valid_share: 0.2
+    test: rank.test            # or test_share: 0.2
+  model:
+    library: lightgbm          # or xgboost, catboost
+    rounds: 500
+    params:
+      objective: lambdarank
+      lambdarank_truncation_level: 13
+      eval_at: [1, 3, 5, 10, 20]
+      num_leaves: 31
+      learning_rate: 0.05
+  evaluation:
+    early_stopping: {rounds: 50, measure: nDCG@10}
+  seed: 1
+  output: models/ranker
+
+A section `objective:` with gain, discount, cutoff or measure trains for that measure instead of the library's own objective.
+"""
+
+_FORMATS = Formats("Means with intervals to read;", table="views.training:training_parts", json="views.training:training_json")
+
+
+@click.command(epilog=_EPILOG, short_help="Train a ranker, and evaluate it on queries that it has not seen.")
+@click.argument("config")
+@click.option("--output-folder", metavar="DIR", help="Folder of the results, instead of `output` of the configuration.")
+@click.option("--check", is_flag=True, help="Only check the configuration and the data.")
+@_FORMATS.option
+@options.output
+def train(*, config: str, output_folder: str | None, check: bool, layout: str, output_path: str | None) -> None:
+    """Train a ranker from CONFIG (YAML, TOML or JSON), and evaluate it on queries that it has not seen.
+
+    The measure of every round is the one that `idealrank evaluate` reports afterwards. The folder has the model, the configuration with
+    every default, predictions as runs, an evaluation with intervals, values per query, and learning curves.
+    """
+    from idealrank.integrations import training_folder as work  # noqa: PLC0415  (help needs none of it)
+
+    given = read_configuration(config)
+    if output_folder is not None and isinstance(given, dict):
+        given["output"] = output_folder
+    chosen, watch = TrainingConfig.of(given, config), Watch()
+    parts = watch.run("data", lambda _: work.read_parts(chosen, partial(console.say, "note")))
+    problems = watch.run("checks", lambda _: work.check_parts(chosen, parts))
+    if check:
+        sizes = ", ".join(f"{name} {len(rows.queries)} queries and {rows.labels.size} rows" for name, rows in parts.items())
+        lines = [f"{config}: {sizes}", *(f"{problem.severity}: {problem}" for problem in problems)]
+        output.write((f"{line}\n" for line in lines), output_path)
+        return
+    systems = watch.count("training", lambda tell: list(work.train(chosen, parts, tell)))
+    report = {
+        "convention": chosen.evaluation.convention,
+        "systems": [_record(system) for system in systems],
+        "warnings": [str(problem) for problem in problems],
+        "again": _again(chosen, systems[0]),
+    }
+    _FORMATS.write(layout, output_path, report)
+
+
+def read_configuration(path: str) -> Any:
+    """Read a configuration from YAML, TOML or JSON, by the ending of the file.
+
+    Raises
+    ------
+    InputError
+        The file cannot be read, or is not of its format.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = Path(folder, "a.json")
+    ...     _ = path.write_text('{"seed": 1}')
+    ...     read_configuration(str(path))
+    {'seed': 1}
+    """
+    try:
+        text = Path(path).read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise InputError(f"{path}: {getattr(error, 'strerror', None) or 'found bytes that are no UTF-8, expected text'}") from None
+    try:
+        if path.endswith(".toml"):
+            return tomllib.loads(text)
+        if path.endswith(".json"):
+            return json.loads(text)
+    except ValueError as error:
+        raise InputError(f"{path}: {error}") from None
+    yaml = load_extra("yaml", "a configuration in YAML", "train", "pyyaml")
+    try:
+        return yaml.safe_load(text)
+    except yaml.YAMLError as error:
+        raise InputError(f"{path}: {' '.join(str(error).split())}") from None
+
+
+def _record(system: Any) -> dict[str, Any]:
+    part, _ = system.final
+    found = {"seed": system.seed, "rounds": system.rounds, "part": part, "measures": system.record()}
+    return found | {"folder": str(system.files[0].parent), "files": [path.name for path in system.files]}
+
+
+def _again(config: TrainingConfig, system: Any) -> str:
+    """The command that evaluates the predictions of a whole file."""
+    part, _ = system.final
+    judgments = {"test": config.data.test, "valid": config.data.valid}.get(part)
+    if judgments is None or judgments.endswith(".parquet"):
+        return ""
+    run = next(str(path) for path in system.files if path.name == f"{part}.run")
+    measures = " ".join(f"-m {quote(text)}" for text in config.evaluation.measures)
+    return f"idealrank evaluate {quote(judgments)} {quote(run)} {measures} --convention {quote(config.evaluation.convention)}"

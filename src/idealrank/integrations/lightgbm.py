@@ -1,0 +1,149 @@
+"""Measures and objectives for LightGBM: `feval` and `objective` of its native API and of its scikit-learn API.
+
+LightGBM's scikit-learn wrapper decides by the number of named parameters how it calls a function. Its callables therefore have exactly
+``(y_true, y_pred, weight, group)``, and come from ``api="sklearn"``.
+"""
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from typing import Any, Literal, TypeAlias
+
+from idealrank.conventions import Convention
+from idealrank.errors import OptionError
+from idealrank.integrations.boosting import RoundGradients, RoundMeasures
+from idealrank.measures.parse import MeasureLike
+from idealrank.training import LambdaObjective
+
+Api: TypeAlias = Literal["native", "sklearn"]
+Callback: TypeAlias = Callable[..., Any]
+
+__all__ = ["eval_function", "objective"]
+
+
+def eval_function(
+    measures: "MeasureLike | Iterable[MeasureLike]" = "nDCG@10", convention: "str | Convention" = "standard", *, api: Api = "native"
+) -> Callback:
+    """Return an evaluation function that reports measures of idealrank in every round.
+
+    The value has the bits of ``evaluate(labels, predictions, measures, convention, group=group).mean()``. It is reported under the text of
+    the measure, so that LightGBM's own ``ndcg@10`` stays apart. Row weights do not enter it.
+
+    Parameters
+    ----------
+    measures : measure or iterable of them
+        Measures or texts; early stopping follows the first one with LightGBM's ``first_metric_only``.
+    convention : str or Convention
+        As in `evaluate`; ``"lightgbm"`` gives LightGBM's own values of NDCG.
+    api : {"native", "sklearn"}
+        For ``lightgbm.train(feval=...)``, or for ``LGBMRanker.fit(eval_metric=...)``.
+
+    Returns
+    -------
+    callable
+        Of ``(predictions, dataset)``, or of ``(y_true, y_pred, weight, group)``; it returns a list of (name, value, higher is better).
+
+    Raises
+    ------
+    OptionError
+        A measure, the convention or `api` is unknown.
+
+    Examples
+    --------
+    In a training script::
+
+        lightgbm.train(params, train, valid_sets=[valid], feval=eval_function("nDCG@10", convention="lightgbm"))
+
+    The function of the scikit-learn API takes arrays:
+
+    >>> import numpy as np
+    >>> eval_function(["RR", "nDCG@10"], api="sklearn")(np.array([0, 1]), np.array([0.9, 0.1]), None, np.array([2]))
+    [('RR', 0.5, True), ('nDCG@10', 0.6309297535714575, True)]
+    """
+    found = RoundMeasures.of(measures, convention)
+    return _for_api(api, _MeasureOfDataset(found), _MeasureOfArrays(found))
+
+
+def objective(*, api: Api = "native", **options: Any) -> Callback:
+    """Return an objective of LambdaMART for any gain, discount and cutoff, or for AP, RR and ERR.
+
+    Parameters
+    ----------
+    api : {"native", "sklearn"}
+        For ``params["objective"]`` of ``lightgbm.train``, or for ``LGBMRanker(objective=...)``.
+    **options
+        See `idealrank.training.LambdaObjective`: measure, gain, discount, cutoff, truncation, beyond, sigma, damped, rel, max_rel. With
+        ``cutoff=30, truncation=30`` and the defaults it is LightGBM's own ``lambdarank`` at its default truncation level.
+
+    Returns
+    -------
+    callable
+        Of ``(predictions, dataset)``, or of ``(y_true, y_pred, weight, group)``; it returns gradients and hessians. Row weights multiply
+        both.
+
+    Raises
+    ------
+    OptionError
+        An option is out of its range.
+
+    Examples
+    --------
+    In a training script::
+
+        params["objective"] = objective(gain="exp2", discount="log2", cutoff=10)
+        lightgbm.train(params, train)
+
+    The function of the scikit-learn API takes arrays:
+
+    >>> import numpy as np
+    >>> of_arrays = objective(measure="RR", api="sklearn", damped=False)
+    >>> of_arrays(np.array([0, 1]), np.array([0.0, 0.0]), None, np.array([2]))
+    (array([ 0.25, -0.25], dtype=float32), array([0.125, 0.125], dtype=float32))
+    """
+    found = RoundGradients(LambdaObjective(**options))
+    return _for_api(api, _GradientOfDataset(found), _GradientOfArrays(found))
+
+
+# Instances of classes, not closures: a model that holds one can be pickled.
+@dataclass(frozen=True, eq=False)
+class _MeasureOfDataset:
+    found: RoundMeasures
+
+    def __call__(self, predictions: Any, dataset: Any) -> list[tuple[str, float, bool]]:
+        return self.found.values(dataset.get_label(), predictions, _group_of(dataset))
+
+
+@dataclass(frozen=True, eq=False)
+class _MeasureOfArrays:
+    found: RoundMeasures
+
+    def __call__(self, y_true: Any, y_pred: Any, weight: Any, group: Any) -> list[tuple[str, float, bool]]:
+        return self.found.values(y_true, y_pred, group)
+
+
+@dataclass(frozen=True, eq=False)
+class _GradientOfDataset:
+    found: RoundGradients
+
+    def __call__(self, predictions: Any, dataset: Any) -> Any:
+        return self.found.gradients(dataset, dataset.get_label(), _group_of(dataset), predictions, dataset.get_weight())
+
+
+@dataclass(frozen=True, eq=False)
+class _GradientOfArrays:
+    found: RoundGradients
+
+    def __call__(self, y_true: Any, y_pred: Any, weight: Any, group: Any) -> Any:
+        return self.found.gradients(y_true, y_true, group, y_pred, weight)
+
+
+def _group_of(dataset: Any) -> Any:
+    group = dataset.get_group()
+    if group is None:
+        raise OptionError("the Dataset has no group; expected the number of rows of each query, as in Dataset(X, y, group=sizes)")
+    return group
+
+
+def _for_api(api: Api, native: Callback, sklearn: Callback) -> Callback:
+    if api not in ("native", "sklearn"):
+        raise OptionError(f"api={api!r}: expected native or sklearn")
+    return native if api == "native" else sklearn

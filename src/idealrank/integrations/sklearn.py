@@ -1,0 +1,233 @@
+"""Rankers in scikit-learn: splits by query, scores that know queries, and an estimator that carries the query in a column of X.
+
+Cross-validation cuts X and y by rows and leaves the sizes of groups behind. Where the query id is a column of X, it is cut with them:
+`GridSearchCV`, `cross_val_score` and Optuna work as they are.
+"""
+
+import inspect
+from collections.abc import Iterator
+from typing import Any, ClassVar
+
+import numpy as np
+
+from idealrank._lazy import load_extra
+from idealrank.api.evaluation import evaluate
+from idealrank.conventions import Convention
+from idealrank.data.types import AnyArray, IntArray
+from idealrank.errors import InputError, OptionError
+from idealrank.measures.measure import Measure
+from idealrank.measures.parse import MeasureLike, parse_measure
+
+_base: Any = load_extra("sklearn.base", "rankers in scikit-learn", "sklearn", "scikit-learn")
+Column = int | str
+
+__all__ = ["QueryKFold", "QueryRanker", "query_scorer"]
+
+
+def column_of(table: Any, column: Column) -> AnyArray:
+    """Query ids in a column of an array or a dataframe.
+
+    Examples
+    --------
+    >>> column_of(np.array([[7, 0.5], [8, 0.1]]), 0)
+    array([7., 8.])
+    """
+    if hasattr(table, "columns"):
+        return np.asarray(table[table.columns[column] if isinstance(column, int) else column])
+    if not isinstance(column, int):
+        raise OptionError(f"qid={column!r}: found an array, which has no column names; expected the number of its column")
+    return np.asarray(table)[:, column]
+
+
+def without_column(table: Any, column: Column) -> Any:
+    """An array or a dataframe without the column of query ids.
+
+    Examples
+    --------
+    >>> without_column(np.array([[7, 0.5], [8, 0.1]]), 0).tolist()
+    [[0.5], [0.1]]
+    """
+    if hasattr(table, "columns"):
+        name = table.columns[column] if isinstance(column, int) else column
+        return table[[one for one in table.columns if one != name]]
+    array = np.asarray(table)
+    return array[:, np.arange(array.shape[1]) != column]
+
+
+class QueryRanker(_base.BaseEstimator):  # type: ignore[misc]
+    """A ranker whose X holds the query id, so that splits of rows keep it.
+
+    It sorts the rows by query, hands the ids to the ranker as this one takes them (``group`` sizes for LightGBM, ``qid`` for XGBoost,
+    ``group_id`` for CatBoost), and scores predictions with a measure of idealrank.
+
+    Parameters
+    ----------
+    estimator : estimator
+        Such as ``LGBMRanker()``, ``XGBRanker()`` or ``CatBoostRanker()``; or a regressor, which needs no query.
+    qid : int or str
+        Column of X with the query id; it is no feature.
+    measure : measure or text
+        Measure of `score`.
+    convention : str or Convention
+        As in `evaluate`.
+
+    Attributes
+    ----------
+    estimator_ : estimator
+        The fitted ranker.
+
+    Examples
+    --------
+    >>> from sklearn.linear_model import LinearRegression
+    >>> X = np.array([[1, 0.2], [2, 0.7], [1, 0.9], [2, 0.1]])
+    >>> ranker = QueryRanker(LinearRegression(), measure="RR").fit(X, [0, 1, 1, 0])
+    >>> ranker.score(X, [0, 1, 1, 0])
+    1.0
+    """
+
+    _estimator_type: ClassVar[str] = "ranker"
+
+    def __init__(
+        self, estimator: Any, *, qid: Column = 0, measure: MeasureLike = "nDCG@10", convention: "str | Convention" = "standard"
+    ) -> None:
+        self.estimator = estimator
+        self.qid = qid
+        self.measure = measure
+        self.convention = convention
+
+    def fit(self, X: Any, y: Any, **fit_options: Any) -> "QueryRanker":  # noqa: N803  (scikit-learn's name)
+        """Fit the ranker on rows sorted by query; rows of one query keep their order.
+
+        Parameters
+        ----------
+        X : array or dataframe, shape (n, n_features + 1)
+            Features, and the query id.
+        y : array, shape (n,)
+            Grades.
+        **fit_options
+            For the ranker's own ``fit``; they are not sorted.
+        """
+        ids = column_of(X, self.qid)
+        order = np.argsort(ids, kind="stable")
+        features, labels = _rows(without_column(X, self.qid), order), np.asarray(y)[order]
+        self.estimator_ = _base.clone(self.estimator)
+        self.estimator_.fit(features, labels, **_queries_for(self.estimator_, ids[order]), **fit_options)
+        self.n_features_in_ = np.shape(X)[1]
+        return self
+
+    def predict(self, X: Any) -> AnyArray:  # noqa: N803
+        """Scores of the rows of X, in their order."""
+        return np.asarray(self.estimator_.predict(without_column(X, self.qid)))
+
+    def score(self, X: Any, y: Any) -> float:  # noqa: N803
+        """Mean of the measure over the queries of X; higher is better."""
+        return query_scorer(self.measure, self.convention, qid=self.qid)(self, X, y)
+
+
+def _rows(table: Any, order: IntArray) -> Any:
+    if hasattr(table, "iloc"):
+        return table.iloc[order]
+    return table[order]
+
+
+def _queries_for(estimator: Any, ids: AnyArray) -> dict[str, Any]:
+    """Query ids as the ranker's own ``fit`` takes them."""
+    codes = np.unique(ids, return_inverse=True)[1].reshape(-1)
+    taken = inspect.signature(estimator.fit).parameters
+    if "qid" in taken:
+        return {"qid": codes}
+    if "group_id" in taken:
+        return {"group_id": codes}
+    return {"group": np.bincount(codes)} if "group" in taken else {}
+
+
+class query_scorer:  # noqa: N801  (called as a function)
+    """Scorer for ``scoring=``: the mean of a measure over the queries of X.
+
+    Parameters
+    ----------
+    measure : measure or text
+        One measure.
+    convention : str or Convention
+        As in `evaluate`.
+    qid : int or str
+        Column of X with the query id.
+
+    Raises
+    ------
+    OptionError
+        The measure is unknown or has no better direction.
+
+    Examples
+    --------
+    >>> from sklearn.linear_model import LinearRegression
+    >>> X = np.array([[1, 0.2], [2, 0.7], [1, 0.9], [2, 0.1]])
+    >>> ranker = QueryRanker(LinearRegression()).fit(X, [0, 1, 1, 0])
+    >>> query_scorer("P@1")(ranker, X, [1, 0, 0, 1])
+    0.0
+    """
+
+    def __init__(self, measure: MeasureLike = "nDCG@10", convention: "str | Convention" = "standard", *, qid: Column = 0) -> None:
+        self.measure: Measure = parse_measure(measure)
+        if not self.measure.direction:
+            raise OptionError(f"measure {self.measure}: has no better direction, expected one that a search can make better")
+        self.convention, self.qid = convention, qid
+
+    def __call__(self, estimator: Any, X: Any, y: Any) -> float:  # noqa: N803
+        """Mean over queries; negative for a measure of which less is better."""
+        scores = np.asarray(estimator.predict(X), np.float64)
+        means = evaluate(np.asarray(y), scores, self.measure, self.convention, qid=column_of(X, self.qid)).mean()
+        return float(means[str(self.measure)]) * (1 if self.measure.direction > 0 else -1)
+
+
+class QueryKFold:
+    """Splits by query: no query is in two folds, and folds have as equal numbers of queries as they can.
+
+    Parameters
+    ----------
+    n_splits : int
+        Number of folds, 2 or more.
+    qid : int or str
+        Column of X with the query id; ignored if ``groups`` is given to `split`.
+    seed : int, optional
+        Shuffles the queries; without it they are dealt in turn, in order of first appearance.
+
+    Raises
+    ------
+    OptionError
+        There are fewer than two folds.
+    InputError
+        In `split`: there are fewer queries than folds.
+
+    Examples
+    --------
+    >>> X = np.array([[1, 0.2], [2, 0.7], [1, 0.9], [3, 0.1]])
+    >>> [(train.tolist(), test.tolist()) for train, test in QueryKFold(2).split(X)]
+    [([1], [0, 2, 3]), ([0, 2, 3], [1])]
+    """
+
+    def __init__(self, n_splits: int = 5, *, qid: Column = 0, seed: int | None = None) -> None:
+        if n_splits < 2:
+            raise OptionError(f"n_splits={n_splits}: expected 2 or more folds")
+        self.n_splits, self.qid, self.seed = n_splits, qid, seed
+
+    def __repr__(self) -> str:
+        return f"QueryKFold(n_splits={self.n_splits}, qid={self.qid!r}, seed={self.seed})"
+
+    def get_n_splits(self, X: Any = None, y: Any = None, groups: Any = None) -> int:  # noqa: N803
+        """Number of folds."""
+        return self.n_splits
+
+    def split(self, X: Any, y: Any = None, groups: Any = None) -> Iterator[tuple[IntArray, IntArray]]:  # noqa: N803
+        """Rows of training and of testing, for each fold."""
+        ids = column_of(X, self.qid) if groups is None else np.asarray(groups)
+        _, first, codes = np.unique(ids, return_index=True, return_inverse=True)
+        n_queries = first.size
+        if n_queries < self.n_splits:
+            raise InputError(f"n_splits={self.n_splits}: found {n_queries} queries, expected as many queries as folds, or more")
+        place = np.empty(n_queries, np.int64)
+        order = np.argsort(first) if self.seed is None else np.random.default_rng(self.seed).permutation(n_queries)
+        place[order] = np.arange(n_queries)
+        fold = place[codes.reshape(-1)] % self.n_splits
+        for number in range(self.n_splits):
+            yield np.flatnonzero(fold != number), np.flatnonzero(fold == number)

@@ -1,0 +1,244 @@
+"""One training with LightGBM, XGBoost or CatBoost: measures of every round, early stopping on one of them, predictions."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from idealrank._lazy import load_extra
+from idealrank.data.types import FloatArray
+from idealrank.errors import InputError, OptionError
+from idealrank.integrations import catboost, lightgbm, xgboost
+from idealrank.integrations.boosting import RoundMeasures
+from idealrank.io.formats.feature_rows import FeatureRows
+from idealrank.training.configuration import TrainingConfig
+
+Tell = Callable[[int, int], None]
+Curves = dict[str, dict[str, list[float]]]
+
+
+@dataclass(eq=False)
+class Rounds:
+    """Values of every round, by part of the data and measure, and when to stop.
+
+    Attributes
+    ----------
+    measures : RoundMeasures
+        What is measured.
+    parts : mapping of str to FeatureRows
+        Parts of the data that are measured in every round.
+    stop_after : int or None
+        Stop if the value of `stop_measure` on ``valid`` has not improved for so many rounds.
+    stop_measure : str or None
+        Text of a measure.
+    curves : dict
+        Values, by part and measure.
+
+    Examples
+    --------
+    >>> rounds = Rounds(RoundMeasures.of("RR"), {}, 2, "RR")
+    >>> rounds.curves["valid"] = {"RR": [0.4, 0.6, 0.5, 0.6]}
+    >>> rounds.is_over, rounds.best
+    (True, 2)
+    """
+
+    measures: RoundMeasures
+    parts: Mapping[str, FeatureRows]
+    stop_after: int | None = None
+    stop_measure: str | None = None
+    curves: Curves = field(default_factory=dict)
+
+    def add(self, part: str, scores: Any) -> list[tuple[str, float, bool]]:
+        """Measure the scores of a part, and keep the values."""
+        rows = self.parts[part]
+        found = self.measures.values(rows.labels, scores, rows.group)
+        for text, value, _ in found:
+            self.curves.setdefault(part, {}).setdefault(text, []).append(value)
+        return found
+
+    @property
+    def best(self) -> int:
+        """Round to keep, from 1: the first with the best value if training stops early, else the last."""
+        values = self._stopping
+        if values is None:
+            return max((len(curve) for curves in self.curves.values() for curve in curves.values()), default=0)
+        rising = next(measure.direction > 0 for measure in self.measures.measures if str(measure) == self.stop_measure)
+        return int(np.argmax(values) if rising else np.argmin(values)) + 1
+
+    @property
+    def is_over(self) -> bool:
+        """True if training should stop now."""
+        values = self._stopping
+        return values is not None and self.stop_after is not None and len(values) - self.best >= self.stop_after
+
+    @property
+    def _stopping(self) -> list[float] | None:
+        return None if self.stop_measure is None else self.curves.get("valid", {}).get(self.stop_measure)
+
+
+@dataclass(frozen=True, eq=False)
+class TrainedModel:
+    """A model that is trained, whatever the library.
+
+    Attributes
+    ----------
+    predict : callable
+        Scores of features, shape (n,).
+    save : callable
+        Writes the model to a path.
+    ending : str
+        Ending of the model's file.
+    rounds : Rounds
+        Values of every round.
+
+    Examples
+    --------
+    >>> model = TrainedModel(lambda features: features[:, 0], lambda path: None, ".txt", Rounds(RoundMeasures.of("RR"), {}))
+    >>> model.predict(np.array([[0.5, 1.0]]))
+    array([0.5])
+    """
+
+    predict: Callable[[FloatArray], FloatArray]
+    save: Callable[[Path], Any]
+    ending: str
+    rounds: Rounds
+
+
+def train_model(config: TrainingConfig, parts: Mapping[str, FeatureRows], seed: int, tell: Tell) -> TrainedModel:
+    """Train one model.
+
+    Parameters
+    ----------
+    config : TrainingConfig
+        Library, parameters, objective, measures.
+    parts : mapping
+        ``train``, and ``valid`` if there is one.
+    seed : int
+        Of the library, unless its own parameters have one.
+    tell : callable
+        Told rounds done and rounds in all.
+
+    Raises
+    ------
+    MissingExtraError
+        The library is not installed.
+    InputError
+        The library refuses data or parameters; the message is its own.
+    """
+    evaluation = config.evaluation
+    measures = RoundMeasures.of(evaluation.measures, evaluation.convention)
+    if evaluation.stop_after and "valid" not in parts:
+        raise OptionError("evaluation.early_stopping: found no validation set, expected data.valid or data.valid_share")
+    rounds = Rounds(measures, parts, evaluation.stop_after, evaluation.stop_measure)
+    train = {"lightgbm": _lightgbm, "xgboost": _xgboost, "catboost": _catboost}[config.model.library]
+    return train(config, rounds, seed, tell)
+
+
+def _lightgbm(config: TrainingConfig, rounds: Rounds, seed: int, tell: Tell) -> TrainedModel:
+    library = load_extra("lightgbm", "training with LightGBM", "lightgbm")
+    params = {"objective": "lambdarank", "seed": seed, "verbose": -1, **config.model.params, "metric": "None"}
+    for name in ("early_stopping_round", "early_stopping_rounds", "early_stopping", "n_iter_no_change"):
+        params.pop(name, None)  # ours stops on a measure of idealrank
+    if config.objective is not None:
+        params["objective"] = lightgbm.objective(**vars(config.objective))
+    sets: dict[str, Any] = {}
+    for name, rows in rounds.parts.items():
+        names = list(rows.names) or "auto"
+        sets[name] = library.Dataset(
+            rows.features, rows.labels, group=rows.group, reference=sets.get("train"), feature_name=names, params={"verbose": -1},
+        )  # fmt: skip
+    found = {id(data): name for name, data in sets.items()}
+
+    def measure(predictions: Any, data: Any) -> list[tuple[str, float, bool]]:
+        return rounds.add(found[id(data)], predictions)
+
+    def after(round_: Any) -> None:
+        tell(round_.iteration + 1, config.model.rounds)
+        if rounds.is_over:
+            raise library.callback.EarlyStopException(rounds.best - 1, [])
+
+    try:
+        model = library.train(
+            params, sets["train"], config.model.rounds, valid_sets=list(sets.values()), valid_names=list(sets), feval=measure,
+            callbacks=[after],
+        )  # fmt: skip
+    except library.basic.LightGBMError as error:
+        raise InputError(f"LightGBM: {error}") from None
+    best = rounds.best
+    return TrainedModel(
+        partial(model.predict, num_iteration=best), lambda path: model.save_model(str(path), num_iteration=best), ".txt", rounds
+    )
+
+
+def _xgboost(config: TrainingConfig, rounds: Rounds, seed: int, tell: Tell) -> TrainedModel:
+    library = load_extra("xgboost", "training with XGBoost", "xgboost")
+    params = {"objective": "rank:ndcg", "seed": seed, "verbosity": 0, **config.model.params, "disable_default_eval_metric": 1}
+    params.pop("eval_metric", None)
+    chosen = {} if config.objective is None else {"obj": xgboost.objective(**vars(config.objective))}
+    if chosen:
+        params.pop("objective")
+    sets = {
+        name: library.DMatrix(rows.features, rows.labels, group=rows.group, feature_names=list(rows.names) or None)
+        for name, rows in rounds.parts.items()
+    }
+    found = {id(data): name for name, data in sets.items()}
+
+    def measure(predictions: Any, data: Any) -> tuple[str, float]:
+        text, value, _ = rounds.add(found[id(data)], predictions)[0]
+        return text.replace(":", "=").replace(" ", "_"), value
+
+    class Told(library.callback.TrainingCallback):  # type: ignore[misc, name-defined]
+        def after_iteration(self, model: Any, epoch: int, evals_log: Any) -> bool:
+            tell(epoch + 1, config.model.rounds)
+            return rounds.is_over
+
+    try:
+        model = library.train(
+            params, sets["train"], config.model.rounds, evals=[(data, name) for name, data in sets.items()], custom_metric=measure,
+            verbose_eval=False, callbacks=[Told()], **chosen,
+        )  # fmt: skip
+    except library.core.XGBoostError as error:
+        raise InputError(f"XGBoost: {str(error).splitlines()[0]}") from None
+    kept = model[: rounds.best]
+    names = list(rounds.parts["train"].names) or None
+
+    def predict(features: FloatArray) -> FloatArray:
+        return np.asarray(kept.predict(library.DMatrix(features, feature_names=names), output_margin=True), np.float64)
+
+    return TrainedModel(predict, lambda path: kept.save_model(str(path)), ".json", rounds)
+
+
+def _catboost(config: TrainingConfig, rounds: Rounds, seed: int, tell: Tell) -> TrainedModel:
+    library = load_extra("catboost", "training with CatBoost", "catboost")
+    if config.objective is not None:
+        raise OptionError("objective: CatBoost hands no groups to Python; expected LightGBM or XGBoost, or params.loss_function")
+    pools = {
+        name: library.Pool(rows.features, rows.labels, group_id=rows.codes, feature_names=list(rows.names) or None)
+        for name, rows in rounds.parts.items()
+    }
+    evaluation = config.evaluation
+    first = evaluation.stop_measure or evaluation.measures[0]
+    metric = catboost.eval_function(first, evaluation.convention, pools=pools.values())
+    params = {
+        "loss_function": "YetiRank", "random_seed": seed, "verbose": False, "allow_writing_files": False, **config.model.params,
+        "iterations": config.model.rounds, "eval_metric": metric, "use_best_model": False,
+    }  # fmt: skip
+    if evaluation.stop_after:
+        params |= {"od_type": "Iter", "od_wait": evaluation.stop_after}
+    model = library.CatBoost(params)
+    try:
+        model.fit(pools["train"], eval_set=pools.get("valid"))
+    except library.CatBoostError as error:
+        raise InputError(f"CatBoost: {error}") from None
+    # It calls Python with one metric; all measures come from its scores after each round.
+    for name, pool in pools.items():
+        for number, scores in enumerate(model.staged_predict(pool), 1):
+            rounds.add(name, scores)
+            tell(number, model.tree_count_)
+    best = rounds.best
+    if best < model.tree_count_:
+        model.shrink(best)
+    return TrainedModel(model.predict, lambda path: model.save_model(str(path)), ".cbm", rounds)

@@ -1,0 +1,229 @@
+"""Rows of features for training, from LETOR and SVMlight files and from Parquet: labels, queries and a dense matrix."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from importlib import import_module
+from typing import Any
+
+import numpy as np
+
+from idealrank._lazy import load_extra
+from idealrank.data.lists import group_by_id
+from idealrank.data.problems import quoted
+from idealrank.data.types import AnyArray, BoolArray, FloatArray, IntArray
+from idealrank.errors import FileFormatError, InputError, near_ids
+from idealrank.io.complaints import refuse
+from idealrank.io.formats.letor import read_labels
+from idealrank.io.notes import Notes, Tell
+from idealrank.io.sources import AnyPath, Source, open_sources
+
+_MOST_FEATURES = 1 << 20
+_EXPECTED = "FEATURE:VALUE with a whole number from 0 and a number"
+
+
+@dataclass(frozen=True, eq=False)
+class FeatureRows:
+    r"""Rows of a training file, the rows of a query together, in the order in which they stand in the file.
+
+    Attributes
+    ----------
+    path : str
+        The file.
+    labels : float64 array, shape (n,)
+        Grades.
+    features : float64 array, shape (n, n_features)
+        Features; of LETOR files column i is feature i, and what a line leaves out is 0.
+    offsets : int64 array, shape (n_queries + 1,)
+        Where each query begins.
+    queries : list of str
+        Query ids.
+    places : int64 array, shape (n,)
+        Where each row stands in the file, from 0.
+    names : tuple of str
+        Names of features; empty for numbers.
+    numbered : bool
+        Queries have no ids but their number in a group file.
+
+    Examples
+    --------
+    >>> rows = letor_rows(Source("a.letor", b"1 qid:b 1:0.5\n0 qid:a 2:3\n2 qid:b 1:0.1\n"))
+    >>> rows.queries, rows.labels, rows.places, rows.documents
+    (['b', 'a'], array([1., 2., 0.]), array([0, 2, 1]), ['b:1', 'b:2', 'a:1'])
+    """
+
+    path: str
+    labels: FloatArray
+    features: FloatArray
+    offsets: IntArray
+    queries: list[str]
+    places: IntArray
+    names: tuple[str, ...] = ()
+    numbered: bool = False
+
+    @property
+    def group(self) -> IntArray:
+        """Number of rows of each query."""
+        return np.diff(self.offsets)
+
+    @property
+    def codes(self) -> IntArray:
+        """Number of the query of each row."""
+        return np.repeat(np.arange(len(self.queries)), self.group)
+
+    @cached_property
+    def documents(self) -> list[str]:
+        """Ids of the rows, ``QUERY:NUMBER`` counted from 1 in each query, as judgments from the same file have them."""
+        return [f"{query}:{number}" for query, size in zip(self.queries, self.group.tolist(), strict=True) for number in range(1, size + 1)]
+
+    def select(self, keep: BoolArray) -> "FeatureRows":
+        """Return the rows of some queries, by a mark of each."""
+        rows = np.repeat(keep, self.group)
+        offsets = np.concatenate(([0], np.cumsum(self.group[keep]))).astype(np.int64)
+        queries = [query for query, kept in zip(self.queries, keep.tolist(), strict=True) if kept]
+        return replace(
+            self, labels=self.labels[rows], features=self.features[rows], offsets=offsets, queries=queries, places=self.places[rows]
+        )
+
+    def widened(self, width: int) -> "FeatureRows":
+        """Return the rows with zeros for features that only other files have."""
+        missing = width - self.features.shape[1]
+        return self if missing <= 0 else replace(self, features=np.pad(self.features, ((0, 0), (0, missing))))
+
+
+def read_feature_rows(
+    path: AnyPath,
+    *,
+    label: str = "label",
+    qid: str = "qid",
+    features: Sequence[str] = (),
+    group: AnyPath | None = None,
+    tell: Tell | None = None,
+) -> FeatureRows:
+    r"""Read labels, queries and features.
+
+    Parameters
+    ----------
+    path : path
+        LETOR or SVMlight text, compressed or not, or a Parquet file.
+    label, qid : str
+        Columns of a Parquet file.
+    features : sequence of str
+        Columns of features of a Parquet file; default all others that hold numbers.
+    group : path, optional
+        Of LETOR files without ``qid:``; default the file's name followed by ``.query`` or ``.group``.
+    tell : callable, optional
+        Gets messages about guesses.
+
+    Raises
+    ------
+    InputError
+        The file cannot be opened, or is empty.
+    FileFormatError
+        A line cannot be read.
+    MissingExtraError
+        pyarrow is not installed.
+
+    Examples
+    --------
+    >>> import tempfile, pathlib
+    >>> path = pathlib.Path(tempfile.mkdtemp(), "a.letor")
+    >>> path.write_text("2 qid:1 1:0.5 3:2\n0 qid:1 1:0.1\n")
+    32
+    >>> read_feature_rows(path).features.tolist()
+    [[0.0, 0.5, 0.0, 2.0], [0.0, 0.1, 0.0, 0.0]]
+    """
+    notes = Notes(tell)
+    source = open_sources(path, notes)[0]
+    if bytes(source.data[:4]) == b"PAR1":
+        return _parquet_rows(source, label, qid, features)
+    return letor_rows(source, group, notes)
+
+
+def letor_rows(source: Source, group: AnyPath | None = None, notes: Notes | None = None) -> FeatureRows:
+    r"""Rows of a LETOR or SVMlight file.
+
+    Examples
+    --------
+    >>> letor_rows(Source("a.letor", b"1 qid:b 1:0.5 # document 7\n")).features.tolist()
+    [[0.0, 0.5]]
+    """
+    items = read_labels(source, group, notes or Notes(), refuse)
+    if not items.labels.size:
+        raise InputError(f"{source.path}: found no row, expected GRADE qid:QUERY FEATURE:VALUE ...")
+    numbers, values, counts = [], [], np.zeros(items.labels.size, np.int64)
+    wanted = iter(items.lines.tolist())
+    at, row, named = next(wanted), 0, True
+    for line_number, line in enumerate(source.open(), 1):
+        if line_number != at:
+            continue
+        found, named = _pairs(line, source.path, line_number), b"qid:" in line.partition(b"#")[0]
+        numbers.append(found[:, 0])
+        values.append(found[:, 1])
+        counts[row] = len(found)
+        at, row = next(wanted, 0), row + 1
+    columns, filled = np.concatenate(numbers), np.concatenate(values)
+    owner = np.repeat(np.arange(items.labels.size), counts)
+    width = int(columns.max(initial=-1)) + 1
+    matrix = np.zeros((items.labels.size, width))
+    matrix[owner, columns.astype(np.int64)] = filled
+    rows = _together(source.path, items.labels, matrix, items.codes, items.queries)
+    return replace(rows, numbered=not named)
+
+
+def _pairs(line: bytes, path: str, number: int) -> FloatArray:
+    """Features of a line, shape (n, 2): number and value."""
+    text = line.partition(b"#")[0]
+    parts = text.split()[1:]
+    if parts and parts[0].startswith(b"qid:"):
+        del parts[0]
+    refused = FileFormatError(path, number, quoted(line.rstrip(b"\r\n")), f"{_EXPECTED}; the number below {_MOST_FEATURES:,}")
+    if any(part.count(b":") != 1 for part in parts):
+        raise refused
+    try:
+        found = np.array(b":".join(parts).split(b":") if parts else [], np.float64).reshape(-1, 2)
+    except ValueError:
+        raise refused from None
+    index = found[:, 0]
+    if not ((index >= 0) & (index == np.floor(index)) & (index < _MOST_FEATURES)).all():
+        raise refused
+    return found
+
+
+def _together(
+    path: str, labels: FloatArray, matrix: FloatArray, ids: AnyArray, queries: list[str] | None, names: tuple[str, ...] = ()
+) -> FeatureRows:
+    offsets, order, found = group_by_id(ids, labels.size)
+    if order is None:
+        order = np.arange(labels.size)
+    listed = list(found) if queries is None else [queries[int(code)] for code in found]
+    return FeatureRows(path, labels[order], matrix[order], offsets, listed, order, names)
+
+
+def _parquet_rows(source: Source, label: str, qid: str, features: Sequence[str]) -> FeatureRows:
+    pyarrow = load_extra("pyarrow", "reading Parquet", "arrow")
+    parquet: Any = import_module("pyarrow.parquet")
+    try:
+        table = parquet.read_table(pyarrow.BufferReader(source.read()))
+    except (pyarrow.ArrowException, OSError) as error:
+        raise InputError(f"{source.path}: damaged Parquet file: {error}") from None
+    for name, option in ((label, "data.label"), (qid, "data.qid"), *((one, "data.features") for one in features)):
+        if name not in table.column_names:
+            near = near_ids(name, table.column_names, 1)
+            hint = f"; did you mean {near[0]}?" if near else ""
+            raise InputError(f"{source.path}: found no column {name!r}, expected it by {option}{hint}")
+    types = {name: str(table.schema.field(name).type) for name in table.column_names}
+    numeric = [name for name, kind in types.items() if kind.startswith(("int", "uint", "float", "double", "bool"))]
+    names = tuple(features) or tuple(name for name in numeric if name not in {label, qid})
+    columns = [_numbers_of(table, name, source.path) for name in names]
+    if not columns or not table.num_rows:
+        raise InputError(f"{source.path}: found {table.num_rows} rows and {len(columns)} features, expected at least one of each")
+    ids = np.asarray(table.column(qid).to_pylist())
+    return _together(source.path, _numbers_of(table, label, source.path), np.column_stack(columns), ids, None, names)
+
+
+def _numbers_of(table: Any, name: str, path: str) -> FloatArray:
+    try:
+        return np.asarray(table.column(name).to_numpy(), np.float64)
+    except (TypeError, ValueError):
+        raise InputError(f"{path}: column {name!r} holds no numbers, expected numbers") from None

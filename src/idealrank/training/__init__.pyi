@@ -1,0 +1,7 @@
+# The one list of public names: type checkers read it, and `_lazy.public_names` loads a name when it is first asked for.
+
+from idealrank.training.data_problems import TrainingProblem as TrainingProblem
+from idealrank.training.data_problems import check_training as check_training
+from idealrank.training.data_problems import refuse_problems as refuse_problems
+from idealrank.training.objectives import LambdaLists as LambdaLists
+from idealrank.training.objectives import LambdaObjective as LambdaObjective

@@ -1,0 +1,305 @@
+"""Configuration of `idealrank train`: a mapping of sections, checked key by key before anything is read or trained."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+from typing import Any, Literal, TypeAlias
+
+from idealrank.errors import OptionError, near_ids, shown
+from idealrank.measures.measure_texts import number_text
+from idealrank.training.objectives import LambdaObjective
+
+Trainer: TypeAlias = Literal["lightgbm", "xgboost", "catboost"]
+
+# Other names that LightGBM takes for the same parameters.
+_ROUNDS = ("num_iterations", "num_iteration", "num_boost_round", "n_estimators", "num_trees", "num_round", "num_rounds", "iterations")
+_STOPPING = ("early_stopping_round", "early_stopping_rounds", "early_stopping", "n_iter_no_change")
+_EVAL_AT = ("eval_at", "ndcg_eval_at", "ndcg_at", "map_eval_at", "map_at")
+_CONVENTIONS: dict[Trainer, str] = {"lightgbm": "lightgbm", "xgboost": "xgboost", "catboost": "catboost"}
+
+
+@dataclass(frozen=True)
+class DataSection:
+    """Section ``data``: files and columns.
+
+    Attributes
+    ----------
+    train : str
+        LETOR or SVMlight file, or Parquet.
+    valid, test : str or None
+        Files of the same format.
+    valid_share, test_share : float
+        Share of the queries of `train` to split off where there is no file.
+    label, qid : str
+        Columns of Parquet files.
+    features : tuple of str
+        Columns of Parquet files; default all others that hold numbers.
+
+    Examples
+    --------
+    >>> DataSection("train.svm").valid_share
+    0.0
+    """
+
+    train: str
+    valid: str | None = None
+    test: str | None = None
+    valid_share: float = 0.0
+    test_share: float = 0.0
+    label: str = "label"
+    qid: str = "qid"
+    features: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class ModelSection:
+    """Section ``model``: the library and its own parameters, which are passed on unchanged.
+
+    Examples
+    --------
+    >>> ModelSection().rounds
+    100
+    """
+
+    library: Trainer = "lightgbm"
+    rounds: int = 100
+    params: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class EvaluationSection:
+    """Section ``evaluation``: measures of every round, the convention, and early stopping.
+
+    Examples
+    --------
+    >>> EvaluationSection(("nDCG@10",), "lightgbm").stop_after is None
+    True
+    """
+
+    measures: tuple[str, ...]
+    convention: str
+    stop_after: int | None = None
+    stop_measure: str | None = None
+
+
+@dataclass(frozen=True)
+class TrainingConfig:
+    """Configuration of a training.
+
+    Attributes
+    ----------
+    data : DataSection
+        Files and columns.
+    model : ModelSection
+        Library and parameters.
+    objective : LambdaObjective or None
+        Objective of idealrank; None for the library's own.
+    evaluation : EvaluationSection
+        Measures, convention and early stopping.
+    seeds : tuple of int
+        One model for each.
+    output : str
+        Folder of the results.
+
+    Examples
+    --------
+    >>> config = TrainingConfig.of({"data": {"train": "rank.train"}, "model": {"params": {"objective": "lambdarank", "eval_at": [5, 10]}}})
+    >>> config.evaluation.measures, config.evaluation.convention
+    (('nDCG@5', 'nDCG@10'), 'lightgbm')
+    """
+
+    data: DataSection
+    model: ModelSection
+    objective: LambdaObjective | None
+    evaluation: EvaluationSection
+    seeds: tuple[int, ...] = (0,)
+    output: str = "training"
+
+    @classmethod
+    def of(cls, given: Any, path: str = "configuration") -> "TrainingConfig":
+        """Read a mapping, as YAML, TOML or JSON give it.
+
+        Parameters
+        ----------
+        given : mapping
+            Sections ``data``, ``model``, ``objective``, ``evaluation``, and the keys ``seed`` or ``seeds`` and ``output``.
+        path : str
+            Name of the file, for messages.
+
+        Raises
+        ------
+        OptionError
+            A key is unknown or missing, or a value has the wrong type; the message names the key and the expected value.
+        """
+        top = _Section(given, path, "")
+        top.refuse_unknown("data", "model", "objective", "evaluation", "seed", "seeds", "output")
+        data, model = _data(top.section("data", required=True)), _model(top.section("model"))
+        objective = _objective(top.section("objective")) if top.has("objective") else None
+        evaluation = _evaluation(top.section("evaluation"), model, objective)
+        if top.has("seed") and top.has("seeds"):
+            raise top.error("seed", "both seed and seeds", "one of them")
+        seeds = tuple(top.numbers("seeds")) if top.has("seeds") else (top.number("seed", 0, least=0),)
+        if not seeds or len(set(seeds)) != len(seeds):
+            raise top.error("seeds", str(list(seeds)), "one or more different whole numbers")
+        return cls(data, model, objective, evaluation, seeds, top.text("output", "training") or "training")
+
+    @property
+    def truncation(self) -> int | None:
+        """Rank down to which training forms pairs; None if it is not known."""
+        if self.objective is not None:
+            return self.objective.levels
+        own = {"lightgbm": "lambdarank_truncation_level", "xgboost": "lambdarank_num_pair_per_sample"}.get(self.model.library)
+        given = self.model.params.get(own) if own else None
+        if self.model.library == "lightgbm":
+            return int(30 if given is None else given)
+        return None if given is None else int(given)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the configuration with every default, as plain values."""
+        found = asdict(self)
+        if self.objective is not None:
+            found["objective"]["gain"] = str(self.objective.gain)
+            found["objective"]["discount"] = str(self.objective.discount)
+        return found
+
+
+@dataclass(frozen=True)
+class _Section:
+    given: Any
+    path: str
+    name: str
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.given, Mapping):
+            found = "nothing" if self.given is None else type(self.given).__name__
+            expected = "expected keys with values, as in `train: rank.train`"
+            raise OptionError(f"{self.path}: {self.name or 'the file'}: found {found}, {expected}")
+
+    def error(self, key: str, found: str, expected: str) -> OptionError:
+        place = f"{self.name}.{key}" if self.name else key
+        return OptionError(f"{self.path}: {place}: found {shown(found)}, expected {expected}")
+
+    def refuse_unknown(self, *known: str) -> None:
+        for key in self.given:
+            if key not in known:
+                near = near_ids(str(key), known, 1)
+                hint = f"; did you mean {near[0]}?" if near else ""
+                place = self.name or "top level"
+                raise OptionError(f"{self.path}: {place}: unknown key {shown(repr(key))}, expected {', '.join(known)}{hint}")
+
+    def has(self, key: str) -> bool:
+        return self.given.get(key) is not None
+
+    def section(self, key: str, *, required: bool = False) -> "_Section":
+        if required and not self.has(key):
+            raise self.error(key, "nothing", f"a section `{key}:` with the files, as in `train: rank.train`")
+        return _Section(self.given.get(key) or {} if not self.has(key) else self.given[key], self.path, key)
+
+    def text(self, key: str, default: str | None) -> str | None:
+        value = self.given.get(key)
+        if value is None:
+            return default
+        if not isinstance(value, str) or not value:
+            raise self.error(key, repr(value), "a text")
+        return value
+
+    def number(self, key: str, default: int, *, least: int = 1) -> int:
+        value = self.given.get(key, default)
+        if isinstance(value, bool) or not isinstance(value, int) or value < least:
+            raise self.error(key, repr(value), f"a whole number of {least} or more")
+        return value
+
+    def share(self, key: str) -> float:
+        value = self.given.get(key, 0.0)
+        if isinstance(value, bool) or not isinstance(value, (int, float)) or not 0 <= value < 1:
+            raise self.error(key, repr(value), "a share of the queries, from 0 to below 1")
+        return float(value)
+
+    def numbers(self, key: str) -> list[int]:
+        value = self.given.get(key)
+        listed = [value] if isinstance(value, int) else value
+        if not isinstance(listed, Sequence) or isinstance(listed, str) or not all(type(one) is int for one in listed):
+            raise self.error(key, repr(value), "a list of whole numbers")
+        return list(listed)
+
+    def texts(self, key: str) -> tuple[str, ...]:
+        value = self.given.get(key)
+        listed = [value] if isinstance(value, str) else [] if value is None else value
+        if not isinstance(listed, Sequence) or not all(isinstance(one, str) and one for one in listed):
+            raise self.error(key, repr(value), "a list of texts")
+        return tuple(listed)
+
+    def choice(self, key: str, choices: Sequence[str]) -> str:
+        value = self.given.get(key, choices[0])
+        if value not in choices:
+            raise self.error(key, repr(value), f"one of {', '.join(choices)}")
+        return str(value)
+
+
+def _data(section: _Section) -> DataSection:
+    section.refuse_unknown("train", "valid", "test", "valid_share", "test_share", "label", "qid", "features")
+    train = section.text("train", None)
+    if train is None:
+        raise section.error("train", "nothing", "the file to train on, LETOR, SVMlight or Parquet")
+    found = DataSection(
+        train, section.text("valid", None), section.text("test", None), section.share("valid_share"), section.share("test_share"),
+        section.text("label", "label") or "label", section.text("qid", "qid") or "qid", section.texts("features"),
+    )  # fmt: skip
+    for name, path, share in (("valid", found.valid, found.valid_share), ("test", found.test, found.test_share)):
+        if path is not None and share:
+            raise section.error(f"{name}_share", str(share), f"nothing beside `{name}: {path}`")
+    if found.valid_share + found.test_share >= 1:
+        raise section.error("valid_share", str(found.valid_share), f"less than 1 together with test_share, {found.test_share:g}")
+    return found
+
+
+def _model(section: _Section) -> ModelSection:
+    section.refuse_unknown("library", "rounds", "params")
+    library = section.choice("library", ("lightgbm", "xgboost", "catboost"))
+    params = dict(section.section("params").given) if section.has("params") else {}
+    own = next((params[name] for name in _ROUNDS if name in params), None)
+    rounds = section.number("rounds", 100 if own is None else own)
+    return ModelSection(library, rounds, {name: value for name, value in params.items() if name not in _ROUNDS})  # type: ignore[arg-type]
+
+
+def _objective(section: _Section) -> LambdaObjective:
+    fields = ("measure", "gain", "discount", "cutoff", "truncation", "beyond", "sigma", "damped", "rel", "max_rel")
+    section.refuse_unknown(*fields)
+    try:
+        return LambdaObjective(**section.given)
+    except OptionError as error:
+        raise OptionError(f"{section.path}: objective: {error}") from None
+    except TypeError as error:
+        raise section.error("cutoff", str(error), "numbers where numbers belong") from None
+
+
+def _evaluation(section: _Section, model: ModelSection, objective: LambdaObjective | None) -> EvaluationSection:
+    section.refuse_unknown("measures", "convention", "early_stopping")
+    own = next((model.params[name] for name in _STOPPING if name in model.params), None)
+    measures = section.texts("measures") or _measures_of(model, objective)
+    convention = section.text("convention", _CONVENTIONS[model.library]) or "standard"
+    after = own if isinstance(own, int) and own > 0 else None
+    measure = measures[0]
+    if section.has("early_stopping"):
+        value = section.given["early_stopping"]
+        if isinstance(value, Mapping):
+            stopping = _Section(value, section.path, "evaluation.early_stopping")
+            stopping.refuse_unknown("rounds", "measure")
+            after, measure = stopping.number("rounds", 50), stopping.text("measure", measure) or measure
+        else:
+            after = section.number("early_stopping", 50)
+    if after is not None and measure not in measures:
+        measures = (*measures, measure)
+    return EvaluationSection(measures, convention, after, measure if after else None)
+
+
+def _measures_of(model: ModelSection, objective: LambdaObjective | None) -> tuple[str, ...]:
+    """NDCG at the cutoffs of the library's own parameters, with its gains."""
+    given = next((model.params[name] for name in _EVAL_AT if name in model.params), None)
+    if given is None:
+        cutoffs: Sequence[Any] = [(objective.cutoff if objective else None) or 10]
+    else:
+        cutoffs = given.split(",") if isinstance(given, str) else [given] if isinstance(given, int) else given
+    gains = model.params.get("label_gain")
+    table = [float(one) for one in (gains.split(",") if isinstance(gains, str) else gains)] if gains else []
+    gain = f"(gain={{{','.join(f'{grade}:{number_text(one)}' for grade, one in enumerate(table))}}})" if table else ""
+    return tuple(f"nDCG{gain}@{int(cutoff)}" for cutoff in cutoffs)

@@ -1,0 +1,273 @@
+"""Checks of training data: what a trainer would refuse late, or accept in silence, is found before training, with the option to change."""
+
+import hashlib
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Any, Literal, TypeAlias
+
+import numpy as np
+
+from idealrank.data.types import AnyArray, FloatArray, IntArray
+from idealrank.errors import InputError, OptionError
+from idealrank.training.objectives import LambdaObjective
+
+Library: TypeAlias = Literal["lightgbm", "xgboost", "catboost", "idealrank"]
+Severity: TypeAlias = Literal["error", "warning"]
+
+# The options of each library: of gains, of the truncation, of the queries.
+_GAIN = {"lightgbm": "label_gain", "xgboost": "ndcg_exp_gain", "catboost": "type", "idealrank": "gain"}
+_TRUNCATION = {
+    "lightgbm": "lambdarank_truncation_level", "xgboost": "lambdarank_num_pair_per_sample", "catboost": "top", "idealrank": "truncation",
+}  # fmt: skip
+# The highest label whose default gain each library has.
+_HIGHEST = {"lightgbm": 30, "xgboost": 31, "catboost": 1023, "idealrank": 1023}
+_ADVISED = LambdaObjective(cutoff=1).levels or 1
+
+
+@dataclass(frozen=True)
+class TrainingProblem:
+    """One problem of training data.
+
+    Attributes
+    ----------
+    kind : str
+        ``group-sum``, ``scattered``, ``label-high``, ``label-fraction``, ``label-number``, ``label-negative``, ``no-positive``,
+        ``one-grade``, ``shared-query`` or ``truncation``.
+    severity : {"error", "warning"}
+        An error stops training, or makes its result wrong.
+    parameter : str
+        Option to change.
+    message : str
+        Place, value found, value expected, and the next step.
+
+    Examples
+    --------
+    >>> (problem,) = check_training([1, 0, 2], group=[2])
+    >>> problem.kind, problem.parameter
+    ('group-sum', 'group')
+    """
+
+    kind: str
+    severity: Severity
+    parameter: str
+    message: str
+
+    def __str__(self) -> str:
+        return self.message
+
+
+def check_training(
+    labels: Any,
+    *,
+    group: Any = None,
+    qid: Any = None,
+    held_out: Any = None,
+    features: Any = None,
+    held_out_rows: tuple[Any, Any, Any] | None = None,
+    library: Library = "idealrank",
+    custom_gain: bool = False,
+    cutoff: int | None = None,
+    truncation: int | None = None,
+) -> list[TrainingProblem]:
+    """Find problems of a training set before training.
+
+    Parameters
+    ----------
+    labels : array, shape (n,)
+        Grades.
+    group : array of int, optional
+        Number of rows of each query.
+    qid : array, shape (n,), optional
+        Query id of each row, instead of `group`.
+    held_out : array, optional
+        Query ids of the rows that test the model; a query of training among them is an error.
+    features : array, shape (n, n_features), optional
+        With `held_out_rows`, finds queries with the same rows where there are no ids.
+    held_out_rows : (labels, group, features), optional
+        Test set, for the same purpose.
+    library : {"lightgbm", "xgboost", "catboost", "idealrank"}
+        Trainer, for its limits and for the names of its options.
+    custom_gain : bool
+        A table of gains was given, so that labels have no limit but its own.
+    cutoff : int, optional
+        Smallest cutoff that matters in the evaluation.
+    truncation : int, optional
+        Rank down to which training forms pairs.
+
+    Returns
+    -------
+    list of TrainingProblem
+        Errors first.
+
+    Raises
+    ------
+    OptionError
+        The library is unknown.
+
+    References
+    ----------
+    LightGBM's manual, parameters ``lambdarank_truncation_level`` (a little above the cutoff, such as k + 3) and ``label_gain``.
+
+    Examples
+    --------
+    >>> for problem in check_training([0, 0, 40, 1], group=[2, 2], library="lightgbm", cutoff=10, truncation=30):
+    ...     print(f"{problem.severity}: {problem}")  # doctest: +NORMALIZE_WHITESPACE
+    error: labels: found 40 at row 2, expected at most 30, the last label with a gain in LightGBM; set label_gain, or use an
+        objective of idealrank with gain=
+    warning: labels: found 1 query of 2 without a label above 0 (the first is query 0); such queries train nothing, and have
+        the convention's value: set no_relevant
+    warning: lambdarank_truncation_level=30: found evaluation at 10, expected a little more than that; set
+        lambdarank_truncation_level=13, or evaluate at 30
+    """
+    if library not in _HIGHEST:
+        raise OptionError(f"library={library!r}: expected one of {', '.join(_HIGHEST)}")
+    grades = np.asarray(labels, np.float64).reshape(-1)
+    found = [*_of_labels(grades, library, custom_gain=custom_gain)]
+    offsets, problem = _offsets(grades.size, group, qid)
+    found += [problem] if problem else []
+    if offsets is not None:
+        found += _of_queries(grades, offsets)
+        if features is not None and held_out_rows is not None:
+            found += _same_rows((grades, offsets, np.asarray(features)), held_out_rows)
+    if qid is not None and held_out is not None:
+        found += _shared(np.asarray(qid), np.asarray(held_out))
+    found += _of_truncation(library, cutoff, truncation)
+    return sorted(found, key=lambda one: one.severity)
+
+
+def refuse_problems(problems: Sequence[TrainingProblem]) -> list[TrainingProblem]:
+    """Raise an error for the first problem that stops training; return the warnings.
+
+    Raises
+    ------
+    InputError
+        A problem is an error.
+
+    Examples
+    --------
+    >>> refuse_problems(check_training([1, 0], group=[2]))
+    []
+    """
+    for problem in problems:
+        if problem.severity == "error":
+            raise InputError(problem.message)
+    return list(problems)
+
+
+def _of_labels(grades: FloatArray, library: Library, *, custom_gain: bool) -> Iterator[TrainingProblem]:
+    finite = np.isfinite(grades)
+    if not finite.all():
+        row = int(np.flatnonzero(~finite)[0])
+        message = f"labels: found {grades[row]} at row {row}, expected numbers; leave unjudged rows out, or give them a label"
+        yield TrainingProblem("label-number", "error", "labels", message)
+        return
+    negative, fractions = grades < 0, grades != np.floor(grades)
+    if negative.any():
+        row = int(np.flatnonzero(negative)[0])
+        message = f"labels: found {grades[row]:g} at row {row}, expected 0 or more; shift the labels, or make them 0"
+        yield TrainingProblem("label-negative", "error" if library != "idealrank" else "warning", "labels", message)
+    if fractions.any() and library in ("lightgbm", "xgboost"):
+        row = int(np.flatnonzero(fractions)[0])
+        tool = "LightGBM's lambdarank" if library == "lightgbm" else "XGBoost's ndcg_exp_gain=True"
+        step = "use an objective of idealrank with gain=" if library == "lightgbm" else "set ndcg_exp_gain=False"
+        message = f"labels: found {grades[row]:g} at row {row}, expected whole numbers for {tool}; {step}, or make grades of them"
+        yield TrainingProblem("label-fraction", "error", "objective" if library == "lightgbm" else "ndcg_exp_gain", message)
+    if not custom_gain and grades.size and grades.max() > _HIGHEST[library]:
+        row, name = int(grades.argmax()), {"lightgbm": "LightGBM", "xgboost": "XGBoost"}.get(library, "gain=exp2")
+        step = {"lightgbm": "label_gain", "xgboost": "ndcg_exp_gain=False"}.get(library, _GAIN[library])
+        message = (
+            f"labels: found {grades[row]:g} at row {row}, expected at most {_HIGHEST[library]}, the last label with a gain in {name}; "
+            f"set {step}, or use an objective of idealrank with gain="
+        )
+        yield TrainingProblem("label-high", "error", _GAIN[library], message)
+
+
+def _offsets(n: int, group: Any, qid: Any) -> tuple[IntArray | None, TrainingProblem | None]:
+    if qid is not None:
+        ids = np.asarray(qid).reshape(-1)
+        if ids.size != n:
+            message = f"qid: found {ids.size} ids, expected one per row, {n}; set qid to the query of each row"
+            return None, TrainingProblem("group-sum", "error", "qid", message)
+        starts = np.flatnonzero(np.append(True, ids[1:] != ids[:-1])) if n else np.zeros(0, np.int64)
+        names, first = np.unique(ids[starts], return_index=True)
+        if names.size != starts.size:
+            again = int(np.setdiff1d(np.arange(starts.size), first)[0])
+            message = (
+                f"qid: found query {ids[starts[again]]} again at row {int(starts[again])}, after rows of another query; expected the rows "
+                "of a query together: sort by qid, or the trainer takes them for two queries"
+            )
+            return None, TrainingProblem("scattered", "error", "qid", message)
+        return np.append(starts, n), None
+    sizes = np.asarray([n] if group is None else group).astype(np.int64).reshape(-1)
+    if (sizes < 0).any() or int(sizes.sum()) != n:
+        message = (
+            f"group: found sizes that sum to {int(sizes.sum())}, expected {n}, the number of rows; set group to the rows of each query"
+        )
+        return None, TrainingProblem("group-sum", "error", "group", message)
+    return np.concatenate(([0], np.cumsum(sizes))), None
+
+
+def _of_queries(grades: FloatArray, offsets: IntArray) -> Iterator[TrainingProblem]:
+    sizes = np.diff(offsets)
+    some = np.flatnonzero(sizes > 0)
+    if some.size == 0:
+        return
+    starts = offsets[some]
+    highest, lowest = np.maximum.reduceat(grades, starts), np.minimum.reduceat(grades, starts)
+    without = some[highest <= 0]
+    equal = some[(highest == lowest) & (highest > 0)]
+    for rows, kind, words, step in (
+        (without, "no-positive", "without a label above 0", "have the convention's value: set no_relevant"),
+        (equal, "one-grade", "with one label for all rows", "cannot be in a wrong order: leave them out, or add rows of other labels"),
+    ):
+        if rows.size:
+            queries = "1 query" if rows.size == 1 else f"{rows.size} queries"
+            place = f"the first is query {int(rows[0])}"
+            message = f"labels: found {queries} of {some.size} {words} ({place}); such queries train nothing, and {step}"
+            yield TrainingProblem(kind, "warning", "no_relevant" if kind == "no-positive" else "labels", message)
+
+
+def _shared(train: AnyArray, test: AnyArray) -> Iterator[TrainingProblem]:
+    common = np.intersect1d(train, test)
+    if common.size:
+        queries = "1 query" if common.size == 1 else f"{common.size} queries"
+        message = f"qid: found {queries} in training and in testing (query {common[0]}), expected none; split by query, as QueryKFold does"
+        yield TrainingProblem("shared-query", "error", "qid", message)
+
+
+def _hashes(grades: AnyArray, offsets: IntArray, features: AnyArray) -> dict[bytes, int]:
+    """By a hash of the rows of a query, in any order, the query."""
+    found = {}
+    table = np.column_stack([grades, features])
+    for number, (begin, end) in enumerate(pairwise(offsets)):
+        rows = sorted(row.tobytes() for row in np.ascontiguousarray(table[begin:end]))
+        found[hashlib.sha256(b"".join(rows)).digest()] = number
+    return found
+
+
+def _same_rows(train: tuple[FloatArray, IntArray, AnyArray], test: tuple[Any, Any, Any]) -> Iterator[TrainingProblem]:
+    labels, group, features = test
+    here = _hashes(*train)
+    there = _hashes(np.asarray(labels, np.float64), np.concatenate(([0], np.cumsum(group))).astype(np.int64), np.asarray(features))
+    common = here.keys() & there.keys()
+    if common:
+        one = min(common, key=here.__getitem__)
+        message = (
+            f"features: found {len(common)} queries with the same rows in training and in testing (query {here[one]} and query "
+            f"{there[one]}), expected none; split by query"
+        )
+        yield TrainingProblem("shared-query", "error", "features", message)
+
+
+def _of_truncation(library: Library, cutoff: int | None, truncation: int | None) -> Iterator[TrainingProblem]:
+    if cutoff is None or truncation is None:
+        return
+    name, advised = _TRUNCATION[library], cutoff + _ADVISED - 1
+    if truncation < cutoff:
+        expected = f"expected training at least as deep; set {name}={advised}, or evaluate at {truncation}"
+    elif truncation > 2 * advised:
+        expected = f"expected a little more than that; set {name}={advised}, or evaluate at {truncation}"
+    else:
+        return
+    yield TrainingProblem("truncation", "warning", name, f"{name}={truncation}: found evaluation at {cutoff}, {expected}")

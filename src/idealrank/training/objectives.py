@@ -1,0 +1,301 @@
+"""Objectives whose gradients follow a ranking measure: LambdaMART for NDCG with any gain and discount, AP, RR and ERR.
+
+A pair of documents with different gains is pulled apart by a logistic force, weighed with the change of the measure if the two swapped
+places. For the linear discount the sum of the forces is the gradient of a loss that bounds 1 - NDCG.
+"""
+
+import math
+from dataclasses import dataclass
+from typing import Any, Literal, TypeAlias
+
+import numpy as np
+
+from idealrank import _kernel
+from idealrank.data.types import AnyArray, FloatArray, IntArray, thread_count
+from idealrank.errors import InputError, OptionError
+from idealrank.measures.discounts import DiscountLike, LinearDiscount, make_discount
+from idealrank.measures.gains import GainLike, make_gain
+
+LambdaMeasure: TypeAlias = Literal["nDCG", "AP", "RR", "ERR", "pairs"]
+Beyond: TypeAlias = Literal["kept", "zero"]
+_SWAPS: dict[str, Literal["discounted", "even", "precision", "first", "cascade"]] = {
+    "nDCG": "discounted", "AP": "precision", "RR": "first", "ERR": "cascade", "pairs": "even",
+}  # fmt: skip
+_ABOVE_CUTOFF = 3  # ranks that training looks at beyond the cutoff, as LightGBM's manual advises
+
+
+@dataclass(frozen=True, kw_only=True)
+class LambdaObjective:
+    """Objective of LambdaMART for a measure.
+
+    A pair (i, j) in which i is worth more has the loss ``|change| log(1 + exp(-sigma (s_i - s_j)))`` with ``|change|`` the change of the
+    measure if i and j swapped ranks, held fixed. The hessian is the second derivative of the same loss.
+
+    Parameters
+    ----------
+    measure : {"nDCG", "AP", "RR", "ERR", "pairs"}
+        The measure whose change weighs a pair. ``pairs`` counts every pair with the difference of its gains (RankNet for binary labels).
+    gain : gain
+        As for `NDCG`; for AP and RR documents with a grade of `rel` or more count, for ERR the gain is ``(2^grade - 1) / 2^max_rel``.
+    discount : discount
+        As for `NDCG`. With ``"linear"`` every pair counts, and the loss bounds 1 - NDCG.
+    cutoff : int, optional
+        Cutoff of the measure; default all ranks.
+    truncation : int, optional
+        Only pairs with a document among so many ranks count. Default: three ranks more than the cutoff for nDCG, else all ranks.
+    beyond : {"kept", "zero"}
+        Weight of ranks below the cutoff in the change of nDCG: their discount, as in LightGBM, or zero, which is the exact change of
+        nDCG@k. AP, RR and ERR always use the exact change.
+    sigma : float
+        Steepness of the logistic function, above 0.
+    damped : bool, optional
+        Divide a pair by 0.01 plus its distance in scores, and shrink the sums of a query to their logarithm, as in LightGBM
+        (``lambdarank_norm``). Default: yes, except for the linear discount, whose loss would no longer bound 1 - NDCG.
+    rel : float
+        Least grade that is relevant, for AP and RR.
+    max_rel : float
+        Highest grade of the scale, for ERR.
+
+    Raises
+    ------
+    OptionError
+        An option is out of its range.
+
+    References
+    ----------
+    Burges (2010), From RankNet to LambdaRank to LambdaMART, MSR-TR-2010-82, sections 4 and 7; Donmez, Svore and Burges (2009), On the
+    local optimality of LambdaRank, SIGIR; Chapelle et al. (2009), CIKM, for ERR.
+
+    Examples
+    --------
+    >>> lists = LambdaObjective(cutoff=10).prepare([2, 0, 1], [3])
+    >>> gradients, hessians = lists.gradients([0.0, 0.0, 0.0])
+    >>> gradients.round(3), bool((hessians > 0).all())
+    (array([-0.326,  0.192,  0.135], dtype=float32), True)
+    """
+
+    measure: LambdaMeasure = "nDCG"
+    gain: GainLike = "exp2"
+    discount: DiscountLike = "log2"
+    cutoff: int | None = None
+    truncation: int | None = None
+    beyond: Beyond = "kept"
+    sigma: float = 1.0
+    damped: bool | None = None
+    rel: float = 1.0
+    max_rel: float = 4.0
+
+    def __post_init__(self) -> None:
+        if self.measure not in _SWAPS:
+            raise OptionError(f"measure={self.measure!r}: expected one of {', '.join(_SWAPS)}")
+        if self.beyond not in ("kept", "zero"):
+            raise OptionError(f"beyond={self.beyond!r}: expected kept or zero")
+        for name, number in (("cutoff", self.cutoff), ("truncation", self.truncation)):
+            if number is not None and (number != int(number) or number < 1):
+                raise OptionError(f"{name}={number!r}: expected a whole number of 1 or more, or None for all ranks")
+        if not 0 < self.sigma < math.inf:
+            raise OptionError(f"sigma={self.sigma!r}: expected a number above 0")
+        make_gain(self.gain)
+        make_discount(self.discount)
+
+    def __str__(self) -> str:
+        cut = "" if self.cutoff is None else f"@{self.cutoff}"
+        if self.measure == "nDCG":
+            return f"lambda nDCG(gain={make_gain(self.gain).text},discount={make_discount(self.discount).text}){cut}"
+        return f"lambda {self.measure}{cut}"
+
+    @property
+    def levels(self) -> int | None:
+        """Ranks of which a pair must have one; None for all."""
+        if self.truncation is not None or self.cutoff is None or self.measure != "nDCG" or self._is_pairwise:
+            return self.truncation
+        return self.cutoff + _ABOVE_CUTOFF
+
+    @property
+    def is_damped(self) -> bool:
+        """True if pairs are divided by their distance."""
+        return not self._is_pairwise if self.damped is None else self.damped
+
+    @property
+    def _is_pairwise(self) -> bool:
+        """True if the pairs out of order sum to the loss of the measure, so that each weighs its difference of gains."""
+        return self.measure == "nDCG" and isinstance(make_discount(self.discount), LinearDiscount)
+
+    def prepare(self, labels: Any, group: Any = None, *, offsets: Any = None, up: Any = None, down: Any = None) -> "LambdaLists":
+        """Prepare the lists of a data set: gains, ideals and weights, which every round of boosting uses again.
+
+        Parameters
+        ----------
+        labels : array, shape (n,)
+            Grades; of clicks 1 for a click.
+        group : array of int, optional
+            Number of rows of each query, as LightGBM takes it; default one query.
+        offsets : array of int, shape (n_queries + 1,), optional
+            Where each query begins, instead of `group`.
+        up, down : array, shape (n,), optional
+            Factor of each row in pairs where its gain is higher, or lower. With ``up = 1 / propensity`` training on clicks is unbiased.
+
+        Raises
+        ------
+        InputError
+            Shapes do not match, a label is no number, or the labels do not fit the measure.
+
+        Examples
+        --------
+        >>> LambdaObjective(measure="AP").prepare([1, 0, 0, 1], [2, 2]).n_queries
+        2
+        """
+        grades = _numbers("labels", labels)
+        bounds = _bounds(grades.size, group, offsets)
+        gains = self._gains(grades)
+        length = int(np.diff(bounds).max(initial=0))
+        weights = self._weights(length)
+        scale = self._scale(gains, bounds, weights)
+        factors = [None if given is None else _numbers(name, given, grades.size) for name, given in (("up", up), ("down", down))]
+        if self.measure == "nDCG" and self.beyond == "zero" and self.cutoff is not None:
+            weights[self.cutoff :] = 0.0
+        return LambdaLists(self, gains, bounds, weights, scale, factors[0], factors[1])
+
+    def _gains(self, grades: FloatArray) -> FloatArray:
+        if self.measure in ("AP", "RR"):
+            return (grades >= self.rel).astype(np.float64)
+        if self.measure == "ERR":
+            if grades.size and grades.max() > self.max_rel:
+                raise InputError(f"labels: found grade {grades.max():g}, expected at most max_rel={self.max_rel:g}; set max_rel")
+            chances: FloatArray = make_gain("exp2")(np.maximum(grades, 0.0)) / 2.0**self.max_rel
+            return chances
+        return np.ascontiguousarray(make_gain(self.gain)(grades), np.float64)
+
+    def _weights(self, length: int) -> FloatArray:
+        """Of the ranks 1 to `length`."""
+        rank = np.arange(1, length + 1)
+        if self.measure == "nDCG":
+            return make_discount(self.discount).at(rank, np.full(length, length))
+        weights: FloatArray = 1.0 / rank
+        if self.cutoff is not None:
+            weights[self.cutoff :] = 0.0
+        return weights
+
+    def _scale(self, gains: FloatArray, offsets: IntArray, weights: FloatArray) -> FloatArray:
+        """One over the measure's norm of each list; 0 where it has none."""
+        n = offsets.size - 1
+        owner = np.repeat(np.arange(n), np.diff(offsets))
+        if self.measure in ("RR", "ERR", "pairs"):
+            return np.ones(n)
+        if self.measure == "AP":
+            norm = np.bincount(owner, weights=gains, minlength=n)
+        else:
+            ordered = gains[np.lexsort((-gains, owner))]
+            rank = np.arange(gains.size) - offsets[owner] + 1
+            discounts = make_discount(self.discount).at(rank, np.diff(offsets)[owner]) if self._is_pairwise else weights[rank - 1]
+            counted = ordered * discounts if self.cutoff is None else np.where(rank <= self.cutoff, ordered * discounts, 0.0)
+            norm = np.bincount(owner, weights=counted, minlength=n)
+        return np.divide(1.0, norm, out=np.zeros(n), where=norm > 0)
+
+    @property
+    def swap(self) -> Literal["discounted", "even", "precision", "first", "cascade"]:
+        """The kernel's word for the change of a swap."""
+        return "even" if self._is_pairwise else _SWAPS[self.measure]
+
+
+@dataclass(frozen=True, eq=False)
+class LambdaLists:
+    """Lists of a data set, ready for gradients at any scores.
+
+    Attributes
+    ----------
+    objective : LambdaObjective
+        What is trained for.
+    gains : float64 array, shape (n,)
+        Worth of each row.
+    offsets : int64 array, shape (n_queries + 1,)
+        Where each query begins.
+    weights : float64 array, shape (longest list,)
+        Weight of each rank.
+    scale : float64 array, shape (n_queries,)
+        One over the ideal of each query; 0 without a relevant document.
+    up, down : float64 array, shape (n,), or None
+        Factors of rows, see `LambdaObjective.prepare`.
+
+    Examples
+    --------
+    >>> lists = LambdaObjective(measure="RR", damped=False).prepare([0, 1], [2])
+    >>> lists.gradients([0.0, 0.0], dtype="float64")
+    (array([ 0.25, -0.25]), array([0.125, 0.125]))
+    """
+
+    objective: LambdaObjective
+    gains: FloatArray
+    offsets: IntArray
+    weights: FloatArray
+    scale: FloatArray
+    up: FloatArray | None = None
+    down: FloatArray | None = None
+
+    @property
+    def n_queries(self) -> int:
+        """Number of queries."""
+        return self.offsets.size - 1
+
+    def gradients(self, scores: Any, *, weights: Any = None, dtype: Any = "float32", threads: int = 0) -> tuple[AnyArray, AnyArray]:
+        """First and second derivative of the loss by every score.
+
+        Parameters
+        ----------
+        scores : array, shape (n,)
+            What the model gives.
+        weights : array, shape (n,), optional
+            Weight of each row; its derivatives are multiplied by it.
+        dtype : {"float32", "float64"}
+            Of the results.
+        threads : int
+            0 uses all cores; the results do not depend on it.
+
+        Raises
+        ------
+        InputError
+            Scores are too few or too many, or not finite.
+
+        Examples
+        --------
+        >>> lists = LambdaObjective(gain="linear", damped=False).prepare([1, 0], [2])
+        >>> [array.round(4).tolist() for array in lists.gradients([0.0, 1.0], dtype="float64")]
+        [[-0.2698, 0.2698], [0.0726, 0.0726]]
+        """
+        given = _numbers("scores", scores, self.gains.size)
+        slope, bend = np.empty(given.size, dtype), np.empty(given.size, dtype)
+        _kernel.lambda_gradients(
+            self.gains, given, self.offsets, self.weights, self.scale, slope, bend,
+            swap=self.objective.swap, truncation=self.objective.levels or 0, sigma=float(self.objective.sigma),
+            damped=self.objective.is_damped, up=self.up, down=self.down, threads=thread_count(threads),
+        )  # fmt: skip
+        if weights is not None:
+            factor = _numbers("weights", weights, given.size).astype(slope.dtype)
+            slope *= factor
+            bend *= factor
+        return slope, bend
+
+
+def _numbers(name: str, values: Any, size: int | None = None) -> FloatArray:
+    array = np.ascontiguousarray(values, np.float64).reshape(-1)
+    if size is not None and array.size != size:
+        raise InputError(f"{name}: found {array.size} entries, expected one per row, {size}")
+    finite = np.isfinite(array)
+    if not finite.all():
+        wrong = int(np.flatnonzero(~finite)[0])
+        raise InputError(f"{name}: found {array[wrong]} at row {wrong}, expected finite numbers")
+    return array
+
+
+def _bounds(n: int, group: Any, offsets: Any) -> IntArray:
+    if group is not None and offsets is not None:
+        raise InputError("found group and offsets, expected one of them")
+    if offsets is not None:
+        bounds = np.ascontiguousarray(offsets, np.int64)
+    else:
+        sizes = np.asarray([n] if group is None else group)
+        bounds = np.concatenate(([0], np.cumsum(sizes))).astype(np.int64)
+    if bounds.ndim != 1 or bounds.size == 0 or bounds[0] != 0 or bounds[-1] != n or (np.diff(bounds) < 0).any():
+        total = int(bounds[-1]) if bounds.size else 0
+        raise InputError(f"group: the sizes sum to {total}, expected the number of rows, {n}; set group to the rows of each query")
+    return bounds

@@ -1,0 +1,194 @@
+"""`idealrank train`: the number that training watches is the number that `evaluate` reports, and mistakes name the key to change."""
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import idealrank as ir
+from tests.cli.terminal import Said
+
+Say = Callable[..., Said]
+
+
+def rows(n_queries: int, seed: int, name: str = "q") -> str:
+    rng = np.random.default_rng(seed)
+    lines = []
+    for query in range(n_queries):
+        for _ in range(int(rng.integers(5, 14))):
+            features = rng.normal(size=3)
+            label = int(np.clip(round(features[0] + rng.normal(0, 0.7)), 0, 4))
+            lines.append(f"{label} qid:{name}{query} 1:{features[0]:.6f} 2:{features[1]:.6f} 3:{features[2]:.6f}")
+    return "\n".join(lines) + "\n"
+
+
+# As the usual tutorials have it.
+TUTORIAL = """\
+data:
+  train: train.svm
+  valid: valid.svm
+  test: test.svm
+model:
+  library: lightgbm
+  params:
+    objective: lambdarank
+    boosting_type: gbdt
+    metric: ndcg
+    eval_at: [1, 3, 5, 10, 20]
+    lambdarank_truncation_level: 20
+    num_leaves: 15
+    learning_rate: 0.1
+    n_estimators: 12
+    min_child_samples: 5
+    bagging_fraction: 0.8
+    bagging_freq: 1
+    feature_fraction: 0.9
+    reg_alpha: 0.1
+    reg_lambda: 0.1
+    early_stopping_round: 5
+    num_threads: 1
+    verbosity: -1
+seed: 3
+output: out
+"""
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    for name, seed in (("train", 1), ("valid", 2), ("test", 3)):
+        (tmp_path / f"{name}.svm").write_text(rows(30, seed, name), encoding="utf-8")
+    (tmp_path / "ranker.yaml").write_text(TUTORIAL, encoding="utf-8")
+    return tmp_path
+
+
+def test_the_tutorial_runs_unchanged_and_evaluate_prints_the_same_numbers(folder: Path, say: Say) -> None:
+    said = say("train", "ranker.yaml", cwd=folder)
+    assert said.code == 0, said.err
+    out = folder / "out"
+    report = json.loads((out / "evaluation.json").read_text())
+    texts = ["nDCG@1", "nDCG@3", "nDCG@5", "nDCG@10", "nDCG@20"]
+    assert list(report["measures"]) == texts
+    again = ir.evaluate(str(folder / "test.svm"), str(out / "test.run"), texts, "lightgbm").mean()
+    assert {text: found["mean"] for text, found in report["measures"].items()} == dict(again)
+    assert all(found["low"] < found["mean"] < found["high"] for found in report["measures"].values())
+    curve = json.loads((out / "curve.json").read_text())
+    of_valid = ir.evaluate(str(folder / "valid.svm"), str(out / "valid.run"), "nDCG@1", "lightgbm").mean()["nDCG@1"]
+    assert curve["curves"]["valid"]["nDCG@1"][curve["best_round"] - 1] == of_valid == max(curve["curves"]["valid"]["nDCG@1"])
+    assert {path.name for path in out.iterdir()} >= {"model.txt", "config.json", "per-query.csv", "test.run", "test.scores"}
+    command = next(line for line in said.out.splitlines() if line.startswith("  idealrank evaluate"))
+    assert say(*command.split()[1:], cwd=folder).code == 0
+    assert "nDCG@10" in said.out
+    assert "under convention lightgbm" in said.out
+
+
+def configured(folder: Path, **changes: Any) -> str:
+    config: dict[str, Any] = {
+        "data": {"train": "train.svm", "valid_share": 0.2, "test_share": 0.3},
+        "model": {"rounds": 4, "params": {"num_threads": 1, "min_data_in_leaf": 5}},
+        "output": "out",
+    }
+    for key, value in changes.items():
+        config[key] = config[key] | value if isinstance(value, dict) and key in config else value
+    (folder / "config.json").write_text(json.dumps(config), encoding="utf-8")
+    return "config.json"
+
+
+def test_xgboost_trains_with_an_objective_of_ours(folder: Path, say: Say) -> None:
+    model = {"library": "xgboost", "params": {"nthread": 1, "max_depth": 3}}
+    path = configured(folder, model=model, objective={"gain": "linear", "cutoff": 5}, evaluation={"measures": ["nDCG@5", "AP"]})
+    said = say("train", path, "--format", "json", cwd=folder)
+    assert said.code == 0, said.err
+    (system,) = json.loads(said.out)["systems"]
+    assert system["part"] == "test"
+    assert system["measures"]["nDCG@5"]["queries"] == 9
+    assert "model.json" in system["files"]
+    curve = json.loads((folder / "out/curve.json").read_text())["curves"]
+    assert len({line.split()[0] for line in (folder / "out/train.run").read_text().splitlines()}) == 15
+    assert len(curve["train"]["AP"]) == 4
+
+
+def test_several_seeds_have_a_folder_each(folder: Path, say: Say) -> None:
+    said = say("train", configured(folder, seeds=[1, 2]), cwd=folder)
+    assert said.code == 0, said.err
+    runs = [(folder / f"out/seed-{seed}/test.run").read_text() for seed in (1, 2)]
+    assert len(runs[0].splitlines()) == len(runs[1].splitlines())
+    assert "seed" in said.out
+
+
+def test_a_check_trains_nothing(folder: Path, say: Say) -> None:
+    said = say("train", configured(folder), "--check", cwd=folder)
+    assert said.code == 0
+    assert "train 15 queries" in said.out
+    assert "warning: lambdarank_truncation_level=30: found evaluation at 10" in said.out
+    assert not (folder / "out").exists()
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"data": {"trian": "x"}}, "config.json: data: unknown key 'trian', expected train, valid, test"),
+        ({"data": {"train": None}}, "config.json: data.train: found nothing, expected the file to train on"),
+        ({"model": {"rounds": "many"}}, "config.json: model.rounds: found 'many', expected a whole number of 1 or more"),
+        ({"model": {"library": "keras"}}, "config.json: model.library: found 'keras', expected one of lightgbm, xgboost, catboost"),
+        ({"model": ["lightgbm"]}, "config.json: model: found list, expected keys with values"),
+        ({"objective": {"gain": "cubic"}}, "config.json: objective: gain=cubic: expected linear"),
+        ({"objective": {"cut": 3}}, "config.json: objective: unknown key 'cut'"),
+        ({"seeds": [1, 1]}, "config.json: seeds: found [1, 1], expected one or more different whole numbers"),
+        ({"seed": 1, "seeds": [2]}, "config.json: seed: found both seed and seeds, expected one of them"),
+        ({"data": {"valid": "valid.svm"}}, "config.json: data.valid_share: found 0.2, expected nothing beside `valid: valid.svm`"),
+        ({"data": {"test_share": 0.999}}, "data.valid_share"),
+        ({"data": {"train": "none.svm"}}, "none.svm"),
+        ({"evaluation": {"measures": ["nDCG@ten"]}}, "nDCG@ten"),
+        ({"evaluation": {"early_stopping": 5}, "data": {"valid_share": 0}}, "evaluation.early_stopping: found no validation set"),
+        ({"model": {"params": {"objective": "no such"}}}, "LightGBM: Unknown objective type name"),
+    ],
+)
+def test_a_mistake_names_the_key_and_what_is_expected(folder: Path, say: Say, changes: dict[str, Any], message: str) -> None:
+    said = say("train", configured(folder, **changes), cwd=folder)
+    assert said.code == 2, said.err
+    assert message in said.err
+
+
+def test_a_query_in_training_and_testing_stops_training(folder: Path, say: Say) -> None:
+    (folder / "test.svm").write_text(rows(3, 9, "train"), encoding="utf-8")
+    said = say("train", "ranker.yaml", cwd=folder)
+    assert said.code == 2
+    assert "found 3 queries in training and in testing (query train0), expected none; split by query" in said.err
+
+
+def test_rows_in_any_order_train_the_same_model(folder: Path, say: Say) -> None:
+    lines = (folder / "train.svm").read_text().splitlines(keepends=True)
+    by_query: dict[str, list[str]] = {}
+    for line in lines:
+        by_query.setdefault(line.split()[1], []).append(line)
+    mixed = [line for turn in range(14) for of_query in by_query.values() for line in of_query[turn : turn + 1]]
+    predictions = []
+    for text in (lines, mixed):
+        (folder / "train.svm").write_text("".join(text), encoding="utf-8")
+        assert say("train", "ranker.yaml", cwd=folder).code == 0
+        predictions.append((folder / "out/test.scores").read_text())
+    assert predictions[0] == predictions[1]
+
+
+def test_parquet_and_toml_are_read(folder: Path, say: Say) -> None:
+    pyarrow = pytest.importorskip("pyarrow")
+    from pyarrow import parquet
+
+    rng = np.random.default_rng(0)
+    qid = rng.permutation(np.repeat(np.arange(30), 8))
+    price = rng.normal(size=qid.size)
+    columns = {"query": qid, "grade": np.clip(np.round(price), 0, 3).astype(int), "price": price, "stock": rng.normal(size=qid.size)}
+    parquet.write_table(pyarrow.table(columns), folder / "rows.parquet")
+    (folder / "config.toml").write_text(
+        'output = "out"\n[data]\ntrain = "rows.parquet"\nqid = "query"\nlabel = "grade"\ntest_share = 0.3\n'
+        "[model]\nrounds = 3\n[model.params]\nnum_threads = 1\nmin_data_in_leaf = 5\n"
+    )
+    said = say("train", "config.toml", cwd=folder)
+    assert said.code == 0, said.err
+    assert "feature_names=price stock" in (folder / "out/model.txt").read_text()
+    wrong = (folder / "config.toml").read_text().replace('"grade"', '"grad"')
+    (folder / "config.toml").write_text(wrong)
+    assert "found no column 'grad', expected it by data.label; did you mean grade?" in say("train", "config.toml", cwd=folder).err
