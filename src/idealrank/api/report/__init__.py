@@ -181,7 +181,8 @@ def _computed(
 def _evaluated(qrels: Qrels, run: Run, asked: Sequence[Measure], threads: int) -> Evaluation:
     """As `evaluate` does, with the hits and first documents that the page shows: each run is aligned once."""
     one = evaluate_read(
-        qrels, run, with_companions(asked), keep_unjudged=True, keep_for=measures_looked_at(asked), keep_top=depth_of(asked), threads=threads
+        qrels, run, with_companions(asked), keep_unjudged=True, keep_for=measures_looked_at(asked), keep_top=depth_of(asked),
+        threads=threads,
     )  # fmt: skip
     return replace(one, provenance=replace(one.provenance, inputs=input_files((*qrels.paths, *run.paths))), sources=(qrels, run))
 
