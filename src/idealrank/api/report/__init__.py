@@ -10,11 +10,12 @@ from idealrank.analysis.comparison.differences import distinct
 from idealrank.analysis.gate import Gated
 from idealrank.analysis.robustness import Robustness
 from idealrank.api.comparison import compare, evaluations_of
-from idealrank.api.evaluation import AnyTable, evaluate, is_array, refuse_names, to_qrels, to_run, to_runs
+from idealrank.api.evaluation import AnyTable, evaluate_read, is_array, refuse_names, to_qrels, to_run, to_runs, warn_of_doubt
 from idealrank.api.per_query import QueryValues, clusters_of, slices_of, weights_of
-from idealrank.api.report.gather import gather
+from idealrank.api.report.gather import gather, measures_looked_at
 from idealrank.api.report.material import ReportMaterial, Texts, shown_measures
 from idealrank.api.report.origin import hashed, moment
+from idealrank.api.report.query_lists import depth_of
 from idealrank.api.report.saved_page import Page
 from idealrank.api.report.side_verdicts import robustness as robustness_of
 from idealrank.api.report.side_verdicts import with_gate
@@ -22,6 +23,7 @@ from idealrank.data.qrels import Qrels
 from idealrank.data.run import Run
 from idealrank.errors import IncompatibleError, InputError, OptionError
 from idealrank.evaluation.evaluate import Evaluation
+from idealrank.io.provenance import input_files
 from idealrank.measures.measure import Measure
 from idealrank.measures.parse import DEFAULT_MEASURES, MeasureLike, parse_measures
 from idealrank.reports.page.html import page_html
@@ -117,6 +119,7 @@ def report(
         if path is not None:
             raise OptionError(f"path: found {others[0]} and {path}, expected one output file")
         path, others = others[0], ()
+    is_computed = bool(others)
     if others:
         if evaluations is not None or qrels is not None or runs is not None:
             raise OptionError(f"evaluations, qrels, runs: found them beside {_FORM}, expected them with a result alone")
@@ -124,8 +127,10 @@ def report(
         result, evaluations, qrels, runs = _computed((result, *others), measures, names, compared)
     elif names is not None:
         raise OptionError(f"names: found a result, whose runs have names, expected {_FORM}")
-    # Whether the runs given here are those that were evaluated shows when they are evaluated again, not in the hits that were kept.
-    held = tuple(replace(one, judged=None) for one in _evaluations(result, evaluations))
+    held = _evaluations(result, evaluations)
+    if not is_computed:
+        # Whether the runs given here are those that were evaluated shows when they are evaluated again, not in the hits that were kept.
+        held = tuple(replace(one, judged=None) for one in held)
     found = ReportMaterial(
         evaluations=held, measures=_measures(result, held, measures), weights=weights_of(weights), clusters=clusters_of(clusters),
         categories=slices_of(slices),
@@ -164,12 +169,22 @@ def _computed(
     qrels, asked = to_qrels(qrels), parse_measures(DEFAULT_MEASURES if measures is None else measures)
     if len(tables) == 1:
         run = to_run(tables[0], name=names[0] if names else None, judgments=qrels)
-        run = run.renamed(names[0]) if names else run
-        one = evaluate(qrels, run, with_companions(asked), keep_unjudged=True, threads=options["threads"])
-        return one, (one,), qrels, [run]
-    runs = to_runs(tables, names, judgments=qrels)
-    held = evaluations_of(_FORM, (qrels, *runs), asked)
-    return compare(*held, measures=asked, **options), held, qrels, runs
+        runs = [run.renamed(names[0]) if names else run]
+    else:
+        runs = to_runs(tables, names, judgments=qrels)
+    held = [_evaluated(qrels, run, asked, options["threads"]) for run in runs]
+    for one in held:
+        warn_of_doubt(one, stacklevel=4)
+    return held[0] if len(held) == 1 else compare(*held, measures=asked, **options), held, qrels, runs
+
+
+def _evaluated(qrels: Qrels, run: Run, asked: Sequence[Measure], threads: int) -> Evaluation:
+    """As `evaluate` does, with the hits and first documents that the page shows: each run is aligned once."""
+    one = evaluate_read(
+        qrels, run, with_companions(asked), keep_unjudged=True, keep_for=measures_looked_at(asked), keep_top=depth_of(asked),
+        threads=threads,
+    )  # fmt: skip
+    return replace(one, provenance=replace(one.provenance, inputs=input_files((*qrels.paths, *run.paths))), sources=(qrels, run))
 
 
 def _evaluations(result: Any, given: "Sequence[Evaluation] | None") -> tuple[Evaluation, ...]:
