@@ -434,6 +434,8 @@ class _Log:
 
     def cut(self, weights: FloatArray) -> FloatArray:
         """Weights that count: cut at the limit, or 0 above it if a model stands for such rows."""
+        if math.isinf(self.limit):
+            return weights
         found: FloatArray = np.where(weights > self.limit, 0.0, weights) if self.estimator == "switch" else np.minimum(weights, self.limit)
         return found
 
@@ -492,9 +494,13 @@ def _sums(log: _Log) -> _Sums:
     rows = []
     for _, raw, rewards in log.blocks():
         weights = log.cut(raw)
-        weighted = np.abs(weights * rewards)
+        products = weights * rewards
+        weighted = np.abs(products)
+        # Sums in the order of NumPy, not of BLAS, which depends on the processor.
+        squares = float((weights * weights).sum())
+        raw_squares = squares if weights is raw else float((raw * raw).sum())
         rows.append(
-            (float(weights.sum()), float(weights @ weights), float(weights @ rewards), float(raw.sum()), float(raw @ raw), float(raw.max()),
+            (float(weights.sum()), squares, float(products.sum()), float(raw.sum()), raw_squares, float(raw.max()),
              int(np.count_nonzero(raw > log.limit)), float(weighted.sum()), float(weighted.max()))
         )  # fmt: skip
     columns = list(zip(*rows, strict=True))
@@ -525,13 +531,13 @@ def error_of_blocks(blocks: Iterator[FloatArray], n: int, codes: IntArray | None
             totals += np.bincount(codes[start : start + block.size], block, totals.size)
             start += block.size
         centred = totals - sizes * (totals.sum() / n)
-        return math.sqrt(float(centred @ centred) * totals.size / (totals.size - 1)) / n
+        return math.sqrt(float((centred * centred).sum()) * totals.size / (totals.size - 1)) / n
     count, mean, spread = 0, 0.0, 0.0
     for block in blocks:  # means and squares of blocks, joined without cancellation (Chan, Golub and LeVeque 1979)
         own = float(block.mean())
         centred = block - own
         gap, joined = own - mean, count + block.size
-        spread += float(centred @ centred) + gap * gap * count * block.size / joined
+        spread += float((centred * centred).sum()) + gap * gap * count * block.size / joined
         mean += gap * block.size / joined
         count = joined
     return math.sqrt(spread / (n - 1) / n)

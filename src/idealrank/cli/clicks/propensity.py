@@ -32,18 +32,15 @@ _FORMATS = Formats(
 @click.option("--held-out", metavar="SHARE", type=click.FloatRange(0, 1, min_open=True, max_open=True), default=0.2, show_default=True,
               help="Share of the lists on which perplexity is computed.")  # fmt: skip
 @click.option("--seed", metavar="N", type=click.IntRange(0), default=0, show_default=True, help="Random seed.")
-@log_options.columns
-@log_options.most_lists
+@log_options.log_input
 @_FORMATS.option
 @options.output
 def propensity(
-    *, log: str, iterations: int, resamples: int, held_out: float, seed: int, columns_text: str, most_lists: int, layout: str,
-    output_path: str | None,
+    *, inputs: log_options.LogInput, iterations: int, resamples: int, held_out: float, seed: int, layout: str, output_path: str | None,
 ) -> None:  # fmt: skip
     """Estimate how often each rank is examined, relative to the first, by the position-based model."""
-    options.refuse_to_replace(output_path, (log,))
     watch = Watch()
-    sessions = log_options.checked_log(log, columns_text, most_lists, watch).sessions
+    sessions = inputs.check(watch).sessions
     found = watch.run(
         "propensities", lambda _: propensities(sessions, iterations=iterations, n_resamples=resamples, held_out=held_out, rng=seed)
     )

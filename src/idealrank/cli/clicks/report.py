@@ -39,25 +39,24 @@ _DEFAULT_MODELS = ("pbm", "ubm", "sdbn")
 @click.option("--seed", metavar="N", type=click.IntRange(0), default=0, show_default=True, help="Random seed.")
 @click.option("--clip", metavar="W", type=click.FloatRange(0, min_open=True), help="Estimate with weights cut at W, too.")
 @options.confidence
-@log_options.columns
 @click.option(
     "--reward-columns", "reward_columns_text", metavar="ROLE=NAME,...", default="",
     help="Columns of --rewards by role: reward=, logged=, target=, target_b=, cluster=.  [default: by their usual names]",
 )  # fmt: skip
-@log_options.most_lists
+@log_options.log_input
 def report(
-    *, log: str, page_path: str, rewards_path: str | None, model_names: tuple[str, ...], iterations: int, resamples: int, held_out: float,
-    seed: int, clip: float | None, confidence: float, columns_text: str, reward_columns_text: str, most_lists: int,
+    *, inputs: log_options.LogInput, page_path: str, rewards_path: str | None, model_names: tuple[str, ...], iterations: int,
+    resamples: int, held_out: float, seed: int, clip: float | None, confidence: float, reward_columns_text: str,
 ) -> None:  # fmt: skip
     """Make a page of a click log: stop signs, propensities, perplexity, weights and estimates."""
-    paths = [path for path in (log, rewards_path) if path is not None]
+    paths = [path for path in (*inputs.paths, rewards_path) if path is not None]
     check_extra()
     check_page(page_path, paths, option="-o")
     from idealrank.api.clicks import click_page, reward_estimates  # noqa: PLC0415  (not for the help)
     from idealrank.api.report.origin import hashed  # noqa: PLC0415
 
     watch, estimates = Watch(), None
-    check = log_options.checked_log(log, columns_text, most_lists, watch)
+    check = inputs.check(watch)
     if rewards_path is not None:
         given = parse_columns(reward_columns_text) if reward_columns_text else None
         columns = watch.run(

@@ -68,8 +68,8 @@ def log_json(found: LogCheck) -> str:
     return json.dumps(finite({"version": __version__, "schema": SCHEMA, **found.as_dict()}), indent=2) + "\n"
 
 
-def qrels_lines(qrels: Qrels) -> Iterator[str]:
-    r"""Judgments as TREC lines.
+def qrels_lines(qrels: Qrels, source: str = "0") -> Iterator[str]:
+    r"""Judgments as TREC lines, with their source in the second field, which evaluation ignores.
 
     Raises
     ------
@@ -78,8 +78,8 @@ def qrels_lines(qrels: Qrels) -> Iterator[str]:
 
     Examples
     --------
-    >>> list(qrels_lines(Qrels({"q": {"a": 2}})))
-    ['q 0 a 2\n']
+    >>> list(qrels_lines(Qrels({"q": {"a": 2}}), "clicks-pbm"))
+    ['q clicks-pbm a 2\n']
     """
     for query in qrels.queries:
         for document, grade in qrels[query].items():
@@ -87,20 +87,20 @@ def qrels_lines(qrels: Qrels) -> Iterator[str]:
                 if not name.isprintable() or " " in name:
                     hint = "write CSV, which takes every id: --format csv"
                     raise InputError(f"{kind} {shown(repr(name))}: found a blank or a control character, expected an id without; {hint}")
-            yield f"{query} 0 {document} {grade:g}\n"
+            yield f"{query} {source} {document} {grade:g}\n"
 
 
-def qrels_rows(qrels: Qrels) -> Iterator[Row]:
+def qrels_rows(qrels: Qrels, source: str = "0") -> Iterator[Row]:
     """Titles, and a row a judgment.
 
     Examples
     --------
-    >>> list(qrels_rows(Qrels({"red shoes": {"a": 2}})))
-    [['query', 'document', 'grade'], ['red shoes', 'a', '2']]
+    >>> list(qrels_rows(Qrels({"red shoes": {"a": 2}}), "clicks-pbm"))
+    [['query', 'document', 'grade', 'source'], ['red shoes', 'a', '2', 'clicks-pbm']]
     """
-    yield ["query", "document", "grade"]
+    yield ["query", "document", "grade", "source"]
     for query in qrels.queries:
-        yield from ([query, document, f"{grade:g}"] for document, grade in qrels[query].items())
+        yield from ([query, document, f"{grade:g}", source] for document, grade in qrels[query].items())
 
 
 def propensity_parts(found: Propensities) -> list[Part]:
