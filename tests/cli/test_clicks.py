@@ -74,14 +74,37 @@ def folder(tmp_path: Path) -> Path:
     ]  # fmt: skip
     names = ("session", "query", "document", "rank", "click", "action", "dwell")
     _write(tmp_path / "actions.csv", [dict(zip(names, row, strict=True)) for row in actions])
+    _write_runs_and_slates(tmp_path, rng)
+    _write_ubi(tmp_path)
+    (tmp_path / "text.csv").write_text("session,query,document,rank,click\ns,q,d,first,1\n", encoding="utf-8")
+    return tmp_path
+
+
+def _write_runs_and_slates(folder: Path, rng: np.random.Generator) -> None:
+    for name, noise in (("old", 1.5), ("new", 0.2)):
+        scores = np.random.default_rng(1).beta(1, 2, (6, 8)) + noise * rng.random((6, 8))
+        (folder / f"{name}.run").write_text(
+            "".join(f"q{query} Q0 d{document} 1 {scores[query, document]:.6f} {name}\n" for query in range(6) for document in range(8)),
+            encoding="utf-8",
+        )
+    ranks = [{"rank": rank, "propensity": 1 / rank} for rank in range(1, 5)]
+    _write(folder / "propensity.csv", ranks)
+    _write(folder / "short.csv", ranks[:2])
+    lists = [
+        {"list": f"l{row}", "rank": place + 1, "click": int(rng.random() < 0.3), "logged_probability": round(rng.uniform(0.4, 0.6), 3),
+         "target_probability": round(rng.uniform(0.4, 0.6), 3), "target_b": round(rng.uniform(0.4, 0.6), 3), "user": f"u{row // 2}"}
+        for row in range(300) for place in range(2)
+    ]  # fmt: skip
+    _write(folder / "slates.csv", lists)
+
+
+def _write_ubi(folder: Path) -> None:
     hits = [{"query_id": f"{n}", "user_query": "shoes", "query_response_hit_ids": list("abc"), "client_id": f"u{n}"} for n in range(3)]
     event = {"action_name": "click", "query_id": "1", "event_attributes": {"object": {"object_id": "b"}}}
     events = [event, {**event, "action_name": "purchase"}, {**event, "query_id": "9"}, {"action_name": "login"}]
     for name, records in (("queries", hits), ("events", events)):
-        (tmp_path / f"ubi_{name}.jsonl").write_text("".join(f"{json.dumps(one)}\n" for one in records), encoding="utf-8")
-    (tmp_path / "secret.txt").write_text("0123456789abcdef\n", encoding="utf-8")
-    (tmp_path / "text.csv").write_text("session,query,document,rank,click\ns,q,d,first,1\n", encoding="utf-8")
-    return tmp_path
+        (folder / f"ubi_{name}.jsonl").write_text("".join(f"{json.dumps(one)}\n" for one in records), encoding="utf-8")
+    (folder / "secret.txt").write_text("0123456789abcdef\n", encoding="utf-8")
 
 
 def _write(path: Path, rows: list[dict[str, Any]]) -> None:
@@ -98,6 +121,18 @@ COMMANDS = {
     "validate-json": "clicks validate wrong.csv --format json",
     "propensity": "clicks propensity log.csv --resamples 30",
     "propensity-wrong": "clicks propensity wrong.csv --resamples 20 --iterations 20 --seed 5",
+    "propensity-pivot": "clicks propensity log.csv --method pivot --resamples 20",
+    "propensity-all-pairs": "clicks propensity log.csv --method all-pairs --resamples 20",
+    "propensity-trust": "clicks propensity log.csv --method trust --resamples 50",
+    "propensity-trust-csv": "clicks propensity log.csv --method trust --resamples 20 --format csv",
+    "runs": "clicks runs log.csv old.run new.run -k 3",
+    "runs-one": "clicks runs log.csv new.run --method pivot --format csv",
+    "runs-file": "clicks runs log.csv old.run new.run --propensities propensity.csv",
+    "slates": "clicks slates slates.csv",
+    "slates-several": "clicks slates slates.csv --estimator ips --estimator sniips --discount 1,0.5",
+    "error-slates-rank": "clicks slates predicted.csv --columns session=click,rank=pscore,reward=click,logged=pscore",
+    "error-runs-three": "clicks runs log.csv old.run new.run old.run",
+    "error-runs-file": "clicks runs log.csv new.run --propensities short.csv",
     "grade": "clicks grade log.csv --cuts 0.2,0.4 --least 5",
     "grade-raw": "clicks grade log.csv --model raw --cuts 0.3 --least 50",
     "grade-csv": "clicks grade blanks.csv --model cascade --least 1 --format csv",

@@ -1,6 +1,7 @@
 """The two stores of User Behavior Insights, in each layout in which they leave OpenSearch."""
 
 import json
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -39,7 +40,7 @@ def lines(rows: list[dict[str, Any]]) -> str:
     return "".join(f"{json.dumps(row)}\n" for row in rows)
 
 
-LAYOUTS = {
+LAYOUTS: dict[str, Callable[[list[dict[str, Any]]], str]] = {
     "lines": lines,
     "array": json.dumps,
     "dump": lambda rows: lines(wrapped(rows)),

@@ -1,6 +1,7 @@
 """Page of a click log, from the checked log and the columns of a file of rewards."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -8,6 +9,7 @@ import numpy as np
 from idealrank.clicks import LogCheck, Sessions, ips, ips_difference, propensities
 from idealrank.clicks.fitted_model import share
 from idealrank.data.types import FloatArray
+from idealrank.errors import InputError
 from idealrank.io.click_logs import reward_columns
 from idealrank.reports.page.click_log import RATES, ClickLogPage, RewardEstimates, click_page_html
 from idealrank.reports.subject import Made
@@ -112,3 +114,80 @@ def reward_estimates(
     ]  # fmt: skip
     weights = {policy: one / logged for policy, one in policies.items()}
     return RewardEstimates(values=values, differences=differences, weights=weights, logged_mean=float(rewards.mean()))
+
+
+@dataclass(frozen=True, eq=False)
+class SlateColumns:
+    """Lists as tables, a row a list and a column a rank.
+
+    Attributes
+    ----------
+    rewards, logged, target : float64 array, shape (lists, ranks)
+        Below the end of a shorter list 0, 1 and 1.
+    target_b : float64 array, shape (lists, ranks), or None
+        Of a second policy.
+    clusters : sequence, shape (lists,), or None
+        Label of each list.
+
+    Examples
+    --------
+    >>> one = np.ones((2, 1))
+    >>> SlateColumns(one, one, one).rewards.shape
+    (2, 1)
+    """
+
+    rewards: FloatArray
+    logged: FloatArray
+    target: FloatArray
+    target_b: FloatArray | None = None
+    clusters: Sequence[str] | None = None
+
+
+def slates_of(columns: Mapping[str, Any]) -> SlateColumns:
+    """Make tables of lists from the columns of a file, one row a place.
+
+    Parameters
+    ----------
+    columns : mapping of str to column
+        Lists, ranks, rewards and probabilities by role, as `io.click_logs.read_columns` reads them.
+
+    Raises
+    ------
+    InputError
+        The ranks of a list are not 1, 2, 3, ..., or its rows have two clusters.
+
+    Examples
+    --------
+    >>> ranks, half = np.array([1.0, 2, 1]), np.full(3, 0.5)
+    >>> given = {"session": ["s", "s", "t"], "rank": ranks, "reward": np.array([1.0, 0, 1]), "logged": half, "target": half}
+    >>> slates_of(given).logged.tolist()
+    [[0.5, 0.5], [0.5, 1.0]]
+    """
+    names: dict[str, int] = {}
+    row = np.array([names.setdefault(name, len(names)) for name in columns["session"]], np.int64)
+    rank = columns["rank"]
+    order = np.lexsort((rank, row))
+    sizes = np.bincount(row)
+    expected = np.arange(row.size) - np.repeat(np.cumsum(sizes) - sizes, sizes) + 1
+    wrong = rank[order] != expected
+    if wrong.any():
+        place = order[int(wrong.argmax())]
+        raise InputError(f"list {columns['session'][place]}: found rank {rank[place]:g}, expected ranks 1, 2, 3, ..., each once")
+    column = rank.astype(np.int64) - 1
+
+    def table(role: str, otherwise: float) -> FloatArray:
+        found = np.full((sizes.size, int(column.max()) + 1), otherwise)
+        found[row, column] = columns[role]
+        return found
+
+    clusters = None
+    if columns.get("cluster") is not None:
+        by_list: dict[int, str] = {}
+        for number, label in zip(row.tolist(), columns["cluster"], strict=True):
+            if by_list.setdefault(number, label) != label:
+                raise InputError(
+                    f"list {list(names)[number]}: found clusters {by_list[number]} and {label}, expected one for all its places"
+                )
+        clusters = [by_list[number] for number in range(sizes.size)]
+    other = table("target_b", 1.0) if columns.get("target_b") is not None else None
+    return SlateColumns(table("reward", 0.0), table("logged", 1.0), table("target", 1.0), other, clusters)

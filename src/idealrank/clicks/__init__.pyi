@@ -38,9 +38,13 @@ from idealrank.clicks.logged_rewards import PolicyValue as PolicyValue
 from idealrank.clicks.logged_rewards import doubly_robust as doubly_robust
 from idealrank.clicks.logged_rewards import ips as ips
 from idealrank.clicks.logged_rewards import ips_difference as ips_difference
+from idealrank.clicks.logged_slates import SlateDifference as SlateDifference
 from idealrank.clicks.logged_slates import SlateValue as SlateValue
+from idealrank.clicks.logged_slates import slate_difference as slate_difference
 from idealrank.clicks.logged_slates import slate_value as slate_value
 from idealrank.clicks.propensity_report import Propensities as Propensities
 from idealrank.clicks.propensity_report import propensities as propensities
 from idealrank.clicks.sessions import Sessions as Sessions
 from idealrank.clicks.simulated_logs import simulate as simulate
+from idealrank.clicks.trust_bias import TrustPropensities as TrustPropensities
+from idealrank.clicks.trust_bias import trust_propensities as trust_propensities

@@ -1,14 +1,15 @@
 """DCG and NDCG of a ranker that was never shown, from logged lists with probabilities of examination."""
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, TypeAlias
+from typing import Any, Literal, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 
 from idealrank.clicks.list_means import ListMean, list_mean
-from idealrank.clicks.logged_rewards import FEWEST_EFFECTIVE, LARGEST_SHARE
+from idealrank.clicks.logged_rewards import FEWEST_EFFECTIVE, LARGEST_SHARE, units_needed, verdict_of
 from idealrank.clicks.sessions import Sessions
 from idealrank.data.types import FloatArray, IntArray
 from idealrank.errors import InputError
@@ -69,8 +70,8 @@ class LoggedDCG:
 
     def __str__(self) -> str:
         said = (
-            f"DCG {self.dcg}, NDCG {self.ndcg} ({100 * self.confidence:g} %, {self.n_lists:,} lists, {self.n_clicks:,} clicks worth "
-            f"{self.effective_sample_size:,.0f})"
+            f"DCG {self.dcg}, NDCG {'none' if math.isnan(self.ndcg.value) else self.ndcg} ({100 * self.confidence:g} %, "
+            f"{self.n_lists:,} lists, {self.n_clicks:,} clicks worth {self.effective_sample_size:,.0f})"
         )
         return "\n".join([said, f"Warning: {self.warning}", *(f"No verdict: {caution}" for caution in self.cautions)])
 
@@ -104,6 +105,22 @@ class LoggedDCGDifference:
         """Return whether NDCG orders the rankers against DCG."""
         return self.dcg.value * self.ndcg.value < 0
 
+    @property
+    def verdict(self) -> Literal["better", "worse", "undecided", "no support"]:
+        """Return the verdict on B by the interval of DCG."""
+        return verdict_of(self.dcg.interval, is_supported=self.a.supported and self.b.supported)
+
+    def lists_needed(self, power: float = 0.8) -> float:
+        """Lists of such a log that would show a difference in DCG of this size with the given power; infinite for no difference.
+
+        Examples
+        --------
+        >>> log = Sessions.from_arrays(["q", "q"], [["a", "b"], ["a", "b"]], [[0, 1], [0, 0]])
+        >>> logged_dcg_difference(log, {"q": ["a", "b"]}, {"q": ["b", "a"]}, [1.0, 0.5]).lists_needed() > 2
+        True
+        """
+        return units_needed(self.a.n_lists, self.dcg.value, self.dcg.standard_error, self.a.confidence, power)
+
 
 def logged_dcg(
     sessions: Sessions,
@@ -111,6 +128,7 @@ def logged_dcg(
     propensity: npt.ArrayLike,
     *,
     discount: npt.ArrayLike | None = None,
+    offset: npt.ArrayLike | None = None,
     clusters: "Sequence[Any] | npt.ArrayLike | None" = None,
     confidence: float = 0.95,
 ) -> LoggedDCG:
@@ -131,6 +149,9 @@ def logged_dcg(
         probability a rank will do if every list has the same documents, in whatever order.
     discount : array, shape (cutoff,), optional
         Probability that users of the new ranker examine each rank; deeper ranks count 0. By default ``1 / log2(rank + 1)``.
+    offset : array, shape (ranks,), optional
+        Click rate at each rank of a document that does not attract (trust bias): it is taken off each click, and `propensity` is a slope.
+        `trust_propensities` estimates both, relative to the first rank. NDCG is then NaN: its ideal list needs gains above 0.
     clusters : sequence, shape (sessions,), optional
         Label of each list, such as its user.
     confidence : float
@@ -154,7 +175,7 @@ def logged_dcg(
     >>> logged_dcg(log, {"q": ["b", "a"]}, [1.0, 0.5]).dcg.value
     1.0
     """
-    lists = _Lists.of(sessions, ranking, propensity, discount)
+    lists = _Lists.of(sessions, ranking, propensity, discount, offset)
     clicked = sessions.clicks
     weights = lists.weights[clicked]
     squares = float(weights @ weights)
@@ -178,6 +199,7 @@ def logged_dcg_difference(
     propensity: npt.ArrayLike,
     *,
     discount: npt.ArrayLike | None = None,
+    offset: npt.ArrayLike | None = None,
     clusters: "Sequence[Any] | npt.ArrayLike | None" = None,
     confidence: float = 0.95,
 ) -> LoggedDCGDifference:
@@ -185,7 +207,7 @@ def logged_dcg_difference(
 
     Parameters
     ----------
-    sessions, propensity, discount, clusters, confidence
+    sessions, propensity, discount, offset, clusters, confidence
         As for `logged_dcg`.
     ranking_a, ranking_b
         Both rankers, as `ranking` of `logged_dcg`.
@@ -203,10 +225,10 @@ def logged_dcg_difference(
     (0.0, 0.0)
     """
     a, b = (
-        logged_dcg(sessions, ranking, propensity, discount=discount, clusters=clusters, confidence=confidence)
+        logged_dcg(sessions, ranking, propensity, discount=discount, offset=offset, clusters=clusters, confidence=confidence)
         for ranking in (ranking_a, ranking_b)
     )
-    one, other = (_Lists.of(sessions, ranking, propensity, discount) for ranking in (ranking_a, ranking_b))
+    one, other = (_Lists.of(sessions, ranking, propensity, discount, offset) for ranking in (ranking_a, ranking_b))
     return LoggedDCGDifference(
         a, b, list_mean(other.dcg - one.dcg, clusters, confidence), list_mean(other.ndcg - one.ndcg, clusters, confidence)
     )
@@ -221,11 +243,13 @@ class _Lists:
     ndcg: FloatArray
 
     @classmethod
-    def of(cls, sessions: Sessions, ranking: Ranking, propensity: npt.ArrayLike, discount: npt.ArrayLike | None) -> "_Lists":
+    def of(
+        cls, sessions: Sessions, ranking: Ranking, propensity: npt.ArrayLike, discount: npt.ArrayLike | None, offset: npt.ArrayLike | None
+    ) -> "_Lists":
         if len(sessions) < 2:
             raise InputError(f"sessions: found {len(sessions)} lists, expected at least 2; one list shows no variation")
         rank = _new_ranks(sessions, ranking)
-        examined = _examined(sessions, propensity)
+        examined = _examined(sessions, propensity, 1.0 if offset is None else math.inf)
         deepest = max(int(rank.max()), sessions.n_ranks)
         table = np.zeros(deepest + 1)  # the place of rank 0, which is not shown, has none
         if discount is None:
@@ -236,8 +260,14 @@ class _Lists:
                 raise InputError(f"discount: found {given.tolist()}, expected probabilities, one a rank")
             kept = min(given.size, deepest)
             table[1 : kept + 1] = given[:kept]
-        gains = np.where(sessions.clicks, 1 / examined, 0.0)
         weights = table[rank] / examined
+        if offset is not None:
+            trusted = np.asarray(offset, np.float64)
+            if trusted.shape != sessions.pair.shape[1:] or not np.isfinite(trusted).all():
+                raise InputError(f"offset: found {trusted.tolist()}, expected {sessions.n_ranks} finite click rates, one a rank")
+            gains = np.where(sessions.pair >= 0, (sessions.clicks - trusted) / examined, 0.0)
+            return cls(weights, (gains * table[rank]).sum(axis=1), np.full(len(sessions), np.nan))
+        gains = np.where(sessions.clicks, 1 / examined, 0.0)
         dcg = (gains * table[rank]).sum(axis=1)
         best = np.sort(table[1:])[::-1][: sessions.n_ranks]
         ideal = np.sort(gains, axis=1)[:, ::-1] @ best
@@ -267,15 +297,16 @@ def _new_ranks(sessions: Sessions, ranking: Ranking) -> IntArray:
     return shown
 
 
-def _examined(sessions: Sessions, propensity: npt.ArrayLike) -> FloatArray:
+def _examined(sessions: Sessions, propensity: npt.ArrayLike, most: float) -> FloatArray:
     given = np.asarray(propensity, np.float64)
     if given.shape not in (sessions.pair.shape, sessions.pair.shape[1:]):
         raise InputError(f"propensity: found shape {given.shape}, expected {sessions.pair.shape[1:]} or {sessions.pair.shape}")
     found = np.where(sessions.pair >= 0, given, 1.0)
-    wrong = ~((found > 0) & (found <= 1))
+    wrong = ~((found > 0) & (found <= most) & np.isfinite(found))
     if wrong.any():
         row, place = np.argwhere(wrong)[0]
         raise InputError(
-            f"propensity, session {row}, rank {place + 1}: found {found[row, place]:g}, expected a probability above 0, up to 1"
+            f"propensity, session {row}, rank {place + 1}: found {found[row, place]:g}, expected "
+            + ("a probability above 0, up to 1" if most == 1 else "a finite slope above 0")
         )
     return found

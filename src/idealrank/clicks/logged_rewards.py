@@ -281,9 +281,7 @@ class PolicyDifference:
     @property
     def verdict(self) -> Literal["better", "worse", "undecided", "no support"]:
         """Return the verdict on B by the interval."""
-        if not (self.a.supported and self.b.supported):
-            return "no support"
-        return "better" if self.interval[0] > 0 else "worse" if self.interval[1] < 0 else "undecided"
+        return verdict_of(self.interval, is_supported=self.a.supported and self.b.supported)
 
     def rows_needed(self, power: float = 0.8) -> float:
         """Rows of such a log that would show a difference of this size with the given power; infinite for no difference.
@@ -294,10 +292,7 @@ class PolicyDifference:
         >>> found.rows_needed() > found.a.n
         True
         """
-        if self.value == 0:
-            return math.inf
-        wanted = float(ndtri((1 + self.confidence) / 2) + ndtri(power))
-        return self.a.n * (wanted * self.standard_error / self.value) ** 2
+        return units_needed(self.a.n, self.value, self.standard_error, self.confidence, power)
 
 
 def ips_difference(
@@ -350,6 +345,35 @@ def _influence_of(
 ) -> Iterator[FloatArray]:
     log = _Log.of(rewards, target, logged, found.estimator, math.inf if clip is None else clip)
     return _influence(log, found.value, found.mean_weight if found.estimator == "snips" else 1.0)
+
+
+def verdict_of(interval: tuple[float, float], *, is_supported: bool) -> Literal["better", "worse", "undecided", "no support"]:
+    """Verdict on B by the interval of B less A.
+
+    Examples
+    --------
+    >>> verdict_of((0.1, 0.3), is_supported=True), verdict_of((0.1, 0.3), is_supported=False)
+    ('better', 'no support')
+    """
+    if not is_supported:
+        return "no support"
+    return "better" if interval[0] > 0 else "worse" if interval[1] < 0 else "undecided"
+
+
+def units_needed(n: int, value: float, error: float, confidence: float, power: float) -> float:
+    """Rows or lists that would show a difference of this size with the given power, from n that gave this standard error.
+
+    Examples
+    --------
+    >>> round(units_needed(100, 0.1, 0.05, 0.95, 0.8)), units_needed(100, 0.0, 0.05, 0.95, 0.8)
+    (196, inf)
+    """
+    if not 0 < power < 1:
+        raise OptionError(f"power={power}: expected a number between 0 and 1, such as 0.8")
+    if value == 0:
+        return math.inf
+    wanted = float(ndtri((1 + confidence) / 2) + ndtri(power))
+    return n * (wanted * error / value) ** 2
 
 
 def check_confidence(confidence: float) -> None:

@@ -55,6 +55,17 @@ REWARDS = (
     LogField("predicted_logged", ("predicted_logged",), required=False, is_number=True),
     LogField("predicted_target", ("predicted_target",), required=False, is_number=True),
 )
+SLATES = (
+    LogField("session", ("list", "list_id", *SHOWN[0].words)),
+    LogField("rank", ("rank", "position", "ordinal", "pos"), is_number=True),
+    *REWARDS[:4],
+    LogField("cluster", ("cluster", "user", "user_id"), required=False),
+)
+PROPENSITIES = (
+    LogField("rank", ("rank", "position"), is_number=True),
+    LogField("propensity", ("propensity", "slope"), is_number=True),
+    LogField("offset", ("offset",), required=False, is_number=True),
+)
 OUTCOMES = (
     LogField("preference", ("preference", "outcome", "delta"), is_number=True),
     LogField("user", ("user", "user_id", "userid", "client_id"), required=False),

@@ -30,8 +30,8 @@ weight, one row with much of the reward, or weights whose mean is not 1.
 
 _WITH_MODEL = ("dr", "switch")
 _FORMATS = Formats(
-    "A table to read;", table="views.clicks:estimate_parts", json="views.clicks:estimate_json",
-    rows="views.clicks:estimate_rows",
+    "A table to read;", table="views.clicks.policy_values:estimate_parts", json="views.clicks.policy_values:estimate_json",
+    rows="views.clicks.policy_values:estimate_rows",
 )  # fmt: skip
 
 

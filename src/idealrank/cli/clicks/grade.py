@@ -1,7 +1,5 @@
 """`idealrank clicks grade`: judgments from clicks."""
 
-import json
-from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -13,11 +11,10 @@ from idealrank.cli.clicks import log_options
 from idealrank.cli.format_option import Formats
 from idealrank.cli.progress import Watch
 from idealrank.clicks import LogCheck, LogRows, bias_text, grades, grades_of_actions, position_bias
-from idealrank.data.interchange import finite
 from idealrank.data.qrels import Qrels
 from idealrank.errors import OptionError
 from idealrank.io.provenance import input_files
-from idealrank.version import __version__
+from idealrank.reports.views.clicks.log_checks import provenance_json
 
 _EPILOG = """\
 Examples:
@@ -36,7 +33,9 @@ the declared table, with the same warning: an action is the text of the column a
 """
 
 _WITH_STEPS = ("pbm", "ubm", "dbn")
-_FORMATS = Formats("Lines QUERY SOURCE DOCUMENT GRADE;", trec="views.clicks:qrels_lines", rows="views.clicks:qrels_rows")
+_FORMATS = Formats(
+    "Lines QUERY SOURCE DOCUMENT GRADE;", trec="views.clicks.log_checks:qrels_lines", rows="views.clicks.log_checks:qrels_rows"
+)
 
 
 @click.command(epilog=_EPILOG, short_help="Make judgments from a click log.")
@@ -96,30 +95,17 @@ def grade(
     unjudged = f"{len(sessions.documents) - n_graded:,} stay unjudged, with fewer than {least:,} impressions"
     console.say("note", f"{n_graded:,} pairs have a grade from {of}; {unjudged}")
     if output_path is not None and output_path != "-":
-        record = _provenance(inputs, checked, {"source": source, **how, "least": least}, n_graded, bias)
-        output.write([json.dumps(finite(record), indent=2) + "\n"], f"{output_path}.provenance.json", "json")
+        from idealrank.api.report.origin import hashed  # noqa: PLC0415  (not for the help)
+
+        record = {"command": invocation.command_line(), "source": source, **how, "least": least, "redacted": inputs.redacted}
+        written = provenance_json(checked, record, hashed(input_files(inputs.paths)), n_graded, bias)
+        output.write([written], f"{output_path}.provenance.json", "json")
 
 
 def _refuse_both(context: click.Context, *names: str) -> None:
     for name in names:
         if context.get_parameter_source(name) is not ParameterSource.DEFAULT:
             raise OptionError(f"--actions and --{name.removesuffix('_name').removesuffix('_text')}: expected one of them, not both")
-
-
-def _provenance(
-    inputs: log_options.LogInput, checked: LogCheck, how: Mapping[str, Any], n_graded: int, bias: float
-) -> dict[str, Any]:  # fmt: skip
-    """Where the judgments come from: the same log and options give the same bytes."""
-    from idealrank.api.report.origin import hashed  # noqa: PLC0415  (not for the help)
-
-    log = checked.sessions
-    return {
-        "version": __version__, "command": invocation.command_line(), **how, "redacted": inputs.redacted,
-        "inputs": [{"name": name, "sha256": digest} for name, digest in hashed(input_files(inputs.paths))],
-        "lists": checked.n_lists, "lists_kept": checked.n_kept, "impressions": int((log.pair >= 0).sum()), "clicks": int(log.clicks.sum()),
-        "pairs_graded": n_graded, "pairs_unjudged": len(log.documents) - n_graded, "position_bias": bias,
-        "problems": {one.kind: one.n_lists for one in checked.problems},
-    }  # fmt: skip
 
 
 @dataclass(frozen=True)

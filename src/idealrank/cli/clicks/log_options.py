@@ -49,6 +49,11 @@ _REDACT: tuple[Decorator, ...] = (
 iterations: Decorator = click.option(
     "--iterations", metavar="N", type=click.IntRange(0), default=50, show_default=True, help="Steps of expectation maximisation."
 )
+METHODS = ("em", "all-pairs", "pivot", "trust")
+method: Decorator = click.option(
+    "--method", type=click.Choice(METHODS), default="em", show_default=True,
+    help="Position-based model, documents of several rankers (all pairs of ranks, or each with the first), or with trust bias.",
+)  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -90,7 +95,7 @@ class LogInput:
 
     @property
     def redacted(self) -> str:
-        """How ids were hashed, in a word."""
+        """Hashing of ids, in a few words."""
         return "no" if self.redaction is None else "hashed with a key" if self.redaction else "hashed without a key"
 
     def rows(self, watch: Watch) -> LogRows:
@@ -134,13 +139,14 @@ def log_input(command: Callable[..., Any]) -> Callable[..., Any]:
         options.refuse_to_replace(others.get("output_path"), (*inputs.paths, key_path))
         return command(*args, inputs=inputs, **others)
 
+    found: Callable[..., Any] = with_input
     for decorate in reversed(_LOG):
-        with_input = decorate(with_input)
-    return with_input
+        found = decorate(found)
+    return found
 
 
 def redact(command: Callable[..., Any]) -> Callable[..., Any]:
-    """Add the options of redaction; they stand above those of a log."""
+    """Add the options of redaction, which stand above the options of a log."""
     for decorate in reversed(_REDACT):
         command = decorate(command)
     return command

@@ -19,7 +19,7 @@ Checked: rows that come twice, a document at two ranks, ranks that are not 1, 2,
 an id, propensities outside their range, and users that are programs. Lists with a problem are left out by every command.
 """
 
-_FORMATS = Formats("A table to read;", table="views.clicks:log_parts", json="views.clicks:log_json")
+_FORMATS = Formats("A table to read;", table="views.clicks.log_checks:log_parts", json="views.clicks.log_checks:log_json")
 
 
 @click.command(epilog=_EPILOG, short_help="Check a click log, and count what makes no sense.")

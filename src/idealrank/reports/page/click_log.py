@@ -15,7 +15,9 @@ from idealrank.reports.page.html import styles, template_of
 from idealrank.reports.subject import Made
 from idealrank.reports.table.cells import Column, Table, number_cell
 from idealrank.reports.table.text import Part
-from idealrank.reports.views.clicks import estimate_parts, log_parts, propensity_parts
+from idealrank.reports.views.clicks.log_checks import log_parts
+from idealrank.reports.views.clicks.policy_values import estimate_parts
+from idealrank.reports.views.clicks.propensity_tables import propensity_parts
 from idealrank.version import __version__
 
 RATES = "click rate of the rank"
