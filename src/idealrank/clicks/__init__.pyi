@@ -36,6 +36,7 @@ from idealrank.clicks.logged_gains import logged_dcg_difference as logged_dcg_di
 from idealrank.clicks.logged_rewards import PolicyDifference as PolicyDifference
 from idealrank.clicks.logged_rewards import PolicyValue as PolicyValue
 from idealrank.clicks.logged_rewards import doubly_robust as doubly_robust
+from idealrank.clicks.logged_rewards import doubly_robust_difference as doubly_robust_difference
 from idealrank.clicks.logged_rewards import ips as ips
 from idealrank.clicks.logged_rewards import ips_difference as ips_difference
 from idealrank.clicks.logged_slates import SlateDifference as SlateDifference

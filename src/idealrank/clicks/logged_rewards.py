@@ -211,16 +211,26 @@ def doubly_robust(
     >>> round(found.value, 3)
     0.75
     """
+    log = _with_model(rewards, (target_probability, logged_probability), (predicted_logged, predicted_target), estimator, switch)
+    return _estimate(log, clusters, confidence, n_resamples, rng)
+
+
+def _with_model(
+    rewards: npt.ArrayLike,
+    probabilities: "tuple[npt.ArrayLike, npt.ArrayLike]",
+    predictions: "tuple[npt.ArrayLike, npt.ArrayLike]",
+    estimator: ModelEstimator,
+    switch: float | None,
+) -> "_Log":
+    """Checked columns, with what the model leaves of the rewards."""
     checked("estimator", estimator, ModelEstimator)
     limit = _limit(estimator, "switch", "switch", switch)
-    predicted = numbers("predicted_logged", predicted_logged)
-    baseline = numbers("predicted_target", predicted_target)
+    predicted, baseline = (numbers(name, one) for name, one in zip(("predicted_logged", "predicted_target"), predictions, strict=True))
     given = numbers("rewards", rewards)
     for name, column in (("predicted_logged", predicted), ("predicted_target", baseline)):
         if column.size != given.size:
             raise InputError(f"{name}: found {column.size} values, expected one for each of the {given.size} rewards")
-    log = _Log.of(given - predicted, target_probability, logged_probability, estimator, limit, baseline)
-    return _estimate(log, clusters, confidence, n_resamples, rng)
+    return _Log.of(given - predicted, *probabilities, estimator, limit, baseline)
 
 
 def _estimate(log: "_Log", clusters: Any, confidence: float, n_resamples: int, rng: RandomLike) -> PolicyValue:
@@ -332,19 +342,66 @@ def ips_difference(
         ips(rewards, target, logged_probability, estimator, clip, clusters=clusters, confidence=confidence)
         for target in (target_a, target_b)
     )
-    blocks = (_influence_of(found, rewards, target, logged_probability, clip) for found, target in ((one, target_a), (other, target_b)))
+    limit = math.inf if clip is None else clip
+    logs = (_Log.of(rewards, target, logged_probability, estimator, limit) for target in (target_a, target_b))
+    return _difference((one, other), logs, clusters)
+
+
+def doubly_robust_difference(
+    rewards: npt.ArrayLike,
+    targets: "tuple[npt.ArrayLike, npt.ArrayLike]",
+    logged_probability: npt.ArrayLike,
+    predicted_logged: npt.ArrayLike,
+    predicted_targets: "tuple[npt.ArrayLike, npt.ArrayLike]",
+    estimator: ModelEstimator = "dr",
+    *,
+    switch: float | None = None,
+    clusters: "Sequence[Any] | npt.ArrayLike | None" = None,
+    confidence: float = 0.95,
+) -> PolicyDifference:
+    """Compare two target policies by one log and one model of the rewards, paired by row.
+
+    Parameters
+    ----------
+    rewards, logged_probability, predicted_logged, estimator, switch, clusters, confidence
+        As for `doubly_robust`.
+    targets : pair of arrays, shape (n,)
+        Probability, in [0, 1], with which policies A and B take the logged action.
+    predicted_targets : pair of arrays, shape (n,)
+        Reward that the model predicts for either policy.
+
+    Raises
+    ------
+    InputError, OptionError
+        As for `doubly_robust`.
+
+    Examples
+    --------
+    >>> half, model = [0.5] * 4, [0.4] * 4
+    >>> found = doubly_robust_difference([1, 0, 1, 0], (half, [0.9, 0.1, 0.9, 0.1]), half, model, (model, [0.6] * 4))
+    >>> round(found.value, 3)
+    0.6
+    """
+    pairs = list(zip(targets, predicted_targets, strict=True))
+    logs = [_with_model(rewards, (target, logged_probability), (predicted_logged, one), estimator, switch) for target, one in pairs]
+    first, second = (_estimate(log, clusters, confidence, 0, None) for log in logs)
+    return _difference((first, second), iter(logs), clusters)
+
+
+def _difference(
+    values: tuple[PolicyValue, PolicyValue], logs: "Iterator[_Log]", clusters: "Sequence[Any] | npt.ArrayLike | None"
+) -> PolicyDifference:
+    """B less A, with the error of the differences of rows."""
+    one, other = values
+    blocks = (
+        _influence(log, found.value, found.mean_weight if found.estimator == "snips" else 1.0)
+        for log, found in zip(logs, values, strict=True)
+    )
     parts = (second - first for first, second in zip(*blocks, strict=True))
     error = error_of_blocks(parts, one.n, cluster_codes(clusters, one.n))
     value = other.value - one.value
-    reach = error * float(ndtri((1 + confidence) / 2))
-    return PolicyDifference(one, other, value, error, (value - reach, value + reach), confidence)
-
-
-def _influence_of(
-    found: PolicyValue, rewards: npt.ArrayLike, target: npt.ArrayLike, logged: npt.ArrayLike, clip: float | None
-) -> Iterator[FloatArray]:
-    log = _Log.of(rewards, target, logged, found.estimator, math.inf if clip is None else clip)
-    return _influence(log, found.value, found.mean_weight if found.estimator == "snips" else 1.0)
+    reach = error * float(ndtri((1 + one.confidence) / 2))
+    return PolicyDifference(one, other, value, error, (value - reach, value + reach), one.confidence)
 
 
 def verdict_of(interval: tuple[float, float], *, is_supported: bool) -> Literal["better", "worse", "undecided", "no support"]:

@@ -54,6 +54,7 @@ REWARDS = (
     LogField("cluster", ("cluster", "user", "user_id", "session", "session_id"), required=False),
     LogField("predicted_logged", ("predicted_logged",), required=False, is_number=True),
     LogField("predicted_target", ("predicted_target",), required=False, is_number=True),
+    LogField("predicted_target_b", ("predicted_target_b",), required=False, is_number=True),
 )
 SLATES = (
     LogField("session", ("list", "list_id", *SHOWN[0].words)),
