@@ -31,6 +31,7 @@ from idealrank.clicks.log_rows import LogProblem as LogProblem
 from idealrank.clicks.log_rows import LogRows as LogRows
 from idealrank.clicks.logged_gains import LoggedDCG as LoggedDCG
 from idealrank.clicks.logged_gains import LoggedDCGDifference as LoggedDCGDifference
+from idealrank.clicks.logged_gains import exposures as exposures
 from idealrank.clicks.logged_gains import logged_dcg as logged_dcg
 from idealrank.clicks.logged_gains import logged_dcg_difference as logged_dcg_difference
 from idealrank.clicks.logged_rewards import PolicyDifference as PolicyDifference

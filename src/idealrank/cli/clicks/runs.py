@@ -9,7 +9,7 @@ from idealrank.cli import console, input_options, options
 from idealrank.cli.clicks import log_options
 from idealrank.cli.format_option import Formats
 from idealrank.cli.progress import Watch
-from idealrank.clicks import PBM, Sessions, harvested_propensities, logged_dcg, logged_dcg_difference, trust_propensities
+from idealrank.clicks import PBM, Sessions, exposures, harvested_propensities, logged_dcg, logged_dcg_difference, trust_propensities
 from idealrank.data.run import Run
 from idealrank.data.types import FloatArray
 from idealrank.errors import InputError, OptionError
@@ -23,10 +23,10 @@ Examples:
   idealrank clicks runs log.csv new.run --method trust
   idealrank clicks runs log.csv old.run new.run --propensities propensity.csv -k 10
 
-Each click counts by the discount of the rank that the run gives to its document, divided by the probability that users examined it. DCG is
-then an unbiased estimate of the clicks that the run would get, if users examine ranks as the discount says and the log could show every
-document. NDCG gives each list the same weight: it can invert the order of two rankers, so the verdict is by DCG. Errors of the
-propensities are not in the intervals.
+Each click counts by the discount of the rank that the run gives to its document, divided by the probability that users examined it, over
+all lists of the query. DCG is then an unbiased estimate of the clicks that the run would get, if users examine ranks as the discount says
+and the log could show every document; documents that were never shown are counted, and stop the verdict. NDCG gives each list the same
+weight: it can invert the order of two rankers, so the verdict is by DCG. Errors of the propensities are not in the intervals.
 """
 
 _FORMATS = Formats("A table to read;", table="views.clicks.list_values:dcg_parts", json="views.clicks.list_values:dcg_json",
@@ -67,13 +67,14 @@ def runs(
         examined, offset = watch.run("propensities", lambda _: _estimated(sessions, method, iterations))
     if np.isnan(examined).any():
         raise InputError(f"propensities: found none for rank {int(np.isnan(examined).argmax()) + 1}, expected one for each rank")
-    above = None if offset is not None else 1.0
+    seen = exposures(sessions, examined)
     rankings = [_ranking(run, sessions, cutoff) for run in found]
     how: dict[str, Any] = {"offset": offset, "clusters": sessions.user, "confidence": confidence}
-    values = [logged_dcg(sessions, ranking, np.clip(examined, None, above), **how) for ranking in rankings]
+    seen = np.minimum(seen, 1.0) if offset is None else seen  # estimates of ranks that are examined alike may be above 1
+    values = [logged_dcg(sessions, ranking, seen, **how) for ranking in rankings]
     difference = None
     if len(rankings) == 2:
-        difference = logged_dcg_difference(sessions, rankings[0], rankings[1], np.clip(examined, None, above), **how)
+        difference = logged_dcg_difference(sessions, rankings[0], rankings[1], seen, **how)
     where = "users" if sessions.user is not None else "lists"
     _FORMATS.write(layout, output_path, dict(zip(names, values, strict=True)), difference, where)
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from idealrank.clicks import ListMean, LoggedDCG, LoggedDCGDifference, SlateDifference, SlateValue
 from idealrank.data.interchange import finite
-from idealrank.reports.table.cells import Column, Table, count_cell, interval_cell, number_cell
+from idealrank.reports.table.cells import Cell, Column, Table, count_cell, interval_cell, number_cell
 from idealrank.reports.table.records import SCHEMA, Row
 from idealrank.reports.table.text import Part, wrapped
 from idealrank.reports.views.clicks.policy_values import NEEDED, PLACES, needed_cell
@@ -36,6 +36,7 @@ def dcg_parts(values: Mapping[str, LoggedDCG], difference: LoggedDCGDifference |
         Column("clicks", "number", lambda one: count_cell(one[1].n_clicks)),
         Column("worth", "number", lambda one: count_cell(round(one[1].effective_sample_size))),
         Column("largest weight", "number", lambda one: number_cell(one[1].max_weight, 2)),
+        Column("never shown", "number", lambda one: Cell(f"{one[1].never_shown:.1%}", one[1].never_shown)),
     ]
     parts: list[Part] = [cautions] if cautions else []
     parts.append(Table.of(columns, list(values.items())))
@@ -53,9 +54,10 @@ def dcg_parts(values: Mapping[str, LoggedDCG], difference: LoggedDCGDifference |
         if difference.inverted:
             parts.append(["NDCG orders the runs against DCG. It gives each list the same weight: the verdict is by DCG."])
     said = (
-        f"DCG: mean over {first.n_lists:,} lists of their clicks; a click counts the discount of its new rank, divided by its propensity; "
-        f"intervals: normal, by {where[:-1]}, without the errors of the propensities; only DCG is unbiased; NDCG gives each list the same "
-        "weight, which can invert the order of two rankers"
+        f"DCG: mean over {first.n_lists:,} lists of their clicks; a click counts the discount of its new rank, divided by its exposure; "
+        "exposure: propensity of the ranks of a document, over all lists of its query; never shown: share of the discounts on documents "
+        f"that the log lacks; intervals: normal, by {where[:-1]}, without the errors of the propensities; only DCG is unbiased; NDCG gives "
+        "each list the same weight, which can invert the order of two rankers"
     )
     return [*parts, ["method", *wrapped(said)]]
 
@@ -75,7 +77,7 @@ def dcg_json(values: Mapping[str, LoggedDCG], difference: LoggedDCGDifference | 
         "runs": [
             {"run": name, "dcg": _mean(one.dcg), "ndcg": _mean(one.ndcg), "lists": one.n_lists, "clicks": one.n_clicks,
              "effective_sample_size": one.effective_sample_size, "max_weight": one.max_weight, "confidence": one.confidence,
-             "cautions": list(one.cautions), "warning": one.warning}
+             "never_shown": one.never_shown, "cautions": list(one.cautions), "warning": one.warning}
             for name, one in values.items()
         ],
     }  # fmt: skip

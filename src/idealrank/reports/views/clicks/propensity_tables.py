@@ -144,7 +144,7 @@ def harvest_rows(found: HarvestedPropensities) -> Iterator[Row]:
 
 
 def trust_parts(found: TrustPropensities) -> list[Part]:
-    """Whether there is trust bias, and a row a rank.
+    """Verdict on trust bias, and a row a rank.
 
     Examples
     --------
