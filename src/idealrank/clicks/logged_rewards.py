@@ -211,16 +211,26 @@ def doubly_robust(
     >>> round(found.value, 3)
     0.75
     """
+    log = _with_model(rewards, (target_probability, logged_probability), (predicted_logged, predicted_target), estimator, switch)
+    return _estimate(log, clusters, confidence, n_resamples, rng)
+
+
+def _with_model(
+    rewards: npt.ArrayLike,
+    probabilities: "tuple[npt.ArrayLike, npt.ArrayLike]",
+    predictions: "tuple[npt.ArrayLike, npt.ArrayLike]",
+    estimator: ModelEstimator,
+    switch: float | None,
+) -> "_Log":
+    """Checked columns, with what the model leaves of the rewards."""
     checked("estimator", estimator, ModelEstimator)
     limit = _limit(estimator, "switch", "switch", switch)
-    predicted = numbers("predicted_logged", predicted_logged)
-    baseline = numbers("predicted_target", predicted_target)
+    predicted, baseline = (numbers(name, one) for name, one in zip(("predicted_logged", "predicted_target"), predictions, strict=True))
     given = numbers("rewards", rewards)
     for name, column in (("predicted_logged", predicted), ("predicted_target", baseline)):
         if column.size != given.size:
             raise InputError(f"{name}: found {column.size} values, expected one for each of the {given.size} rewards")
-    log = _Log.of(given - predicted, target_probability, logged_probability, estimator, limit, baseline)
-    return _estimate(log, clusters, confidence, n_resamples, rng)
+    return _Log.of(given - predicted, *probabilities, estimator, limit, baseline)
 
 
 def _estimate(log: "_Log", clusters: Any, confidence: float, n_resamples: int, rng: RandomLike) -> PolicyValue:
@@ -281,9 +291,7 @@ class PolicyDifference:
     @property
     def verdict(self) -> Literal["better", "worse", "undecided", "no support"]:
         """Return the verdict on B by the interval."""
-        if not (self.a.supported and self.b.supported):
-            return "no support"
-        return "better" if self.interval[0] > 0 else "worse" if self.interval[1] < 0 else "undecided"
+        return verdict_of(self.interval, is_supported=self.a.supported and self.b.supported)
 
     def rows_needed(self, power: float = 0.8) -> float:
         """Rows of such a log that would show a difference of this size with the given power; infinite for no difference.
@@ -294,10 +302,7 @@ class PolicyDifference:
         >>> found.rows_needed() > found.a.n
         True
         """
-        if self.value == 0:
-            return math.inf
-        wanted = float(ndtri((1 + self.confidence) / 2) + ndtri(power))
-        return self.a.n * (wanted * self.standard_error / self.value) ** 2
+        return units_needed(self.a.n, self.value, self.standard_error, self.confidence, power)
 
 
 def ips_difference(
@@ -337,19 +342,95 @@ def ips_difference(
         ips(rewards, target, logged_probability, estimator, clip, clusters=clusters, confidence=confidence)
         for target in (target_a, target_b)
     )
-    blocks = (_influence_of(found, rewards, target, logged_probability, clip) for found, target in ((one, target_a), (other, target_b)))
+    limit = math.inf if clip is None else clip
+    logs = (_Log.of(rewards, target, logged_probability, estimator, limit) for target in (target_a, target_b))
+    return _difference((one, other), logs, clusters)
+
+
+def doubly_robust_difference(
+    rewards: npt.ArrayLike,
+    targets: "tuple[npt.ArrayLike, npt.ArrayLike]",
+    logged_probability: npt.ArrayLike,
+    predicted_logged: npt.ArrayLike,
+    predicted_targets: "tuple[npt.ArrayLike, npt.ArrayLike]",
+    estimator: ModelEstimator = "dr",
+    *,
+    switch: float | None = None,
+    clusters: "Sequence[Any] | npt.ArrayLike | None" = None,
+    confidence: float = 0.95,
+) -> PolicyDifference:
+    """Compare two target policies by one log and one model of the rewards, paired by row.
+
+    Parameters
+    ----------
+    rewards, logged_probability, predicted_logged, estimator, switch, clusters, confidence
+        As for `doubly_robust`.
+    targets : pair of arrays, shape (n,)
+        Probability, in [0, 1], with which policies A and B take the logged action.
+    predicted_targets : pair of arrays, shape (n,)
+        Reward that the model predicts for either policy.
+
+    Raises
+    ------
+    InputError, OptionError
+        As for `doubly_robust`.
+
+    Examples
+    --------
+    >>> half, model = [0.5] * 4, [0.4] * 4
+    >>> found = doubly_robust_difference([1, 0, 1, 0], (half, [0.9, 0.1, 0.9, 0.1]), half, model, (model, [0.6] * 4))
+    >>> round(found.value, 3)
+    0.6
+    """
+    pairs = list(zip(targets, predicted_targets, strict=True))
+    logs = [_with_model(rewards, (target, logged_probability), (predicted_logged, one), estimator, switch) for target, one in pairs]
+    first, second = (_estimate(log, clusters, confidence, 0, None) for log in logs)
+    return _difference((first, second), iter(logs), clusters)
+
+
+def _difference(
+    values: tuple[PolicyValue, PolicyValue], logs: "Iterator[_Log]", clusters: "Sequence[Any] | npt.ArrayLike | None"
+) -> PolicyDifference:
+    """B less A, with the error of the differences of rows."""
+    one, other = values
+    blocks = (
+        _influence(log, found.value, found.mean_weight if found.estimator == "snips" else 1.0)
+        for log, found in zip(logs, values, strict=True)
+    )
     parts = (second - first for first, second in zip(*blocks, strict=True))
     error = error_of_blocks(parts, one.n, cluster_codes(clusters, one.n))
     value = other.value - one.value
-    reach = error * float(ndtri((1 + confidence) / 2))
-    return PolicyDifference(one, other, value, error, (value - reach, value + reach), confidence)
+    reach = error * float(ndtri((1 + one.confidence) / 2))
+    return PolicyDifference(one, other, value, error, (value - reach, value + reach), one.confidence)
 
 
-def _influence_of(
-    found: PolicyValue, rewards: npt.ArrayLike, target: npt.ArrayLike, logged: npt.ArrayLike, clip: float | None
-) -> Iterator[FloatArray]:
-    log = _Log.of(rewards, target, logged, found.estimator, math.inf if clip is None else clip)
-    return _influence(log, found.value, found.mean_weight if found.estimator == "snips" else 1.0)
+def verdict_of(interval: tuple[float, float], *, is_supported: bool) -> Literal["better", "worse", "undecided", "no support"]:
+    """Verdict on B by the interval of B less A.
+
+    Examples
+    --------
+    >>> verdict_of((0.1, 0.3), is_supported=True), verdict_of((0.1, 0.3), is_supported=False)
+    ('better', 'no support')
+    """
+    if not is_supported:
+        return "no support"
+    return "better" if interval[0] > 0 else "worse" if interval[1] < 0 else "undecided"
+
+
+def units_needed(n: int, value: float, error: float, confidence: float, power: float) -> float:
+    """Rows or lists that would show a difference of this size with the given power, from n that gave this standard error.
+
+    Examples
+    --------
+    >>> round(units_needed(100, 0.1, 0.05, 0.95, 0.8)), units_needed(100, 0.0, 0.05, 0.95, 0.8)
+    (196, inf)
+    """
+    if not 0 < power < 1:
+        raise OptionError(f"power={power}: expected a number between 0 and 1, such as 0.8")
+    if value == 0:
+        return math.inf
+    wanted = float(ndtri((1 + confidence) / 2) + ndtri(power))
+    return n * (wanted * error / value) ** 2
 
 
 def check_confidence(confidence: float) -> None:
@@ -434,6 +515,8 @@ class _Log:
 
     def cut(self, weights: FloatArray) -> FloatArray:
         """Weights that count: cut at the limit, or 0 above it if a model stands for such rows."""
+        if math.isinf(self.limit):
+            return weights
         found: FloatArray = np.where(weights > self.limit, 0.0, weights) if self.estimator == "switch" else np.minimum(weights, self.limit)
         return found
 
@@ -492,9 +575,13 @@ def _sums(log: _Log) -> _Sums:
     rows = []
     for _, raw, rewards in log.blocks():
         weights = log.cut(raw)
-        weighted = np.abs(weights * rewards)
+        products = weights * rewards
+        weighted = np.abs(products)
+        # Sums in the order of NumPy, not of BLAS, which depends on the processor.
+        squares = float((weights * weights).sum())
+        raw_squares = squares if weights is raw else float((raw * raw).sum())
         rows.append(
-            (float(weights.sum()), float(weights @ weights), float(weights @ rewards), float(raw.sum()), float(raw @ raw), float(raw.max()),
+            (float(weights.sum()), squares, float(products.sum()), float(raw.sum()), raw_squares, float(raw.max()),
              int(np.count_nonzero(raw > log.limit)), float(weighted.sum()), float(weighted.max()))
         )  # fmt: skip
     columns = list(zip(*rows, strict=True))
@@ -525,13 +612,13 @@ def error_of_blocks(blocks: Iterator[FloatArray], n: int, codes: IntArray | None
             totals += np.bincount(codes[start : start + block.size], block, totals.size)
             start += block.size
         centred = totals - sizes * (totals.sum() / n)
-        return math.sqrt(float(centred @ centred) * totals.size / (totals.size - 1)) / n
+        return math.sqrt(float((centred * centred).sum()) * totals.size / (totals.size - 1)) / n
     count, mean, spread = 0, 0.0, 0.0
     for block in blocks:  # means and squares of blocks, joined without cancellation (Chan, Golub and LeVeque 1979)
         own = float(block.mean())
         centred = block - own
         gap, joined = own - mean, count + block.size
-        spread += float(centred @ centred) + gap * gap * count * block.size / joined
+        spread += float((centred * centred).sum()) + gap * gap * count * block.size / joined
         mean += gap * block.size / joined
         count = joined
     return math.sqrt(spread / (n - 1) / n)
