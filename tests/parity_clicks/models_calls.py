@@ -21,7 +21,7 @@ def fitted(model, batch):
 
     @nnx.jit
     def step(model, optimizer):
-        loss, slope = nnx.value_and_grad(lambda one: one.compute_loss(batch))(model)
+        loss, slope = nnx.value_and_grad(lambda one: one.compute_loss(batch).mean())(model)
         optimizer.update(model, slope)
         return loss
 

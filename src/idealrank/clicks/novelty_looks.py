@@ -119,7 +119,7 @@ def novelty(
     sides = rows.is_b[rows.user].astype(np.int64)
     cells = of_row * 2 + sides
     present = np.unique(np.column_stack([cells, rows.user]), axis=0)[:, 0]
-    kept = (np.bincount(present, minlength=2 * periods.size).reshape(-1, 2) >= 2).all(axis=1)
+    kept: npt.NDArray[np.bool_] = np.bincount(present, minlength=2 * periods.size).reshape(-1, 2).min(axis=1) >= 2
     if kept.sum() < 2:
         raise InputError(f"period: found {int(kept.sum())} periods with two users in each cohort, expected at least 2")
     above, below = (np.bincount(cells, column, 2 * periods.size).reshape(-1, 2) for column in (rows.values, rows.denominator))

@@ -1,5 +1,7 @@
 """`idealrank online ab`: the difference of two cohorts of users."""
 
+from typing import Any
+
 import click
 
 from idealrank.cli import console, options
@@ -50,7 +52,7 @@ def ab(
     options.refuse_to_replace(output_path, (rows,))
     given = parse_columns(columns_text) if columns_text else None
     found = Watch().run("rows", lambda _: read_columns(rows, EXPERIMENT, columns=given, tell=lambda message: console.say("note", message)))
-    shared = {"users": found.get("user"), "denominator": found.get("denominator"), "confidence": confidence}
+    shared: dict[str, Any] = {"users": found.get("user"), "denominator": found.get("denominator"), "confidence": confidence}
     effect = ab_effect(
         found["value"], found["cohort"], covariate=found.get("covariate"), split=split, planned_users=planned_users,
         n_resamples=resamples, rng=seed, **shared,
