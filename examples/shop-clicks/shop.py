@@ -151,9 +151,9 @@ def experiment(shop: Shop, users: int, seed: int) -> Iterable[Sequence[object]]:
     rankings = {"A": shop.rankings(shop.old), "B": shop.rankings(shop.new)}
     for user in range(users):
         cohort = "AB"[int(rng.integers(2))]
-        for _ in range(int(rng.integers(1, 4))):
+        for visit in range(1, int(rng.integers(1, 4)) + 1):
             query = int(rng.integers(QUERIES))
-            yield cohort, f"u{user}", int(clicks_on(shop, query, rankings[cohort][query][:RANKS], rng).sum())
+            yield cohort, f"u{user}", int(clicks_on(shop, query, rankings[cohort][query][:RANKS], rng).sum()), visit
 
 
 def write(path: Path, titles: Sequence[str], rows: Iterable[Sequence[object]]) -> None:
@@ -191,7 +191,7 @@ def main() -> None:
     for name, records in zip(("ubi_queries", "ubi_events"), ubi(log), strict=True):
         (asked.folder / f"{name}.jsonl").write_text("".join(f"{json.dumps(record)}\n" for record in records), encoding="utf-8")
     write(asked.folder / "outcomes.csv", ["preference", "user"], outcomes(shop, asked.lists, asked.seed))
-    write(asked.folder / "experiment.csv", ["cohort", "user", "clicks"], experiment(shop, asked.lists // 2, asked.seed))
+    write(asked.folder / "experiment.csv", ["cohort", "user", "clicks", "visit"], experiment(shop, asked.lists // 2, asked.seed))
     write_run(asked.folder / "old.run", shop.old)
     write_run(asked.folder / "new.run", shop.new)
     rates = [shop.first_click_rate(scores) for scores in (shop.old, shop.new)]

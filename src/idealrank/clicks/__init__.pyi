@@ -44,6 +44,8 @@ from idealrank.clicks.logged_slates import SlateDifference as SlateDifference
 from idealrank.clicks.logged_slates import SlateValue as SlateValue
 from idealrank.clicks.logged_slates import slate_difference as slate_difference
 from idealrank.clicks.logged_slates import slate_value as slate_value
+from idealrank.clicks.novelty_looks import Novelty as Novelty
+from idealrank.clicks.novelty_looks import novelty as novelty
 from idealrank.clicks.propensity_report import Propensities as Propensities
 from idealrank.clicks.propensity_report import propensities as propensities
 from idealrank.clicks.sessions import Sessions as Sessions

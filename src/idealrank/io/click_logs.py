@@ -77,6 +77,7 @@ EXPERIMENT = (
     LogField("user", ("user", "user_id", "userid", "client_id"), required=False),
     LogField("denominator", ("denominator",), required=False, is_number=True),
     LogField("covariate", ("covariate", "before"), required=False, is_number=True),
+    LogField("period", ("period", "day", "week"), required=False, is_number=True),
 )
 
 
