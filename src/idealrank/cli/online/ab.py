@@ -16,9 +16,10 @@ Examples:
   idealrank online ab experiment.csv
   idealrank online ab experiment.csv --columns value=ndcg,cohort=arm --split 0.1 --format json
 
-A row is one list, session or user: its cohort (A or B), its value, and the user. The rows of one user count together. With a column
-denominator the value is a ratio, such as clicks per list; with a column covariate (the value of the user before the experiment, one row a
-user) CUPED takes out what it explains. If users were not split as planned, there is no verdict: find the reason first.
+A row is one list, session or user, with its cohort (A or B), its value, and its user. The rows of one user count together. With a column
+`denominator`, the value is a ratio, such as clicks per list. With a column `covariate` (the value of the user before the experiment, one
+row per user), CUPED removes the variance that it explains. If the users were not split as planned, there is no verdict: find the reason
+first.
 """
 
 _FORMATS = Formats("A table to read;", table="views.online:effect_parts", json="views.online:effect_json")
@@ -29,7 +30,7 @@ _FORMATS = Formats("A table to read;", table="views.online:effect_parts", json="
 @click.option("--split", metavar="SHARE", type=click.FloatRange(0, 1, min_open=True, max_open=True), default=0.5, show_default=True,
               help="Planned share of users in B.")  # fmt: skip
 @click.option("--planned-users", metavar="N", type=click.IntRange(1), default=10_000, show_default=True,
-              help="Users at which the confidence sequence is narrowest; the same at every look.")  # fmt: skip
+              help="Number of users at which the confidence sequence is narrowest; keep it the same at every look.")  # fmt: skip
 @options.confidence
 @click.option(
     "--columns", "columns_text", metavar="ROLE=NAME,...", default="",
@@ -38,7 +39,7 @@ _FORMATS = Formats("A table to read;", table="views.online:effect_parts", json="
 @_FORMATS.option
 @options.output
 def ab(*, rows: str, split: float, planned_users: int, confidence: float, columns_text: str, layout: str, output_path: str | None) -> None:
-    """Read an A/B test: the difference of B and A by user."""
+    """Read an A/B test: the difference of B and A, by user, with intervals."""
     options.refuse_to_replace(output_path, (rows,))
     given = parse_columns(columns_text) if columns_text else None
     found = Watch().run("rows", lambda _: read_columns(rows, EXPERIMENT, columns=given, tell=lambda message: console.say("note", message)))
