@@ -36,7 +36,8 @@ _FORMATS = Formats("A table to read;", table="views.online:preference_parts", js
 @click.argument("runs", nargs=-1, metavar="[RUN_A RUN_B]")
 @click.option("--outcomes", "outcomes_path", metavar="FILE", help="Test these outcomes instead of mixing runs.")
 @click.option(
-    "--method", type=click.Choice(["team-draft", "balanced", "probabilistic"]), default="team-draft", show_default=True, help="Method of mixing.",
+    "--method", type=click.Choice(["team-draft", "balanced", "probabilistic"]), default="team-draft", show_default=True,
+    help="Method of mixing.",
 )  # fmt: skip
 @click.option("--length", metavar="K", type=click.IntRange(1), default=10, show_default=True, help="Length of the lists.")
 @click.option(
