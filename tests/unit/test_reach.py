@@ -64,8 +64,8 @@ def test_the_rates_to_hold_it_against_are_said() -> None:
         return tipping_text(tipping(**changes), "old", "new").partition(". ")[2]
 
     assert rates(rate_exclusive=0.3) == (
-        "Of the judged documents at these ranks, 38 % are relevant (30 % of the documents that only new returns). "
-        "That is far more than 12 %, so unjudged documents may explain the difference"
+        "Of the judged documents at these ranks, 38 % are relevant; of the judged documents that only new returns, 30 %. "
+        "Both shares are far more than 12 %, so unjudged documents may explain the difference"
     )
     assert rates(rate_judged=None) == "No document at these ranks is judged, so unjudged documents may explain the difference"
     # Few judged documents leave more open than their rate: the share lies above every rate, and still it is not out of reach.

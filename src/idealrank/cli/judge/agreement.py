@@ -42,7 +42,7 @@ _FORMATS = Formats(
 @click.argument("files", nargs=-1, required=True)
 @click.option(
     "-s", "--statistic", "statistic_texts", metavar="NAME", multiple=True,
-    help=f"Coefficient; repeat it, or put commas between.  [default: {','.join(map(str, DEFAULT_COEFFICIENTS))}]",
+    help=f"Coefficients; repeat, or separate with commas.  [default: {','.join(map(str, DEFAULT_COEFFICIENTS))}]",
 )  # fmt: skip
 @label_options.scale
 @label_options.outside

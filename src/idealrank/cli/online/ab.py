@@ -18,11 +18,11 @@ Examples:
   idealrank online ab experiment.csv
   idealrank online ab experiment.csv --columns value=ndcg,cohort=arm --split 0.1 --format json
 
-A row is one list, session or user: its cohort (A or B), its value, and the user. The rows of one user count together. With a column
-denominator the value is a ratio, such as clicks per list; with a column covariate (the value of the user before the experiment, one row a
-user) CUPED takes out what it explains. With a column period (or day, or week) a table shows the effect in each, and whether it fades:
-days since the first visit of the user show novelty best. --resamples adds a bootstrap over users. If users were not split as planned, there
-is no verdict: find the reason first.
+A row is one list, session or user, with its cohort (A or B), its value, and its user. The rows of one user count together. With a column
+`denominator`, the value is a ratio, such as clicks per list. With a column `covariate` (the value of the user before the experiment, one
+row per user), CUPED removes the variance that it explains. With a column `period` (or day, or week), a table shows the effect in each
+period, and whether the effect fades: days since the first visit of the user show novelty best. --resamples adds a bootstrap over users. If
+the users were not split as planned, there is no verdict: find the reason first.
 """
 
 _FORMATS = Formats("A table to read;", table="views.online:effect_parts", json="views.online:effect_json")
@@ -33,7 +33,7 @@ _FORMATS = Formats("A table to read;", table="views.online:effect_parts", json="
 @click.option("--split", metavar="SHARE", type=click.FloatRange(0, 1, min_open=True, max_open=True), default=0.5, show_default=True,
               help="Planned share of users in B.")  # fmt: skip
 @click.option("--planned-users", metavar="N", type=click.IntRange(1), default=10_000, show_default=True,
-              help="Users at which the confidence sequence is narrowest; the same at every look.")  # fmt: skip
+              help="Number of users at which the confidence sequence is narrowest; keep it the same at every look.")  # fmt: skip
 @click.option("--resamples", metavar="N", type=click.IntRange(0), default=0, show_default=True,
               help="Replicates of a bootstrap over users; 0: none.")  # fmt: skip
 @click.option("--seed", metavar="N", type=click.IntRange(0), default=0, show_default=True, help="Random seed of the bootstrap.")

@@ -141,7 +141,7 @@ def _rate_text(tipping: Tipping, name: str) -> str:
         return "No document at these ranks is judged"
     said = f"Of the judged documents at these ranks, {share(tipping.rate_judged)} are relevant"
     if tipping.rate_exclusive is not None:
-        said += f" ({share(tipping.rate_exclusive)} of the documents that only {name} returns)"
+        said += f"; of the judged documents that only {name} returns, {share(tipping.rate_exclusive)}"
     if not tipping.reaches and max(tipping.rate_judged, tipping.rate_exclusive or 0.0) < (tipping.significance or 0.0) <= tipping.likely:
         said += f". With so few judged documents, up to {share(tipping.likely)} is likely"
     return said
@@ -157,7 +157,8 @@ def _conclusion(tipping: Tipping) -> str:
     least = min(rates, default=0.0)
     if tipping.significance < least:
         far = "far " if tipping.significance <= least / 2 else ""
-        return f". That is {far}more than {share(tipping.significance)}, so unjudged documents may explain the difference"
+        those = "That is" if len(rates) == 1 else "Both shares are"
+        return f". {those} {far}more than {share(tipping.significance)}, so unjudged documents may explain the difference"
     return ", so unjudged documents may explain the difference"
 
 

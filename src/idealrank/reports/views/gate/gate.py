@@ -148,10 +148,10 @@ def _why_closed(gated: Gated, check: Check, places: int) -> str:
         shown = f"The{why[1:]}" if why.startswith("a ") else f"{why[:1].upper()}{why[1:]}"
         return f"by {check.measure}, {gated.run} is worse than {check.baseline} ({means}). {shown}"
     drop, margin = _drop(check), f"{gated.policy.margin:g}"
-    start = f"by {check.measure}, it is not shown that {gated.run} is within {margin} of {check.baseline} ({means})"
+    start = f"by {check.measure}, {gated.run} may be more than {margin} worse than {check.baseline} ({means})"
     if math.isinf(check.bound):
-        return f"{start}: too few queries to show it"
-    return f"{start}: the true {drop} may be {number(abs(check.bound), places)}"
+        return f"{start}: these queries are too few to exclude it"
+    return f"{start}. The true {drop} may be as large as {number(abs(check.bound), places)}"
 
 
 def _why_open(gated: Gated, places: int) -> str:
@@ -211,6 +211,8 @@ def seen_text(gated: Gated, places: int) -> list[str]:
             f"Even a run that is truly better by {number(-check.detectable, places)}{by} fails with 80 % probability: "
             "so few queries need a larger margin."
         ]
+    if gated.policy.strict:
+        return [f"A true {_drop(check)} of {number(check.detectable, places)}{by} fails this gate with 80 % probability."]
     return [f"This gate detects a true {_drop(check)} of {number(check.detectable, places)}{by} with 80 % power."]
 
 
@@ -230,10 +232,10 @@ def _unjudged(gated: Gated, places: int) -> Part:
     if not any(check.unjudged_baseline or check.unjudged_run for check in checks):
         return []
     columns: list[Column[Check]] = [
-        Column("unjudged", cell=lambda check: check.measure),
+        Column("measure", cell=lambda check: check.measure),
         Column("baseline", cell=lambda check: clipped(check.baseline, _NAME)),
-        Column("its share", "number", lambda check: share_cell(check.unjudged_baseline)),
-        Column("run's share", "number", lambda check: share_cell(check.unjudged_run)),
+        Column("unjudged before", "number", lambda check: share_cell(check.unjudged_baseline)),
+        Column("unjudged now", "number", lambda check: share_cell(check.unjudged_run)),
     ]
     if any(check.difference_judged is not None for check in checks):
         judged = partial(_judged, places=places)
@@ -272,8 +274,8 @@ def checks_table(checks: Sequence[Check], places: int, *, clip: int | None = _NA
     columns: list[Column[Check]] = [
         Column("measure", cell=lambda check: check.measure),
         Column("baseline", cell=lambda check: check.baseline if clip is None else clipped(check.baseline, clip)),
-        Column("its mean", "number", lambda check: number_cell(check.mean_baseline, places)),
-        Column("run", "number", lambda check: number_cell(check.mean_run, places)),
+        Column("before", "number", lambda check: number_cell(check.mean_baseline, places)),
+        Column("now", "number", lambda check: number_cell(check.mean_run, places)),
         Column(
             "difference", "number", lambda check: number_cell(check.difference, places, signed=True, tone="worse" if _shut(check) else "")
         ),
@@ -388,6 +390,7 @@ def _rule(gated: Gated, policy_file: str) -> MethodLines:
         phrases += [
             "1-sided p: the test of the gate; 2-sided p: the test of idealrank compare",
             f"bound: the end of the one-sided interval nearer to {end}",
+            "before: mean of the baseline; now: mean of the run",
             "+/=/-: queries on which the run is better, equal, worse",
             "detectable: the smallest true drop that this gate detects with 80 % power",
         ]
