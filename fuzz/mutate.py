@@ -71,10 +71,11 @@ COMMANDS = [
     "history --store kept", "history --store kept --query q1", "diff E F --store kept", "show E --per-query --store kept",
     "show C --format json --store kept", "tag E fine --store kept", "report E F --store kept -o page.html", "gc --store kept",
     "store info --store kept", "store export E out.zip --store kept", "store remove C --store kept", "store parquet tables --store kept",
-    "judge agreement qrels.txt model.qrels --per-query", "judge agreement raters.qrels", "judge bounds Q A B -m nDCG@2,AP",
+    "judge agreement qrels.txt model.qrels --per-query", "judge bounds Q A B -m nDCG@2,AP",
     "judge check qrels.txt --judge m=model.qrels A B", "judge correct few.qrels --judge m=model.qrels A B",
     "judge no-answer qrels.txt open.run --queries nothing.txt",
-    "clicks validate log.csv", "clicks validate log.jsonl", "clicks grade log.csv --least 1", "clicks grade log.jsonl --model dbn --least 1",
+    "clicks validate log.csv", "clicks validate log.jsonl", "clicks grade log.csv --least 1",
+    "clicks grade log.jsonl --model dbn --least 1", "judge agreement raters.qrels",
     "clicks propensity log.csv --resamples 2", "clicks estimate rewards.csv --estimator snips --estimator dr",
     "clicks report log.csv --rewards rewards.csv -o clicks.html",
     "online interleave A B", "online interleave --outcomes outcomes.csv", "online ab experiment.csv",
@@ -134,7 +135,7 @@ def write_others(folder: Path) -> None:
 
 
 def write_judgments(folder: Path) -> None:
-    """Valid files of a second judge, of some judgments of the first, of several raters in one file, and of a run for queries without an answer."""
+    """Valid files of a second judge, of a few judgments, of several raters in one file, and of a run for queries without an answer."""
     lines = [line.split() for line in (folder / "qrels.txt").read_text(encoding="utf-8").splitlines()]
     others = [[query, zero, document, str(min(int(grade), 1))] for query, zero, document, grade in lines]
     run = (folder / "bm25.run").read_text(encoding="utf-8").splitlines()

@@ -494,12 +494,17 @@ def _sums(log: _Log) -> _Sums:
         weights = log.cut(raw)
         weighted = np.abs(weights * rewards)
         rows.append(
-            (float(weights.sum()), float(weights @ weights), float(weights @ rewards), float(raw.sum()), float(raw @ raw), float(raw.max()),
+            (float(weights.sum()), _dot(weights, weights), _dot(weights, rewards), float(raw.sum()), _dot(raw, raw), float(raw.max()),
              int(np.count_nonzero(raw > log.limit)), float(weighted.sum()), float(weighted.max()))
         )  # fmt: skip
     columns = list(zip(*rows, strict=True))
     sums = [math.fsum(column) for column in columns]
     return _Sums(sums[0], sums[1], sums[2], sums[3], sums[4], max(columns[5]), int(sums[6]), sums[7], max(columns[8]))
+
+
+def _dot(one: FloatArray, other: FloatArray) -> float:
+    """Sum of products with the same bits on every processor; OpenBLAS adds in an order that depends on it."""
+    return float((one * other).sum())
 
 
 def _influence(log: _Log, value: float, norm: float) -> Iterator[FloatArray]:
@@ -525,13 +530,13 @@ def error_of_blocks(blocks: Iterator[FloatArray], n: int, codes: IntArray | None
             totals += np.bincount(codes[start : start + block.size], block, totals.size)
             start += block.size
         centred = totals - sizes * (totals.sum() / n)
-        return math.sqrt(float(centred @ centred) * totals.size / (totals.size - 1)) / n
+        return math.sqrt(_dot(centred, centred) * totals.size / (totals.size - 1)) / n
     count, mean, spread = 0, 0.0, 0.0
     for block in blocks:  # means and squares of blocks, joined without cancellation (Chan, Golub and LeVeque 1979)
         own = float(block.mean())
         centred = block - own
         gap, joined = own - mean, count + block.size
-        spread += float(centred @ centred) + gap * gap * count * block.size / joined
+        spread += _dot(centred, centred) + gap * gap * count * block.size / joined
         mean += gap * block.size / joined
         count = joined
     return math.sqrt(spread / (n - 1) / n)
