@@ -74,7 +74,7 @@ COMMANDS = [
     "judge agreement qrels.txt model.qrels --per-query", "judge bounds Q A B -m nDCG@2,AP",
     "judge check qrels.txt --judge m=model.qrels A B", "judge correct few.qrels --judge m=model.qrels A B",
     "judge no-answer qrels.txt open.run --queries nothing.txt",
-    "clicks validate log.csv", "clicks validate log.jsonl", "clicks grade log.csv --least 1",
+    "clicks validate log.csv", "clicks validate log.jsonl --redact", "clicks grade log.csv --least 1",
     "clicks grade log.jsonl --model dbn --least 1", "judge agreement raters.qrels",
     "clicks propensity log.csv --resamples 2", "clicks estimate rewards.csv --estimator snips --estimator dr",
     "clicks report log.csv --rewards rewards.csv -o clicks.html",
