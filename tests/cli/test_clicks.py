@@ -270,6 +270,14 @@ def test_judgments_have_their_source_and_a_file_of_their_provenance(say: Say, fo
     assert (folder / "clicks.qrels.provenance.json").read_text() == first
 
 
+def test_bytes_that_are_no_utf_8_are_redacted_too(say: Say, tmp_path: Path) -> None:
+    (tmp_path / "log.csv").write_bytes(b"session,query,document,rank,click\ns\xb1,q\xee,d1,1,1\ns2,q2,d1,1,0\n")
+
+    said = say("clicks", "validate", "log.csv", "--redact", cwd=tmp_path)
+
+    assert (said.code, "Traceback" in said.err) == (0, False), said.err
+
+
 def test_grades_are_written_as_judgments_that_evaluate_reads(say: Say, folder: Path) -> None:
     said = say("clicks", "grade", "log.csv", "--cuts", "0.2,0.4", "--least", "5", "-o", "clicks.qrels", cwd=folder)
     assert said.code == 0

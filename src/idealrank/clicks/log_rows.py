@@ -107,7 +107,7 @@ class LogRows:
             raise InputError(f"key: found {len(key)} bytes, expected at most {blake2b.MAX_KEY_SIZE}")
 
         def hashed(texts: Sequence[str]) -> list[str]:
-            known = {text: blake2b(str(text).encode(), digest_size=8, key=key).hexdigest() for text in set(texts)}
+            known = {text: blake2b(str(text).encode("utf-8", "surrogatepass"), digest_size=8, key=key).hexdigest() for text in set(texts)}
             return [known[text] for text in texts]
 
         user = None if self.user is None else hashed(self.user)
