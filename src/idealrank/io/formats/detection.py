@@ -154,7 +154,19 @@ def sniff(data: Data) -> list[Format]:
 def _sniff_tool(start: bytes) -> list[Format]:
     """The tool whose JSON this is; empty where it is general."""
     found: list[Format] = [tool for tool, patterns in _TOOLS.items() if all(pattern.search(start) for pattern in patterns)]
-    return found[:1]
+    return found[:1] or (["elasticsearch"] if _is_msearch(start) else [])
+
+
+def _is_msearch(start: bytes) -> bool:
+    """The header and the body of a request of ``_msearch``, each on a line; the responses may come much later."""
+    from idealrank.io.formats.msearch import is_body, is_header  # noqa: PLC0415  (TREC files do not need it)
+    from idealrank.io.formats.nested import load  # noqa: PLC0415  (as above)
+
+    header, _, rest = start.removeprefix(b"\xef\xbb\xbf").lstrip().partition(b"\n")
+    try:
+        return is_header(load(header)) and is_body(load(rest.lstrip().partition(b"\n")[0]))
+    except (ValueError, RecursionError):
+        return False
 
 
 def _sniff_json(data: Data) -> list[Format]:
