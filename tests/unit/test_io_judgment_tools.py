@@ -126,6 +126,12 @@ def test_the_agreement_of_raters_in_rows_is_that_of_raters_in_columns(tmp_path: 
     assert "of 65 ratings by 2 raters, 1 left for later: unjudged" in said
 
 
+def test_an_export_saved_again_by_a_spreadsheet_keeps_its_blanks(tmp_path: Path) -> None:
+    assert ir.read_qrels(written(tmp_path, "query;docid;rating\nq;d;\nq;e;2\n"), tell=[].append)["q"] == {"e": 2.0}
+    book = written(tmp_path, "query;docid;Ann;Ben\nq;e;2;1\nq;d;;\nq;f;;\n")
+    assert ir.read_qrels(book, columns={"grade": "mean"}, tell=[].append)["q"] == {"e": 1.5}
+
+
 def test_a_flag_outweighs_a_rating(tmp_path: Path) -> None:
     path = written(tmp_path, "query,docid,rating,unrateable\nq,d,3,true\nq,e,1,False\n")
     assert ir.read_qrels(path)["q"] == {"e": 1.0}

@@ -147,9 +147,8 @@ def report(
         if robustness is not False and not isinstance(robustness, Robustness) and is_array(result):
             robustness = _robustness_of_arrays((result, *others), asked, compared)
         result, evaluations, qrels, runs = _computed((result, *others), asked, compared)
-    elif names is not None or convention is not None or layout:
-        word = "names" if names is not None else "convention" if convention is not None else next(iter(layout))
-        raise OptionError(f"{word}: found a result, whose runs have theirs, expected {_FORM}")
+    else:
+        _refuse_beside_result({"names": names, "convention": convention, **layout})
     # Whether the runs given here are those that were evaluated shows when they are evaluated again, not in the hits that were kept.
     held = tuple(replace(one, judged=None) for one in _evaluations(result, evaluations))
     found = ReportMaterial(
@@ -174,6 +173,12 @@ def _is_result(value: Any) -> bool:
     if isinstance(value, (Evaluation, Comparison, Gated)):
         return True
     return isinstance(value, (list, tuple)) and bool(value) and all(isinstance(one, Evaluation) for one in value)
+
+
+def _refuse_beside_result(options: "Mapping[str, Any]") -> None:
+    for word, value in options.items():
+        if value is not None:
+            raise OptionError(f"{word}: found a result, whose runs have theirs, expected {_FORM}")
 
 
 class _Asked(NamedTuple):

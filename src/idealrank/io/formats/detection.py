@@ -214,18 +214,18 @@ def _is_quepid(start: bytes) -> bool:
     """``query,docid,rating``, a column of numbers and blanks for each rater, or a row for each rating."""
     lines = start.decode("utf-8", "replace").splitlines()[:50]
     simple = lines[0].lower().replace('"', "")
-    if "rating" not in simple and not simple.startswith("query,docid,"):
+    delimiter = max(",;", key=simple.count)
+    is_wide = simple.startswith(f"query{delimiter}docid{delimiter}")
+    if "rating" not in simple and not is_wide:
         return False
     import csv  # noqa: PLC0415  (TREC files do not need it)
 
     from idealrank.io.formats.quepid import is_row_per_rating  # noqa: PLC0415  (as above)
 
-    if is_row_per_rating(next(csv.reader(lines[:1], delimiter=max(",;", key=simple.count)), [])):
-        return True
-    if not simple.startswith("query,docid,"):
-        return False
     try:
-        header, *rows = [row[2:] for row in csv.reader(lines)]
+        if is_row_per_rating(next(csv.reader(lines[:1], delimiter=delimiter), [])):
+            return True
+        header, *rows = [row[2:] for row in csv.reader(lines if is_wide else [], delimiter=delimiter)] or [[]]
     except (csv.Error, ValueError):
         return False
     if [name.lower() for name in header] == ["rating"]:
