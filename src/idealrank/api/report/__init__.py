@@ -9,6 +9,7 @@ import numpy as np
 
 from idealrank.analysis.comparison import Comparison, with_companions
 from idealrank.analysis.comparison.differences import distinct
+from idealrank.analysis.comparison.query_table import unfit
 from idealrank.analysis.gate import Gated
 from idealrank.analysis.robustness import Robustness
 from idealrank.api.comparison import compare, evaluations_of
@@ -144,8 +145,7 @@ def report(
             raise OptionError(f"evaluations, qrels, runs: found them beside {_FORM}, expected them with a result alone")
         compared = {"weights": weights, "clusters": clusters, "slices": slices, "threads": threads}
         asked = _Asked(measures, names, convention, layout)
-        if robustness is not False and not isinstance(robustness, Robustness) and is_array(result):
-            robustness = _robustness_of_arrays((result, *others), asked, compared)
+        robustness = _robustness_of_arrays((result, *others), asked, compared, robustness)
         result, evaluations, qrels, runs = _computed((result, *others), asked, compared)
     else:
         _refuse_beside_result({"names": names, "convention": convention, **layout})
@@ -219,14 +219,19 @@ def _computed(
     return held[0] if len(held) == 1 else compare(*held, measures=measures, **options), held, qrels, runs
 
 
-def _robustness_of_arrays(given: "Sequence[Any]", asked: _Asked, options: Mapping[str, Any]) -> Robustness | None:
-    """The robust verdict on the first two runs, which holds no ids; None as for runs, or if there is one run."""
-    if len(given) < _PAIR or 2 * np.size(given[0]) > MOST_ROWS:
-        return None
+def _robustness_of_arrays(
+    given: "Sequence[Any]", asked: _Asked, options: Mapping[str, Any], wanted: "Robustness | bool | None"
+) -> "Robustness | bool | None":
+    """The robust verdict on the first two runs of arrays, which later steps could not compute; otherwise what is `wanted`."""
+    alone = len(given) < _PAIR or (wanted is None and 2 * np.size(given[0]) > MOST_ROWS)
+    if wanted is False or isinstance(wanted, Robustness) or not is_array(given[0]) or alone:
+        return wanted
     measure = parse_measures(DEFAULT_MEASURES if asked.measures is None else asked.measures)[0]
-    names = asked.names or unnamed_runs(len(given) - 1)
-    way = {"weights": options["weights"], "clusters": options["clusters"], "threads": options["threads"]}
-    return robust(*given[:_PAIR], measure, convention=asked.convention, names=names[:2], **way, **asked.layout)
+    if unfit(measure):
+        return False
+    names = list(asked.names or unnamed_runs(len(given) - 1))[:2]
+    way: dict[str, Any] = {"weights": options["weights"], "clusters": options["clusters"], "threads": options["threads"], **asked.layout}
+    return robust(given[0], given[1], given[2], measure=measure, convention=asked.convention, names=names, **way)
 
 
 def _evaluations(result: Any, given: "Sequence[Evaluation] | None") -> tuple[Evaluation, ...]:
