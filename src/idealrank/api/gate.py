@@ -394,6 +394,7 @@ def gate(
     *more_baselines: Evaluation | AnyTable,
     measures: "MeasureLike | Iterable[MeasureLike] | None" = None,
     names: Sequence[str] | None = None,
+    convention: "Convention | str | None" = None,
     also: "MeasureLike | Iterable[MeasureLike]" = (),
     policy: Policy | None = None,
     tolerance: float | None = None,
@@ -424,6 +425,8 @@ def gate(
     names : sequence of str, optional
         Names of the run and of its baselines. Default: the name of each `Evaluation` or `Run`, else the file name without extensions,
         else "run" and "baseline".
+    convention : str or Convention, optional
+        For judgments and runs: the convention, ``standard`` by default. Evaluations have theirs.
     also : measure or iterable of them, optional
         Secondary measures that can close the gate as well; added to `measures` if they are not among them.
     policy : Policy, optional
@@ -504,7 +507,7 @@ def gate(
         measures, also = parse_measures(DEFAULT_MEASURE if measures is None else measures), parse_measures(also) if also else ()
         demanded = *measures, *also, *(parse_measure(one.measure) for one in contracts if one.measure is not None)
     unnamed = "run", *["baseline"] * len(more_baselines)
-    evaluations = evaluations_of("gate(qrels, run, baseline)", given, demanded, names, unnamed, layout)
+    evaluations = evaluations_of("gate(qrels, run, baseline)", given, demanded, names, unnamed, layout=layout, convention=convention)
     found = gate_evaluations(
         *evaluations, measures=measures, also=also, policy=policy, tolerance=tolerance, strict=strict, margin=margin, alpha=alpha,
         when_unjudged=when_unjudged, contracts=contracts, weights=weights_of(weights), clusters=clusters_of(clusters),

@@ -92,7 +92,7 @@ def check(
     files = JudgeFiles.of(qrels, judge_texts, runs, table_texts, inputs, output_path, cluster_path, texts_path, assessors_path)
     families = named_texts(family_texts, "--family", "model=llama")
     refuse_unknown(families, {*files.judges, *files.runs})
-    convention, watch = options.parse_convention(convention_text), Watch()
+    convention, watch, tell = options.parse_convention(convention_text), Watch(), input_options.notes().inform
     human, labels, systems = files.read(convention, watch)
     lengths = None if texts_path is None else {name: len(text.split()) for name, text in read_texts(texts_path, length=_WORDLESS).items()}
     found = watch.run(
@@ -100,7 +100,7 @@ def check(
         lambda _: check_judges(
             human, labels, systems, scale=label_options.parse_scale(scale_text), outside=outside, measure=measure_text,
             convention=convention, clusters=None if cluster_path is None else read_clusters(cluster_path), lengths=lengths,
-            annotators=None if assessors_path is None else read_labels(assessors_path), epsilon=epsilon, families=families,
+            annotators=None if assessors_path is None else read_labels(assessors_path, tell=tell), epsilon=epsilon, families=families,
             confidence=confidence,
         ),
     )  # fmt: skip
