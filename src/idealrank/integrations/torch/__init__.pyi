@@ -1,0 +1,11 @@
+from idealrank.integrations.torch.approx_ndcg import ApproxNDCGLoss as ApproxNDCGLoss
+from idealrank.integrations.torch.lambda_loss import LambdaLoss as LambdaLoss
+from idealrank.integrations.torch.list_likelihood import ListMLELoss as ListMLELoss
+from idealrank.integrations.torch.list_likelihood import ListNetLoss as ListNetLoss
+from idealrank.integrations.torch.list_likelihood import PListMLELoss as PListMLELoss
+from idealrank.integrations.torch.list_likelihood import SoftmaxLoss as SoftmaxLoss
+from idealrank.integrations.torch.neural_sort import NeuralNDCGLoss as NeuralNDCGLoss
+from idealrank.integrations.torch.neural_sort import PiRankLoss as PiRankLoss
+from idealrank.integrations.torch.pair_losses import LinearNDCGLoss as LinearNDCGLoss
+from idealrank.integrations.torch.pair_losses import PairwiseLogisticLoss as PairwiseLogisticLoss
+from idealrank.integrations.torch.pair_losses import RankNetLoss as RankNetLoss
