@@ -32,6 +32,10 @@ LOSSES: dict[str, tuple[torch.nn.Module, Callable[..., float]]] = {
     "ListNet": (losses.ListNetLoss(), twins.list_net),
     "softmax": (losses.SoftmaxLoss(), twins.softmax_loss),
     "ListMLE": (losses.ListMLELoss(), twins.list_mle),
+    "fast soft ranks": (losses.FastSoftRankNDCGLoss(temperature=3 * T), lambda s, y: twins.fast_soft_rank_ndcg(s, y, 3 * T)),
+    "fast soft ranks@3": (losses.FastSoftRankNDCGLoss(temperature=3 * T, cutoff=3), lambda s, y: twins.fast_soft_rank_ndcg(s, y, 3 * T, 3)),
+    "soft Spearman": (losses.SoftSpearmanLoss(temperature=3 * T), lambda s, y: twins.soft_spearman(s, y, 3 * T)),
+    "DiffNDCG": (losses.DiffNDCGLoss(temperature=T, swap="logistic"), lambda s, y: twins.network_ndcg(s, y, T)),
     "p-ListMLE": (losses.PListMLELoss(), lambda s, y: twins.list_mle(s, y, positioned=True)),
 }
 

@@ -82,12 +82,10 @@ def test_half_precision_is_computed_in_single(name: str, kind: torch.dtype) -> N
     assert float(value.detach()) == pytest.approx(float(exact), rel=1e-4)  # float32 holds seven digits; softmax exponents reach a thousand
 
 
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", [name for name in NAMES if hasattr(LOSSES[name][0], "pairs_at_once")])
 def test_the_value_does_not_depend_on_how_many_pairs_are_held(name: str) -> None:
     scores, labels = lists(5)
     loss = per_list(name)
-    if not hasattr(loss, "pairs_at_once"):
-        pytest.skip("no pairs")
     values = []
     for loss.pairs_at_once in (1, 60, 1 << 22):
         held = scores.clone().requires_grad_()
@@ -126,11 +124,12 @@ WRONG = {
     "unknown weighting": lambda: losses.LambdaLoss("ndcg"),
     "unknown reduction": lambda: losses.ListMLELoss(reduction="average"),
     "unknown convention": lambda: losses.ApproxNDCGLoss(convention="trec"),
+    "branching below twice the cutoff": lambda: losses.PiRankLoss(cutoff=10, branching=16),
     "cutoff of a whole list": lambda: losses.LinearNDCGLoss(cutoff=10),
 }
 
 
 @pytest.mark.parametrize("case", WRONG)
 def test_a_wrong_argument_is_refused_with_what_is_expected(case: str) -> None:
-    with pytest.raises(IdealrankError, match="expected|unknown|choose"):
+    with pytest.raises(IdealrankError, match="expected"):
         WRONG[case]()

@@ -127,3 +127,52 @@ def list_mle(scores: Numbers, labels: Numbers, *, positioned: bool = False) -> f
     weights = [2.0 ** (n - rank) - 1 for rank in range(1, n + 1)] if positioned else [1.0] * n
     lost = [math.log(sum(math.exp(scores[j]) for j in order[at:])) - scores[order[at]] for at in range(n)]
     return sum(weight * one for weight, one in zip(weights, lost, strict=True)) / (sum(weights) if positioned else 1)
+
+
+def falling_fit(values: Numbers) -> Numbers:
+    """Least squares without a rise, by pooling neighbours that rise."""
+    pools: list[list[float]] = []
+    for value in values:
+        pools.append([value])
+        while len(pools) > 1 and sum(pools[-2]) / len(pools[-2]) < sum(pools[-1]) / len(pools[-1]):
+            last = pools.pop()
+            pools[-1] += last
+    return [sum(pool) / len(pool) for pool in pools for _ in pool]
+
+
+def soft_ranks(scores: Numbers, temperature: float) -> Numbers:
+    n = len(scores)
+    goal = [-score / temperature for score in scores]
+    order = sorted(range(n), key=lambda i: -goal[i])
+    fit = falling_fit([goal[i] - (n - place) for place, i in enumerate(order)])
+    return [goal[i] - fit[order.index(i)] for i in range(n)]
+
+
+def fast_soft_rank_ndcg(scores: Numbers, labels: Numbers, temperature: float, cutoff: int | None = None) -> float:
+    ranks = soft_ranks(scores, temperature)
+    kept = [1.0 if cutoff is None else sigmoid((cutoff + 0.5 - rank) / temperature) for rank in ranks]
+    dcg = sum(one * label * log2_discount(rank) for one, label, rank in zip(kept, labels, ranks, strict=True))
+    return 1 - dcg / ideal(labels, cutoff)
+
+
+def soft_spearman(scores: Numbers, labels: Numbers, temperature: float) -> float:
+    found = soft_ranks(scores, temperature)
+    wanted = [sum(other > label for other in labels) + (1 + sum(other == label for other in labels)) / 2 for label in labels]
+    centre = (len(scores) + 1) / 2
+    product_ = sum((a - centre) * (b - centre) for a, b in zip(found, wanted, strict=True))
+    return 1 - product_ / math.sqrt(sum((a - centre) ** 2 for a in found) * sum((b - centre) ** 2 for b in wanted))
+
+
+def network_ndcg(scores: Numbers, labels: Numbers, temperature: float) -> float:
+    """Odd-even sorting with swaps of the logistic function, as a product of matrices."""
+    n = len(scores)
+    shares = [[float(i == j) for j in range(n)] for i in range(n)]
+    for step in range(n):
+        for a in range(step % 2, n - 1, 2):
+            now = [sum(share * score for share, score in zip(row, scores, strict=True)) for row in shares]
+            p = sigmoid((now[a] - now[a + 1]) / temperature)
+            upper, lower = shares[a], shares[a + 1]
+            shares[a] = [p * x + (1 - p) * y for x, y in zip(upper, lower, strict=True)]
+            shares[a + 1] = [(1 - p) * x + p * y for x, y in zip(upper, lower, strict=True)]
+    sorted_gains = [sum(share * gain for share, gain in zip(row, labels, strict=True)) for row in shares]
+    return 1 - sum(gain * log2_discount(rank) for rank, gain in enumerate(sorted_gains, 1)) / ideal(labels)

@@ -52,7 +52,7 @@ class LambdaLoss(PairLoss):
     --------
     >>> scores, labels = torch.tensor([[3.0, 2.0, 1.0]]), torch.tensor([[0, 2, 1]])
     >>> LambdaLoss()(scores, labels), LambdaLoss("lambdarank", cutoff=1)(scores, labels)
-    (tensor(5.1186), tensor(0.9743))
+    (tensor(8.6139), tensor(1.4664))
     """
 
     def __init__(
@@ -101,7 +101,7 @@ class LambdaLoss(PairLoss):
     def _weights(self, batch: Batch, ranks: "torch.Tensor") -> Any:
         """Weight of the pairs of a range of rows, as a function (first, last)."""
         if self.weighting == "none":
-            return lambda first, last: 1.0
+            return lambda *_: 1.0
         gains, table = self._ndcg.gains(batch), self._ndcg.weights(batch, cut=False)
         ideal = self._ndcg.ideal(gains, self._ndcg.weights(batch))
         share = torch.where(ideal[:, None] > 0, gains / ideal.clamp(min=torch.finfo(gains.dtype).tiny)[:, None], torch.zeros_like(gains))

@@ -47,7 +47,9 @@ class ListNetLoss(ListLoss):
 
     def values(self, batch: Batch) -> "tuple[torch.Tensor, torch.Tensor]":
         """Cross entropy of each list."""
-        wanted = torch.where(batch.mask, log_shares(batch.labels / self.label_temperature, batch.mask).exp(), torch.zeros_like(batch.scores))
+        wanted = torch.where(
+            batch.mask, log_shares(batch.labels / self.label_temperature, batch.mask).exp(), torch.zeros_like(batch.scores)
+        )
         return -(wanted * log_shares(batch.scores / self.temperature, batch.mask)).sum(-1), batch.mask.any(-1)
 
 

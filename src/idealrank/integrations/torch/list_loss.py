@@ -76,7 +76,7 @@ def choice(name: str, value: Any, choices: tuple[Any, ...]) -> Any:
     >>> choice("reduction", "average", ("mean", "sum"))
     Traceback (most recent call last):
     ...
-    idealrank.errors.OptionError: reduction='average': expected mean | sum
+    idealrank.errors.OptionError: reduction=average: expected mean | sum
     """
     if value not in choices:
         raise OptionError(f"{name}={shown(value)}: expected {' | '.join(map(str, choices))}")
@@ -98,7 +98,7 @@ def positive(name: str, value: float) -> float:
     return float(value)
 
 
-def count(name: str, value: int, least: int = 1) -> int:
+def count(name: str, value: Any, least: int = 1) -> int:
     """The value, if it is a whole number of at least `least`.
 
     Examples

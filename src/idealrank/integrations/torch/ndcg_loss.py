@@ -89,6 +89,11 @@ class NDCGLoss(ListLoss):
         pair = [table.expand(ranks.shape[0], -1).gather(-1, (below - 1 + step).clamp(max=table.shape[-1] - 1)) for step in (0, 1)]
         return pair[0] + (ranks - below) * (pair[1] - pair[0])
 
+    def discounted(self, batch: Batch, ranks: "torch.Tensor", table: "torch.Tensor", cutoff_temperature: float) -> "torch.Tensor":
+        """Discount of smooth ranks, less below the cutoff."""
+        weights = self.weights_at(batch, ranks, table)
+        return weights if self.cutoff is None else weights * torch.sigmoid((self.cutoff + 0.5 - ranks) / cutoff_temperature)
+
     def ideal(self, gains: "torch.Tensor", weights: "torch.Tensor") -> "torch.Tensor":
         """DCG of the best order, shape (lists,)."""
         return (gains.sort(dim=-1, descending=True).values * weights).sum(-1)

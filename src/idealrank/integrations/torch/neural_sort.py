@@ -2,9 +2,10 @@
 
 from typing import Any, Literal, get_args
 
+from idealrank.errors import OptionError, shown
 from idealrank.integrations.torch.list_loss import PAIRS_AT_ONCE, choice, count, positive
 from idealrank.integrations.torch.ndcg_loss import NDCGLoss
-from idealrank.integrations.torch.row_sums import row_sums
+from idealrank.integrations.torch.row_sums import list_sums, row_sums
 from idealrank.integrations.torch.tensors import LOWEST, Batch, torch, wide
 
 _TINY = 1e-20
@@ -29,7 +30,9 @@ def distances(scores: "torch.Tensor", mask: "torch.Tensor") -> "torch.Tensor":
     return torch.zeros_like(scores).scatter(-1, order, torch.where(real, summed, torch.zeros_like(summed)))
 
 
-def neural_sort(scores: "torch.Tensor", mask: "torch.Tensor", temperature: float, first: int = 0, last: int | None = None) -> "torch.Tensor":
+def neural_sort(
+    scores: "torch.Tensor", mask: "torch.Tensor", temperature: float, first: int = 0, last: int | None = None
+) -> "torch.Tensor":
     """Share of each document in each rank, descending by score.
 
     ``P[i, j] = softmax over j of ((n + 1 - 2 i) s_j - sum_l |s_j - s_l|) / temperature`` for rank i of n documents.
@@ -100,7 +103,7 @@ class NeuralNDCGLoss(NDCGLoss):
     --------
     >>> labels, scores = torch.tensor([[0, 2, 1]]), torch.tensor([[3.0, 2.0, 1.0]])
     >>> NeuralNDCGLoss(temperature=0.01)(scores, labels), NeuralNDCGLoss(temperature=1.0)(scores, labels)
-    (tensor(0.3301), tensor(0.2880))
+    (tensor(0.3303), tensor(0.2739))
     """
 
     def __init__(
@@ -126,34 +129,27 @@ class NeuralNDCGLoss(NDCGLoss):
         """Sum of discounts by sorted gains, over the drawn orders."""
         if not self.samples:
             return self._dcg(batch, gains, weights)
-        shape = (self.samples, *batch.scores.shape)
+        lists, width = batch.scores.shape
+        shape = (self.samples, lists, width)
         uniform = torch.rand(shape, generator=self._generator, device=batch.scores.device, dtype=batch.scores.dtype)
-        gumbel = -torch.log(-torch.log(uniform.clamp(_TINY, 1 - 1e-7)))
-        total = batch.scores.new_zeros(batch.scores.shape[0])
-        for drawn in gumbel:
-            noisy = torch.where(batch.mask, batch.scores + self.noise * drawn, torch.zeros_like(drawn))
-            total = total + self._dcg(batch.with_scores(noisy), gains, weights)
-        return total / self.samples
+        noise = -self.noise * torch.log(-torch.log(uniform.clamp(1e-20, 1 - 1e-7)))
+        noisy = torch.where(batch.mask, batch.scores + noise, torch.zeros_like(noise)).reshape(-1, width)
+        labels, mask = (part.expand(shape).reshape(-1, width) for part in (batch.labels, batch.mask))
+        drawn = self._dcg(Batch(noisy, labels, mask), gains.expand(shape).reshape(-1, width), weights.expand(shape).reshape(-1, width))
+        return drawn.reshape(self.samples, lists).mean(0)
 
     def _dcg(self, batch: Batch, gains: "torch.Tensor", weights: "torch.Tensor") -> "torch.Tensor":
-        lists, width = batch.scores.shape
         if not self.sinkhorn:
             return sorted_dcg(batch, gains, weights, self.temperature, self.cutoff, self.pairs_at_once)
-        weights = weights.expand(lists, -1)
-        step = max(1, self.pairs_at_once // max(1, width * width))
-        return torch.cat(
-            [self._scaled_dcg(batch.part(at, at + step), gains[at : at + step], weights[at : at + step]) for at in range(0, lists, step)]
-            or [batch.scores.new_zeros(0)]
-        )
+        of_ranks = weights.expand_as(gains)
 
-    def _scaled_dcg(self, batch: Batch, gains: "torch.Tensor", weights: "torch.Tensor") -> "torch.Tensor":
-        def terms(scores: "torch.Tensor", *_: int) -> "torch.Tensor":
-            shares = neural_sort(wide(scores), batch.mask, self.temperature)
-            rows, columns = sinkhorn_scales(shares, batch.mask, self.sinkhorn)
-            sorted_gains = rows * torch.einsum("lij,lj->li", shares, columns * gains.to(shares.dtype))
-            return (weights * sorted_gains).sum(-1).to(scores.dtype)
+        def terms(part: Batch, first: int, last: int) -> "torch.Tensor":
+            shares = neural_sort(wide(part.scores), part.mask, self.temperature)
+            rows, columns = sinkhorn_scales(shares, part.mask, self.sinkhorn)
+            sorted_gains = rows * torch.einsum("lij,lj->li", shares, columns * gains[first:last].to(shares.dtype))
+            return (of_ranks[first:last] * sorted_gains).sum(-1).to(part.scores.dtype)
 
-        return row_sums(batch.scores, terms, batch.mask.numel() * batch.mask.shape[-1])
+        return list_sums(batch, terms, self.pairs_at_once // max(1, gains.shape[-1] ** 2))
 
 
 def sinkhorn_scales(shares: "torch.Tensor", mask: "torch.Tensor", steps: int) -> "tuple[torch.Tensor, torch.Tensor]":
@@ -211,7 +207,7 @@ class PiRankLoss(NDCGLoss):
     temperature : float
         Of `neural_sort`, in units of the scores.
     branching : int, optional
-        Documents sorted at once, above the cutoff; default all of a list.
+        Documents sorted at once, at least twice the cutoff; default all of a list.
     sorting : {"soft", "straight-through"}
         With ``straight-through``, the value is that of the hard order, and the gradient of the soft one.
     pairs_at_once : int
@@ -228,7 +224,7 @@ class PiRankLoss(NDCGLoss):
     --------
     >>> labels, scores = torch.tensor([[0, 2, 1]]), torch.tensor([[3.0, 2.0, 1.0]])
     >>> PiRankLoss(temperature=0.01)(scores, labels), PiRankLoss(temperature=5.0, sorting="straight-through")(scores, labels)
-    (tensor(0.3301), tensor(0.3301))
+    (tensor(0.3303), tensor(0.3303))
     """
 
     def __init__(
@@ -242,16 +238,20 @@ class PiRankLoss(NDCGLoss):
     ) -> None:
         super().__init__(**options)
         self.temperature = positive("temperature", temperature)
-        self.branching = branching if branching is None else count("branching", branching, 2 if self.cutoff is None else self.cutoff + 1)
+        if branching is not None and (self.cutoff is None or branching < 2 * self.cutoff):
+            raise OptionError(f"branching={shown(branching)}: found cutoff={self.cutoff}, expected a cutoff of at most half the branching")
+        self.branching = branching if branching is None else count("branching", branching, 2)
         self.sorting = choice("sorting", sorting, get_args(Literal["soft", "straight-through"]))
         self.pairs_at_once = count("pairs_at_once", pairs_at_once)
 
     def dcg(self, batch: Batch, gains: "torch.Tensor", weights: "torch.Tensor") -> "torch.Tensor":
         """Sum of discounts by sorted gains."""
-        if self.branching is None or self.cutoff is None:
+        if self.branching is None or self.cutoff is None:  # one comes with the other
             soft = sorted_dcg(batch, gains, weights, self.temperature, self.cutoff, self.pairs_at_once)
         else:
-            merged = _merged(wide(batch.scores), gains.to(wide(batch.scores).dtype), batch.mask, self.cutoff, self.branching, self.temperature)
+            merged = _merged(
+                wide(batch.scores), gains.to(wide(batch.scores).dtype), batch.mask, self.cutoff, self.branching, self.temperature
+            )
             soft = (weights[:, : merged.shape[-1]] * merged).sum(-1).to(batch.scores.dtype)
         if self.sorting == "soft":
             return soft

@@ -3,9 +3,10 @@
 from collections.abc import Callable
 from typing import Any
 
-from idealrank.integrations.torch.tensors import torch
+from idealrank.integrations.torch.tensors import Batch, torch
 
 Terms = Callable[["torch.Tensor", int, int], "torch.Tensor"]
+ListTerms = Callable[[Batch, int, int], "torch.Tensor"]
 
 
 class RowSums(torch.autograd.Function):
@@ -60,3 +61,32 @@ def row_sums(scores: "torch.Tensor", terms: Terms, pairs_at_once: int) -> "torch
     rows = max(1, pairs_at_once // max(1, scores.numel()))
     summed: torch.Tensor = RowSums.apply(scores, terms, rows)
     return summed
+
+
+def list_sums(batch: Batch, terms: ListTerms, lists_at_once: int) -> "torch.Tensor":
+    """Values of lists that need all their pairs at once, a few lists at a time, shape (lists,).
+
+    Parameters
+    ----------
+    batch : Batch
+    terms : callable
+        Of a part of the batch, the first list and the one after the last: a value of each of these lists.
+    lists_at_once : int
+        Lists in memory at a time; at least one is.
+
+    Examples
+    --------
+    >>> batch = Batch.of(torch.tensor([[3.0, 1.0], [5.0, 1.0]]), torch.zeros(2, 2))
+    >>> list_sums(batch, lambda part, first, last: part.scores.sum(-1) + first, 1)
+    tensor([4., 7.])
+    """
+    values = []
+    for first in range(0, batch.scores.shape[0], max(1, lists_at_once)):
+        part = batch.part(first, first + max(1, lists_at_once))
+        last = first + part.scores.shape[0]
+
+        def of_part(scores: "torch.Tensor", *_: int, part: Batch = part, first: int = first, last: int = last) -> "torch.Tensor":
+            return terms(part.with_scores(scores), first, last)
+
+        values.append(row_sums(part.scores, of_part, part.scores.numel() * part.scores.shape[-1]))
+    return torch.cat(values) if values else batch.scores.sum(-1)

@@ -102,3 +102,6 @@ def wide(scores: "torch.Tensor") -> "torch.Tensor":
     torch.float64
     """
     return scores.float() if scores.device.type == "mps" else scores.double()
+
+
+__all__ = ["LOWEST", "Batch", "torch", "wide"]
