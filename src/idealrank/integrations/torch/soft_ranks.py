@@ -76,7 +76,7 @@ def soft_ranks(batch: Batch, temperature: float, pairs_at_once: int = PAIRS_AT_O
 class FastSoftRankNDCGLoss(NDCGLoss):
     """1 - NDCG over the soft ranks of fast soft sorting.
 
-    ``DCG = sum over documents of gain discount(soft rank)``, where the discount and a cutoff are those of `ApproxNDCGLoss`. For lists
+    ``DCG = sum over documents of gain discount(soft rank)``, with the discount and the cutoff as in `ApproxNDCGLoss`. For lists
     without tied scores, the value is 1 - NDCG of the convention exactly, once no two scores are closer than the temperature (and, with a
     cutoff, as `cutoff_temperature` falls).
 

@@ -54,7 +54,7 @@ class Batch:
         return self.mask.sum(-1)
 
     def with_scores(self, scores: "torch.Tensor") -> "Batch":
-        """The same lists with other scores of the same shape."""
+        """Lists with other scores of the same shape."""
         return Batch(scores, self.labels, self.mask)
 
     def part(self, first: int, last: int) -> "Batch":
