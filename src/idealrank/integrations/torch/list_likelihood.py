@@ -161,8 +161,8 @@ class PListMLELoss(ListMLELoss):
     """ListMLE with larger weights at the top.
 
     ``sum over ranks i of w_i (log(sum over j >= i of exp(s_j)) - s_i)``, with ``w_i`` in proportion to ``2**(n - i) - 1`` in a list of n
-    documents. The weights of a list add up to 1: undivided, as in the paper, they pass the largest float32 at 129 documents. A list of one document has
-    no weight.
+    documents. The weights of a list add up to 1: undivided, as in the paper, they pass the largest float32 at 129 documents. A list of one
+    document has no weight.
 
     Parameters
     ----------
