@@ -14,6 +14,7 @@ VENV       := .venv
 endif
 BIN         := $(VENV)/bin
 VENV_PEERS  ?= .venv-peers
+VENV_TORCH  ?= .venv-torch
 VENV_BENCH  ?= .venv-bench
 INSTALL     := -m pip --disable-pip-version-check --quiet install
 KERNEL      := $(wildcard src/kernel/*) CMakeLists.txt pyproject.toml src/idealrank/version.py
@@ -76,8 +77,9 @@ docs: $(VENV)/.installed $(VENV)/.group-docs ## the site, in docs/site; every wa
 gallery: $(VENV)/.installed $(VENV)/.group-test ## take the pictures of docs/gallery.md anew; needs Chromium
 	$(BIN)/python docs/gallery.py $(ARGS)
 
-test-peers: $(VENV_PEERS)/.installed test-peers-clicks ## values against every peer that can be installed, pinned, on Python 3.11
+test-peers: $(VENV_PEERS)/.installed $(VENV_TORCH)/.installed test-peers-clicks ## values against every peer that can be installed, pinned, on Python 3.11
 	@$(VENV_PEERS)/bin/python -m pytest -m peers tests/parity $(ARGS)
+	@$(VENV_TORCH)/bin/python -m pytest -m peers tests/torch tests/docs/test_docstrings.py tests/docs/test_pages.py $(ARGS)
 
 PEERS_CLICKS = obp models cohorts
 test-peers-clicks: $(VENV)/.installed $(VENV)/.group-test $(PEERS_CLICKS:%=.venv-peers-%/.installed) ## click models, values of policies and A/B tests against their peers, each in an environment of its own
@@ -135,6 +137,15 @@ $(VENV_PEERS)/.installed: $(KERNEL) $(wildcard tests/parity/requirements-peers*.
 	@python=$$(.ci/find-python 3.11 $(PYTHON311) python3.11 python3) && $$python -m venv .venv-peers-$*
 	@echo "installing the peers of tests/parity_clicks/test_$*.py into .venv-peers-$* ..."
 	@.venv-peers-$*/bin/python $(INSTALL) -r $<
+	@touch $@
+
+# The peers of one family, whose pins clash with others', have an environment each.
+$(VENV_TORCH)/.installed: $(KERNEL) tests/torch/requirements.txt
+	@python=$$(.ci/find-python 3.11 $(PYTHON311) python3.11 python3) && $$python -m venv $(VENV_TORCH)
+	@echo "installing PyTorch and its peers into $(VENV_TORCH): a gigabyte or more ..."
+	@$(VENV_TORCH)/bin/python -c '$(GROUP)' test-base > $(VENV_TORCH)/test-base.txt
+	@$(VENV_TORCH)/bin/python $(INSTALL) -r tests/torch/requirements.txt -r $(VENV_TORCH)/test-base.txt --editable .
+	@$(VENV_TORCH)/bin/python $(INSTALL) --no-deps -r tests/torch/requirements-alone.txt
 	@touch $@
 
 # Speed is measured on what a user gets: an ordinary install, byte-compiled by pip, made anew when any source file changed.
