@@ -77,7 +77,8 @@ COMMANDS = [
     "clicks validate log.csv", "clicks validate log.jsonl --redact", "clicks grade log.csv --least 1",
     "clicks grade log.jsonl --model dbn --least 1", "judge agreement raters.qrels",
     "clicks propensity log.csv --resamples 2", "clicks estimate rewards.csv --estimator snips --estimator dr",
-    "clicks report log.csv --rewards rewards.csv -o clicks.html",
+    "clicks report log.csv --rewards rewards.csv -o clicks.html", "clicks runs log.csv A -k 2", "clicks runs log.jsonl A B",
+    "clicks slates places.csv --estimator rips --estimator sniips", "train train.json --check",
     "online interleave A B", "online interleave --outcomes outcomes.csv", "online ab experiment.csv",
     "theory distinguish Q A B --query q1 --runs 2 --sizes 1,2", "theory figures --data mine.npz --out figures --format svg",
 ]  # fmt: skip
@@ -170,6 +171,13 @@ def write_clicks(folder: Path) -> None:
             ["reward", "logged", "target", "predicted_logged", "predicted_target"],
             *([int(one > 0.5), (1 + logged) / 2, *others] for one, logged, *others in numbers),
         ],
+        "places.csv": [
+            ["list", "rank", "reward", "logged", "target"],
+            *(
+                [f"s{place // 2}", place % 2 + 1, int(one > 0.5), (1 + logged) / 2, (1 + target) / 2]
+                for place, (one, logged, target, *_) in enumerate(numbers)
+            ),
+        ],
         "outcomes.csv": [["preference", "user"], *([draw.choice((-1, 0, 1)), f"u{place % 7}"] for place in range(20))],
         "experiment.csv": [
             ["cohort", "value", "user", "covariate"],
@@ -179,6 +187,10 @@ def write_clicks(folder: Path) -> None:
     }
     for name, rows in tables.items():
         (folder / name).write_text("".join(",".join(map(str, row)) + "\n" for row in rows), encoding="utf-8")
+    letor = [f"{place % 3} qid:{place // 5} 1:{one} 2:{other}" for place, (one, other, *_) in enumerate(numbers)]
+    (folder / "train.letor").write_text("\n".join(letor) + "\n", encoding="utf-8")
+    data = {"train": "train.letor", "valid_share": 0.25, "test_share": 0.25}
+    (folder / "train.json").write_text(json.dumps({"data": data, "model": {"library": "lightgbm"}}), encoding="utf-8")
     arrays = np.array(numbers)
     np.savez(folder / "mine.npz", grades=(arrays > 0.5).astype(int), one=arrays, other=arrays[::-1])
 

@@ -144,7 +144,6 @@ def report(
         if path is not None:
             raise OptionError(f"path: found {others[0]} and {path}, expected one output file")
         path, others = others[0], ()
-    is_computed = bool(others)
     if others:
         if evaluations is not None or qrels is not None or runs is not None:
             raise OptionError(f"evaluations, qrels, runs: found them beside {_FORM}, expected them with a result alone")
@@ -154,10 +153,7 @@ def report(
         result, evaluations, qrels, runs = _computed((result, *others), asked, compared)
     else:
         _refuse_beside_result({"names": names, "convention": convention, **layout})
-    held = _evaluations(result, evaluations)
-    if not is_computed or runs is None:
-        # Whether the runs given here are those that were evaluated shows when they are evaluated again, not in the hits that were kept.
-        held = tuple(replace(one, judged=None) for one in held)
+    held = _held(result, evaluations, keep=bool(others) and runs is not None)
     found = ReportMaterial(
         evaluations=held, measures=_measures(result, held, measures), weights=weights_of(weights), clusters=clusters_of(clusters),
         categories=slices_of(slices),
@@ -251,6 +247,15 @@ def _robustness_of_arrays(
     names = list(asked.names or unnamed_runs(len(given) - 1))[:2]
     way: dict[str, Any] = {"weights": options["weights"], "clusters": options["clusters"], "threads": options["threads"], **asked.layout}
     return robust(given[0], given[1], given[2], measure=measure, convention=asked.convention, names=names, **way)
+
+
+def _held(result: Any, given: "Sequence[Evaluation] | None", *, keep: bool) -> tuple[Evaluation, ...]:
+    """The evaluations behind a result; they `keep` their hits if they were made of the runs that the page shows.
+
+    Whether other runs are those that were evaluated shows when they are evaluated again, not in the hits that were kept.
+    """
+    held = _evaluations(result, given)
+    return held if keep else tuple(replace(one, judged=None) for one in held)
 
 
 def _evaluations(result: Any, given: "Sequence[Evaluation] | None") -> tuple[Evaluation, ...]:
