@@ -23,6 +23,7 @@ from idealrank.io.usual_columns import plain
 
 _QUERY, _DOCUMENT, _RATING = ("query", "querytext"), ("docid",), "rating"  # names of columns, as `plain` writes them
 _RATER = ("user", "useremail", "username", "rater", "judge", "assessor", "annotator", "email")
+_QUERY_ID = "queryid"
 _FLAGS = {"unrateable": "unrateable", "judgelater": "left for later"}
 _WORDS = "unrateable or judge_later"
 _YES, _NO = ("true", "t", "1", "yes"), ("false", "f", "0", "no", "")
@@ -151,6 +152,7 @@ def _read(source: Source, complain: Complain) -> _Book:
         raise FileFormatError(source.path, int(first[0]), f"columns {', '.join(map(repr, names)) or 'none'}", _EXPECTED)
     rows = (pair for rows, lines in batches for pair in zip(rows, lines.tolist(), strict=True))
     if is_row_per_rating(names):
+        query = simple.index(_QUERY_ID) if _QUERY_ID in simple else query  # two queries may have the same text
         book = _Book(source.path, [_RATING])
         return _read_ratings(_Taking(book, (query, document), [simple.index(_RATING)], len(names), complain), simple, rows)
     rated = [place for place, name in enumerate(simple) if name == _RATING]
