@@ -169,12 +169,12 @@ def repr_html(result: Any) -> str:
     return text
 
 
-def printed(result: Any) -> str:
+def printed(self: Any) -> str:
     """Text of a result, as its command prints it; a class takes it over as its method ``__str__``.
 
     Parameters
     ----------
-    result : object
+    self : object
         Of a class that `PRINTED_BY` names.
 
     Examples
@@ -183,8 +183,8 @@ def printed(result: Any) -> str:
     >>> str(ir.why({"q": {"x": 1}}, {"q": ["y", "x"]}, {"q": ["x"]}, "RR")).splitlines()[0]
     'These queries do not show whether B is better than A, p 1'
     """
-    module, _, name = PRINTED_BY[type(result).__name__].partition(":")
-    written = getattr(import_module(module), name)(result)
+    module, _, name = PRINTED_BY[type(self).__name__].partition(":")
+    written = getattr(import_module(module), name)(self)
     if not isinstance(written, str):
         written = import_module("idealrank.reports.table.text").parts_text(written)
     return str(written).rstrip("\n")
