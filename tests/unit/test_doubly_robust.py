@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from idealrank.clicks import PolicyValue, doubly_robust, doubly_robust_difference, ips
-from idealrank.clicks.logged_rewards import ModelEstimator
+from idealrank.clicks.weighted_rows import ModelEstimator
 from idealrank.errors import InputError, OptionError
 from tests.conftest import shared_file
 

@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 
 from idealrank.clicks import ips, ips_difference
-from idealrank.clicks.logged_rewards import Estimator
+from idealrank.clicks.weighted_rows import Estimator
 from idealrank.errors import InputError, OptionError
 from tests.conftest import shared_file
 

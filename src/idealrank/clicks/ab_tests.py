@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy.stats import chi2, norm
 
-from idealrank.clicks.logged_rewards import check_confidence, numbers
+from idealrank.clicks.weighted_rows import check_confidence, numbers
 from idealrank.data.types import BoolArray, FloatArray, IntArray
 from idealrank.errors import InputError, OptionError
 from idealrank.stats.randomness import RandomLike, generator_of, whole_number

@@ -8,7 +8,8 @@ import numpy as np
 import numpy.typing as npt
 
 from idealrank.clicks.list_means import ListMean, list_mean
-from idealrank.clicks.logged_rewards import FEWEST_EFFECTIVE, LARGEST_SHARE, units_needed, verdict_of
+from idealrank.clicks.logged_rewards import FEWEST_EFFECTIVE, LARGEST_SHARE
+from idealrank.clicks.policy_differences import units_needed, verdict_of
 from idealrank.data.types import FloatArray, IntArray
 from idealrank.errors import InputError
 from idealrank.measures.rules import checked

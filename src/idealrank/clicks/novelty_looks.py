@@ -11,7 +11,7 @@ from scipy.special import ndtri
 from scipy.stats import norm
 
 from idealrank.clicks.ab_tests import row_table
-from idealrank.clicks.logged_rewards import check_confidence, numbers
+from idealrank.clicks.weighted_rows import check_confidence, numbers
 from idealrank.data.types import FloatArray, IntArray
 from idealrank.errors import InputError
 

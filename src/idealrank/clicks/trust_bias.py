@@ -5,8 +5,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from idealrank.clicks.logged_rewards import check_confidence
 from idealrank.clicks.sessions import Sessions
+from idealrank.clicks.weighted_rows import check_confidence
 from idealrank.data.types import FloatArray, IntArray
 from idealrank.errors import IdealrankWarning, InputError
 from idealrank.stats.randomness import RandomLike, generator_of, whole_number
