@@ -1,5 +1,6 @@
 """A loss over lists of documents: the mask, any batch shape, half precision, and the mean over lists."""
 
+from abc import ABC, abstractmethod
 from typing import Any, Literal, get_args
 
 from idealrank.errors import OptionError, shown
@@ -10,7 +11,7 @@ Reduction = Literal["mean", "sum", "none"]
 PAIRS_AT_ONCE = 1 << 22  # 16 MB in float32, a few times over
 
 
-class ListLoss(torch.nn.Module):
+class ListLoss(torch.nn.Module, ABC):
     """Base of the losses: called with scores, labels and a mask.
 
     Scores in float16 or bfloat16 are computed in float32, also under autocast, and their gradients come back in their own type. Padding
@@ -55,9 +56,9 @@ class ListLoss(torch.nn.Module):
         total = torch.where(counted, values, values.new_zeros(())).sum()
         return total / counted.sum().clamp(min=1) if self.reduction == "mean" else total
 
+    @abstractmethod
     def values(self, batch: Batch) -> "tuple[torch.Tensor, torch.Tensor]":
         """Value of each list, and whether it counts; both of shape (lists,)."""
-        raise NotImplementedError
 
     def extra_repr(self) -> str:
         """Options of the loss, as they were set."""

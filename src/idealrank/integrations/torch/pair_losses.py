@@ -1,6 +1,7 @@
 """Losses over pairs of documents: RankNet, pairwise logistic, and the pairwise loss that linear NDCG is."""
 
 import math
+from abc import abstractmethod
 from typing import Any, Literal, get_args
 
 from idealrank.errors import OptionError
@@ -40,9 +41,9 @@ class PairLoss(ListLoss):
             value = value / number.sum().clamp(min=1)
         return value, torch.ones_like(value, dtype=torch.bool)
 
+    @abstractmethod
     def parts(self, batch: Batch) -> tuple[Any, Any]:
         """Terms of a range of rows, for `row_sums`; and weights of its pairs (first, last), 0 for a pair that does not count."""
-        raise NotImplementedError
 
 
 def above(batch: Batch, first: int, last: int) -> "torch.Tensor":
