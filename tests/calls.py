@@ -1,4 +1,4 @@
-"""How many calls a piece of code makes in a fresh interpreter: what it costs, without a clock, so that a busy machine changes nothing."""
+"""Count the function calls of a piece of code in a fresh interpreter: a measure of its cost that does not depend on the load."""
 
 import subprocess
 import sys

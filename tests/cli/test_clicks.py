@@ -252,7 +252,7 @@ def test_a_key_makes_other_hashes_with_the_same_grades(say: Say, folder: Path) -
     assert [len(found) for found in queries] == [6, 6, 6]
     assert [line.split()[1:] for line in plain] == [line.split()[1:] for line in hashed] == [line.split()[1:] for line in keyed]
     guess = {blake2b(query.encode(), digest_size=8).hexdigest() for query in queries[0]}
-    assert guess == queries[1]  # anybody who guesses a query recognises it, unless there is a key
+    assert guess == queries[1]  # without a key, the hash of a guessed query identifies the query
 
 
 def test_judgments_have_their_source_and_a_file_of_their_provenance(say: Say, folder: Path) -> None:

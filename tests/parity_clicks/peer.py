@@ -18,7 +18,7 @@ def interpreter(name: str) -> Path:
 
 
 def asked(name: str, script: str, folder: Path, **arrays: Any) -> Any:
-    """What a script of this folder prints in the environment of that name."""
+    """Run a script of this folder in the named environment, and return its output."""
     path = folder / "arrays.npz"
     np.savez(path, **arrays)
     python = interpreter(name)

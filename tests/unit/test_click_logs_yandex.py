@@ -46,7 +46,7 @@ def test_a_line_with_bytes_that_are_no_number_is_named(tmp_path: Path, line: byt
 
 
 def test_a_log_is_read_line_by_line(tmp_path: Path) -> None:
-    """What is held is 8 bytes for each cell of the columns, and the ids once; the lines are not kept."""
+    """The reader keeps 8 bytes per cell and each id once; it does not keep the lines."""
     lists = [
         f"{session}\t0\tQ\t{session % 50}\t1\t" + "\t".join(str(10_000 + (session + place) % 99) for place in range(10))
         for session in range(6000)
