@@ -1,6 +1,5 @@
 """NDCG of a convention over tensors: gains, discounts and ideals, as `evaluate` has them."""
 
-from abc import abstractmethod
 from typing import Any
 
 import numpy as np
@@ -55,9 +54,9 @@ class NDCGLoss(ListLoss):
         counted = relevant if self._rules.no_relevant in {"left-out", "nan"} else torch.ones_like(relevant)
         return torch.where(relevant, 1 - value, torch.full_like(value, without)), counted
 
-    @abstractmethod
     def dcg(self, batch: Batch, gains: "torch.Tensor", weights: "torch.Tensor") -> "torch.Tensor":
         """Smooth DCG of each list, from gains of documents and weights of ranks."""
+        raise NotImplementedError  # not abstract: LambdaLoss holds one for the rules of its convention
 
     def gains(self, batch: Batch) -> "torch.Tensor":
         """Gain of each document, 0 for padding, shape (lists, width)."""
