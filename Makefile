@@ -14,6 +14,7 @@ VENV       := .venv
 endif
 BIN         := $(VENV)/bin
 VENV_PEERS  ?= .venv-peers
+VENV_TORCH  ?= .venv-torch
 VENV_BENCH  ?= .venv-bench
 INSTALL     := -m pip --disable-pip-version-check --quiet install
 KERNEL      := $(wildcard src/kernel/*) CMakeLists.txt pyproject.toml src/idealrank/version.py
@@ -23,7 +24,7 @@ GROUP       := import sys, tomllib; print(*tomllib.load(open("pyproject.toml", "
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help demo test test-slow test-all check format test-peers bench docs gallery fuzz wheel demo-rebuild clean
+.PHONY: help demo test test-slow test-all check format test-peers test-peers-clicks bench docs gallery fuzz wheel demo-rebuild clean
 
 help: ## print the targets
 	@sed -nE 's/^([a-z-]+):.*## (.*)/  make \1@\2/p' Makefile | awk -F@ '{ printf "%-22s%s\n", $$1, $$2 }'
@@ -76,8 +77,13 @@ docs: $(VENV)/.installed $(VENV)/.group-docs ## the site, in docs/site; every wa
 gallery: $(VENV)/.installed $(VENV)/.group-test ## take the pictures of docs/gallery.md anew; needs Chromium
 	$(BIN)/python docs/gallery.py $(ARGS)
 
-test-peers: $(VENV_PEERS)/.installed ## values against every peer that can be installed, pinned, on Python 3.11
+test-peers: $(VENV_PEERS)/.installed $(VENV_TORCH)/.installed test-peers-clicks ## values against every peer that can be installed, pinned, on Python 3.11
 	@$(VENV_PEERS)/bin/python -m pytest -m peers tests/parity $(ARGS)
+	@$(VENV_TORCH)/bin/python -m pytest -m peers tests/torch tests/docs/test_docstrings.py tests/docs/test_pages.py $(ARGS)
+
+PEERS_CLICKS = obp models cohorts
+test-peers-clicks: $(VENV)/.installed $(VENV)/.group-test $(PEERS_CLICKS:%=.venv-peers-%/.installed) ## click models, values of policies and A/B tests against their peers, each in an environment of its own
+	@$(BIN)/python -m pytest -m peers tests/parity_clicks $(ARGS)
 
 bench: $(VENV_BENCH)/.installed ## equal values first, then times, against peers and hand-written C++; prints the README's tables
 	@$(VENV_BENCH)/bin/python benchmarks/run.py $(ARGS)
@@ -124,6 +130,22 @@ $(VENV_PEERS)/.installed: $(KERNEL) $(wildcard tests/parity/requirements-peers*.
 	@$(VENV_PEERS)/bin/python -c '$(GROUP)' test-base > $(VENV_PEERS)/test-base.txt
 	@$(VENV_PEERS)/bin/python $(INSTALL) -r tests/parity/requirements-peers.txt -r $(VENV_PEERS)/test-base.txt --editable .
 	@$(VENV_PEERS)/bin/python $(INSTALL) --no-deps -r tests/parity/requirements-peers-alone.txt
+	@touch $@
+
+# The peers of `idealrank clicks` do not go together: each answers in its own environment, without idealrank.
+.venv-peers-%/.installed: tests/parity_clicks/requirements-%.txt
+	@python=$$(.ci/find-python 3.11 $(PYTHON311) python3.11 python3) && $$python -m venv .venv-peers-$*
+	@echo "installing the peers of tests/parity_clicks/test_$*.py into .venv-peers-$* ..."
+	@.venv-peers-$*/bin/python $(INSTALL) -r $<
+	@touch $@
+
+# The peers of one family, whose pins clash with others', have an environment each.
+$(VENV_TORCH)/.installed: $(KERNEL) tests/torch/requirements.txt
+	@python=$$(.ci/find-python 3.11 $(PYTHON311) python3.11 python3) && $$python -m venv $(VENV_TORCH)
+	@echo "installing PyTorch and its peers into $(VENV_TORCH): a gigabyte or more ..."
+	@$(VENV_TORCH)/bin/python -c '$(GROUP)' test-base > $(VENV_TORCH)/test-base.txt
+	@$(VENV_TORCH)/bin/python $(INSTALL) -r tests/torch/requirements.txt -r $(VENV_TORCH)/test-base.txt --editable .
+	@$(VENV_TORCH)/bin/python $(INSTALL) --no-deps -r tests/torch/requirements-alone.txt
 	@touch $@
 
 # Speed is measured on what a user gets: an ordinary install, byte-compiled by pip, made anew when any source file changed.

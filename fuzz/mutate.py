@@ -4,7 +4,8 @@
     python fuzz/mutate.py --seed 3 --case 1234   one case again; its files stay in build/fuzz/commands/
 
 A case follows from the seed and its number alone. Its number stands in build/fuzz/commands/current while it runs, so that a crash of
-the process can be found, too. Standard input is never read, and nothing is drawn: pages cost seconds, and their input is the same.
+the process can be found, too. Standard input is never read. Two commands make pages of files of their own; the option --report of others
+costs seconds, and its input is the same.
 """
 
 import argparse
@@ -18,6 +19,7 @@ import os
 import random
 import shutil
 import signal
+import sqlite3
 import sys
 import time
 import traceback
@@ -26,6 +28,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import NoReturn
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import zstandard
@@ -39,6 +42,7 @@ PATIENCE = (
     60  # seconds of the processor that a case may take, on a machine that may be busy with other work; what only waits, ten times that
 )
 FINE = {0, 1, 2, 3}
+IDS = "ids.json"  # of two evaluations and a comparison in the store: the letters E, F and C
 PACKERS: dict[str, Callable[[bytes], bytes]] = {
     ".gz": gzip.compress, ".bz2": bz2.compress, ".xz": lzma.compress, ".zst": zstandard.ZstdCompressor().compress,
 }  # fmt: skip
@@ -64,8 +68,22 @@ COMMANDS = [
     "trec-eval -c -m official qrels.txt neural.run", "advise Q A", "choose Q A B --size 2 --cutoffs 1,10",
     "theory limits --ybar curve.csv",
     "theory limits Q A --n 1000", "store import bundle.zip --store other", "sql 'select * from means' --store kept",
-    "history --store kept", "diff --store kept",
+    "history --store kept", "history --store kept --query q1", "diff E F --store kept", "show E --per-query --store kept",
+    "show C --format json --store kept", "tag E fine --store kept", "report E F --store kept -o page.html", "gc --store kept",
+    "store info --store kept", "store export E out.zip --store kept", "store remove C --store kept", "store parquet tables --store kept",
+    "judge agreement qrels.txt model.qrels --per-query", "judge bounds Q A B -m nDCG@2,AP",
+    "judge check qrels.txt --judge m=model.qrels A B", "judge correct few.qrels --judge m=model.qrels A B",
+    "judge no-answer qrels.txt open.run --queries nothing.txt",
+    "clicks validate log.csv", "clicks validate log.jsonl --redact", "clicks grade log.csv --least 1",
+    "clicks grade log.jsonl --model dbn --least 1", "judge agreement raters.qrels",
+    "clicks propensity log.csv --resamples 2", "clicks estimate rewards.csv --estimator snips --estimator dr",
+    "clicks report log.csv --rewards rewards.csv -o clicks.html", "clicks runs log.csv A -k 2", "clicks runs log.jsonl A B",
+    "clicks slates places.csv --estimator rips --estimator sniips", "train train.json --check",
+    "online interleave A B", "online interleave --outcomes outcomes.csv", "online ab experiment.csv",
+    "theory distinguish Q A B --query q1 --runs 2 --sizes 1,2", "theory figures --data mine.npz --out figures --format svg",
 ]  # fmt: skip
+# They read no file.
+WITHOUT_FILES = {"conventions", "measures", "online plan", "theory feasible"}
 
 TOKENS = [
     b"", b" ", b"\t", b"\n", b"\r", b"\0", b"\xff", b"\xef\xbb\xbf", b'"', b"'", b",", b"{", b"}", b"[", b"]", b":", b"#", b"-1", b"0",
@@ -117,13 +135,77 @@ def write_others(folder: Path) -> None:
         (folder / name).write_text(text, encoding="utf-8")
 
 
+def write_judgments(folder: Path) -> None:
+    """Valid files of a second judge, of a few judgments, of several raters in one file, and of a run for queries without an answer."""
+    lines = [line.split() for line in (folder / "qrels.txt").read_text(encoding="utf-8").splitlines()]
+    others = [[query, zero, document, str(min(int(grade), 1))] for query, zero, document, grade in lines]
+    run = (folder / "bm25.run").read_text(encoding="utf-8").splitlines()
+    files = {
+        "model.qrels": [*others, ["n1", "0", "d1", "0"]], "few.qrels": lines[::2],
+        "raters.qrels": [[query, rater, *rest] for rater, rows in (("ann", lines), ("ben", others)) for query, _, *rest in rows],
+        "open.run": [*(line.split() for line in run), *([f"n{number}", "Q0", "d1", "1", str(number), "t"] for number in (1, 2))],
+    }  # fmt: skip
+    for name, rows in files.items():
+        (folder / name).write_text("".join(" ".join(row) + "\n" for row in rows), encoding="utf-8")
+
+
+def write_clicks(folder: Path) -> None:
+    """Valid files of clicks and experiments: a log twice, rewards, outcomes, and users; and arrays for the figures of the theory."""
+    draw = random.Random(1)
+    shown = [
+        {
+            "session": f"s{session}",
+            "query": f"q{session % 3}",
+            "document": f"d{document}",
+            "rank": rank,
+            "click": int(draw.random() < 1 / rank),
+        }
+        for session in range(12)
+        for rank, document in enumerate(draw.sample(range(4), 3), 1)
+    ]
+    (folder / "log.jsonl").write_text("".join(f"{json.dumps(row)}\n" for row in shown), encoding="utf-8")
+    numbers = [[round(draw.random(), 3) for _ in range(5)] for _ in range(20)]
+    tables: dict[str, list[list[object]]] = {
+        "log.csv": [list(shown[0]), *(list(row.values()) for row in shown)],
+        "rewards.csv": [
+            ["reward", "logged", "target", "predicted_logged", "predicted_target"],
+            *([int(one > 0.5), (1 + logged) / 2, *others] for one, logged, *others in numbers),
+        ],
+        "places.csv": [
+            ["list", "rank", "reward", "logged", "target"],
+            *(
+                [f"s{place // 2}", place % 2 + 1, int(one > 0.5), (1 + logged) / 2, (1 + target) / 2]
+                for place, (one, logged, target, *_) in enumerate(numbers)
+            ),
+        ],
+        "outcomes.csv": [["preference", "user"], *([draw.choice((-1, 0, 1)), f"u{place % 7}"] for place in range(20))],
+        "experiment.csv": [
+            ["cohort", "value", "user", "covariate"],
+            *(["AB"[place % 2], one, f"u{place}", other] for place, (one, other, *_) in enumerate(numbers)),
+        ],
+        "nothing.txt": [["n1"], ["n2"]],
+    }
+    for name, rows in tables.items():
+        (folder / name).write_text("".join(",".join(map(str, row)) + "\n" for row in rows), encoding="utf-8")
+    letor = [f"{place % 3} qid:{place // 5} 1:{one} 2:{other}" for place, (one, other, *_) in enumerate(numbers)]
+    (folder / "train.letor").write_text("\n".join(letor) + "\n", encoding="utf-8")
+    data = {"train": "train.letor", "valid_share": 0.25, "test_share": 0.25}
+    (folder / "train.json").write_text(json.dumps({"data": data, "model": {"library": "lightgbm"}}), encoding="utf-8")
+    arrays = np.array(numbers)
+    np.savez(folder / "mine.npz", grades=(arrays > 0.5).astype(int), one=arrays, other=arrays[::-1])
+
+
 def write_kept(folder: Path) -> None:
     """Make the files that commands write: a baseline, a store, and an exported entry."""
     both = "qrels.txt bm25.run neural.run --store kept"
     for command in ("gate qrels.txt bm25.run --baseline base.run.gz --update-baseline", f"evaluate {both}", f"compare {both}"):
         run_command(command.split(), folder)
-    points = json.loads(run_command(["history", "--store", "kept", "--format", "json"], folder)[1])["points"]
-    run_command(["store", "export", points[0]["id"], "bundle.zip", "--store", "kept"], folder)
+    with contextlib.closing(sqlite3.connect(folder / "kept" / "store.sqlite3")) as database:
+        kept = database.execute("SELECT kind, id FROM entry ORDER BY kind DESC, id").fetchall()
+    evaluations, compared = ([one for kind, one in kept if kind == asked] for asked in ("evaluation", "comparison"))
+    ids = dict(zip("EFC", [*evaluations[:2], compared[0]], strict=True))
+    (folder / IDS).write_text(json.dumps(ids), encoding="utf-8")
+    run_command(["store", "export", ids["E"], "bundle.zip", "--store", "kept"], folder)
     for name in ("base.run.gz", "bundle.zip", "kept/store.sqlite3"):
         assert (folder / name).is_file(), name
 
@@ -225,10 +307,10 @@ def prepare(name: str, folder: Path, rng: random.Random) -> str:
     return name if "/" in name else changed.name
 
 
-def words_of(command: str, rng: random.Random) -> list[str]:
-    """The command with files for its letters."""
+def words_of(command: str, ids: dict[str, str], rng: random.Random) -> list[str]:
+    """The command with files, and ids of the store, for its letters."""
     first, second = rng.sample(RUNS, 2)
-    chosen = {"Q": rng.choice(QRELS), "A": first, "B": second}
+    chosen = {"Q": rng.choice(QRELS), "A": first, "B": second, **ids}
     words = command.split("'")
     plain = words[0].split() + ([words[1], *words[2].split()] if len(words) > 1 else [])
     return [chosen.get(word, word) for word in plain]
@@ -248,17 +330,14 @@ def run_case(seed: int, number: int, valid: Path, folder: Path) -> tuple[str, st
     rng = random.Random(f"{seed} {number}")
     shutil.rmtree(folder, ignore_errors=True)
     shutil.copytree(valid, folder)
-    words = words_of(rng.choice(COMMANDS), rng)
-    besides = {
-        "gate": ["pyproject.toml"],
-        "evaluate": ["bare.letor.query"],
-        "history": ["kept/store.sqlite3"],
-        "sql": ["kept/store.sqlite3"],
-    }
+    words = words_of(rng.choice(COMMANDS), json.loads((valid / IDS).read_text(encoding="utf-8")), rng)
+    besides = {"gate": ["pyproject.toml"], "evaluate": ["bare.letor.query"]}
     files = [word for word in words if (folder / word).is_file()] + besides.get(words[0], [])
+    files += [name for word in words for name in [word.removeprefix("m=")] if name != word and (folder / name).is_file()]
+    files += ["kept/store.sqlite3"] if "kept" in words else []
     for name in rng.sample(files, min(len(files), rng.choice((1, 1, 2)))):
         changed = prepare(name, folder, rng)
-        words = [changed if word == name else word for word in words]
+        words = [changed if word == name else f"m={changed}" if word == f"m={name}" else word for word in words]
     began = time.process_time()
     signal.setitimer(signal.ITIMER_PROF, PATIENCE)
     signal.alarm(10 * PATIENCE)
@@ -300,6 +379,8 @@ def main() -> int:
     shutil.copytree(EXAMPLES, valid)
     write_tables(valid)
     write_kept(valid)
+    write_judgments(valid)
+    write_clicks(valid)
     write_others(valid)
     found, by_command, done = 0, Counter[str](), 0
     for number in cases(asked.case or 0, asked.seconds, only=asked.case is not None):

@@ -8,6 +8,9 @@ from pathlib import Path
 
 SOURCE = Path(__file__).resolve().parents[1] / "src"
 
+# Modules that a peer of `make test-peers` has to be there for: the default environment has no PyTorch.
+OF_PEERS = ("idealrank.integrations.torch.",)
+
 
 @functools.cache
 def library() -> Mapping[str, str]:

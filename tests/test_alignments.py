@@ -6,7 +6,9 @@ from typing import Any
 
 import pytest
 
+import idealrank as ir
 from idealrank.data import align as aligning
+from idealrank.errors import IdealrankWarning
 from idealrank.reports.page import html
 from tests.cli.terminal import DATA
 from tests.in_process import run
@@ -67,3 +69,26 @@ def test_a_command_aligns_each_run_once(command: str, kernel: Counting, tmp_path
 
     assert code < 2, said
     assert sum(queries > 1 for queries in kernel.queries) == EXPECTED[command]
+
+
+@pytest.mark.parametrize("runs", [["bm25.run"], ["bm25.run", "neural.run"]])
+def test_a_page_of_files_aligns_each_run_once_and_records_its_inputs(
+    runs: list[str], kernel: Counting, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(html, "bundle", lambda *_: "0")
+
+    page = ir.report(DATA / "qrels.txt", *(DATA / name for name in runs), robustness=False)
+
+    assert sum(queries > 1 for queries in kernel.queries) == len(runs)
+    assert all(name in page for name in ("qrels.txt", *runs))
+
+
+def test_a_page_of_files_warns_once_of_judgments_that_hardly_fit(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(html, "bundle", lambda *_: "0")
+    (tmp_path / "qrels.txt").write_text("q 0 x 1\n", encoding="utf-8")
+    (tmp_path / "a.run").write_text("q Q0 y 1 1.0 a\n", encoding="utf-8")
+
+    with pytest.warns(IdealrankWarning, match="run a has no judged document") as said:
+        ir.report(tmp_path / "qrels.txt", tmp_path / "a.run")
+
+    assert [one.filename for one in said] == [__file__]

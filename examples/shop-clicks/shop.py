@@ -5,6 +5,7 @@
 
 import argparse
 import csv
+import json
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -76,6 +77,59 @@ def decisions(shop: Shop, log: Sessions) -> Iterable[Sequence[object]]:
         yield int(log.clicks[row, 0]), f"{log.propensity[row, 0]:.9g}", *same, f"u{log.user[row]}"
 
 
+def predictions(shop: Shop, log: Sessions) -> Iterable[Sequence[float]]:
+    """Of each list, a model's click rates of its first result, of that of the old ranker and of that of the new one: smoothed rates of
+    the other half of the lists, so that no list predicts itself.
+    """
+    first = np.array([int(log.documents[pair][1]) for pair in log.pair[:, 0]])
+    query = np.array([int(log.queries[number]) for number in log.query])
+    half = np.arange(len(log)) % 2
+    rates = np.zeros((2, QUERIES, DOCUMENTS))
+    for side in (0, 1):
+        shown, clicked = np.zeros((2, QUERIES, DOCUMENTS))
+        np.add.at(shown, (query[half != side], first[half != side]), 1)
+        np.add.at(clicked, (query[half != side], first[half != side]), log.clicks[half != side, 0])
+        rates[side] = (clicked + 0.3 * 5) / (shown + 5)  # five lists with the usual rate
+    for side, asked, shown_first in zip(half.tolist(), query.tolist(), first.tolist(), strict=True):
+        old, new = (int(scores[asked].argmax()) for scores in (shop.old, shop.new))
+        yield tuple(round(float(rates[side, asked, document]), 6) for document in (shown_first, old, new))
+
+
+def places(shop: Shop, log: Sessions, length: int = 3) -> Iterable[Sequence[object]]:
+    """The first places of each list, with the probability of each document there, given those above, by both rankers in drawn order."""
+    for row in range(len(log)):
+        query = int(log.queries[log.query[row]])
+        odds = np.exp(shop.new[query] / TEMPERATURE)
+        left = odds.sum()
+        for rank in range(length):
+            document = int(log.documents[log.pair[row, rank]][1])
+            yield (
+                f"s{row}",
+                rank + 1,
+                int(log.clicks[row, rank]),
+                f"{log.propensity[row, rank]:.9g}",
+                f"{odds[document] / left:.9g}",
+                f"u{log.user[row]}",
+            )
+            left -= odds[document]
+
+
+def ubi(log: Sessions) -> tuple[list[dict[str, object]], list[dict[str, object]]]:
+    """The log as User Behavior Insights has it: queries with their results, and events; one click in five ends in a purchase."""
+    queries, events = [], []
+    for row in range(len(log)):
+        documents = [f"d{log.documents[pair][1]}" for pair in log.pair[row]]
+        queries.append({"query_id": f"s{row}", "client_id": f"u{log.user[row]}", "user_query": f"q{log.queries[log.query[row]]}",
+                        "query_response_hit_ids": documents})  # fmt: skip
+        for rank in np.flatnonzero(log.clicks[row]).tolist():
+            actions = ["click", *(["purchase"] if (row + rank) % 5 == 0 else [])]
+            events += [
+                {"action_name": name, "query_id": f"s{row}", "client_id": f"u{log.user[row]}",
+                 "event_attributes": {"object": {"object_id": documents[rank]}, "position": {"ordinal": rank + 1}}} for name in actions
+            ]  # fmt: skip
+    return queries, events
+
+
 def clicks_on(shop: Shop, query: int, documents: Sequence[str], rng: np.random.Generator) -> np.ndarray:
     attracted = shop.attractiveness[query, [int(document[1:]) for document in documents]]
     return rng.random(len(documents)) < attracted * EXAMINED[: len(documents)]
@@ -97,9 +151,9 @@ def experiment(shop: Shop, users: int, seed: int) -> Iterable[Sequence[object]]:
     rankings = {"A": shop.rankings(shop.old), "B": shop.rankings(shop.new)}
     for user in range(users):
         cohort = "AB"[int(rng.integers(2))]
-        for _ in range(int(rng.integers(1, 4))):
+        for visit in range(1, int(rng.integers(1, 4)) + 1):
             query = int(rng.integers(QUERIES))
-            yield cohort, f"u{user}", int(clicks_on(shop, query, rankings[cohort][query][:RANKS], rng).sum())
+            yield cohort, f"u{user}", int(clicks_on(shop, query, rankings[cohort][query][:RANKS], rng).sum()), visit
 
 
 def write(path: Path, titles: Sequence[str], rows: Iterable[Sequence[object]]) -> None:
@@ -128,9 +182,16 @@ def main() -> None:
     shown = ["session", "query", "document", "rank", "click", "user"]
     write(asked.folder / "log.csv", shown, log_rows(log))
     write(asked.folder / "faulty.csv", shown, faulty_rows(log.select(np.arange(min(asked.lists, FAULTY)))))
-    write(asked.folder / "rewards.csv", ["click", "logged_probability", "target", "target_b", "user"], decisions(shop, log))
+    decided = ["click", "logged_probability", "target", "target_b", "user"]
+    write(asked.folder / "rewards.csv", decided, decisions(shop, log))
+    predicted = ["predicted_logged", "predicted_target", "predicted_target_b"]
+    joined = ([*row, *own] for row, own in zip(decisions(shop, log), predictions(shop, log), strict=True))
+    write(asked.folder / "predicted.csv", [*decided, *predicted], joined)
+    write(asked.folder / "places.csv", ["list", "rank", "click", "logged_probability", "target_probability", "user"], places(shop, log))
+    for name, records in zip(("ubi_queries", "ubi_events"), ubi(log), strict=True):
+        (asked.folder / f"{name}.jsonl").write_text("".join(f"{json.dumps(record)}\n" for record in records), encoding="utf-8")
     write(asked.folder / "outcomes.csv", ["preference", "user"], outcomes(shop, asked.lists, asked.seed))
-    write(asked.folder / "experiment.csv", ["cohort", "user", "clicks"], experiment(shop, asked.lists // 2, asked.seed))
+    write(asked.folder / "experiment.csv", ["cohort", "user", "clicks", "visit"], experiment(shop, asked.lists // 2, asked.seed))
     write_run(asked.folder / "old.run", shop.old)
     write_run(asked.folder / "new.run", shop.new)
     rates = [shop.first_click_rate(scores) for scores in (shop.old, shop.new)]

@@ -21,6 +21,17 @@ SHOWN_BY = {
 }
 """By name of a class: the module and the function of one argument that makes its HTML."""
 
+PRINTED_BY = {
+    "Advice": "idealrank.reports.views.advice:advice_report",
+    "Attribution": "idealrank.reports.views.attribution:attribution_report",
+    "Explanation": "idealrank.reports.views.explanation:explanation_parts",
+    "Overlap": "idealrank.reports.views.overlap:overlap_parts",
+    "OverlapMatrix": "idealrank.reports.views.overlap:matrix_parts",
+    "SliceMeans": "idealrank.reports.views.evaluation:slice_parts",
+    "SystemComparison": "idealrank.reports.views.systems:systems_parts",
+}
+"""By name of a class: the module and the function that writes what the command prints, as text or as parts of one."""
+
 COMPUTED_BY = {
     "Comparison.paper_table": "idealrank.reports.views.comparison.markup:paper_text",
     "Evaluation.by": "idealrank.api.per_query:slice_means",
@@ -156,3 +167,24 @@ def repr_html(result: Any) -> str:
     module, _, name = SHOWN_BY[type(result).__name__].partition(":")
     text: str = getattr(import_module(module), name)(result)
     return text
+
+
+def printed(self: Any) -> str:
+    """Text of a result, as its command prints it; a class takes it over as its method ``__str__``.
+
+    Parameters
+    ----------
+    self : object
+        Of a class that `PRINTED_BY` names.
+
+    Examples
+    --------
+    >>> import idealrank as ir
+    >>> str(ir.why({"q": {"x": 1}}, {"q": ["y", "x"]}, {"q": ["x"]}, "RR")).splitlines()[0]
+    'These queries do not show whether B is better than A, p 1'
+    """
+    module, _, name = PRINTED_BY[type(self).__name__].partition(":")
+    written = getattr(import_module(module), name)(self)
+    if not isinstance(written, str):
+        written = import_module("idealrank.reports.table.text").parts_text(written)
+    return str(written).rstrip("\n")

@@ -35,20 +35,50 @@ inline T read_once(const T* place) {
   return *static_cast<const volatile T*>(place);
 }
 
-// Asks the system for large pages where an array has many: the first touch of a small page costs as much as writing it. Not for zeros, most
-// pages of which are never touched.
-inline void* in_large_pages(void* memory, size_t size) {
+// Memory of so many bytes, for `resized` and `give_back`, which must be told how many they were. On Linux that of large arrays is mapped by
+// itself: it grows by more pages, which may move to another address, but nothing is copied and no page is touched twice. An allocator
+// copies arrays of up to 32 MB to grow them, and first touches of pages take longer than moving the bytes. Large pages are asked for, except
+// for zeros, most pages of which are never touched.
 #ifdef __linux__
-  constexpr size_t from = 4 << 20, page = 4096;
-  if (memory && size >= from) {
-    const size_t skipped = (page - reinterpret_cast<uintptr_t>(memory) % page) % page;
-    madvise(static_cast<char*>(memory) + skipped, (size - skipped) / page * page, MADV_HUGEPAGE);  // if it cannot, nothing is lost
-  }
-#else
-  static_cast<void>(size);
-#endif
+inline bool is_mapped(size_t size) { return size >= (size_t{4} << 20); }
+
+// The whole of a mapping, since pages of another kind at its end could not grow with it.
+inline void* in_large_pages(void* memory, size_t size) {
+  madvise(memory, size, MADV_HUGEPAGE);  // if it cannot, nothing is lost
   return memory;
 }
+inline void* taken(size_t size, bool zeros) {
+  if (!is_mapped(size)) return zeros ? std::calloc(size, 1) : std::malloc(size);
+  void* memory = mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  if (memory == MAP_FAILED) return nullptr;
+  return zeros ? memory : in_large_pages(memory, size);
+}
+inline void give_back(void* memory, size_t size) {
+  if (memory && is_mapped(size)) {
+    munmap(memory, size);
+  } else {
+    std::free(memory);
+  }
+}
+// Null where there is no room; then the old memory stays.
+inline void* resized(void* memory, size_t before, size_t size) {
+  if (!memory) return taken(size, false);
+  if (!is_mapped(before) && !is_mapped(size)) return std::realloc(memory, size);
+  if (is_mapped(before) && is_mapped(size)) {
+    void* moved = mremap(memory, before, size, MREMAP_MAYMOVE);
+    return moved == MAP_FAILED ? nullptr : in_large_pages(moved, size);
+  }
+  void* moved = taken(size, false);
+  if (!moved) return nullptr;
+  std::memcpy(moved, memory, before < size ? before : size);
+  give_back(memory, before);
+  return moved;
+}
+#else
+inline void* taken(size_t size, bool zeros) { return zeros ? std::calloc(size, 1) : std::malloc(size); }
+inline void give_back(void* memory, size_t) { std::free(memory); }
+inline void* resized(void* memory, size_t, size_t size) { return std::realloc(memory, size); }
+#endif
 
 template <class T>
 class Array {
@@ -64,10 +94,10 @@ class Array {
   }
   Array(const Array&) = delete;
   Array& operator=(const Array&) = delete;
-  ~Array() { std::free(data_); }
+  ~Array() { give_back(data_, bytes(size_)); }
 
-  static Array raw(size_t size) { return Array(size, in_large_pages(std::malloc(bytes(size)), bytes(size))); }
-  static Array zeros(size_t size) { return Array(size, std::calloc(bytes(size), 1)); }
+  static Array raw(size_t size) { return Array(size, taken(bytes(size), false)); }
+  static Array zeros(size_t size) { return Array(size, taken(bytes(size), true)); }
 
   size_t size() const { return size_; }
   T* data() { return data_; }
@@ -81,9 +111,9 @@ class Array {
 
   // Grows or shrinks; the kept part stays, the new part is raw.
   void resize(size_t size) {
-    void* moved = std::realloc(data_, bytes(size));
+    void* moved = resized(data_, bytes(size_), bytes(size));
     if (!moved) throw std::bad_alloc();
-    data_ = static_cast<T*>(in_large_pages(moved, bytes(size)));
+    data_ = static_cast<T*>(moved);
     size_ = size;
   }
 

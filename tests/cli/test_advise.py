@@ -45,4 +45,4 @@ def test_judgments_one_deep_are_advised_in_a_sentence_that_says_how_to_change_it
     assert said.startswith(
         "run new: look at rank 1 only, because nine in ten documents are judged at rank 1, and fewer below; for the ranks"
     )
-    assert "add --surface NAME: phone, desktop, carousel, rag what fits" in said
+    assert "name the surface: phone, desktop, carousel, rag what fits" in said

@@ -6,6 +6,7 @@ import json
 import re
 import shlex
 from collections.abc import Callable
+from hashlib import blake2b, sha256
 from pathlib import Path
 from typing import Any
 
@@ -73,8 +74,37 @@ def folder(tmp_path: Path) -> Path:
     ]  # fmt: skip
     names = ("session", "query", "document", "rank", "click", "action", "dwell")
     _write(tmp_path / "actions.csv", [dict(zip(names, row, strict=True)) for row in actions])
+    _write_runs_and_slates(tmp_path, rng)
+    _write_ubi(tmp_path)
     (tmp_path / "text.csv").write_text("session,query,document,rank,click\ns,q,d,first,1\n", encoding="utf-8")
     return tmp_path
+
+
+def _write_runs_and_slates(folder: Path, rng: np.random.Generator) -> None:
+    for name, noise in (("old", 1.5), ("new", 0.2)):
+        scores = np.random.default_rng(1).beta(1, 2, (6, 8)) + noise * rng.random((6, 8))
+        (folder / f"{name}.run").write_text(
+            "".join(f"q{query} Q0 d{document} 1 {scores[query, document]:.6f} {name}\n" for query in range(6) for document in range(8)),
+            encoding="utf-8",
+        )
+    ranks = [{"rank": rank, "propensity": 1 / rank} for rank in range(1, 5)]
+    _write(folder / "propensity.csv", ranks)
+    _write(folder / "short.csv", ranks[:2])
+    lists = [
+        {"list": f"l{row}", "rank": place + 1, "click": int(rng.random() < 0.3), "logged_probability": round(rng.uniform(0.4, 0.6), 3),
+         "target_probability": round(rng.uniform(0.4, 0.6), 3), "target_b": round(rng.uniform(0.4, 0.6), 3), "user": f"u{row // 2}"}
+        for row in range(300) for place in range(2)
+    ]  # fmt: skip
+    _write(folder / "slates.csv", lists)
+
+
+def _write_ubi(folder: Path) -> None:
+    hits = [{"query_id": f"{n}", "user_query": "shoes", "query_response_hit_ids": list("abc"), "client_id": f"u{n}"} for n in range(3)]
+    event = {"action_name": "click", "query_id": "1", "event_attributes": {"object": {"object_id": "b"}}}
+    events = [event, {**event, "action_name": "purchase"}, {**event, "query_id": "9"}, {"action_name": "login"}]
+    for name, records in (("queries", hits), ("events", events)):
+        (folder / f"ubi_{name}.jsonl").write_text("".join(f"{json.dumps(one)}\n" for one in records), encoding="utf-8")
+    (folder / "secret.txt").write_text("0123456789abcdef\n", encoding="utf-8")
 
 
 def _write(path: Path, rows: list[dict[str, Any]]) -> None:
@@ -91,6 +121,18 @@ COMMANDS = {
     "validate-json": "clicks validate wrong.csv --format json",
     "propensity": "clicks propensity log.csv --resamples 30",
     "propensity-wrong": "clicks propensity wrong.csv --resamples 20 --iterations 20 --seed 5",
+    "propensity-pivot": "clicks propensity log.csv --method pivot --resamples 20",
+    "propensity-all-pairs": "clicks propensity log.csv --method all-pairs --resamples 20",
+    "propensity-trust": "clicks propensity log.csv --method trust --resamples 50",
+    "propensity-trust-csv": "clicks propensity log.csv --method trust --resamples 20 --format csv",
+    "runs": "clicks runs log.csv old.run new.run -k 3",
+    "runs-one": "clicks runs log.csv new.run --method pivot --format csv",
+    "runs-file": "clicks runs log.csv old.run new.run --propensities propensity.csv",
+    "slates": "clicks slates slates.csv",
+    "slates-several": "clicks slates slates.csv --estimator ips --estimator sniips --discount 1,0.5",
+    "error-slates-rank": "clicks slates predicted.csv --columns session=click,rank=pscore,reward=click,logged=pscore",
+    "error-runs-three": "clicks runs log.csv old.run new.run old.run",
+    "error-runs-file": "clicks runs log.csv new.run --propensities short.csv",
     "grade": "clicks grade log.csv --cuts 0.2,0.4 --least 5",
     "grade-raw": "clicks grade log.csv --model raw --cuts 0.3 --least 50",
     "grade-csv": "clicks grade blanks.csv --model cascade --least 1 --format csv",
@@ -102,6 +144,11 @@ COMMANDS = {
     "error-actions-model": "clicks grade actions.csv --actions none=0,clicked=1 --model pbm",
     "error-dwell": "clicks grade log.csv --actions none=0,click=1 --dwell 10=2",
     "validate-redact": "clicks validate wrong.csv --redact",
+    "validate-ubi": "clicks validate ubi_queries.jsonl --events ubi_events.jsonl",
+    "grade-ubi": "clicks grade ubi_queries.jsonl --events ubi_events.jsonl --actions none=0,click=1,purchase=4 --least 1",
+    "error-ubi-actions": "clicks validate ubi_queries.jsonl --events ubi_events.jsonl --click-actions watch",
+    "error-ubi-columns": "clicks validate ubi_queries.jsonl --events ubi_events.jsonl --columns rank=place",
+    "error-key": "clicks validate log.csv --redact-key log.csv",
     "grade-sdbn": "clicks grade log.jsonl --model sdbn --cuts 0.3 --least 60",
     "estimate": "clicks estimate rewards.csv",
     "estimate-clipped": "clicks estimate rewards.csv --estimator clipped --clip 1.5 --resamples 50 --confidence 0.9",
@@ -192,7 +239,43 @@ def test_redacted_output_has_no_text_of_a_user(say: Say, folder: Path) -> None:
         assert "secret" in plain.out + plain.err
         assert "secret" not in said.out + said.err
         if "grade" in command:
-            assert [line.split()[2:] for line in said.out.splitlines()] == [row.split(",")[1:] for row in plain.out.splitlines()[1:]]
+            assert [line.split()[2:] for line in said.out.splitlines()] == [row.split(",")[1:3] for row in plain.out.splitlines()[1:]]
+
+
+def test_a_key_makes_other_hashes_with_the_same_grades(say: Say, folder: Path) -> None:
+    command = ("clicks", "grade", "log.csv", "--least", "5")
+    plain, hashed, keyed = (
+        say(*command, *more, cwd=folder).out.splitlines() for more in ((), ("--redact",), ("--redact-key", "secret.txt"))
+    )
+    queries = [{line.split()[0] for line in lines} for lines in (plain, hashed, keyed)]
+    assert not queries[1] & queries[2]
+    assert [len(found) for found in queries] == [6, 6, 6]
+    assert [line.split()[1:] for line in plain] == [line.split()[1:] for line in hashed] == [line.split()[1:] for line in keyed]
+    guess = {blake2b(query.encode(), digest_size=8).hexdigest() for query in queries[0]}
+    assert guess == queries[1]  # without a key, the hash of a guessed query identifies the query
+
+
+def test_judgments_have_their_source_and_a_file_of_their_provenance(say: Say, folder: Path) -> None:
+    command = ("clicks", "grade", "wrong.csv", "--cuts", "0.2,0.4", "--least", "5", "-o", "clicks.qrels")
+    assert say(*command, cwd=folder).code == 0
+    assert {line.split()[1] for line in (folder / "clicks.qrels").read_text().splitlines()} == {"clicks-pbm"}
+    first = (folder / "clicks.qrels.provenance.json").read_text()
+    record = json.loads(first)
+    assert (record["source"], record["cuts"], record["least"], record["redacted"]) == ("clicks-pbm", [0.2, 0.4], 5, "no")
+    assert record["inputs"] == [{"name": "wrong.csv", "sha256": sha256((folder / "wrong.csv").read_bytes()).hexdigest()}]
+    assert (record["lists"] - record["lists_kept"], record["problems"]["programs"]) == (30, 25)
+    assert record["pairs_graded"] == len((folder / "clicks.qrels").read_text().splitlines())
+    assert record["position_bias"] > 1
+    assert say(*command, cwd=folder).code == 0
+    assert (folder / "clicks.qrels.provenance.json").read_text() == first
+
+
+def test_bytes_that_are_no_utf_8_are_redacted_too(say: Say, tmp_path: Path) -> None:
+    (tmp_path / "log.csv").write_bytes(b"session,query,document,rank,click\ns\xb1,q\xee,d1,1,1\ns2,q2,d1,1,0\n")
+
+    said = say("clicks", "validate", "log.csv", "--redact", cwd=tmp_path)
+
+    assert (said.code, "Traceback" in said.err) == (0, False), said.err
 
 
 def test_grades_are_written_as_judgments_that_evaluate_reads(say: Say, folder: Path) -> None:

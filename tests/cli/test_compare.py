@@ -132,9 +132,9 @@ def test_words_for_people(say: Say, many: Path) -> None:
     assert worse.startswith("The judgments do not reach far enough to say whether base is better than good: RR ")
     assert undecided.startswith("These queries do not show whether likewise is better than base: RR ")
     assert "queries like these would detect a difference this large with 80 % power. These queries detect a true difference of" in undecided
-    assert "Other measures say: undecided (P@3)." in undecided
+    assert "Verdicts by other measures: undecided (P@3)." in undecided
     assert equivalent.startswith("likewise and base are equivalent, within 0.4 of each other: RR ")
-    assert "), p of a difference as large as the margin 0." in " ".join(equivalent.split())
+    assert ", p of a difference as large as the margin 0." in " ".join(equivalent.split())
 
 
 def test_a_seed_weights_and_clusters(say: Say, many: Path) -> None:
@@ -183,7 +183,7 @@ def test_rankings_are_those_of_overlap(say: Say, many: Path) -> None:
     both = record["pairs"][0]["rankings"]
     same = round(60 * both["Same@3"])
     assert f"The first 3 results are the same on {same} of the 60 queries that both answer" in text
-    assert f"on average {3 * both['overlap@3']:.1f} of 3 are shared, RBO {both['RBO(p=0.9)@100']:.2f}." in text
+    assert f"on average, {3 * both['overlap@3']:.1f} of 3 are shared (RBO {both['RBO(p=0.9)@100']:.2f})." in text
 
 
 def test_runs_without_a_common_query_have_no_rankings_in_common(say: Say, many: Path) -> None:

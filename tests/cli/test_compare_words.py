@@ -39,7 +39,7 @@ def test_a_copy_is_identical_in_every_value_and_not_undecided(say: Say, folder: 
 
     words = " ".join(text.split())
     assert words.startswith("copy and old are identical in every value: nDCG@10 ")
-    assert "Other measures say: identical (P@5)." in words
+    assert "Verdicts by other measures: identical (P@5)." in words
     assert [line.split()[-1] for line in text.splitlines() if line.startswith(("nDCG@10 ", "P@5 "))] == ["identical"] * 2
     assert "copy and old are identical in every value." in markdown
     assert markdown.count("| identical |") == 2

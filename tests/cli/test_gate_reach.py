@@ -39,7 +39,7 @@ def test_each_outcome_has_its_exit_code(held: Gate) -> None:
     stopped = held(qrels="full.qrels", run="main.run", baseline="new.run")
 
     assert [one.code for one in (truth, stopped, held("--alpha", "2"), doubtful)] == [0, 1, 2, 3]
-    assert words(doubtful).startswith("The gate neither opens nor closes: nDCG@10")
+    assert words(doubtful).startswith("The gate is undecided: nDCG@10")
     assert SENTENCE.search(words(doubtful))
     assert (doubtful.err, truth.err) == ("", "")
 
@@ -65,7 +65,7 @@ def test_the_commands_of_the_next_step_show_what_is_unjudged(held: Gate, say: Sa
 
 
 def test_the_share_of_the_one_sided_test_is_named_so(held: Gate, say: Say, tmp_path: Path) -> None:
-    one_sided = "The test of the gate is one-sided, so this share differs from the share in compare."
+    one_sided = "'idealrank compare' reports a different share, because its test is two-sided."
     compared = say("compare", "pooled.qrels", "main.run", "new.run", "-m", "nDCG@10", cwd=tmp_path)
 
     assert one_sided in words(held())
@@ -131,9 +131,9 @@ def test_a_run_that_the_judgments_do_not_reach_replaces_no_baseline(held: Gate, 
     let = held("--update-baseline", "--when-unjudged", "pass", baseline="best.gz")
 
     assert [one.code for one in (made, kept, not_made, let)] == [0, 3, 3, 0]
-    assert "note: best.gz stays as it is, for the judgments do not reach" in words(kept)
-    assert "note: other.gz was not made, for the judgments do not reach" in words(not_made)
-    assert "note: best.gz keeps main, the best so far" in words(let)
+    assert "note: best.gz was not replaced: the judgments do not reach" in words(kept)
+    assert "note: other.gz was not made: the judgments do not reach" in words(not_made)
+    assert "note: best.gz still holds main, the best so far" in words(let)
     assert (tmp_path / "best.gz").read_bytes() == before
     assert not (tmp_path / "other.gz").exists()
 

@@ -70,3 +70,13 @@ def test_all_formats_of_no_answer_have_the_numbers_of_the_library(say: Say, fold
     assert (record["threshold"], record["recall"]["value"]) == (found.threshold, found.chosen_recall)
     assert record["false_return_rate"]["interval"] == list(found.false_return_interval)
     assert f"{found.chosen_recall:.3f}" in table
+
+
+def test_ids_that_are_no_utf_8_are_ids(say: Say, folder: Path) -> None:
+    for name in ("qrels.txt", "neural.run", "nothing.txt"):
+        path = folder / name
+        path.write_bytes(path.read_bytes().replace(b"q1 ", b"q\xee ").replace(b"n1 ", b"n\xb1 ").replace(b"n1\n", b"n\xb1\n"))
+
+    said = say(*shlex.split(COMMANDS["csv"]), cwd=folder)
+
+    assert (said.code, "Traceback" in said.err) == (0, False), said.err

@@ -20,7 +20,12 @@ COMMANDS = {
     "choose": "choose {qrels} {a} {b} --cutoffs 1,10",
 }
 REFUSED = {
-    "nothing relevant": ("nothing.txt", "old.run", "new.run", "8 of 8 queries have no grade above 0; NDCG is undefined there"),
+    "nothing relevant": (
+        "nothing.txt",
+        "old.run",
+        "new.run",
+        "8 of 8 queries have no grade above 0; their NDCG is 0, 1 or left out, by convention",
+    ),
     "no document": ("qrels.txt", "upper.run", "lower.run", "8 of 8 answered queries list no judged document"),
     "no query": ("qrels.txt", "elsewhere.run", "nowhere.run", "8 judged queries, and the run answers none of them"),
 }

@@ -28,6 +28,10 @@ def folder(tmp_path: Path) -> Path:
     (tmp_path / "outcomes.csv").write_text(f"user,preference\n{rows}", encoding="utf-8")
     values = "".join(f"{'AB'[user % 2]},u{user},{rng.poisson(2 + user % 2)},{rng.integers(3, 6)}\n" for user in range(300))
     (tmp_path / "experiment.csv").write_text(f"cohort,user,value,denominator\n{values}", encoding="utf-8")
+    days = "".join(
+        f"{'AB'[user % 2]},u{user},{day},{rng.poisson(2 + 2 * (user % 2) / day)}\n" for user in range(300) for day in range(1, 4)
+    )
+    (tmp_path / "days.csv").write_text(f"cohort,user,day,value\n{days}A,u900,9,1\n", encoding="utf-8")
     (tmp_path / "wrong.csv").write_text("cohort,value\n" + "A,1\nA,2\nA,3\n" * 30 + "B,1\nB,2\n" * 10, encoding="utf-8")
     (tmp_path / "arms.csv").write_text("cohort,value\nnew,1\nold,2\n", encoding="utf-8")
     return tmp_path
@@ -40,6 +44,9 @@ COMMANDS = {
     "outcomes-json": "online interleave --outcomes outcomes.csv --format json --confidence 0.9",
     "ab": "online ab experiment.csv",
     "ab-json": "online ab experiment.csv --format json",
+    "ab-bootstrap": "online ab experiment.csv --resamples 200 --seed 4",
+    "ab-novelty": "online ab days.csv",
+    "ab-novelty-json": "online ab days.csv --format json",
     "ab-wrong": "online ab wrong.csv",
     "plan-lists": "online plan --share 0.52 --ties 0.4",
     "plan-users": "online plan --sd 1.8 --difference 0.02 --variance-reduction 0.3 --format json",

@@ -82,12 +82,12 @@ def test_shares_that_cancel_beyond_100_percent_give_way_to_counts(say: Say, tmp_
     cancelled, one_way = (say("why", "qrels.txt", "old.run", f"{run}.run", "-m", "RR", cwd=tmp_path) for run in ("new", "worse"))
 
     assert cancelled.out.splitlines()[4:10] == [
-        "documents that  number  queries  difference",
-        "moved up             1        1     +0.1250",
-        "moved down           1        1     -0.2500",
+        "relevant documents that  number  queries  difference",
+        "moved up                      1        1     +0.1250",
+        "moved down                    1        1     -0.2500",
         "",
-        "Gains and losses cancel: one part is larger than the whole difference, so no shares are given.",
+        "Gains and losses partly cancel: one part is larger than the whole difference, so no percentages are shown.",
         "",
     ]
     assert "documents that  number  queries  difference  share" in one_way.out
-    assert "Gains and losses cancel" not in one_way.out
+    assert "Gains and losses partly cancel" not in one_way.out

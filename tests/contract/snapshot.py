@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import idealrank as ir
+from idealrank.integrations import torch
 
 FILE = Path(__file__).with_name("api.json")
 CLASSES = (ir.Convention, ir.Coverage, ir.Evaluation, ir.Lists, ir.Measure, ir.Qrels, ir.Run)
@@ -25,6 +26,7 @@ def snapshot() -> dict[str, Any]:
         "judging": {name: parameters(getattr(ir.judging, name)) for name in sorted(ir.judging.__all__)},
         "training": {name: parameters(getattr(ir.training, name)) for name in sorted(ir.training.__all__)},
         "theory": {name: parameters(getattr(ir.theory, name)) for name in sorted(ir.theory.__all__)},
+        "torch": sorted(torch.__all__),  # parameters need PyTorch: tests/torch has them
         "classes": {cls.__name__: members(cls) for cls in dict.fromkeys([*CLASSES, *ir.MEASURES.values()])},
         "measures": {name: facts(cls) for name, cls in ir.MEASURES.items()},
         "presets": {name: [preset.fingerprint, preset.proof, preset.tool] for name, preset in ir.PRESETS.items()},

@@ -19,6 +19,7 @@ OPENERS = re.compile(r"(What|Which|How|Whether|The same)\b")
 # Rules that name the words, and titles of other people's work.
 EXCUSED = {"CHANGELOG.md"}
 LONGEST = 30  # words of a sentence; about 20 are the aim
+README_LINES = 150  # the rest belongs in docs/
 CODE = re.compile(r"```.*?```|`[^`\n]+`|^ {4,}.*$", re.DOTALL | re.MULTILINE)
 
 PAGES = sorted({*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md"), *(ROOT / "examples").rglob("*.md")})
@@ -78,6 +79,10 @@ def test_pages_and_templates_are_plain(path: Path) -> None:
 @pytest.mark.parametrize("path", [path for path in PAGES if "site" not in path.parts], ids=lambda path: path.name)
 def test_sentences_of_pages_are_short(path: Path) -> None:
     assert too_long(path.read_text(encoding="utf-8")) == []
+
+
+def test_the_readme_is_a_front_page() -> None:
+    assert len((ROOT / "README.md").read_text(encoding="utf-8").splitlines()) <= README_LINES
 
 
 def test_what_is_forbidden_is_found() -> None:

@@ -13,12 +13,19 @@ LONG = {
     "choosing-discount-and-cutoff.md", "clicks.md", "from-gate-to-query.md", "history.md", "online.md", "recommender-shop.md", "report.md",
     "robust.md", "shop-clicks", "what-a-click-says.md", "what-ndcg-can-tell.md", "which-test.md", "your-own-measure.md",
 }  # fmt: skip
+OF_PEERS = {"pytorch-losses.md"}  # they need what `make test-peers` installs
 PAGES = sorted(path for folder in FOLDERS for path in folder if "site" not in path.parts)
+
+
+def _marks(page: Path) -> list[pytest.MarkDecorator]:
+    if page.name in OF_PEERS:
+        return [pytest.mark.peers]
+    return [pytest.mark.slow] if {page.name, page.parent.name} & LONG else []
 
 
 @pytest.mark.parametrize(
     "page",
-    [pytest.param(page, marks=pytest.mark.slow if {page.name, page.parent.name} & LONG else ()) for page in PAGES],
+    [pytest.param(page, marks=_marks(page)) for page in PAGES],
     ids=lambda path: str(path.relative_to(ROOT)),
 )
 def test_every_block_of_the_page_runs(page: Path) -> None:

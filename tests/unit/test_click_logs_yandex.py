@@ -1,5 +1,6 @@
 """Logs in the layout of the Yandex relevance prediction challenge."""
 
+import tracemalloc
 from pathlib import Path
 
 import pytest
@@ -41,4 +42,31 @@ def test_a_line_with_bytes_that_are_no_number_is_named(tmp_path: Path, line: byt
     path = tmp_path / "log.txt"
     path.write_bytes(LINES[0].replace("a", "10").encode() + b"\r\n" + line + b"\n" + line)
     with pytest.raises(FileFormatError, match=r"(?s)log.txt.*2.*expected SESSION TIME Q QUERY REGION URL"):
+        read_log(path)
+
+
+def test_a_log_is_read_line_by_line(tmp_path: Path) -> None:
+    """The reader keeps 8 bytes per cell and each id once; it does not keep the lines."""
+    lists = [
+        f"{session}\t0\tQ\t{session % 50}\t1\t" + "\t".join(str(10_000 + (session + place) % 99) for place in range(10))
+        for session in range(6000)
+    ]
+    path = written(tmp_path, lists)
+    tracemalloc.start()
+    found = read_log(path)
+    _, peak = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert len(found.session) == 60_000
+    assert peak < 8.5 * 8 * 60_000 + 100 * 6000  # arrays are copied once at the end
+
+
+def test_times_of_other_logs_are_seconds_or_iso_8601(tmp_path: Path) -> None:
+    path = tmp_path / "log.csv"
+    path.write_text("session,query,document,rank,click,timestamp\ns,q,a,1,0,2024-05-01T00:00:10Z\nt,q,a,1,1,12.5\n", encoding="utf-8")
+    found = read_log(path)
+    assert found.time is not None
+    assert found.time.tolist() == [1714521610.0, 12.5]
+    assert found.check().sessions.time is not None
+    path.write_text("session,query,document,rank,click,time\ns,q,a,1,0,noon\n", encoding="utf-8")
+    with pytest.raises(FileFormatError, match="time 'noon', expected seconds, or a time of ISO 8601"):
         read_log(path)

@@ -9,9 +9,9 @@ import pytest
 
 from idealrank.api.clicks import click_page, rate_perplexity, reward_estimates
 from idealrank.clicks import PBM, LogCheck, LogRows, Sessions, ips, propensities, simulate
-from idealrank.errors import IdealrankWarning
+from idealrank.errors import IdealrankWarning, OptionError
 from idealrank.reports.figures import clicks as figures
-from idealrank.reports.page.click_log import RATES, ClickLogPage
+from idealrank.reports.page.click_log import RATES, ClickLogPage, click_page_html
 from idealrank.reports.subject import Made
 
 HOSTILE = "</style><script>alert(1)</script>"
@@ -62,6 +62,32 @@ def test_an_estimate_without_support_is_a_stop_sign_of_its_policy_alone(weight: 
         estimates=found,
     )  # fmt: skip
     assert [stop[:15] for stop in page.stops()] == ["No verdict on A"] * stops
+
+
+def test_estimates_with_a_model_stand_beside_the_others() -> None:
+    given = rewards() | {name: np.full(400, 0.5) for name in ("predicted_logged", "predicted_target", "predicted_target_b")}
+    asked = [("ips", None), ("dr", None), ("switch", 2.0)]
+    found = reward_estimates(given, estimators=asked)
+    for policy in ("A", "B"):
+        assert [one.estimator for one in found.values[policy]] == ["ips", "dr", "switch"]
+    assert [two.a.estimator for two in found.differences] == ["ips", "dr", "switch"]
+    alone = reward_estimates({name: one for name, one in given.items() if name != "predicted_target_b"}, estimators=asked)
+    assert [one.estimator for one in alone.values["B"]] == ["ips"]
+    with pytest.raises(OptionError, match="dr: found no column for predicted_logged and predicted_target"):
+        reward_estimates(rewards(), estimators=asked)
+
+
+def test_the_overlap_shows_where_rows_and_weight_are() -> None:
+    logged = np.array([0.01] * 10 + [0.5] * 90)
+    weights = np.array([9.0] * 10 + [1 / 9] * 90)
+    found = figures.overlap_rows(logged, {"A": weights})
+    share = {(row["of"], row["low"] < 0.02): row["share"] for row in found}
+    assert share == pytest.approx({("log", True): 0.1, ("log", False): 0.9, ("A", True): 0.9, ("A", False): 0.1})
+    page = ClickLogPage(
+        check=checked(shop()), propensities=propensities(shop(), n_resamples=5), perplexity={RATES: np.full(4, 9.0), "pbm": np.ones(4)},
+        estimates=reward_estimates({"reward": np.arange(100) % 2.0, "logged": logged, "target": np.minimum(logged * weights, 1)}),
+    )  # fmt: skip
+    assert "A: half of the weight stands on 6.0% of the rows" in click_page_html(page)
 
 
 def test_cautions_have_the_size_of_the_bias_and_the_share_left_out() -> None:

@@ -122,9 +122,7 @@ def test_a_sentence_names_the_depth_of_lists_shorter_than_the_cutoff() -> None:
 
     deep, both = said_of(a, b, ["R@100"]), said_of(a, b, ["nDCG@10", "R@100"])
 
-    assert deep[0].startswith(
-        "The first 10 results are the same on none of the 8 queries that both answer; on average 4.0 of 10 are shared"
-    )
+    assert deep[0].startswith("The first 10 results differ on all 8 queries that both answer; on average, 4.0 of 10 are shared")
     assert both == deep
 
 
@@ -134,9 +132,9 @@ def test_lists_of_several_lengths_have_no_one_depth_in_a_sentence() -> None:
 
     # One document on p and one on q.
     assert said_of(a, b, ["R@100"])[0].startswith(
-        "The first 100 results, or all of shorter lists, are the same on none of the 2 queries that both answer; on average 1.0 are shared"
+        "The first 100 results, or all of shorter lists, differ on all 2 queries that both answer; on average, 1.0 are shared"
     )
-    assert "on average 1.0 of 2 are shared" in said_of(a, b, ["R@2"])[0]
+    assert "on average, 1.0 of 2 are shared" in said_of(a, b, ["R@2"])[0]
 
 
 def test_depths_are_of_the_queries_compared() -> None:

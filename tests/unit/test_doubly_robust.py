@@ -9,8 +9,8 @@ from collections.abc import Iterator
 import numpy as np
 import pytest
 
-from idealrank.clicks import PolicyValue, doubly_robust, ips
-from idealrank.clicks.logged_rewards import ModelEstimator
+from idealrank.clicks import PolicyValue, doubly_robust, doubly_robust_difference, ips
+from idealrank.clicks.weighted_rows import ModelEstimator
 from idealrank.errors import InputError, OptionError
 from tests.conftest import shared_file
 
@@ -129,6 +129,26 @@ def test_intervals_hold_the_truth_and_a_good_model_makes_them_short(repetitions:
     reach = max(0.02 * repetitions, 4 * math.sqrt(0.95 * 0.05 * repetitions)) if repetitions < 1000 else 0.02 * repetitions
     assert abs(held - 0.95 * repetitions) <= reach
     assert np.mean(widths) == pytest.approx(math.sqrt(exact_variance(RATES) / exact_variance(np.zeros((2, 3)))), rel=0.05)
+
+
+@pytest.mark.parametrize(("estimator", "switch"), [("dr", None), ("switch", 2.0)])
+def test_two_policies_with_one_model_are_compared_row_by_row(estimator: ModelEstimator, switch: float | None) -> None:
+    contexts, actions, rewards = simulated(np.random.default_rng(13), 2000)
+    policies = (TARGET, np.array([[0.1, 0.25, 0.65], [0.75, 0.15, 0.1]]))
+    targets = tuple(policy[contexts, actions] for policy in policies)
+    predicted = tuple((policy[contexts] * WRONG_MODEL[contexts]).sum(axis=1) for policy in policies)
+    logged, model = LOGGING[contexts, actions], WRONG_MODEL[contexts, actions]
+    found = doubly_robust_difference(rewards, targets, logged, model, predicted, estimator, switch=switch)  # type: ignore[arg-type]
+    rows = []
+    for target, baseline in zip(targets, predicted, strict=True):
+        weight = target / logged
+        kept = weight if switch is None else np.where(weight > switch, 0, weight)
+        rows.append(baseline + kept * (rewards - model))
+    assert found.value == pytest.approx((rows[1] - rows[0]).mean(), rel=1e-10)
+    assert found.standard_error == pytest.approx((rows[1] - rows[0]).std(ddof=1) / math.sqrt(2000), rel=1e-10)
+    assert found.standard_error < math.hypot(found.a.standard_error, found.b.standard_error) / 2
+    same = doubly_robust_difference(rewards, targets[:1] * 2, logged, model, predicted[:1] * 2, estimator, switch=switch)  # type: ignore[arg-type]
+    assert (same.value, same.standard_error) == (0.0, 0.0)
 
 
 def test_models_that_do_not_fit_are_refused() -> None:

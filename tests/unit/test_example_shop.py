@@ -4,7 +4,9 @@ import json
 import runpy
 import sys
 from pathlib import Path
+from typing import Any
 
+import numpy as np
 import pytest
 
 from tests.in_process import run
@@ -48,6 +50,31 @@ def test_the_same_shop_has_the_same_bytes(tmp_path: Path, monkeypatch: pytest.Mo
     for name in ("one", "two"):
         shop(tmp_path / name, monkeypatch, lists=60)
     files = sorted(path.name for path in (tmp_path / "one").iterdir())
-    assert files == ["experiment.csv", "faulty.csv", "log.csv", "new.run", "old.run", "outcomes.csv", "rewards.csv"]
+    assert files == [
+        "experiment.csv", "faulty.csv", "log.csv", "new.run", "old.run", "outcomes.csv", "places.csv", "predicted.csv", "rewards.csv",
+        "ubi_events.jsonl", "ubi_queries.jsonl",
+    ]  # fmt: skip
     for name in files:
         assert (tmp_path / "one" / name).read_bytes() == (tmp_path / "two" / name).read_bytes()
+
+
+def sensitivity(monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
+    monkeypatch.syspath_prepend(str(SCRIPT.parent))
+    return runpy.run_path(str(SCRIPT.with_name("sensitivity.py")))
+
+
+def test_chances_of_preferences_are_those_of_drawn_clicks(monkeypatch: pytest.MonkeyPatch) -> None:
+    found = sensitivity(monkeypatch)
+    chances, is_b = np.array([0.6, 0.3, 0.5, 0.1]), np.array([True, False, False, True])
+    clicks = np.random.default_rng(1).random((40_000, 4)) < chances
+    signs = clicks[:, is_b].sum(axis=1) - clicks[:, ~is_b].sum(axis=1)
+    assert found["preference_of"](chances, is_b) == pytest.approx((np.mean(signs < 0), np.mean(signs > 0)), abs=0.01)
+
+
+def test_interleaving_needs_fewer_lists_than_either_test_of_cohorts(monkeypatch: pytest.MonkeyPatch) -> None:
+    found = sensitivity(monkeypatch)
+    shop_of = found["Shop"].of(1)
+    alike, differ = (found["sizes"](shop_of, moods, draws=4) for moods in ((1.0,), found["MOODS"]))
+    for one in (alike, differ):
+        assert one.interleaved < one.clicks < one.purchases
+    assert differ.clicks / differ.interleaved > alike.clicks / alike.interleaved  # a list compares within its user

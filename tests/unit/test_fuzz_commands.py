@@ -1,12 +1,30 @@
 """The fuzzer of the commands: its cases follow from seed and number, and end well."""
 
+import importlib.util
+import re
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 
+from idealrank.cli import main
+from idealrank.cli.commands import clicks, judge, online, store, theory
+
 ROOT = Path(__file__).resolve().parents[2]
+
+
+def test_every_command_that_reads_a_file_is_tried() -> None:
+    spec = importlib.util.spec_from_file_location("mutate", ROOT / "fuzz" / "mutate.py")
+    assert spec is not None
+    assert spec.loader is not None
+    mutate = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(mutate)
+    groups = {"clicks": clicks, "judge": judge, "online": online, "store": store, "theory": theory}
+    names = {f"{name} {one}".strip() for name in main.COMMANDS for one in (groups[name].COMMANDS if name in groups else [""])}
+    tried = {name for name in names for command in mutate.COMMANDS if re.match(rf"{name}( |$)", command)}
+
+    assert names - tried == mutate.WITHOUT_FILES
 
 
 @pytest.mark.slow

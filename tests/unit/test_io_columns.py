@@ -121,8 +121,11 @@ def test_a_delimiter_that_is_none_of_them_is_named(tmp_path: Path) -> None:
     with pytest.raises(ir.FileFormatError, match=r'a\.csv:1: found "qid\|docid\|rel", one column, expected columns separated by'):
         ir.read_qrels(path)
     path.write_text("anfrage;artikel;note\nq1;d1;1\n")
-    with pytest.raises(ir.InputError, match=r"the file was read as columns separated by ';'$"):
+    with pytest.raises(ir.InputError, match=r"the file was read as columns separated by ';'$") as caught:
         ir.read_qrels(path)
+    said = caught.value.on_command_line()
+    assert "with --qrels-columns query=anfrage,document=artikel,grade=note; grade=1 if" in said
+    assert said.endswith("columns separated by ';'")
     path.write_text("qid;docid;score\nq1;d1;0,5\n")
     with pytest.raises(ir.FileFormatError, match=r'a\.csv:2: found "0,5" as score .* write decimals with a point'):
         ir.read_run(path)

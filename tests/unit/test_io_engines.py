@@ -68,7 +68,60 @@ def test_msearch_names_queries_by_place_and_says_so(tmp_path: Path) -> None:
     said: list[str] = []
     run = read(tmp_path, {"took": 9, "responses": [SHOES, NONE, BOOTS]}, said=said)
     assert rankings(run, "1", "2", "3") == [["7", "4"], [], ["9"]]
-    assert 'found responses without queries; the queries are named 1 to 3; write their ids next to the responses: {"queries"' in said[1]
+    assert "found responses without queries; the queries are named 1 to 3; put the requests before the responses, or write" in said[1]
+
+
+def searches(*texts: str, **others: Any) -> list[dict[str, Any]]:
+    """Lines of requests of _msearch: a header and a body each, with a filter that all have in common."""
+    common = {"filter": [{"match": {"status": "active"}}]}
+    bodies = [{"query": {"bool": {"must": [{"multi_match": {"query": text, "fields": ["title"]}}], **common}}, **others} for text in texts]
+    return [line for body in bodies for line in ({"index": "shop"}, body)]
+
+
+def test_msearch_names_queries_by_the_lines_of_the_requests(tmp_path: Path) -> None:
+    answers = {"took": 9, "responses": [SHOES, NONE, BOOTS]}
+    said: list[str] = []
+    run = read(tmp_path, [*searches("shoes", "hats", "boots"), answers], "a.jsonl", said)
+    assert rankings(run, "shoes", "hats", "boots") == [["7", "4"], [], ["9"]]
+    assert said[1].endswith('3 queries named by the lines of their requests ("shoes", "hats", "boots")')
+
+    # Many queries are sent in batches; the answers may be indented, and may come before the requests.
+    batches = [{"responses": [BOOTS]}, *searches("boots"), {}, searches("shoes")[1], {"responses": [SHOES]}]
+    assert rankings(read(tmp_path, batches, "b.jsonl", format="elasticsearch"), "boots", "shoes") == [["9"], ["7", "4"]]
+    lines = "\n".join(map(json.dumps, searches("shoes", "hats", "boots")))
+    (tmp_path / "c.ndjson").write_text(lines + "\n" + json.dumps(answers, indent=2))
+    assert rankings(ir.read_run(tmp_path / "c.ndjson", tell=[].append), "boots") == [["9"]]
+
+
+REQUESTS: list[tuple[list[Any], list[str]]] = [
+    ([{"query": {"match": {"title": "shoes"}}}, {"query": {"query_string": {"query": "boots"}}}], ["shoes", "boots"]),
+    ([{"query": {"match": {"title": {"query": text, "_name": name}}}} for text, name in (("x", "q1"), ("x", "q2"))], ["q1", "q2"]),
+    ([{"id": "template", "params": {"text": text, "size": 10}} for text in ("shoes", "boots")], ["shoes", "boots"]),
+    ([{"query": {"neural": {"vector": {"query_text": text, "k": 5}}}, "size": 5} for text in ("shoes", "boots")], ["shoes", "boots"]),
+    ([{"query": {"match": {"title": "shoes"}}}] * 2, ["1", "2"]),
+    ([{"knn": {"field": "v", "query_vector": [0.1]}}, {"knn": {"field": "v", "query_vector": [0.2]}}], ["1", "2"]),
+    ([{"query": {"bool": {"must": [{"match": {"a": "x"}}, {"match": {"b": text}}]}}} for text in ("shoes", "boots")], ["shoes", "boots"]),
+    ([{"query": {"bool": {"must": [{"match": {"a": one}}, {"match": {"b": two}}]}}} for one, two in ("ab", "cd")], ["1", "2"]),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("bodies", "queries"), REQUESTS, ids=range(len(REQUESTS)))
+def test_the_name_that_a_request_gives_its_query(tmp_path: Path, bodies: list[Any], queries: list[str]) -> None:
+    lines = [line for body in bodies for line in ({}, body)]
+    said: list[str] = []
+    run = read(tmp_path, [*lines, {"responses": [SHOES, BOOTS]}], "a.jsonl", said)
+    assert rankings(run, *queries) == [["7", "4"], ["9"]]
+    assert ("the queries are named 1 to 2" in said[1]) == (queries == ["1", "2"])
+
+
+def test_requests_and_responses_that_do_not_fit_are_refused(tmp_path: Path) -> None:
+    for answers, message in (
+        ([{"responses": [SHOES]}], "a.jsonl: found 2 requests and 1 responses, expected as many of both"),
+        ([], "a.jsonl: found 2 requests of _msearch without responses, expected both; put the responses after the requests"),
+    ):
+        with pytest.raises(ir.FileFormatError) as caught:
+            read(tmp_path, [*searches("shoes", "boots"), *answers], "a.jsonl")
+        assert message in str(caught.value)
 
 
 def test_a_response_that_is_an_error_is_refused_with_its_reason(tmp_path: Path) -> None:

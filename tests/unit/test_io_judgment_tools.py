@@ -73,6 +73,70 @@ def test_a_book_of_several_raters_as_assessors(tmp_path: Path) -> None:
         ir.read_assessors(written(tmp_path, "query,docid,rating\nq,d,1\nq,d,2\n"))
 
 
+# A book with a row for each rating, and Quepid's flags of ratings that do not count.
+ROWS = """query,docid,user,rating,unrateable,judge_later,explanation
+shoes,7,ann@x.com,3,false,false,"fits, well"
+shoes,7,ben@x.com,2,false,false,
+shoes,4,ann@x.com,,true,false,broken picture
+shoes,4,ben@x.com,0,false,false,
+boots,9,ann@x.com,,false,true,
+boots,9,ben@x.com,1,,,
+boots,8,ann@x.com,0,false,false,
+boots,8,ben@x.com,,false,false,
+ -minus,3,,2,false,false,
+"""
+
+
+def test_a_book_with_a_row_for_each_rating(tmp_path: Path) -> None:
+    path = written(tmp_path, ROWS)
+    said: list[str] = []
+    mean = ir.read_qrels(path, columns={"grade": "mean"}, tell=said.append)
+    expected = {"shoes": {"7": 2.5, "4": 0.0}, "boots": {"9": 1.0, "8": 0.0}, "-minus": {"3": 2.0}}
+    assert {query: mean[query] for query in mean} == expected
+    assert [line.partition(": ")[2] for line in said] == [
+        "read as Quepid's judgments; to be sure, use format='quepid'",
+        "of 9 ratings by 3 raters, 1 blank, 1 unrateable, 1 left for later: unjudged",
+    ]
+    assert ir.read_qrels(path, columns={"grade": "ben@x.com"})["shoes"] == {"7": 2.0, "4": 0.0}
+    with pytest.raises(ir.InputError, match=r"found 3 raters .*'Anonymous'.*, expected one grade for a document"):
+        ir.read_qrels(path)
+    raters = ir.read_assessors(path, tell=[].append)
+    assert raters.assessors == ("ann@x.com", "ben@x.com", "Anonymous")
+    assert raters.of("ann@x.com")["shoes"] == {"7": 3.0}
+
+    # The same, in another order and with semicolons.
+    lines = [";".join(line.split(",")[place] for place in (2, 1, 3, 4, 5, 0)) for line in ROWS.replace("fits, well", "fits").splitlines()]
+    turned = ir.read_assessors(written(tmp_path, "\n".join(lines), "turned.csv"), tell=[].append)
+    assert turned.of("ben@x.com")["shoes"] == raters.of("ben@x.com")["shoes"]
+
+
+def test_the_agreement_of_raters_in_rows_is_that_of_raters_in_columns(tmp_path: Path) -> None:
+    grades = [(f"q{query}", f"d{place}", "Ann", (query * place) % 3) for query in range(8) for place in range(4)]
+    grades += [(query, document, "Ben", min(2, grade + (document == "d1"))) for query, document, _, grade in grades]
+    rows = ["query,docid,rater,rating,judge_later", *(f"{','.join(map(str, one))},false" for one in grades), "q0,d9,Ann,,true"]
+    by_pair = {(query, document): [grade for *pair, _, grade in grades if pair == [query, document]] for query, document, _, _ in grades}
+    columns = ["query,docid,Ann,Ben", *(",".join(map(str, (*pair, *two))) for pair, two in by_pair.items())]
+    found = []
+    for name, text in (("rows.csv", rows), ("columns.csv", columns)):
+        code, out, said = command(["judge", "agreement", str(written(tmp_path, "\n".join(text), name)), "--format", "json"])
+        assert code == 0, said
+        found.append(json.loads(out))
+    assert found[0] == found[1]
+    code, _, said = command(["judge", "agreement", str(tmp_path / "rows.csv")])
+    assert "of 65 ratings by 2 raters, 1 left for later: unjudged" in said
+
+
+def test_an_export_saved_again_by_a_spreadsheet_keeps_its_blanks(tmp_path: Path) -> None:
+    assert ir.read_qrels(written(tmp_path, "query;docid;rating\nq;d;\nq;e;2\n"), tell=[].append)["q"] == {"e": 2.0}
+    book = written(tmp_path, "query;docid;Ann;Ben\nq;e;2;1\nq;d;;\nq;f;;\n")
+    assert ir.read_qrels(book, columns={"grade": "mean"}, tell=[].append)["q"] == {"e": 1.5}
+
+
+def test_a_flag_outweighs_a_rating(tmp_path: Path) -> None:
+    path = written(tmp_path, "query,docid,rating,unrateable\nq,d,3,true\nq,e,1,False\n")
+    assert ir.read_qrels(path)["q"] == {"e": 1.0}
+
+
 def test_one_rater_needs_no_choice(tmp_path: Path) -> None:
     path = written(tmp_path, "query,docid,ann@example.com\nq,d,2\nq,e,\n")
     assert ir.read_qrels(path)["q"] == {"d": 2.0}
@@ -89,6 +153,8 @@ BAD = [
         "export.csv:1: found columns 'query', 'docid', 'Ann', 'Ann', expected columns query, docid and rating",
     ),
     ("query,docid,rating\nq,d,\n", "export.csv: found no judgments, expected at least one"),
+    ("query,docid,user,rating\nq,d,ann,1\nq,d,ben,0\nq,d,ann,2\n", 'export.csv:4: found "q d" a second time by "ann" (first on line 2)'),
+    ("query,docid,rating,unrateable\nq,d,1,maybe\n", 'export.csv:2: found "maybe" as unrateable or judge_later, expected true or false'),
 ]
 
 
@@ -106,7 +172,8 @@ def test_every_problem_of_an_export_is_listed(tmp_path: Path) -> None:
 
 GENERAL = [
     "query,docid,score\nq,d,1\n", "query,docid,rank\nq,d,1\n", "query,docid,title,rel\nq,d,x,1\n", "query,docid,title\nq,d,x\n",
-    "query,docid,timestamp\nq,d,12\n", "query,docid\nq,d\n", "query,docid,stars,sim\nq,d,3,0.5\n",
+    "query,docid,timestamp\nq,d,12\n", "query,docid\nq,d\n", "user,item,rating\nq,d,1\n",
+    "query,docid,title,rating\nq,d,x,1\n", "query,docid,stars,sim\nq,d,3,0.5\n",
 ]  # fmt: skip
 
 

@@ -45,6 +45,13 @@ def test_swapped_files_are_noticed_by_commands(tmp_path: Path) -> None:
         assert ("are the files swapped?" in command(["validate", *(str(tmp_path / name) for name in names)])[1]) is swapped
 
 
+def test_a_run_with_ranks_in_the_place_of_judgments_is_noticed(tmp_path: Path) -> None:
+    (tmp_path / "a.csv").write_text("user;item;rank\nu1;i1;1\n")
+    code, _, said = command(["evaluate", str(tmp_path / "a.csv"), str(tmp_path / "a.csv")])
+    assert code == 2
+    assert "; judgments come first, then runs; or name them, for example with --qrels-columns query=user" in " ".join(said.split())
+
+
 @pytest.mark.parametrize(
     ("qrels", "run"),
     [

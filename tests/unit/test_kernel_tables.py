@@ -350,3 +350,23 @@ def test_other_threads_run_meanwhile() -> None:
     for thread in threads:
         thread.join()
     assert results == [20] * 4
+
+
+@pytest.mark.parametrize("pieces", [1, 7])
+def test_a_table_of_megabytes_holds_the_same_rows_however_it_grew(pieces: int) -> None:
+    n_queries, depth = 700, 1000  # offsets of 2.8 MB, ids and values of more than 4 MB, from where arrays are mapped
+    documents = np.arange(10_000_000, 10_000_000 + n_queries * depth).astype("S8")
+    offsets, values = np.arange(documents.size + 1, dtype=np.int32) * 8, np.arange(documents.size, dtype=np.float64)
+    queries = [f"q{number}".encode() for number in range(n_queries)]
+    starts = np.cumsum([0, *map(len, queries)]).astype(np.int32)
+    table = ColumnTable()
+    for part in np.array_split(np.arange(documents.size), pieces):
+        codes = (part // depth).astype(np.int32)
+        table.add((starts, b"".join(queries), codes), (offsets[part[0] : part[-1] + 2].copy(), documents.tobytes()), values[part])
+
+    found = table.finish(duplicates="keep")
+
+    assert found.n_queries == n_queries
+    assert np.array_equal(found.offsets, np.arange(n_queries + 1) * depth)
+    assert np.array_equal(found.values, values)
+    assert found.document_ids(np.arange(0, values.size, 997)) == documents[::997].tolist()

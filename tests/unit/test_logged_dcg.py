@@ -2,11 +2,12 @@
 
 import itertools
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
 
-from idealrank.clicks import Sessions, logged_dcg, logged_dcg_difference, simulate
+from idealrank.clicks import Sessions, exposures, logged_dcg, logged_dcg_difference, simulate
 from idealrank.errors import InputError
 
 EXAMINED = (1.0, 0.6, 0.3)
@@ -66,7 +67,41 @@ def test_ranks_and_rankings_are_the_same_thing() -> None:
     log = Sessions.from_arrays(["q", "q"], [["a", "b"], ["b", None]], [[1, 1], [1, 0]])
     by_name = logged_dcg(log, {"q": ["b", "x", "a"]}, [1.0, 0.5])
     by_rank = logged_dcg(log, [[3, 1], [1, 0]], [1.0, 0.5])
-    assert by_name == by_rank
+    assert replace(by_name, never_shown=0.0, cautions=()) == replace(by_rank, cautions=())
+    missing = (1 / math.log2(3)) / (1 + 1 / math.log2(3))  # of two ranks, as long as the lists of the log
+    assert by_name.never_shown == pytest.approx(missing, rel=1e-12)
+    assert "39 % of the discounts of the new lists stand on documents that were never shown" in by_name.cautions[2]
+
+
+@pytest.mark.parametrize("repetitions", [30, pytest.param(1000, marks=pytest.mark.slow)])
+def test_exposures_correct_lists_that_lack_documents(repetitions: int) -> None:
+    """The log shows three of six documents; the new ranker prefers those that it rarely shows."""
+    truth = np.array([[0.1, 0.2, 0.3, 0.4, 0.5, 0.6]])
+    seen = np.array([1.0, 0.6, 0.4])
+    held, wrong = 0, []
+    for repetition in range(repetitions):
+        log = simulate(truth, 2000, ranks=3, propensity=seen, scores=-3 * truth, rng=repetition)
+        found = logged_dcg(log, {"0": list("543")}, exposures(log, seen), discount=seen)
+        held += found.dcg.interval[0] <= 0.6 + 0.5 * 0.6 + 0.4 * 0.4 <= found.dcg.interval[1]
+        plain = logged_dcg(log, {"0": list("543")}, seen, discount=seen)
+        wrong.append(plain.dcg.interval[1])
+        assert "lists of a query have different documents" in plain.cautions[-1]
+        assert found.supported
+        assert found.never_shown == 0
+    reach = 0.02 * repetitions if repetitions >= 1000 else 4 * math.sqrt(0.95 * 0.05 * repetitions)
+    assert abs(held - 0.95 * repetitions) <= reach
+    assert max(wrong) < 0.9  # clicks of lists without a document are missing
+
+
+def test_exposures_are_means_written_out() -> None:
+    log = simulate(np.full((4, 6), 0.4), 300, ranks=3, rng=3)
+    found = exposures(log, [1.0, 0.5, 0.2])
+    for row in range(0, 300, 17):
+        lists = log.pair[log.query == log.query[row]]
+        for place, pair in enumerate(log.pair[row]):
+            assert found[row, place] == pytest.approx(np.mean([[1.0, 0.5, 0.2] @ (one == pair) for one in lists]), rel=1e-12)
+    with pytest.raises(InputError, match="propensity: found"):
+        exposures(log, [1.0, 0.5, 0.0])
 
 
 RICH_AND_POOR = np.array([[0.9, 0.9, 0.9, 0.9, 0.9, 0.0], [0.75, 0.0, 0.0, 0.0, 0.0, 0.0]])

@@ -1,15 +1,20 @@
 """Values of policies from the log of another: against recorded values, plain sums, and the truth of simulations."""
 
+import contextlib
 import csv
 import gzip
+import io
 import json
 import math
+import os
+import subprocess
+import sys
 
 import numpy as np
 import pytest
 
 from idealrank.clicks import ips, ips_difference
-from idealrank.clicks.logged_rewards import Estimator
+from idealrank.clicks.weighted_rows import Estimator
 from idealrank.errors import InputError, OptionError
 from tests.conftest import shared_file
 
@@ -33,6 +38,29 @@ def test_values_of_the_open_bandit_sample_are_the_recorded_ones() -> None:
     assert ips(*log, "clipped", 10).value == pytest.approx(expected["clipped_ips_at_10"], abs=1e-12)
     assert not found.supported
     assert "one row has 16 % of all weighted rewards" in str(found)
+
+
+_PROGRAM = """
+import numpy as np
+from idealrank.clicks import ips
+rng = np.random.default_rng(1)
+logged, target = rng.uniform(0.2, 1, 777), rng.uniform(0, 1, 777)
+rewards = rng.normal(1, 1, 777)
+for found in (ips(rewards, target, logged), ips(rewards, target, logged, "snips", clusters=np.arange(777) // 5)):
+    print(*map(float.hex, (found.value, found.standard_error, *found.interval, found.effective_sample_size)))
+"""
+
+
+def test_a_processor_changes_no_bit() -> None:
+    # OpenBLAS adds in another order on each family of processors, here on one of 2011.
+    there = subprocess.run(
+        [sys.executable, "-c", _PROGRAM], env={**os.environ, "OPENBLAS_CORETYPE": "Sandybridge"}, capture_output=True, text=True, check=True
+    )
+    here = io.StringIO()
+    with contextlib.redirect_stdout(here):
+        exec(_PROGRAM, {})
+
+    assert there.stdout == here.getvalue()
 
 
 def small_log(n: int = 500, seed: int = 1) -> tuple[np.ndarray, np.ndarray, np.ndarray]:

@@ -6,7 +6,7 @@ import math
 import numpy as np
 import pytest
 
-from idealrank.clicks import SlateValue, simulate, slate_value
+from idealrank.clicks import SlateValue, simulate, slate_difference, slate_value
 from idealrank.clicks.logged_slates import SlateEstimator
 from idealrank.errors import InputError, OptionError
 
@@ -91,6 +91,39 @@ def test_values_are_the_sums_written_out() -> None:
         assert clustered.total.standard_error == pytest.approx(math.sqrt((totals**2).sum() * 10 / 9) / 50, rel=1e-12)
 
 
+@pytest.mark.parametrize("estimator", ["snips", "sniips", "snrips"])
+def test_self_normalised_values_are_ratios_with_the_error_of_the_delta_method(estimator: SlateEstimator) -> None:
+    rng = np.random.default_rng(5)
+    rewards = rng.binomial(1, 0.4, (80, 3)).astype(float)
+    target, logged = rng.uniform(0.2, 1, (2, 80, 3))
+    ratio = target / logged
+    weight = {"sniips": ratio, "snrips": np.cumprod(ratio, axis=1), "snips": np.prod(ratio, axis=1)[:, None] * np.ones(3)}[estimator]
+    found = slate_value(rewards, target, logged, estimator, discount=[1.0, 0.5, 0.25])
+    by_rank = [float((weight[:, rank] * rewards[:, rank]).sum() / weight[:, rank].sum()) for rank in range(3)]
+    assert found.by_rank == pytest.approx(by_rank, rel=1e-12)
+    assert found.total.value == pytest.approx(by_rank[0] + by_rank[1] / 2 + by_rank[2] / 4, rel=1e-12)
+    linear = sum(
+        part * weight[:, rank] * (rewards[:, rank] - by_rank[rank]) / weight[:, rank].mean() for rank, part in enumerate((1, 0.5, 0.25))
+    )
+    assert found.total.standard_error == pytest.approx(np.std(linear, ddof=1) / math.sqrt(80), rel=1e-10)
+    assert slate_value(np.ones((80, 3)), target, logged, estimator).by_rank == pytest.approx(np.ones(3), rel=1e-12)
+
+
+def test_two_policies_are_compared_list_by_list() -> None:
+    rng = np.random.default_rng(6)
+    rewards = rng.binomial(1, 0.4, (3000, 2)).astype(float)
+    logged = rng.uniform(0.4, 0.6, (3000, 2))
+    one, other = logged.copy(), np.clip(logged * [1.02, 1.0], 0, 1)
+    for estimator in ("ips", "sniips", "snrips"):
+        same = slate_difference(rewards, one, one, logged, estimator)  # type: ignore[arg-type]
+        assert (same.total.value, same.total.standard_error, same.lists_needed()) == (0.0, 0.0, math.inf)
+        found = slate_difference(rewards, one, other, logged, estimator)  # type: ignore[arg-type]
+        assert found.total.value == pytest.approx(found.b.total.value - found.a.total.value, abs=1e-12)
+        assert found.total.standard_error < found.a.total.standard_error / 5
+        wanted = 3000 * ((1.959963984540054 + 0.8416212335729143) * found.total.standard_error / found.total.value) ** 2
+        assert found.lists_needed() == pytest.approx(wanted, rel=1e-9)
+
+
 def chances(pairs: np.ndarray, strength: np.ndarray) -> np.ndarray:
     chosen = strength[pairs]
     return chosen / (strength.sum() - (np.cumsum(chosen, axis=1) - chosen))
@@ -106,11 +139,13 @@ def test_intervals_of_cascade_weights_hold_the_truth_and_are_shorter_than_of_who
         chosen = target[list(order)]
         chance = math.prod(chosen / (target.sum() - (np.cumsum(chosen) - chosen)))
         truth += chance * (1 - math.prod(1 - attractive[list(order)]))  # the cascade ends with the first click
-    held, shorter = 0, []
+    held, normalised, shorter = 0, 0, []
     for repetition in range(repetitions):
         log = simulate(attractive[None], 1000, ranks=4, model="cascade", scores=np.log(logging)[None], rng=repetition)
         names = np.array([int(document) for _, document in log.documents])[log.pair]
         columns = (log.clicks.astype(float), chances(names, target), chances(names, logging))
+        own = slate_value(*columns, "snrips").total.interval
+        normalised += own[0] <= truth <= own[1]
         if not repetition:
             assert log.propensity == pytest.approx(columns[2], rel=1e-12)
         found, whole = slate_value(*columns, "rips"), slate_value(*columns, "ips")
@@ -118,6 +153,7 @@ def test_intervals_of_cascade_weights_hold_the_truth_and_are_shorter_than_of_who
         shorter.append(found.total.standard_error / whole.total.standard_error)
     reach = 0.02 * repetitions if repetitions >= 1000 else 4 * math.sqrt(0.95 * 0.05 * repetitions)
     assert abs(held - 0.95 * repetitions) <= reach
+    assert abs(normalised - 0.95 * repetitions) <= reach
     assert max(shorter) < 1
 
 
@@ -152,4 +188,4 @@ def test_what_does_not_fit_is_refused() -> None:
     with pytest.raises(InputError, match="discount: found"):
         slate_value(good, good, good, discount=[1.0])
     with pytest.raises(OptionError, match="estimator"):
-        slate_value(good, good, good, "snips")  # type: ignore[arg-type]
+        slate_value(good, good, good, "dr")  # type: ignore[arg-type]

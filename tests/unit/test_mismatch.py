@@ -49,7 +49,7 @@ ASKED: list[Callable[..., Any]] = [compared, gated, attributed, varied, chosen]
 @pytest.mark.parametrize(
     ("qrels", "a", "b", "words"),
     [
-        (NOTHING, ranked("ab"), ranked("ba"), "8 of 8 queries have no grade above 0; NDCG is undefined there"),
+        (NOTHING, ranked("ab"), ranked("ba"), "8 of 8 queries have no grade above 0; their NDCG is 0, 1 or left out, by convention"),
         (GRADES, ranked("AB"), ranked("BA"), "8 of 8 answered queries list no judged document"),
         (GRADES, ranked("ab", ["other"]), ranked("ba", ["else"]), "8 judged queries, and the run answers none of them"),
     ],

@@ -33,7 +33,7 @@ def lost() -> ir.Gated:
 
 
 RESULTS: dict[str, tuple[Callable[[], Any], str]] = {
-    "Comparison": (lambda: ir.compare(*evaluations()), "is better than bm250: nDCG@10 0."),
+    "Comparison": (lambda: ir.compare(*evaluations()), "is better than bm250: nDCG@10 is 0."),
     "several": (lambda: ir.compare(*evaluations(3)), "bm252 is better than bm250"),
     "many": (lambda: ir.compare(*evaluations(), *evaluations(3), *evaluations()), "better than"),
     "baseline": (lambda: ir.compare(*evaluations(3), baseline="bm250"), "against bm250"),

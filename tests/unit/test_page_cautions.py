@@ -31,13 +31,13 @@ def test_queries_without_answer_are_counted_and_their_fate_told():
 
     said = cautions(subject(ranked(lambda i: 2), some))
 
-    assert said[0].startswith("new does not answer 6 of 60 judged queries; they count as 0")
+    assert said[0].startswith("new does not answer 6 of 60 judged queries. They count as 0")
 
 
 def test_unjudged_documents_are_told_with_the_share_of_each_run():
     said = cautions(subject(ranked(lambda i: 2), {query: ["u", "v", "x"] for query in QRELS}))
 
-    assert said[0].startswith("Unjudged: 66.7% in new, 0.0% in old of the first 5 documents; they count as not relevant")
+    assert said[0].startswith("Unjudged: 66.7% in new, 0.0% in old of the first 5 documents. They count as not relevant")
 
 
 def test_a_verdict_whose_sign_hangs_on_unjudged_documents_is_doubted():
@@ -58,7 +58,7 @@ def test_a_near_tie_says_what_these_queries_could_have_seen():
 
     assert row.verdict == "undecided"
     assert f"The difference of new and old, {row.difference:.3f}, is smaller than {row.detectable:.3f}, the" in said[0]  # as its interval
-    assert "undecided does not mean equal" in said[0]
+    assert "Undecided does not mean equal" in said[0]
     assert "have the same RR@5 on" in said[1]
 
 

@@ -88,7 +88,7 @@ def test_precision_at_the_cutoff_speaks_for_ndcg_and_is_named() -> None:
 
     said = plain_sentence(found.pairs[0])
 
-    assert said == f"By P@10, {plain_effect(found['P@10'])}."
+    assert said == f"By P@10, {found.pairs[0].b} has {plain_effect(found['P@10'])}."
     assert said in sentences(found, found.pairs[0])
     assert said in comparison_markdown(found)
 

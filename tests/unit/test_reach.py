@@ -40,7 +40,7 @@ def tipping(**changes: object) -> Tipping:
         ({"significance": None, "sign": None}, f"this difference would stay significant even if all of {OWN} were relevant"),
         (
             {"significance": 0.0},
-            f"by the paired t test this difference is not significant as judged; it would change its sign if 34 % of {OWN} were relevant",
+            f"by the paired t test this difference is not significant as judged. It would change its sign if 34 % of {OWN} were relevant",
         ),
         ({"significance": 0.0, "sign": None}, "by the paired t test this difference is not significant as judged"),
         (
@@ -56,24 +56,24 @@ def tipping(**changes: object) -> Tipping:
     ],
 )
 def test_the_sentence_names_the_share_the_documents_and_the_sign(changes: dict[str, object], said: str) -> None:
-    assert tipping_text(tipping(**changes), "old", "new").startswith(f"{said}; of the judged documents at these ranks, 38 % are relevant")
+    assert tipping_text(tipping(**changes), "old", "new").startswith(f"{said}. Of the judged documents at these ranks, 38 % are relevant")
 
 
 def test_the_rates_to_hold_it_against_are_said() -> None:
     def rates(**changes: object) -> str:
-        return tipping_text(tipping(**changes), "old", "new").partition("; ")[2]
+        return tipping_text(tipping(**changes), "old", "new").partition(". ")[2]
 
     assert rates(rate_exclusive=0.3) == (
-        "of the judged documents at these ranks, 38 % are relevant (30 % of the documents that only new returns); "
-        "12 % is far below that, so unjudged documents may explain the difference"
+        "Of the judged documents at these ranks, 38 % are relevant; of the judged documents that only new returns, 30 %. "
+        "Both shares are far more than 12 %, so unjudged documents may explain the difference"
     )
-    assert rates(rate_judged=None) == "no document at these ranks is judged, so unjudged documents may explain the difference"
+    assert rates(rate_judged=None) == "No document at these ranks is judged, so unjudged documents may explain the difference"
     # Few judged documents leave more open than their rate: the share lies above every rate, and still it is not out of reach.
     assert rates(significance=0.45) == (
-        "of the judged documents at these ranks, 38 % are relevant; with so few judged documents, up to 48 % is likely, "
+        "Of the judged documents at these ranks, 38 % are relevant. With so few judged documents, up to 48 % is likely, "
         "so unjudged documents may explain the difference"
     )  # fmt: skip
-    assert rates(significance=0.6, reaches=True) == "of the judged documents at these ranks, 38 % are relevant"
+    assert rates(significance=0.6, reaches=True) == "Of the judged documents at these ranks, 38 % are relevant"
 
 
 @pytest.mark.parametrize("changes", [{"side": None}, {"unjudged_b": 0}])
@@ -87,9 +87,9 @@ def test_other_answers_have_their_own_words() -> None:
     kept = tipping_text(tipping(significance=None), "old", "new", RULED_OUT)
     plain = tipping_text(tipping(), "old", "new", SIGNIFICANT._replace(turns=""))
 
-    assert said.startswith(f"this difference would no longer be ruled out if 12 % of {OWN} were relevant; of the judged")
-    assert kept.startswith(f"this difference would still be ruled out even if all of {OWN} were relevant; of the judged")
-    assert plain.startswith(f"this difference would no longer be significant if 12 % of {OWN} were relevant; of the judged")
+    assert said.startswith(f"this difference would no longer be ruled out if 12 % of {OWN} were relevant. Of the judged")
+    assert kept.startswith(f"this difference would still be ruled out even if all of {OWN} were relevant. Of the judged")
+    assert plain.startswith(f"this difference would no longer be significant if 12 % of {OWN} were relevant. Of the judged")
 
 
 def test_why_it_is_not_known_is_said() -> None:

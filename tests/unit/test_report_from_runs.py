@@ -1,7 +1,9 @@
 """`report` takes judgments and runs, as `compare`, `robust` and `why` do."""
 
 import re
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -76,5 +78,39 @@ def test_options_of_the_other_form_are_refused() -> None:
         ir.report(ir.evaluate(QRELS, OLD, "RR"), names=["old"])
     with pytest.raises(ir.InputError, match=r"or report\(qrels, run\) or report\(qrels, run_a, run_b\)"):
         ir.report(QRELS)
-    with pytest.raises(ir.InputError, match=r"qrels: found arrays"):
-        ir.report(np.array([1, 0]), np.array([0.5, 0.1]))
+    with pytest.raises(ir.OptionError, match=r"convention: found a result"):
+        ir.report(ir.evaluate(QRELS, OLD, "RR"), convention="lightgbm")
+    with pytest.raises(ir.InputError, match="group: belongs to arrays"):
+        ir.report(QRELS, OLD, NEW, group=[2])
+    with pytest.raises(ir.InputError, match="found one query of 2 items, expected group=, offsets= or qid= with the arrays"):
+        ir.report([1, 0], [0.5, 0.1], [0.1, 0.5])
+
+
+def test_arrays_give_a_page_under_the_convention_asked_for() -> None:
+    rng = np.random.default_rng(3)
+    labels = rng.integers(0, 4, 400)
+    old, new = rng.random(400), labels + rng.random(400)
+    layout = {"group": [10] * 40, "names": ["old", "new"], "measures": "nDCG@5"}
+
+    page = ir.report(labels, old, new, convention="lightgbm", **layout)
+
+    assert "new is better than old" in page
+    assert "lightgbm" in page
+    by_hand = [ir.evaluate(labels, run, "nDCG@5", "lightgbm", group=[10] * 40) for run in (old, new)]
+    difference = ir.compare(*by_hand)["nDCG@5"].difference
+    assert f"{difference:+.3f}" in page
+    assert difference != ir.compare(labels, old, new, group=[10] * 40, measures="nDCG@5")["nDCG@5"].difference
+    found = ir.robust(labels, old, new, "nDCG@5", convention="lightgbm", group=[10] * 40, names=["old", "new"])
+    assert (found.run_a, found.run_b) == ("old", "new")
+    assert "robust" in page.lower()
+    assert ir.report(labels, old, measures="RR", group=[10] * 40, names=["old"]).startswith("<!DOCTYPE html>")
+
+
+@pytest.mark.parametrize("call", [ir.compare, ir.gate])
+def test_compare_and_gate_take_the_convention_of_judgments_and_runs(call: Callable[..., Any]) -> None:
+    both = [ir.evaluate(QRELS, run, ["nDCG@2"], "lightgbm", name=name, keep_unjudged=True) for run, name in ((OLD, "a"), (NEW, "b"))]
+    found = call(QRELS, OLD, NEW, convention="lightgbm", measures="nDCG@2", names=["a", "b"])
+    assert str(found) == str(call(*both))
+    assert str(found) != str(call(QRELS, OLD, NEW, measures="nDCG@2", names=["a", "b"]))
+    with pytest.raises(ir.OptionError, match="convention=lightgbm: found evaluations, which have theirs"):
+        call(*both, convention="lightgbm")

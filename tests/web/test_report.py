@@ -43,7 +43,7 @@ def test_the_verdict_stands_at_the_top_with_its_numbers(shared: Shared) -> None:
 
     assert page.locator("h1").inner_text() == "minilm is better than bm25."
     top = page.locator("section.verdict")
-    assert "0.708 against 0.505, +0.203" in top.inner_text()
+    assert "0.708 against 0.505, a difference of +0.203" in top.inner_text()
     assert page.locator("h1").bounding_box()["y"] < 200  # type: ignore[index]
     assert "60" in page.locator("#queries .about").inner_text()
 

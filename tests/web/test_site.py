@@ -7,11 +7,13 @@ from tests.web.browsing import DESK, PHONE, Visits, axe, sideways
 
 SITE = ROOT / "docs" / "site"
 PAGES = (
-    "index", "get-started/index", "get-started/tutorial", "guides/index", "guides/compare", "guides/search-engineers", "concepts/index",
+    "index", "get-started/index", "get-started/tutorial", "guides/index", "guides/compare", "guides/gate", "guides/search-engineers",
+    "guides/learning-to-rank", "guides/recommender", "guides/rag", "guides/trec", "guides/researchers", "concepts/index",
     "concepts/when-to-use-something-else", "concepts/two-ndcgs", "reference/index", "reference/functions", "reference/measures-table",
     "reference/commands", "reference/glossary", "project/changelog", "gallery",
 )  # fmt: skip
 ENTRIES = ["Get started", "Guides", "Concepts", "Reference"]
+FIELDS = ["Search", "Learning to rank", "Recommenders", "RAG", "TREC", "Research"]
 
 pytestmark = [
     pytest.mark.slow,
@@ -32,6 +34,15 @@ def test_four_entries_lead_into_the_site_from_every_page(visit: Visits) -> None:
     for page in ("index", "guides/compare"):
         shown = visit(SITE / f"{page}.html")
         assert shown.locator(".navbar-header-items .nav-item a").all_inner_texts() == ENTRIES
+
+
+def test_the_front_page_leads_to_a_guide_for_each_kind_of_user(visit: Visits) -> None:
+    shown = visit(SITE / "index.html")
+    fields = shown.locator("section", has_text="I work on").last.locator(".sd-card")
+
+    assert fields.locator(".sd-card-title").all_inner_texts() == FIELDS
+    for place, page in enumerate(("search-engineers", "learning-to-rank", "recommender", "rag", "trec", "researchers")):
+        assert str(fields.nth(place).locator("a").get_attribute("href")).endswith(f"guides/{page}.html")
 
 
 def test_the_sidebar_lists_the_pages_of_the_section(visit: Visits) -> None:

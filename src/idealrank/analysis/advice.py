@@ -9,6 +9,7 @@ from typing import Any, Literal, TypeAlias, get_args
 
 import numpy as np
 
+from idealrank._lazy import printed
 from idealrank.conventions import Convention
 from idealrank.data.align import align
 from idealrank.data.alignment import check_choice
@@ -236,6 +237,8 @@ class Advice:
     warnings: tuple[str, ...]
     observed: Observed
 
+    __str__ = printed
+
     def as_dict(self) -> dict[str, Any]:
         """Return the JSON record.
 
@@ -333,7 +336,7 @@ def _cutoffs(seen: Observed, surface: str | None, visible: int | None) -> tuple[
         return _SURFACES[surface]
     if seen.complete or seen.judged_depth >= 10:
         return ((10,), "ten is the usual depth, and the judgments reach that far")
-    reach, hint = seen.judged_depth, f"for the ranks that users see, add --surface NAME: {', '.join(get_args(Surface))}"
+    reach, hint = seen.judged_depth, f"for the ranks that users see, name the surface: {', '.join(get_args(Surface))}"
     if not reach:
         return ((10,), f"ten is the usual depth; {hint}")
     depth = "at rank 1" if reach == 1 else f"down to rank {reach}"

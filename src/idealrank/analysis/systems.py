@@ -11,7 +11,7 @@ from typing import Any, Literal, TypeAlias
 
 import numpy as np
 
-from idealrank._lazy import repr_html
+from idealrank._lazy import printed, repr_html
 from idealrank.analysis.comparison.differences import by_measure, distinct
 from idealrank.analysis.comparison.families import COMPANIONS, PRIMARY, Side
 from idealrank.analysis.comparison.query_table import QueryTable, chosen_measures, comparable, queries_of
@@ -189,6 +189,7 @@ class SystemComparison:
     judgments: str = "same"
 
     _repr_html_ = repr_html  # for notebooks
+    __str__ = printed
 
     def __getitem__(self, measure: MeasureLike) -> SystemDifference:
         """The difference by one measure."""

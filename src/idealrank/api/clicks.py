@@ -1,16 +1,30 @@
 """Page of a click log, from the checked log and the columns of a file of rewards."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from idealrank.clicks import LogCheck, Sessions, ips, ips_difference, propensities
+from idealrank.clicks import (
+    LogCheck,
+    PolicyValue,
+    Sessions,
+    doubly_robust,
+    doubly_robust_difference,
+    ips,
+    ips_difference,
+    propensities,
+)
 from idealrank.clicks.fitted_model import share
 from idealrank.data.types import FloatArray
+from idealrank.errors import InputError, OptionError
 from idealrank.io.click_logs import reward_columns
 from idealrank.reports.page.click_log import RATES, ClickLogPage, RewardEstimates, click_page_html
 from idealrank.reports.subject import Made
+
+WITH_MODEL = ("dr", "switch")
+"""Estimators that need predictions of a model."""
 
 _LEAST = 1e-12  # as of click models: a click that was held for impossible has no infinite perplexity
 
@@ -83,6 +97,8 @@ def reward_estimates(
     *,
     estimators: Sequence[tuple[str, float | None]] = (("ips", None), ("snips", None)),
     confidence: float = 0.95,
+    n_resamples: int = 0,
+    seed: int = 0,
 ) -> RewardEstimates:
     """Estimate the values of one or two policies from the columns of a file of rewards.
 
@@ -91,9 +107,17 @@ def reward_estimates(
     columns : mapping of str to column
         Rewards, probabilities and clusters by role, as `io.click_logs.read_columns` reads them.
     estimators : sequence of (str, float or None)
-        Names, each with its largest weight.
+        Names, each with its largest weight. Estimators with a model ("dr", "switch") need its predictions; policy B without a prediction
+        has no such value.
     confidence : float
         Confidence level.
+    n_resamples, seed : int
+        Replicates of the bootstrap of values, 0 for normal intervals, and its random seed.
+
+    Raises
+    ------
+    OptionError
+        Predictions of the model are missing.
 
     Examples
     --------
@@ -104,11 +128,108 @@ def reward_estimates(
     """
     rewards, target, logged = reward_columns(columns)
     policies = {"A": target} | ({"B": columns["target_b"]} if columns.get("target_b") is not None else {})
+    predicted: dict[str, Any] = {"A": columns.get("predicted_target"), "B": columns.get("predicted_target_b")}
     options: dict[str, Any] = {"clusters": columns.get("cluster"), "confidence": confidence}
     asked: list[tuple[Any, float | None]] = list(estimators)
-    values = {policy: [ips(rewards, one, logged, name, most, **options) for name, most in asked] for policy, one in policies.items()}
-    differences = [
-        ips_difference(rewards, target, policies["B"], logged, name, most, **options) for name, most in asked if "B" in policies
-    ]  # fmt: skip
+    draws = {"n_resamples": n_resamples, "rng": seed}
+    values: dict[str, list[PolicyValue]] = {policy: [] for policy in policies}
+    differences = []
+    for name, most in asked:
+        if name not in WITH_MODEL:
+            for policy, one in policies.items():
+                values[policy].append(ips(rewards, one, logged, name, most, **options, **draws))
+            if "B" in policies:
+                differences.append(ips_difference(rewards, target, policies["B"], logged, name, most, **options))
+            continue
+        missing = [role for role in ("predicted_logged", "predicted_target") if columns.get(role) is None]
+        if missing:
+            raise OptionError(
+                f"{name}: found no column for {' and '.join(missing)}", hint=f"name it with columns={{'{missing[0]}': ...}}",
+                command_hint=f"name it with --columns {missing[0]}=NAME",
+            )  # fmt: skip
+        model, how = columns["predicted_logged"], {"switch": most, **options}
+        known = {policy: one for policy, one in policies.items() if predicted[policy] is not None}
+        for policy, one in known.items():
+            values[policy].append(doubly_robust(rewards, one, logged, model, predicted[policy], name, **how, **draws))
+        if "B" in known:
+            pair = (predicted["A"], predicted["B"])
+            differences.append(doubly_robust_difference(rewards, (target, policies["B"]), logged, model, pair, name, **how))
     weights = {policy: one / logged for policy, one in policies.items()}
-    return RewardEstimates(values=values, differences=differences, weights=weights, logged_mean=float(rewards.mean()))
+    return RewardEstimates(values=values, differences=differences, weights=weights, logged=logged, logged_mean=float(rewards.mean()))
+
+
+@dataclass(frozen=True, eq=False)
+class SlateColumns:
+    """Lists as tables, a row a list and a column a rank.
+
+    Attributes
+    ----------
+    rewards, logged, target : float64 array, shape (lists, ranks)
+        Below the end of a shorter list 0, 1 and 1.
+    target_b : float64 array, shape (lists, ranks), or None
+        Of a second policy.
+    clusters : sequence, shape (lists,), or None
+        Label of each list.
+
+    Examples
+    --------
+    >>> one = np.ones((2, 1))
+    >>> SlateColumns(one, one, one).rewards.shape
+    (2, 1)
+    """
+
+    rewards: FloatArray
+    logged: FloatArray
+    target: FloatArray
+    target_b: FloatArray | None = None
+    clusters: Sequence[str] | None = None
+
+
+def slates_of(columns: Mapping[str, Any]) -> SlateColumns:
+    """Make tables of lists from the columns of a file, one row a place.
+
+    Parameters
+    ----------
+    columns : mapping of str to column
+        Lists, ranks, rewards and probabilities by role, as `io.click_logs.read_columns` reads them.
+
+    Raises
+    ------
+    InputError
+        The ranks of a list are not 1, 2, 3, ..., or its rows have two clusters.
+
+    Examples
+    --------
+    >>> ranks, half = np.array([1.0, 2, 1]), np.full(3, 0.5)
+    >>> given = {"session": ["s", "s", "t"], "rank": ranks, "reward": np.array([1.0, 0, 1]), "logged": half, "target": half}
+    >>> slates_of(given).logged.tolist()
+    [[0.5, 0.5], [0.5, 1.0]]
+    """
+    names: dict[str, int] = {}
+    row = np.array([names.setdefault(name, len(names)) for name in columns["session"]], np.int64)
+    rank = columns["rank"]
+    order = np.lexsort((rank, row))
+    sizes = np.bincount(row)
+    expected = np.arange(row.size) - np.repeat(np.cumsum(sizes) - sizes, sizes) + 1
+    wrong = rank[order] != expected
+    if wrong.any():
+        place = order[int(wrong.argmax())]
+        raise InputError(f"list {columns['session'][place]}: found rank {rank[place]:g}, expected ranks 1, 2, 3, ..., each once")
+    column = rank.astype(np.int64) - 1
+
+    def table(role: str, otherwise: float) -> FloatArray:
+        found = np.full((sizes.size, int(column.max()) + 1), otherwise)
+        found[row, column] = columns[role]
+        return found
+
+    clusters = None
+    if columns.get("cluster") is not None:
+        by_list: dict[int, str] = {}
+        for number, label in zip(row.tolist(), columns["cluster"], strict=True):
+            if by_list.setdefault(number, label) != label:
+                raise InputError(
+                    f"list {list(names)[number]}: found clusters {by_list[number]} and {label}, expected one for all its places"
+                )
+        clusters = [by_list[number] for number in range(sizes.size)]
+    other = table("target_b", 1.0) if columns.get("target_b") is not None else None
+    return SlateColumns(table("reward", 0.0), table("logged", 1.0), table("target", 1.0), other, clusters)

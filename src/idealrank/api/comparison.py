@@ -26,6 +26,7 @@ from idealrank.api.evaluation import (
     unnamed_runs,
 )
 from idealrank.api.per_query import QueryValues, clusters_of, slices_of, weights_of
+from idealrank.conventions import Convention
 from idealrank.data.join import Judgments
 from idealrank.data.run import Run
 from idealrank.errors import InputError, OptionError
@@ -41,6 +42,7 @@ def compare(
     *others: Evaluation | AnyTable,
     measures: "MeasureLike | Iterable[MeasureLike] | None" = None,
     names: Sequence[str] | None = None,
+    convention: "Convention | str | None" = None,
     baseline: str | None = None,
     test: TestName = "permutation",
     correction: Correction = "auto",
@@ -64,14 +66,16 @@ def compare(
     ----------
     evaluation_a, evaluation_b, *others : Evaluation; or judgments, then runs
         Evaluations of runs with the same judgments and convention. Differences are b - a. Three or more runs are compared pair by pair.
-        Or judgments and two or more runs, in any form that `evaluate` reads: each run is evaluated under the convention ``standard``, with
-        its unjudged documents and the measures of `with_companions`.
+        Or judgments and two or more runs, in any form that `evaluate` reads: each run is evaluated with its unjudged documents and the
+        measures of `with_companions`.
     measures : measure or iterable of them, optional
         Measures to compare. Default: the measures that both evaluations have, except text measures and companions; of judgments and runs,
         the default of `evaluate`. The first is the primary measure, which decides; the others are secondary.
     names : sequence of str, optional
         Names of the runs. Default: the name of each `Evaluation` or `Run`, else the file name without extensions, else "A" and "B", or
         "run 1", "run 2", ... for more than two runs.
+    convention : str or Convention, optional
+        For judgments and runs: the convention, ``standard`` by default. Evaluations have theirs.
     baseline : str, optional
         Name of a run. The others are compared with it only, not with each other.
     test : {"permutation", "t", "wilcoxon", "sign"}
@@ -165,7 +169,7 @@ def compare(
     given = (evaluation_a, evaluation_b, *others)
     if not isinstance(evaluation_a, Evaluation):
         measures = parse_measures(DEFAULT_MEASURES if measures is None else measures)
-    evaluations = evaluations_of("compare(qrels, run_a, run_b)", given, measures or (), names, layout=layout)
+    evaluations = evaluations_of("compare(qrels, run_a, run_b)", given, measures or (), names, layout=layout, convention=convention)
     found = compare_evaluations(
         *evaluations, measures=measures, baseline=baseline, test=test, correction=correction, level=level, margin=margin,
         weights=weights_of(weights), clusters=clusters_of(clusters), slices=slices_of(slices),
@@ -216,7 +220,9 @@ def evaluations_of(
     measures: "MeasureLike | Iterable[MeasureLike]",
     names: Sequence[str] | None = None,
     unnamed: Sequence[str] = (),
+    *,
     layout: Mapping[str, Any] = MappingProxyType({}),
+    convention: "Convention | str | None" = None,
 ) -> Sequence[Evaluation]:
     """Return the evaluations, or evaluate the runs that follow judgments.
 
@@ -234,11 +240,15 @@ def evaluations_of(
         Names of runs that have none, such as mappings, without `names`.
     layout : mapping, optional
         For arrays: group, offsets, qid, mask or padding.
+    convention : str or Convention, optional
+        For runs, by default ``standard``; evaluations have theirs.
 
     Raises
     ------
     InputError
         Evaluations are mixed with tables, judgments come with one run, or arrays have one query.
+    OptionError
+        A convention is named, and there are evaluations.
 
     Examples
     --------
@@ -248,6 +258,7 @@ def evaluations_of(
     kinds = [isinstance(one, Evaluation) for one in given]
     if any(kinds):
         refuse_layout(layout)
+        refuse_convention(convention, next(one for one in given if isinstance(one, Evaluation)))
     if all(kinds):
         refuse_names(names, given)
         return given if names is None else [replace(one, name=name) for one, name in zip(given, names, strict=True)]
@@ -255,16 +266,28 @@ def evaluations_of(
         found = ", ".join(type(one).__name__ for one in given)
         raise InputError(f"found {found}; expected evaluations, as `evaluate` returns, or judgments and two or more runs: {form}")
     qrels, *runs = given
-    asked = with_companions(measures)
+    asked, rules = with_companions(measures), Convention.of("standard" if convention is None else convention)
     if is_array(qrels):
         refuse_names(names, runs)
         if not layout and np.ndim(qrels) == 1 and len(qrels) > 1:
             raise InputError(f"{form}: found one query of {len(qrels)} items, expected group=, offsets= or qid= with the arrays")
         named = zip(runs, names or unnamed or unnamed_runs(len(runs)), strict=True)
-        return [evaluate(qrels, run, asked, name=name, **layout) for run, name in named]
+        return [evaluate(qrels, run, asked, rules, name=name, **layout) for run, name in named]
     refuse_layout(layout)
-    qrels = to_judgments(qrels, "error")
-    return [evaluate(qrels, run, asked, keep_unjudged=True) for run in to_runs(runs, names, unnamed=unnamed, judgments=qrels)]
+    duplicates = rules.alignment.duplicates
+    qrels = to_judgments(qrels, "error" if duplicates == "twice" else duplicates)
+    return [evaluate(qrels, run, asked, rules, keep_unjudged=True) for run in to_runs(runs, names, unnamed=unnamed, judgments=qrels)]
+
+
+def refuse_convention(convention: object, evaluation: Evaluation) -> None:
+    """Refuse a convention beside an evaluation, which has one.
+
+    Examples
+    --------
+    >>> refuse_convention(None, evaluate({"q": {"x": 1}}, {"q": ["x"]}, "RR"))
+    """
+    if convention is not None:
+        raise OptionError(f"convention={convention}: found evaluations, which have theirs, {evaluation.convention}; evaluate again")
 
 
 def sources_of(form: str, evaluations: Sequence[Any], *, convention: object = None) -> tuple[Judgments, list[Run]]:
@@ -296,8 +319,7 @@ def sources_of(form: str, evaluations: Sequence[Any], *, convention: object = No
     if not all(isinstance(one, Evaluation) for one in evaluations):
         found = ", ".join(type(one).__name__ for one in evaluations)
         raise InputError(f"found {found}; expected evaluations, as `evaluate` returns, or judgments and runs: {form}")
-    if convention is not None:
-        raise OptionError(f"convention={convention}: found evaluations, which have theirs, {evaluations[0].convention}; evaluate again")
+    refuse_convention(convention, evaluations[0])
     kept = [one.sources for one in evaluations]
     if None in kept:
         raise InputError(

@@ -23,6 +23,7 @@ from idealrank.evaluation import evaluate as core
 from idealrank.evaluation.batches import list_values
 from idealrank.evaluation.coverage import VALIDATE, look_like_grades
 from idealrank.evaluation.evaluate import Evaluation
+from idealrank.io.notes import Tell
 from idealrank.io.provenance import input_files
 from idealrank.io.read import read_qrels, read_run
 from idealrank.io.table_columns import Columns
@@ -47,7 +48,7 @@ AnyTable: TypeAlias = Any
 __all__ = ["dcg", "evaluate", "ndcg", "read_qrels", "read_run"]
 
 
-def to_qrels(qrels: AnyTable, *, duplicates: QrelsDuplicates = "error", columns: Columns = None) -> Qrels:
+def to_qrels(qrels: AnyTable, *, duplicates: QrelsDuplicates = "error", columns: Columns = None, tell: Tell | None = None) -> Qrels:
     """Judgments from a path, a mapping ``{query: {document: grade}}`` or ``{query: [document, ...]}``, a dataframe, or `Qrels`.
 
     Examples
@@ -60,7 +61,7 @@ def to_qrels(qrels: AnyTable, *, duplicates: QrelsDuplicates = "error", columns:
     if isinstance(qrels, Mapping):
         return Qrels(qrels)
     if isinstance(qrels, (str, PathLike)) or _is_paths(qrels) or is_frame(qrels):
-        return read_qrels(qrels, duplicates=duplicates, columns=columns)
+        return read_qrels(qrels, duplicates=duplicates, columns=columns, tell=tell)
     hint = _NO_IDS if is_array(qrels) else ""
     raise InputError(f"qrels: found {type(qrels).__name__}, expected a path, a mapping, a dataframe, or Qrels{hint}")
 

@@ -312,15 +312,16 @@ class GateJob:
         path, gated, name = self.asked.baselines[-1], held.gated, held.runs[0].name
         if not gated.passed:
             why = "the judgments do not reach" if gated.outcome == UNREACHED else "the gate is closed"
-            return f"{path} {'stays as it is' if held.last else 'was not made'}, for {why}"
+            return f"{path} was not {'replaced' if held.last else 'made'}: {why}"
         if held.last is None:
             self.write_baseline(held)
-            return f"{path} was made of {name}"
+            return f"saved {name} as the baseline {path}"
         check = gated.checks[-len(self.asked.measures)]  # the last baseline by the first measure
-        means = f"{check.measure} {check.mean_run:.4f}, {held.last.name} had {check.mean_baseline:.4f}"
         if check.difference * check.direction < 0:
-            return f"{path} keeps {held.last.name}, the best so far: {means}"
+            means = f"{check.measure} {check.mean_baseline:.4f}, against {check.mean_run:.4f} in {name}"
+            return f"{path} still holds {held.last.name}, the best so far: {means}"
         self.write_baseline(held)
+        means = f"{check.measure} {check.mean_run:.4f}, against {check.mean_baseline:.4f} in {held.last.name}"
         return f"{path} now holds {name}: {means}"
 
     def write_baseline(self, held: Held) -> None:
@@ -393,6 +394,7 @@ def gate(
     *more_baselines: Evaluation | AnyTable,
     measures: "MeasureLike | Iterable[MeasureLike] | None" = None,
     names: Sequence[str] | None = None,
+    convention: "Convention | str | None" = None,
     also: "MeasureLike | Iterable[MeasureLike]" = (),
     policy: Policy | None = None,
     tolerance: float | None = None,
@@ -423,6 +425,8 @@ def gate(
     names : sequence of str, optional
         Names of the run and of its baselines. Default: the name of each `Evaluation` or `Run`, else the file name without extensions,
         else "run" and "baseline".
+    convention : str or Convention, optional
+        For judgments and runs: the convention, ``standard`` by default. Evaluations have theirs.
     also : measure or iterable of them, optional
         Secondary measures that can close the gate as well; added to `measures` if they are not among them.
     policy : Policy, optional
@@ -503,7 +507,7 @@ def gate(
         measures, also = parse_measures(DEFAULT_MEASURE if measures is None else measures), parse_measures(also) if also else ()
         demanded = *measures, *also, *(parse_measure(one.measure) for one in contracts if one.measure is not None)
     unnamed = "run", *["baseline"] * len(more_baselines)
-    evaluations = evaluations_of("gate(qrels, run, baseline)", given, demanded, names, unnamed, layout)
+    evaluations = evaluations_of("gate(qrels, run, baseline)", given, demanded, names, unnamed, layout=layout, convention=convention)
     found = gate_evaluations(
         *evaluations, measures=measures, also=also, policy=policy, tolerance=tolerance, strict=strict, margin=margin, alpha=alpha,
         when_unjudged=when_unjudged, contracts=contracts, weights=weights_of(weights), clusters=clusters_of(clusters),

@@ -7,10 +7,11 @@ from idealrank.api.evaluation import AnyTable, to_qrels, to_run
 from idealrank.data.run import Run
 from idealrank.errors import InputError
 from idealrank.io.formats.preferences import read_assessors
+from idealrank.io.notes import Tell
 from idealrank.judging import JudgeCheck, LabelTable, check_judge
 
 
-def read_labels(source: "AnyTable | Mapping[str, AnyTable]") -> LabelTable:
+def read_labels(source: "AnyTable | Mapping[str, AnyTable]", *, tell: Tell | None = None) -> LabelTable:
     """Read the grades of several raters, joined by query and document.
 
     Parameters
@@ -18,6 +19,8 @@ def read_labels(source: "AnyTable | Mapping[str, AnyTable]") -> LabelTable:
     source : path, or mapping of str to path, mapping, dataframe or Qrels
         One file with several assessors (lines ``QUERY ASSESSOR DOCUMENT GRADE``, or Quepid's export of a book); or judgments by the name
         of their rater.
+    tell : callable, optional
+        Callback for messages about the files, such as the number of blank ratings.
 
     Examples
     --------
@@ -25,8 +28,8 @@ def read_labels(source: "AnyTable | Mapping[str, AnyTable]") -> LabelTable:
     [[1.0, 2.0]]
     """
     if isinstance(source, Mapping):
-        return LabelTable.of({name: to_qrels(one) for name, one in source.items()})
-    return LabelTable.of(read_assessors(source))
+        return LabelTable.of({name: to_qrels(one, tell=tell) for name, one in source.items()})
+    return LabelTable.of(read_assessors(source, tell=tell))
 
 
 def check_judges(

@@ -1,6 +1,7 @@
 """Robustness of a verdict, for paths, mappings, dataframes and arrays."""
 
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from functools import cache
 from typing import Any
 
@@ -8,7 +9,7 @@ from idealrank.analysis.robustness import Robustness, VariantTest, robust_lists
 from idealrank.analysis.robustness import robust as robust_runs
 from idealrank.analysis.robustness.multiverse import Tell
 from idealrank.api.comparison import primary_measure, sources_of
-from idealrank.api.evaluation import AnyTable, evaluate, is_array, refuse_layout, to_runs
+from idealrank.api.evaluation import AnyTable, evaluate, is_array, refuse_layout, refuse_names, to_runs
 from idealrank.api.per_query import QueryValues, clusters_of, weights_of
 from idealrank.api.reconciliation import judgments_source
 from idealrank.conventions import Convention
@@ -131,8 +132,10 @@ def robust(
         raise OptionError(f"run_b: found none, expected {_FORM}")
     measure, convention = DEFAULT_MEASURES[0] if measure is None else measure, "standard" if convention is None else convention
     if is_array(qrels) and is_array(run_a) and is_array(run_b):
+        refuse_names(names, (run_a, run_b))
         lists = [Lists.from_arrays(qrels, run, **layout) for run in (run_a, run_b)]
-        return robust_lists(lists[0], lists[1], measure, convention, **options)
+        found = robust_lists(lists[0], lists[1], measure, convention, **options)
+        return found if names is None else replace(found, run_a=names[0], run_b=names[1])
     refuse_layout(layout)
     first, second = to_runs((run_a, run_b), names, judgments=qrels)
     return robust_runs(_examined(qrels, (first, second), measure, convention), first, second, measure, convention, **options)

@@ -3,13 +3,10 @@
 import os
 import re
 import shlex
-import subprocess
 from dataclasses import dataclass
 from pathlib import Path
 
 import click
-
-from idealrank.repository import ask_git
 
 _SECONDS = 10
 # Where a build server has no repository at hand: GitHub, GitLab.
@@ -60,6 +57,10 @@ def _is_commit(text: str) -> bool:
 
 def _said(*words: str) -> str | None:
     """Return git's answer; None without one."""
+    import subprocess  # noqa: PLC0415  (few commands ask git, and this takes as long to load as many of our modules)
+
+    from idealrank.repository import ask_git  # noqa: PLC0415  (as above)
+
     try:
         done = ask_git(*words, seconds=_SECONDS)
     except (OSError, subprocess.TimeoutExpired):

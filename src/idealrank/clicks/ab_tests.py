@@ -9,10 +9,10 @@ import numpy as np
 import numpy.typing as npt
 from scipy.stats import chi2, norm
 
-from idealrank.clicks.logged_rewards import check_confidence, numbers
+from idealrank.clicks.weighted_rows import check_confidence, numbers
 from idealrank.data.types import BoolArray, FloatArray, IntArray
 from idealrank.errors import InputError, OptionError
-from idealrank.stats.randomness import whole_number
+from idealrank.stats.randomness import RandomLike, generator_of, whole_number
 
 MISMATCH = 0.001
 """p-value of the split below which the result of a test is not to be trusted."""
@@ -42,6 +42,8 @@ class Effect:
         Share of the variance that CUPED removed; 0 without a covariate.
     confidence : float
         Confidence level.
+    bootstrap : tuple of float, or None
+        Percentile interval of a bootstrap over users, for a test of planned size; None without replicates.
 
     Examples
     --------
@@ -62,6 +64,7 @@ class Effect:
     split_p: float
     variance_reduction: float
     confidence: float
+    bootstrap: tuple[float, float] | None = None
 
     @property
     def verdict(self) -> Literal["better", "worse", "undecided", "split is wrong"]:
@@ -81,6 +84,8 @@ def ab_effect(
     split: float = 0.5,
     planned_users: int = 10_000,
     confidence: float = 0.95,
+    n_resamples: int = 0,
+    rng: RandomLike = 0,
 ) -> Effect:
     """Estimate the effect of B over A from rows of an experiment.
 
@@ -104,6 +109,10 @@ def ab_effect(
         Users at which the confidence sequence is narrowest: the same number at every look.
     confidence : float
         Confidence level.
+    n_resamples : int
+        Replicates of the bootstrap over users, within each cohort; 0 for none.
+    rng : seed or Generator
+        Random numbers of the bootstrap.
 
     Raises
     ------
@@ -126,9 +135,11 @@ def ab_effect(
     (0.5, 1.0)
     """
     check_confidence(confidence)
+    replicates = whole_number("n_resamples", n_resamples, 0)
     if not 0 < split < 1:
         raise OptionError(f"split={split}: expected a share between 0 and 1")
-    totals, sizes, is_b, codes = _by_user(values, cohort, users, denominator)
+    rows = row_table(values, cohort, users, denominator)
+    totals, sizes, is_b, codes = rows.totals, rows.sizes, rows.is_b, rows.user
     explained = 0.0
     if covariate is not None:
         totals, explained = _adjusted(totals, sizes, codes, numbers("covariate", covariate))
@@ -138,21 +149,73 @@ def ab_effect(
     reach = error * float(norm.isf((1 - confidence) / 2))
     p = 2 * float(norm.sf(abs(difference) / error)) if error > 0 else float(difference == 0)
     wide = _sequence_reach(error, n, 1 - confidence, whole_number("planned_users", planned_users))
+    bootstrap = None
+    if replicates:
+        draws = [_drawn_ratios(totals[chosen], sizes[chosen], replicates, generator_of(seed)) for chosen, seed in
+                 zip((~is_b, is_b), generator_of(rng).spawn(2), strict=True)]  # fmt: skip
+        low, high = np.quantile(draws[1] - draws[0], [(1 - confidence) / 2, (1 + confidence) / 2])
+        bootstrap = float(low), float(high)
     planned = n * np.array([1 - split, split])
     split_p = float(chi2.sf(((np.array([n - n_b, n_b]) - planned) ** 2 / planned).sum(), 1))
     return Effect(
         mean_a, mean_b, difference, error, (difference - reach, difference + reach), p, (difference - wide, difference + wide), n - n_b,
-        n_b, split_p, explained, confidence,
+        n_b, split_p, explained, confidence, bootstrap,
     )  # fmt: skip
 
 
-def _by_user(
+@dataclass(frozen=True, eq=False)
+class RowTable:
+    """Checked rows of an experiment.
+
+    Attributes
+    ----------
+    values, denominator : float64 array, shape (rows,)
+        Of each row.
+    user : int64 array, shape (rows,)
+        Number of its user.
+    is_b : bool array, shape (users,)
+        Whether the user is in B.
+
+    Examples
+    --------
+    >>> row_table([1, 2, 3, 4], ["A", "A", "B", "B"], None, None).is_b.tolist()
+    [False, False, True, True]
+    """
+
+    values: FloatArray
+    denominator: FloatArray
+    user: IntArray
+    is_b: BoolArray
+
+    @property
+    def totals(self) -> FloatArray:
+        """Sums of values by user."""
+        return np.bincount(self.user, self.values).astype(np.float64)
+
+    @property
+    def sizes(self) -> FloatArray:
+        """Sums of denominators by user."""
+        return np.bincount(self.user, self.denominator).astype(np.float64)
+
+
+def row_table(
     values: npt.ArrayLike,
     cohort: "Sequence[str] | npt.ArrayLike",
     users: "Sequence[Any] | npt.ArrayLike | None",
     denominator: "npt.ArrayLike | None",
-) -> tuple[FloatArray, FloatArray, BoolArray, IntArray]:
-    """Sums of values and of denominators by user, the users of B, and the user of each row."""
+) -> RowTable:
+    """Check rows of an experiment.
+
+    Raises
+    ------
+    InputError
+        Lengths differ, a cohort has fewer than two users, or a user is in both.
+
+    Examples
+    --------
+    >>> row_table([1, 2, 3, 4], ["A", "A", "B", "B"], None, None).totals.tolist()
+    [1.0, 2.0, 3.0, 4.0]
+    """
     y = numbers("values", values)
     below = np.ones(y.size) if denominator is None else numbers("denominator", denominator)
     side = np.asarray(cohort)
@@ -171,7 +234,16 @@ def _by_user(
     for chosen, name in ((~is_b, "A"), (is_b, "B")):
         if chosen.sum() < 2:
             raise InputError(f"cohort {name}: found {int(chosen.sum())} users, expected at least 2")
-    return np.bincount(codes, y).astype(np.float64), np.bincount(codes, below).astype(np.float64), is_b, codes
+    return RowTable(y, below, codes, is_b)
+
+
+def _drawn_ratios(above: FloatArray, below: FloatArray, replicates: int, rng: np.random.Generator) -> FloatArray:
+    """Ratios of two sums over users that are drawn with replacement."""
+    found = np.empty(replicates)
+    for number in range(replicates):
+        times = np.bincount(rng.integers(0, above.size, above.size), minlength=above.size)
+        found[number] = (times * above).sum() / (times * below).sum()
+    return found
 
 
 def _ratio(above: FloatArray, below: FloatArray) -> tuple[float, float]:

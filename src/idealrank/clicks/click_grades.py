@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from idealrank.clicks.fitted_model import FittedModel
+from idealrank.clicks.log_rows import SEVERAL
 from idealrank.clicks.sessions import Sessions, nested
 from idealrank.data.qrels import Qrels
 from idealrank.data.types import FloatArray, IntArray
@@ -119,7 +120,7 @@ def grades_of_actions(
     Parameters
     ----------
     query, document, action : sequence, shape (n,)
-        One row an event, such as an impression ("none"), a click, a booking.
+        One row an event, such as an impression ("none"), a click, a booking; or a result with several actions, joined by ``|``.
     table : mapping of str to float
         Grade of each action, such as ``{"none": 0, "clicked": 2, "booked": 4}``; every action must be in it.
     least : int
@@ -154,12 +155,14 @@ def grades_of_actions(
     best: dict[tuple[str, str], float] = {}
     counts: dict[tuple[str, str], int] = {}
     for row, (one, other, done, spent) in enumerate(zip(query, document, action, seconds_of, strict=True)):
-        if done not in table:
+        names = [done] if done in table else str(done).split(SEVERAL)
+        unknown = next((name for name in names if name not in table), None)
+        if unknown is not None:
             raise OptionError(
-                f"action, row {row}: found {done!r}, expected one of {', '.join(map(str, table))}; add its grade to the table"
+                f"action, row {row}: found {unknown!r}, expected one of {', '.join(map(str, table))}; add its grade to the table"
             )
         pair = (str(one), str(other))
-        earned = [float(table[done]), *(grade for seconds, grade in steps if spent >= seconds)]
+        earned = [*(float(table[name]) for name in names), *(grade for seconds, grade in steps if spent >= seconds)]
         best[pair] = max(*earned, best.get(pair, -np.inf))
         counts[pair] = counts.get(pair, 0) + 1
     kept = [pair for pair in best if counts[pair] >= support]

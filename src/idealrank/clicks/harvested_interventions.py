@@ -9,8 +9,8 @@ import numpy as np
 import numpy.typing as npt
 from scipy.special import ndtri
 
-from idealrank.clicks.logged_rewards import check_confidence
 from idealrank.clicks.sessions import Sessions
+from idealrank.clicks.weighted_rows import check_confidence
 from idealrank.data.types import FloatArray, IntArray
 from idealrank.errors import IdealrankWarning, InputError
 from idealrank.measures.rules import checked

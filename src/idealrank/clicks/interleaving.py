@@ -10,7 +10,7 @@ import numpy.typing as npt
 from scipy.stats import beta as beta_distribution
 from scipy.stats import binom
 
-from idealrank.clicks.logged_rewards import check_confidence
+from idealrank.clicks.weighted_rows import check_confidence
 from idealrank.data.types import FloatArray, IntArray
 from idealrank.errors import InputError, OptionError
 from idealrank.measures.rules import checked

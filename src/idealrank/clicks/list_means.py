@@ -7,7 +7,7 @@ from typing import Any
 import numpy.typing as npt
 from scipy.special import ndtri
 
-from idealrank.clicks.logged_rewards import check_confidence, cluster_codes, error_of_blocks
+from idealrank.clicks.weighted_rows import check_confidence, cluster_codes, error_of_blocks
 from idealrank.data.types import FloatArray
 
 

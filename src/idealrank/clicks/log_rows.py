@@ -13,6 +13,8 @@ from idealrank.errors import InputError
 
 MOST_LISTS_OF_A_USER = 1000
 """Lists of one user in a log beyond which it is taken for a program."""
+SEVERAL = "|"
+"""Between the actions of one result, where a log has several."""
 _ALL_CLICKED = 20  # lists of which a user clicked every result
 
 
@@ -60,9 +62,11 @@ class LogRows:
     propensity : float64 array, or None
         Probability with which the logging policy showed the document at the rank.
     action : sequence of str, or None
-        Name of the best action on the result, such as ``booked``, for `grades_of_actions`.
+        Name of the best action on the result, such as ``booked``, for `grades_of_actions`; several are joined by ``|``.
     dwell : float64 array, or None
         Seconds that the user spent on the document; 0 without a click.
+    time : float64 array, or None
+        When it was shown: seconds, of the same clock in all rows.
 
     Examples
     --------
@@ -80,11 +84,13 @@ class LogRows:
     propensity: FloatArray | None = None
     action: Sequence[str] | None = None
     dwell: FloatArray | None = None
+    time: FloatArray | None = None
 
     def redacted(self, key: bytes = b"") -> "LogRows":
-        """Replace sessions, users and queries by hashes (BLAKE2b, 64 bits); documents and actions stay.
+        """Replace sessions, users and queries by hashes (BLAKE2b, 64 bits); documents, actions and times stay.
 
-        Equal texts have equal hashes. Without a key, a text that can be guessed can be recognised by the hash of the guess.
+        Equal texts have equal hashes. Without a key, guesses can be checked against the hashes: most queries and many users' ids can be
+        guessed.
 
         Parameters
         ----------
@@ -101,7 +107,7 @@ class LogRows:
             raise InputError(f"key: found {len(key)} bytes, expected at most {blake2b.MAX_KEY_SIZE}")
 
         def hashed(texts: Sequence[str]) -> list[str]:
-            known = {text: blake2b(str(text).encode(), digest_size=8, key=key).hexdigest() for text in set(texts)}
+            known = {text: blake2b(str(text).encode("utf-8", "surrogatepass"), digest_size=8, key=key).hexdigest() for text in set(texts)}
             return [known[text] for text in texts]
 
         user = None if self.user is None else hashed(self.user)
@@ -265,7 +271,10 @@ class _Table:
         first = rows[column == 0]
         user = None if log.user is None else np.array([log.user[number] for number in first.tolist()])
         shown = None if log.propensity is None else table(log.propensity, 1.0)
-        found = Sessions.from_arrays(self.query[first], table(self.document, -1), table(log.click, 0), user=user, propensity=shown)
+        time = None if log.time is None else log.time[first]
+        found = Sessions.from_arrays(
+            self.query[first], table(self.document, -1), table(log.click, 0), user=user, propensity=shown, time=time
+        )
         pairs = tuple((self.queries[int(one)], self.documents[int(other)]) for one, other in found.documents)
         return replace(found, queries=tuple(self.queries[int(one)] for one in found.queries), documents=pairs)
 

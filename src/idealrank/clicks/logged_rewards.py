@@ -1,24 +1,29 @@
-"""Values of a policy from the log of another: inverse propensity scoring alone or with a model; differences of two."""
+"""Values of a policy from the log of another: inverse propensity scoring, alone or with a model."""
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Any, Literal, TypeAlias
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 from scipy.special import ndtri
 
-from idealrank.data.types import FloatArray, IntArray
-from idealrank.errors import InputError, OptionError
+from idealrank.clicks.weighted_rows import (
+    Estimator,
+    ModelEstimator,
+    WeightedRows,
+    check_confidence,
+    cluster_codes,
+    error_of_blocks,
+    influence,
+    largest_weight,
+    numbers,
+)
+from idealrank.data.types import IntArray
+from idealrank.errors import InputError
 from idealrank.measures.rules import checked
 from idealrank.stats.randomness import RandomLike, generator_of, whole_number
-
-Estimator: TypeAlias = Literal["ips", "snips", "clipped"]
-ModelEstimator: TypeAlias = Literal["dr", "switch"]
-
-# Rows of a block: its columns stay in the cache, and the sums are the same for any number of threads.
-_BLOCK = 1 << 15
 
 # Below these, normal intervals of weighted means are known to be too short; see the reference page for the simulation.
 FEWEST_EFFECTIVE = 100.0
@@ -151,8 +156,8 @@ def ips(
     (0.5, 3.6)
     """
     checked("estimator", estimator, Estimator)
-    log = _Log.of(rewards, target_probability, logged_probability, estimator, _limit(estimator, "clipped", "clip", clip))
-    return _estimate(log, clusters, confidence, n_resamples, rng)
+    log = WeightedRows.of(rewards, target_probability, logged_probability, estimator, largest_weight(estimator, "clipped", "clip", clip))
+    return value_of_rows(log, clusters, confidence, n_resamples, rng)
 
 
 def doubly_robust(
@@ -211,19 +216,44 @@ def doubly_robust(
     >>> round(found.value, 3)
     0.75
     """
+    log = rows_with_model(rewards, (target_probability, logged_probability), (predicted_logged, predicted_target), estimator, switch)
+    return value_of_rows(log, clusters, confidence, n_resamples, rng)
+
+
+def rows_with_model(
+    rewards: npt.ArrayLike,
+    probabilities: "tuple[npt.ArrayLike, npt.ArrayLike]",
+    predictions: "tuple[npt.ArrayLike, npt.ArrayLike]",
+    estimator: ModelEstimator,
+    switch: float | None,
+) -> WeightedRows:
+    """Check the columns, and subtract the predictions from the rewards.
+
+    Examples
+    --------
+    >>> half = [0.5, 0.5]
+    >>> rows_with_model([1, 0], (half, half), ([0.5, 0.25], half), "dr", None).rewards.tolist()
+    [0.5, -0.25]
+    """
     checked("estimator", estimator, ModelEstimator)
-    limit = _limit(estimator, "switch", "switch", switch)
-    predicted = numbers("predicted_logged", predicted_logged)
-    baseline = numbers("predicted_target", predicted_target)
+    limit = largest_weight(estimator, "switch", "switch", switch)
+    predicted, baseline = (numbers(name, one) for name, one in zip(("predicted_logged", "predicted_target"), predictions, strict=True))
     given = numbers("rewards", rewards)
     for name, column in (("predicted_logged", predicted), ("predicted_target", baseline)):
         if column.size != given.size:
             raise InputError(f"{name}: found {column.size} values, expected one for each of the {given.size} rewards")
-    log = _Log.of(given - predicted, target_probability, logged_probability, estimator, limit, baseline)
-    return _estimate(log, clusters, confidence, n_resamples, rng)
+    return WeightedRows.of(given - predicted, *probabilities, estimator, limit, baseline)
 
 
-def _estimate(log: "_Log", clusters: Any, confidence: float, n_resamples: int, rng: RandomLike) -> PolicyValue:
+def value_of_rows(log: WeightedRows, clusters: Any, confidence: float, n_resamples: int, rng: RandomLike) -> PolicyValue:
+    """Value of checked rows, with its interval: normal, or by bootstrap over clusters.
+
+    Examples
+    --------
+    >>> rows = WeightedRows.of([1, 0], [0.6, 0.4], [0.5, 0.5], "ips", math.inf)
+    >>> value_of_rows(rows, None, 0.95, 0, None).value
+    0.6
+    """
     check_confidence(confidence)
     codes = cluster_codes(clusters, log.n)
     replicates = whole_number("n_resamples", n_resamples, 0)
@@ -232,7 +262,7 @@ def _estimate(log: "_Log", clusters: Any, confidence: float, n_resamples: int, r
     value = sums.weighted / below if below else 0.0  # no weight: no row that the target policy would take
     if log.baseline is not None:
         value += float(log.baseline.mean())
-    error = error_of_blocks(_influence(log, value, below / log.n), log.n, codes)
+    error = error_of_blocks(influence(log, value, below / log.n), log.n, codes)
     if replicates:
         interval = _bootstrap(log, codes, replicates, generator_of(rng), confidence)
     else:
@@ -245,232 +275,6 @@ def _estimate(log: "_Log", clusters: Any, confidence: float, n_resamples: int, r
         value, error, interval, effective, sums.largest, sums.raw / log.n, largest_share, log.n, n_clusters, sums.cut, log.estimator,
         confidence, _cautions(sums, log.n, effective, largest_share, n_clusters),
     )  # fmt: skip
-
-
-@dataclass(frozen=True)
-class PolicyDifference:
-    """Difference of the values of two policies, estimated from one log: B less A, paired by row.
-
-    Attributes
-    ----------
-    a, b : PolicyValue
-        Both values.
-    value, standard_error : float
-        Their difference, and its standard error; rows that both policies would take alike cancel.
-    interval : tuple of float
-        Low and high.
-    confidence : float
-        Confidence level.
-    verdict : {"better", "worse", "undecided", "no support"}
-        Verdict on B by the interval; "no support" if the log cannot carry a verdict on either policy.
-
-    Examples
-    --------
-    >>> found = ips_difference([1, 0, 1, 0], [0.5] * 4, [0.9, 0.1, 0.9, 0.1], [0.5] * 4)
-    >>> round(found.value, 3), found.verdict
-    (0.4, 'no support')
-    """
-
-    a: PolicyValue
-    b: PolicyValue
-    value: float
-    standard_error: float
-    interval: tuple[float, float]
-    confidence: float
-
-    @property
-    def verdict(self) -> Literal["better", "worse", "undecided", "no support"]:
-        """Return the verdict on B by the interval."""
-        if not (self.a.supported and self.b.supported):
-            return "no support"
-        return "better" if self.interval[0] > 0 else "worse" if self.interval[1] < 0 else "undecided"
-
-    def rows_needed(self, power: float = 0.8) -> float:
-        """Rows of such a log that would show a difference of this size with the given power; infinite for no difference.
-
-        Examples
-        --------
-        >>> found = ips_difference([1, 0, 1, 0, 0], [0.5] * 5, [0.6, 0.4, 0.5, 0.5, 0.5], [0.5] * 5)
-        >>> found.rows_needed() > found.a.n
-        True
-        """
-        if self.value == 0:
-            return math.inf
-        wanted = float(ndtri((1 + self.confidence) / 2) + ndtri(power))
-        return self.a.n * (wanted * self.standard_error / self.value) ** 2
-
-
-def ips_difference(
-    rewards: npt.ArrayLike,
-    target_a: npt.ArrayLike,
-    target_b: npt.ArrayLike,
-    logged_probability: npt.ArrayLike,
-    estimator: Estimator = "ips",
-    clip: float | None = None,
-    *,
-    clusters: "Sequence[Any] | npt.ArrayLike | None" = None,
-    confidence: float = 0.95,
-) -> PolicyDifference:
-    """Compare two target policies by one log, paired by row.
-
-    Parameters
-    ----------
-    rewards, logged_probability : array, shape (n,)
-        As for `ips`.
-    target_a, target_b : array, shape (n,)
-        Probability, in [0, 1], with which either policy takes the logged action.
-    estimator, clip, clusters, confidence
-        As for `ips`.
-
-    Raises
-    ------
-    InputError, OptionError
-        As for `ips`.
-
-    Examples
-    --------
-    >>> found = ips_difference([1, 0, 1, 0], [0.5] * 4, [0.5] * 4, [0.5] * 4)
-    >>> found.value, found.standard_error
-    (0.0, 0.0)
-    """
-    one, other = (
-        ips(rewards, target, logged_probability, estimator, clip, clusters=clusters, confidence=confidence)
-        for target in (target_a, target_b)
-    )
-    blocks = (_influence_of(found, rewards, target, logged_probability, clip) for found, target in ((one, target_a), (other, target_b)))
-    parts = (second - first for first, second in zip(*blocks, strict=True))
-    error = error_of_blocks(parts, one.n, cluster_codes(clusters, one.n))
-    value = other.value - one.value
-    reach = error * float(ndtri((1 + confidence) / 2))
-    return PolicyDifference(one, other, value, error, (value - reach, value + reach), confidence)
-
-
-def _influence_of(
-    found: PolicyValue, rewards: npt.ArrayLike, target: npt.ArrayLike, logged: npt.ArrayLike, clip: float | None
-) -> Iterator[FloatArray]:
-    log = _Log.of(rewards, target, logged, found.estimator, math.inf if clip is None else clip)
-    return _influence(log, found.value, found.mean_weight if found.estimator == "snips" else 1.0)
-
-
-def check_confidence(confidence: float) -> None:
-    """Refuse a confidence level outside (0, 1).
-
-    Examples
-    --------
-    >>> check_confidence(0.95)
-    """
-    if not 0 < confidence < 1:
-        raise OptionError(f"confidence={confidence}: expected a number between 0 and 1, such as 0.95")
-
-
-def cluster_codes(clusters: "Sequence[Any] | npt.ArrayLike | None", n: int) -> IntArray | None:
-    """Number the clusters of n rows; None without clusters.
-
-    Examples
-    --------
-    >>> cluster_codes(["u", "v", "u"], 3).tolist()
-    [0, 1, 0]
-    """
-    if clusters is None:
-        return None
-    labels = np.asarray(clusters)
-    if labels.shape != (n,):
-        raise InputError(f"clusters: found shape {labels.shape}, expected one label for each of the {n} rows")
-    codes = np.asarray(np.unique(labels, return_inverse=True)[1].reshape(-1), np.int64)
-    if int(codes.max(initial=0)) < 1:
-        raise InputError("clusters: found one cluster, expected at least 2; one cluster shows no variation")
-    return codes
-
-
-def _limit(estimator: str, needs: str, name: str, limit: float | None) -> float:
-    """Largest weight, checked: one estimator needs it, and the others refuse it."""
-    if (estimator == needs) != (limit is not None):
-        found = "none" if limit is None else f"{limit}"
-        raise OptionError(
-            f"{name}: found {found}, expected " + ("a largest weight, such as 10" if limit is None else f"none for {estimator!r}")
-        )
-    if limit is not None and not (limit > 0 and math.isfinite(limit)):
-        raise OptionError(f"{name}={limit}: expected a finite weight above 0, such as 10")
-    return math.inf if limit is None else float(limit)
-
-
-@dataclass(frozen=True)
-class _Log:
-    """Checked columns, handed out in blocks, and how they are weighed. With a baseline, rewards are what the model leaves."""
-
-    rewards: FloatArray
-    target: FloatArray
-    logged: FloatArray
-    estimator: Estimator | ModelEstimator
-    limit: float
-    baseline: FloatArray | None = None
-
-    @classmethod
-    def of(
-        cls, rewards: npt.ArrayLike, target: npt.ArrayLike, logged: npt.ArrayLike, estimator: Estimator | ModelEstimator, limit: float,
-        baseline: FloatArray | None = None,
-    ) -> "_Log":  # fmt: skip
-        given = {"rewards": rewards, "target_probability": target, "logged_probability": logged}
-        columns = {name: numbers(name, column) for name, column in given.items()}
-        n = columns["rewards"].size
-        for name, column in columns.items():
-            if column.size != n:
-                raise InputError(f"{name}: found {column.size} values, expected one for each of the {n} rewards")
-        if n < 2:
-            raise InputError(f"rewards: found {n} rows, expected at least 2; one row shows no variation")
-        _check_range("target_probability", columns["target_probability"], zero=True)
-        _check_range("logged_probability", columns["logged_probability"], zero=False)
-        return cls(columns["rewards"], columns["target_probability"], columns["logged_probability"], estimator, limit, baseline)
-
-    @property
-    def n(self) -> int:
-        return self.rewards.size
-
-    def blocks(self) -> Iterator[tuple[slice, FloatArray, FloatArray]]:
-        """Place, weights before they are cut, and rewards of each block of rows."""
-        for start in range(0, self.n, _BLOCK):
-            part = slice(start, start + _BLOCK)
-            yield part, self.target[part] / self.logged[part], self.rewards[part]
-
-    def cut(self, weights: FloatArray) -> FloatArray:
-        """Weights that count: cut at the limit, or 0 above it if a model stands for such rows."""
-        found: FloatArray = np.where(weights > self.limit, 0.0, weights) if self.estimator == "switch" else np.minimum(weights, self.limit)
-        return found
-
-
-def numbers(name: str, given: npt.ArrayLike) -> FloatArray:
-    """A column of finite numbers.
-
-    Raises
-    ------
-    InputError
-        It is not one-dimensional, or a value is no finite number.
-
-    Examples
-    --------
-    >>> numbers("rewards", [1, 0]).tolist()
-    [1.0, 0.0]
-    """
-    try:
-        found = np.ascontiguousarray(given, np.float64)
-    except (TypeError, ValueError) as error:
-        raise InputError(f"{name}: found what is no number ({error}), expected finite values") from None
-    if found.ndim != 1:
-        raise InputError(f"{name}: found shape {found.shape}, expected one value a row")
-    if not math.isfinite(float(found.sum())) and not np.isfinite(found).all():
-        place = int(np.argmin(np.isfinite(found)))
-        raise InputError(f"{name}, row {place}: found {found[place]}, expected a finite value; leave such rows out")
-    return found
-
-
-def _check_range(name: str, column: FloatArray, *, zero: bool) -> None:
-    low = float(column.min())
-    if (low < 0 if zero else low <= 0) or float(column.max()) > 1:
-        place = int(np.argmax((column < 0) | (column > 1) | ((column == 0) & (not zero))))
-        hint = "" if zero else "; an action that the logging policy never takes cannot be in its log"
-        raise InputError(
-            f"{name}, row {place}: found {column[place]:g}, expected a probability {'from 0' if zero else 'above 0'} to 1{hint}"
-        )
 
 
 @dataclass(frozen=True)
@@ -488,13 +292,17 @@ class _Sums:
     largest_reward: float
 
 
-def _sums(log: _Log) -> _Sums:
+def _sums(log: WeightedRows) -> _Sums:
     rows = []
     for _, raw, rewards in log.blocks():
         weights = log.cut(raw)
-        weighted = np.abs(weights * rewards)
+        products = weights * rewards
+        weighted = np.abs(products)
+        # Sums in the order of NumPy, not of BLAS, which depends on the processor.
+        squares = float((weights * weights).sum())
+        raw_squares = squares if weights is raw else float((raw * raw).sum())
         rows.append(
-            (float(weights.sum()), float(weights @ weights), float(weights @ rewards), float(raw.sum()), float(raw @ raw), float(raw.max()),
+            (float(weights.sum()), squares, float(products.sum()), float(raw.sum()), raw_squares, float(raw.max()),
              int(np.count_nonzero(raw > log.limit)), float(weighted.sum()), float(weighted.max()))
         )  # fmt: skip
     columns = list(zip(*rows, strict=True))
@@ -502,42 +310,9 @@ def _sums(log: _Log) -> _Sums:
     return _Sums(sums[0], sums[1], sums[2], sums[3], sums[4], max(columns[5]), int(sums[6]), sums[7], max(columns[8]))
 
 
-def _influence(log: _Log, value: float, norm: float) -> Iterator[FloatArray]:
-    """Influence of each row on the estimate, in blocks: its standard error is that of their mean."""
-    for part, raw, rewards in log.blocks():
-        centred = rewards - value if log.estimator == "snips" else rewards
-        own = log.cut(raw) * centred / (norm or 1.0)
-        yield own if log.baseline is None else own + log.baseline[part]
-
-
-def error_of_blocks(blocks: Iterator[FloatArray], n: int, codes: IntArray | None) -> float:
-    """Standard error of the mean of rows that come in blocks; of clusters, from their totals.
-
-    Examples
-    --------
-    >>> error_of_blocks(iter([np.array([1.0]), np.array([3.0])]), 2, None)
-    1.0
-    """
-    if codes is not None:
-        totals, start = np.zeros(int(codes.max()) + 1), 0
-        sizes = np.bincount(codes)
-        for block in blocks:
-            totals += np.bincount(codes[start : start + block.size], block, totals.size)
-            start += block.size
-        centred = totals - sizes * (totals.sum() / n)
-        return math.sqrt(float(centred @ centred) * totals.size / (totals.size - 1)) / n
-    count, mean, spread = 0, 0.0, 0.0
-    for block in blocks:  # means and squares of blocks, joined without cancellation (Chan, Golub and LeVeque 1979)
-        own = float(block.mean())
-        centred = block - own
-        gap, joined = own - mean, count + block.size
-        spread += float(centred @ centred) + gap * gap * count * block.size / joined
-        mean += gap * block.size / joined
-        count = joined
-    return math.sqrt(spread / (n - 1) / n)
-
-
-def _bootstrap(log: _Log, codes: IntArray | None, replicates: int, rng: np.random.Generator, confidence: float) -> tuple[float, float]:
+def _bootstrap(
+    log: WeightedRows, codes: IntArray | None, replicates: int, rng: np.random.Generator, confidence: float
+) -> tuple[float, float]:
     """Percentile interval over clusters, drawn with replacement: of the sums of each cluster, not of its rows."""
     units = log.n if codes is None else int(codes.max()) + 1
     sums = np.zeros((2, units))  # of weighted rewards, and of what they are divided by

@@ -9,11 +9,12 @@ import numpy.typing as npt
 
 from idealrank.clicks.list_means import ListMean, list_mean
 from idealrank.clicks.logged_rewards import FEWEST_EFFECTIVE, LARGEST_SHARE
+from idealrank.clicks.policy_differences import units_needed, verdict_of
 from idealrank.data.types import FloatArray, IntArray
 from idealrank.errors import InputError
 from idealrank.measures.rules import checked
 
-SlateEstimator: TypeAlias = Literal["ips", "iips", "rips"]
+SlateEstimator: TypeAlias = Literal["ips", "iips", "rips", "snips", "sniips", "snrips"]
 
 _WEIGHT_ERRORS = 3.0  # the mean weight is 1 if the logged probabilities are right; so many standard errors are no accident
 
@@ -34,7 +35,7 @@ class SlateValue:
         Mean and largest weight at each rank. The mean is 1 in expectation if the probabilities are right.
     n : int
         Lists.
-    estimator : {"ips", "iips", "rips"}
+    estimator : {"ips", "iips", "rips", "snips", "sniips", "snrips"}
         How it was estimated.
     confidence : float
         Confidence level.
@@ -93,10 +94,11 @@ def slate_value(
     target_probability, logged_probability : array, shape (lists, ranks)
         Probability, in [0, 1] and (0, 1], with which either policy shows the logged document at its rank: for "ips" and "rips", given the
         documents above; for "iips", whatever stands at the other ranks. 1 below the end of a shorter list.
-    estimator : {"ips", "iips", "rips"}
+    estimator : {"ips", "iips", "rips", "snips", "sniips", "snrips"}
         Inverse propensity scoring of whole lists (unbiased for any user), of places (item-position: unbiased if the reward of a place
         depends on its document and rank alone), or of lists down to each place (reward interaction, cascade: unbiased if it depends on no
-        document below).
+        document below). With "sn" in front, the weighted rewards of each rank are divided by the sum of its weights (self-normalised:
+        small bias, smaller variance).
     discount : array, shape (ranks,), optional
         Weight of each rank in the reward of a list; by default 1. Zeros below rank k give the clicks down to k.
     clusters : sequence, shape (lists,), optional
@@ -115,7 +117,7 @@ def slate_value(
     ----------
     Li, Abbasi-Yadkori, Kveton, Muthukrishnan, Vinay and Wen (2018), Offline evaluation of ranking policies with click models
     (item-position). McInerney, Brost, Chandar, Mehrotra and Carterette (2020), Counterfactual evaluation of slate recommendations with
-    sequential reward interactions (cascade).
+    sequential reward interactions (cascade); both have the self-normalised forms.
 
     Examples
     --------
@@ -123,29 +125,144 @@ def slate_value(
     >>> slate_value(rewards, target, logged, "rips").by_rank.tolist()
     [0.8, 0.2]
     """
-    checked("estimator", estimator, SlateEstimator)
-    gained = _table("rewards", rewards, None)
-    target = _table("target_probability", target_probability, gained.shape)
-    logged = _table("logged_probability", logged_probability, gained.shape)
-    _refuse("target_probability", target, (target < 0) | (target > 1), "from 0 to 1")
-    _refuse("logged_probability", logged, (logged <= 0) | (logged > 1), "above 0, up to 1; a list that is never shown cannot be in the log")
-    ranks = gained.shape[1]
-    worth = np.ones(ranks) if discount is None else np.asarray(discount, np.float64)
-    if worth.shape != (ranks,) or not np.isfinite(worth).all():
-        raise InputError(f"discount: found {worth.tolist()}, expected {ranks} finite weights, one a rank")
-    weights = target / logged
-    if estimator != "iips":
-        weights = np.multiply.accumulate(weights, axis=1)
-    if estimator == "ips":
-        weights = np.broadcast_to(weights[:, -1:], weights.shape)
-    weighted = weights * gained
-    of_list = weighted @ worth
+    lists = _Slates.of(rewards, target_probability, logged_probability, estimator, discount)
+    ranks, weights = lists.rewards.shape[1], lists.weights
     squares = (weights**2).sum(axis=0)
     effective = np.divide(weights.sum(axis=0) ** 2, squares, out=np.zeros(ranks), where=squares > 0)
+    found = list_mean(lists.influence, clusters, confidence)
     return SlateValue(
-        list_mean(of_list, clusters, confidence), weighted.mean(axis=0), effective, weights.mean(axis=0), weights.max(axis=0),
-        gained.shape[0], estimator, confidence, _cautions(weights, effective, of_list, np.flatnonzero(worth)),
+        found, lists.by_rank, effective, weights.mean(axis=0), weights.max(axis=0), lists.rewards.shape[0], estimator, confidence,
+        _cautions(weights, effective, (weights * lists.rewards) @ lists.worth, np.flatnonzero(lists.worth)),
     )  # fmt: skip
+
+
+@dataclass(frozen=True, eq=False)
+class SlateDifference:
+    """Difference of the values of two policies that show lists, by one log: B less A, paired by list.
+
+    Attributes
+    ----------
+    a, b : SlateValue
+        Both values.
+    total : ListMean
+        Their difference; lists that both policies would show alike cancel.
+
+    Examples
+    --------
+    >>> half = [[0.5, 0.5]] * 2
+    >>> found = slate_difference([[1, 0], [0, 1]], half, half, half)
+    >>> found.total.value, found.verdict
+    (0.0, 'no support')
+    """
+
+    a: SlateValue
+    b: SlateValue
+    total: ListMean
+
+    @property
+    def verdict(self) -> Literal["better", "worse", "undecided", "no support"]:
+        """Return the verdict on B by the interval."""
+        return verdict_of(self.total.interval, is_supported=self.a.supported and self.b.supported)
+
+    def lists_needed(self, power: float = 0.8) -> float:
+        """Lists of such a log that would show a difference of this size with the given power; infinite for no difference.
+
+        Examples
+        --------
+        >>> half = [[0.5, 0.5]] * 2
+        >>> slate_difference([[1, 0], [0, 1]], half, half, half).lists_needed()
+        inf
+        """
+        return units_needed(self.a.n, self.total.value, self.total.standard_error, self.a.confidence, power)
+
+
+def slate_difference(
+    rewards: npt.ArrayLike,
+    target_a: npt.ArrayLike,
+    target_b: npt.ArrayLike,
+    logged_probability: npt.ArrayLike,
+    estimator: SlateEstimator = "ips",
+    *,
+    discount: npt.ArrayLike | None = None,
+    clusters: "Sequence[Any] | npt.ArrayLike | None" = None,
+    confidence: float = 0.95,
+) -> SlateDifference:
+    """Compare two policies that show lists by one log, paired by list.
+
+    Parameters
+    ----------
+    rewards, logged_probability, estimator, discount, clusters, confidence
+        As for `slate_value`.
+    target_a, target_b : array, shape (lists, ranks)
+        Probabilities of either policy, as `target_probability` of `slate_value`.
+
+    Raises
+    ------
+    InputError, OptionError
+        As for `slate_value`.
+
+    Examples
+    --------
+    >>> rewards, logged = [[1, 0], [0, 1]], [[0.5, 0.5], [0.5, 0.5]]
+    >>> slate_difference(rewards, logged, [[0.8, 0.5], [0.2, 0.5]], logged, "rips").b.by_rank.tolist()
+    [0.8, 0.2]
+    """
+    options: dict[str, Any] = {"discount": discount, "clusters": clusters, "confidence": confidence}
+    a, b = (slate_value(rewards, target, logged_probability, estimator, **options) for target in (target_a, target_b))
+    one, other = (_Slates.of(rewards, target, logged_probability, estimator, discount) for target in (target_a, target_b))
+    return SlateDifference(a, b, list_mean(other.influence - one.influence, clusters, confidence))
+
+
+@dataclass(frozen=True, eq=False)
+class _Slates:
+    """Checked lists with the weight of each place; of self-normalised estimators the rewards are centred for their errors."""
+
+    rewards: FloatArray
+    weights: FloatArray
+    worth: FloatArray
+    is_normalised: bool
+
+    @classmethod
+    def of(
+        cls, rewards: npt.ArrayLike, target_probability: npt.ArrayLike, logged_probability: npt.ArrayLike, estimator: SlateEstimator,
+        discount: npt.ArrayLike | None,
+    ) -> "_Slates":  # fmt: skip
+        checked("estimator", estimator, SlateEstimator)
+        gained = _table("rewards", rewards, None)
+        target = _table("target_probability", target_probability, gained.shape)
+        logged = _table("logged_probability", logged_probability, gained.shape)
+        _refuse("target_probability", target, (target < 0) | (target > 1), "from 0 to 1")
+        said = "above 0, up to 1; a list that is never shown cannot be in the log"
+        _refuse("logged_probability", logged, (logged <= 0) | (logged > 1), said)
+        ranks = gained.shape[1]
+        worth = np.ones(ranks) if discount is None else np.asarray(discount, np.float64)
+        if worth.shape != (ranks,) or not np.isfinite(worth).all():
+            raise InputError(f"discount: found {worth.tolist()}, expected {ranks} finite weights, one a rank")
+        weights, plain = target / logged, estimator.removeprefix("sn")
+        if plain != "iips":
+            weights = np.multiply.accumulate(weights, axis=1)
+        if plain == "ips":
+            weights = np.broadcast_to(weights[:, -1:], weights.shape)
+        return cls(gained, weights, worth, estimator.startswith("sn"))
+
+    @property
+    def by_rank(self) -> FloatArray:
+        """Value at each rank."""
+        sums = (self.weights * self.rewards).sum(axis=0)
+        below = self.weights.sum(axis=0) if self.is_normalised else np.full(sums.shape, float(self.rewards.shape[0]))
+        found: FloatArray = np.divide(sums, below, out=np.zeros(sums.shape), where=below > 0)
+        return found
+
+    @property
+    def influence(self) -> FloatArray:
+        """A value for each list, whose mean is the value of the policy and whose spread its error."""
+        if not self.is_normalised:
+            plain: FloatArray = (self.weights * self.rewards) @ self.worth
+            return plain
+        by_rank, mean = self.by_rank, self.weights.mean(axis=0)
+        centred = self.weights * (self.rewards - by_rank) / np.where(mean > 0, mean, 1.0)
+        found: FloatArray = centred @ self.worth + float(by_rank @ self.worth)
+        return found
 
 
 def _cautions(weights: FloatArray, effective: FloatArray, of_list: FloatArray, counted: IntArray) -> tuple[str, ...]:

@@ -33,6 +33,8 @@ class Sessions:
         Probability with which the logging policy showed this document at this rank.
     examination : float64 array, shape (sessions, ranks), or None
         Of simulated sessions, the true probability of examination.
+    time : float64 array, shape (sessions,), or None
+        When the first result was shown, in seconds.
 
     Examples
     --------
@@ -49,6 +51,7 @@ class Sessions:
     user: "np.ndarray[Any, Any] | None" = None
     propensity: FloatArray | None = None
     examination: FloatArray | None = field(default=None, repr=False)
+    time: FloatArray | None = field(default=None, repr=False)
 
     @classmethod
     def from_arrays(
@@ -59,6 +62,7 @@ class Sessions:
         *,
         user: "Sequence[Any] | npt.ArrayLike | None" = None,
         propensity: npt.ArrayLike | None = None,
+        time: npt.ArrayLike | None = None,
     ) -> "Sessions":
         """Build sessions from arrays.
 
@@ -75,6 +79,8 @@ class Sessions:
             Whose session it is.
         propensity : array, shape (sessions, ranks), optional
             Probability, in (0, 1], with which the logging policy showed this document at this rank.
+        time : array, shape (sessions,), optional
+            When each was shown, in seconds.
 
         Raises
         ------
@@ -113,7 +119,9 @@ class Sessions:
         pair[shown] = numbers
         _refuse_twice(pair)
         pairs = tuple((queries[int(key // len(names))], names[int(key % len(names))]) for key in distinct)
-        return cls(queries, pairs, codes, pair, clicked, _labels("user", user, rows.shape[0]), _propensity(propensity, shown))
+        whose, when = _labels("user", user, rows.shape[0]), _labels("time", time, rows.shape[0])
+        seconds = None if when is None else when.astype(np.float64)
+        return cls(queries, pairs, codes, pair, clicked, whose, _propensity(propensity, shown), time=seconds)
 
     @property
     def n_ranks(self) -> int:
@@ -146,7 +154,7 @@ class Sessions:
         """
         wanted = np.asarray(rows)
         own = {name: None if column is None else column[wanted] for name, column in
-               (("user", self.user), ("propensity", self.propensity), ("examination", self.examination))}  # fmt: skip
+               (("user", self.user), ("propensity", self.propensity), ("examination", self.examination), ("time", self.time))}  # fmt: skip
         return Sessions(self.queries, self.documents, self.query[wanted], self.pair[wanted], self.clicks[wanted], **own)
 
     def split(self, share: float, rng: "np.random.Generator | int" = 0) -> "tuple[Sessions, Sessions]":

@@ -43,8 +43,8 @@ class Hits:
     tie_first: IntArray | None = None
     tie_last: IntArray | None = None
 
-    def part(self, kept: BoolArray) -> "Hits":
-        """Some of them."""
+    def part(self, kept: "BoolArray | IntArray") -> "Hits":
+        """Some of them, by a mask or by their places."""
         columns = (self.document, self.tie_first, self.tie_last)
         others = (None if column is None else column[kept] for column in columns)
         return Hits(self.query[kept], self.rank[kept], self.grade[kept], *others)

@@ -70,10 +70,10 @@ class Top:
         """Ids of the queries that the run answers."""
         return QueryIds(self.table.n_queries, lambda: [decode_id(query) for query in self.table.query_ids()])
 
-    def of(self, query: str) -> TopOfQuery | None:
-        """The list of one query; None where the run does not answer it."""
+    def of(self, query: str, depth: int | None = None) -> TopOfQuery | None:
+        """The list of one query, down to a rank if one is given; None where the run does not answer it."""
         place = self.table.find_query(sought_id(query))
         if place < 0:
             return None
-        rows = np.arange(*self.table.offsets[place : place + 2].tolist())
+        rows = np.arange(*self.table.offsets[place : place + 2].tolist())[:depth]
         return TopOfQuery([decode_id(document) for document in self.table.document_ids(rows)], self.tied[rows].tolist())

@@ -236,9 +236,9 @@ def without_relevant_words(queries: int, judged: int) -> str:
     Examples
     --------
     >>> without_relevant_words(1, 4)
-    '1 of 4 queries have no grade above 0; NDCG is undefined there'
+    '1 of 4 queries have no grade above 0; their NDCG is 0, 1 or left out, by convention'
     """
-    return f"{queries} of {judged} queries have no grade above 0; NDCG is undefined there"
+    return f"{queries} of {judged} queries have no grade above 0; their NDCG is 0, 1 or left out, by convention"
 
 
 class Tally:

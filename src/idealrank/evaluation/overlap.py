@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from idealrank import _kernel
-from idealrank._lazy import repr_html
+from idealrank._lazy import printed, repr_html
 from idealrank.data.interchange import frame_of
 from idealrank.data.one_query import in_memory_where_distinct
 from idealrank.data.run import Run
@@ -101,6 +101,7 @@ class Overlap:
     version: str = __version__
 
     _repr_html_ = repr_html  # for notebooks
+    __str__ = printed
 
     def __getitem__(self, measure: MeasureLike) -> FloatArray:
         """Values of one measure, shape (n_queries,), in the order of `queries`."""
@@ -171,6 +172,7 @@ class OverlapMatrix:
     pairs: Mapping[tuple[str, str], Overlap]
 
     _repr_html_ = repr_html  # for notebooks
+    __str__ = printed
 
     def __getitem__(self, measure: MeasureLike) -> FloatArray:
         """Means of one measure, shape (n_runs, n_runs): of the run of the row with the run of the column; NaN if undefined."""

@@ -1,8 +1,10 @@
 """Files of click logs: columns by their usual names, from CSV, TSV, JSON lines, Parquet and Arrow."""
 
 import re
+from array import array
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from typing import Any
 
 import numpy as np
@@ -42,6 +44,7 @@ SHOWN = (
     LogField("propensity", ("propensity", "propensity_score", "pscore", "logged_probability"), required=False, is_number=True),
     LogField("action", ("action", "action_name", "event"), required=False),
     LogField("dwell", ("dwell", "dwell_time", "dwell_seconds"), required=False, is_number=True),
+    LogField("time", ("time", "timestamp"), required=False, is_number=True),
 )
 REWARDS = (
     LogField("reward", ("reward", "click", "clicked", "rewards"), is_number=True),
@@ -51,6 +54,18 @@ REWARDS = (
     LogField("cluster", ("cluster", "user", "user_id", "session", "session_id"), required=False),
     LogField("predicted_logged", ("predicted_logged",), required=False, is_number=True),
     LogField("predicted_target", ("predicted_target",), required=False, is_number=True),
+    LogField("predicted_target_b", ("predicted_target_b",), required=False, is_number=True),
+)
+SLATES = (
+    LogField("session", ("list", "list_id", *SHOWN[0].words)),
+    LogField("rank", ("rank", "position", "ordinal", "pos"), is_number=True),
+    *REWARDS[:4],
+    LogField("cluster", ("cluster", "user", "user_id"), required=False),
+)
+PROPENSITIES = (
+    LogField("rank", ("rank", "position"), is_number=True),
+    LogField("propensity", ("propensity", "slope"), is_number=True),
+    LogField("offset", ("offset",), required=False, is_number=True),
 )
 OUTCOMES = (
     LogField("preference", ("preference", "outcome", "delta"), is_number=True),
@@ -62,6 +77,7 @@ EXPERIMENT = (
     LogField("user", ("user", "user_id", "userid", "client_id"), required=False),
     LogField("denominator", ("denominator",), required=False, is_number=True),
     LogField("covariate", ("covariate", "before"), required=False, is_number=True),
+    LogField("period", ("period", "day", "week"), required=False, is_number=True),
 )
 
 
@@ -72,8 +88,9 @@ def read_log(path: Paths, *, columns: Mapping[str, str] | None = None, tell: Tel
     ----------
     path : path or list of paths
         CSV or TSV with a header line, JSON lines or an array of records, Parquet or Arrow; may be compressed. Columns: ``session``,
-        ``query``, ``document``, ``rank``, ``click``, and where logged ``user``, ``propensity``, ``action`` and ``dwell`` (seconds; empty
-        is 0), under these or other usual names (``position``, ``doc_id``, ...). Or lines of the Yandex relevance prediction challenge,
+        ``query``, ``document``, ``rank``, ``click``, and where logged ``user``, ``propensity``, ``action``, ``dwell`` (seconds; empty
+        is 0) and ``time`` (seconds, or ISO 8601), under these or other usual names (``position``, ``doc_id``, ...). Files are read row
+        by row. Or lines of the Yandex relevance prediction challenge,
         without a header: ``SESSION TIME Q QUERY REGION URL ...`` for a list, ``SESSION TIME C URL`` for a click on the last list of the
         session that has the URL. Further columns are ignored.
     columns : mapping, optional
@@ -99,7 +116,7 @@ def read_log(path: Paths, *, columns: Mapping[str, str] | None = None, tell: Tel
     found = read_columns(path, SHOWN, columns=columns, tell=tell)
     return LogRows(
         found["session"], found["query"], found["document"], found["rank"], found["click"], found.get("user"), found.get("propensity"),
-        found.get("action"), found.get("dwell"),
+        found.get("action"), found.get("dwell"), found.get("time"),
     )  # fmt: skip
 
 
@@ -119,36 +136,45 @@ def read_columns(
     unknown = sorted(set(columns or {}) - {field.role for field in fields})
     if unknown:
         raise OptionError(f"columns: found {', '.join(map(repr, unknown))}, expected some of {', '.join(field.role for field in fields)}")
-    found: dict[str, list[Any]] = {}
+    found: dict[str, Any] = {}
     for source in open_sources(path, Notes(tell)):
         for role, values in _columns_of(source, fields, columns or {}).items():
-            found.setdefault(role, []).extend(values)
-    numbers = {field.role for field in fields if field.is_number}
-    return {role: np.array(values, np.float64) if role in numbers else values for role, values in found.items()}
+            if role in found:
+                found[role].extend(values)
+            else:
+                found[role] = values
+    return {role: np.array(values) if isinstance(values, array) else values for role, values in found.items()}
 
 
-def _columns_of(source: Source, fields: Sequence[LogField], given: Mapping[str, str]) -> dict[str, list[Any]]:
+def _columns_of(source: Source, fields: Sequence[LogField], given: Mapping[str, str]) -> dict[str, Any]:
+    """Columns of a file that is read row by row: numbers in 8 bytes each, and of equal texts one."""
     if fields is SHOWN and not given and _YANDEX.match(bytes(source.data[:_HEAD])):
         return _of_yandex(source)
     chosen: dict[str, str] = {}
-    found: dict[str, list[Any]] = {}
+    found: dict[str, Any] = {}
     asked = {field.role: field for field in fields}
+    known: dict[str, str] = {}
     for values, line in _rows(source, fields, given, chosen):
         for role, value in zip(chosen, values, strict=True):
-            column = found.setdefault(role, [])
-            column.append(_number(value, role, source.path, line) if asked[role].is_number else _text(value))
+            is_number = asked[role].is_number
+            if role not in found:
+                found[role] = array("d") if is_number else []
+            text = "" if is_number else _text(value)
+            found[role].append(_number(value, role, source.path, line) if is_number else known.setdefault(text, text))
+    source.refuse_cut()
     if not found:
         raise FileFormatError(source.path, 0, "no row", "a header line, and a row for each result shown")
     return found
 
 
-def _of_yandex(source: Source) -> dict[str, list[Any]]:
+def _of_yandex(source: Source) -> dict[str, Any]:
     """Columns of lines of the Yandex challenge; each list is a session of its own, numbered within its session."""
-    found: dict[str, list[Any]] = {role: [] for role in ("session", "query", "document", "rank", "click")}
+    found: dict[str, Any] = {"session": [], "query": [], "document": [], "rank": array("d"), "click": array("d")}
     session, n_lists = "", 0
     place: dict[str, int] = {}  # row of the last result with this URL
-    lines = source.read().split(b"\n")
-    for number, line in enumerate(lines if lines[-1] else lines[:-1], 1):
+    known: dict[str, str] = {}
+    for number, ended in enumerate(source.open(), 1):
+        line = ended.removesuffix(b"\n")
         if not (_YANDEX.fullmatch(line) or _YANDEX_CLICK.fullmatch(line)):
             text = shown(repr(line.decode(errors="backslashreplace")))
             raise FileFormatError(
@@ -159,14 +185,19 @@ def _of_yandex(source: Source) -> dict[str, list[Any]]:
             session, n_lists, place = cells[0], 0, {}
         if cells[2] == "Q":
             n_lists += 1
-            for rank, document in enumerate(cells[5:], 1):
-                place[document] = len(found["click"])
-                for role, value in zip(found, (f"{session}.{n_lists}", cells[3], document, float(rank), 0.0), strict=True):
-                    found[role].append(value)
+            documents = [known.setdefault(document, document) for document in cells[5:]]
+            first, size = len(found["click"]), len(documents)
+            place.update(zip(documents, range(first, first + size), strict=True))
+            found["session"].extend([f"{session}.{n_lists}"] * size)
+            found["query"].extend([known.setdefault(cells[3], cells[3])] * size)
+            found["document"].extend(documents)
+            found["rank"].extend(range(1, size + 1))
+            found["click"].extend([0.0] * size)
         elif cells[3] in place:
             found["click"][place[cells[3]]] = 1.0
         else:
             raise FileFormatError(source.path, number, f"a click on {cells[3]}", f"a result of a list of session {session} above")
+    source.refuse_cut()
     return found
 
 
@@ -190,8 +221,10 @@ def _rows(
 
 
 def _of_records(source: Source, *, is_lines: bool, choose: Choose) -> Iterator[tuple[Sequence[Any], int]]:
-    text = source.read()
-    records = line_records(text.split(b"\n"), source.path) if is_lines else json_records(text, source.path, "", "", "an array of records")
+    if is_lines:
+        records = line_records(source.open(), source.path)
+    else:
+        records = json_records(source.read(), source.path, "", "", "an array of records")
     names: Sequence[str] = ()
     for record in records:
         names = names or choose(list(record.fields))
@@ -249,9 +282,22 @@ def _number(value: Any, role: str, path: str, line: int) -> float:
     if role == "dwell" and not word:
         return 0.0  # a result without a click
     number = parse_number(word)
+    if number is None and role == "time":
+        number = _seconds(value)
     if number is None:
-        raise FileFormatError(path, line, f"{role} {shown(repr(value))}", "a number")
+        raise FileFormatError(
+            path, line, f"{role} {shown(repr(value))}", "seconds, or a time of ISO 8601" if role == "time" else "a number"
+        )
     return number
+
+
+def _seconds(value: Any) -> float | None:
+    """Seconds since 1970 of a time of ISO 8601, in UTC where it names no zone; None if it is none."""
+    try:
+        found = value if isinstance(value, datetime) else datetime.fromisoformat(_text(value))
+    except ValueError:
+        return None
+    return (found if found.tzinfo else found.replace(tzinfo=UTC)).timestamp()
 
 
 def reward_columns(found: Mapping[str, Any]) -> tuple[FloatArray, FloatArray, FloatArray]:

@@ -133,7 +133,7 @@ def observe_qrels(qrels: Qrels, examples: int = 3) -> list[Observation]:
     Examples
     --------
     >>> [str(observation) for observation in observe_qrels(Qrels({"q1": {"d1": 0}, "q2": {"d1": 1}}))]
-    ['1 of 2 queries have no grade above 0; NDCG is undefined there: q1']
+    ['1 of 2 queries have no grade above 0; their NDCG is 0, 1 or left out, by convention: q1']
     """
     observations = []
     n = qrels.n_queries

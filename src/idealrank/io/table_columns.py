@@ -196,7 +196,7 @@ def _refusal(
             expected.append(f"{name!r} for the {role}" if name else usually)
     fitting = {role: name for role, (name, _) in found.items() if name in names}
     lacking = set(found) - set(fitting)  # interactions have no scores, and runs no grades
-    swapped = not spelled and (lacking == {"score"} or (lacking == {"grade"} and bool(candidates(names, SCORE[0]))))
+    swapped = not spelled and (lacking == {"score"} or (lacking == {"grade"} and bool(candidates(names, (*SCORE[0], *RANK[0])))))
     free = [name for name in dict.fromkeys(names) if name not in fitting.values()]
     for role, (name, _) in found.items():
         if role not in fitting:

@@ -12,6 +12,7 @@ from idealrank.data.policies import ideal_grades
 from idealrank.data.types import BoolArray, FloatArray, IntArray, QueryIds
 from idealrank.errors import InputError
 
+_BITS = 20  # of a key
 NOWHERE = np.iinfo(np.int64).max  # rank of a document that a run does not return
 KeyArray: TypeAlias = "np.ndarray[tuple[int], np.dtype[np.uint64]]"
 
@@ -142,35 +143,91 @@ class FreeDocuments:
         Judged
             With one query for each copy.
         """
-        one, copies = self.sides[side], np.arange(len(self.queries)) if copies is None else copies
+        copies = np.arange(len(self.queries)) if copies is None else copies
+        if side not in self._layouts or not np.array_equal(self._layouts[side].copies, copies):
+            self._layouts[side] = _Layout.of(self, side, copies)  # choices of grades for the same copies follow one another
+        return self._layouts[side].with_grades(grades)
+
+    @cached_property
+    def _layouts(self) -> "dict[int, _Layout]":
+        return {}
+
+
+@dataclass(frozen=True, eq=False)
+class _Layout:
+    """Copies of queries of one run, before their free documents have grades: where each grade goes.
+
+    Attributes
+    ----------
+    base : Judged
+        The lists as judged.
+    copies : int64 array, shape (n_copies,)
+        Query code of each copy.
+    codes : int64 array, shape (n_copies,)
+        Its code in `base`.
+    hits : Hits
+        Hits of the copies by rank, without grades.
+    known, free : int64 array
+        Row in `base` of each known hit, and place among the grades of each free one.
+    order : int64 array, shape (n_hits,)
+        Place of each hit among known hits, then free ones.
+    judged : int64 array
+        Row in `base` of each judgment of the copies.
+    of_copy, by_copy : int64 array, shape (n_grades,)
+        Copy of each grade of the ideal, rising, and its place among judgments, then free documents.
+    alignments : Alignments
+        Counters of the copies.
+    """
+
+    base: Judged
+    copies: IntArray
+    codes: IntArray
+    hits: Hits
+    known: IntArray
+    free: IntArray
+    order: IntArray
+    judged: IntArray
+    of_copy: IntArray
+    by_copy: IntArray
+    alignments: Alignments
+
+    @classmethod
+    def of(cls, documents: FreeDocuments, side: int, copies: IntArray) -> Self:
+        """Arrange copies of queries."""
+        one, n_queries = documents.sides[side], len(documents.queries)
         base, codes = one.judged, one.row[copies]
-        n = copies.size
-        documents = Ragged.of(self.offsets, copies)
-        places = Ragged.of(np.searchsorted(one.places.query, np.arange(len(self.queries) + 1)), copies)
-        begins = np.concatenate(([0], np.cumsum(self.sizes[copies])))
-        given = grades[begins[places.copy] + one.document[places.row] - self.offsets[copies[places.copy]]]
+        places = Ragged.of(np.searchsorted(one.places.query, np.arange(n_queries + 1)), copies)
+        begins = np.concatenate(([0], np.cumsum(documents.sizes[copies])))
+        free = begins[places.copy] + one.document[places.row] - documents.offsets[copies[places.copy]]
         known = Ragged.of(np.searchsorted(base.hits.query, np.arange(base.n_queries + 1)), codes)
-        hits, hit_grades = _merged(base, one.places, known, places, given)
+        hits, order = _merged(base.hits, one.places, known, places)
         judged = Ragged.of(np.searchsorted(base.judgments.query, np.arange(base.n_queries + 1)), codes)
-        of_copy = np.concatenate((judged.copy, documents.copy))
-        order = np.argsort(of_copy, kind="stable")
-        all_grades = np.concatenate((base.judgments.grade[judged.row], grades))[order]
-        all_given = np.concatenate((base.judgments.given[judged.row], grades))[order]
-        of_copy = of_copy[order]
+        of_copy = np.concatenate((judged.copy, Ragged.of(documents.offsets, copies).copy))
+        by_copy = np.argsort(of_copy, kind="stable")
         counters = base.alignments
-        n_judged = counters.judged[codes] + np.bincount(places.copy, minlength=n)
+        n_judged = counters.judged[codes] + np.bincount(places.copy, minlength=copies.size)
         alignments = Alignments(counters.tied[codes], counters.duplicates[codes], n_judged * 0, n_judged, counters.straddling[codes])
+        return cls(base, copies, codes, hits, known.row, free, order, judged.row, of_copy[by_copy], by_copy, alignments)
+
+    def with_grades(self, grades: FloatArray) -> Judged:
+        """The lists with grades given to the free documents, copy after copy."""
+        base, given = self.base, grades[self.free]
+        hits = replace(self.hits, grade=np.concatenate((base.hits.grade[self.known], given))[self.order])
+        hit_grades = np.concatenate((base.given[self.known], given))[self.order]
+        all_grades, all_given = (
+            np.concatenate((column[self.judged], grades))[self.by_copy] for column in (base.judgments.grade, base.judgments.given)
+        )
         return Judged(
-            queries=_copied_ids(base, codes),
+            queries=_copied_ids(base, self.codes),
             ties=base.ties,
-            lengths=base.lengths[codes],
-            returned=base.returned[codes],
+            lengths=base.lengths[self.codes],
+            returned=base.returned[self.codes],
             hits=lambda: hits,
-            ideal=lambda: ideal_grades(of_copy, all_grades, n),
-            alignments=alignments,
+            ideal=lambda: ideal_grades(self.of_copy, all_grades, self.copies.size),
+            alignments=self.alignments,
             scope=base.scope,
             depth=base.depth,
-            judgments=lambda: Judgments(of_copy, all_grades, all_given),
+            judgments=lambda: Judgments(self.of_copy, all_grades, all_given),
             given=lambda: hit_grades,
         )
 
@@ -202,16 +259,14 @@ def _copied_ids(base: Judged, codes: IntArray) -> QueryIds:
     return QueryIds(codes.size, lambda: [base.queries[int(code)] for code in codes])
 
 
-def _merged(base: Judged, free: Hits, known: Ragged, places: Ragged, grades: FloatArray) -> tuple[Hits, FloatArray]:
-    """Hits of the copies, by rank, with the grades given to free documents; and all grades as they were given."""
-    old = base.hits
+def _merged(old: Hits, free: Hits, known: Ragged, places: Ragged) -> tuple[Hits, IntArray]:
+    """Hits of the copies by rank, without grades; and the place of each among known hits, then free ones."""
     query = np.concatenate((known.copy, places.copy))
     rank = np.concatenate((old.rank[known.row], free.rank[places.row]))
-    order = np.lexsort((rank, query))
-    grade = np.concatenate((old.grade[known.row], grades))[order]
-    given = np.concatenate((base.given[known.row], grades))[order]
+    order = np.argsort(query << 32 | rank, kind="stable")  # ranks are below 2^31; both parts are in order, and merging them is quick
+    grade = np.zeros(order.size)
     if free.tie_first is None and old.tie_first is None:
-        return Hits(query[order], rank[order], grade), given
+        return Hits(query[order], rank[order], grade), order
     spans = [
         np.concatenate([(hits.rank if column is None else column)[rows] for hits, column, rows in parts])[order]
         for parts in (
@@ -219,7 +274,7 @@ def _merged(base: Judged, free: Hits, known: Ragged, places: Ragged, grades: Flo
             ((old, old.tie_last, known.row), (free, free.tie_last, places.row)),
         )
     ]
-    return Hits(query[order], rank[order], grade, None, *spans), given
+    return Hits(query[order], rank[order], grade, None, *spans), order
 
 
 def _rows(judged: Judged, queries: Sequence[str]) -> IntArray:
@@ -258,11 +313,23 @@ def _within(judged: Judged, depth: int | None) -> BoolArray:
 
 def _side(judged: Judged, row: IntArray, code: IntArray, key: KeyArray, distinct: KeyArray, place: IntArray) -> ListedPlaces:
     """Places of free documents in one run, given their sorted keys and the document of each."""
-    at = np.searchsorted(distinct, key)
-    found = (at < distinct.size) & (code >= 0)
-    found[found] = distinct[at[found]] == key[found]
+    at, found = _lookup(distinct, key)
+    kept = code[found] >= 0
+    at, found = at[kept], found[kept]
     places = replace(_unjudged(judged).as_hits().part(found), query=code[found])
     order = np.lexsort((places.rank, places.query))
     spans = (None if column is None else column[order] for column in (places.tie_first, places.tie_last))
     in_order = Hits(places.query[order], places.rank[order], places.grade[order], None, *spans)
-    return ListedPlaces(judged, row, in_order, place[at[found]][order])
+    return ListedPlaces(judged, row, in_order, place[at][order])
+
+
+def _lookup(distinct: KeyArray, key: KeyArray) -> tuple[IntArray, IntArray]:
+    """Places among sorted keys, and which keys have one. A key is a hash: a few of its bits rule out nearly all others."""
+    bits = np.uint64((1 << _BITS) - 1)
+    seen = np.zeros(1 << _BITS, np.bool_)
+    seen[distinct & bits] = True
+    likely = np.flatnonzero(seen[key & bits])
+    at = np.searchsorted(distinct, key[likely])
+    found = at < distinct.size
+    found[found] = distinct[at[found]] == key[likely[found]]
+    return at[found], likely[found]

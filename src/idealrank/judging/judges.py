@@ -171,7 +171,7 @@ def check_judge(
     families: "Mapping[str, str] | None" = None,
     confidence: float = 0.95,
 ) -> JudgeCheck:
-    """Hold the grades of a judge, such as a language model, against the grades of a human.
+    """Compare the grades of a judge, such as a language model, with the grades of a human.
 
     Pairs are joined by query and document, whatever the order of the rows; all numbers are of the pairs that both graded.
 

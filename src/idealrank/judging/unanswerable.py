@@ -293,7 +293,7 @@ def _reached(scores: FloatArray, weights: FloatArray, thresholds: FloatArray) ->
 
 def _folds(cases: _Cases, folds: int, rng: RandomLike) -> tuple[IntArray, IntArray]:
     """Fold of each answerable and of each unanswerable query: as many of each kind in every fold, but for one."""
-    seed = zlib.crc32("\n".join((*cases.answerable, *cases.unanswerable)).encode()) if rng is None else rng
+    seed = zlib.crc32("\n".join((*cases.answerable, *cases.unanswerable)).encode("utf-8", "surrogatepass")) if rng is None else rng
     generator, number = generator_of(seed), min(folds, cases.n_answerable, cases.top.size)
     first, second = (generator.permutation(np.arange(n) % number) for n in (cases.n_answerable, cases.top.size))
     return first, second

@@ -10,9 +10,9 @@ from idealrank.data.judged import Hits
 from idealrank.data.policies import IdealGrades
 from idealrank.data.types import BoolArray, FloatArray, IntArray
 
-EXACT = "exact: each document adds its own term, whatever the other documents are"
-OWN_IDEAL = "by terms: each document adds its own term over the ideal of its own list, which differs between the runs"
-FROM_THE_TOP = "from the top: a document adds what the value rises when the list is known down to it, so it depends on those above"
+EXACT = "exact: the contribution of a document does not depend on the other documents"
+OWN_IDEAL = "by terms: the contribution of a document is divided by the ideal of its own list, which differs between the runs"
+FROM_THE_TOP = "from the top: the contribution of a document is the rise of the value at its rank, so it depends on the documents above"
 
 
 @dataclass(frozen=True, eq=False)

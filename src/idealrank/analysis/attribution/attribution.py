@@ -11,6 +11,7 @@ from typing import Any, Literal, TypeAlias
 
 import numpy as np
 
+from idealrank._lazy import printed
 from idealrank.analysis.attribution.document_contributions import UNORDERED, added, seen_by, split_of
 from idealrank.analysis.comparison.differences import Comparison, distinct
 from idealrank.analysis.comparison.procedure import compare
@@ -207,6 +208,8 @@ class Attribution(WithWarnings):
     _qrels: Qrels
     _documents: Documents
     comparison: Comparison | None = None
+
+    __str__ = printed
 
     @property
     def is_exact(self) -> bool:

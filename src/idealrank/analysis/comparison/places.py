@@ -7,7 +7,7 @@ from typing import TypeAlias
 import numpy as np
 
 from idealrank.data.alignment import Ties
-from idealrank.data.judged import Hits, Judged
+from idealrank.data.judged import Hits, Judged, UnjudgedHits
 from idealrank.data.qrels import Qrels
 from idealrank.data.types import BoolArray, FloatArray, IntArray
 from idealrank.evaluation.evaluate import Evaluation
@@ -86,7 +86,8 @@ class Places:
         assert judged is not None  # noqa: S101  (for the type checker: looked at above)
         assert judged.unjudged is not None  # noqa: S101
         hits, unjudged = judged.hits, judged.unjudged
-        documents = unjudged.as_hits()
+        near = _near(unjudged, measure.hits_needed())
+        documents = unjudged.as_hits().part(near)
         weights = measure.weights(judged, documents)
         linear = weights is not None
         if weights is None:
@@ -97,9 +98,8 @@ class Places:
         worth = measure.worth(hits.grade[found])
         assert worth is not None  # noqa: S101
         assert hits.document is not None  # noqa: S101
-        place = np.flatnonzero(within)
         return cls(
-            measure, judged, rows, documents.part(within), place, _ranks(judged, documents)[place], weights[place],
+            measure, judged, rows, documents.part(within), near[within], _ranks(judged, documents)[within], weights[within],
             rows[hits.query[found]], _ranks(judged, hits)[found], hits.document[found], worth, linear,
         )  # fmt: skip
 
@@ -116,6 +116,11 @@ class Places:
     def document_rows(self) -> IntArray:
         """Row of the query of each unjudged document, among the queries compared."""
         return self.row[self.documents.query]
+
+
+def _near(unjudged: UnjudgedHits, depth: int) -> IntArray:
+    """Places of the documents that a measure may look at: down to a rank, and whole tie groups that begin above it; 0 for all."""
+    return np.flatnonzero(unjudged.tie_first <= depth) if depth else np.arange(unjudged.query.size)
 
 
 def _ranks(judged: Judged, places: Hits) -> IntArray:

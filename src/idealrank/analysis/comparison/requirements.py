@@ -212,9 +212,9 @@ def mismatches(evaluations: Sequence[Evaluation], names: Sequence[str], measure:
     --------
     >>> import idealrank as ir
     >>> one = ir.evaluate({"q": {"x": 0}}, {"q": ["x"]}, "RR")
-    >>> mismatches([one], ["run"], one.measures[0])
+    >>> mismatches([one], ["run"], one.measures[0])  # doctest: +ELLIPSIS
     Traceback (most recent call last):
-    idealrank.errors.InputError: judgments: 1 of 1 queries have no grade above 0; NDCG is undefined there; expected a grade that RR counts
+    idealrank.errors.InputError: judgments: 1 of 1 queries have no grade above 0; ...; expected a grade that RR counts
     """
     values = [one.values[one.scored[:, column], column] for one in evaluations for column in [one.measures.index(measure)]]
     resolved = measure.under(evaluations[0].convention)

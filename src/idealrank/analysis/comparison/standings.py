@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from idealrank._lazy import printed
 from idealrank.analysis.comparison.query_table import QueryTable, design_by_query, restricted
 from idealrank.analysis.comparison.slice_differences import Categories, Membership
 from idealrank.data.interchange import frame_of
@@ -229,6 +230,8 @@ class SliceMeans:
     queries: Mapping[str, int]
     counts: Mapping[str, int] = field(default_factory=dict)
     level: float = 0.95
+
+    __str__ = printed
 
     def __getitem__(self, name: str) -> Mapping[str, RunMean]:
         """Means of one slice, by measure."""

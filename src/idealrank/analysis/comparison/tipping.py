@@ -221,8 +221,9 @@ class Reach:
         Those that both runs show count under `both` alone: one document has one grade.
         """
         if self.a.linear:
-            total = share_b * self._added(self.b, self.own_b) - share_a * self._added(self.a, self.own_a)
-            return total + share_b * self._added_by_shared() if both else total
+            added_a, added_b = self._added
+            total = share_b * added_b - share_a * added_a
+            return total + share_b * self._added_by_shared if both else total
         change = np.zeros(self.n_queries)
         for run, (side, share, sign) in enumerate(((self.a, share_a, -1.0), (self.b, share_b, 1.0))):
             if share:
@@ -241,10 +242,16 @@ class Reach:
                 found[run, both] = curve, np.nan_to_num(curve(0.0))
         return found
 
-    def _added(self, side: Places, own: BoolArray) -> FloatArray:
-        sums = np.bincount(side.document_rows[own], weights=self.worth(side, own), minlength=self.n_queries)
-        return sums.astype(np.float64, copy=False)
+    @cached_property
+    def _added(self) -> tuple[FloatArray, FloatArray]:
+        """Contributions of the own documents of either run to each query if all of them were relevant."""
+        first, second = (
+            np.bincount(side.document_rows[own], weights=self.worth(side, own), minlength=self.n_queries).astype(np.float64, copy=False)
+            for side, own in ((self.a, self.own_a), (self.b, self.own_b))
+        )
+        return first, second
 
+    @cached_property
     def _added_by_shared(self) -> FloatArray:
         first, second = self.shared
         gain = (self.gain[self.a.rank[first]] + self.gain[self.b.rank[second]]) / 2

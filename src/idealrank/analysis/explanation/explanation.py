@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from idealrank._lazy import repr_html
+from idealrank._lazy import printed, repr_html
 from idealrank.analysis.explanation.contributions import Account, Ideal, account_of, ideal_of, unexplained, value_of
 from idealrank.analysis.explanation.query_list import QueryList, list_query
 from idealrank.conventions import Convention
@@ -170,6 +170,7 @@ class Explanation:
     best_missing: Missing | None
 
     _repr_html_ = repr_html  # for notebooks
+    __str__ = printed
 
     def as_dict(self) -> dict[str, Any]:
         """Return the JSON record, with the convention by its switches.

@@ -65,9 +65,9 @@ class ListedHits:
     def _ends(self) -> IntArray:
         return np.searchsorted(self.judged.hits.query, np.arange(self.judged.n_queries + 1))
 
-    def of(self, query: str) -> HitsOfQuery | None:
-        """The list of one query; None where the run does not answer it."""
-        code, top = self._code.get(query), self.top.of(query)
+    def of(self, query: str, depth: int | None = None) -> HitsOfQuery | None:
+        """The list of one query, with its first documents down to a rank; None where the run does not answer it."""
+        code, top = self._code.get(query), self.top.of(query, depth)
         if code is None or top is None:
             return None
         here, hits = slice(self._ends[code], self._ends[code + 1]), self.judged.hits

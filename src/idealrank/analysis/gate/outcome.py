@@ -53,7 +53,7 @@ class Policy:
     Examples
     --------
     >>> Policy(strict=True, margin=0.02).asked
-    'no drop of 0.02 or more can hide (one-sided, level 0.95)'
+    'a drop of 0.02 or more is ruled out (one-sided, level 0.95)'
     >>> Policy().asked
     'no drop is significant (one-sided, level 0.95)'
     """
@@ -94,7 +94,7 @@ class Policy:
         """Policy as a sentence."""
         level = f"(one-sided, level {1 - self.alpha:g})"
         if self.strict:
-            return f"no drop of {self.margin:g} or more can hide {level}"
+            return f"a drop of {self.margin:g} or more is ruled out {level}"
         return f"no drop beyond {self.tolerance:g} is significant {level}" if self.tolerance else f"no drop is significant {level}"
 
 

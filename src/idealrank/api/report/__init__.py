@@ -1,27 +1,46 @@
 """A page of results, for anything a user may hold: gathered here, drawn by `reports.page`."""
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from os import PathLike
-from typing import Any
+from typing import Any, NamedTuple
+
+import numpy as np
 
 from idealrank.analysis.comparison import Comparison, with_companions
 from idealrank.analysis.comparison.differences import distinct
+from idealrank.analysis.comparison.query_table import unfit
 from idealrank.analysis.gate import Gated
 from idealrank.analysis.robustness import Robustness
 from idealrank.api.comparison import compare, evaluations_of
-from idealrank.api.evaluation import AnyTable, evaluate, is_array, refuse_names, to_qrels, to_run, to_runs
+from idealrank.api.evaluation import (
+    AnyTable,
+    evaluate,
+    evaluate_read,
+    is_array,
+    refuse_layout,
+    refuse_names,
+    to_qrels,
+    to_run,
+    to_runs,
+    unnamed_runs,
+    warn_of_doubt,
+)
 from idealrank.api.per_query import QueryValues, clusters_of, slices_of, weights_of
-from idealrank.api.report.gather import gather
+from idealrank.api.report.gather import gather, measures_looked_at
 from idealrank.api.report.material import ReportMaterial, Texts, shown_measures
 from idealrank.api.report.origin import hashed, moment
+from idealrank.api.report.query_lists import depth_of
 from idealrank.api.report.saved_page import Page
+from idealrank.api.report.side_verdicts import MOST_ROWS, with_gate
 from idealrank.api.report.side_verdicts import robustness as robustness_of
-from idealrank.api.report.side_verdicts import with_gate
+from idealrank.api.robustness import robust
+from idealrank.conventions import Convention
 from idealrank.data.qrels import Qrels
 from idealrank.data.run import Run
 from idealrank.errors import IncompatibleError, InputError, OptionError
 from idealrank.evaluation.evaluate import Evaluation
+from idealrank.io.provenance import input_files
 from idealrank.measures.measure import Measure
 from idealrank.measures.parse import DEFAULT_MEASURES, MeasureLike, parse_measures
 from idealrank.reports.page.html import page_html
@@ -29,6 +48,7 @@ from idealrank.reports.subject import Made
 
 __all__ = ["report"]
 
+_PAIR = 3  # judgments and two runs
 _FORM = "report(qrels, run) or report(qrels, run_a, run_b)"
 
 
@@ -39,6 +59,7 @@ def report(
     names: "Sequence[str] | None" = None,
     evaluations: "Sequence[Evaluation] | None" = None,
     measures: "MeasureLike | Iterable[MeasureLike] | None" = None,
+    convention: "Convention | str | None" = None,
     qrels: AnyTable = None,
     runs: Any = None,
     queries: Texts | None = None,
@@ -49,14 +70,15 @@ def report(
     robustness: "Robustness | bool | None" = None,
     threads: int = 0,
     progress: "Callable[[int, int], None] | None" = None,
+    **layout: Any,
 ) -> Page:
     """Make a page of results: one HTML file that opens offline, with every query behind the means.
 
     Parameters
     ----------
     result : Evaluation, several of them, Comparison or Gated; or judgments, then runs
-        Evaluation, comparison or gate to show. Or judgments and one or more runs, in any form that `evaluate` reads except arrays: each
-        run is evaluated under the convention ``standard``, and two or more runs are compared.
+        Evaluation, comparison or gate to show. Or judgments and one or more runs, in any form that `evaluate` reads: each run is
+        evaluated, and two or more runs are compared.
     *others : path, or runs, or evaluations
         After a result, the output file, as `path`. After judgments, the runs. After an evaluation, the evaluations to compare it with.
     path : path, optional
@@ -68,6 +90,8 @@ def report(
     measures : measure or iterable of them, optional
         Measures to show, the primary one first. Default: the compared or gated ones, otherwise all except companions; for judgments and
         runs, the default of `evaluate`.
+    convention : str or Convention, optional
+        For judgments and runs: the convention, ``standard`` by default. A result has its own.
     qrels, runs : as for `evaluate`, optional
         Judgments, and the runs in the order of the evaluations; for one evaluation, the run alone suffices. With them the page has rankings
         side by side with contributions, curves over cutoffs, unjudged shares, and the robust verdict.
@@ -82,6 +106,8 @@ def report(
         0 for one a core.
     progress : callable, optional
         Progress callback, called with the number of finished runs and the total.
+    **layout
+        For arrays of labels and scores: group, offsets, qid, mask, padding; see `Lists.from_arrays`.
 
     Returns
     -------
@@ -108,6 +134,7 @@ def report(
     >>> page = ir.report(qrels, old, new, measures="nDCG@10", names=["old", "new"])
     >>> "new is better" in page
     True
+    >>> page = ir.report([2, 1, 0, 1], [3, 2, 1, 0], [0, 1, 2, 3], group=[3, 1], convention="lightgbm", measures="nDCG@10")
     >>> both = [ir.evaluate(qrels, run, "nDCG@10") for run in (old, new)]
     >>> page = ir.report(ir.compare(*both), evaluations=both, qrels=qrels, runs=[old, new], queries={"q0": "where is x"})
     >>> page.splitlines()[0], "new is better" in page or "run (2) is better" in page
@@ -121,11 +148,12 @@ def report(
         if evaluations is not None or qrels is not None or runs is not None:
             raise OptionError(f"evaluations, qrels, runs: found them beside {_FORM}, expected them with a result alone")
         compared = {"weights": weights, "clusters": clusters, "slices": slices, "threads": threads}
-        result, evaluations, qrels, runs = _computed((result, *others), measures, names, compared)
-    elif names is not None:
-        raise OptionError(f"names: found a result, whose runs have names, expected {_FORM}")
-    # Whether the runs given here are those that were evaluated shows when they are evaluated again, not in the hits that were kept.
-    held = tuple(replace(one, judged=None) for one in _evaluations(result, evaluations))
+        asked = _Asked(measures, names, convention, layout)
+        robustness = _robustness_of_arrays((result, *others), asked, compared, robustness)
+        result, evaluations, qrels, runs = _computed((result, *others), asked, compared)
+    else:
+        _refuse_beside_result({"names": names, "convention": convention, **layout})
+    held = _held(result, evaluations, keep=bool(others) and runs is not None)
     found = ReportMaterial(
         evaluations=held, measures=_measures(result, held, measures), weights=weights_of(weights), clusters=clusters_of(clusters),
         categories=slices_of(slices),
@@ -150,26 +178,84 @@ def _is_result(value: Any) -> bool:
     return isinstance(value, (list, tuple)) and bool(value) and all(isinstance(one, Evaluation) for one in value)
 
 
+def _refuse_beside_result(options: "Mapping[str, Any]") -> None:
+    for word, value in options.items():
+        if value is not None:
+            raise OptionError(f"{word}: found a result, whose runs have theirs, expected {_FORM}")
+
+
+class _Asked(NamedTuple):
+    """Options of judgments and runs."""
+
+    measures: "MeasureLike | Iterable[MeasureLike] | None"
+    names: "Sequence[str] | None"
+    convention: "Convention | str | None"
+    layout: "Mapping[str, Any]"
+
+
 def _computed(
-    given: "Sequence[Any]", measures: "MeasureLike | Iterable[MeasureLike] | None", names: "Sequence[str] | None", options: dict[str, Any]
-) -> "tuple[Evaluation | Comparison, Sequence[Evaluation], Qrels | None, list[Run] | None]":
+    given: "Sequence[Any]", asked: _Asked, options: dict[str, Any]
+) -> "tuple[Evaluation | Comparison, Sequence[Evaluation], Qrels | None, Sequence[Run] | None]":
     """The result for judgments and runs, or for evaluations: evaluated, and compared if there are several, as `compare` does."""
-    if is_array(given[0]) and not isinstance(given[0], Evaluation):
-        raise InputError(f"qrels: found arrays, expected tables with ids; evaluate arrays first: report([evaluate(...), ...]), or {_FORM}")
+    measures, names, convention, layout = asked
     if any(isinstance(one, Evaluation) for one in given):
-        held = evaluations_of(_FORM, given, measures or (), names)
+        held = evaluations_of(_FORM, given, measures or (), names, layout=layout, convention=convention)
         return compare(*held, measures=measures, **options), held, None, None
     qrels, *tables = given
     refuse_names(names, tables)
-    qrels, asked = to_qrels(qrels), parse_measures(DEFAULT_MEASURES if measures is None else measures)
-    if len(tables) == 1:
-        run = to_run(tables[0], name=names[0] if names else None, judgments=qrels)
-        run = run.renamed(names[0]) if names else run
-        one = evaluate(qrels, run, with_companions(asked), keep_unjudged=True, threads=options["threads"])
-        return one, (one,), qrels, [run]
-    runs = to_runs(tables, names, judgments=qrels)
-    held = evaluations_of(_FORM, (qrels, *runs), asked)
-    return compare(*held, measures=asked, **options), held, qrels, runs
+    measures = parse_measures(DEFAULT_MEASURES if measures is None else measures)
+    if is_array(qrels) and len(tables) == 1:
+        name = names[0] if names else None
+        held = [evaluate(qrels, tables[0], with_companions(measures), convention or "standard", name=name, **layout)]
+        qrels, runs = None, None
+    elif is_array(qrels):
+        held = list(evaluations_of(_FORM, given, measures, names, layout=layout, convention=convention))
+        qrels, runs = None, None
+    else:
+        refuse_layout(layout)
+        qrels = to_qrels(qrels)
+        if len(tables) == 1:
+            run = to_run(tables[0], name=names[0] if names else None, judgments=qrels)
+            runs = [run.renamed(names[0]) if names else run]
+        else:
+            runs = to_runs(tables, names, judgments=qrels)
+        held = [_evaluated(qrels, run, measures, convention or "standard", options["threads"]) for run in runs]
+        for one in held:
+            warn_of_doubt(one, stacklevel=4)
+    return held[0] if len(held) == 1 else compare(*held, measures=measures, **options), held, qrels, runs
+
+
+def _evaluated(qrels: Qrels, run: Run, asked: Sequence[Measure], convention: "Convention | str", threads: int) -> Evaluation:
+    """As `evaluate` does, with the hits and first documents that the page shows: each run is aligned once."""
+    one = evaluate_read(
+        qrels, run, with_companions(asked), convention, keep_unjudged=True, keep_for=measures_looked_at(asked), keep_top=depth_of(asked),
+        threads=threads,
+    )  # fmt: skip
+    return replace(one, provenance=replace(one.provenance, inputs=input_files((*qrels.paths, *run.paths))), sources=(qrels, run))
+
+
+def _robustness_of_arrays(
+    given: "Sequence[Any]", asked: _Asked, options: Mapping[str, Any], wanted: "Robustness | bool | None"
+) -> "Robustness | bool | None":
+    """The robust verdict on the first two runs of arrays, which later steps could not compute; otherwise what is `wanted`."""
+    alone = len(given) < _PAIR or (wanted is None and 2 * np.size(given[0]) > MOST_ROWS)
+    if wanted is False or isinstance(wanted, Robustness) or not is_array(given[0]) or alone:
+        return wanted
+    measure = parse_measures(DEFAULT_MEASURES if asked.measures is None else asked.measures)[0]
+    if unfit(measure):
+        return False
+    names = list(asked.names or unnamed_runs(len(given) - 1))[:2]
+    way: dict[str, Any] = {"weights": options["weights"], "clusters": options["clusters"], "threads": options["threads"], **asked.layout}
+    return robust(given[0], given[1], given[2], measure=measure, convention=asked.convention, names=names, **way)
+
+
+def _held(result: Any, given: "Sequence[Evaluation] | None", *, keep: bool) -> tuple[Evaluation, ...]:
+    """The evaluations behind a result; they `keep` their hits if they were made of the runs that the page shows.
+
+    Whether other runs are those that were evaluated shows when they are evaluated again, not in the hits that were kept.
+    """
+    held = _evaluations(result, given)
+    return held if keep else tuple(replace(one, judged=None) for one in held)
 
 
 def _evaluations(result: Any, given: "Sequence[Evaluation] | None") -> tuple[Evaluation, ...]:

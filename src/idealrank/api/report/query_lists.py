@@ -8,13 +8,13 @@ import numpy as np
 
 from idealrank.analysis.explanation.contributions import account_of
 from idealrank.analysis.explanation.listed_hits import ListedHits, list_hits
-from idealrank.analysis.explanation.query_list import documents_of, list_query
+from idealrank.analysis.explanation.query_list import list_query
 from idealrank.conventions import Convention
 from idealrank.data.judged import Judged
-from idealrank.data.one_query import in_memory, qrels_of_query, run_of_query
+from idealrank.data.one_query import in_memory, run_of_query
 from idealrank.data.qrels import Qrels
 from idealrank.data.run import Run
-from idealrank.data.types import decode_id
+from idealrank.data.types import decode_id, sought_id
 from idealrank.evaluation.judged_hits import JudgedHits
 from idealrank.measures.measure import Measure
 from idealrank.reports.subject import Listing, QueryLists
@@ -131,10 +131,10 @@ class Lister(NamedTuple):
 
     def _listing_of_hits(self, query: str, found: ListedHits) -> Listing | None:
         """The list from its judged documents, and the ids of its first ranks."""
-        hits = found.of(query)
+        hits = found.of(query, self.depth)
         if hits is None:
             return None
-        documents, tied = tuple(hits.documents[: self.depth]), tuple(hits.tied[: self.depth])
+        documents, tied = tuple(hits.documents), tuple(hits.tied)
         grades: list[float | None] = [None] * len(documents)
         added: list[float | None] = [0.0 if found.is_explained else None] * len(documents)
         below = []
@@ -173,7 +173,12 @@ class Lister(NamedTuple):
 
     def relevant(self, query: str) -> tuple[tuple[str, float], ...]:
         """Judged documents with a grade above 0, the best first, as deep as the listings."""
-        own = qrels_of_query(self.qrels, query)
-        order = np.argsort(-own.grades, kind="stable")[: self.depth]
-        documents = documents_of(own)
-        return tuple((documents[row], float(own.grades[row])) for row in order.tolist() if own.grades[row] > 0)
+        table = self.qrels.table
+        code = table.find_query(sought_id(query))
+        if code < 0:
+            return ()
+        rows = np.arange(*table.offsets[code : code + 2].tolist())
+        rows = rows[np.argsort(-table.values[rows], kind="stable")][: self.depth]
+        grades = table.values[rows]
+        documents = map(decode_id, table.document_ids(rows[grades > 0]))
+        return tuple(zip(documents, grades[grades > 0].tolist(), strict=True))

@@ -1,15 +1,12 @@
 """`idealrank clicks estimate`: the value of a ranker that was never shown."""
 
-from typing import Any
-
 import click
 
+from idealrank.api.clicks import reward_estimates
 from idealrank.cli import console, options
 from idealrank.cli.format_option import Formats
 from idealrank.cli.progress import Watch
-from idealrank.clicks import PolicyValue, doubly_robust, ips, ips_difference
-from idealrank.errors import OptionError
-from idealrank.io.click_logs import REWARDS, read_columns, reward_columns
+from idealrank.io.click_logs import REWARDS, read_columns
 from idealrank.io.table_columns import parse_columns
 
 _EPILOG = """\
@@ -24,14 +21,13 @@ Examples:
 A row is one decision of the logging policy: its reward (such as a click), the probability with which it took its action, and the
 probability with which the target policy would take the same action. With target_b, a second policy is compared with the first, paired by
 row. dr and switch also need what a model predicts: predicted_logged, the reward of the logged action, and predicted_target, the expected
-reward of the target policy. They compare no second policy. No verdict is given where the log has too little support: few rows of equal
-weight, one row with much of the reward, or weights whose mean is not 1.
+reward of the target policy; with predicted_target_b they compare a second policy, too. No verdict is given where the log has too little
+support: few rows of equal weight, one row with much of the reward, or weights whose mean is not 1.
 """
 
-_WITH_MODEL = ("dr", "switch")
 _FORMATS = Formats(
-    "A table to read;", table="views.clicks:estimate_parts", json="views.clicks:estimate_json",
-    rows="views.clicks:estimate_rows",
+    "A table to read;", table="views.clicks.policy_values:estimate_parts", json="views.clicks.policy_values:estimate_json",
+    rows="views.clicks.policy_values:estimate_rows",
 )  # fmt: skip
 
 
@@ -56,7 +52,7 @@ _FORMATS = Formats(
 @click.option(
     "--columns", "columns_text", metavar="ROLE=NAME,...", default="",
     help="Columns by role: reward=, logged=, target=, target_b=, cluster=, "
-    "predicted_logged=, predicted_target=.  [default: by their usual names]",
+    "predicted_logged=, predicted_target=, predicted_target_b=.  [default: by their usual names]",
 )  # fmt: skip
 @_FORMATS.option
 @options.output
@@ -68,24 +64,7 @@ def estimate(
     options.refuse_to_replace(output_path, (log,))
     watch, given = Watch(), parse_columns(columns_text) if columns_text else None
     found = watch.run("rewards", lambda _: read_columns(log, REWARDS, columns=given, tell=lambda message: console.say("note", message)))
-    rewards, target, logged = reward_columns(found)
-    clusters = found.get("cluster")
     limits = {"clipped": clip, "switch": switch}
     asked = [(name, limits.get(name)) for name in dict.fromkeys(estimators or ("ips", "snips"))]
-    values = [_value(found, name, most, clusters=clusters, confidence=confidence, n_resamples=resamples, rng=seed) for name, most in asked]
-    other = found.get("target_b")
-    differences = [] if other is None else [
-        ips_difference(rewards, target, other, logged, name, most, clusters=clusters, confidence=confidence)  # type: ignore[arg-type]
-        for name, most in asked if name not in _WITH_MODEL
-    ]  # fmt: skip
-    _FORMATS.write(layout, output_path, values, differences)
-
-
-def _value(found: dict[str, Any], name: str, most: float | None, **how: Any) -> PolicyValue:
-    columns = reward_columns(found)
-    if name not in _WITH_MODEL:
-        return ips(*columns, name, most, **how)  # type: ignore[arg-type]
-    missing = [role for role in ("predicted_logged", "predicted_target") if role not in found]
-    if missing:
-        raise OptionError(f"--estimator {name}: found no column for {' and '.join(missing)}; name it with --columns {missing[0]}=NAME")
-    return doubly_robust(*columns, found["predicted_logged"], found["predicted_target"], name, switch=most, **how)  # type: ignore[arg-type]
+    estimates = reward_estimates(found, estimators=asked, confidence=confidence, n_resamples=resamples, seed=seed)
+    _FORMATS.write(layout, output_path, estimates.values["A"], estimates.differences)

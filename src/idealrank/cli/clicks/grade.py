@@ -1,15 +1,20 @@
 """`idealrank clicks grade`: judgments from clicks."""
 
+from dataclasses import dataclass
+from typing import Any
+
 import click
 from click.core import ParameterSource
 
-from idealrank.cli import console, options
+from idealrank.cli import console, invocation, options, output
 from idealrank.cli.clicks import log_options
 from idealrank.cli.format_option import Formats
 from idealrank.cli.progress import Watch
 from idealrank.clicks import LogCheck, LogRows, bias_text, grades, grades_of_actions, position_bias
 from idealrank.data.qrels import Qrels
 from idealrank.errors import OptionError
+from idealrank.io.provenance import input_files
+from idealrank.reports.views.clicks.log_checks import provenance_json
 
 _EPILOG = """\
 Examples:
@@ -18,6 +23,7 @@ Examples:
   idealrank clicks grade log.csv -o clicks.qrels
   idealrank clicks grade log.csv --model dbn --cuts 0.1,0.3 --least 50 -o clicks.qrels
   idealrank clicks grade log.csv --actions none=0,click=1,booked=4 --dwell 10=2,30=3 --redact -o clicks.qrels
+  idealrank clicks grade ubi_queries.jsonl --events ubi_events.jsonl --actions none=0,click=1,purchase=4 -o clicks.qrels
 
 The rate that is graded is the attractiveness of a click model: the rate of clicks of a document that is examined. raw takes the rate of
 clicks as it is, with a warning that gives the size of the position bias. With --actions the grade of a pair is that of its best action, by
@@ -26,7 +32,10 @@ the declared table, with the same warning: an action is the text of the column a
 --least stays unjudged.
 """
 
-_FORMATS = Formats("Lines QUERY 0 DOCUMENT GRADE;", trec="views.clicks:qrels_lines", rows="views.clicks:qrels_rows")
+_WITH_STEPS = ("pbm", "ubm", "dbn")
+_FORMATS = Formats(
+    "Lines QUERY SOURCE DOCUMENT GRADE;", trec="views.clicks.log_checks:qrels_lines", rows="views.clicks.log_checks:qrels_rows"
+)
 
 
 @click.command(epilog=_EPILOG, short_help="Make judgments from a click log.")
@@ -42,17 +51,19 @@ _FORMATS = Formats("Lines QUERY 0 DOCUMENT GRADE;", trec="views.clicks:qrels_lin
 )
 @log_options.redact
 @log_options.iterations
-@log_options.columns
-@log_options.most_lists
+@log_options.log_input
 @_FORMATS.option
 @options.output
 @click.pass_context
 def grade(
-    context: click.Context, /, *, log: str, model_name: str, cuts_text: str, least: int, actions_text: str, dwell_text: str, redact: bool,
-    iterations: int, columns_text: str, most_lists: int, layout: str, output_path: str | None,
+    context: click.Context, /, *, inputs: log_options.LogInput, model_name: str, cuts_text: str, least: int, actions_text: str,
+    dwell_text: str, iterations: int, layout: str, output_path: str | None,
 ) -> None:  # fmt: skip
-    """Make judgments from a click log, as lines QUERY 0 DOCUMENT GRADE, or as CSV for ids with blanks."""
-    options.refuse_to_replace(output_path, (log,))
+    """Make judgments from a click log, as lines QUERY SOURCE DOCUMENT GRADE, or as CSV for ids with blanks.
+
+    SOURCE names the click model or the actions. Beside a file of judgments stands a file of their provenance: the hash of the log, the
+    options, the counts, and the size of the position bias.
+    """
     try:
         cuts = [float(part) for part in cuts_text.split(",")]
     except ValueError:
@@ -60,48 +71,70 @@ def grade(
     watch = Watch()
     if dwell_text and not actions_text:
         raise OptionError("--dwell: found no --actions, expected the grade of each action too, such as --actions none=0,click=1")
-    rows = log_options.log_rows(log, columns_text, watch, redact=redact)
-    checked = log_options.checked_rows(log, rows, most_lists)
+    if actions_text:
+        _refuse_both(context, "model_name", "cuts_text", "iterations")
+    rows = inputs.rows(watch)
+    checked = inputs.checked(rows)
     sessions = checked.sessions
     if actions_text:
-        for name in ("model_name", "cuts_text", "iterations"):
-            if context.get_parameter_source(name) is not ParameterSource.DEFAULT:
-                raise OptionError(f"--actions and --{name.removesuffix('_name').removesuffix('_text')}: expected one of them, not both")
-        qrels = _by_actions(rows, checked, actions_text, dwell_text, least)
-        _FORMATS.write(layout, output_path, qrels)
-        n_graded = sum(len(qrels[query]) for query in qrels.queries)
-        unjudged = f"{len(sessions.documents) - n_graded:,} stay unjudged, with fewer than {least:,} impressions"
-        console.say("warning", f"grades from actions carry the position: {bias_text(position_bias(sessions))}")
-        console.say("note", f"{n_graded:,} pairs have a grade from their best action; {unjudged}")
-        return
-    model = None
-    if model_name != "raw":
-        model = watch.run("click model", lambda _: log_options.model_of(model_name, iterations).fit(sessions))
-    found = grades(sessions, model, cuts=cuts, least=least)
-    _FORMATS.write(layout, output_path, found.qrels)
-    graded = found.n_pairs - found.n_left_out
-    unjudged = f"{found.n_left_out:,} stay unjudged, with fewer than {found.least:,} impressions"
-    console.say("note", f"{graded:,} pairs have a grade from {model_name}; {unjudged}")
+        found = ActionGrades(rows, checked, actions_text, dwell_text).graded(least)
+        how: dict[str, Any] = {"actions": actions_text, **({"dwell": dwell_text} if dwell_text else {})}
+    else:
+        model = None
+        if model_name != "raw":
+            model = watch.run("click model", lambda _: log_options.model_of(model_name, iterations).fit(sessions))
+        found = grades(sessions, model, cuts=cuts, least=least).qrels
+        how = {"model": model_name, "cuts": cuts, **({"iterations": iterations} if model_name in _WITH_STEPS else {})}
+    source = "clicks-actions" if actions_text else f"clicks-{model_name}"
+    _FORMATS.write(layout, output_path, found, source)
+    bias = position_bias(sessions)
+    if actions_text:
+        console.say("warning", f"grades from actions carry the position: {bias_text(bias)}")
+    n_graded = sum(len(found[query]) for query in found.queries)
+    of = "their best action" if actions_text else model_name
+    unjudged = f"{len(sessions.documents) - n_graded:,} stay unjudged, with fewer than {least:,} impressions"
+    console.say("note", f"{n_graded:,} pairs have a grade from {of}; {unjudged}")
+    if output_path is not None and output_path != "-":
+        from idealrank.api.report.origin import hashed  # noqa: PLC0415  (not for the help)
+
+        record = {"command": invocation.command_line(), "source": source, **how, "least": least, "redacted": inputs.redacted}
+        written = provenance_json(checked, record, hashed(input_files(inputs.paths)), n_graded, bias)
+        output.write([written], f"{output_path}.provenance.json", "json")
 
 
-def _by_actions(rows: LogRows, checked: LogCheck, actions_text: str, dwell_text: str, least: int) -> Qrels:
-    """Judgments by the best action of each pair, of the lists that make sense."""
-    table = _grades("--actions", actions_text)
-    done = ["click" if clicked else "none" for clicked in rows.click.tolist()] if rows.action is None else rows.action
-    kept = checked.kept_rows.nonzero()[0].tolist()
-    query, document, action = ([column[row] for row in kept] for column in (rows.query, rows.document, done))
-    if not dwell_text:
-        return grades_of_actions(query, document, action, table, least=least)
-    if rows.dwell is None:
-        raise OptionError("--dwell: found no column of seconds; name it with --columns dwell=NAME")
-    by_seconds = {}
-    for seconds, grade_of in _grades("--dwell", dwell_text).items():
-        try:
-            by_seconds[float(seconds)] = grade_of
-        except ValueError:
-            raise OptionError(f"--dwell {dwell_text}: found {seconds!r}, expected seconds, such as 10=2,30=3") from None
-    spent = (rows.dwell * (rows.click == 1))[checked.kept_rows]
-    return grades_of_actions(query, document, action, table, least=least, dwell=spent.tolist(), dwell_table=by_seconds)
+def _refuse_both(context: click.Context, *names: str) -> None:
+    for name in names:
+        if context.get_parameter_source(name) is not ParameterSource.DEFAULT:
+            raise OptionError(f"--actions and --{name.removesuffix('_name').removesuffix('_text')}: expected one of them, not both")
+
+
+@dataclass(frozen=True)
+class ActionGrades:
+    """Rows with actions, and the tables that grade them."""
+
+    rows: LogRows
+    checked: LogCheck
+    actions_text: str
+    dwell_text: str
+
+    def graded(self, least: int) -> Qrels:
+        """Judgments by the best action of each pair, of the lists that make sense."""
+        rows, table = self.rows, _grades("--actions", self.actions_text)
+        done = ["click" if clicked else "none" for clicked in rows.click.tolist()] if rows.action is None else rows.action
+        kept = self.checked.kept_rows.nonzero()[0].tolist()
+        query, document, action = ([column[row] for row in kept] for column in (rows.query, rows.document, done))
+        if not self.dwell_text:
+            return grades_of_actions(query, document, action, table, least=least)
+        if rows.dwell is None:
+            raise OptionError("--dwell: found no column of seconds; name it with --columns dwell=NAME")
+        by_seconds = {}
+        for seconds, grade_of in _grades("--dwell", self.dwell_text).items():
+            try:
+                by_seconds[float(seconds)] = grade_of
+            except ValueError:
+                raise OptionError(f"--dwell {self.dwell_text}: found {seconds!r}, expected seconds, such as 10=2,30=3") from None
+        spent = (rows.dwell * (rows.click == 1))[self.checked.kept_rows]
+        return grades_of_actions(query, document, action, table, least=least, dwell=spent.tolist(), dwell_table=by_seconds)
 
 
 def _grades(option: str, text: str) -> dict[str, float]:

@@ -1,36 +1,169 @@
 """Options of commands that read a click log."""
 
 from collections.abc import Callable
+from dataclasses import dataclass
+from functools import wraps
+from pathlib import Path
 from typing import Any, TypeAlias
 
 import click
 
-from idealrank.cli import console
+from idealrank.cli import console, options
 from idealrank.cli.progress import Watch
 from idealrank.clicks import DBN, DCM, PBM, SDBN, UBM, Cascade, LogCheck, LogRows
+from idealrank.errors import InputError, OptionError
 from idealrank.io.click_logs import read_log
 from idealrank.io.table_columns import parse_columns
+from idealrank.io.ubi_logs import read_ubi
 
 Model: TypeAlias = "PBM | UBM | Cascade | DCM | SDBN | DBN"
 Decorator = Callable[[Callable[..., Any]], Callable[..., Any]]
 
 MODELS = ("pbm", "ubm", "cascade", "dcm", "sdbn", "dbn")
+_LEAST_KEY, _LONGEST_KEY = 16, 64  # bytes: fewer could be guessed, and BLAKE2b takes no more
 
-columns: Decorator = click.option(
-    "--columns", "columns_text", metavar="ROLE=NAME,...", default="",
-    help="Columns by role: session=, query=, document=, rank=, click=, user=, propensity=, action=, dwell=.  "
-    "[default: by their usual names]",
+_LOG: tuple[Decorator, ...] = (
+    click.option(
+        "--columns", "columns_text", metavar="ROLE=NAME,...", default="",
+        help="Columns by role: session=, query=, document=, rank=, click=, user=, propensity=, action=, dwell=, time=.  "
+        "[default: by their usual names]",
+    ),
+    click.option(
+        "--events", "events_path", metavar="FILE", help="Events of User Behavior Insights (UBI, OpenSearch); LOG is then its queries."
+    ),
+    click.option(
+        "--click-actions", metavar="NAME,...", default="click", show_default=True, help="Actions that are clicks, for --events."
+    ),
+    click.option(
+        "--most-lists", metavar="N", type=click.IntRange(1), default=1000, show_default=True,
+        help="Lists of one user beyond which it is taken for a program, and left out.",
+    ),
 )  # fmt: skip
-most_lists: Decorator = click.option(
-    "--most-lists", metavar="N", type=click.IntRange(1), default=1000, show_default=True,
-    help="Lists of one user beyond which it is taken for a program, and left out.",
+_REDACT: tuple[Decorator, ...] = (
+    click.option(
+        "--redact", is_flag=True,
+        help="Hash sessions, users and queries before anything is written; without --redact-key, a hash of a guess still fits.",
+    ),
+    click.option("--redact-key", "key_path", metavar="FILE", help="Hash them with the secret in this file, of 16 to 64 bytes."),
 )  # fmt: skip
-redact: Decorator = click.option(
-    "--redact", is_flag=True, help="Hash sessions, users and queries before anything is written; a hash of a guess still fits."
-)
 iterations: Decorator = click.option(
     "--iterations", metavar="N", type=click.IntRange(0), default=50, show_default=True, help="Steps of expectation maximisation."
 )
+METHODS = ("em", "all-pairs", "pivot", "trust")
+method: Decorator = click.option(
+    "--method", type=click.Choice(METHODS), default="em", show_default=True,
+    help="Position-based model, documents of several rankers (all pairs of ranks, or each with the first), or with trust bias.",
+)  # fmt: skip
+
+
+@dataclass(frozen=True)
+class LogInput:
+    """A click log and how it is read.
+
+    Attributes
+    ----------
+    path : str
+        The log; with `events_path`, the queries of UBI.
+    columns_text : str
+        Names of columns by role; empty to find them by their usual names.
+    events_path : str or None
+        Events of UBI.
+    click_actions : str
+        Actions of UBI that are clicks.
+    most_lists : int
+        Lists of one user beyond which it is a program.
+    redaction : bytes or None
+        Key of the hashes, empty for none; None to hash nothing.
+
+    Examples
+    --------
+    >>> LogInput("log.csv").paths
+    ('log.csv',)
+    """
+
+    path: str
+    columns_text: str = ""
+    events_path: str | None = None
+    click_actions: str = "click"
+    most_lists: int = 1000
+    redaction: bytes | None = None
+
+    @property
+    def paths(self) -> tuple[str, ...]:
+        """Files that are read."""
+        return (self.path,) if self.events_path is None else (self.path, self.events_path)
+
+    @property
+    def redacted(self) -> str:
+        """Hashing of ids, in a few words."""
+        return "no" if self.redaction is None else "hashed with a key" if self.redaction else "hashed without a key"
+
+    def rows(self, watch: Watch) -> LogRows:
+        """Read the log; hashes take the place of sessions, users and queries where it is asked for."""
+        if self.events_path is not None and self.columns_text:
+            raise OptionError("--events and --columns: expected one of them, not both; UBI has fields of its own")
+        found = watch.run("click log", lambda _: self._read())
+        return found if self.redaction is None else found.redacted(self.redaction)
+
+    def _read(self) -> LogRows:
+        if self.events_path is not None:
+            wanted = [name.strip() for name in self.click_actions.split(",")]
+            return read_ubi(self.path, self.events_path, clicks=wanted, tell=_note)
+        return read_log(self.path, columns=parse_columns(self.columns_text) if self.columns_text else None, tell=_note)
+
+    def check(self, watch: Watch) -> LogCheck:
+        """Read the log and check it; what was left out is said on stderr."""
+        return self.checked(self.rows(watch))
+
+    def checked(self, rows: LogRows) -> LogCheck:
+        """Check rows of the log; what was left out is said on stderr."""
+        found = rows.check(most_lists=self.most_lists)
+        for problem in found.problems:
+            said = f"left out {problem.n_lists:,} of {found.n_lists:,} lists: {problem.text} ({problem.example})"
+            console.say("warning", f"{self.path}: {said}")
+        return found
+
+
+def log_input(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Add the options of a log; the command gets them as `inputs`."""
+
+    @wraps(command)
+    def with_input(
+        *args: Any, log: str, columns_text: str, events_path: str | None, click_actions: str, most_lists: int, redact: bool = False,
+        key_path: str | None = None, **others: Any,
+    ) -> Any:  # fmt: skip
+        redaction = b"" if redact else None
+        if key_path is not None:
+            redaction = _key(key_path)
+        inputs = LogInput(log, columns_text, events_path, click_actions, most_lists, redaction)
+        options.refuse_to_replace(others.get("output_path"), (*inputs.paths, key_path))
+        return command(*args, inputs=inputs, **others)
+
+    found: Callable[..., Any] = with_input
+    for decorate in reversed(_LOG):
+        found = decorate(found)
+    return found
+
+
+def redact(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Add the options of redaction, which stand above the options of a log."""
+    for decorate in reversed(_REDACT):
+        command = decorate(command)
+    return command
+
+
+def _key(path: str) -> bytes:
+    try:
+        found = Path(path).read_bytes().strip()
+    except OSError as error:
+        raise InputError(f"--redact-key {path}: found no readable file ({error.strerror}), expected a secret") from None
+    if not _LEAST_KEY <= len(found) <= _LONGEST_KEY:
+        raise InputError(f"--redact-key {path}: found {len(found)} bytes, expected a secret of {_LEAST_KEY} to {_LONGEST_KEY}")
+    return found
+
+
+def _note(message: str) -> None:
+    console.say("note", message)
 
 
 def model_of(name: str, iterations: int) -> Model:
@@ -45,23 +178,3 @@ def model_of(name: str, iterations: int) -> Model:
         "pbm": PBM(iterations), "ubm": UBM(iterations), "dbn": DBN(iterations), "cascade": Cascade(), "dcm": DCM(), "sdbn": SDBN(),
     }  # fmt: skip
     return models[name]
-
-
-def log_rows(path: str, columns_text: str, watch: Watch, *, redact: bool = False) -> LogRows:
-    """Read a log; with `redact`, hashes take the place of sessions, users and queries."""
-    given = parse_columns(columns_text) if columns_text else None
-    rows = watch.run("click log", lambda _: read_log(path, columns=given, tell=lambda message: console.say("note", message)))
-    return rows.redacted() if redact else rows
-
-
-def checked_log(path: str, columns_text: str, most: int, watch: Watch) -> LogCheck:
-    """Read a log and check it; what was left out is said on stderr."""
-    return checked_rows(path, log_rows(path, columns_text, watch), most)
-
-
-def checked_rows(path: str, rows: LogRows, most: int) -> LogCheck:
-    """Check the rows of a log; what was left out is said on stderr."""
-    found = rows.check(most_lists=most)
-    for problem in found.problems:
-        console.say("warning", f"{path}: left out {problem.n_lists:,} of {found.n_lists:,} lists: {problem.text} ({problem.example})")
-    return found

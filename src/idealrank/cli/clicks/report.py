@@ -6,6 +6,7 @@ from idealrank.cli import console, invocation, options
 from idealrank.cli.clicks import log_options
 from idealrank.cli.progress import Watch
 from idealrank.cli.result_options import check_extra, check_page, write_page_file
+from idealrank.errors import OptionError
 from idealrank.io.click_logs import REWARDS, read_columns
 from idealrank.io.provenance import input_files
 from idealrank.io.table_columns import parse_columns
@@ -19,7 +20,8 @@ Examples:
   idealrank clicks report log.csv --rewards rewards.csv --clip 10 -o clicks.html
 
 The page has the stop signs first: why this log cannot carry a conclusion. Then come propensities with their band, the perplexity of click
-models on held-out lists, and, with --rewards, weights and estimates. It opens offline, and the same input gives the same bytes.
+models on held-out lists, and, with --rewards, overlap, weights and estimates: doubly robust, too, if the file has predictions of a model.
+It opens offline, and the same input gives the same bytes.
 """
 
 _DEFAULT_MODELS = ("pbm", "ubm", "sdbn")
@@ -38,32 +40,40 @@ _DEFAULT_MODELS = ("pbm", "ubm", "sdbn")
               help="Share of the lists on which perplexity is computed.")  # fmt: skip
 @click.option("--seed", metavar="N", type=click.IntRange(0), default=0, show_default=True, help="Random seed.")
 @click.option("--clip", metavar="W", type=click.FloatRange(0, min_open=True), help="Estimate with weights cut at W, too.")
+@click.option(
+    "--switch", metavar="W", type=click.FloatRange(0, min_open=True),
+    help="Estimate with the model alone where weights are above W, too, if --rewards has predictions.",
+)  # fmt: skip
 @options.confidence
-@log_options.columns
 @click.option(
     "--reward-columns", "reward_columns_text", metavar="ROLE=NAME,...", default="",
-    help="Columns of --rewards by role: reward=, logged=, target=, target_b=, cluster=.  [default: by their usual names]",
+    help="Columns of --rewards by role: reward=, logged=, target=, target_b=, cluster=, predicted_logged=, "
+    "predicted_target=, predicted_target_b=.  [default: by their usual names]",
 )  # fmt: skip
-@log_options.most_lists
+@log_options.log_input
 def report(
-    *, log: str, page_path: str, rewards_path: str | None, model_names: tuple[str, ...], iterations: int, resamples: int, held_out: float,
-    seed: int, clip: float | None, confidence: float, columns_text: str, reward_columns_text: str, most_lists: int,
+    *, inputs: log_options.LogInput, page_path: str, rewards_path: str | None, model_names: tuple[str, ...], iterations: int,
+    resamples: int, held_out: float, seed: int, clip: float | None, switch: float | None, confidence: float, reward_columns_text: str,
 ) -> None:  # fmt: skip
     """Make a page of a click log: stop signs, propensities, perplexity, weights and estimates."""
-    paths = [path for path in (log, rewards_path) if path is not None]
+    paths = [path for path in (*inputs.paths, rewards_path) if path is not None]
     check_extra()
     check_page(page_path, paths, option="-o")
     from idealrank.api.clicks import click_page, reward_estimates  # noqa: PLC0415  (not for the help)
     from idealrank.api.report.origin import hashed  # noqa: PLC0415
 
     watch, estimates = Watch(), None
-    check = log_options.checked_log(log, columns_text, most_lists, watch)
+    check = inputs.check(watch)
     if rewards_path is not None:
         given = parse_columns(reward_columns_text) if reward_columns_text else None
         columns = watch.run(
             "rewards", lambda _: read_columns(rewards_path, REWARDS, columns=given, tell=lambda message: console.say("note", message))
         )
         asked: list[tuple[str, float | None]] = [("ips", None), ("snips", None), *([("clipped", clip)] if clip is not None else [])]
+        if "predicted_logged" in columns and "predicted_target" in columns:
+            asked += [("dr", None), *([("switch", switch)] if switch is not None else [])]
+        elif switch is not None:
+            raise OptionError("--switch: found no predictions, expected columns predicted_logged and predicted_target in --rewards")
         estimates = reward_estimates(columns, estimators=asked, confidence=confidence)
     models = {name: log_options.model_of(name, iterations) for name in dict.fromkeys(model_names or _DEFAULT_MODELS)}
     made = Made(command=invocation.command_line(), inputs=hashed(input_files(paths)))

@@ -10,6 +10,8 @@ COMMANDS = {
     "grade": "Make judgments from a click log.",
     "propensity": "Estimate how often each rank is examined.",
     "estimate": "Estimate the value of a ranker from the log of another.",
+    "runs": "Estimate DCG of runs that users never saw, from clicks.",
+    "slates": "Estimate the value of a policy that shows lists.",
     "report": "Make a page of a click log, with the stop signs first.",
 }
 
@@ -21,6 +23,7 @@ Start here:
   idealrank clicks propensity log.csv
   idealrank clicks grade log.csv -o clicks.qrels
   idealrank clicks estimate rewards.csv
+  idealrank clicks runs log.csv old.run new.run
   idealrank clicks report log.csv --rewards rewards.csv -o clicks.html
 
 A log has a row for each result that was shown, clicked or not: session, query, document, rank, click.

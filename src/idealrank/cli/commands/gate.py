@@ -448,8 +448,8 @@ _FORMATS = Formats("Text and a table to read;", table="views.gate.gate:gate_part
 @click.option("--margin", metavar="X", type=float, help="Smallest unacceptable drop of --strict, in units of the measure.")
 @click.option(
     "--alpha", metavar="P", type=float,
-    help="Rate of false failures by the first measure, and again by the measures of --also; with --strict, rate at which a "
-    "drop of the margin may pass.  [default: 0.05]",
+    help="Highest probability that a harmless run fails: once for the first measure, and once for the measures of --also. With --strict, "
+    "highest probability that a drop of the margin passes.  [default: 0.05]",
 )  # fmt: skip
 @click.option(
     "--when-unjudged", type=click.Choice(get_args(WhenUnjudged)),
@@ -461,7 +461,7 @@ _FORMATS = Formats("Text and a table to read;", table="views.gate.gate:gate_part
 )  # fmt: skip
 @click.option(
     "--update-baseline", is_flag=True,
-    help="After a pass, replace the last baseline by the run if it is not lower by the first measure; create a missing file.",
+    help="After a pass, replace the last baseline with the run, unless the run is lower by the first measure; create a missing file.",
 )  # fmt: skip
 @click.option(
     "--convention", "convention_text", metavar="NAME[,SWITCH=VALUE...]",

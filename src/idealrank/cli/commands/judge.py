@@ -8,8 +8,8 @@ from idealrank.cli.lazy_groups import LazyGroup
 COMMANDS = {
     "agreement": "Measure how far assessors agree, by grade, assessor and query.",
     "bounds": "Bound what the grades of unjudged documents could change.",
-    "check": "Hold judges against a human: agreement, bias, system orders, worth of a label.",
-    "correct": "Correct a judge's values of runs by a few human labels, with an interval.",
+    "check": "Compare judges with a human: agreement, bias, order of systems, worth of a label.",
+    "correct": "Correct the values that a judge gives runs, with a few human labels.",
     "no-answer": "Choose a score threshold for queries without an answer.",
 }
 
@@ -30,7 +30,7 @@ Start here:
     short_help="Examine judgments: unjudged documents, agreement of assessors.",
 )  # fmt: skip
 def judge() -> None:
-    """Examine judgments: what unjudged documents could change, and how far assessors agree.
+    """Examine judgments: unjudged documents, agreement of assessors, and grades of a judge.
 
-    An assessor is a person or a model; their grades are compared, and never merged.
+    An assessor is a person or a model. Their grades are compared, and never merged.
     """

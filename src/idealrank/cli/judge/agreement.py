@@ -5,6 +5,7 @@ import click
 from idealrank.api.judging import read_labels
 from idealrank.cli import options
 from idealrank.cli.format_option import Formats
+from idealrank.cli.input_options import notes
 from idealrank.cli.judge import label_options
 from idealrank.cli.progress import Watch
 from idealrank.judging import Coefficient, agreement_report
@@ -14,7 +15,7 @@ _EPILOG = """\
 Examples:
 
 \b
-  One file with all assessors, lines QUERY ASSESSOR DOCUMENT GRADE (or Quepid's export of a book):
+  One file with all assessors, lines QUERY ASSESSOR DOCUMENT GRADE (or Quepid's export of a book, as CSV):
     idealrank judge agreement assessors.txt
 \b
   One file of judgments for each assessor:
@@ -42,7 +43,7 @@ _FORMATS = Formats(
 @click.argument("files", nargs=-1, required=True)
 @click.option(
     "-s", "--statistic", "statistic_texts", metavar="NAME", multiple=True,
-    help=f"Coefficient; repeat it, or put commas between.  [default: {','.join(map(str, DEFAULT_COEFFICIENTS))}]",
+    help=f"Coefficients; repeat, or separate with commas.  [default: {','.join(map(str, DEFAULT_COEFFICIENTS))}]",
 )  # fmt: skip
 @label_options.scale
 @label_options.outside
@@ -73,7 +74,7 @@ def agreement(
     scale = label_options.parse_scale(scale_text)
     watch = Watch()
     source = files[0] if len(files) == 1 else dict(zip(label_options.rater_names(files), files, strict=True))
-    table = watch.run("judgments", lambda _: read_labels(source))
+    table = watch.run("judgments", lambda _: read_labels(source, tell=notes().inform))
     if scale is not None:
         table = table.in_scale(scale, outside)  # type: ignore[arg-type]
     of_pair = label_options.cluster_labels(cluster_path, table)

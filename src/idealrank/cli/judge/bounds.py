@@ -30,11 +30,11 @@ Examples:
     idealrank judge bounds qrels.txt bm25.run neural.run --depth 10 --figure bounds.svg
 
 \b
-Bounds hold whatever the grades are; they say nothing about which grades are likely. `idealrank compare` says what is
-likely (its tipping point). If the bounds of a difference exclude 0, further judging of these lists cannot reverse its sign.
+Bounds hold for all grades, however unlikely. `idealrank compare` estimates what is likely (its tipping point). If the
+bounds of a difference exclude 0, further judging of these lists cannot reverse its sign.
 \b
 Documents far down a list can lower nDCG@10: a document with a high grade raises the ideal list, wherever it was returned.
---depth leaves documents below a rank unjudged, as the measure takes them.
+With --depth, documents below that rank stay unjudged.
 """
 
 _FORMATS = Formats(
@@ -48,7 +48,7 @@ _FORMATS = Formats(
 @click.argument("runs", metavar="RUN [RUN_B]", nargs=-1, required=True)
 @click.option(
     "-m", "--measure", "measure_texts", metavar="MEASURE", multiple=True, cls=options.MeasureOption,
-    help="nDCG@10, AP, P@10, ...; repeat it, or put commas between.  [default: nDCG@10]",
+    help="nDCG@10, AP, P@10, ...; repeat, or separate with commas.  [default: nDCG@10]",
 )  # fmt: skip
 @click.option(
     "--max-grade", metavar="G", type=click.FloatRange(0),
@@ -87,8 +87,8 @@ def bounds(
 ) -> None:
     """Compute the lowest and the highest value over all grades of unjudged documents, query by query.
 
-    With two runs, also of the difference RUN_B - RUN_A, and the queries in which either run could have the higher value. The ideal list of
-    nDCG changes with the grades, too. The output marks bounds that are not exact.
+    With two runs, the output also bounds the difference RUN_B - RUN, and names the queries on which either run could have the higher
+    value. The ideal list of nDCG changes with the grades, too. The output marks bounds that are not exact.
     """
     if len(runs) > 2:
         raise OptionError(f"found {len(runs)} runs, expected one or two: idealrank judge bounds QRELS RUN [RUN_B]")

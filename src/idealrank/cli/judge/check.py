@@ -28,10 +28,10 @@ Examples:
   May the judge replace a person? With the grades of several people, lines QUERY ASSESSOR DOCUMENT GRADE:
     idealrank judge check human.qrels --judge model=model.qrels --assessors people.txt --epsilon 0.15
 
-How to read it. Agreement says whether the judge grades as the human does, document by document. Bias does not matter to a comparison
-of systems if it is the same for all of them: see the table by rank. Worth is the sober number: 0.25 means that four labels of the
-judge help an estimate as much as one label of the human, and that no number of them replaces more than a quarter of the human labels.
-`idealrank judge correct` makes use of it.
+Agreement shows whether the judge grades each document as the human does. A bias that is the same for all systems does not matter to
+their comparison: see the table by rank. Worth is the most important number. A worth of 0.25 means that four labels of the judge help an
+estimate as much as one label of the human. No number of them replaces more than a quarter of the human labels. To combine both kinds of
+labels, use `idealrank judge correct`.
 """
 
 _FORMATS = Formats(
@@ -41,7 +41,7 @@ _FORMATS = Formats(
 _WORDLESS = 1 << 30  # characters of a text that are read
 
 
-@click.command(epilog=_EPILOG, short_help="Hold judges against a human: agreement, bias, system orders, worth of a label.")
+@click.command(epilog=_EPILOG, short_help="Compare judges with a human: agreement, bias, order of systems, worth of a label.")
 @click.argument("qrels", metavar="HUMAN")
 @click.argument("runs", nargs=-1, metavar="[RUN]...")
 @label_options.judges
@@ -55,11 +55,11 @@ _WORDLESS = 1 << 30  # characters of a text that are read
 @click.option("--assessors", "assessors_path", metavar="FILE", help="Grades of several people, for the alternative annotator test.")
 @click.option(
     "--epsilon", type=click.FloatRange(0, 1, max_open=True), default=0.2, show_default=True,
-    help="Penalty of that test: how much less often than a person the judge may be right.",
+    help="Margin of that test: how much less often than a person the judge may be right.",
 )  # fmt: skip
-@click.option("--family", "family_texts", metavar="NAME=FAMILY", multiple=True, help="Model family of a judge or run; repeat it.")
+@click.option("--family", "family_texts", metavar="NAME=FAMILY", multiple=True, help="Model family of a judge or run; may be repeated.")
 @label_options.level
-@click.option("--details", is_flag=True, help="Tables of each of several judges.")
+@click.option("--details", is_flag=True, help="Show all tables for each of several judges.")
 @_FORMATS.option
 @options.output
 @options.inputs
@@ -84,15 +84,15 @@ def check(
     output_path: str | None,
     inputs: input_options.Inputs,
 ) -> None:
-    """Hold the grades of judges against the grades of a human.
+    """Compare the grades of judges with the grades of a human.
 
-    All numbers are of the pairs of query and document that both graded, joined by id. Intervals leave out whole queries. With runs, the
-    report shows what each judge would change about their order and about significance, with the same documents judged on both sides.
+    All numbers cover the documents of each query that both graded. Intervals leave out whole queries. With runs, the report also shows
+    how each judge changes the order of the runs and their significant differences, with the same documents judged on both sides.
     """
     files = JudgeFiles.of(qrels, judge_texts, runs, table_texts, inputs, output_path, cluster_path, texts_path, assessors_path)
     families = named_texts(family_texts, "--family", "model=llama")
     refuse_unknown(families, {*files.judges, *files.runs})
-    convention, watch = options.parse_convention(convention_text), Watch()
+    convention, watch, tell = options.parse_convention(convention_text), Watch(), input_options.notes().inform
     human, labels, systems = files.read(convention, watch)
     lengths = None if texts_path is None else {name: len(text.split()) for name, text in read_texts(texts_path, length=_WORDLESS).items()}
     found = watch.run(
@@ -100,7 +100,7 @@ def check(
         lambda _: check_judges(
             human, labels, systems, scale=label_options.parse_scale(scale_text), outside=outside, measure=measure_text,
             convention=convention, clusters=None if cluster_path is None else read_clusters(cluster_path), lengths=lengths,
-            annotators=None if assessors_path is None else read_labels(assessors_path), epsilon=epsilon, families=families,
+            annotators=None if assessors_path is None else read_labels(assessors_path, tell=tell), epsilon=epsilon, families=families,
             confidence=confidence,
         ),
     )  # fmt: skip

@@ -29,12 +29,12 @@ Examples:
   People graded a random sample of documents, drawn within each grade of the judge:
     idealrank judge correct sample.qrels --judge model=model.qrels neural.run -m DCG@10 --by documents
 \b
-  Documents were sampled with probabilities of their own, lines QUERY 0 DOCUMENT PROBABILITY:
+  Documents were sampled with other probabilities, in lines QUERY 0 DOCUMENT PROBABILITY:
     idealrank judge correct sample.qrels --judge model=model.qrels neural.run -m DCG@10 --by documents --probability p.txt
 
-A model's grades alone give a biased value with an interval that is far too narrow. The corrected value is unbiased whatever the model,
-if the human-labelled queries (or documents) were chosen at random. A bad model costs nothing: its weight goes to 0, and the human
-labels remain. `worth` says how many human labels the corrected value is worth.
+The grades of a model alone give a biased value, with an interval that is far too narrow. The corrected value is unbiased for every
+model, if the human-labelled queries (or documents) were chosen at random. A bad model does no harm: its weight goes to 0, and the human
+labels decide. `worth` is the number of human labels that alone would give the same standard error.
 """
 
 _FORMATS = Formats(
@@ -43,7 +43,7 @@ _FORMATS = Formats(
 )  # fmt: skip
 
 
-@click.command(epilog=_EPILOG, short_help="Correct a judge's values of runs by a few human labels, with an interval.")
+@click.command(epilog=_EPILOG, short_help="Correct the values that a judge gives runs, with a few human labels.")
 @click.argument("qrels", metavar="HUMAN")
 @click.argument("runs", nargs=-1, required=True, metavar="RUN [RUN_B]")
 @label_options.judges
@@ -52,10 +52,17 @@ _FORMATS = Formats(
 @options.convention
 @click.option(
     "--by", type=click.Choice(["queries", "documents"]), default="queries", show_default=True,
-    help="What people labelled: whole queries, or a sample of documents (DCG and nDCG alone).",
+    help="What people labelled: whole queries, or a sample of documents (only DCG and nDCG).",
 )  # fmt: skip
-@click.option("--probability", "probability_path", metavar="FILE", help="Probability that each document was sampled, as judgments.")
-@click.option("--weight", metavar="W", type=click.FloatRange(0, 1), help="Weight of the judge.  [default: the best; 1 by documents]")
+@click.option(
+    "--probability", "probability_path", metavar="FILE", help="Sampling probability of each document, in the format of judgments."
+)
+@click.option(
+    "--weight",
+    metavar="W",
+    type=click.FloatRange(0, 1),
+    help="Weight of the judge.  [default: the weight with the smallest standard error; 1 with --by documents]",
+)
 @label_options.clusters
 @label_options.level
 @options.digits
@@ -80,10 +87,10 @@ def correct(
     output_path: str | None,
     inputs: input_options.Inputs,
 ) -> None:
-    """Correct a judge's values of RUN by the human labels of some queries, or documents.
+    """Correct the value that a judge gives RUN, with human labels of some queries or documents.
 
-    With RUN_B the report has both runs, and the difference RUN_B - RUN. HUMAN has the labels of people; each judge has labels of these
-    and of more.
+    HUMAN contains the labels of people. Each judge labelled the same queries or documents, and more. With RUN_B, the report has both
+    runs, and the difference RUN_B - RUN.
     """
     if len(runs) > 2:
         raise click.UsageError(f"found {len(runs)} runs, expected one, or two to compare")

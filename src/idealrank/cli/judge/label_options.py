@@ -16,26 +16,35 @@ from idealrank.measures.parse import DEFAULT_MEASURES
 Decorator = Callable[[Callable[..., Any]], Callable[..., Any]]
 
 judges: Decorator = click.option(
-    "--judge", "judge_texts", metavar="NAME=FILE", multiple=True, required=True, help="Judgments of a judge, under a name; repeat it."
+    "--judge",
+    "judge_texts",
+    metavar="NAME=FILE",
+    multiple=True,
+    required=True,
+    help="Judgments of a judge, with a name for the judge; may be repeated.",
 )
 measure: Decorator = click.option(
     "-m", "--measure", "measure_text", metavar="MEASURE", default=DEFAULT_MEASURES[0], show_default=True, cls=MeasureOption,
     help="Measure of the runs.",
 )  # fmt: skip
 scale: Decorator = click.option(
-    "--scale", "scale_text", metavar="GRADE,...", default="", help="All grades of the scale, as in 0,1,2,3.  [default: those that occur]"
+    "--scale",
+    "scale_text",
+    metavar="GRADE,...",
+    default="",
+    help="All grades of the scale, as in 0,1,2,3.  [default: the grades in the files]",
 )
 tables: Decorator = click.option(
     "--table", "table_texts", metavar="NAME=FROM:TO,...", multiple=True,
-    help="Table of the grades of a judge, or of human, to a common scale, as in model=0:0,1:2,2:4; repeat it.",
+    help="Map of the grades of a judge (or of human) to a common scale, as in model=0:0,1:2,2:4; may be repeated.",
 )  # fmt: skip
 outside: Decorator = click.option(
     "--outside", type=click.Choice(["error", "clip", "drop"]), default="error", show_default=True,
-    help="Treatment of a grade outside the scale: refuse it, replace it by the nearest grade, or leave it out; counted.",
+    help="Treatment of grades outside the scale: an error, the nearest grade (clip), or left out (drop).",
 )  # fmt: skip
 clusters: Decorator = click.option(
     "--cluster", "cluster_path", metavar="FILE",
-    help="Queries that belong together, such as one user's: lines QUERY LABEL.  [default: each query is its own cluster]",
+    help="Clusters of queries, such as the queries of one user: lines QUERY LABEL.  [default: each query alone]",
 )  # fmt: skip
 level: Decorator = click.option(
     "--level", "confidence", type=click.FloatRange(0, 1, min_open=True, max_open=True), default=0.95, show_default=True,

@@ -14,7 +14,7 @@ _EPILOG = """\
 Examples:
 
 \b
-  Which threshold of the score keeps quiet where there is nothing to find, and what does it cost in recall?
+  Which score threshold returns nothing if there is nothing to find, and how much recall does it cost?
     idealrank judge no-answer qrels.txt neural.run --queries nothing.txt
 \b
   At most one such query in twenty may get documents:
@@ -24,8 +24,8 @@ Examples:
     idealrank judge no-answer qrels.txt neural.run --queries nothing.txt --format csv
 
 \b
-A query without relevant documents in the qrels may have an answer that nothing has judged. Queries without an answer are therefore
-declared in a file, one id a line, and never guessed. Scores must be comparable between queries.
+A query without relevant documents in the qrels may have an answer that is unjudged. Therefore, declare the queries without an answer
+in a file, with one id per line. Scores must be comparable between queries.
 """
 
 _FORMATS = Formats(
@@ -37,7 +37,7 @@ _FORMATS = Formats(
 @click.command(epilog=_EPILOG, short_help="Choose a score threshold for queries without an answer.")
 @click.argument("qrels")
 @click.argument("run")
-@click.option("--queries", "query_path", metavar="FILE", required=True, help="Queries whose right answer is nothing, one id a line.")
+@click.option("--queries", "query_path", metavar="FILE", required=True, help="Queries without an answer, one id per line.")
 @click.option("--cutoff", metavar="K", type=click.IntRange(1), default=10, show_default=True, help="Ranks that a user sees.")
 @click.option("--rel", metavar="GRADE", type=float, default=1.0, show_default=True, help="Lowest grade of a relevant document.")
 @click.option(

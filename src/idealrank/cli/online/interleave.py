@@ -22,11 +22,11 @@ Examples:
   A list for each query, with the team that placed each document:
     idealrank online interleave bm25.run neural.run --seed 1 -o lists.jsonl
 \b
-  What users preferred: columns preference (1 for B, -1 for A, 0 for neither) and user:
+  Which run do users prefer? Columns preference (1 for B, -1 for A, 0 for neither) and user:
     idealrank online interleave --outcomes outcomes.csv
 
-The verdict is that of a confidence sequence: the test may be looked at every day, and stopped as soon as it is decided. The interval and
-p-value for a test of planned size hold only if the test is looked at once, at the planned size.
+The verdict comes from a confidence sequence: you may read the test every day, and stop it as soon as it is decided. The interval and
+p-value for a test of planned size hold only if you read the test once, at the planned size.
 """
 
 _FORMATS = Formats("A table to read;", table="views.online:preference_parts", json="views.online:preference_json")
@@ -34,12 +34,15 @@ _FORMATS = Formats("A table to read;", table="views.online:preference_parts", js
 
 @click.command(epilog=_EPILOG, short_help="Mix two runs into lists for users, or test what users preferred.")
 @click.argument("runs", nargs=-1, metavar="[RUN_A RUN_B]")
-@click.option("--outcomes", "outcomes_path", metavar="FILE", help="Read outcomes, instead of mixing runs.")
+@click.option("--outcomes", "outcomes_path", metavar="FILE", help="Test these outcomes instead of mixing runs.")
 @click.option(
-    "--method", type=click.Choice(["team-draft", "balanced", "probabilistic"]), default="team-draft", show_default=True, help="Of mixing.",
+    "--method", type=click.Choice(["team-draft", "balanced", "probabilistic"]), default="team-draft", show_default=True,
+    help="Method of mixing.",
 )  # fmt: skip
 @click.option("--length", metavar="K", type=click.IntRange(1), default=10, show_default=True, help="Length of the lists.")
-@click.option("--seed", metavar="N", type=click.IntRange(0), default=0, show_default=True, help="Random seed: another one for each user.")
+@click.option(
+    "--seed", metavar="N", type=click.IntRange(0), default=0, show_default=True, help="Random seed; use a different seed for each user."
+)
 @options.confidence
 @_FORMATS.option
 @options.output

@@ -11,13 +11,13 @@ _EPILOG = """\
 Examples:
 
 \b
-  Lists of an interleaving test in which B is to win 52 % of the lists with a preference:
+  How many lists does an interleaving test need, if B wins 52 % of the lists with a preference?
     idealrank online plan --share 0.52 --ties 0.4
 \b
-  Users of an A/B test of a value with this standard deviation over users:
+  How many users does an A/B test need to detect a difference of 0.02?
     idealrank online plan --sd 1.8 --difference 0.02
 
-Both are for a test of planned size that is looked at once.
+Both numbers hold for a test that is read once, at the planned size.
 """
 
 _FORMATS = Formats("A sentence to read;", table="views.online:plan_parts", json="views.online:plan_json")
@@ -26,15 +26,22 @@ _FORMATS = Formats("A sentence to read;", table="views.online:plan_parts", json=
 @click.command(epilog=_EPILOG, short_help="Compute how many lists or users an experiment needs.")
 @click.option("--share", metavar="P", type=click.FloatRange(0, 1, min_open=True, max_open=True),
               help="Share of B among lists with a preference.")  # fmt: skip
-@click.option("--ties", metavar="P", type=click.FloatRange(0, 1, max_open=True), default=0.0, show_default=True, help="Lists without one.")
+@click.option(
+    "--ties",
+    metavar="P",
+    type=click.FloatRange(0, 1, max_open=True),
+    default=0.0,
+    show_default=True,
+    help="Share of lists without a preference.",
+)
 @click.option("--sd", metavar="SD", type=click.FloatRange(0, min_open=True), help="Standard deviation of the value over users.")
-@click.option("--difference", metavar="D", type=float, help="Difference that an A/B test is to find.")
+@click.option("--difference", metavar="D", type=float, help="Difference that the A/B test must detect.")
 @click.option("--split", metavar="P", type=click.FloatRange(0, 1, min_open=True, max_open=True), default=0.5, show_default=True,
               help="Share of users in B.")  # fmt: skip
 @click.option("--variance-reduction", "reduction", metavar="P", type=click.FloatRange(0, 1, max_open=True), default=0.0, show_default=True,
               help="Share of the variance that a covariate explains.")  # fmt: skip
 @click.option("--power", metavar="P", type=click.FloatRange(0, 1, min_open=True, max_open=True), default=0.8, show_default=True,
-              help="Power: probability of finding it.")  # fmt: skip
+              help="Power: probability that the test detects it.")  # fmt: skip
 @options.confidence
 @_FORMATS.option
 @options.output

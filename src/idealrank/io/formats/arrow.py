@@ -9,7 +9,7 @@ import numpy as np
 
 from idealrank._lazy import load_extra
 from idealrank.data.exactness import EXPECTED, is_large, lost_of_array
-from idealrank.data.types import BoolArray, FloatArray
+from idealrank.data.types import AnyArray, BoolArray, FloatArray
 from idealrank.errors import FileFormatError, InputError
 from idealrank.io.complaints import Complain, Complaint
 from idealrank.io.id_columns import IdColumn, pack
@@ -220,8 +220,17 @@ def _numbers(column: Any, name: str, where: str) -> FloatArray:
         column = column.cast(pyarrow.int8())
     elif not (pyarrow.types.is_integer(kind) or pyarrow.types.is_floating(kind) or pyarrow.types.is_decimal(kind)):
         raise InputError(f"{where}: found column {name!r} of type {kind}, expected numbers; cast it, or name another column with columns=")
-    values: FloatArray = column.cast(pyarrow.float64(), safe=False).to_numpy()
+    column = column.cast(pyarrow.float64(), safe=False)
+    column = column.fill_null(np.nan) if column.null_count else column
+    parts = [_in_place(chunk, np.dtype(np.float64)) for chunk in column.chunks]
+    values: FloatArray = parts[0] if len(parts) == 1 else np.concatenate([np.zeros(0), *parts])
     return values
+
+
+def _in_place(array: Any, kind: "np.dtype[Any]") -> AnyArray:
+    """Numbers of an array without nulls, where they are. The array's own conversion would load pandas where that is installed."""
+    data = array.buffers()[1]
+    return np.zeros(0, kind) if data is None else np.frombuffer(data, kind, count=len(array), offset=array.offset * kind.itemsize)
 
 
 def _is_floating(kind: Any) -> bool:
@@ -274,7 +283,7 @@ def _coded(column: Any, name: str, where: str) -> IdColumn | None:
     dictionaries: dict[tuple[Any, ...], tuple[int, Any]] = {}  # by where they are in memory: chunks often share one
     parts, size = [], 0
     for chunk in column.chunks:
-        codes, own = chunk.indices.to_numpy(), chunk.dictionary
+        codes, own = _in_place(chunk.indices, np.dtype(str(chunk.indices.type))), chunk.dictionary
         if codes.size and (own.null_count or codes.min() < 0 or codes.max() >= len(own)):
             return None
         at = (own.offset, len(own), *(None if buffer is None else buffer.address for buffer in own.buffers()))

@@ -193,7 +193,9 @@ def _choose(names: list[str], table: Table, columns: Columns, path: str, notes: 
             raise FileFormatError(path, 1, f"data ({sample})", f"a header line such as query_id, doc_id, {value}", hint) from None
         if delimiter != ";":
             raise
-        raise InputError(f"{error}; the file was read as columns separated by ';'") from None
+        said, found = f"the file was read as columns separated by {delimiter!r}", str(error).removesuffix(f"; {error.hint}")
+        hints = [f"{hint}; {said}" if hint else said for hint in (error.hint, error.command_hint)]
+        raise InputError(found, hint=hints[0], command_hint=hints[1]) from None
 
 
 class _Scan:

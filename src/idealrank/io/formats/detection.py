@@ -154,7 +154,19 @@ def sniff(data: Data) -> list[Format]:
 def _sniff_tool(start: bytes) -> list[Format]:
     """The tool whose JSON this is; empty where it is general."""
     found: list[Format] = [tool for tool, patterns in _TOOLS.items() if all(pattern.search(start) for pattern in patterns)]
-    return found[:1]
+    return found[:1] or (["elasticsearch"] if _is_msearch(start) else [])
+
+
+def _is_msearch(start: bytes) -> bool:
+    """The header and the body of a request of ``_msearch``, each on a line; the responses may come much later."""
+    from idealrank.io.formats.msearch import is_body, is_header  # noqa: PLC0415  (TREC files do not need it)
+    from idealrank.io.formats.nested import load  # noqa: PLC0415  (as above)
+
+    header, _, rest = start.removeprefix(b"\xef\xbb\xbf").lstrip().partition(b"\n")
+    try:
+        return is_header(load(header)) and is_body(load(rest.lstrip().partition(b"\n")[0]))
+    except (ValueError, RecursionError):
+        return False
 
 
 def _sniff_json(data: Data) -> list[Format]:
@@ -199,14 +211,21 @@ def _sniff_line(line: str) -> list[Format]:
 
 
 def _is_quepid(start: bytes) -> bool:
-    """``query,docid,rating``, or a column of numbers and blanks for each rater."""
+    """``query,docid,rating``, a column of numbers and blanks for each rater, or a row for each rating."""
     lines = start.decode("utf-8", "replace").splitlines()[:50]
-    if not lines[0].lower().replace('"', "").startswith("query,docid,"):
+    simple = lines[0].lower().replace('"', "")
+    delimiter = max(",;", key=simple.count)
+    is_wide = simple.startswith(f"query{delimiter}docid{delimiter}")
+    if "rating" not in simple and not is_wide:
         return False
     import csv  # noqa: PLC0415  (TREC files do not need it)
 
+    from idealrank.io.formats.quepid import is_row_per_rating  # noqa: PLC0415  (as above)
+
     try:
-        header, *rows = [row[2:] for row in csv.reader(lines)]
+        if is_row_per_rating(next(csv.reader(lines[:1], delimiter=delimiter), [])):
+            return True
+        header, *rows = [row[2:] for row in csv.reader(lines if is_wide else [], delimiter=delimiter)] or [[]]
     except (csv.Error, ValueError):
         return False
     if [name.lower() for name in header] == ["rating"]:

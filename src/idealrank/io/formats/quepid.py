@@ -1,7 +1,8 @@
-"""Quepid's exports of judgments: ``query,docid,rating`` of a case, or a book with a column of ratings for each rater."""
+"""Quepid's exports of judgments: ``query,docid,rating`` of a case; a book with a column for each rater, or with a row for each rating."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass, field
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from math import isfinite
 
 import numpy as np
@@ -18,9 +19,16 @@ from idealrank.io.row_parts import Rows, Table
 from idealrank.io.sources import Source
 from idealrank.io.table_columns import Columns, named_columns
 from idealrank.io.text_cells import shown
+from idealrank.io.usual_columns import plain
 
-_QUERY, _DOCUMENT, _RATING = ("query", "query text"), ("docid", "doc id"), "rating"
+_QUERY, _DOCUMENT, _RATING = ("query", "querytext"), ("docid",), "rating"  # names of columns, as `plain` writes them
+_RATER = ("user", "useremail", "username", "rater", "judge", "assessor", "annotator", "email")
+_QUERY_ID = "queryid"
+_FLAGS = {"unrateable": "unrateable", "judgelater": "left for later"}
+_WORDS = "unrateable or judge_later"
+_YES, _NO = ("true", "t", "1", "yes"), ("false", "f", "0", "no", "")
 _MEAN = "mean"
+_UNNAMED = "Anonymous"  # Quepid's own name of a rater without an account
 _FORMULA = tuple("-=+@")  # Quepid writes a blank before a query that begins so, lest a spreadsheet takes it for a formula
 _EXPECTED = "columns query, docid and rating, or query, docid and a column for each rater"
 
@@ -36,6 +44,7 @@ class _Book:
     ratings: list[list[float | None]] = field(default_factory=list)
     lines: list[int] = field(default_factory=list)
     unrated_queries: int = 0
+    left: Counter[str] | None = None  # in a book with a row for each rating: rows without one, by reason, and all rows
 
     @property
     def n_blank(self) -> int:
@@ -44,8 +53,13 @@ class _Book:
 
     def tell(self, notes: Notes) -> None:
         """Say how much is unjudged."""
-        if self.n_blank:
-            rows = "rows" if len(self.raters) == 1 else f"ratings by {len(self.raters)} raters"
+        raters = "" if len(self.raters) == 1 else f"ratings by {len(self.raters)} raters"
+        if self.left is not None:
+            reasons = [f"{self.left[reason]:,} {reason}" for reason in ("blank", *_FLAGS.values()) if self.left[reason]]
+            if reasons:
+                notes.inform(f"{self.path}: of {self.left['rows']:,} {raters or 'rows'}, {', '.join(reasons)}: unjudged")
+        elif self.n_blank:
+            rows = raters or "rows"
             notes.inform(f"{self.path}: {self.n_blank:,} of {len(self.raters) * len(self.ratings):,} {rows} are blank: unjudged")
         if self.unrated_queries:
             notes.inform(f"{self.path}: {self.unrated_queries:,} queries have no rated document; they are left out")
@@ -115,28 +129,92 @@ def read_raters(sources: Sequence[Source], notes: Notes) -> AssessorQrels:
     return AssessorQrels.from_cells(rows, refuse_row, name=paths[0], paths=paths)  # type: ignore[arg-type]
 
 
+def is_row_per_rating(names: Sequence[str]) -> bool:
+    """Return whether these are the columns of a book with a row for each rating: a rater or a flag beside query, document and rating.
+
+    Examples
+    --------
+    >>> is_row_per_rating(["query", "docid", "user", "rating"]), is_row_per_rating(["query", "docid", "rating"])
+    (True, False)
+    """
+    simple = {plain(name) for name in names}
+    return simple.issuperset({*_DOCUMENT, _RATING}) and not simple.isdisjoint(_QUERY) and not simple.isdisjoint((*_RATER, *_FLAGS))
+
+
 def _read(source: Source, complain: Complain) -> _Book:
     batches = rows_in_batches(source, sniff_delimiter(source))
     header, first = next(batches, ([[]], [0]))
     names = [name.strip() for name in header[0]]
-    plain = [name.lower() for name in names]
-    query = next((place for place, name in enumerate(plain) if name in _QUERY), None)
-    document = next((place for place, name in enumerate(plain) if name in _DOCUMENT), None)
+    simple = list(map(plain, names))
+    query = next((place for place, name in enumerate(simple) if name in _QUERY), None)
+    document = next((place for place, name in enumerate(simple) if name in _DOCUMENT), None)
     if query is None or document is None:
         raise FileFormatError(source.path, int(first[0]), f"columns {', '.join(map(repr, names)) or 'none'}", _EXPECTED)
-    rated = [place for place, name in enumerate(plain) if name == _RATING]
+    rows = (pair for rows, lines in batches for pair in zip(rows, lines.tolist(), strict=True))
+    if is_row_per_rating(names):
+        query = simple.index(_QUERY_ID) if _QUERY_ID in simple else query  # two queries may have the same text
+        book = _Book(source.path, [_RATING])
+        return _read_ratings(_Taking(book, (query, document), [simple.index(_RATING)], len(names), complain), simple, rows)
+    rated = [place for place, name in enumerate(simple) if name == _RATING]
     rated = rated or [place for place in range(len(names)) if place not in (query, document)]
     raters = [names[place] for place in rated]
     if not raters or len(set(raters)) < len(raters) or "" in raters:
         raise FileFormatError(
             source.path, int(first[0]), f"columns {', '.join(map(repr, names))}", _EXPECTED, "each rater once, with a name"
         )
-    book = _Book(source.path, raters)
-    take = _Taking(book, (query, document), rated, len(names), complain)
-    for rows, lines in batches:
-        for row, line in zip(rows, lines.tolist(), strict=True):
-            take(row, line)
-    return book
+    take = _Taking(_Book(source.path, raters), (query, document), rated, len(names), complain)
+    for row, line in rows:
+        take(row, line)
+    return take.book
+
+
+def _read_ratings(take: "_Taking", names: Sequence[str], rows: Iterator[tuple[list[str], int]]) -> _Book:
+    """A row for each rating: rows of one document are put together, with a column for each rater."""
+    rater = next((place for place, name in enumerate(names) if name in _RATER), None)
+    flags = {place: _FLAGS[name] for place, name in enumerate(names) if name in _FLAGS}
+    book, found, left = take.book, _Ratings(take.bad), Counter[str]()
+    for row, line in rows:
+        if not take(row, line):
+            continue
+        query, document, (rating,) = book.queries[-1], book.documents[-1], book.ratings[-1]
+        reason = _reason(row, flags)
+        if reason is None:
+            take.bad("flag", line, f"{shown(' '.join(row[place] for place in flags))} as {_WORDS}", "true or false")
+            continue
+        left.update(("rows", reason or ("blank" if rating is None else "rated")))
+        found.add((query, document), _RATING if rater is None else row[rater].strip() or _UNNAMED, None if reason else rating, line)
+    return replace(found.book(book.path), left=left, unrated_queries=book.unrated_queries)
+
+
+def _reason(row: Sequence[str], flags: Mapping[int, str]) -> str | None:
+    """Why a rating does not count; empty if it does, None if a flag is neither set nor unset."""
+    words = {reason: row[place].strip().lower() for place, reason in flags.items()}
+    if not all(word in (*_YES, *_NO) for word in words.values()):
+        return None
+    return next((reason for reason, word in words.items() if word in _YES), "")
+
+
+class _Ratings:
+    """Ratings by document and rater."""
+
+    def __init__(self, bad: Callable[[str, int, str, str], None]) -> None:
+        self._bad = bad
+        self._raters: dict[str, None] = {}
+        self._given: dict[tuple[str, str], dict[str, tuple[float | None, int]]] = {}
+
+    def add(self, pair: tuple[str, str], rater: str, rating: float | None, line: int) -> None:
+        self._raters[rater] = None
+        given = self._given.setdefault(pair, {})
+        if rater in given:
+            found = f"{shown(' '.join(pair))} a second time by {shown(rater)} (first on line {given[rater][1]})"
+            self._bad("second-rating", line, found, "one rating of a document by each rater")
+        given[rater] = rating, line
+
+    def book(self, path: str) -> _Book:
+        raters = list(self._raters)
+        ratings = [[given[name][0] if name in given else None for name in raters] for given in self._given.values()]
+        lines = [min(line for _, line in given.values()) for given in self._given.values()]
+        return _Book(path, raters, [query for query, _ in self._given], [document for _, document in self._given], ratings, lines)
 
 
 @dataclass(frozen=True)
@@ -149,31 +227,34 @@ class _Taking:
     width: int
     complain: Complain
 
-    def __call__(self, row: list[str], line: int) -> None:
+    def __call__(self, row: list[str], line: int) -> bool:
+        """Return whether the row was put into the book."""
         if len(row) == 1:  # a query without ratings, as the export of a case writes it
             self.book.unrated_queries += 1
-            return
+            return False
         if len(row) != self.width:
-            self._bad("fields", line, f"{len(row)} cells", f"{self.width}, as in the header line")
-            return
+            self.bad("fields", line, f"{len(row)} cells", f"{self.width}, as in the header line")
+            return False
         query, document = row[self.ids[0]], row[self.ids[1]]
         cells = [row[place].strip() for place in self.rated]
         if not document and not any(cells):
             self.book.unrated_queries += 1
-            return
+            return False
         ratings = [parse_number(cell) if cell else None for cell in cells]
         wrong = next((cell for cell, rating in zip(cells, ratings, strict=True) if cell and (rating is None or not isfinite(rating))), "")
         if wrong:
-            self._bad("number", line, f"{shown(wrong)} as rating", "a number, or a blank if unjudged")
+            self.bad("number", line, f"{shown(wrong)} as rating", "a number, or a blank if unjudged")
         elif not query or not document:
-            self._bad("empty-id", line, "an empty cell as query or document", "an id")
+            self.bad("empty-id", line, "an empty cell as query or document", "an id")
         else:
             self.book.queries.append(query[1:] if query.startswith(" ") and query[1:].startswith(_FORMULA) else query)
             self.book.documents.append(document)
             self.book.ratings.append(ratings)
             self.book.lines.append(line)
+            return True
+        return False
 
-    def _bad(self, kind: str, line: int, found: str, expected: str) -> None:
+    def bad(self, kind: str, line: int, found: str, expected: str) -> None:
         self.complain(Complaint(kind, self.book.path, line, found, expected))
 
 

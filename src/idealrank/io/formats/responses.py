@@ -8,6 +8,7 @@ from typing import Any
 
 from idealrank.errors import FileFormatError
 from idealrank.io.complaints import Complain, Complaint
+from idealrank.io.formats.msearch import is_body, is_header, query_names
 from idealrank.io.formats.nested import broken, load
 from idealrank.io.notes import Notes
 from idealrank.io.row_parts import Block, Blocks, Place, Table
@@ -25,8 +26,9 @@ def read_elasticsearch(source: Source, table: Table, columns: Columns, notes: No
     Parameters
     ----------
     source : Source
-        JSON: ``{query: response}``, or the answer to ``_msearch``; or JSON lines of responses with their query, or of hits with a query
-        each. A response that is not in the order of its scores (sorted, or without scores) counts in the order of its hits.
+        JSON: ``{query: response}``, or the answer to ``_msearch``, alone or after the lines of its requests; or JSON lines of responses
+        with their query, or of hits with a query each. A response that is not in the order of its scores (sorted, or without scores)
+        counts in the order of its hits.
     table : {"qrels", "run"}
         Only a run can be read.
     columns : mapping or sequence, optional
@@ -89,9 +91,7 @@ class _Responses(ABC):
         """All queries of the file."""
         for value, place in _values(self._source, self._complain):
             self._walk(value, place)
-        for query, hits in self._loose.items():
-            ids, scores = [hit[0] for hit in hits], [hit[1] for hit in hits]
-            self._add(query, ids, scores, hits[0][2], ordered=False)
+        self._finish()
         for words, queries in self._said.items():
             some = ", ".join(map(shown, queries[:3])) + (", ..." if len(queries) > 3 else "")
             self._notes.warn(f"{self._path}: {len(queries)} of {len(self._blocks)} queries {words} ({some})")
@@ -125,15 +125,28 @@ class _Responses(ABC):
     def _take_many(self, fields: _Object, place: Place) -> None:
         """Responses without queries, in the order of their requests."""
         responses, queries = fields["responses"], fields.get("queries")
-        if not isinstance(queries, list):
-            queries = list(range(1, len(responses) + 1))
-            named = 'write their ids next to the responses: {"queries": ["shoes", ...], "responses": [...]}'
-            self._notes.warn(f"{self._path}: found responses without queries; the queries are named 1 to {len(responses)}; {named}")
-        elif len(queries) != len(responses):
-            self._bad("type", place, f"{len(queries)} queries and {len(responses)} responses", "as many of both")
+        if isinstance(queries, list):
+            self._take_each(queries, responses, place, "queries")
+        else:
+            named = 'put the requests before the responses, or write {"queries": ["shoes", ...], "responses": [...]}'
+            self._take_by_place(responses, place, "responses without queries", named)
+
+    def _take_by_place(self, responses: Sequence[Any], place: Place, found: str, hint: str) -> None:
+        self._notes.warn(f"{self._path}: found {found}; the queries are named 1 to {len(responses)}; {hint}")
+        self._take_each(list(range(1, len(responses) + 1)), responses, place, "queries")
+
+    def _take_each(self, queries: Sequence[Any], responses: Sequence[Any], place: Place, given: str) -> None:
+        if len(queries) != len(responses):
+            self._bad("type", place, f"{len(queries)} {given} and {len(responses)} responses", "as many of both")
             return
         for query, response in zip(queries, responses, strict=True):
             self._take(query, dict(response) if isinstance(response, tuple) else {"": response}, place)
+
+    def _finish(self) -> None:
+        """Join what stands apart in the file."""
+        for query, hits in self._loose.items():
+            ids, scores = [hit[0] for hit in hits], [hit[1] for hit in hits]
+            self._add(query, ids, scores, hits[0][2], ordered=False)
 
     def _take(self, query: Any, fields: _Object, place: Place) -> None:
         """One response."""
@@ -238,6 +251,46 @@ class _Elasticsearch(_Responses):
     engine, document, score = "Elasticsearch", "_id", "_score"
     expected = '{query: response}, {"responses": [...]}, or hits that each have a query'
 
+    def __init__(self, source: Source, table: Table, columns: Columns, notes: Notes, complain: Complain) -> None:
+        super().__init__(source, table, columns, notes, complain)
+        self._header: Place | None = None
+        self._requests: list[Any] = []
+        self._responses: list[Any] = []
+
+    def _walk(self, value: Any, place: Place) -> None:
+        """Lines of requests are kept until the end, and so are the responses to them: an answer follows several requests."""
+        header, self._header = self._header, None
+        if header is None and is_header(value):
+            self._header = place
+        elif header is not None and is_body(value):
+            self._requests.append(value)
+        else:
+            super()._walk(value, place)
+
+    def _take_many(self, fields: _Object, place: Place) -> None:
+        if "queries" in fields:
+            super()._take_many(fields, place)
+        else:
+            self._responses.extend(fields["responses"])
+
+    def _finish(self) -> None:
+        """Join requests and responses, which come in the same order."""
+        super()._finish()
+        requests, responses, place = self._requests, self._responses, (self._path, 0)
+        if not requests:
+            if responses:
+                super()._take_many({"responses": responses}, place)
+        elif not responses:
+            hint = "put the responses after the requests: cat requests.ndjson responses.json > run.jsonl"
+            self._bad("type", place, f"{len(requests)} requests of _msearch without responses", "both", hint)
+        elif not (names := query_names(requests)) and len(requests) == len(responses):
+            hint = 'give every request a "_name" of its own'
+            self._take_by_place(responses, place, "requests without a text of their own each", hint)
+        else:
+            self._take_each(names or requests, responses, place, "requests")
+            some = ", ".join(map(shown, names[:3])) + (", ..." if len(names) > 3 else "")
+            self._notes.inform(f"{self._path}: {len(names)} queries named by the lines of their requests ({some})")
+
     def _is_hit(self, fields: _Object) -> bool:
         return "_id" in fields and not isinstance(fields["_id"], tuple)
 
@@ -311,12 +364,26 @@ def _values(source: Source, complain: Complain) -> Iterator[tuple[Any, Place]]:
     else:
         yield value, (source.path, 0)
         return
+    read = 0
     for number, line in enumerate(source.open(), 1):
+        read += len(line)
         if not line.strip():
             continue
         try:
             value = load(line.strip())
         except (ValueError, RecursionError) as error:
+            rest = _rest(source, read - len(line)) if line.strip() == b"{" else None
+            if rest is not None:
+                yield rest, (source.path, number)
+                return
             complain(broken(error, source.path, number))
         else:
             yield value, (source.path, number)
+
+
+def _rest(source: Source, start: int) -> Any:
+    """The value that the rest of the file is, over many lines; None if it is not one."""
+    try:
+        return load(source.read()[start:])
+    except (ValueError, RecursionError):
+        return None

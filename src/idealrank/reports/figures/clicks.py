@@ -149,6 +149,63 @@ def weights_template(policies: Sequence[str]) -> Spec:
     )
 
 
+def overlap_rows(logged: FloatArray, weights: Mapping[str, FloatArray]) -> list[Row]:
+    """Share of the rows of the log, and of the weight of each policy, in ranges of the logged probability on a logarithmic scale.
+
+    Parameters
+    ----------
+    logged : float array, shape (n,)
+        Probability with which the log took the action of each row.
+    weights : mapping of str to float array, shape (n,)
+        Weights of the rows, by the policy.
+
+    Examples
+    --------
+    >>> rows = overlap_rows(np.array([0.1, 0.1, 0.8, 0.8]), {"A": np.array([3.0, 3.0, 1.0, 1.0])})
+    >>> [(row["of"], row["share"]) for row in rows]
+    [('log', 0.5), ('log', 0.5), ('A', 0.75), ('A', 0.25)]
+    """
+    edges = np.geomspace(float(logged.min()) / 1.05, float(logged.max()) * 1.05, _BINS + 1)
+    found: list[Row] = []
+    for of, mass in {"log": np.ones(logged.size), **weights}.items():
+        total = float(mass.sum())
+        shares = np.histogram(logged, edges, weights=mass)[0] / (total or 1.0)
+        found += [
+            {"of": of, "low": float(f"{low:.6g}"), "high": float(f"{high:.6g}"), "share": number(share)}
+            for low, high, share in zip(edges, edges[1:], shares.tolist(), strict=False)
+            if share > 0
+        ]
+    return found
+
+
+def overlap_template(policies: Sequence[str]) -> Spec:
+    """Bars of the log, and a line a policy and range, over a logarithmic axis of the logged probability.
+
+    Examples
+    --------
+    >>> overlap_template(["A"])["encoding"]["x"]["title"]
+    'logged probability, on a logarithmic scale'
+    """
+    x = {"field": "low", "type": "quantitative", "title": "logged probability, on a logarithmic scale", "scale": {"type": "log"},
+         "axis": {"tickCount": 6, "format": "~g", "grid": False}}  # fmt: skip
+    y = {"field": "share", "type": "quantitative", "title": "share of rows, and of weight", "axis": {"tickCount": 4, "format": "~%"}}
+    domain = ["log", *policies]
+    shared = {"field": "of", "type": "nominal", "legend": _LEGEND}
+    colour = {**shared, "scale": {"domain": domain, "range": ["@quiet", *_COLOURS][: len(domain)]}}
+    dash = {**shared, "scale": {"domain": domain, "range": [[1, 0], *_DASHES][: len(domain)]}}
+    bars, lines = ({"filter": f"datum.of {sign} 'log'"} for sign in ("==", "!="))
+    return _plot(
+        "Share of the rows of the log, and of the weight of each policy, by the logged probability. @said",
+        {"x": x, "color": colour},
+        [
+            {"transform": [bars], "mark": {"type": "rect", "opacity": 0.3},
+             "encoding": {"x2": {"field": "high"}, "y": y, "y2": {"datum": 0}}},
+            {"transform": [lines], "mark": {"type": "rule", "strokeWidth": 2.4},
+             "encoding": {"x2": {"field": "high"}, "y": y, "strokeDash": dash}},
+        ],
+    )  # fmt: skip
+
+
 def estimate_rows(values: Mapping[str, Sequence[PolicyValue]]) -> list[Row]:
     """A row a policy and estimator.
 

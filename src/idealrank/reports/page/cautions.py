@@ -34,7 +34,7 @@ def cautions(subject: Subject) -> list[str]:
     >>> import idealrank as ir
     >>> one = ir.evaluate({"p": {"x": 1}, "q": {"x": 1}}, {"p": ["x"]}, "RR")
     >>> cautions(Subject(evaluations=(one,), measures=one.measures))[1]
-    'Only 2 queries count: one of them moves a mean by up to 0.500 of its range; add queries.'
+    'Only 2 queries count. One of them can move a mean by up to 0.500 of its range: add queries.'
     """
     named = list(zip(map(one_line, subject.names), subject.evaluations, strict=True))
     found = [_sentence(doubt) for name, one in named if (doubt := one.coverage.doubt(name))]
@@ -77,13 +77,13 @@ def robust_sentence(found: Robustness, comparison: Comparison | None = None) -> 
         return f"{said} depends on no switch: no tested variant of measure and convention changes the numbers."
     if turning:
         holds = "no" if len(turning) == total else f"{total - len(turning):,} of {total:,}"
-        return f"{said} holds under {holds} variants of measure and convention; it changes with {listed(turning)}."
+        return f"{said} holds under {holds} variants of measure and convention. It changes with {listed(turning)}."
     every = (
         f"all {total:,} variants of measure and convention that change"
         if total > 1
         else "the one variant of measure and convention that changes"
     )
-    both = f"; two changes together alter it: {listed([one.change for one in found.pairs], most=3)}" if found.pairs else ""
+    both = f". Two changes together alter it: {listed([one.change for one in found.pairs], most=3)}" if found.pairs else ""
     return f"{said} holds under {every} the numbers{both}."
 
 
@@ -98,8 +98,8 @@ def _missing(named: Sequence[tuple[str, Evaluation]]) -> Iterator[str]:
         name, worst = max(some.items(), key=lambda one: one[1].missing)
         others = f" ({counted(len(some) - 1, 'other run')}: at most as many)" if len(some) > 1 else ""
         yield (
-            f"{name} does not answer {worst.missing:,} of {counted(worst.queries_in_qrels, 'judged query', 'judged queries')}{others}; "
-            f"they {fate}: find the reason before you compare."
+            f"{name} does not answer {worst.missing:,} of {counted(worst.queries_in_qrels, 'judged query', 'judged queries')}{others}. "
+            f"They {fate}. Find the reason before you compare."
         )
 
 
@@ -122,13 +122,10 @@ def _unjudged(named: Sequence[tuple[str, Evaluation]]) -> Iterator[str]:
     large = [f"{share:.1%} in {name}" for share, name in told if share >= _UNJUDGED or len(told) == 2]
     some = large[:_NEAR] + (["..."] if len(large) > _NEAR else [])
     policy = named[0][1].convention.alignment.unjudged
-    fate = {"not-relevant": "they count as not relevant", "skipped": "they are skipped"}.get(policy, "")
+    fate = {"not-relevant": "They count as not relevant. ", "skipped": "They are skipped. "}.get(policy, "")
     apart = max(shares) - min(shares) >= _UNJUDGED_APART
-    advice = "the run with more of them may be better than its value" if apart and policy == "not-relevant" else "the values may change"
-    yield (
-        f"Unjudged: {', '.join(some)} {where}{'; ' + fate if fate else ''}: {advice}; judge the unjudged documents of the largest "
-        "differences first."
-    )
+    advice = "The run with more of them may be better than its value" if apart and policy == "not-relevant" else "The values may change"
+    yield (f"Unjudged: {', '.join(some)} {where}. {fate}{advice}. Judge the unjudged documents of the largest differences first.")
 
 
 def _on_judged(comparison: Comparison) -> Iterator[str]:
@@ -139,7 +136,7 @@ def _on_judged(comparison: Comparison) -> Iterator[str]:
         if decided and row.difference_judged is not None and row.difference * row.difference_judged < 0:
             yield (
                 f"On judged documents alone {one_line(pair.b)} is ahead of {one_line(pair.a)} by {shown.signed(row.difference_judged)} "
-                f"instead of {shown.signed(row.difference)} ({row.measure}): the sign depends on unjudged documents, so judge them before "
+                f"instead of {shown.signed(row.difference)} ({row.measure}). The sign depends on unjudged documents, so judge them before "
                 "you decide."
             )
 
@@ -159,8 +156,8 @@ def _near_ties(comparison: Comparison) -> Iterator[str]:
         if _SAME <= alike < 1:
             differing = row.n - row.ties
             yield (
-                f"{one_line(pair.a)} and {one_line(pair.b)} have the same {row.measure} on {row.ties:,} of {row.n:,} queries: the result "
-                f"depends on the other {differing:,}; read them."
+                f"{one_line(pair.a)} and {one_line(pair.b)} have the same {row.measure} on {row.ties:,} of {row.n:,} queries. The result "
+                f"depends on the other {differing:,}: read them."
             )
 
 
@@ -169,7 +166,7 @@ def _near_tie(pair: Pair, row: Difference, shown: Shown) -> str:
     if 0 < row.detectable < float("inf") and abs(row.difference) < row.detectable:
         return (
             f"The difference of {runs}, {shown.signed(row.difference)}, is smaller than {shown.number(row.detectable)}, the smallest true "
-            f"difference that these queries detect with 80 % power: undecided does not mean equal; {_more(row)}."
+            f"difference that these queries detect with 80 % power. Undecided does not mean equal: {_more(row)}."
         )
     difference = shown.signed(row.difference)
     return f"The difference of {runs}, {difference}, is not significant (p {shown.p(row.p_corrected)}): undecided; {_more(row)}."
@@ -187,7 +184,7 @@ def _few(subject: Subject) -> Iterator[str]:
     if 0 < scored < _FEW:
         most = 1 / scored
         count = "query counts" if scored == 1 else "queries count"
-        yield f"Only {scored} {count}: one of them moves a mean by up to {most:.3f} of its range; add queries."
+        yield f"Only {scored} {count}. One of them can move a mean by up to {most:.3f} of its range: add queries."
 
 
 def _tied(named: Sequence[tuple[str, Evaluation]]) -> Iterator[str]:
@@ -199,8 +196,8 @@ def _tied(named: Sequence[tuple[str, Evaluation]]) -> Iterator[str]:
     name, worst = max(tied.items(), key=lambda one: one[1].tied_documents)
     others = f" ({counted(len(tied) - 1, 'other run')}: at most as many)" if len(tied) > 1 else ""
     yield (
-        f"{name} gives equal scores to {worst.tied_documents:,} documents on {worst.tied_queries:,} of {worst.scored:,} queries{others}; "
-        f"the convention decides their order (ties={ties}): check the result with ties=expected."
+        f"{name} gives equal scores to {worst.tied_documents:,} documents on {worst.tied_queries:,} of {worst.scored:,} queries{others}. "
+        f"The convention decides their order (ties={ties}). Check the result with ties=expected."
     )
 
 
@@ -209,7 +206,7 @@ def _without_judgments(named: Sequence[tuple[str, Evaluation]]) -> Iterator[str]
     if some and named[0][1].convention.alignment.without_judgments == "left-out":
         most = max(some.values())
         yield (
-            f"Up to {counted(most, 'query', 'queries')} of {names(some)} have no judgments and are left out: check that the judgments are "
+            f"Up to {counted(most, 'query', 'queries')} of {names(some)} have no judgments and are left out. Check that the judgments are "
             "the right ones."
         )
 

@@ -15,7 +15,9 @@ from idealrank.reports.page.html import styles, template_of
 from idealrank.reports.subject import Made
 from idealrank.reports.table.cells import Column, Table, number_cell
 from idealrank.reports.table.text import Part
-from idealrank.reports.views.clicks import estimate_parts, log_parts, propensity_parts
+from idealrank.reports.views.clicks.log_checks import log_parts
+from idealrank.reports.views.clicks.policy_values import estimate_parts
+from idealrank.reports.views.clicks.propensity_tables import propensity_parts
 from idealrank.version import __version__
 
 RATES = "click rate of the rank"
@@ -46,12 +48,15 @@ class RewardEstimates:
         Weight of each row, by policy.
     logged_mean : float
         Mean reward of the log.
+    logged : float array, shape (n,), or None
+        Probability of each row in the log; without it there is no plot of the overlap.
     """
 
     values: Mapping[str, Sequence[PolicyValue]]
     weights: Mapping[str, FloatArray]
     logged_mean: float
     differences: Sequence[PolicyDifference] = ()
+    logged: FloatArray | None = None
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -136,7 +141,8 @@ def click_page_html(page: ClickLogPage) -> str:
     log_titles = [*(["Lists left out"] if page.check.problems else []), "Clicks by rank"]
     text: str = template_of("clicks.html").render(
         policy=_POLICY, styles=styles(), version=__version__, made=page.made, stops=stops, cautions=page.cautions(),
-        title=_headline(stops), summary=_summary(page), estimates=page.estimates is not None, sections=list(_sections(page)),
+        title=_headline(stops), summary=_summary(page), estimates=page.estimates is not None,
+        overlap=page.estimates is not None and page.estimates.logged is not None, sections=list(_sections(page)),
         lacking="This page has no estimates: --rewards FILE adds them, from rewards and probabilities of decisions.",
         log_said=f"{_said(log)}.", log_tables=_tables(log, *log_titles), method=_method(found, page.estimates),
     )  # fmt: skip
@@ -182,6 +188,16 @@ def _sections(page: ClickLogPage) -> Iterator[dict[str, Any]]:
     given = page.estimates
     if given is None:
         return
+    if given.logged is not None:
+        said = _overlap_said(given)
+        yield {
+            "name": "overlap", "heading": "Overlap",
+            "sentence": f"Where the log has its rows, and where the policies have their weight, by the logged probability. {said}",
+            "drawing": _drawing(
+                figures.overlap_template(list(given.weights)), figures.overlap_rows(given.logged, given.weights), said
+            ),
+            "tables": [],
+        }  # fmt: skip
     weights = _weights_said(given)
     yield {
         "name": "weights", "heading": "Weights", "sentence": weights,
@@ -205,6 +221,16 @@ def _drawing(template: Spec, rows: list[Row], said: str = "") -> dict[str, str] 
     """A drawing, and its description, which the page gives to readers instead; None without anything to draw."""
     spec = dressed(template, rows, {"said": said}, _COLOURS)
     return {"said": str(spec.pop("description")).strip(), "svg": svg(spec)} if rows else None
+
+
+def _overlap_said(given: RewardEstimates) -> str:
+    """Share of the rows that have half of the weight: the smaller, the thinner the overlap."""
+    said = []
+    for policy, weights in given.weights.items():
+        ordered = np.cumsum(np.sort(weights)[::-1])
+        half = (int(np.searchsorted(ordered, ordered[-1] / 2)) + 1) / weights.size if ordered[-1] > 0 else 0.0
+        said.append(f"{policy}: half of the weight stands on {half:.1%} of the rows")
+    return f"{'; '.join(said)}."
 
 
 def _weights_said(given: RewardEstimates) -> str:
@@ -237,7 +263,8 @@ def _method(found: Propensities, given: RewardEstimates | None) -> list[str]:
     if given is not None:
         said += [
             "weights: probability of the target policy divided by that of the logging policy",
-            "estimates: inverse propensity scoring (ips), self-normalised (snips), with weights cut (clipped)",
+            "estimates: inverse propensity scoring (ips), self-normalised (snips), with weights cut (clipped), "
+            "with a model of the rewards (dr), and with the model alone at large weights (switch)",
             "effective sample size: squared sum of the weights, divided by the sum of their squares (Kish)",
         ]
     return said

@@ -107,13 +107,13 @@ def sentences(subject: Subject) -> list[str]:
     >>> import idealrank as ir
     >>> one = ir.evaluate({"q": {"x": 1}}, {"q": ["x"]}, "RR")
     >>> sentences(Subject(evaluations=(one, one), measures=one.measures, comparison=ir.compare(one, one)))[0]
-    'RR 1.0000 in both.'
+    'RR is 1.0000 in both.'
     """
     gated, comparison = subject.gated, subject.comparison
     if gated is not None:
         why = [_opened(reason) for reason in reasons(gated)[:_REASONS]]
-        seen = [could_see(gated), *one_sided(gated, why), *hidden_drop(gated)]
-        return [*why, *unanswered(gated.missing), *seen, *next_step(gated)]
+        seen = [could_see(gated), *hidden_drop(gated)]
+        return [*why, *one_sided(gated, why), *unanswered(gated.missing), *seen, *next_step(gated)]
     if comparison is None:
         return _of_evaluation(subject)
     if len(comparison.pairs) == 1:
@@ -139,7 +139,7 @@ def in_plain_words(subject: Subject) -> str:
     >>> qrels = {f"q{i}": {"x": 1, "y": 1} for i in range(9)}
     >>> pair = [ir.evaluate(qrels, dict.fromkeys(qrels, ranking), "P@10") for ranking in (["x", "y"], ["x", "z"])]
     >>> in_plain_words(Subject(evaluations=tuple(pair), measures=pair[0].measures, comparison=ir.compare(*pair)))
-    'By P@10, about 1.0 fewer relevant results in ten (95 % interval: 1.0 to 1.0 fewer).'
+    'By P@10, run (2) has about 1.0 fewer relevant results in ten (95 % interval: 1.0 to 1.0 fewer).'
     """
     return "" if subject.comparison is None else plain_sentence(leading_pairs(subject.comparison)[0])
 

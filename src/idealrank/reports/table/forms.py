@@ -3,7 +3,6 @@
 In Markdown, names and ids are never instructions, mentions or links.
 """
 
-import html
 import json
 import math
 import re
@@ -294,6 +293,8 @@ def html_text(text: str) -> str:
     >>> html_text('a<b & "c"'), html_text("\x00")
     ('a&lt;b &amp; &quot;c&quot;', '\\x00')
     """
+    import html  # noqa: PLC0415  (it brings the names of all characters, and few tables are HTML)
+
     return html.escape(printable(text, surrogates=False), quote=True)
 
 

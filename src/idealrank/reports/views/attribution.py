@@ -17,7 +17,7 @@ from idealrank.version import __version__
 _ID = 28  # characters of an id
 _SOME = 5
 _ROUNDING = 1e-9  # of a difference
-_CANCEL = "Gains and losses cancel: one part is larger than the whole difference, so no shares are given."
+_CANCEL = "Gains and losses partly cancel: one part is larger than the whole difference, so no percentages are shown."
 
 
 def attribution_report(found: Attribution, *, queries: int = 5, documents: int = 3) -> str:
@@ -38,16 +38,16 @@ def attribution_report(found: Attribution, *, queries: int = 5, documents: int =
     RR: A 1.0000, B 0.5000, difference -0.5000 over 1 query
     0 queries better, 1 worse, 0 equal
     <BLANKLINE>
-    documents that  number  queries  difference  share
-    moved down           1        1     -0.5000  100 %
+    relevant documents that  number  queries  difference  share
+    moved down                    1        1     -0.5000  100 %
     <BLANKLINE>
     query q: 1.0000 -> 0.5000 (-0.5000)
       unjudged documents: 0 -> 1
       document  grade  rank    adds              difference
       a         1      1 -> 2  1.0000 -> 0.5000     -0.5000
     <BLANKLINE>
-    split from the top: a document adds what the value rises when the list is known down to it, so it
-      depends on those above
+    The split is from the top: the contribution of a document is the rise of the value at its rank, so
+      it depends on the documents above.
     <BLANKLINE>
     """
     parts = [_head(found), _moves(found)]
@@ -88,7 +88,7 @@ def _queries(n: int) -> str:
 def _moves(found: Attribution) -> list[str]:
     """A row a kind of move; counts and differences alone where shares of the difference would mislead."""
     cancel = any(abs(move.difference) > abs(found.difference) + _ROUNDING for move in found.moves)
-    rows = [["documents that", "number", "queries", "difference", *([] if cancel else ["share"])]]
+    rows = [["relevant documents that", "number", "queries", "difference", *([] if cancel else ["share"])]]
     for move in found.moves:
         name, number = ("(no document)", "") if move.move == "no document" else (move.move, f"{move.documents:,}")
         share = "-" if move.share is None else f"{round(100 * move.share)} %"
@@ -125,7 +125,8 @@ def _document(one: DocumentChange) -> list[str]:
 
 
 def _notes(found: Attribution) -> list[str]:
-    notes = wrapped(f"split {found.split}", indent="") if len(found.split) < 90 else _folded(f"split {found.split}")
+    said = f"The split is {found.split}."
+    notes = wrapped(said, indent="") if len(said) < 96 else _folded(said)
     if found.excluded:
         some = ", ".join(found.excluded[:_SOME]) + (", ..." if len(found.excluded) > _SOME else "")
         notes.append(f"left out of both: {_queries(len(found.excluded))} that the convention leaves out of one ({some})")

@@ -38,19 +38,37 @@ def slice_tables(evaluations: Sequence[Evaluation], found: "Sequence[SliceMeans]
     >>> [cell.text for cell in slice_tables([run], [run.by(dict.fromkeys("ab", "short"))])[0].rows[0]]
     ['short', '2', '0.75', '[-2.43, 3.93]']
     """
-    return [_table(evaluation, one, digits) for evaluation, one in zip(evaluations, found, strict=True)] if found else []
+    return [
+        _table(evaluation.name, {str(measure): measure.aggregate for measure in evaluation.measures}, one, digits)
+        for evaluation, one in zip(evaluations if found else (), found, strict=True)
+    ]
 
 
-def _table(evaluation: Evaluation, found: "SliceMeans", digits: int | None) -> Table:
+def slice_parts(found: "SliceMeans") -> list[Part]:
+    """The table of one run alone.
+
+    Examples
+    --------
+    >>> import idealrank as ir
+    >>> print(ir.evaluate({q: {"x": 1} for q in "ab"}, {"a": ["x"], "b": ["y", "x"]}, "RR").by({"a": "short", "b": "short"}))
+    run, by slice  queries    RR        interval
+    short                2  0.75  [-2.43, 3.93]
+    95% intervals of each mean alone (Student)
+    """
+    means = next(iter(found.slices.values()), {})
+    # Only a measure that is averaged has an interval.
+    return [_table(found.run, {text: "" if math.isnan(one.interval[0]) else "mean" for text, one in means.items()}, found, None)]
+
+
+def _table(run: str, measures: Mapping[str, str], found: "SliceMeans", digits: int | None) -> Table:
     rows = [_Row(name, found.queries[name], dict(means)) for name, means in found.slices.items()]
     columns: list[Column[_Row]] = [
-        Column(f"{evaluation.name}, by slice", cell=lambda row: row.name),
+        Column(f"{run}, by slice", cell=lambda row: row.name),
         Column("queries", "number", lambda row: count_cell(row.queries)),
     ]
-    for measure in evaluation.measures:
-        text = str(measure)
+    for text, aggregate in measures.items():
         known = [row.means[text].interval for row in rows if math.isfinite(row.means[text].interval[0])]
-        columns += _columns(text, decimals(known, asked=digits), is_sum=measure.aggregate == "sum", is_mean=measure.aggregate == "mean")
+        columns += _columns(text, decimals(known, asked=digits), is_sum=aggregate == "sum", is_mean=aggregate == "mean")
     notes = [words] if (words := _left_out(found)) else []
     return Table.of(columns, rows, notes=[f"{found.level:.0%} intervals of each mean alone (Student)", *notes])
 
@@ -350,7 +368,8 @@ def _unjudged(evaluation: Evaluation) -> list[str]:
     if cover.unjudged_share < MANY_UNJUDGED or cover.mismatch or evaluation.convention.alignment.unjudged == "skipped":
         return []
     within = f" within rank {cover.unjudged_cutoff}" if cover.unjudged_cutoff else ""
-    share = f"{100 * cover.unjudged_share:.0f} %"
+    percent = 100 * cover.unjudged_share
+    share = f"{min(percent, 99.9):.1f} %" if 99 < percent < 100 else f"{percent:.0f} %"
     return [f"{evaluation.name}: {share} of the documents{within} are unjudged; values are too low if some are relevant"]
 
 

@@ -2,7 +2,7 @@
 
 import json
 
-from idealrank.clicks import Effect, Preference
+from idealrank.clicks import Effect, Novelty, Preference
 from idealrank.data.interchange import finite
 from idealrank.reports.table.cells import Cell, Column, NamedCells, Table, count_cell, interval_cell, number_cell
 from idealrank.reports.table.digits import p_text
@@ -56,8 +56,8 @@ def preference_json(found: Preference) -> str:
     return json.dumps(finite(record), indent=2) + "\n"
 
 
-def effect_parts(found: Effect) -> list[Part]:
-    """Verdict, values, and the checks.
+def effect_parts(found: Effect, trend: Novelty | None = None) -> list[Part]:
+    """Verdict, values, the effect over time, and the checks.
 
     Examples
     --------
@@ -69,7 +69,7 @@ def effect_parts(found: Effect) -> list[Part]:
     verdict = f"B against A: {found.verdict}"
     if found.verdict == "split is wrong":
         verdict = f"No verdict: users were not split as planned ({split}). Find the reason first."
-    heads = ("value", "planned size", "any look")
+    heads = ("value", "planned size", *(["bootstrap"] if found.bootstrap else []), "any look")
     columns: list[Column[NamedCells]] = [Column("of"), *(Column[NamedCells](head, "number") for head in heads)]
     rows = [
         NamedCells(of=Cell("A"), value=number_cell(found.mean_a, _PLACES)),
@@ -77,6 +77,7 @@ def effect_parts(found: Effect) -> list[Part]:
         NamedCells({
             "of": Cell("B - A"), "value": number_cell(found.difference, _PLACES, signed=True),
             "planned size": interval_cell(found.interval, _PLACES), "any look": interval_cell(found.sequence, _PLACES),
+            **({"bootstrap": interval_cell(found.bootstrap, _PLACES)} if found.bootstrap else {}),
         }),
     ]  # fmt: skip
     said = (
@@ -85,10 +86,33 @@ def effect_parts(found: Effect) -> list[Part]:
     )
     if found.variance_reduction:
         said += f"; CUPED took out {100 * found.variance_reduction:.0f} % of the variance"
-    return [[verdict], Table.of(columns, rows), ["method", *wrapped(said)]]
+    if found.bootstrap:
+        said += "; bootstrap: percentiles, of users drawn within their cohort"
+    parts: list[Part] = [[verdict], Table.of(columns, rows)]
+    if trend is not None:
+        said += "; trend: least squares over the periods, with errors by user, since users come back"
+        parts += _trend_parts(trend)
+    return [*parts, ["method", *wrapped(said)]]
 
 
-def effect_json(found: Effect) -> str:
+def _trend_parts(found: Novelty) -> list[Part]:
+    """A row a period, and whether the effect fades."""
+    periods: list[Column[int]] = [
+        Column("period", "number", lambda row: Cell(f"{found.periods[row]:g}", float(found.periods[row]))),
+        Column("B - A", "number", lambda row: number_cell(float(found.effects[row]), _PLACES, signed=True)),
+        Column(f"{100 * found.confidence:g} % interval", "number",
+               lambda row: interval_cell((float(found.intervals[row, 0]), float(found.intervals[row, 1])), _PLACES)),
+    ]  # fmt: skip
+    verdict = {"fades": "The effect fades", "grows": "The effect grows", "no trend found": "No trend of the effect was found"}[
+        found.verdict
+    ]
+    low, high = found.interval
+    left_out = f" Left out for too few users: {found.n_left_out}." if found.n_left_out else ""
+    said = f"{verdict}: {found.slope:+.{_PLACES}f} a period [{low:+.{_PLACES}f}, {high:+.{_PLACES}f}], p {p_text(found.p)}.{left_out}"
+    return [[said], Table.of(periods, range(found.periods.size))]
+
+
+def effect_json(found: Effect, trend: Novelty | None = None) -> str:
     """JSON text.
 
     Examples
@@ -102,6 +126,16 @@ def effect_json(found: Effect) -> str:
         "difference": found.difference, "standard_error": found.standard_error, "interval": list(found.interval), "p": found.p,
         "sequence": list(found.sequence), "users_a": found.n_a, "users_b": found.n_b, "split_p": found.split_p,
         "variance_reduction": found.variance_reduction, "confidence": found.confidence,
+        "bootstrap": None if found.bootstrap is None else list(found.bootstrap),
+        "novelty": None if trend is None else {
+            "verdict": trend.verdict, "slope": trend.slope, "standard_error": trend.standard_error, "interval": list(trend.interval),
+            "p": trend.p, "periods_left_out": trend.n_left_out,
+            "periods": [
+                {"period": period, "difference": effect, "standard_error": error, "interval": interval}
+                for period, effect, error, interval in
+                zip(*(column.tolist() for column in (trend.periods, trend.effects, trend.standard_errors, trend.intervals)), strict=True)
+            ],
+        },
     }  # fmt: skip
     return json.dumps(finite(record), indent=2) + "\n"
 

@@ -114,7 +114,7 @@ def _of_comparison(result: Mapping[str, Any]) -> Table:
 def _of_gate(result: Mapping[str, Any]) -> Table:
     columns: list[Column[Mapping[str, Any]]] = [
         *(_text(name) for name in ("baseline", "measure")),
-        *(_number(title, name) for title, name in (("its mean", "mean_baseline"), (result["run"], "mean_run"))),
+        *(_number(title, name) for title, name in (("before", "mean_baseline"), (result["run"], "mean_run"))),
         *(_number(name, name, signed=True) for name in ("difference", "bound")),
         Column("1-sided p", "number", lambda check: p_cell(check["p_corrected"])),
         Column("2-sided p", "number", lambda check: p_cell(check.get("p_two_sided"))),

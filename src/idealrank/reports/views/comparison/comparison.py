@@ -286,12 +286,12 @@ def bounds_sentences(row: Difference) -> list[str]:
     >>> qrels, runs = {"q": {"x": 1}}, ({"q": ["y", "x"]}, {"q": ["x", "z"]})
     >>> found = ir.compare(*(ir.evaluate(qrels, run, "RR@2", keep_unjudged=True) for run in runs))
     >>> bounds_sentences(found["RR@2"])
-    ['Whatever grades from 0 to 1 the unjudged documents down to rank 2 get, the difference is between +0.000 and +0.500.']
+    ['If unjudged documents down to rank 2 may have any grade from 0 to 1, the difference is between +0.000 and +0.500.']
     """
     found = row.bounds
     if found is None or is_identical(row):
         return []
-    grades = f"Whatever grades from 0 to {found.max_grade:g} the unjudged documents down to rank {found.depth} get"
+    grades = f"If unjudged documents down to rank {found.depth} may have any grade from 0 to {found.max_grade:g}"
     either = f", and either run may be ahead on {found.either:,} of {row.n:,} queries" if found.either else ""
     return [f"{grades}, the difference is between {found.low:+.3f} and {found.high:+.3f}{either}."]
 
@@ -314,17 +314,17 @@ def numbers_text(row: Difference, method: Method, shown: Shown | None = None) ->
     >>> one = ir.evaluate({"q": {"x": 1}}, {"q": ["x"]}, "RR")
     >>> found = ir.compare(one, one)
     >>> numbers_text(found["RR"], found.method)
-    'RR 1.0000 in both'
+    'RR is 1.0000 in both'
     """
     shown, tests = shown or Shown.of_rows([row], method.level), method.tests
     if is_identical(row):
-        return f"{row.measure} {shown.number(row.mean_b)} in both"
+        return f"{row.measure} is {shown.number(row.mean_b)} in both"
     corrected = f" after correction for {tests:,} tests" if tests > 1 else ""
     p = f"p {shown.p(row.p_corrected)}"
     if about_equivalence(row):
         p = f"p of a difference as large as the margin {shown.p(row.p_equivalence or 0.0)}"
-    means = f"{row.measure} {shown.number(row.mean_b)} against {shown.number(row.mean_a)}"
-    return f"{means}, {shown.signed(row.difference)} ({_interval(row, shown)}), {p}{corrected}"
+    means = f"{row.measure} is {shown.number(row.mean_b)} against {shown.number(row.mean_a)}"
+    return f"{means}, a difference of {shown.signed(row.difference)} ({_interval(row, shown)}, {p}{corrected})"
 
 
 def _interval(row: Difference, shown: Shown) -> str:
@@ -343,7 +343,7 @@ def _others(rows: Sequence[Difference]) -> list[str]:
     for row in rows:
         by_verdict.setdefault(word(row), []).append(row.measure)
     said = [f"{verdict} ({', '.join(measures)})" for verdict, measures in by_verdict.items()]
-    return [f"Other measures say: {', '.join(said)}."] if said else []
+    return [f"Verdicts by other measures: {', '.join(said)}."] if said else []
 
 
 def needed_text(row: Difference, method: Method) -> str:

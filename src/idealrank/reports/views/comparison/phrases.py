@@ -85,7 +85,7 @@ def tipping_text(tipping: Tipping, a: str, b: str, answer: Phrases = SIGNIFICANT
     >>> common |= dict(likely_ahead=0.0, likely_both=0.5, reaches=False)
     >>> print(tipping_text(Tipping(**common, significance=0.12, sign=0.34), "old", "new"))  # doctest: +NORMALIZE_WHITESPACE
     this difference would no longer be significant if 12 % of the 58 unjudged documents that only new returns were relevant,
-    and would change its sign if 34 % were; of the judged documents at these ranks, 38 % are relevant; 12 % is far below that, so
+    and would change its sign if 34 % were. Of the judged documents at these ranks, 38 % are relevant. That is far more than 12 %, so
     unjudged documents may explain the difference
     """
     own = {"a": (a, tipping.unjudged_a), "b": (b, tipping.unjudged_b), None: ("", 0)}
@@ -99,11 +99,11 @@ def tipping_text(tipping: Tipping, a: str, b: str, answer: Phrases = SIGNIFICANT
     other = b if tipping.side == "a" else a
     stands = tipping.reaches and tipping.significance is not None and 0 < tipping.significance <= tipping.likely
     ahead = (
-        f"; at least {share(tipping.likely_ahead)} of the documents that only {other} returns are likely relevant, so the verdict holds"
+        f". At least {share(tipping.likely_ahead)} of the documents that only {other} returns are likely relevant, so the verdict holds"
         if stands
         else ""
     )
-    return f"{_share_text(tipping, documents, answer)}; {_rate_text(tipping, name)}{ahead}{_conclusion(tipping)}"
+    return f"{_share_text(tipping, documents, answer)}. {_rate_text(tipping, name)}{ahead}{_conclusion(tipping)}"
 
 
 def only_relevant(tipping: Tipping) -> bool:
@@ -125,7 +125,7 @@ def _share_text(tipping: Tipping, documents: str, answer: Phrases) -> str:
     if tipping.significance == 0:
         said = f"{answer.weak} as judged"
         if answer.turns and tipping.sign is not None:
-            return f"{said}; it would {answer.turns} if {share(tipping.sign)} of {documents} were relevant"
+            return f"{said}. It would {answer.turns} if {share(tipping.sign)} of {documents} were relevant"
         return said
     said = f"{answer.goes} if {share(tipping.significance)} of {documents} were relevant"
     if not answer.turns:
@@ -138,12 +138,12 @@ def _share_text(tipping: Tipping, documents: str, answer: Phrases) -> str:
 def _rate_text(tipping: Tipping, name: str) -> str:
     """Describe the shares to compare with."""
     if tipping.rate_judged is None:
-        return "no document at these ranks is judged"
-    said = f"of the judged documents at these ranks, {share(tipping.rate_judged)} are relevant"
+        return "No document at these ranks is judged"
+    said = f"Of the judged documents at these ranks, {share(tipping.rate_judged)} are relevant"
     if tipping.rate_exclusive is not None:
-        said += f" ({share(tipping.rate_exclusive)} of the documents that only {name} returns)"
+        said += f"; of the judged documents that only {name} returns, {share(tipping.rate_exclusive)}"
     if not tipping.reaches and max(tipping.rate_judged, tipping.rate_exclusive or 0.0) < (tipping.significance or 0.0) <= tipping.likely:
-        said += f"; with so few judged documents, up to {share(tipping.likely)} is likely"
+        said += f". With so few judged documents, up to {share(tipping.likely)} is likely"
     return said
 
 
@@ -152,12 +152,13 @@ def _conclusion(tipping: Tipping) -> str:
     if tipping.reaches or tipping.significance == 0:  # what is not significant needs no explanation
         return ""
     if tipping.significance is None or tipping.significance > tipping.likely:
-        return "; but if unjudged documents of both runs are equally likely to be relevant, they may explain the difference"
+        return ". But if unjudged documents of both runs are equally likely to be relevant, they may explain the difference"
     rates = [rate for rate in (tipping.rate_judged, tipping.rate_exclusive) if rate is not None]
     least = min(rates, default=0.0)
     if tipping.significance < least:
         far = "far " if tipping.significance <= least / 2 else ""
-        return f"; {share(tipping.significance)} is {far}below that, so unjudged documents may explain the difference"
+        those = "That is" if len(rates) == 1 else "Both shares are"
+        return f". {those} {far}more than {share(tipping.significance)}, so unjudged documents may explain the difference"
     return ", so unjudged documents may explain the difference"
 
 
@@ -224,13 +225,13 @@ def unchanged(found: Rankings | None) -> list[str]:
     Examples
     --------
     >>> unchanged(Rankings(200, {"Same@10": 0.155, "Same(order=any)@10": 0.155, "overlap@10": 0.61, "RBO(p=0.9)@100": 0.62}))
-    ['The first 10 results are the same on 31 of the 200 queries that both answer; on average 6.1 of 10 are shared, RBO 0.62.']
+    ['The first 10 results are the same on 31 of the 200 queries that both answer; on average, 6.1 of 10 are shared (RBO 0.62).']
     """
     if found is None:
         return []
     if not found.queries:
         return ["The runs answer no query of these in common."]
-    rbo = [f", RBO {mean:.2f}" for text, mean in found.mean.items() if text.startswith("RBO") and math.isfinite(mean)][:1]
+    rbo = [f" (RBO {mean:.2f})" for text, mean in found.mean.items() if text.startswith("RBO") and math.isfinite(mean)][:1]
     depths = [text.removeprefix("Same@") for text in found.mean if text.startswith("Same@")]
     depths = [depth for depth in depths if found.mean.keys() >= {f"Same(order=any)@{depth}", f"overlap@{depth}"}]
     said = list(dict.fromkeys(_at(depth, found) for depth in depths))  # two cutoffs beyond short lists look at the same ranks
@@ -244,11 +245,15 @@ def _at(depth: str, found: Rankings) -> str:
     if same == found.queries:
         return f"{what} the same on each of the {same:,} queries that both answer"
     more = f", and on {in_any_order - same:,} more in another order" if in_any_order > same else ""
-    text = f"{what} the same on {f'{same:,}' if same else 'none'} of the {found.queries:,} queries that both answer{more}"
+    text = f"{what} the same on {same:,} of the {found.queries:,} queries that both answer{more}"
+    if not in_any_order:
+        differ = {"is": "differs", "are": "differ"}
+        subject, _, verb = what.rpartition(" ")
+        text = f"{subject} {differ[verb]} on all {found.queries:,} queries that both answer"
     # overlap@k divides by k: times k it is a number of documents, whatever the lengths of the lists.
     count = f"{shared * int(depth):.1f}" if depth.isdigit() else f"{shared:.0%}"
     share = count if ranks is None else f"{count} of {ranks}"
-    return text if ranks == 1 else f"{text}; on average {share} are shared"
+    return text if ranks == 1 else f"{text}; on average, {share} are shared"
 
 
 def _looked_at(depth: str, found: Rankings) -> tuple[str, int | None]:
@@ -285,7 +290,7 @@ def plain_sentence(pair: Pair) -> str:
     >>> qrels = {f"q{i}": {"x": 1, "y": 1} for i in range(8)}
     >>> a, b = (ir.evaluate(qrels, dict.fromkeys(qrels, ranking), ["nDCG@10", "P@10"]) for ranking in (["x", "y"], ["x", "z"]))
     >>> plain_sentence(ir.compare(a, b).pairs[0])
-    'By P@10, about 1.0 fewer relevant results in ten (95 % interval: 1.0 to 1.0 fewer).'
+    'By P@10, run (2) has about 1.0 fewer relevant results in ten (95 % interval: 1.0 to 1.0 fewer).'
     """
     if pair.mismatch:
         return ""
@@ -294,7 +299,7 @@ def plain_sentence(pair: Pair) -> str:
     beside = [row for row in others if isinstance(one := _measure(row), P) and one.cutoff == cutoff and one.rel is None]
     for row in [first] if _counts(first) else beside[:1]:
         if said := plain_effect(row):
-            return f"By {row.measure}, {said}."
+            return f"By {row.measure}, {pair.b} has {said}."
     return ""
 
 

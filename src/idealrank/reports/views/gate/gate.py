@@ -60,7 +60,7 @@ def gate_parts(gated: Gated, notes: Sequence[str] = (), policy_file: str = "", d
     places = gate_places(gated, digits)
     said = verdict(gated, places)
     seen = [] if gated.mismatches else seen_text(gated, places)
-    parts: list[Part] = [filled([said, *unanswered(gated.missing), *seen, *one_sided(gated, [said])])]
+    parts: list[Part] = [filled([said, *one_sided(gated, [said]), *unanswered(gated.missing), *seen])]
     parts += [filled(caution) for caution in [hidden_drop(gated, str)] if caution]
     parts += [filled(step)] if (step := next_step(gated, str)) else []
     parts += [checks_table(gated.checks, places)] if gated.checks else []
@@ -79,7 +79,7 @@ def gate_text(gated: Gated, notes: Sequence[str] = (), policy_file: str = "", di
     >>> qrels = {f"q{i}": {"x": 1} for i in range(6)}
     >>> good, bad = (ir.evaluate(qrels, {query: ranking for query in qrels}, "RR") for ranking in (["x", "y"], ["y", "x"]))
     >>> print(gate_text(ir.gate(bad, good)).splitlines()[0])
-    The gate is closed: run is worse than run (2) by RR, 0.5000 against 1.0000: a drop of 0.5000 is
+    The gate is closed: by RR, run is worse than run (2) (0.5000 against 1.0000). The drop of 0.5000 is
     """
     return parts_text(gate_parts(gated, notes, policy_file, digits))
 
@@ -106,7 +106,7 @@ def verdict(gated: Gated, places: int = USUAL) -> str:
     >>> import idealrank as ir
     >>> one = ir.evaluate({"q": {"x": 1}}, {"q": ["x"]}, "RR")
     >>> verdict(ir.gate(one, one))
-    'The gate is open: run has the same value as run (2) on every query, by RR.'
+    'The gate is open: by RR, run has the same value as run (2) on every query.'
     """
     if gated.passed:
         return f"The gate is open: {_why_open(gated, places)}."
@@ -117,7 +117,7 @@ def verdict(gated: Gated, places: int = USUAL) -> str:
         return f"The gate is closed: {'; '.join(gated.warnings)}{besides}"
     if gated.outcome == UNREACHED:
         others = f" The same holds for {counted(len(doubtful) - 1, 'other check')}." if len(doubtful) > 1 else ""
-        return f"The gate neither opens nor closes: {_answer(gated, doubtful[0], places)}.{others}"
+        return f"The gate is undecided: {_answer(gated, doubtful[0], places)}.{others}"
     contracts = f"{counted(len(broken), 'contract')} broken" if broken else ""
     more = [f"the judgments do not reach for {counted(len(doubtful), 'check')}"] if doubtful else []
     if not checks:
@@ -136,7 +136,7 @@ def _answer(gated: Gated, check: Check, places: int) -> str:
     """State the result of the test and its consequence."""
     means = f"{number(check.mean_run, places)} against {number(check.mean_baseline, places)} in {check.baseline}"
     why = reason_text(gated, check, places, str)
-    return f"{check.measure} {means}{f': {why}' if check.carried else f'. {why[:1].upper()}{why[1:]}'}"
+    return f"{check.measure} is {means}{f': {why}' if check.carried else f'. {why[:1].upper()}{why[1:]}'}"
 
 
 def _why_closed(gated: Gated, check: Check, places: int) -> str:
@@ -144,12 +144,14 @@ def _why_closed(gated: Gated, check: Check, places: int) -> str:
         return _answer(gated, check, places)
     means = f"{number(check.mean_run, places)} against {number(check.mean_baseline, places)}"
     if not gated.policy.strict:
-        return f"{gated.run} is worse than {check.baseline} by {check.measure}, {means}: {reason_text(gated, check, places, str)}"
+        why = reason_text(gated, check, places, str)
+        shown = f"The{why[1:]}" if why.startswith("a ") else f"{why[:1].upper()}{why[1:]}"
+        return f"by {check.measure}, {gated.run} is worse than {check.baseline} ({means}). {shown}"
     drop, margin = _drop(check), f"{gated.policy.margin:g}"
-    start = f"it is not shown that {gated.run} is within {margin} of {check.baseline} by {check.measure}, {means}"
+    start = f"by {check.measure}, {gated.run} may be more than {margin} worse than {check.baseline} ({means})"
     if math.isinf(check.bound):
-        return f"{start}: too few queries to show it"
-    return f"{start}: the true {drop} may be {number(abs(check.bound), places)}"
+        return f"{start}: these queries are too few to exclude it"
+    return f"{start}. The true {drop} may be as large as {number(abs(check.bound), places)}"
 
 
 def _why_open(gated: Gated, places: int) -> str:
@@ -159,18 +161,18 @@ def _why_open(gated: Gated, places: int) -> str:
     if doubtful := [check for check in gated.deciding if not check.carried]:
         return _answer(gated, doubtful[0], places)
     if all(is_identical(check) for check in gated.deciding):
-        return f"{gated.run} has the same value as {against} on every query, by {by}"
+        return f"by {by}, {gated.run} has the same value as {against} on every query"
     if gated.policy.strict:
-        return f"it is ruled out that {gated.run} is worse than {against} by {gated.policy.margin:g} or more, by {by}"
-    beyond = f" by more than {gated.policy.tolerance:g}" if gated.policy.tolerance else ""
+        return f"by {by}, {gated.run} is shown to be less than {gated.policy.margin:g} worse than {against}"
+    beyond = f"more than {gated.policy.tolerance:g} " if gated.policy.tolerance else ""
     first = gated.deciding[0]
-    means = f", {number(first.mean_run, places)} against {number(first.mean_baseline, places)}"
-    only = f"{means}, one-sided p {p_text(first.p_corrected, gated.policy.alpha)}" if len(gated.deciding) == 1 else ""
+    means = f"{number(first.mean_run, places)} against {number(first.mean_baseline, places)}"
+    only = f" ({means}, one-sided p {p_text(first.p_corrected, gated.policy.alpha)})" if len(gated.deciding) == 1 else ""
     gained = (first.mean_run - first.mean_baseline) * first.direction > 0
     if gained and only:
-        higher = f"{'higher' if first.direction > 0 else 'lower'} by {number(abs(first.difference), places)}"
-        return f"by {by} {gated.run} is {higher} than {against}{only}"
-    return f"{gated.run} is not significantly worse than {against}{beyond}, by {by}{only}"
+        higher = f"{number(abs(first.difference), places)} {'higher' if first.direction > 0 else 'lower'}"
+        return f"by {by}, {gated.run} is {higher} than {against}{only}"
+    return f"by {by}, {gated.run} is not significantly {beyond}worse than {against}{only}"
 
 
 def _listed(texts: Sequence[str] | dict[str, None]) -> str:
@@ -190,7 +192,7 @@ def seen_text(gated: Gated, places: int) -> list[str]:
     >>> import idealrank as ir
     >>> one = ir.evaluate({"q": {"x": 1}}, {"q": ["x"]}, "RR")
     >>> seen_text(ir.gate(one, one), 4)[0][:28]
-    'No value changed on 1 query,'
+    'No value changed on 1 query.'
     """
     if not gated.checks:
         return []
@@ -209,17 +211,19 @@ def seen_text(gated: Gated, places: int) -> list[str]:
             f"Even a run that is truly better by {number(-check.detectable, places)}{by} fails with 80 % probability: "
             "so few queries need a larger margin."
         ]
+    if gated.policy.strict:
+        return [f"A true {_drop(check)} of {number(check.detectable, places)}{by} fails this gate with 80 % probability."]
     return [f"This gate detects a true {_drop(check)} of {number(check.detectable, places)}{by} with 80 % power."]
 
 
 def _nothing_changed(gated: Gated) -> str:
     """As many queries as can change elsewhere, where none of these did: with a larger share, none among n has a chance below alpha."""
     n, alpha = gated.checks[0].n, gated.policy.alpha
-    said = f"No value changed on {_queries(n)}, so the gate says nothing about changes on other queries"
+    said = f"No value changed on {_queries(n)}"
     if gated.clustered:  # queries of one cluster are no independent witnesses
-        return f"{said}."
-    hidden = f"up to {100 * (1 - alpha ** (1 / n)):.2g} % of such queries"
-    return f"{said}: {hidden} may change without one of these showing it (level {1 - alpha:g})."
+        return f"{said}, so the gate says nothing about changes on other queries."
+    hidden = f"{100 * (1 - alpha ** (1 / n)):.2g} % of such queries"
+    return f"{said}. A change that affects up to {hidden} can pass unseen (level {1 - alpha:g})."
 
 
 def _unjudged(gated: Gated, places: int) -> Part:
@@ -228,10 +232,10 @@ def _unjudged(gated: Gated, places: int) -> Part:
     if not any(check.unjudged_baseline or check.unjudged_run for check in checks):
         return []
     columns: list[Column[Check]] = [
-        Column("unjudged", cell=lambda check: check.measure),
+        Column("measure", cell=lambda check: check.measure),
         Column("baseline", cell=lambda check: clipped(check.baseline, _NAME)),
-        Column("its share", "number", lambda check: share_cell(check.unjudged_baseline)),
-        Column("run's share", "number", lambda check: share_cell(check.unjudged_run)),
+        Column("unjudged before", "number", lambda check: share_cell(check.unjudged_baseline)),
+        Column("unjudged now", "number", lambda check: share_cell(check.unjudged_run)),
     ]
     if any(check.difference_judged is not None for check in checks):
         judged = partial(_judged, places=places)
@@ -270,8 +274,8 @@ def checks_table(checks: Sequence[Check], places: int, *, clip: int | None = _NA
     columns: list[Column[Check]] = [
         Column("measure", cell=lambda check: check.measure),
         Column("baseline", cell=lambda check: check.baseline if clip is None else clipped(check.baseline, clip)),
-        Column("its mean", "number", lambda check: number_cell(check.mean_baseline, places)),
-        Column("run", "number", lambda check: number_cell(check.mean_run, places)),
+        Column("before", "number", lambda check: number_cell(check.mean_baseline, places)),
+        Column("now", "number", lambda check: number_cell(check.mean_run, places)),
         Column(
             "difference", "number", lambda check: number_cell(check.difference, places, signed=True, tone="worse" if _shut(check) else "")
         ),
@@ -357,7 +361,7 @@ def _demanded_by(kept: KeptContract) -> str:
 
 
 def _of_contract(kept: KeptContract) -> str:
-    found = "no value, for no such query is scored" if math.isnan(kept.found) else f"{kept.found:.4f}"
+    found = "no value, because no such query is scored" if math.isnan(kept.found) else f"{kept.found:.4f}"
     demanded = "some" if math.isnan(kept.demanded) else f"{kept.demanded:.4f}"
     return f"query {kept.contract.query}: {kept.measure} {found}, demanded {demanded}"
 
@@ -376,7 +380,7 @@ def _notes(notes: Sequence[str]) -> list[str]:
 
 def _rule(gated: Gated, policy_file: str) -> MethodLines:
     """Describe the rule and the method."""
-    rule = f"open where {gated.policy.asked}"
+    rule = f"passes if {gated.policy.asked}"
     phrases, tested = [rule], families(gated)
     if gated.checks:
         drawn = f"{gated.n_resamples:,} draws, seed {gated.seed} derived from the values" if gated.n_resamples else "exact, over all signs"
@@ -386,6 +390,7 @@ def _rule(gated: Gated, policy_file: str) -> MethodLines:
         phrases += [
             "1-sided p: the test of the gate; 2-sided p: the test of idealrank compare",
             f"bound: the end of the one-sided interval nearer to {end}",
+            "before: mean of the baseline; now: mean of the run",
             "+/=/-: queries on which the run is better, equal, worse",
             "detectable: the smallest true drop that this gate detects with 80 % power",
         ]

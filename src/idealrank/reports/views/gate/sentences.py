@@ -73,7 +73,7 @@ def reason_text(gated: Gated, check: Check, places: int, shown: Callable[[str], 
         return said
     found = said.partition(NOT_CARRIED)[0]
     shown_by = found if gated.policy.strict else f"the values show {found.replace(' is significant', '', 1)}"
-    return f"{shown_by}{NOT_CARRIED} far enough to carry it: {clause}{_ASKED[gated.policy.when_unjudged] if check.decides else ''}"
+    return f"{shown_by}{NOT_CARRIED} far enough to support it: {clause}{_ASKED[gated.policy.when_unjudged] if check.decides else ''}"
 
 
 def _clause(gated: Gated, check: Check, shown: Callable[[str], str]) -> str:
@@ -96,7 +96,7 @@ def one_sided(gated: Gated, said: Iterable[str]) -> list[str]:
     []
     """
     told = not gated.policy.strict and any(_DROP.goes in clause for clause in said)
-    return ["The test of the gate is one-sided, so this share differs from the share in compare."] if told else []
+    return ["'idealrank compare' reports a different share, because its test is two-sided."] if told else []
 
 
 def hidden_drop(gated: Gated, shown: Callable[[str], str] = one_line) -> list[str]:

@@ -1,0 +1,333 @@
+"""Coverage of the 95 % intervals of `idealrank.clicks` on simulated logs: ``python experiments/click_coverage.py [--repetitions 1000]``.
+
+Each case makes a log whose truth is known, and an interval. A case with a reason is one that theory says cannot cover: the reason says why.
+"""
+
+import argparse
+import itertools
+import math
+import warnings
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+
+from idealrank.clicks import (
+    PBM,
+    Sessions,
+    ab_effect,
+    doubly_robust,
+    doubly_robust_difference,
+    exposures,
+    harvested_propensities,
+    ips,
+    ips_difference,
+    logged_dcg,
+    logged_dcg_difference,
+    novelty,
+    preference,
+    simulate,
+    slate_value,
+    trust_propensities,
+)
+
+Interval = tuple[float, float]
+Case = Callable[[np.random.Generator], tuple[Interval, float]]
+
+
+@dataclass(frozen=True)
+class Expected:
+    """Share of intervals that should hold the truth, and why it is not 95 %, where it is not."""
+
+    low: float = 0.93
+    high: float = 0.97
+    reason: str = ""
+
+
+CASES: dict[str, tuple[Case, Expected]] = {}
+
+
+def case(name: str, low: float = 0.93, high: float = 0.97, reason: str = "") -> Callable[[Case], Case]:
+    def listed(found: Case) -> Case:
+        CASES[name] = (found, Expected(low, high, reason))
+        return found
+
+    return listed
+
+
+# --- single decisions: five actions of known rates ------------------------------------------------------------------------------
+
+RATES = np.array([0.1, 0.2, 0.3, 0.4, 0.5])
+LOGGING = 0.1 + 0.5 * np.array([0.5, 0.3, 0.1, 0.07, 0.03])
+THIN = 0.01 + 0.95 * np.array([0.5, 0.3, 0.1, 0.07, 0.03])
+TARGET, OTHER = np.array([0.05, 0.05, 0.1, 0.2, 0.6]), np.array([0.2, 0.2, 0.2, 0.2, 0.2])
+MODEL = np.array([0.3, 0.3, 0.3, 0.3, 0.3])
+TRUTH = float(TARGET @ RATES)
+
+
+def decisions(rng: np.random.Generator, n: int = 1000, logging: np.ndarray = LOGGING) -> tuple[np.ndarray, np.ndarray]:
+    actions = rng.choice(5, n, p=logging)
+    return rng.binomial(1, RATES[actions]).astype(float), actions
+
+
+def by_weights(rng: np.random.Generator, estimator: str, clip: float | None = None, **options: object) -> tuple[Interval, float]:
+    rewards, actions = decisions(rng)
+    return ips(rewards, TARGET[actions], LOGGING[actions], estimator, clip, rng=rng, **options).interval, TRUTH  # type: ignore[arg-type]
+
+
+def with_model(rng: np.random.Generator, model: np.ndarray, estimator: str, switch: float | None = None) -> tuple[Interval, float]:
+    rewards, actions = decisions(rng)
+    expected = np.full(actions.size, TARGET @ model)
+    found = doubly_robust(rewards, TARGET[actions], LOGGING[actions], model[actions], expected, estimator, switch=switch)  # type: ignore[arg-type]
+    return found.interval, TRUTH
+
+
+case("ips")(lambda rng: by_weights(rng, "ips"))
+case("snips")(lambda rng: by_weights(rng, "snips"))
+case("ips, bootstrap")(lambda rng: by_weights(rng, "ips", n_resamples=200))
+case("snips, bootstrap")(lambda rng: by_weights(rng, "snips", n_resamples=200))
+case("clipped at 3", 0.0, 0.5, "weights are cut: the value is too small")(lambda rng: by_weights(rng, "clipped", 3.0))
+case("dr, poor model")(lambda rng: with_model(rng, MODEL, "dr"))
+case("dr, good model")(lambda rng: with_model(rng, RATES, "dr"))
+case("switch, good model")(lambda rng: with_model(rng, RATES, "switch", 3.0))
+case("switch, poor model", 0.0, 0.5, "the model stands alone at large weights, and is wrong")(
+    lambda rng: with_model(rng, MODEL, "switch", 3.0)
+)
+
+
+@case("ips by user")
+def clustered(rng: np.random.Generator) -> tuple[Interval, float]:
+    """Users whose clicks depend on their mood; rows of one user are not independent."""
+    user = np.repeat(np.arange(250), 4)
+    actions = rng.choice(5, user.size, p=LOGGING)
+    rewards = rng.random(user.size) < RATES[actions] * rng.uniform(0, 2, 250)[user]
+    return ips(rewards.astype(float), TARGET[actions], LOGGING[actions], clusters=user).interval, TRUTH
+
+
+@case("ips, users ignored", 0.5, 0.93, "rows of one user are taken for independent")
+def not_clustered(rng: np.random.Generator) -> tuple[Interval, float]:
+    user = np.repeat(np.arange(50), 20)
+    actions = np.repeat(rng.choice(5, 50, p=LOGGING), 20)
+    rewards = rng.random(user.size) < RATES[actions] * rng.uniform(0, 2, 50)[user]
+    return ips(rewards.astype(float), TARGET[actions], LOGGING[actions]).interval, TRUTH
+
+
+@case("ips, 100 rows of a thin log", 0.3, 0.93, "few rows have the weight: `supported` is False")
+def thin(rng: np.random.Generator) -> tuple[Interval, float]:
+    rewards, actions = decisions(rng, 100, THIN)
+    return ips(rewards, TARGET[actions], THIN[actions]).interval, TRUTH
+
+
+@case("difference by ips")
+def difference(rng: np.random.Generator) -> tuple[Interval, float]:
+    rewards, actions = decisions(rng)
+    return ips_difference(rewards, TARGET[actions], OTHER[actions], LOGGING[actions]).interval, float((OTHER - TARGET) @ RATES)
+
+
+@case("difference by snips")
+def normalised_difference(rng: np.random.Generator) -> tuple[Interval, float]:
+    rewards, actions = decisions(rng)
+    return ips_difference(rewards, TARGET[actions], OTHER[actions], LOGGING[actions], "snips").interval, float((OTHER - TARGET) @ RATES)
+
+
+@case("difference by dr")
+def robust_difference(rng: np.random.Generator) -> tuple[Interval, float]:
+    rewards, actions = decisions(rng)
+    predicted = tuple(np.full(actions.size, one @ MODEL) for one in (TARGET, OTHER))
+    targets = (TARGET[actions], OTHER[actions])
+    found = doubly_robust_difference(rewards, targets, LOGGING[actions], MODEL[actions], predicted)  # type: ignore[arg-type]
+    return found.interval, float((OTHER - TARGET) @ RATES)
+
+
+# --- lists of two of three documents, by Plackett-Luce --------------------------------------------------------------------------
+
+STRENGTH, WANTED = np.array([1.0, 2.0, 0.7]), np.array([1.6, 0.9, 1.0])
+LIKED = np.array([0.8, 0.3, 0.5])
+ORDERS = list(itertools.permutations(range(3), 2))
+
+
+def given_above(order: tuple[int, ...], strength: np.ndarray) -> tuple[float, float]:
+    first, second = order
+    return strength[first] / strength.sum(), strength[second] / (strength.sum() - strength[first])
+
+
+def whatever(order: tuple[int, ...], strength: np.ndarray) -> tuple[float, float]:
+    """Probability of each document at its rank, over all lists."""
+    return tuple(sum(math.prod(given_above(one, strength)) for one in ORDERS if one[place] == order[place]) for place in (0, 1))  # type: ignore[return-value]
+
+
+def slates(rng: np.random.Generator, estimator: str, *, cascade: bool = False) -> tuple[Interval, float]:
+    chances = np.array([math.prod(given_above(order, STRENGTH)) for order in ORDERS])
+    wanted = np.array([math.prod(given_above(order, WANTED)) for order in ORDERS])
+    rates = np.array([[LIKED[a], LIKED[b] * (1 - LIKED[a] if cascade else 0.6)] for a, b in ORDERS])
+    drawn = rng.choice(len(ORDERS), 600, p=chances / chances.sum())
+    attracted = rng.random((600, 2)) < np.array([[LIKED[a], LIKED[b] * (1.0 if cascade else 0.6)] for a, b in ORDERS])[drawn]
+    if cascade:
+        attracted[:, 1] &= ~attracted[:, 0]
+    of = whatever if estimator.endswith("iips") else given_above
+    target, logged = (np.array([of(order, strength) for order in ORDERS])[drawn] for strength in (WANTED, STRENGTH))
+    found = slate_value(attracted.astype(float), target, logged, estimator)  # type: ignore[arg-type]
+    return found.total.interval, float(wanted @ rates.sum(axis=1))
+
+
+for name in ("ips", "iips", "rips", "snips", "sniips", "snrips"):
+    case(f"slates, {name}")(lambda rng, name=name: slates(rng, name))  # type: ignore[misc]
+case("slates, rips, cascade users")(lambda rng: slates(rng, "rips", cascade=True))
+case("slates, iips, cascade users", 0.0, 0.93, "clicks depend on the document above")(lambda rng: slates(rng, "iips", cascade=True))
+
+
+# --- DCG of a ranker that was never shown ---------------------------------------------------------------------------------------
+
+DOCUMENTS = np.array([[0.1, 0.2, 0.3, 0.4, 0.5, 0.6]])
+SEEN = np.array([1.0, 0.6, 0.4])
+NEW, OLD = {"0": list("543")}, {"0": list("345")}
+CLICKS = float(DOCUMENTS[0, [5, 4, 3]] @ SEEN)
+NOISE = 0.3 / np.arange(1, 4)
+
+
+def cut_lists(rng: np.random.Generator, model: str = "pbm") -> Sessions:
+    """Three of six documents, the worse ones more often first."""
+    return simulate(DOCUMENTS, 1500, ranks=3, propensity=SEEN, scores=-3 * DOCUMENTS, model=model, noise=0.3, rng=rng)  # type: ignore[arg-type]
+
+
+@case("DCG by exposures", 0.95, 0.995, "exposures come from the same log, which makes the intervals too wide")
+def dcg(rng: np.random.Generator) -> tuple[Interval, float]:
+    log = cut_lists(rng)
+    return logged_dcg(log, NEW, exposures(log, SEEN), discount=SEEN).dcg.interval, CLICKS
+
+
+@case("difference of DCG", 0.95, 0.995, "exposures come from the same log, which makes the intervals too wide")
+def dcg_difference(rng: np.random.Generator) -> tuple[Interval, float]:
+    log = cut_lists(rng)
+    found = logged_dcg_difference(log, OLD, NEW, exposures(log, SEEN), discount=SEEN)
+    return found.dcg.interval, float(CLICKS - DOCUMENTS[0, [3, 4, 5]] @ SEEN)
+
+
+@case("DCG, one propensity a rank", 0.0, 0.1, "lists lack documents: a caution says so")
+def dcg_of_ranks(rng: np.random.Generator) -> tuple[Interval, float]:
+    return logged_dcg(cut_lists(rng), NEW, SEEN, discount=SEEN).dcg.interval, CLICKS
+
+
+@case("DCG under trust bias")
+def dcg_trust(rng: np.random.Generator) -> tuple[Interval, float]:
+    log = cut_lists(rng, "trust")
+    found = logged_dcg(log, NEW, exposures(log, SEEN * (1 - NOISE)), offset=SEEN * NOISE, discount=SEEN)
+    return found.dcg.interval, CLICKS
+
+
+@case("DCG under trust bias, without offset", 0.0, 0.5, "mistaken clicks count as wanted")
+def dcg_no_trust(rng: np.random.Generator) -> tuple[Interval, float]:
+    log = cut_lists(rng, "trust")
+    return logged_dcg(log, NEW, exposures(log, SEEN), discount=SEEN).dcg.interval, CLICKS
+
+
+# --- propensities ---------------------------------------------------------------------------------------------------------------
+
+RANKS = 1 / np.arange(1, 4)
+
+
+def random_lists(rng: np.random.Generator, n: int, queries: int, model: str = "pbm") -> Sessions:
+    return simulate(rng.beta(2, 2, (queries, 5)), n, ranks=3, model=model, noise=0.3, policy="random", rng=rng)  # type: ignore[arg-type]
+
+
+@case("propensity by em", 0.9, 0.97, "a bootstrap over 60 queries, with 60 replicates, is somewhat short")
+def by_em(rng: np.random.Generator) -> tuple[Interval, float]:
+    low, high = PBM(100).fit(random_lists(rng, 4000, 60)).propensity_intervals(n_resamples=60, rng=rng)[2]
+    return (float(low), float(high)), float(RANKS[2])
+
+
+@case("propensity, harvested", 0.9, 0.97, "a bootstrap over 80 queries is somewhat short")
+def by_harvest(rng: np.random.Generator) -> tuple[Interval, float]:
+    low, high = harvested_propensities(random_lists(rng, 4000, 80), method="pivot", n_resamples=60, rng=rng).intervals[2]
+    return (float(low), float(high)), float(RANKS[2])
+
+
+@case("slope under trust bias", 0.92, 0.97, "percentiles of a ratio, over 100 queries")
+def by_trust(rng: np.random.Generator) -> tuple[Interval, float]:
+    slopes = RANKS * (1 - NOISE)
+    low, high = trust_propensities(random_lists(rng, 8000, 100, "trust"), n_resamples=200, rng=rng).slope_intervals[2]
+    return (float(low), float(high)), float(slopes[2] / slopes[0])
+
+
+# --- tests with users -----------------------------------------------------------------------------------------------------------
+
+
+def visits(rng: np.random.Generator, users: int = 300) -> tuple[np.ndarray, ...]:
+    """Users with a level of their own, who come once or several times; B gains 0.3 a list."""
+    side, level = rng.choice(["A", "B"], users), rng.gamma(2, 1, users)
+    user = np.repeat(np.arange(users), rng.integers(1, 5, users))
+    return rng.poisson(level[user] + 0.3 * (side[user] == "B")).astype(float), side[user], user, rng.integers(1, 5, user.size)
+
+
+@case("A/B by user")
+def delta(rng: np.random.Generator) -> tuple[Interval, float]:
+    value, side, user, _ = visits(rng)
+    return ab_effect(value, side, users=user).interval, 0.3
+
+
+@case("A/B by user, bootstrap")
+def drawn(rng: np.random.Generator) -> tuple[Interval, float]:
+    value, side, user, _ = visits(rng)
+    found = ab_effect(value, side, users=user, n_resamples=300, rng=rng).bootstrap
+    assert found is not None
+    return found, 0.3
+
+
+@case("A/B by list", 0.7, 0.93, "lists of one user are taken for independent")
+def by_list(rng: np.random.Generator) -> tuple[Interval, float]:
+    value, side, _, _ = visits(rng)
+    return ab_effect(value, side).interval, 0.3
+
+
+@case("A/B with CUPED")
+def cuped(rng: np.random.Generator) -> tuple[Interval, float]:
+    side, level = rng.choice(["A", "B"], 300), rng.normal(0, 1, 300)
+    value = level + 0.3 * (side == "B") + rng.normal(0, 0.5, 300)
+    return ab_effect(value, side, covariate=level + rng.normal(0, 0.5, 300)).interval, 0.3
+
+
+@case("A/B at any look", 0.97, 1.0, "holds at all looks together: wider at each of them")
+def sequence(rng: np.random.Generator) -> tuple[Interval, float]:
+    value, side, user, _ = visits(rng)
+    return ab_effect(value, side, users=user, planned_users=300).sequence, 0.3
+
+
+@case("trend of an effect")
+def trend(rng: np.random.Generator) -> tuple[Interval, float]:
+    value, side, user, period = visits(rng)
+    return novelty(value, side, period, users=user).interval, 0.0
+
+
+@case("interleaving", 0.94, 0.98, "exact (Clopper and Pearson): at least 95 % in expectation")
+def wins(rng: np.random.Generator) -> tuple[Interval, float]:
+    return preference(rng.choice([-1, 0, 1], 500, p=[0.27, 0.4, 0.33])).interval, 0.55
+
+
+@case("interleaving at any look", 0.97, 1.0, "holds at all looks together: wider at each of them")
+def wins_sequence(rng: np.random.Generator) -> tuple[Interval, float]:
+    return preference(rng.choice([-1, 0, 1], 500, p=[0.27, 0.4, 0.33])).sequence, 0.55
+
+
+def covered(name: str, repetitions: int, seed: int = 0) -> float:
+    """Share of the intervals of a case that hold its truth."""
+    made, held = CASES[name][0], 0
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        for repetition in range(repetitions):
+            (low, high), truth = made(np.random.default_rng([seed, repetition]))
+            held += low <= truth <= high
+    return held / repetitions
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--repetitions", type=int, default=1000)
+    parser.add_argument("--case", choices=list(CASES), action="append")
+    asked = parser.parse_args()
+    print("| interval of | holds the truth in | why not in 95 % |\n|---|---|---|")
+    for name in asked.case or CASES:
+        print(f"| {name} | {covered(name, asked.repetitions):.1%} | {CASES[name][1].reason} |", flush=True)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,114 @@
+"""`idealrank clicks runs`: DCG of runs that users never saw, from the clicks on lists of another ranker."""
+
+from typing import Any
+
+import click
+import numpy as np
+
+from idealrank.cli import console, input_options, options
+from idealrank.cli.clicks import log_options
+from idealrank.cli.format_option import Formats
+from idealrank.cli.progress import Watch
+from idealrank.clicks import PBM, Sessions, exposures, harvested_propensities, logged_dcg, logged_dcg_difference, trust_propensities
+from idealrank.data.run import Run
+from idealrank.data.types import FloatArray
+from idealrank.errors import InputError, OptionError
+from idealrank.io.click_logs import PROPENSITIES, read_columns
+
+_EPILOG = """\
+Examples:
+
+\b
+  idealrank clicks runs log.csv old.run new.run
+  idealrank clicks runs log.csv new.run --method trust
+  idealrank clicks runs log.csv old.run new.run --propensities propensity.csv -k 10
+
+Each click counts by the discount of the rank that the run gives to its document, divided by the probability that users examined it, over
+all lists of the query. DCG is then an unbiased estimate of the clicks that the run would get, if users examine ranks as the discount says
+and the log could show every document; documents that were never shown are counted, and stop the verdict. NDCG gives each list the same
+weight: it can invert the order of two rankers, so the verdict is by DCG. Errors of the propensities are not in the intervals.
+"""
+
+_FORMATS = Formats("A table to read;", table="views.clicks.list_values:dcg_parts", json="views.clicks.list_values:dcg_json",
+                   rows="views.clicks.list_values:dcg_rows")  # fmt: skip
+
+
+@click.command(epilog=_EPILOG, short_help="Estimate DCG of runs that users never saw, from clicks.")
+@click.argument("log", metavar="LOG")
+@click.argument("paths", nargs=-1, metavar="RUN [RUN_B]", required=True)
+@log_options.method
+@click.option("--propensities", "propensity_path", metavar="FILE",
+              help="Propensities by rank, instead of --method: columns rank, propensity, and offset for trust bias.")  # fmt: skip
+@click.option("-k", "--cutoff", metavar="K", type=click.IntRange(1), help="Ranks of the run that count.  [default: all]")
+@log_options.iterations
+@options.confidence
+@log_options.log_input
+@_FORMATS.option
+@options.output
+def runs(
+    *, inputs: log_options.LogInput, paths: tuple[str, ...], method: str, propensity_path: str | None, cutoff: int | None, iterations: int,
+    confidence: float, layout: str, output_path: str | None,
+) -> None:  # fmt: skip
+    """Estimate DCG and NDCG of one run, or compare two, from the clicks on lists of another ranker."""
+    if len(paths) > 2:
+        raise OptionError(f"found {len(paths)} runs, expected one, or RUN and RUN_B")
+    options.refuse_to_replace(output_path, (*paths, propensity_path))
+    watch = Watch()
+    names = input_options.run_names(paths)
+
+    def read(name: str, path: str) -> Run:
+        return watch.run(name, lambda _: input_options.Inputs().open_run(path, name, ""))
+
+    found = [read(name, path) for name, path in zip(names, paths, strict=True)]
+    sessions = inputs.check(watch).sessions
+    if propensity_path is not None:
+        examined, offset = _of_file(propensity_path, sessions.n_ranks)
+    else:
+        examined, offset = watch.run("propensities", lambda _: _estimated(sessions, method, iterations))
+    if np.isnan(examined).any():
+        raise InputError(f"propensities: found none for rank {int(np.isnan(examined).argmax()) + 1}, expected one for each rank")
+    seen = exposures(sessions, examined)
+    rankings = [_ranking(run, sessions, cutoff) for run in found]
+    how: dict[str, Any] = {"offset": offset, "clusters": sessions.user, "confidence": confidence}
+    seen = np.minimum(seen, 1.0) if offset is None else seen  # estimates of ranks that are examined alike may be above 1
+    values = [logged_dcg(sessions, ranking, seen, **how) for ranking in rankings]
+    difference = None
+    if len(rankings) == 2:
+        difference = logged_dcg_difference(sessions, rankings[0], rankings[1], seen, **how)
+    where = "users" if sessions.user is not None else "lists"
+    _FORMATS.write(layout, output_path, dict(zip(names, values, strict=True)), difference, where)
+
+
+def _ranking(run: Run, sessions: Sessions, cutoff: int | None) -> dict[str, list[str]]:
+    """Documents of each query of the log; none where the run does not answer it."""
+    found: dict[str, list[str]] = {}
+    lost = 0
+    for query in sessions.queries:
+        try:
+            found[query] = list(run.ranking(query, depth=cutoff or 0).documents)
+        except KeyError:
+            found[query] = []
+            lost += 1
+    if lost:
+        console.say("warning", f"{run.name}: no list for {lost:,} of {len(found):,} queries of the log; their clicks count 0")
+    return found
+
+
+def _estimated(sessions: Sessions, method: str, iterations: int) -> tuple[FloatArray, FloatArray | None]:
+    """Propensities relative to the first rank, and offsets under trust bias."""
+    if method == "trust":
+        found = trust_propensities(sessions, n_resamples=200)
+        return found.slope, found.offset
+    if method == "em":
+        return PBM(iterations).fit(sessions).relative_propensity, None
+    return harvested_propensities(sessions, method=method, n_resamples=0).relative, None  # type: ignore[arg-type]
+
+
+def _of_file(path: str, n_ranks: int) -> tuple[FloatArray, FloatArray | None]:
+    columns = read_columns(path, PROPENSITIES, tell=lambda message: console.say("note", message))
+    rank = columns["rank"]
+    if not np.isin(np.arange(1, n_ranks + 1), rank).all():
+        raise InputError(f"{path}: found ranks {', '.join(f'{one:g}' for one in rank)}, expected all from 1 to {n_ranks}, as in the log")
+    order = [int(np.flatnonzero(rank == one)[0]) for one in range(1, n_ranks + 1)]
+    offset = columns.get("offset")
+    return columns["propensity"][order], None if offset is None else offset[order]

@@ -1,0 +1,66 @@
+"""`idealrank clicks slates`: the value of a policy that shows lists, from the lists of another."""
+
+from typing import Any
+
+import click
+
+from idealrank.api.clicks import slates_of
+from idealrank.cli import console, options
+from idealrank.cli.format_option import Formats
+from idealrank.cli.progress import Watch
+from idealrank.clicks import slate_difference, slate_value
+from idealrank.errors import OptionError
+from idealrank.io.click_logs import SLATES, read_columns
+from idealrank.io.table_columns import parse_columns
+
+_EPILOG = """\
+Examples:
+
+\b
+  idealrank clicks slates lists.csv
+  idealrank clicks slates lists.csv --estimator rips --estimator snrips --discount 1,0.5,0.33
+  idealrank clicks slates lists.csv --columns session=request,reward=click,target=p_new,target_b=p_newer
+
+A row is one place of a list: list, rank, reward, and the probabilities with which the logging and the target policy show this document
+there, given the documents above (for iips, whatever stands elsewhere). ips weighs whole lists, rips the places down to each, iips each
+place alone: fewer places mean shorter intervals, and a stronger assumption on users. sn in front divides by the sum of the weights.
+"""
+
+_ESTIMATORS = ("ips", "iips", "rips", "snips", "sniips", "snrips")
+_FORMATS = Formats("A table to read;", table="views.clicks.list_values:slate_parts", json="views.clicks.list_values:slate_json",
+                   rows="views.clicks.list_values:slate_rows")  # fmt: skip
+
+
+@click.command(epilog=_EPILOG, short_help="Estimate the value of a policy that shows lists.")
+@click.argument("lists", metavar="LISTS")
+@click.option("--estimator", "estimators", type=click.Choice(_ESTIMATORS), multiple=True,
+              help="Repeat it for several.  [default: rips, snrips]")  # fmt: skip
+@click.option("--discount", "discount_text", metavar="WEIGHT,...", default="", help="Weight of each rank.  [default: 1]")
+@options.confidence
+@click.option(
+    "--columns", "columns_text", metavar="ROLE=NAME,...", default="",
+    help="Columns by role: session=, rank=, reward=, logged=, target=, target_b=, cluster=.  [default: by their usual names]",
+)  # fmt: skip
+@_FORMATS.option
+@options.output
+def slates(
+    *, lists: str, estimators: tuple[str, ...], discount_text: str, confidence: float, columns_text: str, layout: str,
+    output_path: str | None,
+) -> None:  # fmt: skip
+    """Estimate the reward of a list of a target policy from the lists of another, by whole lists, places, or places down to each."""
+    options.refuse_to_replace(output_path, (lists,))
+    given = parse_columns(columns_text) if columns_text else None
+    columns = Watch().run("lists", lambda _: read_columns(lists, SLATES, columns=given, tell=lambda message: console.say("note", message)))
+    found = slates_of(columns)
+    try:
+        discount = [float(part) for part in discount_text.split(",")] if discount_text else None
+    except ValueError:
+        raise OptionError(f"--discount {discount_text}: expected numbers, such as 1,0.5,0.33") from None
+    asked = tuple(dict.fromkeys(estimators or ("rips", "snrips")))
+    how: dict[str, Any] = {"discount": discount, "clusters": found.clusters, "confidence": confidence}
+    values = [slate_value(found.rewards, found.target, found.logged, name, **how) for name in asked]  # type: ignore[arg-type]
+    differences = [] if found.target_b is None else [
+        slate_difference(found.rewards, found.target, found.target_b, found.logged, name, **how)  # type: ignore[arg-type]
+        for name in asked
+    ]  # fmt: skip
+    _FORMATS.write(layout, output_path, values, differences)

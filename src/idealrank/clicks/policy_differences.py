@@ -1,0 +1,189 @@
+"""Differences of two policies by one log, paired by row: interval, verdict, and the rows that it would take."""
+
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy.typing as npt
+from scipy.special import ndtri
+
+from idealrank.clicks.logged_rewards import PolicyValue, ips, rows_with_model, value_of_rows
+from idealrank.clicks.weighted_rows import Estimator, ModelEstimator, WeightedRows, cluster_codes, error_of_blocks, influence
+from idealrank.errors import OptionError
+
+
+@dataclass(frozen=True)
+class PolicyDifference:
+    """Difference of the values of two policies, estimated from one log: B less A, paired by row.
+
+    Attributes
+    ----------
+    a, b : PolicyValue
+        Both values.
+    value, standard_error : float
+        Their difference, and its standard error; rows that both policies would take alike cancel.
+    interval : tuple of float
+        Low and high.
+    confidence : float
+        Confidence level.
+    verdict : {"better", "worse", "undecided", "no support"}
+        Verdict on B by the interval; "no support" if the log cannot carry a verdict on either policy.
+
+    Examples
+    --------
+    >>> found = ips_difference([1, 0, 1, 0], [0.5] * 4, [0.9, 0.1, 0.9, 0.1], [0.5] * 4)
+    >>> round(found.value, 3), found.verdict
+    (0.4, 'no support')
+    """
+
+    a: PolicyValue
+    b: PolicyValue
+    value: float
+    standard_error: float
+    interval: tuple[float, float]
+    confidence: float
+
+    @property
+    def verdict(self) -> Literal["better", "worse", "undecided", "no support"]:
+        """Return the verdict on B by the interval."""
+        return verdict_of(self.interval, is_supported=self.a.supported and self.b.supported)
+
+    def rows_needed(self, power: float = 0.8) -> float:
+        """Rows of such a log that would show a difference of this size with the given power; infinite for no difference.
+
+        Examples
+        --------
+        >>> found = ips_difference([1, 0, 1, 0, 0], [0.5] * 5, [0.6, 0.4, 0.5, 0.5, 0.5], [0.5] * 5)
+        >>> found.rows_needed() > found.a.n
+        True
+        """
+        return units_needed(self.a.n, self.value, self.standard_error, self.confidence, power)
+
+
+def ips_difference(
+    rewards: npt.ArrayLike,
+    target_a: npt.ArrayLike,
+    target_b: npt.ArrayLike,
+    logged_probability: npt.ArrayLike,
+    estimator: Estimator = "ips",
+    clip: float | None = None,
+    *,
+    clusters: "Sequence[Any] | npt.ArrayLike | None" = None,
+    confidence: float = 0.95,
+) -> PolicyDifference:
+    """Compare two target policies by one log, paired by row.
+
+    Parameters
+    ----------
+    rewards, logged_probability : array, shape (n,)
+        As for `ips`.
+    target_a, target_b : array, shape (n,)
+        Probability, in [0, 1], with which either policy takes the logged action.
+    estimator, clip, clusters, confidence
+        As for `ips`.
+
+    Raises
+    ------
+    InputError, OptionError
+        As for `ips`.
+
+    Examples
+    --------
+    >>> found = ips_difference([1, 0, 1, 0], [0.5] * 4, [0.5] * 4, [0.5] * 4)
+    >>> found.value, found.standard_error
+    (0.0, 0.0)
+    """
+    one, other = (
+        ips(rewards, target, logged_probability, estimator, clip, clusters=clusters, confidence=confidence)
+        for target in (target_a, target_b)
+    )
+    limit = math.inf if clip is None else clip
+    logs = (WeightedRows.of(rewards, target, logged_probability, estimator, limit) for target in (target_a, target_b))
+    return _difference((one, other), logs, clusters)
+
+
+def doubly_robust_difference(
+    rewards: npt.ArrayLike,
+    targets: "tuple[npt.ArrayLike, npt.ArrayLike]",
+    logged_probability: npt.ArrayLike,
+    predicted_logged: npt.ArrayLike,
+    predicted_targets: "tuple[npt.ArrayLike, npt.ArrayLike]",
+    estimator: ModelEstimator = "dr",
+    *,
+    switch: float | None = None,
+    clusters: "Sequence[Any] | npt.ArrayLike | None" = None,
+    confidence: float = 0.95,
+) -> PolicyDifference:
+    """Compare two target policies by one log and one model of the rewards, paired by row.
+
+    Parameters
+    ----------
+    rewards, logged_probability, predicted_logged, estimator, switch, clusters, confidence
+        As for `doubly_robust`.
+    targets : pair of arrays, shape (n,)
+        Probability, in [0, 1], with which policies A and B take the logged action.
+    predicted_targets : pair of arrays, shape (n,)
+        Reward that the model predicts for either policy.
+
+    Raises
+    ------
+    InputError, OptionError
+        As for `doubly_robust`.
+
+    Examples
+    --------
+    >>> half, model = [0.5] * 4, [0.4] * 4
+    >>> found = doubly_robust_difference([1, 0, 1, 0], (half, [0.9, 0.1, 0.9, 0.1]), half, model, (model, [0.6] * 4))
+    >>> round(found.value, 3)
+    0.6
+    """
+    pairs = list(zip(targets, predicted_targets, strict=True))
+    logs = [rows_with_model(rewards, (target, logged_probability), (predicted_logged, one), estimator, switch) for target, one in pairs]
+    first, second = (value_of_rows(log, clusters, confidence, 0, None) for log in logs)
+    return _difference((first, second), iter(logs), clusters)
+
+
+def _difference(
+    values: tuple[PolicyValue, PolicyValue], logs: Iterator[WeightedRows], clusters: "Sequence[Any] | npt.ArrayLike | None"
+) -> PolicyDifference:
+    """B less A, with the error of the differences of rows."""
+    one, other = values
+    blocks = (
+        influence(log, found.value, found.mean_weight if found.estimator == "snips" else 1.0)
+        for log, found in zip(logs, values, strict=True)
+    )
+    parts = (second - first for first, second in zip(*blocks, strict=True))
+    error = error_of_blocks(parts, one.n, cluster_codes(clusters, one.n))
+    value = other.value - one.value
+    reach = error * float(ndtri((1 + one.confidence) / 2))
+    return PolicyDifference(one, other, value, error, (value - reach, value + reach), one.confidence)
+
+
+def verdict_of(interval: tuple[float, float], *, is_supported: bool) -> Literal["better", "worse", "undecided", "no support"]:
+    """Verdict on B by the interval of B less A.
+
+    Examples
+    --------
+    >>> verdict_of((0.1, 0.3), is_supported=True), verdict_of((0.1, 0.3), is_supported=False)
+    ('better', 'no support')
+    """
+    if not is_supported:
+        return "no support"
+    return "better" if interval[0] > 0 else "worse" if interval[1] < 0 else "undecided"
+
+
+def units_needed(n: int, value: float, error: float, confidence: float, power: float) -> float:
+    """Rows or lists that would show a difference of this size with the given power, from n that gave this standard error.
+
+    Examples
+    --------
+    >>> round(units_needed(100, 0.1, 0.05, 0.95, 0.8)), units_needed(100, 0.0, 0.05, 0.95, 0.8)
+    (196, inf)
+    """
+    if not 0 < power < 1:
+        raise OptionError(f"power={power}: expected a number between 0 and 1, such as 0.8")
+    if value == 0:
+        return math.inf
+    wanted = float(ndtri((1 + confidence) / 2) + ndtri(power))
+    return n * (wanted * error / value) ** 2

@@ -1,0 +1,174 @@
+"""Trust bias: users also click on documents that do not attract them, more often at the top; propensities become affine."""
+
+import warnings
+from dataclasses import dataclass
+
+import numpy as np
+
+from idealrank.clicks.sessions import Sessions
+from idealrank.clicks.weighted_rows import check_confidence
+from idealrank.data.types import FloatArray, IntArray
+from idealrank.errors import IdealrankWarning, InputError
+from idealrank.stats.randomness import RandomLike, generator_of, whole_number
+
+_STRONG = 4.0  # standard errors of the covariance with the instrument, below which the slope is not to be trusted
+
+
+@dataclass(frozen=True, eq=False)
+class TrustPropensities:
+    """Click rate of each rank as a line over the click rate that the same document has at the first rank.
+
+    A document that is clicked with probability ``m`` at the first rank is clicked with ``slope * m + offset`` at another one. Without trust
+    bias all offsets are 0, and slopes are the propensities of the position-based model, relative to the first rank.
+
+    Attributes
+    ----------
+    slope : float64 array, shape (ranks,)
+        The first is 1.
+    offset : float64 array, shape (ranks,)
+        The first is 0. Below 0 where users trust the first rank more.
+    slope_intervals, offset_intervals : float64 array, shape (ranks, 2)
+        Percentile intervals by bootstrap over queries; NaN without replicates.
+    n_pairs : int64 array, shape (ranks,)
+        Pairs of query and document that stood at this rank, at the first, and at a third; on the first rank 0.
+    n_sessions : int
+        Lists.
+    cautions : tuple of str
+        Why the numbers cannot be trusted; empty where nothing was found.
+
+    Examples
+    --------
+    >>> from idealrank.clicks import simulate
+    >>> truth = np.random.default_rng(1).beta(1, 1, (40, 6))
+    >>> log = simulate(truth, 20_000, ranks=3, model="trust", noise=0.3, policy="random", rng=2)
+    >>> bool((trust_propensities(log).offset[1:] < -0.02).all())
+    True
+    """
+
+    slope: FloatArray
+    offset: FloatArray
+    slope_intervals: FloatArray
+    offset_intervals: FloatArray
+    n_pairs: IntArray
+    n_sessions: int
+    cautions: tuple[str, ...] = ()
+
+    @property
+    def has_trust_bias(self) -> bool:
+        """Return whether the interval of an offset excludes 0."""
+        low, high = self.offset_intervals[1:].T
+        return bool(((low > 0) | (high < 0)).any())
+
+
+def trust_propensities(sessions: Sessions, *, n_resamples: int = 200, confidence: float = 0.95, rng: RandomLike = 0) -> TrustPropensities:
+    """Estimate affine propensities, which allow for trust bias, from a log in which documents change their ranks.
+
+    The slope of a rank is a covariance divided by that of the first rank, both with the click rate of the same document at all other ranks:
+    noise of clicks at different ranks is independent, so that few clicks a document are enough (instrumental variables). The offset follows
+    from the means. Clicks alone determine no more than this: the attractiveness of documents is known up to a line, which changes no
+    difference of two rankers by `logged_dcg` except by a factor.
+
+    Parameters
+    ----------
+    sessions : Sessions
+        A log with at least three ranks, in which documents change their ranks whatever their clicks: random or swapped results, or several
+        rankers.
+    n_resamples : int
+        Replicates of the bootstrap over queries; 0 for none.
+    confidence : float
+        Confidence level of the intervals.
+    rng : seed or Generator
+        Random numbers of the bootstrap.
+
+    Raises
+    ------
+    InputError
+        Lists have fewer than three ranks, or no document stood at the first rank and two others.
+
+    Warns
+    -----
+    IdealrankWarning
+        A rank shares too few documents with the others; its numbers are NaN, or not to be trusted.
+
+    References
+    ----------
+    Agarwal, Wang, Li, Bendersky and Najork (2019), Addressing trust bias for unbiased learning-to-rank, WWW. Vardasbi, Oosterhuis and de
+    Rijke (2020), When inverse propensity scoring does not work: affine corrections for unbiased learning to rank, CIKM, for the affine
+    form. Wald (1940), for slopes by instruments.
+
+    Examples
+    --------
+    >>> from idealrank.clicks import simulate
+    >>> log = simulate(np.random.default_rng(1).beta(1, 1, (40, 6)), 20_000, ranks=3, policy="random", rng=2)
+    >>> found = trust_propensities(log)
+    >>> bool((np.abs(found.slope - [1, 1 / 2, 1 / 3]) < 0.1).all()), found.has_trust_bias
+    (True, False)
+    """
+    check_confidence(confidence)
+    replicates = whole_number("n_resamples", n_resamples, 0)
+    if sessions.n_ranks < 3:
+        raise InputError(f"sessions: found {sessions.n_ranks} ranks, expected at least 3; two ranks and noise cannot be told apart")
+    sums, n_pairs = _sums(sessions)
+    if not n_pairs.any():
+        raise InputError("sessions: found no document at the first rank and at two others, expected some; log a third ranker, or swaps")
+    slope, offset, _ = _lines(sums.sum(axis=0)[None])
+    shape = (sessions.n_ranks, 2)
+    intervals, strength = [np.full(shape, np.nan), np.full(shape, np.nan)], np.full(sessions.n_ranks, np.inf)
+    if replicates:
+        generator, n_queries = generator_of(rng), sums.shape[0]
+        times = np.array([np.bincount(generator.integers(0, n_queries, n_queries), minlength=n_queries) for _ in range(replicates)])
+        drawn = _lines(np.tensordot(times.astype(np.float64), sums, 1))
+        tails = [(1 - confidence) / 2, (1 + confidence) / 2]
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", RuntimeWarning)  # ranks without any pair are NaN
+            intervals = [np.nanquantile(one, tails, axis=0).T for one in drawn[:2]]
+            strength = np.nanmean(drawn[2], axis=0) / np.nanstd(drawn[2], axis=0)
+    cautions = tuple(_cautions(n_pairs, strength))
+    for caution in cautions:
+        warnings.warn(caution, IdealrankWarning, stacklevel=2)
+    return TrustPropensities(slope[0], offset[0], intervals[0], intervals[1], n_pairs, len(sessions), cautions)
+
+
+def _cautions(n_pairs: IntArray, strength: FloatArray) -> list[str]:
+    said = []
+    for rank in range(1, n_pairs.size):
+        if not n_pairs[rank]:
+            said.append(f"no document stood at rank {rank + 1}, at the first and at a third: its line cannot be told")
+        elif not strength[rank] >= _STRONG:
+            said.append(f"documents at rank {rank + 1} differ too little in attractiveness, for their clicks, to tell its line")
+    return said
+
+
+def _sums(sessions: Sessions) -> tuple[FloatArray, IntArray]:
+    """Weighted sums by query and rank: of 1, and of the rates at the first rank, at the rank, and at all others; of their products."""
+    n_ranks, n_pairs = sessions.n_ranks, len(sessions.documents)
+    there = sessions.pair >= 0
+    cells = sessions.pair[there] * n_ranks + np.broadcast_to(np.arange(n_ranks), there.shape)[there]
+    shown = np.bincount(cells, minlength=n_pairs * n_ranks).reshape(n_pairs, n_ranks).astype(np.float64)
+    clicked = np.bincount(cells, sessions.clicks[there], n_pairs * n_ranks).reshape(n_pairs, n_ranks)
+    query = sessions.query_of_pair
+    found = np.zeros((len(sessions.queries), n_ranks, 6))
+    counts = np.zeros(n_ranks, np.int64)
+    for rank in range(1, n_ranks):
+        others = shown.sum(axis=1) - shown[:, 0] - shown[:, rank]
+        used = np.flatnonzero((shown[:, 0] > 0) & (shown[:, rank] > 0) & (others > 0))
+        first, own = (clicked[used, place] / shown[used, place] for place in (0, rank))
+        rest = (clicked[used].sum(axis=1) - clicked[used, 0] - clicked[used, rank]) / others[used]
+        weight = 1 / (1 / shown[used, 0] + 1 / shown[used, rank] + 1 / others[used])
+        for number, value in enumerate((np.ones(used.size), first, own, rest, first * rest, own * rest)):
+            found[:, rank, number] = np.bincount(query[used], weight * value, found.shape[0])
+        counts[rank] = used.size
+    return found, counts
+
+
+def _lines(sums: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """Slope and offset of each rank, and the covariance of the first rank with the instrument; shapes (replicates, ranks)."""
+    with np.errstate(divide="ignore", invalid="ignore"):
+        means = sums[..., 1:] / sums[..., :1]
+        first, own, rest = means[..., 0], means[..., 1], means[..., 2]
+        of_first, of_own = means[..., 3] - first * rest, means[..., 4] - own * rest
+        slope = of_own / of_first
+    slope[:, 0], of_first = 1.0, of_first.copy()
+    offset = own - slope * first
+    offset[:, 0] = 0.0
+    return slope, offset, of_first

@@ -1,0 +1,196 @@
+"""Rows of a log with the weights of a target policy, handed out in blocks; errors of their means, by row or by cluster."""
+
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+from idealrank.data.types import FloatArray, IntArray
+from idealrank.errors import InputError, OptionError
+
+Estimator: TypeAlias = Literal["ips", "snips", "clipped"]
+ModelEstimator: TypeAlias = Literal["dr", "switch"]
+
+# Rows of a block: its columns stay in the cache, and the sums are the same for any number of threads.
+_BLOCK = 1 << 15
+
+
+def check_confidence(confidence: float) -> None:
+    """Refuse a confidence level outside (0, 1).
+
+    Examples
+    --------
+    >>> check_confidence(0.95)
+    """
+    if not 0 < confidence < 1:
+        raise OptionError(f"confidence={confidence}: expected a number between 0 and 1, such as 0.95")
+
+
+def cluster_codes(clusters: "Sequence[Any] | npt.ArrayLike | None", n: int) -> IntArray | None:
+    """Number the clusters of n rows; None without clusters.
+
+    Examples
+    --------
+    >>> cluster_codes(["u", "v", "u"], 3).tolist()
+    [0, 1, 0]
+    """
+    if clusters is None:
+        return None
+    labels = np.asarray(clusters)
+    if labels.shape != (n,):
+        raise InputError(f"clusters: found shape {labels.shape}, expected one label for each of the {n} rows")
+    codes = np.asarray(np.unique(labels, return_inverse=True)[1].reshape(-1), np.int64)
+    if int(codes.max(initial=0)) < 1:
+        raise InputError("clusters: found one cluster, expected at least 2; one cluster shows no variation")
+    return codes
+
+
+def numbers(name: str, given: npt.ArrayLike) -> FloatArray:
+    """A column of finite numbers.
+
+    Raises
+    ------
+    InputError
+        It is not one-dimensional, or a value is no finite number.
+
+    Examples
+    --------
+    >>> numbers("rewards", [1, 0]).tolist()
+    [1.0, 0.0]
+    """
+    try:
+        found = np.ascontiguousarray(given, np.float64)
+    except (TypeError, ValueError) as error:
+        raise InputError(f"{name}: found what is no number ({error}), expected finite values") from None
+    if found.ndim != 1:
+        raise InputError(f"{name}: found shape {found.shape}, expected one value a row")
+    if not math.isfinite(float(found.sum())) and not np.isfinite(found).all():
+        place = int(np.argmin(np.isfinite(found)))
+        raise InputError(f"{name}, row {place}: found {found[place]}, expected a finite value; leave such rows out")
+    return found
+
+
+def largest_weight(estimator: str, needs: str, name: str, limit: float | None) -> float:
+    """Check the largest weight: one estimator needs it, and the others refuse it.
+
+    Examples
+    --------
+    >>> largest_weight("clipped", "clipped", "clip", 10), largest_weight("ips", "clipped", "clip", None)
+    (10.0, inf)
+    """
+    if (estimator == needs) != (limit is not None):
+        found = "none" if limit is None else f"{limit}"
+        raise OptionError(
+            f"{name}: found {found}, expected " + ("a largest weight, such as 10" if limit is None else f"none for {estimator!r}")
+        )
+    if limit is not None and not (limit > 0 and math.isfinite(limit)):
+        raise OptionError(f"{name}={limit}: expected a finite weight above 0, such as 10")
+    return math.inf if limit is None else float(limit)
+
+
+@dataclass(frozen=True)
+class WeightedRows:
+    """Checked columns in blocks, and the rule for their weights. With a baseline, the model's predictions are subtracted from the rewards.
+
+    Examples
+    --------
+    >>> rows = WeightedRows.of([1, 0], [0.6, 0.4], [0.5, 0.5], "clipped", 1.0)
+    >>> [rows.cut(weights).tolist() for _, weights, _ in rows.blocks()]
+    [[1.0, 0.8]]
+    """
+
+    rewards: FloatArray
+    target: FloatArray
+    logged: FloatArray
+    estimator: Estimator | ModelEstimator
+    limit: float
+    baseline: FloatArray | None = None
+
+    @classmethod
+    def of(
+        cls, rewards: npt.ArrayLike, target: npt.ArrayLike, logged: npt.ArrayLike, estimator: Estimator | ModelEstimator, limit: float,
+        baseline: FloatArray | None = None,
+    ) -> "WeightedRows":  # fmt: skip
+        given = {"rewards": rewards, "target_probability": target, "logged_probability": logged}
+        columns = {name: numbers(name, column) for name, column in given.items()}
+        n = columns["rewards"].size
+        for name, column in columns.items():
+            if column.size != n:
+                raise InputError(f"{name}: found {column.size} values, expected one for each of the {n} rewards")
+        if n < 2:
+            raise InputError(f"rewards: found {n} rows, expected at least 2; one row shows no variation")
+        _check_range("target_probability", columns["target_probability"], zero=True)
+        _check_range("logged_probability", columns["logged_probability"], zero=False)
+        return cls(columns["rewards"], columns["target_probability"], columns["logged_probability"], estimator, limit, baseline)
+
+    @property
+    def n(self) -> int:
+        return self.rewards.size
+
+    def blocks(self) -> Iterator[tuple[slice, FloatArray, FloatArray]]:
+        """Place, weights before they are cut, and rewards of each block of rows."""
+        for start in range(0, self.n, _BLOCK):
+            part = slice(start, start + _BLOCK)
+            yield part, self.target[part] / self.logged[part], self.rewards[part]
+
+    def cut(self, weights: FloatArray) -> FloatArray:
+        """Weights that count: cut at the limit, or 0 above it if a model stands for such rows."""
+        if math.isinf(self.limit):
+            return weights
+        found: FloatArray = np.where(weights > self.limit, 0.0, weights) if self.estimator == "switch" else np.minimum(weights, self.limit)
+        return found
+
+
+def _check_range(name: str, column: FloatArray, *, zero: bool) -> None:
+    low = float(column.min())
+    if (low < 0 if zero else low <= 0) or float(column.max()) > 1:
+        place = int(np.argmax((column < 0) | (column > 1) | ((column == 0) & (not zero))))
+        hint = "" if zero else "; an action that the logging policy never takes cannot be in its log"
+        raise InputError(
+            f"{name}, row {place}: found {column[place]:g}, expected a probability {'from 0' if zero else 'above 0'} to 1{hint}"
+        )
+
+
+def influence(log: WeightedRows, value: float, norm: float) -> Iterator[FloatArray]:
+    """Influence of each row on the estimate, in blocks. The standard error of their mean is that of the estimate.
+
+    Examples
+    --------
+    >>> rows = WeightedRows.of([1, 0], [0.6, 0.4], [0.5, 0.5], "ips", math.inf)
+    >>> [block.tolist() for block in influence(rows, 0.6, 1.0)]
+    [[1.2, 0.0]]
+    """
+    for part, raw, rewards in log.blocks():
+        centred = rewards - value if log.estimator == "snips" else rewards
+        own = log.cut(raw) * centred / (norm or 1.0)
+        yield own if log.baseline is None else own + log.baseline[part]
+
+
+def error_of_blocks(blocks: Iterator[FloatArray], n: int, codes: IntArray | None) -> float:
+    """Standard error of the mean of rows that come in blocks; of clusters, from their totals.
+
+    Examples
+    --------
+    >>> error_of_blocks(iter([np.array([1.0]), np.array([3.0])]), 2, None)
+    1.0
+    """
+    if codes is not None:
+        totals, start = np.zeros(int(codes.max()) + 1), 0
+        sizes = np.bincount(codes)
+        for block in blocks:
+            totals += np.bincount(codes[start : start + block.size], block, totals.size)
+            start += block.size
+        centred = totals - sizes * (totals.sum() / n)
+        return math.sqrt(float((centred * centred).sum()) * totals.size / (totals.size - 1)) / n
+    count, mean, spread = 0, 0.0, 0.0
+    for block in blocks:  # means and squares of blocks, joined without cancellation (Chan, Golub and LeVeque 1979)
+        own = float(block.mean())
+        centred = block - own
+        gap, joined = own - mean, count + block.size
+        spread += float((centred * centred).sum()) + gap * gap * count * block.size / joined
+        mean += gap * block.size / joined
+        count = joined
+    return math.sqrt(spread / (n - 1) / n)

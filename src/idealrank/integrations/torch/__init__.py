@@ -1,0 +1,13 @@
+"""Losses for PyTorch: modules called with scores, labels and a mask of what is no padding.
+
+* input and reduction: `tensors`, `list_loss`, `row_sums`; NDCG under a convention: `ndcg_loss`
+* smooth ranks and orders: `approx_ndcg`, `neural_sort`, `soft_ranks`, `sorting_networks`
+* pairs: `lambda_loss`, `pair_losses`; whole lists: `list_likelihood`
+* users: `preference_alignment`, `cross_encoder`
+
+Each name is loaded when it is first asked for; PyTorch is the extra ``torch``.
+"""
+
+from idealrank._lazy import public_names
+
+__getattr__, __dir__, __all__ = public_names(__name__, __file__)

@@ -1,0 +1,121 @@
+"""Checked click logs, as tables and JSON; judgments from clicks, as lines and CSV."""
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+
+from idealrank.clicks import LogCheck, LogProblem
+from idealrank.data.interchange import finite
+from idealrank.data.qrels import Qrels
+from idealrank.errors import InputError, shown
+from idealrank.reports.table.cells import Column, Table, count_cell, number_cell
+from idealrank.reports.table.records import SCHEMA, Row
+from idealrank.reports.table.text import Part
+from idealrank.version import __version__
+
+
+def log_parts(found: LogCheck) -> list[Part]:
+    """Counts, problems, and the rate of clicks at each rank.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from idealrank.clicks import LogRows
+    >>> log_parts(LogRows(["s"], ["q"], ["a"], np.ones(1), np.ones(1)).check())[0]
+    ['1 row, 1 list, 1 of them makes sense: 1 query, 1 pair of query and document, 1 click']
+    """
+    log = found.sessions
+    kept = f"{found.n_kept:,} of them make{'s' * (found.n_kept == 1)} sense"
+    said = [
+        f"{_many(found.n_rows, 'row')}, {_many(found.n_lists, 'list')}, {kept}: {_many(len(log.queries), 'query', 'queries')}, "
+        f"{_many(len(log.documents), 'pair')} of query and document, {_many(int(log.clicks.sum()), 'click')}"
+    ]
+    problems: list[Column[LogProblem]] = [
+        Column("left out", cell=lambda one: one.text),
+        Column("lists", "number", lambda one: count_cell(one.n_lists)),
+        Column("first", cell=lambda one: one.example),
+    ]
+    rates, shown = log.click_rates(), (log.pair >= 0).sum(axis=0)
+    ranks: list[Column[int]] = [
+        Column("rank", "number", lambda rank: count_cell(rank + 1)),
+        Column("lists", "number", lambda rank: count_cell(int(shown[rank]))),
+        Column("click rate", "number", lambda rank: number_cell(float(rates[rank]))),
+    ]
+    notes = ["ranks are counted from 0 in the log, from 1 here"] if found.from_zero else []
+    parts: list[Part] = [said]
+    if found.problems:
+        parts.append(Table.of(problems, found.problems))
+    return [*parts, Table.of(ranks, range(log.n_ranks), notes=notes)]
+
+
+def _many(number: int, one: str, several: str = "") -> str:
+    return f"{number:,} {one if number == 1 else several or f'{one}s'}"
+
+
+def log_json(found: LogCheck) -> str:
+    """JSON text.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from idealrank.clicks import LogRows
+    >>> json.loads(log_json(LogRows(["s"], ["q"], ["a"], np.ones(1), np.ones(1)).check()))["kept"]
+    1
+    """
+    return json.dumps(finite({"version": __version__, "schema": SCHEMA, **found.as_dict()}), indent=2) + "\n"
+
+
+def provenance_json(checked: LogCheck, how: Mapping[str, object], inputs: Sequence[tuple[str, str]], n_graded: int, bias: float) -> str:
+    """Origin of judgments made from a log: options, hashes of the files, counts, and the size of the position bias.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from idealrank.clicks import LogRows
+    >>> checked = LogRows(["s"], ["q"], ["a"], np.ones(1), np.ones(1)).check()
+    >>> json.loads(provenance_json(checked, {"source": "clicks-pbm"}, [("log.csv", "e3b0")], 1, float("nan")))["inputs"]
+    [{'name': 'log.csv', 'sha256': 'e3b0'}]
+    """
+    log = checked.sessions
+    record = {
+        "version": __version__, "schema": SCHEMA, **how,
+        "inputs": [{"name": name, "sha256": digest} for name, digest in inputs],
+        "lists": checked.n_lists, "lists_kept": checked.n_kept, "impressions": int((log.pair >= 0).sum()), "clicks": int(log.clicks.sum()),
+        "pairs_graded": n_graded, "pairs_unjudged": len(log.documents) - n_graded, "position_bias": bias,
+        "problems": {one.kind: one.n_lists for one in checked.problems},
+    }  # fmt: skip
+    return json.dumps(finite(record), indent=2) + "\n"
+
+
+def qrels_lines(qrels: Qrels, source: str = "0") -> Iterator[str]:
+    r"""Judgments as TREC lines, with their source in the second field, which evaluation ignores.
+
+    Raises
+    ------
+    InputError
+        An id holds a blank or a control character, so that it does not fit into such a line.
+
+    Examples
+    --------
+    >>> list(qrels_lines(Qrels({"q": {"a": 2}}), "clicks-pbm"))
+    ['q clicks-pbm a 2\n']
+    """
+    for query in qrels.queries:
+        for document, grade in qrels[query].items():
+            for kind, name in (("query", query), ("document", document)):
+                if not name.isprintable() or " " in name:
+                    hint = "write CSV, which takes every id: --format csv"
+                    raise InputError(f"{kind} {shown(repr(name))}: found a blank or a control character, expected an id without; {hint}")
+            yield f"{query} {source} {document} {grade:g}\n"
+
+
+def qrels_rows(qrels: Qrels, source: str = "0") -> Iterator[Row]:
+    """Titles, and a row a judgment.
+
+    Examples
+    --------
+    >>> list(qrels_rows(Qrels({"red shoes": {"a": 2}}), "clicks-pbm"))
+    [['query', 'document', 'grade', 'source'], ['red shoes', 'a', '2', 'clicks-pbm']]
+    """
+    yield ["query", "document", "grade", "source"]
+    for query in qrels.queries:
+        yield from ([query, document, f"{grade:g}", source] for document, grade in qrels[query].items())

@@ -1,0 +1,108 @@
+"""Values of policies from logged rewards, as tables, JSON and CSV."""
+
+import json
+import math
+from collections.abc import Iterator, Sequence
+
+from idealrank.clicks import PolicyDifference, PolicyValue
+from idealrank.data.interchange import finite
+from idealrank.reports.table.cells import Cell, Column, Table, count_cell, interval_cell, number_cell
+from idealrank.reports.table.records import SCHEMA, Row
+from idealrank.reports.table.text import Part
+from idealrank.version import __version__
+
+PLACES = 5
+NEEDED = "rows needed: for a difference of this size, with power 0.8; more: beyond the log"
+
+
+def estimate_parts(values: Sequence[PolicyValue], differences: Sequence[PolicyDifference] = ()) -> list[Part]:
+    """Cautions, a row an estimator, and differences.
+
+    Examples
+    --------
+    >>> from idealrank.clicks import ips
+    >>> estimate_parts([ips([1, 0, 1, 0], [0.5] * 4, [0.5] * 4)])[0]  # doctest: +ELLIPSIS
+    ['No verdict: 4 rows are worth 4 of equal weight, fewer than 100', ...]
+    """
+    cautions = dict.fromkeys(caution for one in (*values, *(two.b for two in differences)) for caution in one.cautions)
+    confidence = f"{100 * values[0].confidence:g} % interval"
+    columns: list[Column[PolicyValue]] = [
+        Column("estimator", cell=lambda one: one.estimator),
+        Column("value", "number", lambda one: number_cell(one.value, PLACES)),
+        Column(confidence, "number", lambda one: interval_cell(one.interval, PLACES)),
+        Column("rows", "number", lambda one: count_cell(one.n)),
+        Column("worth", "number", lambda one: count_cell(round(one.effective_sample_size))),
+        Column("largest weight", "number", lambda one: number_cell(one.max_weight, 2)),
+        Column("mean weight", "number", lambda one: number_cell(one.mean_weight, 3)),
+    ]
+    pairs: list[Column[PolicyDifference]] = [
+        Column("B - A by", cell=lambda one: one.a.estimator),
+        Column("difference", "number", lambda one: number_cell(one.value, PLACES, signed=True)),
+        Column(confidence, "number", lambda one: interval_cell(one.interval, PLACES)),
+        Column("B is", cell=lambda one: one.verdict),
+        Column("rows needed", "number", lambda one: needed_cell(one.rows_needed())),
+        Column("more", "number", lambda one: needed_cell(one.rows_needed(), one.a.n)),
+    ]
+    parts: list[Part] = [[f"No verdict: {caution}" for caution in cautions]] if cautions else []
+    parts.append(Table.of(columns, values))
+    if differences:
+        parts.append(Table.of(pairs, differences, notes=[NEEDED]))
+    return parts
+
+
+def needed_cell(needed: float, there: int = 0) -> Cell:
+    """Number of rows or lists that a difference needs, beyond those that are there; empty without a difference.
+
+    Examples
+    --------
+    >>> needed_cell(120.5).text, needed_cell(120.5, 100).text, needed_cell(80, 100).text
+    ('121', '21', '0')
+    """
+    return number_cell(None) if math.isinf(needed) else count_cell(max(0, math.ceil(needed) - there))
+
+
+def estimate_json(values: Sequence[PolicyValue], differences: Sequence[PolicyDifference] = ()) -> str:
+    """JSON text.
+
+    Examples
+    --------
+    >>> from idealrank.clicks import ips
+    >>> json.loads(estimate_json([ips([1, 0, 1, 0], [0.5] * 4, [0.5] * 4)]))["values"][0]["value"]
+    0.5
+    """
+    record = {
+        "version": __version__, "schema": SCHEMA,
+        "values": [_value_record(one) for one in values],
+        "differences": [
+            {"estimator": one.a.estimator, "difference": one.value, "standard_error": one.standard_error, "interval": list(one.interval),
+             "verdict": one.verdict, "rows_needed": one.rows_needed(),
+             "more_rows": max(0.0, one.rows_needed() - one.a.n), "b": _value_record(one.b)}
+            for one in differences
+        ],
+    }  # fmt: skip
+    return json.dumps(finite(record), indent=2) + "\n"
+
+
+def _value_record(one: PolicyValue) -> dict[str, object]:
+    return {
+        "estimator": one.estimator, "value": one.value, "standard_error": one.standard_error, "interval": list(one.interval),
+        "confidence": one.confidence, "rows": one.n, "clusters": one.n_clusters, "effective_sample_size": one.effective_sample_size,
+        "max_weight": one.max_weight, "mean_weight": one.mean_weight, "largest_share": one.largest_share, "clipped_rows": one.n_clipped,
+        "cautions": list(one.cautions),
+    }  # fmt: skip
+
+
+def estimate_rows(values: Sequence[PolicyValue], differences: Sequence[PolicyDifference] = ()) -> Iterator[Row]:
+    """Titles, a row an estimator, and a row a difference.
+
+    Examples
+    --------
+    >>> from idealrank.clicks import ips
+    >>> list(estimate_rows([ips([1, 0, 1, 0], [0.5] * 4, [0.5] * 4)]))[1][:3]
+    ['ips', 'A', '0.5']
+    """
+    yield ["estimator", "of", "value", "standard_error", "low", "high", "effective_sample_size", "max_weight"]
+    for one in values:
+        yield [one.estimator, "A", *map(repr, (one.value, one.standard_error, *one.interval, one.effective_sample_size, one.max_weight))]
+    for two in differences:
+        yield [two.a.estimator, "B - A", *map(repr, (two.value, two.standard_error, *two.interval)), "", ""]

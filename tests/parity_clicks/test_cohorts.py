@@ -1,0 +1,69 @@
+"""A/B tests by user against tea-tasting, and clustered errors and sizes against statsmodels."""
+
+import math
+from typing import Any
+
+import numpy as np
+import pytest
+
+from idealrank.clicks import Effect, ab_effect, users_needed
+from tests.parity_clicks.peer import asked
+
+pytestmark = pytest.mark.peers
+
+
+def arrays() -> dict[str, np.ndarray]:
+    rng = np.random.default_rng(8)
+    side = rng.permutation(np.arange(400) % 2)
+    user = np.repeat(np.arange(400), rng.integers(1, 6, 400))
+    level = rng.gamma(2, 1, 400)
+    before = level + rng.normal(0, 1, 400)
+    return {
+        "user": user, "variant": side[user], "clicks": rng.poisson(level[user] * (1 + 0.2 * side[user])), "side": side, "before": before,
+        "value": level + 0.3 * side + rng.normal(0, 1, 400),
+    }  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def said(tmp_path_factory: pytest.TempPathFactory) -> Any:
+    return asked("cohorts", "cohorts_calls.py", tmp_path_factory.mktemp("cohorts"), **arrays())
+
+
+def numbers(found: Effect) -> dict[str, float]:
+    return {
+        "control": found.mean_a, "treatment": found.mean_b, "effect": found.difference, "low": found.interval[0], "high": found.interval[1],
+        "p": found.p,
+    }  # fmt: skip
+
+
+def by_list() -> Effect:
+    given = arrays()
+    return ab_effect(given["clicks"], np.where(given["variant"] == 1, "B", "A"), users=given["user"])
+
+
+def test_ratios_by_user_are_the_same(said: Any) -> None:
+    found = by_list()
+    assert numbers(found) == pytest.approx(said["ratio"], rel=1e-9)
+    assert found.split_p == pytest.approx(said["split_p"], abs=1e-9)
+
+
+def test_means_with_and_without_a_covariate_are_the_same(said: Any) -> None:
+    given = arrays()
+    cohort = np.where(given["side"] == 1, "B", "A")
+    assert numbers(ab_effect(given["value"], cohort)) == pytest.approx(said["plain"], rel=1e-9)
+    found = ab_effect(given["value"], cohort, covariate=given["before"])
+    # both take one slope for both cohorts: here over all users, there within cohorts
+    assert (found.difference, found.interval[0], found.interval[1]) == pytest.approx(
+        (said["cuped"]["effect"], said["cuped"]["low"], said["cuped"]["high"]), abs=0.01
+    )
+
+
+def test_errors_are_those_of_a_clustered_regression(said: Any) -> None:
+    found = by_list()
+    difference, error = said["clustered"]
+    assert found.difference == pytest.approx(difference, rel=1e-9)
+    assert found.standard_error == pytest.approx(error * math.sqrt(200 / 199), rel=1e-9)  # 200 users in each cohort
+
+
+def test_sizes_are_those_of_the_power_of_a_normal_test(said: Any) -> None:
+    assert users_needed(1.0, 0.1) == pytest.approx(said["users"], abs=1)
