@@ -28,8 +28,9 @@ class RankPolicyScores(torch.nn.Module):
 
     References
     ----------
-    Zhou, Wang and Yu (2024), Optimizing preference alignment with differentiable NDCG ranking. arXiv:2410.18127, section 4.2 (Adaptive
-    Rank Policy Score).
+    Zhou, Wang and Yu (2024), Optimizing preference alignment with differentiable NDCG ranking. arXiv:2410.18127: Adaptive Rank
+    Policy Score. The signs are those of the code that the authors released; its average also holds the rank margin, and is not corrected
+    for its start at 0.
 
     Examples
     --------
