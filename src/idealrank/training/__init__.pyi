@@ -5,6 +5,8 @@ from idealrank.training.data_problems import check_training as check_training
 from idealrank.training.data_problems import refuse_problems as refuse_problems
 from idealrank.training.objectives import LambdaLists as LambdaLists
 from idealrank.training.objectives import LambdaObjective as LambdaObjective
+from idealrank.training.position_debiasing import UnbiasedLists as UnbiasedLists
+from idealrank.training.position_debiasing import UnbiasedObjective as UnbiasedObjective
 from idealrank.training.selection import BestOf as BestOf
 from idealrank.training.selection import NestedResult as NestedResult
 from idealrank.training.selection import best_of as best_of
