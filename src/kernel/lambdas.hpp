@@ -68,7 +68,8 @@ struct LambdaOptions {
 
 namespace lambdas {
 
-constexpr double farthest = 700.0;
+constexpr double farthest = 700.0;  // the exponential of minus this is nothing
+constexpr double widest = 1e308;    // two scores may be farther apart than a double holds
 
 // exp(-y) for 0 <= y < farthest, within 1e-12 of it: a power of two times a polynomial, without a branch, so that loops of it are vectors.
 inline double exp_of_minus(double y) {
@@ -215,7 +216,7 @@ template <bool far>
 void pull_rows(const Pull pull, size_t from, size_t to, const double* IDEALRANK_ALONE scores, const double* IDEALRANK_ALONE factor,
                double* IDEALRANK_ALONE force, double* IDEALRANK_ALONE curve, double* IDEALRANK_ALONE gradient, double* IDEALRANK_ALONE hessian) {
   for (size_t j = from; j < to; ++j) {
-    const double x = pull.score - scores[j], e = far ? 0.0 : exp_of_minus(pull.sigma * x);
+    const double gap = pull.score - scores[j], x = far ? std::min(gap, widest) : gap, e = far ? 0.0 : exp_of_minus(pull.sigma * x);
     const double one = 1.0 + e, distance = pull.least + pull.share * x;
     const double inverse = 1.0 / (one * distance), weight = factor[j] * inverse;
     const double drawn = weight * if_positive(factor[j], e, 1.0), bent = std::fabs(weight) * e * (inverse * distance);

@@ -40,7 +40,8 @@ class BestOf:
         Estimate of the part of the winner's mean that is due to the choice: what the best of so many gains on a resample of the queries
         and loses on all of them.
     needed : int or None
-        Queries at which a margin of this size is detected with 80 % power; None for a margin of 0.
+        Queries at which the interval of a true margin of this size excludes 0 with 80 % power; None for a margin of 0, and for so small
+        a margin that no collection would do.
     level : float
         Confidence level.
 
@@ -49,7 +50,7 @@ class BestOf:
     >>> values = np.random.default_rng(1).normal([0.50, 0.51, 0.49], 0.2, size=(40, 3))
     >>> print(best_of(values, ["a", "b", "c"], rng=1))
     a is the best of 3 by 0.0157 [-0.0792, +0.1105] on 40 queries
-    these queries show no difference; 1,835 queries would detect one of this size with 80 % power
+    these queries show no difference; 2,447 queries would detect one of this size with 80 % power
     its mean of 0.5142 is too high by about 0.0154, as that of the best of several
     """
 
@@ -136,13 +137,22 @@ def best_of(
     pairs = len(names) * (len(names) - 1) / 2
     differences = sign * (table[:, first] - table[:, second])
     margin = float(differences.mean())
-    found = difference_interval(np.zeros_like(differences), differences, level=1 - (1 - level) / pairs)
-    spread = pilot(differences).sd
-    needed = queries_needed(margin, spread) if margin > 0 and spread > 0 else None
+    alpha = (1 - level) / pairs
+    found = difference_interval(np.zeros_like(differences), differences, level=1 - alpha)
+    needed = _needed(margin, pilot(differences).sd, alpha)
     return BestOf(
         tuple(names[place] for place in order), {names[place]: float(means[place]) for place in order}, table.shape[0], margin,
         (float(found.low), float(found.high)), sign * _optimism(sign * table, n_resamples, generator_of(rng)), needed, level,
     )  # fmt: skip
+
+
+def _needed(margin: float, spread: float, alpha: float) -> int | None:
+    if not (margin > 0 and spread > 0):
+        return None
+    try:
+        return queries_needed(margin, spread, alpha=alpha)
+    except OptionError:  # more queries than any collection has
+        return None
 
 
 def _optimism(table: FloatArray, n_resamples: int, generator: np.random.Generator) -> float:
