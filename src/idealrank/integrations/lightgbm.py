@@ -73,13 +73,14 @@ def objective(*, api: Api = "native", **options: Any) -> Callback:
         See `idealrank.training.LambdaObjective`: measure, gain, discount, cutoff, truncation, beyond, sigma, damped, rel, max_rel. With
         ``cutoff=30, truncation=30`` and the defaults it is LightGBM's own ``lambdarank`` at its default truncation level. For clicks as
         labels, ``propensity`` has the probability that users looked at each row; a pair is divided by that of its clicked row.
-        ``unclicked_propensity`` divides by its other row, too (unbiased LambdaMART, Hu et al. 2019).
+        ``unclicked_propensity`` divides by that of its other row, too. ``positions``, the rank at which each row was shown, makes it
+        unbiased LambdaMART, with ``regularisation`` and ``bias`` of `idealrank.training.UnbiasedObjective`.
 
     Returns
     -------
     callable
         Of ``(predictions, dataset)``, or of ``(y_true, y_pred, weight, group)``; it returns gradients and hessians. Row weights multiply
-        both.
+        both. Its attribute ``lists`` has the prepared lists of the last data set: with ``positions``, the estimates of the bias.
 
     Raises
     ------
@@ -125,6 +126,13 @@ class _MeasureOfArrays:
 class _GradientOfDataset:
     found: RoundGradients
 
+    @property
+    def lists(self) -> Any:
+        return self.found.lists
+
+    def __deepcopy__(self, memo: Any) -> Any:
+        return self  # LightGBM trains with a copy of its parameters; the lists stay at hand
+
     def __call__(self, predictions: Any, dataset: Any) -> Any:
         return self.found.gradients(dataset, dataset.get_label(), _group_of(dataset), predictions, dataset.get_weight())
 
@@ -132,6 +140,13 @@ class _GradientOfDataset:
 @dataclass(frozen=True, eq=False)
 class _GradientOfArrays:
     found: RoundGradients
+
+    @property
+    def lists(self) -> Any:
+        return self.found.lists
+
+    def __deepcopy__(self, memo: Any) -> Any:
+        return self  # LightGBM trains with a copy of its parameters; the lists stay at hand
 
     def __call__(self, y_true: Any, y_pred: Any, weight: Any, group: Any) -> Any:
         return self.found.gradients(y_true, y_true, group, y_pred, weight)

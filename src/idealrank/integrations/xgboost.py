@@ -71,7 +71,7 @@ def objective(**options: Any) -> Callable[[Any, Any], Any]:
     ----------
     **options
         See `idealrank.training.LambdaObjective`: measure, gain, discount, cutoff, truncation, beyond, sigma, damped, rel, max_rel; for
-        clicks as labels also ``propensity`` and ``unclicked_propensity``, as for LightGBM.
+        clicks as labels also ``propensity``, ``unclicked_propensity``, ``positions``, ``regularisation`` and ``bias``, as for LightGBM.
 
     Returns
     -------

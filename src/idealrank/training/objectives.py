@@ -63,7 +63,7 @@ class LambdaObjective:
 
     References
     ----------
-    Burges (2010), From RankNet to LambdaRank to LambdaMART, MSR-TR-2010-82, sections 4 and 7; Donmez, Svore and Burges (2009), On the
+    Burges (2010), From RankNet to LambdaRank to LambdaMART, MSR-TR-2010-82; Donmez, Svore and Burges (2009), On the
     local optimality of LambdaRank, SIGIR; Chapelle et al. (2009), CIKM, for ERR.
 
     Examples
