@@ -26,6 +26,7 @@ def sessions() -> Sessions:
     )
 
 
+@pytest.mark.filterwarnings("ignore:.*situations of examination")  # of seven sessions
 @pytest.mark.parametrize(("model", "stories"), [(PBM, naive_clicks.pbm), (UBM, naive_clicks.ubm)])
 @pytest.mark.parametrize("iterations", [1, 7])
 def test_steps_of_em_are_those_over_all_states_of_mind(model: type[PBM], stories: naive_clicks.Stories, iterations: int) -> None:
@@ -50,6 +51,7 @@ def test_steps_of_a_dbn_are_those_over_all_states_of_mind(iterations: int) -> No
     assert fitted.log_likelihood(sessions()) == pytest.approx(expected, abs=1e-10)
 
 
+@pytest.mark.filterwarnings("ignore:.*situations of examination")  # of seven sessions
 @pytest.mark.parametrize(("model", "stories"), [(UBM, naive_clicks.ubm), (DBN, naive_clicks.dbn)])
 def test_the_probability_of_a_click_is_that_over_all_clicks_of_a_list(model: type[UBM], stories: naive_clicks.Stories) -> None:
     fitted, slow = model(5).fit(sessions()), naive_clicks.fit(stories, LOG, 5)

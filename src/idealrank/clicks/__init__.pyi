@@ -41,6 +41,8 @@ from idealrank.clicks.logged_slates import SlateDifference as SlateDifference
 from idealrank.clicks.logged_slates import SlateValue as SlateValue
 from idealrank.clicks.logged_slates import slate_difference as slate_difference
 from idealrank.clicks.logged_slates import slate_value as slate_value
+from idealrank.clicks.model_intervals import ParameterIntervals as ParameterIntervals
+from idealrank.clicks.model_intervals import parameter_intervals as parameter_intervals
 from idealrank.clicks.novelty_looks import Novelty as Novelty
 from idealrank.clicks.novelty_looks import novelty as novelty
 from idealrank.clicks.policy_differences import PolicyDifference as PolicyDifference
