@@ -123,7 +123,7 @@ def test_columns_that_cannot_be() -> None:
         choose_columns(["a"], "run", {"relevance": "a"}, "t", Notes())
     with pytest.raises(OptionError, match="columns: found 'abc', expected a mapping"):
         choose_columns(["a"], "run", "abc", "t", Notes())
-    with pytest.raises(OptionError, match=r"columns=query: expected query=NAME"):
+    with pytest.raises(OptionError, match=r"^--columns query: expected query=NAME"):
         parse_columns("query")
 
 

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import numpy as np
 
 from idealrank._kernel import Progress
+from idealrank._warnings import warn
 from idealrank.conventions import Convention, array_convention
 from idealrank.data.interchange import is_frame
 from idealrank.data.join import Judgments, is_judgments, tables_of
@@ -271,10 +272,10 @@ def evaluate(
         progress=progress, inputs=inputs,
     )  # fmt: skip
     evaluation = replace(evaluation, sources=(read_qrels_, read_run_)) if keep_unjudged else evaluation
-    warn_of_doubt(evaluation, stacklevel=3)
+    warn_of_doubt(evaluation)
     if _are_lists(qrels) and isinstance(run, Mapping) and look_like_grades(read_run_.source.values, read_run_.source.offsets):  # type: ignore[union-attr]
         message = "the judgments are lists, and the scores of the run few small whole numbers: are they swapped? judgments come first"
-        warnings.warn(message, IdealrankWarning, stacklevel=2)
+        warn(message)
     return evaluation if name is None else replace(evaluation, name=name)
 
 
@@ -441,15 +442,15 @@ def _overlap(
             return None
 
 
-def warn_of_doubt(evaluation: Evaluation, *, stacklevel: int = 2) -> None:
-    """Warn of judgments and a run that were hardly meant for each other; `stacklevel` as for `warnings.warn`.
+def warn_of_doubt(evaluation: Evaluation) -> None:
+    """Warn of judgments and a run that were hardly meant for each other.
 
     Examples
     --------
     >>> warn_of_doubt(evaluate({"q": {"d1": 1}}, {"q": ["d1"]}, "AP"))
     """
     if doubt := evaluation.coverage.doubt(evaluation.name):
-        warnings.warn(f"{doubt} {VALIDATE}" if evaluation.path else doubt, IdealrankWarning, stacklevel=stacklevel)
+        warn(f"{doubt} {VALIDATE}" if evaluation.path else doubt)
 
 
 def ndcg(

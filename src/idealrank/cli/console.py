@@ -12,6 +12,7 @@ from typing import NoReturn, TextIO
 
 import click
 
+from idealrank.cli.option_words import worded
 from idealrank.errors import IdealrankWarning
 from idealrank.reports.table.text import harmless, printable, printable_lines
 
@@ -25,7 +26,7 @@ def say(kind: str, message: str) -> None:
     --------
     >>> say("warning", "nothing")  # prints to stderr
     """
-    label, message = f"{kind}:", printable(getattr(message, "on_command_line", message))
+    label, message = f"{kind}:", printable(worded(message))
     if on_github():  # a message may quote an id that GitHub would take for a command
         message = harmless(message)
     if in_colour(sys.stderr):

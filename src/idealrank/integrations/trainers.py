@@ -1,6 +1,5 @@
 """One training with LightGBM, XGBoost or CatBoost: measures of every round, early stopping on one of them, predictions."""
 
-import warnings
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import partial
@@ -231,9 +230,7 @@ def _catboost(config: TrainingConfig, rounds: Rounds, seed: int, tell: Tell) -> 
         params |= {"od_type": "Iter", "od_wait": evaluation.stop_after}
     model = library.CatBoost(params)
     try:
-        with warnings.catch_warnings():  # numba would compile a metric; ours is compiled already
-            warnings.filterwarnings("ignore", "Failed to import numba", UserWarning)
-            model.fit(pools["train"], eval_set=pools.get("valid"))
+        model.fit(pools["train"], eval_set=pools.get("valid"))
     except library.CatBoostError as error:
         raise InputError(f"CatBoost: {error}") from None
     # It calls Python with one metric; all measures come from its scores after each round.

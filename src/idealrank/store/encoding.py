@@ -207,8 +207,9 @@ def read_convention(kept: Fields, whose: str, given: Convention | None = None) -
     if own or len(switches) < len(kept["switches"]):
         unknown = own or sorted(set(kept["switches"]) - set(switches))
         raise OptionError(
-            f"{whose}: its convention {kept['name']} has {', '.join(unknown)} of your own, of which a store keeps only the name; "
-            "pass the convention, as in store.evaluation(id, convention=...)"
+            f"{whose}: its convention {kept['name']} has {', '.join(unknown)} of your own, of which a store keeps only the name",
+            hint="pass the convention, as in store.evaluation(id, convention=...)",
+            command_hint="read it in Python, as in store.evaluation(id, convention=...)",
         )
     switches["cutoff"] = None if switches.get("cutoff", "none") == "none" else switches["cutoff"]
     alignment = Alignment(**{name: switches[name] for name in _ALIGNMENT if name in switches})
@@ -239,8 +240,10 @@ def read_measures(kept: Sequence[Fields], whose: str, given: Sequence[Measure] =
             found.append(parse_measure(text))
         else:
             raise OptionError(
-                f"{whose}: {text} is a measure of your own, of which a store keeps only text and values; pass it, as in "
-                f"store.evaluation(id, measures=[...]), or read the values, as in store.evaluation(id).values({text!r})"
+                f"{whose}: {text} is a measure of your own, of which a store keeps only text and values",
+                hint="pass it, as in store.evaluation(id, measures=[...]), or read the values, as in "
+                f"store.evaluation(id).values({text!r})",
+                command_hint="read it in Python, as in store.evaluation(id, measures=[...])",
             )
     return tuple(found)
 

@@ -65,7 +65,7 @@ def report(
     watch, estimates = Watch(), None
     check = inputs.check(watch)
     if rewards_path is not None:
-        given = parse_columns(reward_columns_text) if reward_columns_text else None
+        given = parse_columns(reward_columns_text, "--reward-columns") if reward_columns_text else None
         columns = watch.run(
             "rewards", lambda _: read_columns(rewards_path, REWARDS, columns=given, tell=lambda message: console.say("note", message))
         )

@@ -239,7 +239,8 @@ def paper_text(
     if form not in PAPER_FORMATS:
         raise OptionError(f"form {shown(repr(form))}: expected one of {', '.join(map(repr, PAPER_FORMATS))}")
     if comparison.method.baseline is None:
-        raise OptionError("found a comparison of every two runs, expected one against a baseline: compare(..., baseline=NAME)")
+        found = "found a comparison of every two runs, expected one against a baseline"
+        raise OptionError(found, hint="name it, as in compare(..., baseline=NAME)", command_hint="name it with --baseline")
     first = "" if order is None else str(parse_measure(order))
     if first and first not in comparison.means:
         raise OptionError(f"order {shown(first)}: not compared, expected one of {', '.join(comparison.means)}")
