@@ -14,7 +14,7 @@ from idealrank.api.evaluation import evaluate
 from idealrank.data.types import FloatArray
 from idealrank.errors import InputError
 from idealrank.evaluation.evaluate import Evaluation
-from idealrank.integrations.trainers import Curves, Tell, TrainedModel, train_model
+from idealrank.integrations.trainers import Curves, Tell, TrainedModel, train_model, unused_parameters
 from idealrank.io.formats.feature_rows import FeatureRows, read_feature_rows
 from idealrank.reports.figures.learning import learning_page
 from idealrank.training import TrainingProblem, check_training, refuse_problems
@@ -118,8 +118,10 @@ def check_parts(config: TrainingConfig, parts: Mapping[str, FeatureRows]) -> lis
     cutoffs = [measure.cutoff for measure in _measures(config) if isinstance(measure.cutoff, int)]
     train = parts["train"]
     common: dict[str, Any] = {
-        "library": "idealrank" if config.objective else config.model.library,
-        "custom_gain": bool(config.model.params.get("label_gain") or config.model.params.get("ndcg_exp_gain") is False),
+        "library": "idealrank" if config.objective or not config.takes_grades else config.model.library,
+        "custom_gain": bool(
+            config.model.params.get("label_gain") or config.model.params.get("ndcg_exp_gain") is False or not config.takes_grades
+        ),
     }
     found = list(
         refuse_problems(
@@ -137,6 +139,7 @@ def check_parts(config: TrainingConfig, parts: Mapping[str, FeatureRows]) -> lis
             rows = (other.labels, other.group, other.features)
             checked = check_training(train.labels, group=train.group, features=train.features, held_out_rows=rows, **common)
             refuse_problems([one for one in checked if one.kind == "shared-query"])
+    found += [TrainingProblem("parameter", "warning", "model.params", message) for message in unused_parameters(config)]
     if "test" not in parts:
         seen = "valid" if "valid" in parts else "train"
         message = f"data.test: found no test set, so that the result is that of {seen}, which training used; set data.test or test_share"
