@@ -271,6 +271,23 @@ def test_a_caution_says_what_to_set(folder: Path, say: Say, changes: dict[str, A
     assert "n_estimators" not in text
 
 
+def test_a_test_set_in_a_store_is_opened_by_one_training(folder: Path, say: Say) -> None:
+    once = {"evaluation": {"test_store": "store", "measures": "nDCG@5"}, "seeds": [1, 2]}
+    assert say("train", configured(folder, **once), cwd=folder).code == 0
+    written = (folder / "out/seed-1/model.txt").read_text()
+    refused = say("train", configured(folder, **once, model={"rounds": 6}), cwd=folder)
+    assert refused.code == 2
+    assert "the test set was opened before, by 'out/seed-1' on" in refused.err
+    assert "or give the reason to open it again in evaluation.again" in refused.err
+    assert (folder / "out/seed-1/model.txt").read_text() == written  # nothing was trained
+    once["evaluation"]["again"] = "a label was wrong"  # type: ignore[index]
+    assert say("train", configured(folder, **once), cwd=folder).code == 0
+    with ir.Store.open(folder / "store") as store:
+        assert [entry.record.notes for entry in store.entries(tag="test-set")] == [("opened again: a label was wrong",)] * 2 + [()] * 2
+    nothing = configured(folder, evaluation={"test_store": "store"}, data={"test_share": 0})
+    assert "evaluation.test_store: found no test set" in say("train", nothing, cwd=folder).err
+
+
 def test_the_bar_counts_the_rounds_of_all_seeds(folder: Path, say: Say, monkeypatch: pytest.MonkeyPatch) -> None:
     told: list[tuple[int, int]] = []
 

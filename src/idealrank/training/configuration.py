@@ -77,7 +77,7 @@ class ModelSection:
 
 @dataclass(frozen=True)
 class EvaluationSection:
-    """Section ``evaluation``: measures of every round, the convention, and early stopping.
+    """Section ``evaluation``: measures of every round, the convention, early stopping, and the store of a test set opened once.
 
     Examples
     --------
@@ -89,6 +89,8 @@ class EvaluationSection:
     convention: str
     stop_after: int | None = None
     stop_measure: str | None = None
+    test_store: str | None = None
+    again: str = ""
 
 
 @dataclass(frozen=True)
@@ -297,7 +299,7 @@ def _objective(section: _Section) -> LambdaObjective:
 
 
 def _evaluation(section: _Section, model: ModelSection, objective: LambdaObjective | None) -> EvaluationSection:
-    section.refuse_unknown("measures", "convention", "early_stopping")
+    section.refuse_unknown("measures", "convention", "early_stopping", "test_store", "again")
     own = next((model.params[name] for name in _STOPPING if name in model.params), None)
     measures = section.texts("measures") or _measures_of(model, objective)
     minus = model.library == "xgboost" and any(text.endswith("-") for text in _metrics(model))  # ndcg@10-: no relevant document counts 0
@@ -314,7 +316,8 @@ def _evaluation(section: _Section, model: ModelSection, objective: LambdaObjecti
             after = section.number("early_stopping", 50)
     if after is not None and measure not in measures:
         measures = (*measures, measure)
-    return EvaluationSection(measures, convention, after, measure if after else None)
+    store, again = section.text("test_store", None), section.text("again", "") or ""
+    return EvaluationSection(measures, convention, after, measure if after else None, store, again)
 
 
 def _measures_of(model: ModelSection, objective: LambdaObjective | None) -> tuple[str, ...]:
