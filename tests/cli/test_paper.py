@@ -95,7 +95,7 @@ def test_the_table_is_the_same_in_python(say: Say, seven: Path) -> None:
         )
         said = say("compare", "qrels.txt", *RUNS.split(), "-m", "RR,P@1", *options, cwd=seven)
         assert found.paper_table(form, order="MRR", labels={"RR": "MRR", "bm25": "B"}) == said.out
-    with pytest.raises(ir.OptionError, match=r"expected one against a baseline: compare\(\.\.\., baseline=NAME\)"):
+    with pytest.raises(ir.OptionError, match=r"expected one against a baseline; name it, as in compare\(\.\.\., baseline=NAME\)"):
         ir.compare(seven / "qrels.txt", *runs[:2], measures="RR").paper_table()
     with pytest.raises(ir.OptionError, match="label none: found no run or measure of that name"):
         found.paper_table(labels={"none": "x"})

@@ -13,6 +13,8 @@ from idealrank.clicks.click_grades import bias_text as bias_text
 from idealrank.clicks.click_grades import grades as grades
 from idealrank.clicks.click_grades import grades_of_actions as grades_of_actions
 from idealrank.clicks.click_grades import position_bias as position_bias
+from idealrank.clicks.cohort_values import CohortEffects as CohortEffects
+from idealrank.clicks.cohort_values import cohort_effects as cohort_effects
 from idealrank.clicks.examination_models import PBM as PBM
 from idealrank.clicks.examination_models import UBM as UBM
 from idealrank.clicks.examination_models import FittedPBM as FittedPBM
