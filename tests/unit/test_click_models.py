@@ -194,3 +194,15 @@ def test_the_best_action_of_a_table_is_the_grade() -> None:
     assert dict(found["q"]) == {"a": 2.0, "b": 0.0}
     with pytest.raises(OptionError, match="action, row 0: found 'seen', expected one of none, clicked, booked"):
         ir.clicks.grades_of_actions(["q"], ["a"], ["seen"], table)
+
+
+def test_drift_moves_attractiveness_and_popularity_the_queries() -> None:
+    truth = np.tile([[0.9, 0.1]], (4, 1))
+    log = simulate(truth, 20_000, ranks=1, propensity=[1.0], policy="fixed", scores=np.tile([[1.0, 0]], (4, 1)), drift=0.5, rng=3)
+    clicks = log.clicks[:, 0]
+    # at the start the document has a rate of 0.9, at the end half of it and half of its reverse
+    assert clicks[:2000].mean() == pytest.approx(0.9 - 0.025 * 0.8, abs=0.02)
+    assert clicks[-2000:].mean() == pytest.approx(0.5 + 0.025 * 0.8, abs=0.04)
+    popular = simulate(truth, 20_000, ranks=1, popularity=1.0, rng=4)
+    shares = np.bincount([int(popular.queries[one]) for one in popular.query]) / 20_000
+    assert shares == pytest.approx(np.array([12, 6, 4, 3]) / 25, abs=0.02)
