@@ -132,7 +132,7 @@ def best_of(
         raise OptionError(f"names: found {len(set(names))} different ones, expected one for each of {table.shape[1]} configurations")
     sign = 1.0 if higher_is_better else -1.0
     means = table.mean(axis=0)
-    order = np.argsort(-sign * means, kind="stable").tolist()
+    order: list[int] = np.argsort(-sign * means, kind="stable").tolist()
     first, second = order[:2]
     pairs = len(names) * (len(names) - 1) / 2
     differences = sign * (table[:, first] - table[:, second])
