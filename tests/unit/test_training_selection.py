@@ -150,7 +150,7 @@ def test_impossible_selections_are_refused() -> None:
         best_of(np.zeros((5, 1)), ["a"])
     with pytest.raises(ir.OptionError, match="found 1 different ones"):
         best_of(np.zeros((5, 2)), ["a", "a"])
-    with pytest.raises(ir.InputError, match="found 2 queries and 3 folds"):
+    with pytest.raises(ir.InputError, match="n_splits=3: found 2 queries, expected two folds or more"):
         query_folds([1, 2], 3, 0)
     with pytest.raises(ir.OptionError, match="found 0 configurations"):
         nested_cv(lambda one, rows: None, {}, [1, 0], [1, 1])  # type: ignore[arg-type, return-value]

@@ -273,24 +273,34 @@ def nested_cv(
     return NestedResult(evaluation, tuple(chosen), tuple(inner_means))
 
 
-def query_folds(qid: Any, n_splits: int, seed: int) -> list[tuple[IntArray, IntArray]]:
+def query_folds(qid: Any, n_splits: int, seed: int | None = None) -> list[tuple[IntArray, IntArray]]:
     """Rows of training and of testing for each fold, by query.
+
+    Parameters
+    ----------
+    qid : array, shape (n,)
+        Query of each row.
+    n_splits : int
+        Number of folds, 2 or more.
+    seed : int, optional
+        Shuffles the queries; without it they are dealt in turn, in order of first appearance.
 
     Raises
     ------
     InputError
-        There are fewer queries than folds.
+        There are fewer queries than folds, or fewer than two folds.
 
     Examples
     --------
-    >>> [(train.tolist(), test.tolist()) for train, test in query_folds([7, 7, 8], 2, 0)]
+    >>> [(train.tolist(), test.tolist()) for train, test in query_folds([7, 7, 8], 2)]
     [([2], [0, 1]), ([0, 1], [2])]
     """
-    codes = np.unique(np.asarray(qid), return_inverse=True)[1].reshape(-1)
-    n_queries = int(codes.max(initial=-1)) + 1
-    if not 2 <= n_splits <= n_queries:
-        raise InputError(f"found {n_queries} queries and {n_splits} folds, expected two folds or more, and as many queries or more")
-    fold = (np.random.default_rng(seed).permutation(n_queries) % n_splits)[codes]
+    _, first, codes = np.unique(np.asarray(qid), return_index=True, return_inverse=True)
+    if not 2 <= n_splits <= first.size:
+        raise InputError(f"n_splits={n_splits}: found {first.size} queries, expected two folds or more, and as many queries or more")
+    place = np.empty(first.size, np.int64)
+    place[np.argsort(first) if seed is None else np.random.default_rng(seed).permutation(first.size)] = np.arange(first.size)
+    fold = place[codes.reshape(-1)] % n_splits
     return [(np.flatnonzero(fold != number), np.flatnonzero(fold == number)) for number in range(n_splits)]
 
 
