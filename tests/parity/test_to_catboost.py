@@ -11,6 +11,8 @@ from idealrank.integrations.catboost import eval_function
 from tests.cli.terminal import idealrank
 
 pytestmark = pytest.mark.peers
+# CatBoost would compile a metric with numba; without numba it says so, and with numba that it cannot.
+UNCOMPILED = pytest.mark.filterwarnings("ignore:Failed to import numba|(Can't|Failed to) optim:UserWarning")
 
 RNG = np.random.default_rng(0)
 QID = np.repeat(np.arange(60), 8)
@@ -22,7 +24,7 @@ OPTIONS = {
 }  # fmt: skip
 
 
-@pytest.mark.filterwarnings("ignore:Failed to import numba:UserWarning")
+@UNCOMPILED
 @pytest.mark.parametrize("measure", ["nDCG@10", "AP"])
 def test_the_value_of_every_round_has_the_bits_of_evaluate(measure: str) -> None:
     from catboost import CatBoost, Pool
@@ -39,7 +41,7 @@ def test_the_value_of_every_round_has_the_bits_of_evaluate(measure: str) -> None
         assert found[rounds - 1] == mean
 
 
-@pytest.mark.filterwarnings("ignore:Failed to import numba:UserWarning")
+@UNCOMPILED
 def test_the_convention_catboost_reports_the_values_of_its_own_metric() -> None:
     from catboost import CatBoost, Pool
 

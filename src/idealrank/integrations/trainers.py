@@ -287,7 +287,7 @@ def _catboost(config: TrainingConfig, rounds: Rounds, seed: int, tell: Tell) -> 
     model = library.CatBoost(params)
     try:
         with warnings.catch_warnings():  # numba would compile a metric; ours is compiled already
-            warnings.filterwarnings("ignore", "Failed to import numba", UserWarning)
+            warnings.filterwarnings("ignore", "Failed to import numba|(Can't|Failed to) optim", UserWarning)
             model.fit(pools["train"], eval_set=pools.get("valid"))
     except library.CatBoostError as error:
         raise InputError(f"CatBoost: {error}") from None
