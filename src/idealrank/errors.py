@@ -14,7 +14,6 @@ Messages say where, what was found, what was expected and what to do next. `Idea
 import re
 from collections.abc import Iterable
 
-
 _SHOWN = 80
 
 

@@ -71,3 +71,17 @@ def test_a_line_has_the_difference_from_the_own_objective_of_the_library(monkeyp
     assert second[4:] == ["+0.0000", "[+0.0000, +0.0000]"]
     scores = trained_models.held_out(small, own[2], trained_models.Shape(rounds=3, threads=1))
     assert first[2] == f"{ir.evaluate(small.labels, scores, 'nDCG@10', 'lightgbm', qid=small.qid).mean()['nDCG@10']:.4f}"
+
+
+@pytest.mark.slow
+def test_on_data_like_mq2008_ours_is_as_good_as_lambdarank_and_a_hessian_of_one_is_not() -> None:
+    collection, shape = trained_models.log(), trained_models.Shape(rounds=50, threads=1)
+    chosen = {objective: fit for library, objective, fit in trained_models.systems() if library == "LightGBM"}
+    own, ours, flat = (
+        ir.evaluate(collection.labels, trained_models.held_out(collection, chosen[name], shape), "nDCG@10", qid=collection.qid)["nDCG@10"]
+        for name in ("lambdarank (own)", "idealrank nDCG@30, same level", "nDCG@30, hessian 1")
+    )
+    equal, lost = ir.stats.difference_interval(own, ours), ir.stats.difference_interval(own, flat)
+    assert equal.low <= 0 <= equal.high
+    assert max(-equal.low, equal.high) < 0.01
+    assert lost.high < -0.02
