@@ -7,6 +7,7 @@ Intervals are Student's over the logs, so that they hold for other logs, too.
 """
 
 import argparse
+import warnings
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import islice
@@ -18,7 +19,7 @@ import numpy as np
 import idealrank as ir
 from idealrank.clicks import PBM, Sessions, click_rows, harvested_propensities, simulate
 from idealrank.clicks.simulated_logs import LoggingPolicy
-from idealrank.errors import IdealrankError, InputError
+from idealrank.errors import IdealrankError, IdealrankWarning, InputError
 from idealrank.integrations.lightgbm import objective
 
 MEASURE = "nDCG@5"
@@ -101,7 +102,9 @@ def rankers(known: Queries, log: Sessions, rounds: int) -> Iterator[tuple[str, R
 
 
 def _of_model(log: Sessions) -> np.ndarray:
-    fitted = PBM().fit(log)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", IdealrankWarning)  # the same as below
+        fitted = PBM().fit(log)
     if fitted.n_components > 1:
         raise InputError(f"log: found {fitted.n_components} sets of ranks without a document in common, expected 1")
     return fitted.relative_propensity
