@@ -8,6 +8,8 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Any, Literal, TypeAlias
 
+import numpy as np
+
 from idealrank.conventions import Convention
 from idealrank.errors import OptionError
 from idealrank.integrations.boosting import RoundGradients, RoundMeasures
@@ -156,7 +158,23 @@ def _group_of(dataset: Any) -> Any:
     group = dataset.get_group()
     if group is None:
         raise OptionError("the Dataset has no group; expected the number of rows of each query, as in Dataset(X, y, group=sizes)")
+    _refuse_torn_queries(dataset)
     return group
+
+
+def _refuse_torn_queries(dataset: Any) -> None:
+    """`lightgbm.cv` splits rows, and not queries, if the objective is a callable."""
+    whole, rows = getattr(dataset, "reference", None), getattr(dataset, "used_indices", None)
+    if whole is None or rows is None or (sizes := whole.get_group()) is None:
+        return
+    found = np.bincount(np.repeat(np.arange(len(sizes)), sizes)[rows], minlength=len(sizes))
+    torn = np.flatnonzero((found > 0) & (found < sizes))
+    if torn.size:
+        first = int(torn[0])
+        raise OptionError(
+            f"the Dataset has {found[first]} of {sizes[first]} rows of query {first}: lightgbm.cv splits queries if the objective is a "
+            "callable; pass folds=, such as QueryKFold(5).split(None, groups=qid) of idealrank.integrations.sklearn"
+        )
 
 
 def _for_api(api: Api, native: Callback, sklearn: Callback) -> Callback:

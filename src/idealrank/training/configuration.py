@@ -14,6 +14,16 @@ Trainer: TypeAlias = Literal["lightgbm", "xgboost", "catboost"]
 _ROUNDS = ("num_iterations", "num_iteration", "num_boost_round", "n_estimators", "num_trees", "num_round", "num_rounds", "iterations")
 _STOPPING = ("early_stopping_round", "early_stopping_rounds", "early_stopping", "n_iter_no_change")
 _EVAL_AT = ("eval_at", "ndcg_eval_at", "ndcg_at", "map_eval_at", "map_at")
+_OBJECTIVE = ("objective", "objective_type", "app", "application", "loss")
+_METRIC = {"lightgbm": ("metric", "metrics", "metric_types"), "xgboost": ("eval_metric",), "catboost": ()}
+# Objectives that form pairs down to a truncation level, and take grades with gains.
+_BY_PAIRS = {"lightgbm": ("lambdarank",), "xgboost": ("rank:ndcg",), "catboost": ()}
+# Metrics of the libraries, as measures; their map divides by the cutoff if that is less than the number of relevant documents.
+_OWN_METRICS = {
+    "lightgbm": {"ndcg": "nDCG", "lambdarank": "nDCG", "rank_xendcg": "nDCG", "map": "AP(divisor=reachable)"},
+    "xgboost": {"ndcg": "nDCG", "map": "AP(divisor=reachable)", "pre": "P"}, "catboost": {},
+}  # fmt: skip
+_SAME_METRIC = {"mean_average_precision": "map", "xendcg": "ndcg", "xe_ndcg": "ndcg", "xe_ndcg_mart": "ndcg", "xendcg_mart": "ndcg"}
 _CONVENTIONS: dict[Trainer, str] = {"lightgbm": "lightgbm", "xgboost": "xgboost", "catboost": "catboost"}
 
 
@@ -67,7 +77,7 @@ class ModelSection:
 
 @dataclass(frozen=True)
 class EvaluationSection:
-    """Section ``evaluation``: measures of every round, the convention, and early stopping.
+    """Section ``evaluation``: measures of every round, the convention, early stopping, and the store of a test set opened once.
 
     Examples
     --------
@@ -79,6 +89,8 @@ class EvaluationSection:
     convention: str
     stop_after: int | None = None
     stop_measure: str | None = None
+    test_store: str | None = None
+    again: str = ""
 
 
 @dataclass(frozen=True)
@@ -143,10 +155,24 @@ class TrainingConfig:
         return cls(data, model, objective, evaluation, seeds, top.text("output", "training") or "training")
 
     @property
+    def own_objective(self) -> str:
+        """Objective of the library, by its own name."""
+        default = {"lightgbm": "lambdarank", "xgboost": "rank:ndcg", "catboost": "YetiRank"}[self.model.library]
+        names = ("loss_function", "objective") if self.model.library == "catboost" else _OBJECTIVE
+        return str(next((self.model.params[name] for name in names if name in self.model.params), default))
+
+    @property
+    def takes_grades(self) -> bool:
+        """True if training takes labels for grades with gains, as LightGBM's ``lambdarank`` does; regression takes any number."""
+        return self.objective is not None or self.own_objective in (*_BY_PAIRS[self.model.library], "rank_xendcg")
+
+    @property
     def truncation(self) -> int | None:
-        """Rank down to which training forms pairs; None if it is not known."""
+        """Rank down to which training forms pairs; None if it is not known, or the objective has no such rank."""
         if self.objective is not None:
             return self.objective.levels
+        if self.own_objective not in _BY_PAIRS[self.model.library]:
+            return None
         own = {"lightgbm": "lambdarank_truncation_level", "xgboost": "lambdarank_num_pair_per_sample"}.get(self.model.library)
         given = self.model.params.get(own) if own else None
         if self.model.library == "lightgbm":
@@ -273,10 +299,11 @@ def _objective(section: _Section) -> LambdaObjective:
 
 
 def _evaluation(section: _Section, model: ModelSection, objective: LambdaObjective | None) -> EvaluationSection:
-    section.refuse_unknown("measures", "convention", "early_stopping")
+    section.refuse_unknown("measures", "convention", "early_stopping", "test_store", "again")
     own = next((model.params[name] for name in _STOPPING if name in model.params), None)
     measures = section.texts("measures") or _measures_of(model, objective)
-    convention = section.text("convention", _CONVENTIONS[model.library]) or "standard"
+    minus = model.library == "xgboost" and any(text.endswith("-") for text in _metrics(model))  # ndcg@10-: no relevant document counts 0
+    convention = section.text("convention", "xgboost-minus" if minus else _CONVENTIONS[model.library]) or "standard"
     after = own if isinstance(own, int) and own > 0 else None
     measure = measures[0]
     if section.has("early_stopping"):
@@ -289,11 +316,12 @@ def _evaluation(section: _Section, model: ModelSection, objective: LambdaObjecti
             after = section.number("early_stopping", 50)
     if after is not None and measure not in measures:
         measures = (*measures, measure)
-    return EvaluationSection(measures, convention, after, measure if after else None)
+    store, again = section.text("test_store", None), section.text("again", "") or ""
+    return EvaluationSection(measures, convention, after, measure if after else None, store, again)
 
 
 def _measures_of(model: ModelSection, objective: LambdaObjective | None) -> tuple[str, ...]:
-    """NDCG at the cutoffs of the library's own parameters, with its gains."""
+    """Measures of the library's own parameters: its metrics, at its cutoffs, with its gains."""
     given = next((model.params[name] for name in _EVAL_AT if name in model.params), None)
     if given is None:
         cutoffs: Sequence[Any] = [(objective.cutoff if objective else None) or 10]
@@ -302,4 +330,16 @@ def _measures_of(model: ModelSection, objective: LambdaObjective | None) -> tupl
     gains = model.params.get("label_gain")
     table = [float(one) for one in (gains.split(",") if isinstance(gains, str) else gains)] if gains else []
     gain = f"(gain={{{','.join(f'{grade}:{number_text(one)}' for grade, one in enumerate(table))}}})" if table else ""
-    return tuple(f"nDCG{gain}@{int(cutoff)}" for cutoff in cutoffs)
+    found = []
+    for text in _metrics(model):
+        name, _, cutoff = text.partition("@")
+        measure = _OWN_METRICS[model.library].get(_SAME_METRIC.get(name, name))
+        if measure is not None:
+            named = measure + gain if measure == "nDCG" else measure
+            found += [f"{named}@{int(one)}" for one in ([cutoff.rstrip("-")] if cutoff else cutoffs)]
+    return tuple(dict.fromkeys(found)) or tuple(f"nDCG{gain}@{int(cutoff)}" for cutoff in cutoffs)
+
+
+def _metrics(model: ModelSection) -> list[str]:
+    given = next((model.params[name] for name in _METRIC[model.library] if name in model.params), ())
+    return [text.strip() for text in given.split(",")] if isinstance(given, str) else [str(text) for text in given]
