@@ -1,11 +1,13 @@
-"""Rankers that learn from clicks, beside one that learns from full labels: ``python experiments/click_training.py [--sessions 40000]``.
+"""Rankers that learn from clicks, beside one that learns from full labels: ``python experiments/click_training.py [--policy fixed]``.
 
-The log is simulated, so that the grades of all documents are known. Users examine rank r with probability 1/r, and click an examined
-document with a probability that grows with its grade. The ranker that made the log follows one useful feature and one useless feature.
-A ranker that takes clicks as labels learns both. The table has nDCG@10 on new queries with their true grades.
+The logs are simulated, so that the grades of all documents are known. Users examine rank r with probability 1/r, and click an examined
+document with a probability that grows with its grade. The ranker that made a log follows one useful feature and one useless feature.
+A ranker that takes clicks as labels learns both. Each log has queries of its own, and as many new queries for nDCG@5 by their true grades.
+Intervals are Student's over the logs, so that they hold for other logs, too.
 """
 
 import argparse
+import warnings
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import islice
@@ -15,7 +17,9 @@ import lightgbm as lgb
 import numpy as np
 
 import idealrank as ir
-from idealrank.clicks import PBM, ClickRows, Sessions, click_rows, harvested_propensities, simulate
+from idealrank.clicks import PBM, Sessions, click_rows, harvested_propensities, simulate
+from idealrank.clicks.simulated_logs import LoggingPolicy
+from idealrank.errors import IdealrankError, IdealrankWarning, InputError
 from idealrank.integrations.lightgbm import objective
 
 MEASURE = "nDCG@5"
@@ -46,8 +50,8 @@ class Queries:
         """Probability that an examined document is clicked."""
         return 0.05 + 0.9 * (2.0**self.grades - 1) / 15
 
-    def log(self, n: int, rng: np.random.Generator) -> Sessions:
-        return simulate(self.attractiveness, n, ranks=DOCUMENTS, scores=self.logged, temperature=0.5, rng=rng)
+    def log(self, n: int, policy: LoggingPolicy, rng: np.random.Generator) -> Sessions:
+        return simulate(self.attractiveness, n, ranks=DOCUMENTS, scores=self.logged, policy=policy, temperature=0.5, rng=rng)
 
     def rows_of(self, log: Sessions) -> np.ndarray:
         """Features of each document of the log."""
@@ -57,73 +61,98 @@ class Queries:
 
 @dataclass(frozen=True)
 class Trained:
-    """Per-query values of one ranker on new queries."""
+    """Mean values of one ranker on the new queries of each log."""
 
     name: str
-    values: np.ndarray
+    means: np.ndarray
 
 
-def trained(x: np.ndarray, labels: np.ndarray, group: Any, chosen: Any, rounds: int, positions: Any = None) -> lgb.Booster:
+Ranker = Callable[[np.ndarray], np.ndarray]
+
+
+def trained(x: np.ndarray, labels: np.ndarray, group: Any, chosen: Any, rounds: int, positions: Any = None, **options: Any) -> Ranker:
     data = lgb.Dataset(x, labels, group=group, position=positions)
-    return lgb.train(PARAMS | {"objective": chosen}, data, rounds)
+    predict: Ranker = lgb.train(PARAMS | {"objective": chosen} | options, data, rounds).predict
+    return predict
 
 
-def rankers(known: Queries, log: Sessions, rounds: int) -> Iterator[tuple[str, Callable[[np.ndarray], np.ndarray]]]:
+def rankers(known: Queries, log: Sessions, rounds: int) -> Iterator[tuple[str, Ranker]]:
     """Names of the rankers with their scores, each trained when it is asked for."""
     sizes = np.full(len(known.grades), DOCUMENTS)
-    full = trained(known.features.reshape(-1, FEATURES), known.grades.reshape(-1), sizes, objective(cutoff=10), rounds)
-    yield "full labels", full.predict
+    yield "full labels", trained(known.features.reshape(-1, FEATURES), known.grades.reshape(-1), sizes, objective(cutoff=5), rounds)
     rows, x = click_rows(log), known.rows_of(log)
 
-    def on_clicks(chosen: Any, rows: ClickRows = rows, positions: Any = None) -> Callable[[np.ndarray], np.ndarray]:
-        return trained(x[rows.pair], rows.labels, rows.group, chosen, rounds, positions).predict
+    def on_clicks(chosen: Any, **options: Any) -> Ranker:
+        return trained(x[rows.pair], rows.labels, rows.group, chosen, rounds, **options)
 
     options = {"measure": "pairs", "gain": "linear", "damped": False}
     yield "clicks as labels", on_clicks(objective(**options))
-    estimates: dict[str, Callable[[], np.ndarray]] = {
-        "true propensities": lambda: 1 / np.arange(1, DOCUMENTS + 1),
-        "harvested propensities": lambda: harvested_propensities(log, n_resamples=2).relative,
-        "PBM's propensities": lambda: PBM().fit(log).relative_propensity,
-    }
-    for name, propensity in estimates.items():
-        weighted = click_rows(log, propensity())
+    for name, propensity in PROPENSITIES.items():
+        try:
+            weighted = click_rows(log, propensity(log))
+        except IdealrankError:  # documents that keep their ranks show no propensities
+            continue
         yield f"clicks, {name}", on_clicks(objective(propensity=weighted.propensity, **options))
     yield "unbiased LambdaMART", on_clicks(objective(positions=rows.positions, **options))
-    yield "unbiased LambdaMART, clicked alone", on_clicks(objective(positions=rows.positions, bias="clicked", **options))
+    yield "unbiased LambdaMART, bias=clicked", on_clicks(objective(positions=rows.positions, bias="clicked", **options))
     yield "LightGBM's lambdarank", on_clicks("lambdarank")
-    yield "LightGBM's lambdarank, positions", on_clicks("lambdarank", positions=rows.positions)
+    for penalty in (0.0, 0.1):
+        name = f"LightGBM's, positions, penalty {penalty:g}"
+        yield name, on_clicks("lambdarank", positions=rows.positions, lambdarank_position_bias_regularization=penalty)
 
 
-def table(new: Queries, found: Sequence[tuple[str, Callable[[np.ndarray], np.ndarray]]]) -> list[Trained]:
-    labels, sizes = new.grades.reshape(-1), np.full(len(new.grades), DOCUMENTS)
-    x = new.features.reshape(-1, FEATURES)
-    scores = [(name, score(x)) for name, score in found] + [("the ranker of the log", new.logged.reshape(-1))]
-    return [Trained(name, ir.evaluate(labels, one, MEASURE, "lightgbm", group=sizes)[MEASURE]) for name, one in scores]
+def _of_model(log: Sessions) -> np.ndarray:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", IdealrankWarning)  # the same as below
+        fitted = PBM().fit(log)
+    if fitted.n_components > 1:
+        raise InputError(f"log: found {fitted.n_components} sets of ranks without a document in common, expected 1")
+    return fitted.relative_propensity
+
+
+PROPENSITIES: dict[str, Callable[[Sessions], np.ndarray]] = {
+    "true propensities": lambda log: 1 / np.arange(1, log.n_ranks + 1),
+    "harvested propensities": lambda log: harvested_propensities(log, n_resamples=2).relative,
+    "PBM's propensities": _of_model,
+}
+
+
+def table(asked: argparse.Namespace) -> list[Trained]:
+    """Means of each ranker on the new queries of each log."""
+    found: dict[str, list[float]] = {}
+    for rng in np.random.default_rng(asked.seed).spawn(asked.logs):
+        known, new = Queries.of(asked.queries, rng), Queries.of(asked.queries, rng)
+        labels, sizes, x = new.grades.reshape(-1), np.full(asked.queries, DOCUMENTS), new.features.reshape(-1, FEATURES)
+        log = known.log(asked.sessions, asked.policy, rng)
+        scores = [(name, score(x)) for name, score in islice(rankers(known, log, asked.rounds), asked.rankers)]
+        for name, one in [*scores, ("the ranker of the log", new.logged.reshape(-1))]:
+            found.setdefault(name, []).append(ir.evaluate(labels, one, MEASURE, "lightgbm", group=sizes).mean()[MEASURE])
+    return [Trained(name, np.array(means)) for name, means in found.items()]
 
 
 def lines(trained: Sequence[Trained]) -> Iterator[str]:
-    first = trained[0].values
+    full = trained[0].means
     yield f"{'':38}{MEASURE:>8}   difference to full labels"
     for one in trained:
-        gap = ir.stats.difference_interval(first, one.values)
-        beside = "" if one is trained[0] else f"   {(one.values - first).mean():+.4f} [{gap.low:+.4f}, {gap.high:+.4f}]"
-        yield f"{one.name:38}{one.values.mean():8.4f}{beside}"
+        beside = ""
+        if one is not trained[0]:
+            gap = ir.stats.difference_interval(full, one.means)
+            beside = f"   {(one.means - full).mean():+.4f} [{gap.low:+.4f}, {gap.high:+.4f}]"
+        yield f"{one.name:38}{one.means.mean():8.4f}{beside}"
 
 
 def main(argv: Sequence[str] | None = None) -> list[Trained]:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--sessions", type=int, default=40_000)
-    parser.add_argument("--queries", type=int, default=400, help="queries of the log, and as many new ones")
+    parser.add_argument("--logs", type=int, default=5)
+    parser.add_argument("--sessions", type=int, default=20_000, help="lists of a log")
+    parser.add_argument("--queries", type=int, default=400, help="queries of a log, and as many new ones")
     parser.add_argument("--rounds", type=int, default=100)
+    parser.add_argument("--policy", choices=["plackett-luce", "fixed"], default="plackett-luce", help="fixed: documents keep their ranks")
     parser.add_argument("--rankers", type=int, help="only the first ones")
     parser.add_argument("--seed", type=int, default=1)
-    chosen = parser.parse_args(argv)
-    rng = np.random.default_rng(chosen.seed)
-    known, new = Queries.of(chosen.queries, rng), Queries.of(chosen.queries, rng)
-    log = known.log(chosen.sessions, rng)
-    found = table(new, list(islice(rankers(known, log, chosen.rounds), chosen.rankers)))
-    counts = f"{chosen.sessions:,} lists of {DOCUMENTS} for {chosen.queries} queries, {int(log.clicks.sum()):,} clicks"
-    print(f"{counts}; {chosen.queries} new queries\n")
+    asked = parser.parse_args(argv)
+    found = table(asked)
+    print(f"{asked.logs} logs with {asked.sessions:,} lists of {DOCUMENTS} each, {asked.policy}; {asked.queries} new queries each\n")
     print("\n".join(lines(found)))
     return found
 
