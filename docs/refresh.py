@@ -1,8 +1,9 @@
 """Write what commands print today into the console blocks of pages: ``python docs/refresh.py README.md docs/guides/*.md``.
 
 Run it in the environment of the project (`.venv/bin/python`) after output has changed on purpose, then read the difference. All blocks of a
-page run in order, for a script may write the files of a later command. Only output that stands below a command is replaced; blocks that set a machine up, those with a line of dots in their output, and those whose dots
-still stand for what is printed (ids and times, which change), stay as they are.
+page run in order, for a script may write the files of a later command. Only output that stands below a command is replaced; blocks that set
+a machine up, those with a line of dots in their output, and those whose dots still stand for what is printed (ids and times, which change),
+stay as they are.
 Between ``<!-- speed -->`` and ``<!-- end of speed -->`` it puts the table that `make bench` wrote; after ``<!-- speed rows: A; B -->``
 only the first row that compares with A, and the first that compares with B; after ``<!-- speed job: NAME -->`` the table of one job.
 """

@@ -76,6 +76,8 @@ print("ybar", ybar.value.tolist(), ybar.low.tolist())
 @pytest.mark.parametrize("changed", [{"OPENBLAS_CORETYPE": "Prescott"}, {"OPENBLAS_CORETYPE": "SkylakeX", "OPENBLAS_NUM_THREADS": "2"}])
 def test_another_type_of_processor_gives_the_same_bits(changed: dict[str, str]) -> None:
     def said(environment: dict[str, str]) -> str:
-        return subprocess.run([sys.executable, "-c", PROGRAM], env=os.environ | environment, capture_output=True, check=True, text=True).stdout
+        return subprocess.run(
+            [sys.executable, "-c", PROGRAM], env=os.environ | environment, capture_output=True, check=True, text=True
+        ).stdout
 
     assert said(changed) == said({"OPENBLAS_CORETYPE": "Haswell", "OPENBLAS_NUM_THREADS": "1"})

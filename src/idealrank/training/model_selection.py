@@ -161,7 +161,7 @@ def _optimism(table: FloatArray, n_resamples: int, generator: np.random.Generato
     means, total = table.mean(axis=0), 0.0
     for _ in range(n_resamples):
         counts = np.bincount(generator.integers(0, n, n), minlength=n)
-        resampled = counts @ table / n
+        resampled = np.einsum("q,qm->m", counts.astype(np.float64), table) / n
         winner = int(resampled.argmax())
         total += float(resampled[winner] - means[winner])
     return max(total / n_resamples, 0.0)
