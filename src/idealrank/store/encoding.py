@@ -275,7 +275,7 @@ def read_array(content: bytes, kind: str, shape: tuple[int, int], whose: str) ->
 
 
 def view_array(content: bytes, kind: str, shape: tuple[int, int], whose: str) -> Any:
-    """The same, read only and without a copy: for a few of the values of many files.
+    """An array as `read_array` gives it, read only and without a copy: for a few of the values of many files.
 
     Examples
     --------
