@@ -32,6 +32,16 @@ def test_a_book_of_several_raters_asks_for_the_option_that_chooses_one(command: 
     assert ("--judgments qrels_jg" in text) == (name == "evaluate")  # the others have no such option
 
 
+def test_a_note_is_said_once(say: Callable[..., Said], tmp_path: Path) -> None:
+    (tmp_path / "rank.test").write_text("1 1:0.5\n0 1:0.4\n", encoding="utf-8")
+    (tmp_path / "rank.test.query").write_text("2\n", encoding="utf-8")
+    (tmp_path / "scores.txt").write_text("0.5\n0.1\n", encoding="utf-8")
+
+    said = say("evaluate", "rank.test", "scores.txt", cwd=tmp_path)  # judgments, and documents of the scores
+
+    assert (said.code, said.err.count("group sizes read from rank.test.query")) == (0, 1)
+
+
 @pytest.mark.parametrize(
     ("arguments", "expected"),
     [

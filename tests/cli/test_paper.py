@@ -75,6 +75,13 @@ def test_labels_name_measures_in_any_spelling(say: Say, seven: Path) -> None:
     assert "\nOurs & " in said.out
 
 
+def test_the_note_names_measures_as_the_columns_do(say: Say, seven: Path) -> None:
+    said = say("compare", "qrels.txt", *RUNS.split(), "-m", "RR,P@1", "--table", "paper", "--label", "RR=MRR", cwd=seven)
+
+    assert "tests of MRR corrected together" in " ".join(said.out.split())
+    assert "tests of RR" not in " ".join(said.out.split())
+
+
 def test_the_table_is_the_same_in_python(say: Say, seven: Path) -> None:
     runs = [seven / f"{name}.run" for name in NAMES]
     found = ir.compare(seven / "qrels.txt", *runs, measures=["RR", "P@1"], baseline="bm25")

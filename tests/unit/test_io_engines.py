@@ -236,6 +236,22 @@ def test_one_response_of_solr_names_its_query(tmp_path: Path) -> None:
     assert rankings(read(tmp_path, sku, columns={"document": "sku"}), "shoes") == [["A1"]]
 
 
+INNER = {"_id": "es-1", "_score": 1.0}
+
+
+@pytest.mark.parametrize("name", ["sku", "product.sku"])
+@pytest.mark.parametrize(("outer", "as_list"), [("_source", False), ("fields", True)])
+def test_a_document_id_of_an_inner_field(tmp_path: Path, name: str, outer: str, as_list: bool) -> None:
+    value: Any = ["A1"] if as_list else "A1"
+    inner = {name: value} if as_list else {name.partition(".")[0]: {"sku": value} if "." in name else value}  # `fields` keeps paths whole
+    hits = {"shoes": {"hits": {"hits": [{**INNER, outer: inner}]}}}
+
+    for path in (name, f"{outer}.{name}"):
+        assert rankings(read(tmp_path, hits, columns={"document": path}), "shoes") == [["A1"]]
+    with pytest.raises(ir.FileFormatError, match=rf"found a hit without 'nr'.*columns=\{{'document': '{outer}\.{next(iter(inner))}'\}}"):
+        read(tmp_path, hits, columns={"document": "nr"})
+
+
 def test_errors_and_groups_of_solr(tmp_path: Path) -> None:
     error = {"responseHeader": {"status": 400, "QTime": 1}, "error": {"msg": "undefined field x", "code": 400}}
     with pytest.raises(ir.FileFormatError, match='query "shoes": found an error of Solr, "undefined field x"'):

@@ -202,13 +202,14 @@ def _refusal(
     for role, (name, _) in found.items():
         if role not in fitting:
             near = near_ids(name, free, 1) if name and role in spelled else []
-            fitting[role] = (near or free or ["NAME"])[0]
+            every_row_counts = role == "grade" and not name and {plain(one) for one in free} <= NO_GRADE
+            fitting[role] = _EVERY_ROW if every_row_counts else (near or free or ["NAME"])[0]
             free = [other for other in free if other != fitting[role]]
     pairs = {role: fitting[role] for role in found}
     text = shlex.quote(",".join(f"{role}={name}" for role, name in pairs.items()))
     evaluates = "qrels_columns=" if table == "qrels" else "run_columns="
     order = "judgments come first, then runs; or " if swapped else ""
-    every_row = "; grade=1 if every row is relevant" if "grade" in found and not found["grade"][0] else ""
+    every_row = "; grade=1 if every row is relevant" if "grade" in found and not found["grade"][0] and pairs["grade"] != _EVERY_ROW else ""
     return InputError(
         f"{where}: found columns {_listed(names)}, expected {' and '.join(expected)}",
         hint=f"{order}name them, for example with columns={pairs} (in evaluate, {evaluates}){every_row}",

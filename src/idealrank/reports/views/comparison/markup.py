@@ -159,7 +159,7 @@ def paper_table(
     notes = [f"{star or 'Bold:'} the best mean of each measure."] if any(cell.strong for cell in table.cells()) else []
     if any(cell.mark for cell in table.cells()):
         baseline = comparison.method.baseline or ""
-        notes.append(f"Against {names.get(baseline, baseline)}: {mark_note(comparison, _DAGGER)}")
+        notes.append(f"Against {names.get(baseline, baseline)}: {mark_note(comparison, _DAGGER, names)}")
     if any(row.verdict == "judgments do not reach" for _, row in comparison.rows()):
         notes.append("No mark where unjudged documents may explain the difference.")
     return replace(table, notes=[" ".join([*notes, f"Convention {comparison.convention}."])])
