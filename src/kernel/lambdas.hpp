@@ -33,6 +33,13 @@
 #include "order.hpp"
 #include "parallel.hpp"
 
+// A pointer to memory that no other pointer of its function writes to.
+#if defined(_MSC_VER)
+#define IDEALRANK_ALONE __restrict
+#else
+#define IDEALRANK_ALONE __restrict__
+#endif
+
 namespace idealrank {
 
 enum class Swap { discounted, even, precision, first, cascade };
@@ -61,11 +68,13 @@ struct LambdaOptions {
 
 namespace lambdas {
 
-// exp(-y) for y >= 0, within 1e-12 of it: a power of two times a polynomial, without a branch, so that loops of it are vectors.
+constexpr double farthest = 700.0;  // the exponential of minus this is nothing
+constexpr double widest = 1e308;    // two scores may be farther apart than a double holds
+
+// exp(-y) for 0 <= y < farthest, within 1e-12 of it: a power of two times a polynomial, without a branch, so that loops of it are vectors.
 inline double exp_of_minus(double y) {
   constexpr double to_binary = 1.4426950408889634, high = 0.693147180369123816490, low = 1.90821492927058770002e-10;
   constexpr double magic = 6755399441055744.0;  // 1.5 * 2^52: adding it rounds to a whole number, in the low bits
-  y = y < 700.0 ? y : 700.0;
   const double shifted = y * to_binary + magic, whole = shifted - magic;
   const double r = (whole * high - y) + whole * low;  // -y + whole * ln 2
   double p = 1.0 / 3628800;
@@ -81,6 +90,12 @@ inline double exp_of_minus(double y) {
   p = p * r + 1.0;
   const uint64_t scale = (uint64_t{1023} - std::bit_cast<uint64_t>(shifted)) << 52;
   return p * std::bit_cast<double>(scale);
+}
+
+// A choice by the sign bit, without a branch.
+inline double if_positive(double value, double yes, double no) {
+  const uint64_t negative = uint64_t{0} - (std::bit_cast<uint64_t>(value) >> 63);
+  return std::bit_cast<double>((std::bit_cast<uint64_t>(yes) & ~negative) | (std::bit_cast<uint64_t>(no) & negative));
 }
 
 // log2(1 + x) for x > 0, by the series of the inverse hyperbolic tangent.
@@ -191,6 +206,27 @@ inline double sum_of(const double* values, size_t from, size_t to) {
   return (a + b) + (c + d);
 }
 
+// A row and what pulls at the rows below it: its score, the steepness, and the distance at which a pull halves.
+struct Pull {
+  double score, sigma, least, share;
+};
+
+// Forces and curvatures of the pairs with the rows from `from` to before `to`, added to what these have; no exponential if `far`.
+template <bool far>
+void pull_rows(const Pull pull, size_t from, size_t to, const double* IDEALRANK_ALONE scores, const double* IDEALRANK_ALONE factor,
+               double* IDEALRANK_ALONE force, double* IDEALRANK_ALONE curve, double* IDEALRANK_ALONE gradient, double* IDEALRANK_ALONE hessian) {
+  for (size_t j = from; j < to; ++j) {
+    const double gap = pull.score - scores[j], x = far ? std::min(gap, widest) : gap, e = far ? 0.0 : exp_of_minus(pull.sigma * x);
+    const double one = 1.0 + e, distance = pull.least + pull.share * x;
+    const double inverse = 1.0 / (one * distance), weight = factor[j] * inverse;
+    const double drawn = weight * if_positive(factor[j], e, 1.0), bent = std::fabs(weight) * e * (inverse * distance);
+    force[j] = drawn;
+    curve[j] = bent;
+    gradient[j] += drawn;
+    hessian[j] += bent;
+  }
+}
+
 template <class Out>
 class Differentiator {
  public:
@@ -241,25 +277,21 @@ class Differentiator {
   // All pairs of rank i with the ranks below it; returns the sum of |weight| * probability.
   template <class SwapKind, bool weighed>
   double meet(size_t i, size_t n, double scale, bool damped) {
-    double *force = rows_.force.data(), *curve = rows_.curve.data(), *factor = rows_.factor.data();
-    const double score = rows_.score[i], sigma = options_.sigma, undamped = damped ? 0.0 : 1.0, share = damped ? 1.0 : 0.0;
-    for (size_t j = i + 1; j < n; ++j) {
-      double change = SwapKind::change(rows_, i, j) * scale;
-      if constexpr (weighed) change *= change > 0 ? rows_.up[i] * rows_.down[j] : rows_.up[j] * rows_.down[i];
-      factor[j] = change;
-    }
+    double* factor = rows_.factor.data();
+    for (size_t j = i + 1; j < n; ++j) factor[j] = SwapKind::change(rows_, i, j) * scale;
+    if constexpr (weighed)
+      for (size_t j = i + 1; j < n; ++j) factor[j] *= factor[j] > 0 ? rows_.up[i] * rows_.down[j] : rows_.up[j] * rows_.down[i];
+    double *force = rows_.force.data(), *curve = rows_.curve.data(), *gradient = rows_.gradient.data(), *hessian = rows_.hessian.data();
     const double* scores = rows_.score.data();
-    double *gradient = rows_.gradient.data(), *hessian = rows_.hessian.data();
-    for (size_t j = i + 1; j < n; ++j) {
-      const double x = score - scores[j], e = exp_of_minus(sigma * x), distance = undamped + share * (0.01 + x), one = 1.0 + e;
-      const double weight = factor[j] / (one * distance);
-      force[j] = weight * (factor[j] > 0 ? e : 1.0);
-      curve[j] = std::fabs(weight) * e / one;
-      gradient[j] += force[j];
-      hessian[j] += curve[j];
-    }
-    rows_.gradient[i] -= sum_of(force, i + 1, n);
-    rows_.hessian[i] += sum_of(curve, i + 1, n);
+    const double score = scores[i], sigma = options_.sigma, least = damped ? 0.01 : 1.0, share = damped ? 1.0 : 0.0;
+    size_t near = n;  // of the rows from here on the exponential is nothing
+    while (near > i + 1 && !(sigma * (score - scores[near - 1]) < farthest)) --near;
+    const Pull pull{score, sigma, least, share};
+    pull_rows<false>(pull, i + 1, near, scores, factor, force, curve, gradient, hessian);
+    pull_rows<true>(pull, near, n, scores, factor, force, curve, gradient, hessian);
+    gradient[i] -= sum_of(force, i + 1, n);
+    hessian[i] += sum_of(curve, i + 1, n);
+    if (!options_.damped) return 0;
     for (size_t j = i + 1; j < n; ++j) force[j] = std::fabs(force[j]);
     return sum_of(force, i + 1, n);
   }

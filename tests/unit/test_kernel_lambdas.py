@@ -8,6 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from idealrank import _kernel as kernel
+from idealrank.training import LambdaObjective
 from tests.conftest import examples
 from tests.twins import lambdas_twin as twin
 
@@ -93,3 +94,12 @@ def test_arrays_that_do_not_fit_are_refused(changed: dict[str, Any], message: st
 def test_results_of_other_types_are_refused() -> None:
     with pytest.raises(TypeError, match="float32 or float64"):
         gradients(drawn(1, "discounted", [3]), np.int32, swap="discounted")
+
+
+@pytest.mark.parametrize("damped", [False, True])
+def test_scores_as_far_apart_as_doubles_go_have_finite_gradients(damped: bool) -> None:
+    lists = LambdaObjective(gain="linear", damped=damped).prepare([1, 0, 2], [3])
+    found = [lists.gradients(np.array([-1.0, 1.0, 0.0]) * size, dtype="float64") for size in (1e6, 1.7e308)]
+    assert all(np.isfinite(array).all() for pair in found for array in pair)
+    if not damped:  # the logistic function has reached its ends in both
+        np.testing.assert_array_equal(found[0], found[1])

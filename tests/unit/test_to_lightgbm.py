@@ -103,3 +103,19 @@ def test_unknown_choices_are_refused() -> None:
         eval_function("NumRel")
     with pytest.raises(ir.OptionError, match="measure='MRR'"):
         objective(measure="MRR")
+
+
+def test_propensities_weigh_pairs_by_one_over_the_chance_that_users_looked() -> None:
+    """Two rows with equal scores: the force is half of the change of nDCG, 1 - 1 / log2(3), over the propensity of the clicked row."""
+    change = 1 - 1 / np.log2(3)
+    labels, scores = np.array([1, 0]), np.zeros(2)
+    for options, factor in (
+        ({"propensity": [0.25, 0.5]}, 1 / 0.25),
+        ({"propensity": [0.25, 0.5], "unclicked_propensity": [0.1, 0.8]}, 1 / (0.25 * 0.8)),
+    ):
+        chosen = pickle.loads(pickle.dumps(objective(api="sklearn", damped=False, **options)))
+        slope, bend = chosen(labels, scores, None, np.array([2]))
+        np.testing.assert_allclose(slope, [-change * factor / 2, change * factor / 2], rtol=1e-6)  # float32
+        np.testing.assert_allclose(bend, [change * factor / 4, change * factor / 4], rtol=1e-6)
+    with pytest.raises(ir.OptionError, match="propensity: found 0 or less"):
+        objective(propensity=[0.5, 0.0])

@@ -5,6 +5,8 @@ from dataclasses import dataclass, field
 from typing import Any
 from weakref import ref
 
+import numpy as np
+
 from idealrank.api.evaluation import evaluate
 from idealrank.conventions import Convention
 from idealrank.errors import OptionError
@@ -68,10 +70,40 @@ class RoundGradients:
     """
 
     objective: LambdaObjective
+    up: Any = None
+    down: Any = None
     _kept: tuple[Any, LambdaLists] | None = field(default=None, repr=False)
 
+    @classmethod
+    def of(cls, options: dict[str, Any]) -> "RoundGradients":
+        """Read the options of an objective, with the propensities of clicks among them.
+
+        Parameters
+        ----------
+        options : dict
+            Of `LambdaObjective`; and ``propensity``, the probability that users looked at each row of the training set, and
+            ``unclicked_propensity``, the probability that a row without a click was looked at.
+
+        Raises
+        ------
+        OptionError
+            An option is out of its range.
+        """
+        given = dict(options)
+        chances = [given.pop(name, None) for name in ("propensity", "unclicked_propensity")]
+        for chance in chances:
+            if chance is not None and not (np.asarray(chance) > 0).all():
+                raise OptionError(
+                    "propensity: found 0 or less, expected above 0; clip it from below, as in numpy.maximum(propensity, 0.05)"
+                )
+        up, down = (None if chance is None else 1 / np.asarray(chance, np.float64) for chance in chances)
+        return cls(LambdaObjective(**given), up, down)
+
     def __getstate__(self) -> dict[str, Any]:
-        return {"objective": self.objective, "_kept": None}
+        return {"objective": self.objective, "up": self.up, "down": self.down, "_kept": None}
+
+    def _prepare(self, labels: Any, group: Any) -> LambdaLists:
+        return self.objective.prepare(labels, group, up=self.up, down=self.down)
 
     def gradients(self, owner: Any, labels: Any, group: Any, scores: Any, weights: Any = None) -> Any:
         """First and second derivatives of every row; `owner` is the object to which labels and group belong."""
@@ -79,6 +111,6 @@ class RoundGradients:
             try:
                 kept = ref(owner)
             except TypeError:  # arrays of Python's own types have no weak references
-                return self.objective.prepare(labels, group).gradients(scores, weights=weights)
-            self._kept = (kept, self.objective.prepare(labels, group))
+                return self._prepare(labels, group).gradients(scores, weights=weights)
+            self._kept = (kept, self._prepare(labels, group))
         return self._kept[1].gradients(scores, weights=weights)

@@ -12,7 +12,6 @@ from idealrank.conventions import Convention
 from idealrank.errors import OptionError
 from idealrank.integrations.boosting import RoundGradients, RoundMeasures
 from idealrank.measures.parse import MeasureLike
-from idealrank.training import LambdaObjective
 
 Api: TypeAlias = Literal["native", "sklearn"]
 Callback: TypeAlias = Callable[..., Any]
@@ -72,7 +71,9 @@ def objective(*, api: Api = "native", **options: Any) -> Callback:
         For ``params["objective"]`` of ``lightgbm.train``, or for ``LGBMRanker(objective=...)``.
     **options
         See `idealrank.training.LambdaObjective`: measure, gain, discount, cutoff, truncation, beyond, sigma, damped, rel, max_rel. With
-        ``cutoff=30, truncation=30`` and the defaults it is LightGBM's own ``lambdarank`` at its default truncation level.
+        ``cutoff=30, truncation=30`` and the defaults it is LightGBM's own ``lambdarank`` at its default truncation level. For clicks as
+        labels, ``propensity`` has the probability that users looked at each row; a pair is divided by that of its clicked row.
+        ``unclicked_propensity`` divides by its other row, too (unbiased LambdaMART, Hu et al. 2019).
 
     Returns
     -------
@@ -99,7 +100,7 @@ def objective(*, api: Api = "native", **options: Any) -> Callback:
     >>> of_arrays(np.array([0, 1]), np.array([0.0, 0.0]), None, np.array([2]))
     (array([ 0.25, -0.25], dtype=float32), array([0.125, 0.125], dtype=float32))
     """
-    found = RoundGradients(LambdaObjective(**options))
+    found = RoundGradients.of(options)
     return _for_api(api, _GradientOfDataset(found), _GradientOfArrays(found))
 
 

@@ -12,7 +12,6 @@ from idealrank.conventions import Convention
 from idealrank.errors import OptionError
 from idealrank.integrations.boosting import RoundGradients, RoundMeasures
 from idealrank.measures.parse import MeasureLike
-from idealrank.training import LambdaObjective
 
 __all__ = ["eval_function", "objective"]
 
@@ -71,7 +70,8 @@ def objective(**options: Any) -> Callable[[Any, Any], Any]:
     Parameters
     ----------
     **options
-        See `idealrank.training.LambdaObjective`: measure, gain, discount, cutoff, truncation, beyond, sigma, damped, rel, max_rel.
+        See `idealrank.training.LambdaObjective`: measure, gain, discount, cutoff, truncation, beyond, sigma, damped, rel, max_rel; for
+        clicks as labels also ``propensity`` and ``unclicked_propensity``, as for LightGBM.
 
     Returns
     -------
@@ -92,7 +92,7 @@ def objective(**options: Any) -> Callable[[Any, Any], Any]:
     >>> objective(cutoff=10).__name__
     'lambda nDCG(gain=exp2,discount=log2)@10'
     """
-    found = RoundGradients(LambdaObjective(**options))
+    found = RoundGradients.of(options)
 
     def of_matrix(predictions: Any, matrix: Any) -> Any:
         group, weight = _group_of(matrix), matrix.get_weight()

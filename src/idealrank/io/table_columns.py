@@ -3,10 +3,9 @@
 import shlex
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from difflib import get_close_matches
 from typing import TypeAlias
 
-from idealrank.errors import Advised, InputError, OptionError
+from idealrank.errors import Advised, InputError, OptionError, near_ids
 from idealrank.io.notes import Notes
 from idealrank.io.row_parts import Table
 from idealrank.io.usual_columns import DOCUMENT, GRADE, NO_GRADE, QUERY, RANK, SCORE, Names, candidates, plain
@@ -200,7 +199,7 @@ def _refusal(
     free = [name for name in dict.fromkeys(names) if name not in fitting.values()]
     for role, (name, _) in found.items():
         if role not in fitting:
-            near = get_close_matches(name, free, 1) if name and role in spelled else []
+            near = near_ids(name, free, 1) if name and role in spelled else []
             fitting[role] = (near or free or ["NAME"])[0]
             free = [other for other in free if other != fitting[role]]
     pairs = {role: fitting[role] for role in found}

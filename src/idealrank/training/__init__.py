@@ -1,4 +1,4 @@
-"""Learning to rank without a framework: gradients of ranking measures, and checks of the data before training.
+"""Learning to rank without a framework: gradients of ranking measures, checks of the data before training, selection of a model.
 
 Everything here is arrays. `idealrank.integrations` connects it to LightGBM, XGBoost, CatBoost and scikit-learn.
 """

@@ -3,13 +3,12 @@
 import tomllib
 from collections.abc import Callable
 from dataclasses import dataclass
-from difflib import get_close_matches
 from pathlib import Path
 from typing import Any, get_args
 
 from idealrank.analysis.gate import Policy
 from idealrank.analysis.gate.outcome import WhenUnjudged
-from idealrank.errors import InputError, shown
+from idealrank.errors import InputError, near_ids, shown
 
 TABLE = "tool.idealrank.gate"
 PARTS = ("tolerance", "strict", "margin", "alpha", "when_unjudged")  # of a policy
@@ -145,7 +144,7 @@ def _policy(path: Path, table: dict[str, Any]) -> PolicyFile:
     values: dict[str, Any] = {"path": _shown_path(path)}
     for key, value in table.items():
         if key not in _KEYS:
-            near = get_close_matches(key[:200], list(_KEYS), n=1)
+            near = near_ids(key, _KEYS, 1)
             hint = f"; did you mean {near[0]}?" if near else ""
             raise InputError(f"{values['path']}: [{TABLE}]: found the key {shown(key)}, expected one of {', '.join(_KEYS)}{hint}")
         kind, read = _KEYS[key]

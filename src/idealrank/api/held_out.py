@@ -1,0 +1,72 @@
+"""A test set that is opened once: its evaluation is kept in a store, and the next one is refused."""
+
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+from idealrank.api.evaluation import AnyTable, evaluate
+from idealrank.conventions import Convention
+from idealrank.errors import InputError
+from idealrank.evaluation.evaluate import Evaluation
+from idealrank.measures.parse import MeasureLike
+from idealrank.store.record import Record
+from idealrank.store.store import Store
+
+
+def evaluate_once(
+    qrels: AnyTable,
+    run: AnyTable,
+    measures: "MeasureLike | Iterable[MeasureLike] | None" = None,
+    convention: "Convention | str" = "standard",
+    *,
+    store: "str | Path",
+    again: str = "",
+    name: str | None = None,
+    **options: Any,
+) -> Evaluation:
+    """Evaluate a run on a test set, once; a second run on the same judgments is refused, unless a reason is given.
+
+    The test set is known by the fingerprint of its judgments, whatever its file is called. Two processes that open it in the same moment
+    both succeed.
+
+    Parameters
+    ----------
+    qrels, run, measures, convention, name
+        As for `evaluate`.
+    store : path
+        Folder of the store, which remembers; it is made if it is missing.
+    again : str
+        Reason to open the test set again; it is kept as a note.
+    **options
+        Of `evaluate`, such as ``group`` for arrays.
+
+    Raises
+    ------
+    InputError
+        The test set was opened before, and there is no reason to open it again. The message names the earlier evaluation, and no value.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> folder = tempfile.mkdtemp()
+    >>> qrels = {"q": {"a": 1}}
+    >>> evaluate_once(qrels, {"q": ["a"]}, "RR", store=folder, name="final").mean()["RR"]
+    1.0
+    >>> evaluate_once(qrels, {"q": ["b", "a"]}, "RR", store=folder)  # doctest: +ELLIPSIS
+    Traceback (most recent call last):
+    ...
+    idealrank.errors.InputError: the test set was opened before, by 'final' on ...
+    """
+    evaluation = evaluate(qrels, run, measures, convention, name=name, **options)
+    tag = f"test-set-{(evaluation.provenance.judgments or '')[:12]}"
+    with Store.open(store) as kept:
+        earlier = kept.entries(kind="evaluation", tag=tag)
+        if earlier and not again:
+            first = earlier[-1]
+            raise InputError(
+                f"the test set was opened before, by {first.name!r} on {first.record.time[:10]} (store entry {first.id}); choose models on "
+                "validation data, or give the reason to open it again with again="
+            )
+        notes = (f"opened again: {again}",) if again else ()
+        kept.add(evaluation, record=Record(tags=(tag, "test-set"), notes=notes))
+    return evaluation

@@ -1,0 +1,299 @@
+"""Selection of a model: the margin of the winner, the optimism of the best of several, the queries that a claim takes, nested folds."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, TypeAlias
+
+import numpy as np
+
+from idealrank.conventions import Convention
+from idealrank.data.lists import Lists
+from idealrank.data.types import AnyArray, FloatArray, IntArray
+from idealrank.errors import InputError, OptionError
+from idealrank.evaluation.evaluate import Evaluation, evaluate_lists
+from idealrank.measures.measure import Measure
+from idealrank.measures.parse import MeasureLike, parse_measures
+from idealrank.stats import difference_interval, pilot, queries_needed
+from idealrank.stats.randomness import RandomLike, generator_of
+
+Train: TypeAlias = Callable[[Any, IntArray], Callable[[IntArray], Any]]
+"""Trains a configuration on rows, and returns what scores other rows."""
+
+
+@dataclass(frozen=True)
+class BestOf:
+    """The best of several configurations on one validation set.
+
+    Attributes
+    ----------
+    names : tuple of str
+        Configurations, best first.
+    means : mapping of str to float
+        Mean of each.
+    n_queries : int
+        Queries of the validation set.
+    margin : float
+        Mean of the winner less that of the second.
+    interval : tuple of float
+        Interval of the margin that holds after the choice: Student's, paired by query, at a level corrected for all pairs.
+    optimism : float
+        Estimate of the part of the winner's mean that is due to the choice: what the best of so many gains on a resample of the queries
+        and loses on all of them.
+    needed : int or None
+        Queries at which the interval of a true margin of this size excludes 0 with 80 % power; None for a margin of 0, and for so small
+        a margin that no collection would do.
+    level : float
+        Confidence level.
+
+    Examples
+    --------
+    >>> values = np.random.default_rng(1).normal([0.50, 0.51, 0.49], 0.2, size=(40, 3))
+    >>> print(best_of(values, ["a", "b", "c"], rng=1))
+    a is the best of 3 by 0.0157 [-0.0792, +0.1105] on 40 queries
+    these queries show no difference; 2,447 queries would detect one of this size with 80 % power
+    its mean of 0.5142 is too high by about 0.0154, as that of the best of several
+    """
+
+    names: tuple[str, ...]
+    means: Mapping[str, float]
+    n_queries: int
+    margin: float
+    interval: tuple[float, float]
+    optimism: float
+    needed: int | None
+    level: float
+
+    @property
+    def is_clear(self) -> bool:
+        """True if the interval of the margin excludes 0."""
+        return self.interval[0] > 0
+
+    @property
+    def corrected(self) -> float:
+        """Mean of the winner less the optimism."""
+        return self.means[self.names[0]] - self.optimism
+
+    def __str__(self) -> str:
+        low, high = self.interval
+        head = f"{self.names[0]} is the best of {len(self.names)} by {self.margin:.4f} [{low:+.4f}, {high:+.4f}]"
+        lines = [f"{head} on {self.n_queries:,} queries"]
+        if not self.is_clear:
+            more = "" if self.needed is None else f"; {self.needed:,} queries would detect one of this size with 80 % power"
+            lines.append(f"these queries show no difference{more}")
+        lines.append(
+            f"its mean of {self.means[self.names[0]]:.4f} is too high by about {self.optimism:.4f}, as that of the best of several"
+        )
+        return "\n".join(lines)
+
+
+def best_of(
+    values: Any, names: Sequence[str], *, higher_is_better: bool = True, level: float = 0.95, n_resamples: int = 1000, rng: RandomLike = 0
+) -> BestOf:
+    """Choose the best of several configurations, and say how sure the choice is.
+
+    Parameters
+    ----------
+    values : float array, shape (queries, configurations)
+        Values on one validation set.
+    names : sequence of str
+        Name of each configuration.
+    higher_is_better : bool
+        Direction of the measure.
+    level : float
+        Confidence level of the interval.
+    n_resamples : int
+        Resamples of the queries for the optimism.
+    rng : seed or Generator
+        Random numbers.
+
+    Raises
+    ------
+    InputError
+        There are fewer than two queries or configurations, or a value is not finite.
+    OptionError
+        There is not a different name for each configuration.
+
+    References
+    ----------
+    Efron (1983), Estimating the error rate of a prediction rule, JASA 78(382), for the optimism by bootstrap; Cawley and Talbot (2010), On
+    over-fitting in model selection, JMLR 11.
+
+    Examples
+    --------
+    >>> values = np.tile([0.2, 0.6, 0.5], (30, 1)) + np.linspace(-0.1, 0.1, 30)[:, None]
+    >>> found = best_of(values, ["small", "large", "deep"])
+    >>> found.names, found.is_clear, round(found.optimism, 6)
+    (('large', 'deep', 'small'), True, 0.0)
+    """
+    table = np.asarray(values, np.float64)
+    if table.ndim != 2 or min(table.shape) < 2 or not np.isfinite(table).all():
+        raise InputError(f"values: found shape {table.shape}, expected finite numbers of two or more queries and configurations")
+    if len(names) != table.shape[1] or len(set(names)) != len(names):
+        raise OptionError(f"names: found {len(set(names))} different ones, expected one for each of {table.shape[1]} configurations")
+    sign = 1.0 if higher_is_better else -1.0
+    means = table.mean(axis=0)
+    order = np.argsort(-sign * means, kind="stable")
+    first, second = order[:2]
+    pairs = len(names) * (len(names) - 1) / 2
+    differences = sign * (table[:, first] - table[:, second])
+    margin = float(differences.mean())
+    alpha = (1 - level) / pairs
+    found = difference_interval(np.zeros_like(differences), differences, level=1 - alpha)
+    needed = _needed(margin, pilot(differences).sd, alpha)
+    return BestOf(
+        tuple(names[place] for place in order), {names[place]: float(means[place]) for place in order}, table.shape[0], margin,
+        (float(found.low), float(found.high)), sign * _optimism(sign * table, n_resamples, generator_of(rng)), needed, level,
+    )  # fmt: skip
+
+
+def _needed(margin: float, spread: float, alpha: float) -> int | None:
+    if not (margin > 0 and spread > 0):
+        return None
+    try:
+        return queries_needed(margin, spread, alpha=alpha)
+    except OptionError:  # more queries than any collection has
+        return None
+
+
+def _optimism(table: FloatArray, n_resamples: int, generator: np.random.Generator) -> float:
+    """Mean over resamples of what the winner of the resample has there, less what it has on all queries."""
+    n = table.shape[0]
+    means, total = table.mean(axis=0), 0.0
+    for _ in range(n_resamples):
+        counts = np.bincount(generator.integers(0, n, n), minlength=n)
+        resampled = counts @ table / n
+        winner = int(resampled.argmax())
+        total += float(resampled[winner] - means[winner])
+    return max(total / n_resamples, 0.0)
+
+
+@dataclass(frozen=True, eq=False)
+class NestedResult:
+    """Held-out result of a whole selection.
+
+    Attributes
+    ----------
+    evaluation : Evaluation
+        Every query, scored by the configuration that was chosen without it.
+    chosen : tuple of str
+        Configuration that each outer fold chose.
+    inner : tuple of mapping
+        Means of the inner folds by configuration, for each outer fold.
+
+    Examples
+    --------
+    >>> NestedResult(None, ("a", "b", "a"), ()).agreement
+    0.6666666666666666
+    """
+
+    evaluation: Evaluation
+    chosen: tuple[str, ...]
+    inner: tuple[Mapping[str, float], ...]
+
+    @property
+    def agreement(self) -> float:
+        """Share of the outer folds that chose the most frequent configuration."""
+        return max(map(self.chosen.count, self.chosen)) / len(self.chosen)
+
+
+def nested_cv(
+    train: Train,
+    configurations: Mapping[str, Any],
+    labels: Any,
+    qid: Any,
+    *,
+    measure: MeasureLike = "nDCG@10",
+    convention: "Convention | str" = "standard",
+    outer: int = 5,
+    inner: int = 4,
+    seed: int = 0,
+) -> NestedResult:
+    """Nested cross-validation by query: inner folds choose the configuration, outer folds measure the choice.
+
+    Parameters
+    ----------
+    train : callable
+        ``train(configuration, rows)`` trains on rows, and returns a function of other rows that gives their scores.
+    configurations : mapping of str to object
+        What to choose from, by name.
+    labels : array, shape (n,)
+        Grades.
+    qid : array, shape (n,)
+        Query of each row; no query is in two folds.
+    measure, convention
+        Measure that chooses and measures.
+    outer, inner : int
+        Number of folds.
+    seed : int
+        Deals queries to folds.
+
+    Raises
+    ------
+    InputError
+        There are too few queries for the folds.
+    OptionError
+        There is no configuration, or the measure has no better direction.
+
+    References
+    ----------
+    Varma and Simon (2006), Bias in error estimation when using cross-validation for model selection, BMC Bioinformatics 7:91.
+
+    Examples
+    --------
+    >>> rng = np.random.default_rng(0)
+    >>> qid, feature = np.repeat(np.arange(20), 6), rng.normal(size=120)
+    >>> labels = np.clip(np.round(feature + rng.normal(0, 0.3, 120)), 0, 2)
+    >>> found = nested_cv(lambda sign, rows: lambda rows: sign * feature[rows], {"up": 1, "down": -1}, labels, qid, measure="nDCG@5")
+    >>> found.chosen, len(found.evaluation.queries)
+    (('up', 'up', 'up', 'up', 'up'), 20)
+    """
+    (parsed,) = parse_measures(measure)
+    if not configurations or not parsed.direction:
+        raise OptionError(f"found {len(configurations)} configurations and measure {parsed}; expected one or more, and a better direction")
+    grades, ids = np.asarray(labels), np.asarray(qid)
+    scores = np.full(grades.size, np.nan)
+    chosen, inner_means = [], []
+    for number, (rows, tested) in enumerate(query_folds(ids, outer, seed)):
+        means = {
+            name: _mean(_held_out(train, configuration, rows, ids, inner, seed + 1 + number), grades, ids, rows, parsed, convention)
+            for name, configuration in configurations.items()
+        }
+        best = max(means, key=lambda name: parsed.direction * means[name])
+        chosen.append(best)
+        inner_means.append(means)
+        scores[tested] = train(configurations[best], rows)(tested)
+    evaluation = evaluate_lists(Lists.from_arrays(grades, scores, qid=ids), parsed, convention, name="nested cross-validation")
+    return NestedResult(evaluation, tuple(chosen), tuple(inner_means))
+
+
+def query_folds(qid: Any, n_splits: int, seed: int) -> list[tuple[IntArray, IntArray]]:
+    """Rows of training and of testing for each fold, by query.
+
+    Raises
+    ------
+    InputError
+        There are fewer queries than folds.
+
+    Examples
+    --------
+    >>> [(train.tolist(), test.tolist()) for train, test in query_folds([7, 7, 8], 2, 0)]
+    [([2], [0, 1]), ([0, 1], [2])]
+    """
+    codes = np.unique(np.asarray(qid), return_inverse=True)[1].reshape(-1)
+    n_queries = int(codes.max(initial=-1)) + 1
+    if not 2 <= n_splits <= n_queries:
+        raise InputError(f"found {n_queries} queries and {n_splits} folds, expected two folds or more, and as many queries or more")
+    fold = (np.random.default_rng(seed).permutation(n_queries) % n_splits)[codes]
+    return [(np.flatnonzero(fold != number), np.flatnonzero(fold == number)) for number in range(n_splits)]
+
+
+def _held_out(train: Train, configuration: Any, rows: IntArray, ids: AnyArray, folds: int, seed: int) -> FloatArray:
+    scores = np.empty(rows.size)
+    for learned, tested in query_folds(ids[rows], folds, seed):
+        scores[tested] = train(configuration, rows[learned])(rows[tested])
+    return scores
+
+
+def _mean(scores: FloatArray, grades: AnyArray, ids: AnyArray, rows: IntArray, measure: Measure, convention: "Convention | str") -> float:
+    lists = Lists.from_arrays(grades[rows], scores, qid=ids[rows])
+    return float(evaluate_lists(lists, measure, convention).mean()[str(measure)])
