@@ -85,7 +85,7 @@ def tipping_text(tipping: Tipping, a: str, b: str, answer: Phrases = SIGNIFICANT
     >>> common |= dict(likely_ahead=0.0, likely_both=0.5, reaches=False)
     >>> print(tipping_text(Tipping(**common, significance=0.12, sign=0.34), "old", "new"))  # doctest: +NORMALIZE_WHITESPACE
     this difference would no longer be significant if 12 % of the 58 unjudged documents that only new returns were relevant,
-    and would change its sign if 34 % were. Of the judged documents at these ranks, 38 % are relevant. That is far more than 12 %, so
+    and would change its sign if 34 % were. 38 % of the judged documents at these ranks are relevant. That is far more than 12 %, so
     unjudged documents may explain the difference
     """
     own = {"a": (a, tipping.unjudged_a), "b": (b, tipping.unjudged_b), None: ("", 0)}
@@ -139,9 +139,10 @@ def _rate_text(tipping: Tipping, name: str) -> str:
     """Describe the shares to compare with."""
     if tipping.rate_judged is None:
         return "No document at these ranks is judged"
-    said = f"Of the judged documents at these ranks, {share(tipping.rate_judged)} are relevant"
+    said = f"{share(tipping.rate_judged)} of the judged documents at these ranks are relevant"
     if tipping.rate_exclusive is not None:
-        said += f"; of the judged documents that only {name} returns, {share(tipping.rate_exclusive)}"
+        same = "also " if share(tipping.rate_exclusive) == share(tipping.rate_judged) else ""
+        said += f", and {same}{share(tipping.rate_exclusive)} of the judged documents that only {name} returns"
     if not tipping.reaches and max(tipping.rate_judged, tipping.rate_exclusive or 0.0) < (tipping.significance or 0.0) <= tipping.likely:
         said += f". With so few judged documents, up to {share(tipping.likely)} is likely"
     return said
