@@ -266,8 +266,8 @@ def evaluations_of(
         return given if names is None else [replace(one, name=name) for one, name in zip(given, names, strict=True)]
     if any(kinds) or len(given) < 3:
         found = ", ".join(type(one).__name__ for one in given)
-        named = any(isinstance(one, Mapping) and one and not isinstance(next(iter(one.values())), _LISTED) for one in given[1:])
-        hint = "give each run by itself, and names=[...]" if named else ""  # a mapping of runs by name
+        by_name = any(isinstance(one, Mapping) and one and not isinstance(next(iter(one.values())), _LISTED) for one in given[1:])
+        hint = "give each run by itself, and names=[...]" if by_name else ""  # a mapping of runs by name
         raise InputError(
             f"found {found}; expected evaluations, as `evaluate` returns, or judgments and two or more runs: {form}", hint=hint
         )
