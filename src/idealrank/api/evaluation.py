@@ -13,7 +13,7 @@ import numpy as np
 from idealrank._kernel import Progress
 from idealrank._warnings import warn
 from idealrank.conventions import Convention, array_convention
-from idealrank.data.interchange import is_frame
+from idealrank.data.interchange import by_query, holds_lists, is_frame
 from idealrank.data.join import Judgments, is_judgments, tables_of
 from idealrank.data.lists import Lists
 from idealrank.data.qrels import Qrels, QrelsDuplicates
@@ -52,6 +52,8 @@ __all__ = ["dcg", "evaluate", "ndcg", "read_qrels", "read_run"]
 def to_qrels(qrels: AnyTable, *, duplicates: QrelsDuplicates = "error", columns: Columns = None, tell: Tell | None = None) -> Qrels:
     """Judgments from a path, a mapping ``{query: {document: grade}}`` or ``{query: [document, ...]}``, a dataframe, or `Qrels`.
 
+    A pandas Series of lists by query counts as their mapping.
+
     Examples
     --------
     >>> to_qrels({"q": {"a": 1}}).n_judgments
@@ -61,6 +63,8 @@ def to_qrels(qrels: AnyTable, *, duplicates: QrelsDuplicates = "error", columns:
         return qrels
     if isinstance(qrels, Mapping):
         return Qrels(qrels)
+    if holds_lists(qrels):
+        return Qrels(by_query(qrels, "qrels"))
     if isinstance(qrels, (str, PathLike)) or _is_paths(qrels) or is_frame(qrels):
         return read_qrels(qrels, duplicates=duplicates, columns=columns, tell=tell)
     hint = _NO_IDS if is_array(qrels) else ""
@@ -92,6 +96,8 @@ def to_run(run: AnyTable, *, name: str | None = None, columns: Columns = None, j
         return run
     if isinstance(run, Mapping):
         return Run(run, name=name or "run")
+    if holds_lists(run):
+        return Run(by_query(run, "run"), name=name or "run")
     if isinstance(run, (str, PathLike)) or _is_paths(run) or is_frame(run):
         return read_run(run, name=name, columns=columns, labels=_labels_file(judgments))
     hint = "" if not is_array(run) else _NO_IDS if is_array(judgments) else "; labels and scores are both arrays or both files"
@@ -136,7 +142,8 @@ def to_runs(
     refuse_names(names, tables)
     found = []
     for table, given, name in zip(tables, names or [""] * len(tables), unnamed or unnamed_runs(len(tables)), strict=True):
-        run = to_run(table, name=given or (name if isinstance(table, Mapping) or is_frame(table) else None), judgments=judgments)
+        is_unnamed = isinstance(table, Mapping) or is_frame(table) or holds_lists(table)
+        run = to_run(table, name=given or (name if is_unnamed else None), judgments=judgments)
         found.append(run if given in ("", run.name) else run.renamed(given))
     return found
 
@@ -177,6 +184,8 @@ def is_array(value: Any) -> bool:
     (True, False)
     """
     if is_judgments(value) or isinstance(value, (Run, Mapping, str, PathLike)) or _is_paths(value) or is_frame(value):
+        return False
+    if holds_lists(value):
         return False
     return isinstance(value, (np.ndarray, Sequence)) or hasattr(value, "__array__")
 
