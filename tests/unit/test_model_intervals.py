@@ -116,6 +116,22 @@ def test_a_first_rank_without_a_click_leaves_no_interval() -> None:
     assert np.isnan(found.examination).all()
 
 
+@pytest.mark.parametrize("seed", range(8))
+def test_small_logs_have_intervals_around_the_estimates_or_none(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    log = simulate(rng.beta(1, 1, (3, 3)), int(rng.integers(2, 30)), ranks=3, policy="random", rng=rng)
+    for model in (PBM(30), UBM(30), Cascade(), DCM(), SDBN()):
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            warnings.simplefilter("ignore", IdealrankWarning)
+            found = parameter_intervals(model, log)
+        for intervals in (found.attractiveness, found.examination, found.satisfaction, found.continuation):
+            if intervals is not None:
+                low, high = intervals[..., 0], intervals[..., 1]
+                assert (np.isnan(low) == np.isnan(high)).all()
+                assert (low <= high)[~np.isnan(low)].all()
+
+
 def test_options_outside_their_range_are_refused() -> None:
     for options in ({"confidence": 1.0}, {"n_resamples": 0}):
         with pytest.raises(OptionError):

@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy.stats import chi2, norm
 
-from idealrank.clicks.weighted_rows import check_confidence, numbers
+from idealrank.clicks.weighted_rows import check_confidence, label_codes, numbers
 from idealrank.data.types import BoolArray, FloatArray, IntArray
 from idealrank.errors import InputError, OptionError
 from idealrank.stats.randomness import RandomLike, generator_of, whole_number
@@ -257,7 +257,7 @@ def _codes(users: "Sequence[Any] | npt.ArrayLike", n: int) -> IntArray:
     labels = np.asarray(users)
     if labels.shape != (n,):
         raise InputError(f"users: found shape {labels.shape}, expected one label for each of the {n} rows")
-    return np.asarray(np.unique(labels, return_inverse=True)[1].reshape(-1), np.int64)
+    return label_codes(labels)
 
 
 def _adjusted(totals: FloatArray, sizes: FloatArray, codes: IntArray, covariate: FloatArray) -> tuple[FloatArray, float]:

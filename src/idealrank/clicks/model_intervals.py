@@ -5,7 +5,6 @@ from dataclasses import dataclass
 from typing import TypeAlias
 
 import numpy as np
-from scipy.sparse import csr_array
 from scipy.special import ndtri
 
 from idealrank._warnings import warn
@@ -204,21 +203,51 @@ def _errors(cells: CellCounts, attractive: FloatArray, examined: FloatArray, com
     pair, situation, shown = cells.pair[used], place[cells.situation[used]], cells.shown[used]
     rate = attractive[pair] * examined[compared][situation]
     other, skipped = np.maximum(1 - rate, _LEAST), shown - cells.clicked[used]
-    table = csr_array((skipped * rate / other**2, (pair, situation)), shape=(cells.n_pairs, compared.size))
-    of_pair = np.asarray(table.sum(axis=1)).reshape(-1)
-    with np.errstate(divide="ignore"):
-        inverse = np.where(of_pair > 0, 1 / of_pair, 0.0)
-    scaled = table.multiply(inverse[:, None]).tocsr()
+    weight = skipped * rate / other**2
+    of_pair = np.bincount(pair, weight, cells.n_pairs)
+    inverse = np.divide(1.0, of_pair, out=np.zeros_like(of_pair), where=of_pair > 0)
+    scaled = weight * inverse[pair]
+    n, members = compared.size, [np.flatnonzero(situation == one) for one in range(compared.size)]
     # What the log tells of examination when attractiveness is estimated too: a Laplacian, whose null direction is the common factor.
-    left = np.diag(np.asarray(table.sum(axis=0)).reshape(-1)) - np.asarray((table.T @ scaled).todense())
+    left: FloatArray = np.diag(np.bincount(situation, weight, n))
+    for one, rows in enumerate(members):
+        left[:, one] -= np.bincount(situation, weight * _spread(pair[rows], scaled[rows], cells.n_pairs)[pair], n)
     covariance = np.zeros_like(left)
-    covariance[1:, 1:] = np.linalg.inv(left[1:, 1:])
+    with np.errstate(divide="ignore", over="ignore", invalid="ignore"):  # of a few impressions that were all clicked: no interval
+        covariance[1:, 1:] = inverse_of(left[1:, 1:])
     score = cells.clicked[used] - skipped * rate / other
     free = attractive < 1 - _LEAST  # a pair at its bound stays there
     by_pair = np.where(free, np.bincount(pair, score, cells.n_pairs), 0.0)
-    step = covariance @ (np.bincount(situation, score, compared.size) - scaled.T @ by_pair)
-    errors = np.sqrt(np.diag(covariance))
-    moved = float(np.max(np.abs(step[1:]) / errors[1:], initial=0.0))
-    spread = np.asarray(scaled.multiply(scaled @ covariance).sum(axis=1)).reshape(-1)
-    with np.errstate(invalid="ignore"):
-        return np.where(of_pair > 0, np.sqrt(inverse + spread), np.nan), errors, moved
+    steps = (covariance * (np.bincount(situation, score, n) - np.bincount(situation, scaled * by_pair[pair], n))).sum(axis=1)
+    errors = np.sqrt(np.where(np.diag(covariance) >= 0, np.diag(covariance), np.nan))
+    ratios = np.abs(steps[1:]) / np.where(errors[1:] > 0, errors[1:], np.nan)
+    moved = float(np.max(ratios[np.isfinite(ratios)], initial=0.0))
+    joint = np.zeros(cells.n_pairs)  # of what the errors of examination add to each pair
+    for one, rows in enumerate(members):
+        own = np.bincount(pair, scaled * covariance[situation, one], cells.n_pairs)
+        joint += _spread(pair[rows], scaled[rows], cells.n_pairs) * own
+    return np.sqrt(np.where((of_pair > 0) & (joint >= 0), inverse + joint, np.nan)), errors, moved
+
+
+def _spread(places: IntArray, values: FloatArray, size: int) -> FloatArray:
+    found = np.zeros(size)
+    found[places] = values
+    return found
+
+
+def inverse_of(matrix: FloatArray) -> FloatArray:
+    """Invert a symmetric positive definite matrix by elimination, whose sums have one order on every processor.
+
+    Examples
+    --------
+    >>> inverse_of(np.array([[2.0, 1.0], [1.0, 2.0]])).round(3).tolist()
+    [[0.667, -0.333], [-0.333, 0.667]]
+    """
+    size = matrix.shape[0]
+    work = np.hstack([matrix, np.eye(size)])
+    for row in range(size):
+        work[row] /= work[row, row]
+        factors = work[:, row].copy()
+        factors[row] = 0.0
+        work -= factors[:, None] * work[row]
+    return work[:, size:]
