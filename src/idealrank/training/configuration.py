@@ -297,10 +297,8 @@ def _objective(section: _Section) -> LambdaObjective:
     section.refuse_unknown(*fields)
     try:
         return LambdaObjective(**section.given)
-    except OptionError as error:
+    except (OptionError, TypeError, ValueError) as error:  # weights of a discount that are no numbers are NumPy's to refuse
         raise OptionError(f"{section.path}: objective: {error}") from None
-    except TypeError as error:
-        raise section.error("cutoff", str(error), "numbers where numbers belong") from None
 
 
 def _evaluation(section: _Section, model: ModelSection, objective: LambdaObjective | None) -> EvaluationSection:
