@@ -87,7 +87,7 @@ class LambdaObjective:
     max_rel: float = 4.0
 
     def __post_init__(self) -> None:
-        if not isinstance(self.measure, str) or self.measure not in _SWAPS:
+        if str(self.measure) not in _SWAPS:
             raise OptionError(f"measure={self.measure!r}: expected one of {', '.join(_SWAPS)}")
         if self.beyond not in ("kept", "zero"):
             raise OptionError(f"beyond={self.beyond!r}: expected kept or zero")
