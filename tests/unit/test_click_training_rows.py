@@ -102,5 +102,6 @@ RECOVERING = {
 def test_weighted_clicks_recover_two_thirds_of_what_full_labels_give_and_more(training: Any, policy: str) -> None:
     found = {one.name: one.means.mean() for one in training.main(["--logs", "2", "--policy", policy])}
     full, naive = found["full labels"], found["clicks as labels"]
-    recovered = {name for name, mean in found.items() if mean > full - (full - naive) / 3 and name != "full labels"}
-    assert recovered == RECOVERING[policy]
+    assert RECOVERING[policy] <= {name for name, mean in found.items() if mean > full - (full - naive) / 3}
+    assert found["LightGBM's, positions, penalty 0.1"] < full - (full - naive) / 2
+    assert ("clicks, harvested propensities" in found) == (policy != "fixed")
