@@ -158,6 +158,13 @@ def test_a_document_twice_falls_under_the_convention(tmp_path: Path) -> None:
     assert ir.evaluate({"shoes": {"4": 1}}, run, "RR", "standard,duplicates=first").mean()["RR"] == 0.5
 
 
+@pytest.mark.parametrize("run", [{"shoes": SHOES}, SHOES, {"took": 3, "responses": [SHOES]}])
+def test_responses_in_memory_are_told_from_runs(run: dict[str, Any]) -> None:
+    with pytest.raises(ir.InputError, match=r"^run: found responses of a search engine, .*hit\['_id'\]: hit\['_score'\]"):
+        ir.evaluate({"shoes": {"7": 1}}, run, "RR")
+    assert ir.evaluate({"hits": {"hits": 1}}, {"hits": {"hits": 0.5}}, "RR").mean() == {"RR": 1.0}  # a query and a document of that name
+
+
 def test_hits_with_a_query_each(tmp_path: Path) -> None:
     hits = [
         {"query": "shoes", "_id": "4", "_score": 1.1},

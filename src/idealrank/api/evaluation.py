@@ -95,6 +95,7 @@ def to_run(run: AnyTable, *, name: str | None = None, columns: Columns = None, j
     if isinstance(run, Run):
         return run
     if isinstance(run, Mapping):
+        _refuse_responses(run)
         return Run(run, name=name or "run")
     if holds_lists(run):
         return Run(by_query(run, "run"), name=name or "run")
@@ -102,6 +103,19 @@ def to_run(run: AnyTable, *, name: str | None = None, columns: Columns = None, j
         return read_run(run, name=name, columns=columns, labels=_labels_file(judgments))
     hint = "" if not is_array(run) else _NO_IDS if is_array(judgments) else "; labels and scores are both arrays or both files"
     raise InputError(f"run: found {type(run).__name__}, expected a path, a mapping, a dataframe, or Run{hint}")
+
+
+def _refuse_responses(run: Mapping[Any, Any]) -> None:
+    """Refuse what a client of a search engine returns, whose hits are no mapping of documents."""
+    many = run.get("responses")
+    one = many[0] if isinstance(many, list) and many else next(iter(run.values()), None)
+    hits = [each.get("hits") for each in (run, one) if isinstance(each, Mapping)]
+    if any(isinstance(some, Mapping) and isinstance(some.get("hits"), list) for some in hits):
+        raise InputError(
+            "run: found responses of a search engine, expected {query: {document: score}}",
+            hint="for each query, {hit['_id']: hit['_score'] for hit in response['hits']['hits']}; or save them as JSON for read_run",
+            command_hint="save them as JSON",
+        )
 
 
 def _labels_file(judgments: AnyTable) -> "str | PathLike[str] | None":

@@ -9,6 +9,7 @@ import click
 from idealrank.errors import Advised, IdealrankError
 
 _ARGUMENT = re.compile(r"(?:(?<=^)|(?<=, )|(?<= and )|(?<= with ))([a-z_]+)=")
+_LIST = re.compile(r"(--[a-z][\w-]*) \[([^\]]*)\]")  # is typed without brackets and blanks
 _OPTION = re.compile(r"(?<![\w-])--[a-z][\w-]*")
 
 
@@ -82,6 +83,8 @@ def worded(message: object, command: click.Command | None = None) -> str:
     >>> example = click.Command("example", params=[click.Option(["--alpha"])])
     >>> worded("alpha=0.7: expected a probability below 0.5", example)
     '--alpha 0.7: expected a probability below 0.5'
+    >>> worded("alpha=[0.7, 0.9]: expected probabilities below 0.5", example)
+    '--alpha 0.7,0.9: expected probabilities below 0.5'
     >>> worded(Advised("found 2 raters", "rater=", "use --alpha 1; --beta keeps both"), example)
     'found 2 raters; use --alpha 1'
     """
@@ -96,5 +99,6 @@ def worded(message: object, command: click.Command | None = None) -> str:
     place, colon, words = text.partition(": ")
     if colon:
         place = _ARGUMENT.sub(lambda found: f"{options.by_argument[found[1]]} " if found[1] in options.by_argument else found[0], place)
+        place = _LIST.sub(lambda found: f"{found[1]} {found[2].replace(', ', ',')}", place)
     steps = [step for step in (command_hint or hint).split("; ") if "`" in step or set(_OPTION.findall(step)) <= options.names]
     return "; ".join([place + colon + words, *filter(None, steps)])
