@@ -87,19 +87,19 @@ class Places:
         assert judged.unjudged is not None  # noqa: S101
         hits, unjudged = judged.hits, judged.unjudged
         near = _near(unjudged, measure.hits_needed())
-        documents = unjudged.as_hits().part(near)
+        documents = _kept(unjudged.as_hits(), near)
         weights = measure.weights(judged, documents)
         linear = weights is not None
         if weights is None:
             if measure.expected(judged, documents) is None:
                 return f"{measure.name} is not linear in the grades, and its expected value has no closed form here"
             weights = _within(measure, judged, documents).astype(np.float64)
-        within, found = weights > 0, _within(measure, judged, hits)
+        within, found = np.flatnonzero(weights > 0), _within(measure, judged, hits)
         worth = measure.worth(hits.grade[found])
         assert worth is not None  # noqa: S101
         assert hits.document is not None  # noqa: S101
         return cls(
-            measure, judged, rows, documents.part(within), near[within], _ranks(judged, documents)[within], weights[within],
+            measure, judged, rows, _kept(documents, within), near[within], _ranks(judged, documents)[within], weights[within],
             rows[hits.query[found]], _ranks(judged, hits)[found], hits.document[found], worth, linear,
         )  # fmt: skip
 
@@ -121,6 +121,11 @@ class Places:
 def _near(unjudged: UnjudgedHits, depth: int) -> IntArray:
     """Places of the documents that a measure may look at: down to a rank, and whole tie groups that begin above it; 0 for all."""
     return np.flatnonzero(unjudged.tie_first <= depth) if depth else np.arange(unjudged.query.size)
+
+
+def _kept(places: Hits, rows: IntArray) -> Hits:
+    """Some places, given their rows in rising order; all of them without a copy."""
+    return places if rows.size == places.query.size else places.part(rows)
 
 
 def _ranks(judged: Judged, places: Hits) -> IntArray:
@@ -245,13 +250,23 @@ def matches(a: "tuple[KeyArray, IntArray]", b: "tuple[KeyArray, IntArray]") -> t
 
 def shared_documents(a: Places, b: Places, matched: tuple[IntArray, IntArray]) -> tuple[IntArray, IntArray]:
     """Of the documents unjudged in both runs those that both show within the cutoff, as places among the documents of `a` and of `b`."""
-    found = []
-    for side, places in zip((a, b), matched, strict=True):
-        position = np.full(max(int(side.place.max(initial=-1)), int(places.max(initial=-1))) + 1, -1)
-        position[side.place] = np.arange(side.place.size)
-        found.append(position[places])
-    both = (found[0] >= 0) & (found[1] >= 0)
-    return found[0][both], found[1][both]
+    sides = tuple(zip((a, b), matched, strict=True))
+    sizes = [max(int(side.place.max(initial=-1)), int(places.max(initial=-1))) + 1 for side, places in sides]
+    both = np.arange(matched[0].size)
+    for (side, places), size in zip(sides, sizes, strict=True):
+        if side.place.size < size:  # else all are within the cutoff
+            within = np.zeros(size, np.bool_)
+            within[side.place] = True
+            both = both[within[places[both]]]
+    first, second = (_positions(side.place, size)[places[both]] for (side, places), size in zip(sides, sizes, strict=True))
+    return first, second
+
+
+def _positions(place: IntArray, size: int) -> IntArray:
+    """Position of each place among some in rising order; anything for the others."""
+    position = np.empty(size, np.int64)
+    position[place] = np.arange(place.size)
+    return position
 
 
 def shown_by_both(side: Places, other: Places) -> BoolArray:
