@@ -14,8 +14,6 @@ Messages say where, what was found, what was expected and what to do next. `Idea
 import re
 from collections.abc import Iterable
 
-from idealrank._installation import install_command
-
 _SHOWN = 80
 
 
@@ -168,6 +166,8 @@ class MissingExtraError(IdealrankError, ImportError):
     """
 
     def __init__(self, what: str, package: str, extra: str) -> None:
+        from idealrank._installation import install_command  # noqa: PLC0415  (only after a mistake)
+
         super().__init__(f"{what} needs {package}", hint=install_command(extra))
         self._parts = (what, package, extra)
 
