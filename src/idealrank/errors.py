@@ -188,9 +188,9 @@ class Advised(str):
 
     Examples
     --------
-    >>> said = Advised("a.csv: read as CSV", "to be sure, use format='csv'", "to be sure, use --input-format csv")
+    >>> said = Advised("a.csv: read as CSV", "to set the format, use format='csv'", "to set the format, use --input-format csv")
     >>> said, said.on_command_line()
-    ("a.csv: read as CSV; to be sure, use format='csv'", 'a.csv: read as CSV; to be sure, use --input-format csv')
+    ("a.csv: read as CSV; to set the format, use format='csv'", 'a.csv: read as CSV; to set the format, use --input-format csv')
     """
 
     parts: tuple[str, str, str]

@@ -58,7 +58,7 @@ CASES = [
 def test_the_format_of(name: str, content: bytes, kind: str, said: Sequence[str]) -> None:
     heard: list[str] = []
     assert detect(Source(name, content), "auto", Notes(heard.append)) == kind
-    assert heard == [f"{one}; to be sure, use format={kind!r}" for one in said]
+    assert heard == [f"{one}; to set the format, use format={kind!r}" for one in said]
 
 
 def test_a_format_that_is_asked_for_is_taken(tmp_path: Path) -> None:

@@ -60,7 +60,9 @@ def test_responses_of_elasticsearch_in_every_layout(tmp_path: Path, name: str, v
     run = read(tmp_path, value, name, said)
     assert rankings(run, "shoes", "boots", "hats") == [["7", "4"], ["9"], []]
     assert run.ranking("shoes").scores.tolist() == [3.2, 1.1]
-    assert [line.partition(": ")[2] for line in said] == ["read as responses of Elasticsearch; to be sure, use format='elasticsearch'"]
+    assert [line.partition(": ")[2] for line in said] == [
+        "read as responses of Elasticsearch; to set the format, use format='elasticsearch'"
+    ]
     assert rankings(read(tmp_path, value, name, format="elasticsearch"), "shoes") == [["7", "4"]]
 
 
@@ -229,7 +231,7 @@ def test_responses_of_solr_in_every_layout(tmp_path: Path, name: str, value: Any
     said: list[str] = []
     run = read(tmp_path, value, name, said)
     assert rankings(run, "shoes", "boots", "hats") == [["7", "4"], ["9", "8"], []]
-    assert said[0].endswith("read as responses of Solr; to be sure, use format='solr'")
+    assert said[0].endswith("read as responses of Solr; to set the format, use format='solr'")
     assert '1 of 3 queries have hits without a score; the order of the hits counts ("boots")' in said[1]
 
 

@@ -223,5 +223,5 @@ def _step(sessions: Sessions, rank: int) -> float:
         clicked[row] = np.bincount(pair[sessions.clicks[:, rank + row]], minlength=size)
     both = (shown > 0).all(axis=0)
     weight = shown[:, both].min(axis=0)
-    rates: FloatArray = (clicked[:, both] / shown[:, both]) @ weight
+    rates: FloatArray = (clicked[:, both] / shown[:, both] * weight).sum(axis=1)
     return float(rates[0] / rates[1]) if rates[1] > 0 else float("nan")

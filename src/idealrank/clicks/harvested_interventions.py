@@ -209,7 +209,7 @@ def _all_pairs(clicked: FloatArray, skipped: FloatArray) -> FloatArray:
         # the derivative of log(p * r) by the logit of p is 1 - p, and by that of r is 1 - r
         of_ranks = np.bincount(one, slope * (1 - values[one]), logits.size)
         of_pairs = np.bincount(n + of_row, slope * (1 - values[n + of_row]), logits.size)
-        return float(-(hits @ np.log(rate) + misses @ np.log(1 - rate))), np.asarray(of_ranks + of_pairs, np.float64)
+        return -float((hits * np.log(rate) + misses * np.log(1 - rate)).sum()), np.asarray(of_ranks + of_pairs, np.float64)
 
     start = np.zeros(n + distinct.size)
     fitted = minimize(loss, start, jac=True, method="L-BFGS-B", options={"maxiter": 2000, "ftol": 1e-14, "gtol": 1e-9})

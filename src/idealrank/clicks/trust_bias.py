@@ -118,7 +118,7 @@ def trust_propensities(sessions: Sessions, *, n_resamples: int = 200, confidence
     if replicates:
         generator, n_queries = generator_of(rng), sums.shape[0]
         times = np.array([np.bincount(generator.integers(0, n_queries, n_queries), minlength=n_queries) for _ in range(replicates)])
-        drawn = _lines(np.tensordot(times.astype(np.float64), sums, 1))
+        drawn = _lines(np.einsum("dq,q...->d...", times.astype(np.float64), sums))
         tails = [(1 - confidence) / 2, (1 + confidence) / 2]
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", RuntimeWarning)  # ranks without any pair are NaN

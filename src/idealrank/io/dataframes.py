@@ -181,7 +181,7 @@ def _coded(series: Any, codes: _Codes, words: Any, pyarrow: Any) -> Any:
     """A categorical column as codes of its categories; None if they are few of very many."""
     rows = codes.rows.astype(np.int32, copy=False) if codes.rows.dtype != np.uint32 else codes.rows.view(np.int32)
     if words is not None:
-        return pyarrow.DictionaryArray.from_arrays(pyarrow.array(rows), words)
+        return pyarrow.DictionaryArray.from_arrays(pyarrow.array(rows), words, safe=False)  # the reader looks at the codes itself
     most = int(codes.rows.max()) + 1
     if most > _MOST_CODES * rows.size:
         return None

@@ -297,4 +297,4 @@ def _coded(column: Any, name: str, where: str) -> IdColumn | None:
         if size > np.iinfo(np.int32).max:
             return None
     ids = _ids(pyarrow.chunked_array([own for _, own in dictionaries.values()], type=column.type.value_type), name, where)
-    return IdColumn(ids.offsets, ids.data, np.concatenate([np.zeros(0, np.int32), *parts]))
+    return IdColumn(ids.offsets, ids.data, parts[0] if len(parts) == 1 else np.concatenate([np.zeros(0, np.int32), *parts]))
