@@ -13,7 +13,7 @@ from typing import Any
 
 from measuring import Timing, seconds
 
-PEERS = ("idealrank", "numpy", "scikit-learn", "pytrec-eval-terrier", "ranx", "ir-measures")
+PEERS = ("idealrank", "numpy", "lightgbm", "scikit-learn", "pytrec-eval-terrier", "ranx", "ir-measures")
 
 
 @dataclass(frozen=True)

@@ -22,6 +22,7 @@ import jobs_stats
 import jobs_store
 import jobs_text
 import jobs_theory
+import jobs_training
 from measuring import BenchmarkError
 from report import Row, as_json, conditions, table
 
@@ -40,6 +41,7 @@ JOBS = {
     "judging": jobs_judging.rows,
     "store": jobs_store.rows,
     "theory": jobs_theory.rows,
+    "training": jobs_training.rows,
     "scaling": jobs_scaling.rows,
 }
 

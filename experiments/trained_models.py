@@ -1,4 +1,4 @@
-"""Models trained with each library's own objective and with ours, on real data, with intervals: the table of docs/concepts/training.md.
+"""Models trained with each library's own objective and with ours, on real data: the tables of docs/concepts/trained-models.md.
 
 Five-fold cross-validation by query: every query is scored by a model that has not seen it, and all queries together give the means. The
 interval of a difference is Student's, paired by query, against the library's own objective. Three collections:
@@ -56,7 +56,8 @@ class Shape:
     threads: int = 2
 
 
-Fit = Callable[[FloatArray, FloatArray, NDArray[np.int64], Shape], Callable[[FloatArray], FloatArray]]
+Score = Callable[[FloatArray], FloatArray]
+Fit = Callable[[FloatArray, FloatArray, NDArray[np.int64], Shape], Score]
 
 
 def example(folder: Path) -> Collection:
@@ -107,7 +108,7 @@ def log() -> Collection:
 def lightgbm(objective: Any) -> Fit:
     """LightGBM with an objective."""
 
-    def fit(features: FloatArray, labels: FloatArray, sizes: NDArray[np.int64], shape: Shape) -> Callable[[FloatArray], FloatArray]:
+    def fit(features: FloatArray, labels: FloatArray, sizes: NDArray[np.int64], shape: Shape) -> Score:
         import lightgbm  # noqa: PLC0415  (loaded by the systems that use it)
 
         params = {
@@ -119,17 +120,20 @@ def lightgbm(objective: Any) -> Fit:
     return fit
 
 
-def xgboost(objective: Any, **params: Any) -> Fit:
+def xgboost(objective: Any) -> Fit:
     """XGBoost with an objective."""
 
-    def fit(features: FloatArray, labels: FloatArray, sizes: NDArray[np.int64], shape: Shape) -> Callable[[FloatArray], FloatArray]:
+    def fit(features: FloatArray, labels: FloatArray, sizes: NDArray[np.int64], shape: Shape) -> Score:
         import xgboost  # noqa: PLC0415  (loaded by the systems that use it)
 
         own = {"objective": objective} if isinstance(objective, str) else {"disable_default_eval_metric": 1}
         chosen = {} if isinstance(objective, str) else {"obj": objective}
-        shaped = {"max_leaves": shape.leaves, "grow_policy": "lossguide", "eta": shape.learning_rate, "nthread": shape.threads}
+        shaped = {
+            "max_leaves": shape.leaves, "grow_policy": "lossguide", "eta": shape.learning_rate, "nthread": shape.threads,
+            "min_child_weight": 1e-3,  # as LightGBM's default: hessians of LambdaMART are small
+        }  # fmt: skip
         matrix = xgboost.DMatrix(features, labels, group=sizes)
-        model = xgboost.train({**own, **shaped, "seed": SEED, **params}, matrix, shape.rounds, **chosen)
+        model = xgboost.train({**own, **shaped, "seed": SEED}, matrix, shape.rounds, **chosen)
         return lambda table: model.predict(xgboost.DMatrix(table), output_margin=True)
 
     return fit
@@ -138,7 +142,7 @@ def xgboost(objective: Any, **params: Any) -> Fit:
 def catboost(loss: str) -> Fit:
     """CatBoost with a loss of its own: it hands no groups to Python."""
 
-    def fit(features: FloatArray, labels: FloatArray, sizes: NDArray[np.int64], shape: Shape) -> Callable[[FloatArray], FloatArray]:
+    def fit(features: FloatArray, labels: FloatArray, sizes: NDArray[np.int64], shape: Shape) -> Score:
         import catboost  # noqa: PLC0415  (loaded by the systems that use it)
 
         params = {
@@ -174,7 +178,7 @@ def systems() -> Iterator[tuple[str, str, Fit]]:
     yield "LightGBM", "nDCG@30, hessian 1", lightgbm(copied)
     yield "XGBoost", "rank:ndcg (own)", xgboost("rank:ndcg")
     for name in ("idealrank nDCG@10", "idealrank linear nDCG"):
-        yield "XGBoost", name, xgboost(with_xgboost.objective(**ours[name]), min_child_weight=1e-3)
+        yield "XGBoost", name, xgboost(with_xgboost.objective(**ours[name]))
     if is_installed("catboost"):
         yield "CatBoost", "YetiRank (own)", catboost("YetiRank")
         yield "CatBoost", "StochasticRank NDCG@10", catboost("StochasticRank:metric=NDCG;top=10;type=Exp")
@@ -210,7 +214,7 @@ def main(arguments: list[str] | None = None) -> None:
     """Print the tables."""
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--lightgbm", type=Path, metavar="DIR", help="folder of rank.train.gz, rank.test.gz and their .query files")
-    parser.add_argument("--recbole", type=Path, metavar="WHEEL", help=f"wheel of recbole (pip download --no-deps {movielens.WHEEL})")
+    parser.add_argument("--recbole", type=Path, metavar="WHEEL", help="wheel of recbole, as experiments.rankers.movielens --fetch loads it")
     parser.add_argument("--rounds", type=int, default=100)
     parser.add_argument("--threads", type=int, default=2)
     options = parser.parse_args(arguments)

@@ -9,6 +9,8 @@ import numpy as np
 import pytest
 
 import idealrank as ir
+from idealrank.cli.progress import Watch
+from idealrank.training.configuration import TrainingConfig
 from tests.cli.terminal import Said
 
 Say = Callable[..., Said]
@@ -39,6 +41,8 @@ model:
     metric: ndcg
     eval_at: [1, 3, 5, 10, 20]
     lambdarank_truncation_level: 20
+    max_bin: 63
+    min_sum_hessian_in_leaf: 0.001
     num_leaves: 15
     learning_rate: 0.1
     n_estimators: 12
@@ -78,6 +82,7 @@ def test_the_tutorial_runs_unchanged_and_evaluate_prints_the_same_numbers(folder
     of_valid = ir.evaluate(str(folder / "valid.svm"), str(out / "valid.run"), "nDCG@1", "lightgbm").mean()["nDCG@1"]
     assert curve["curves"]["valid"]["nDCG@1"][curve["best_round"] - 1] == of_valid == max(curve["curves"]["valid"]["nDCG@1"])
     assert {path.name for path in out.iterdir()} >= {"model.txt", "config.json", "per-query.csv", "test.run", "test.scores"}
+    assert f"The model keeps round {curve['best_round']}." in (out / "curve.html").read_text()
     command = next(line for line in said.out.splitlines() if line.startswith("  idealrank evaluate"))
     assert say(*command.split()[1:], cwd=folder).code == 0
     assert "nDCG@10" in said.out
@@ -144,12 +149,173 @@ def test_a_check_trains_nothing(folder: Path, say: Say) -> None:
         ({"evaluation": {"measures": ["nDCG@ten"]}}, "nDCG@ten"),
         ({"evaluation": {"early_stopping": 5}, "data": {"valid_share": 0}}, "evaluation.early_stopping: found no validation set"),
         ({"model": {"params": {"objective": "no such"}}}, "LightGBM: Unknown objective type name"),
+        ({"model": {"params": [1]}}, "config.json: params: found list, expected keys with values"),
+        (
+            {"model": {"params": {"eval_at": "1,five"}}},
+            "config.json: model.params.eval_at: found '1,five', expected whole numbers, as in 5",
+        ),
+        ({"model": {"params": {"eval_at": [0]}}}, "nDCG@0: cutoff '0': expected a whole number from 1 on"),
+        ({"model": {"params": {"label_gain": "0;1"}}}, "config.json: model.params.label_gain: found '0;1', expected numbers"),
+        ({"model": {"params": {"lambdarank_truncation_level": "ten"}}}, "model.params.lambdarank_truncation_level: found 'ten', expected"),
+        ({"model": {"library": "xgboost", "params": {"eval_metric": "ndcg@x"}}}, "model.params.eval_metric: found 'x', expected whole"),
+        ({"model": {"library": "xgboost", "params": {"eval_metric": ["map@3", 7]}, "rounds": 0}}, "model.rounds: found 0, expected"),
     ],
 )
 def test_a_mistake_names_the_key_and_what_is_expected(folder: Path, say: Say, changes: dict[str, Any], message: str) -> None:
     said = say("train", configured(folder, **changes), cwd=folder)
     assert said.code == 2, said.err
     assert message in said.err
+
+
+@pytest.mark.parametrize(
+    ("label", "changes", "message"),
+    [
+        (40, {}, "expected at most 30, the last label with a gain in LightGBM; set label_gain, or use an objective of idealrank"),
+        (40, {"model": {"library": "xgboost"}}, "expected at most 31, the last label with a gain in XGBoost; set ndcg_exp_gain=False"),
+        (1.5, {}, "found 1.5 at row 0, expected whole numbers for LightGBM's lambdarank; use an objective of idealrank with gain="),
+        (-1, {}, "found -1 at row 0, expected 0 or more; shift the labels, or make them 0"),
+    ],
+)
+def test_a_label_that_the_library_cannot_take_stops_training(
+    folder: Path, say: Say, label: float, changes: dict[str, Any], message: str
+) -> None:
+    text = (folder / "train.svm").read_text()
+    (folder / "train.svm").write_text(f"{label:g}{text[1:]}", encoding="utf-8")
+    said = say("train", configured(folder, data={"train": "train.svm", "valid_share": 0, "test_share": 0}, **changes), cwd=folder)
+    assert said.code == 2
+    assert message in said.err
+    assert not (folder / "out").exists()
+
+
+@pytest.mark.parametrize(
+    ("label", "changes"),
+    [
+        (40, {"model": {"params": {"label_gain": list(range(41)), "num_threads": 1}}}),
+        (40, {"objective": {"gain": "linear"}}),
+        (3.5, {"objective": {"gain": {"0": 0, "1": 1, "2": 3, "3": 5, "3.5": 6, "4": 7}}}),
+        (3.5, {"model": {"params": {"objective": "regression", "num_threads": 1}}}),
+    ],
+)
+def test_what_the_message_advises_trains(folder: Path, say: Say, label: float, changes: dict[str, Any]) -> None:
+    text = (folder / "train.svm").read_text()
+    (folder / "train.svm").write_text(f"{label:g}{text[1:]}", encoding="utf-8")
+    data = {"train": "train.svm", "valid_share": 0, "test_share": 0}
+    said = say("train", configured(folder, data=data, evaluation={"measures": "nDCG(gain=linear)@5"}, **changes), cwd=folder)
+    assert said.code == 0, said.err
+
+
+def test_a_group_file_that_does_not_sum_to_the_rows_stops_training(folder: Path, say: Say) -> None:
+    lines = [line.split(" ", 2) for line in (folder / "train.svm").read_text().splitlines()]
+    (folder / "train.svm").write_text("\n".join(f"{label} {rest}" for label, _, rest in lines) + "\n", encoding="utf-8")
+    (folder / "train.svm.query").write_text("5\n6\n", encoding="utf-8")
+    said = say("train", configured(folder), cwd=folder)
+    assert said.code == 2
+    assert f"train.svm.query: found group sizes that add up to 11, expected {len(lines)}, the number of items of train.svm" in said.err
+
+
+def test_queries_without_a_relevant_document_are_counted_and_a_file_of_them_is_refused(folder: Path, say: Say) -> None:
+    lines = (folder / "train.svm").read_text().splitlines()
+    some = [f"0{line[1:]}" if " qid:train3 " in line else line for line in lines]
+    (folder / "train.svm").write_text("\n".join(some) + "\n", encoding="utf-8")
+    assert "1 query of 30 without a label above 0 (the first is query 3)" in " ".join(
+        say("train", "ranker.yaml", "--check", cwd=folder).out.split()
+    )
+    (folder / "train.svm").write_text("\n".join(f"0{line[1:]}" for line in lines) + "\n", encoding="utf-8")
+    said = say("train", "ranker.yaml", "--check", cwd=folder)
+    assert said.code == 2
+    assert "found no label above 0 in any of 30 queries, expected some; is the column of labels the right one?" in said.err
+
+
+@pytest.mark.parametrize(
+    ("model", "expected"),
+    [
+        (
+            {"params": {"metric": ["ndcg", "map"], "eval_at": "1,3"}},
+            ["nDCG@1", "nDCG@3", "AP(divisor=reachable)@1", "AP(divisor=reachable)@3"],
+        ),
+        ({"params": {"metric": "None", "ndcg_eval_at": 5}}, ["nDCG@5"]),
+        ({"params": {"label_gain": "0,1,3,7,15", "eval_at": [2]}}, ["nDCG(gain={0:0,1:1,2:3,3:7,4:15})@2"]),
+        ({"library": "xgboost", "params": {"eval_metric": ["ndcg@7-", "map@3"]}}, ["nDCG@7", "AP(divisor=reachable)@3"]),
+        ({"library": "xgboost", "params": {"eval_metric": "rmse"}}, ["nDCG@10"]),
+    ],
+)
+def test_metrics_of_the_library_become_measures(model: dict[str, Any], expected: list[str]) -> None:
+    config = TrainingConfig.of({"data": {"train": "a"}, "model": model})
+    assert list(config.evaluation.measures) == expected
+    assert config.evaluation.convention == ("xgboost-minus" if "ndcg@7-" in str(model) else model.get("library", "lightgbm"))
+
+
+@pytest.mark.parametrize(
+    ("changes", "caution"),
+    [
+        (
+            {"model": {"params": {"lambdarank_truncation_level": 5, "eval_at": [10]}}},
+            "level=5: found evaluation at 10, expected training at least as deep; set lambdarank_truncation_level=13",
+        ),
+        ({"model": {"params": {"lambdarank_truncation_level": 6, "eval_at": [1, 3]}}}, None),
+        ({"objective": {"cutoff": 3}, "evaluation": {"measures": "nDCG@10"}}, "truncation=6: found evaluation at 10"),
+        ({"objective": {"cutoff": 10}, "evaluation": {"measures": "nDCG@10"}}, None),
+        ({"model": {"params": {"objective": "rank_xendcg"}}}, None),
+        (
+            {"model": {"library": "xgboost", "params": {"lambdarank_num_pair_per_sample": 2}}},
+            "set lambdarank_num_pair_per_sample=13, or evaluate at 2",
+        ),
+        (
+            {"model": {"params": {"num_leafs": 7, "objective": "rank_xendcg"}}},
+            "model.params: found 'num_leafs', which LightGBM does not know; did you mean num_leaves?",
+        ),
+        (
+            {"model": {"library": "xgboost", "params": {"max_deep": 7, "n_estimators": 3}}},
+            "model.params: found 'max_deep', which XGBoost does not know; did you mean max_depth?",
+        ),
+    ],
+)
+def test_a_caution_says_what_to_set(folder: Path, say: Say, changes: dict[str, Any], caution: str | None) -> None:
+    said = say("train", configured(folder, **changes), "--check", cwd=folder)
+    assert said.code == 0, said.err
+    text = " ".join(said.out.split())
+    if caution is None:
+        assert "expected" not in text
+    else:
+        assert caution in text
+    assert "n_estimators" not in text
+
+
+def test_a_test_set_in_a_store_is_opened_by_one_training(folder: Path, say: Say) -> None:
+    once = {"evaluation": {"test_store": "store", "measures": "nDCG@5"}, "seeds": [1, 2]}
+    assert say("train", configured(folder, **once), cwd=folder).code == 0
+    written = (folder / "out/seed-1/model.txt").read_text()
+    refused = say("train", configured(folder, **once, model={"rounds": 6}), cwd=folder)
+    assert refused.code == 2
+    assert "the test set was opened before, by 'out/seed-1' on" in refused.err
+    assert "or give the reason to open it again in evaluation.again" in refused.err
+    assert (folder / "out/seed-1/model.txt").read_text() == written  # nothing was trained
+    once["evaluation"]["again"] = "a label was wrong"  # type: ignore[index]
+    assert say("train", configured(folder, **once), cwd=folder).code == 0
+    with ir.Store.open(folder / "store") as store:
+        assert [entry.record.notes for entry in store.entries(tag="test-set")] == [("opened again: a label was wrong",)] * 2 + [()] * 2
+    nothing = configured(folder, evaluation={"test_store": "store"}, data={"test_share": 0})
+    assert "evaluation.test_store: found no test set" in say("train", nothing, cwd=folder).err
+
+
+def test_the_bar_counts_the_rounds_of_all_seeds(folder: Path, say: Say, monkeypatch: pytest.MonkeyPatch) -> None:
+    told: list[tuple[int, int]] = []
+
+    class Counted(Watch):
+        def count(self, label: str, work: Callable[..., Any]) -> Any:
+            assert label == "training"
+            return work(lambda done, total: told.append((done, total)))
+
+    monkeypatch.setattr("idealrank.cli.commands.train.Watch", Counted)
+    assert say("train", configured(folder, seeds=[1, 2]), cwd=folder).code == 0
+    assert told == [(done, 8) for done in range(1, 9)]
+
+
+def test_a_parameter_has_a_name(folder: Path, say: Say) -> None:
+    (folder / "ranker.yaml").write_text(TUTORIAL.replace("num_leaves: 15", "15: num_leaves"), encoding="utf-8")
+    said = say("train", "ranker.yaml", cwd=folder)
+    assert said.code == 2
+    assert "ranker.yaml: model.params: found 15, expected names of parameters as keys" in said.err
 
 
 def test_a_query_in_training_and_testing_stops_training(folder: Path, say: Say) -> None:

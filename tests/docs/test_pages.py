@@ -11,7 +11,8 @@ FOLDERS = [ROOT.glob("*.md"), ROOT.glob("docs/**/*.md"), ROOT.glob("examples/*/*
 # Several reports, simulations, repositories, whole searches or many users each.
 LONG = {
     "choosing-discount-and-cutoff.md", "clicks.md", "from-gate-to-query.md", "history.md", "online.md", "recommender-shop.md", "report.md",
-    "robust.md", "shop-clicks", "what-a-click-says.md", "what-ndcg-can-tell.md", "which-test.md", "your-own-measure.md",
+    "robust.md", "shop-clicks", "training-clicks.md", "training-recipes.md", "what-a-click-says.md", "what-ndcg-can-tell.md",
+    "which-test.md", "your-own-measure.md",
 }  # fmt: skip
 OF_PEERS = {"pytorch-losses.md"}  # they need what `make test-peers` installs
 PAGES = sorted(path for folder in FOLDERS for path in folder if "site" not in path.parts)

@@ -1,10 +1,14 @@
 """Measures in CatBoost: the value of every round has the bits of `evaluate`, and pools that cannot be told apart are refused."""
 
+import json
+from pathlib import Path
+
 import numpy as np
 import pytest
 
 import idealrank as ir
 from idealrank.integrations.catboost import eval_function
+from tests.cli.terminal import idealrank
 
 pytestmark = pytest.mark.peers
 
@@ -18,7 +22,6 @@ OPTIONS = {
 }  # fmt: skip
 
 
-@pytest.mark.filterwarnings("ignore:Failed to import numba:UserWarning")
 @pytest.mark.parametrize("measure", ["nDCG@10", "AP"])
 def test_the_value_of_every_round_has_the_bits_of_evaluate(measure: str) -> None:
     from catboost import CatBoost, Pool
@@ -35,7 +38,6 @@ def test_the_value_of_every_round_has_the_bits_of_evaluate(measure: str) -> None
         assert found[rounds - 1] == mean
 
 
-@pytest.mark.filterwarnings("ignore:Failed to import numba:UserWarning")
 def test_the_convention_catboost_reports_the_values_of_its_own_metric() -> None:
     from catboost import CatBoost, Pool
 
@@ -46,3 +48,48 @@ def test_the_convention_catboost_reports_the_values_of_its_own_metric() -> None:
     found = model.get_evals_result()["validation"]
     (own,) = (values for name, values in found.items() if name.startswith("NDCG:top=10"))
     assert found["nDCG@10"] == pytest.approx(own, abs=1e-9)  # CatBoost sums in another order
+
+
+def letor(path: Path, first: int, last: int) -> str:
+    rows = np.flatnonzero((first <= QID) & (last > QID))
+    lines = (f"{Y[row]:g} qid:{QID[row]} " + " ".join(f"{place}:{value:.6f}" for place, value in enumerate(X[row], 1)) for row in rows)
+    path.write_text("\n".join(lines) + "\n", encoding="utf-8")
+    return str(path)
+
+
+def test_train_reports_what_evaluate_reports_of_the_model_it_wrote(tmp_path: Path) -> None:
+    from catboost import CatBoost
+
+    out, texts, splits = tmp_path / "out", ["nDCG@5", "AP"], {"train": (0, 30), "valid": (30, 45), "test": (45, 60)}
+    config = {
+        "data": {name: letor(tmp_path / f"{name}.svm", *ends) for name, ends in splits.items()},
+        "model": {"library": "catboost", "rounds": 30, "params": {"depth": 3, "thread_count": 1}},
+        "evaluation": {"measures": texts, "early_stopping": {"rounds": 3, "measure": "nDCG@5"}},
+        "seed": 1, "output": str(out),
+    }  # fmt: skip
+    (tmp_path / "ranker.json").write_text(json.dumps(config), encoding="utf-8")
+    said = idealrank("train", "ranker.json", cwd=tmp_path)
+    assert said.code == 0, said.err
+    assert "under convention catboost" in said.out
+    assert said.err == ""
+    report, curve = (json.loads((out / f"{name}.json").read_text()) for name in ("evaluation", "curve"))
+    again = ir.evaluate(config["data"]["test"], str(out / "test.run"), texts, "catboost").mean()
+    assert {text: found["mean"] for text, found in report["measures"].items()} == dict(again)
+    values = curve["curves"]["valid"]["nDCG@5"]
+    assert values[curve["best_round"] - 1] == max(values)
+    assert len(values) - curve["best_round"] == 3  # it stopped where the measure of idealrank had not improved for three rounds
+    kept = CatBoost().load_model(str(out / "model.cbm"))
+    scores = np.loadtxt(out / "test.scores")
+    features = np.column_stack([np.zeros(X[QID >= 45].shape[0]), X[QID >= 45].round(6)])  # SVMlight counts from 1: column 0 is empty
+    np.testing.assert_array_equal(kept.predict(features), scores)
+    assert kept.tree_count_ == curve["best_round"]
+
+
+def test_train_refuses_an_objective_for_catboost(tmp_path: Path) -> None:
+    config = {
+        "data": {"train": letor(tmp_path / "train.svm", 0, 30)}, "model": {"library": "catboost"}, "objective": {"cutoff": 10},
+    }  # fmt: skip
+    (tmp_path / "ranker.json").write_text(json.dumps(config), encoding="utf-8")
+    said = idealrank("train", "ranker.json", cwd=tmp_path)
+    assert said.code == 2
+    assert "CatBoost hands no groups to Python" in said.err

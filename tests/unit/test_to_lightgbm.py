@@ -9,6 +9,7 @@ import pytest
 
 import idealrank as ir
 from idealrank.integrations.lightgbm import eval_function, objective
+from idealrank.integrations.sklearn import QueryKFold
 
 SIZES = np.random.default_rng(0).integers(4, 16, 60)
 N = int(SIZES.sum())
@@ -89,6 +90,25 @@ def test_early_stopping_follows_a_measure() -> None:
     params = {**PARAMS, "metric": "None", "objective": "lambdarank"}
     model = lgb.train(params, data, 60, valid_sets=[other], feval=eval_function("nDCG@5"), callbacks=callbacks)
     assert model.best_iteration == int(np.argmax(stopped["valid_0"]["nDCG@5"])) + 1
+
+
+def test_cross_validation_splits_by_query_or_is_refused() -> None:
+    qid = np.repeat(np.arange(SIZES.size), SIZES)
+    params = {**PARAMS, "metric": "None", "objective": objective(cutoff=30, truncation=30)}
+
+    def cv(**options: Any) -> Any:
+        data = lgb.Dataset(X, Y, group=SIZES, free_raw_data=False)
+        return lgb.cv(params, data, 3, feval=eval_function("nDCG@10"), return_cvbooster=True, **options)
+
+    with pytest.raises(ir.OptionError, match=r"rows of query \d+: lightgbm.cv splits queries .* pass folds="):
+        cv(nfold=3, stratified=False)
+    folds = list(QueryKFold(3, seed=1).split(None, groups=qid))
+    found = cv(folds=folds)
+    values = [
+        ir.evaluate(Y[test], model.predict(X[test]), "nDCG@10", qid=qid[test]).mean()["nDCG@10"]
+        for (_, test), model in zip(folds, found["cvbooster"].boosters, strict=True)
+    ]
+    assert found["valid nDCG@10-mean"][-1] == np.mean(values)
 
 
 def test_a_data_set_without_groups_is_refused() -> None:

@@ -74,3 +74,12 @@ def test_the_scikit_learn_ranker_takes_no_callables_so_the_native_api_is_the_way
 def test_a_matrix_without_groups_is_refused() -> None:
     with pytest.raises(ir.OptionError, match="the DMatrix has no group"):
         objective(cutoff=10)(np.zeros(N), xgb.DMatrix(X, Y))
+
+
+def test_positions_of_clicks_are_estimated_while_a_model_is_trained() -> None:
+    positions = np.concatenate([np.arange(1, size + 1) for size in SIZES])
+    chosen = objective(positions=positions, bias="clicked", measure="pairs", gain="linear", damped=False)
+    train(3, xgb.DMatrix(X, (Y >= 3).astype(float), qid=QID), obj=chosen)
+    assert chosen.lists.clicked.shape == (SIZES.max(),)
+    assert chosen.lists.clicked[0] == 1
+    assert (chosen.lists.unclicked == 1).all()

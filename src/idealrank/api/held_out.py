@@ -58,15 +58,59 @@ def evaluate_once(
     idealrank.errors.InputError: the test set was opened before, by 'final' on ...
     """
     evaluation = evaluate(qrels, run, measures, convention, name=name, **options)
-    tag = f"test-set-{(evaluation.provenance.judgments or '')[:12]}"
-    with Store.open(store) as kept:
-        earlier = kept.entries(kind="evaluation", tag=tag)
-        if earlier and not again:
-            first = earlier[-1]
-            raise InputError(
-                f"the test set was opened before, by {first.name!r} on {first.record.time[:10]} (store entry {first.id}); choose models on "
-                "validation data, or give the reason to open it again with again="
-            )
-        notes = (f"opened again: {again}",) if again else ()
-        kept.add(evaluation, record=Record(tags=(tag, "test-set"), notes=notes))
+    require_unopened(evaluation, store, again)
+    keep_opened(evaluation, store, again)
     return evaluation
+
+
+def require_unopened(evaluation: Evaluation, store: "str | Path", again: str = "") -> None:
+    """Refuse a test set that was opened before, unless there is a reason.
+
+    Parameters
+    ----------
+    evaluation : Evaluation
+        Of any run on the test set, which is known by its judgments.
+    store, again
+        As for `evaluate_once`.
+
+    Raises
+    ------
+    InputError
+        The test set was opened before, and `again` is empty.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> require_unopened(evaluate({"q": {"a": 1}}, {"q": ["a"]}, "RR"), tempfile.mkdtemp())
+    """
+    with Store.open(store) as kept:
+        earlier = kept.entries(kind="evaluation", tag=_tag(evaluation))
+    if earlier and not again:
+        first = earlier[-1]
+        raise InputError(
+            f"the test set was opened before, by {first.name!r} on {first.record.time[:10]} (store entry {first.id})",
+            hint="choose models on validation data, or give the reason to open it again with again=",
+            command_hint="choose models on validation data, or give the reason to open it again in evaluation.again",
+        )
+
+
+def keep_opened(evaluation: Evaluation, store: "str | Path", again: str = "") -> None:
+    """Keep the evaluation of a test set, so that the next one is refused.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> folder, found = tempfile.mkdtemp(), evaluate({"q": {"a": 1}}, {"q": ["a"]}, "RR", name="final")
+    >>> keep_opened(found, folder)
+    >>> require_unopened(found, folder)  # doctest: +ELLIPSIS
+    Traceback (most recent call last):
+    ...
+    idealrank.errors.InputError: the test set was opened before, by 'final' on ...
+    """
+    notes = (f"opened again: {again}",) if again else ()
+    with Store.open(store) as kept:
+        kept.add(evaluation, record=Record(tags=(_tag(evaluation), "test-set"), notes=notes))
+
+
+def _tag(evaluation: Evaluation) -> str:
+    return f"test-set-{(evaluation.provenance.judgments or '')[:12]}"

@@ -54,5 +54,7 @@ from idealrank.clicks.propensity_report import Propensities as Propensities
 from idealrank.clicks.propensity_report import propensities as propensities
 from idealrank.clicks.sessions import Sessions as Sessions
 from idealrank.clicks.simulated_logs import simulate as simulate
+from idealrank.clicks.training_rows import ClickRows as ClickRows
+from idealrank.clicks.training_rows import click_rows as click_rows
 from idealrank.clicks.trust_bias import TrustPropensities as TrustPropensities
 from idealrank.clicks.trust_bias import trust_propensities as trust_propensities

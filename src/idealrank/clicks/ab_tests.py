@@ -250,7 +250,7 @@ def _ratio(above: FloatArray, below: FloatArray) -> tuple[float, float]:
     """Ratio of two sums over users, and its variance by the delta method."""
     n, ratio = above.size, float(above.sum() / below.sum())
     residual = (above - ratio * below) / below.mean()
-    return ratio, float(residual @ residual) / (n - 1) / n
+    return ratio, float((residual * residual).sum()) / (n - 1) / n
 
 
 def _codes(users: "Sequence[Any] | npt.ArrayLike", n: int) -> IntArray:
@@ -269,8 +269,8 @@ def _adjusted(totals: FloatArray, sizes: FloatArray, codes: IntArray, covariate:
     own = np.zeros(totals.size)
     own[codes] = covariate
     centred = own - own.mean()
-    spread = float(centred @ centred)
-    slope = float(centred @ totals) / spread if spread > 0 else 0.0
+    spread = float((centred * centred).sum())
+    slope = float((centred * totals).sum()) / spread if spread > 0 else 0.0
     adjusted = totals - slope * centred
     return adjusted, 1 - float(adjusted.var() / totals.var()) if totals.var() > 0 else 0.0
 

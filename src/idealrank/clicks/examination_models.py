@@ -1,16 +1,16 @@
 """Models of examination by rank, fitted by expectation maximisation: position-based (PBM) and user browsing (UBM)."""
 
-import warnings
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
 
+from idealrank._warnings import warn
 from idealrank.clicks.fitted_model import FittedModel, previous_clicks, share
 from idealrank.clicks.sessions import Sessions
 from idealrank.data.types import BoolArray, FloatArray, IntArray
-from idealrank.errors import IdealrankWarning, OptionError
+from idealrank.errors import OptionError
 from idealrank.stats.randomness import RandomLike, generator_of, whole_number
 
 
@@ -126,7 +126,7 @@ class PBM:
                 f"the {sessions.n_ranks} ranks fall into {parts} sets that share no document: propensities of different sets cannot be "
                 "compared, and attractiveness across sets neither; log some results in random or swapped order"
             )
-            warnings.warn(text, IdealrankWarning, stacklevel=2)
+            warn(text)
         attractive, examined = cells.fit(steps, start)
         impressions = np.bincount(cells.pair, cells.shown, cells.n_pairs).astype(np.int64)
         return FittedPBM(sessions.documents, attractive, impressions, start, examined, cells, sessions.query_of_pair, steps, parts)
@@ -238,7 +238,7 @@ class UBM:
         cells = CellCounts.of(sessions, situation, ranks * (ranks + 1))
         sets = informative_sets(cells)
         for text in _unidentified(cells, sets, ranks):
-            warnings.warn(text, IdealrankWarning, stacklevel=2)
+            warn(text)
         attractive, examined = cells.fit(steps, start)
         impressions = np.bincount(cells.pair, cells.shown, cells.n_pairs).astype(np.int64)
         shape = (ranks, ranks + 1)

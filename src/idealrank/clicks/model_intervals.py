@@ -7,13 +7,13 @@ from typing import TypeAlias
 import numpy as np
 from scipy.special import ndtri
 
+from idealrank._warnings import warn
 from idealrank.clicks.cascade_models import DBN, DCM, SDBN, Cascade, FittedCascade
 from idealrank.clicks.examination_models import PBM, UBM, CellCounts, FittedPBM, FittedUBM, informative_sets
 from idealrank.clicks.fitted_model import FittedModel
 from idealrank.clicks.sessions import Sessions
 from idealrank.clicks.weighted_rows import check_confidence
 from idealrank.data.types import FloatArray, IntArray
-from idealrank.errors import IdealrankWarning
 from idealrank.stats.intervals import clopper_pearson
 from idealrank.stats.randomness import RandomLike, generator_of, whole_number
 
@@ -174,7 +174,7 @@ def _by_information(fitted: "FittedPBM | FittedUBM", model: "PBM | UBM", confide
                 f"{moved:.1f} standard errors away; raise the number of iterations"
             )
             cautions = (said,)
-            warnings.warn(said, IdealrankWarning, stacklevel=3)
+            warn(said)
     with np.errstate(divide="ignore", invalid="ignore"):
         rate, relative = fitted.attractiveness_values * examined[0], examined / examined[0]
         ends = [np.column_stack([value * np.exp(-reach * error), value * np.exp(reach * error)]) for value, error in

@@ -12,7 +12,7 @@ from idealrank.conventions import Convention
 from idealrank.errors import OptionError
 from idealrank.measures.measure import Measure
 from idealrank.measures.parse import MeasureLike, parse_measures
-from idealrank.training import LambdaLists, LambdaObjective
+from idealrank.training import LambdaObjective, UnbiasedObjective
 
 
 @dataclass(frozen=True)
@@ -69,10 +69,9 @@ class RoundGradients:
     (2,)
     """
 
-    objective: LambdaObjective
-    up: Any = None
-    down: Any = None
-    _kept: tuple[Any, LambdaLists] | None = field(default=None, repr=False)
+    objective: LambdaObjective | UnbiasedObjective
+    rows: dict[str, Any] = field(default_factory=dict)
+    _kept: tuple[Any, Any] | None = field(default=None, repr=False)
 
     @classmethod
     def of(cls, options: dict[str, Any]) -> "RoundGradients":
@@ -81,29 +80,40 @@ class RoundGradients:
         Parameters
         ----------
         options : dict
-            Of `LambdaObjective`; and ``propensity``, the probability that users looked at each row of the training set, and
-            ``unclicked_propensity``, the probability that a row without a click was looked at.
+            Of `LambdaObjective`; and of the rows of the training set, whose labels are clicks: ``propensity``, the probability that users
+            looked at each, ``unclicked_propensity``, the same for rows without a click, or ``positions``, the rank at which each was
+            shown, with ``regularisation`` and ``bias`` of `UnbiasedObjective`.
 
         Raises
         ------
         OptionError
-            An option is out of its range.
+            An option is out of its range, or propensities are given beside positions.
         """
         given = dict(options)
-        chances = [given.pop(name, None) for name in ("propensity", "unclicked_propensity")]
-        for chance in chances:
-            if chance is not None and not (np.asarray(chance) > 0).all():
-                raise OptionError(
-                    "propensity: found 0 or less, expected above 0; clip it from below, as in numpy.maximum(propensity, 0.05)"
-                )
-        up, down = (None if chance is None else 1 / np.asarray(chance, np.float64) for chance in chances)
-        return cls(LambdaObjective(**given), up, down)
+        positions = given.pop("positions", None)
+        estimation = {name: given.pop(name) for name in ("regularisation", "bias") if name in given}
+        chances = {"up": given.pop("propensity", None), "down": given.pop("unclicked_propensity", None)}
+        known = {name: chance for name, chance in chances.items() if chance is not None}
+        if any(not (np.asarray(chance) > 0).all() for chance in known.values()):
+            raise OptionError("propensity: found 0 or less, expected above 0; clip it from below, as in numpy.maximum(propensity, 0.05)")
+        if positions is None:
+            if estimation:
+                raise OptionError(f"{next(iter(estimation))}: expected only with positions, the rank at which each row was shown")
+            return cls(LambdaObjective(**given), {name: 1 / np.asarray(chance, np.float64) for name, chance in known.items()})
+        if known:
+            raise OptionError("positions: found propensities, too; expected one of them, since positions estimate their own")
+        return cls(UnbiasedObjective(objective=LambdaObjective(**given), **estimation), {"positions": np.asarray(positions)})
+
+    @property
+    def lists(self) -> Any:
+        """The lists of the last data set; None before the first round."""
+        return None if self._kept is None else self._kept[1]
 
     def __getstate__(self) -> dict[str, Any]:
-        return {"objective": self.objective, "up": self.up, "down": self.down, "_kept": None}
+        return {"objective": self.objective, "rows": self.rows, "_kept": None}
 
-    def _prepare(self, labels: Any, group: Any) -> LambdaLists:
-        return self.objective.prepare(labels, group, up=self.up, down=self.down)
+    def _prepare(self, labels: Any, group: Any) -> Any:
+        return self.objective.prepare(labels, group, **self.rows)
 
     def gradients(self, owner: Any, labels: Any, group: Any, scores: Any, weights: Any = None) -> Any:
         """First and second derivatives of every row; `owner` is the object to which labels and group belong."""

@@ -8,6 +8,8 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Any, Literal, TypeAlias
 
+import numpy as np
+
 from idealrank.conventions import Convention
 from idealrank.errors import OptionError
 from idealrank.integrations.boosting import RoundGradients, RoundMeasures
@@ -73,13 +75,14 @@ def objective(*, api: Api = "native", **options: Any) -> Callback:
         See `idealrank.training.LambdaObjective`: measure, gain, discount, cutoff, truncation, beyond, sigma, damped, rel, max_rel. With
         ``cutoff=30, truncation=30`` and the defaults it is LightGBM's own ``lambdarank`` at its default truncation level. For clicks as
         labels, ``propensity`` has the probability that users looked at each row; a pair is divided by that of its clicked row.
-        ``unclicked_propensity`` divides by its other row, too (unbiased LambdaMART, Hu et al. 2019).
+        ``unclicked_propensity`` divides by that of its other row, too. ``positions``, the rank at which each row was shown, makes it
+        unbiased LambdaMART, with ``regularisation`` and ``bias`` of `idealrank.training.UnbiasedObjective`.
 
     Returns
     -------
     callable
         Of ``(predictions, dataset)``, or of ``(y_true, y_pred, weight, group)``; it returns gradients and hessians. Row weights multiply
-        both.
+        both. Its attribute ``lists`` has the prepared lists of the last data set: with ``positions``, the estimates of the bias.
 
     Raises
     ------
@@ -125,6 +128,13 @@ class _MeasureOfArrays:
 class _GradientOfDataset:
     found: RoundGradients
 
+    @property
+    def lists(self) -> Any:
+        return self.found.lists
+
+    def __deepcopy__(self, memo: Any) -> Any:
+        return self  # LightGBM trains with a copy of its parameters; the lists stay at hand
+
     def __call__(self, predictions: Any, dataset: Any) -> Any:
         return self.found.gradients(dataset, dataset.get_label(), _group_of(dataset), predictions, dataset.get_weight())
 
@@ -132,6 +142,13 @@ class _GradientOfDataset:
 @dataclass(frozen=True, eq=False)
 class _GradientOfArrays:
     found: RoundGradients
+
+    @property
+    def lists(self) -> Any:
+        return self.found.lists
+
+    def __deepcopy__(self, memo: Any) -> Any:
+        return self  # LightGBM trains with a copy of its parameters; the lists stay at hand
 
     def __call__(self, y_true: Any, y_pred: Any, weight: Any, group: Any) -> Any:
         return self.found.gradients(y_true, y_true, group, y_pred, weight)
@@ -141,7 +158,23 @@ def _group_of(dataset: Any) -> Any:
     group = dataset.get_group()
     if group is None:
         raise OptionError("the Dataset has no group; expected the number of rows of each query, as in Dataset(X, y, group=sizes)")
+    _refuse_torn_queries(dataset)
     return group
+
+
+def _refuse_torn_queries(dataset: Any) -> None:
+    """`lightgbm.cv` splits rows, and not queries, if the objective is a callable."""
+    whole, rows = getattr(dataset, "reference", None), getattr(dataset, "used_indices", None)
+    if whole is None or rows is None or (sizes := whole.get_group()) is None:
+        return
+    found = np.bincount(np.repeat(np.arange(len(sizes)), sizes)[rows], minlength=len(sizes))
+    torn = np.flatnonzero((found > 0) & (found < sizes))
+    if torn.size:
+        first = int(torn[0])
+        raise OptionError(
+            f"the Dataset has {found[first]} of {sizes[first]} rows of query {first}: lightgbm.cv splits queries if the objective is a "
+            "callable; pass folds=, such as QueryKFold(5).split(None, groups=qid) of idealrank.integrations.sklearn"
+        )
 
 
 def _for_api(api: Api, native: Callback, sklearn: Callback) -> Callback:

@@ -14,9 +14,10 @@ from idealrank._lazy import load_extra
 from idealrank.api.evaluation import evaluate
 from idealrank.conventions import Convention
 from idealrank.data.types import AnyArray, IntArray
-from idealrank.errors import InputError, OptionError
+from idealrank.errors import OptionError
 from idealrank.measures.measure import Measure
 from idealrank.measures.parse import MeasureLike, parse_measure
+from idealrank.training import query_folds
 
 _base: Any = load_extra("sklearn.base", "rankers in scikit-learn", "sklearn", "scikit-learn")
 Column = int | str
@@ -221,13 +222,4 @@ class QueryKFold:
     def split(self, X: Any, y: Any = None, groups: Any = None) -> Iterator[tuple[IntArray, IntArray]]:  # noqa: N803
         """Rows of training and of testing, for each fold."""
         ids = column_of(X, self.qid) if groups is None else np.asarray(groups)
-        _, first, codes = np.unique(ids, return_index=True, return_inverse=True)
-        n_queries = first.size
-        if n_queries < self.n_splits:
-            raise InputError(f"n_splits={self.n_splits}: found {n_queries} queries, expected as many queries as folds, or more")
-        place = np.empty(n_queries, np.int64)
-        order = np.argsort(first) if self.seed is None else np.random.default_rng(self.seed).permutation(n_queries)
-        place[order] = np.arange(n_queries)
-        fold = place[codes.reshape(-1)] % self.n_splits
-        for number in range(self.n_splits):
-            yield np.flatnonzero(fold != number), np.flatnonzero(fold == number)
+        yield from query_folds(ids, self.n_splits, self.seed)

@@ -1,5 +1,7 @@
 """One training with LightGBM, XGBoost or CatBoost: measures of every round, early stopping on one of them, predictions."""
 
+import re
+import warnings
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import partial
@@ -10,7 +12,7 @@ import numpy as np
 
 from idealrank._lazy import load_extra
 from idealrank.data.types import FloatArray
-from idealrank.errors import InputError, OptionError
+from idealrank.errors import InputError, OptionError, near_ids
 from idealrank.integrations import catboost, lightgbm, xgboost
 from idealrank.integrations.boosting import RoundMeasures
 from idealrank.io.formats.feature_rows import FeatureRows
@@ -135,6 +137,60 @@ def train_model(config: TrainingConfig, parts: Mapping[str, FeatureRows], seed: 
     rounds = Rounds(measures, parts, evaluation.stop_after, evaluation.stop_measure)
     train = {"lightgbm": _lightgbm, "xgboost": _xgboost, "catboost": _catboost}[config.model.library]
     return train(config, rounds, seed, tell)
+
+
+def unused_parameters(config: TrainingConfig) -> list[str]:
+    """Parameters that the library does not know, and would ignore in silence; CatBoost refuses them itself.
+
+    Parameters
+    ----------
+    config : TrainingConfig
+        Library and parameters.
+
+    Raises
+    ------
+    MissingExtraError
+        The library is not installed.
+
+    Examples
+    --------
+    >>> from idealrank.training.configuration import TrainingConfig
+    >>> params = {"num_leafs": 7, "ndcg_eval_at": [5]}
+    >>> unused_parameters(TrainingConfig.of({"data": {"train": "rank.train"}, "model": {"params": params}}))
+    ["model.params: found 'num_leafs', which LightGBM does not know; did you mean num_leaves?"]
+    """
+    params, name = config.model.params, {"lightgbm": "LightGBM", "xgboost": "XGBoost"}.get(config.model.library, "")
+    usual = ["max_depth", "learning_rate", "min_child_weight", "max_leaves", "subsample", "colsample_bytree", "reg_alpha", "reg_lambda"]
+    unused: list[str] = []
+    if config.model.library == "lightgbm":
+        library = load_extra("lightgbm", "training with LightGBM", "lightgbm")
+        aliases = library.basic._ConfigAliases._get_all_param_aliases()  # the list has no public name
+        unused, usual = [one for one in params if one not in aliases and not any(one in names for names in aliases.values())], [*aliases]
+    elif config.model.library == "xgboost":
+        unused = _unused_of_xgboost(params)
+    found = []
+    for one in unused:
+        near = near_ids(one, usual, 1)
+        hint = f"did you mean {near[0]}?" if near else "leave it out"
+        found.append(f"model.params: found {one!r}, which {name} does not know; {hint}")
+    return found
+
+
+def _unused_of_xgboost(params: Mapping[str, Any]) -> list[str]:
+    """XGBoost tells in a warning of its first round, here on two rows."""
+    library = load_extra("xgboost", "training with XGBoost", "xgboost")
+    compiled = library.core._LIB
+    if hasattr(compiled, "callback"):  # it warns only in the thread that imported it, and this may be another
+        compiled.XGBRegisterLogCallback(compiled.callback)
+    matrix = library.DMatrix(np.array([[0.0], [1.0]]), [0, 1], group=[2])
+    with warnings.catch_warnings(record=True) as seen:
+        warnings.simplefilter("always")
+        try:
+            library.train({"objective": "rank:ndcg", **params, "verbosity": 1}, matrix, 1)
+        except (library.core.XGBoostError, ValueError, TypeError):  # training tells, with its data
+            return []
+    texts = [str(one.message) for one in seen if "are not used" in str(one.message)]
+    return [one for text in texts for one in re.findall(r'"([^"]+)"', text) if one in params]
 
 
 def _lightgbm(config: TrainingConfig, rounds: Rounds, seed: int, tell: Tell) -> TrainedModel:

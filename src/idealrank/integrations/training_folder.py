@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -11,10 +11,11 @@ import numpy as np
 from idealrank._files import write_bytes
 from idealrank.analysis.comparison import RunMean, intervals
 from idealrank.api.evaluation import evaluate
+from idealrank.api.held_out import keep_opened, require_unopened
 from idealrank.data.types import FloatArray
-from idealrank.errors import InputError
+from idealrank.errors import InputError, OptionError
 from idealrank.evaluation.evaluate import Evaluation
-from idealrank.integrations.trainers import Curves, Tell, TrainedModel, train_model
+from idealrank.integrations.trainers import Curves, Tell, TrainedModel, train_model, unused_parameters
 from idealrank.io.formats.feature_rows import FeatureRows, read_feature_rows
 from idealrank.reports.figures.learning import learning_page
 from idealrank.training import TrainingProblem, check_training, refuse_problems
@@ -118,8 +119,10 @@ def check_parts(config: TrainingConfig, parts: Mapping[str, FeatureRows]) -> lis
     cutoffs = [measure.cutoff for measure in _measures(config) if isinstance(measure.cutoff, int)]
     train = parts["train"]
     common: dict[str, Any] = {
-        "library": "idealrank" if config.objective else config.model.library,
-        "custom_gain": bool(config.model.params.get("label_gain") or config.model.params.get("ndcg_exp_gain") is False),
+        "library": "idealrank" if config.objective or not config.takes_grades else config.model.library,
+        "custom_gain": bool(
+            config.model.params.get("label_gain") or config.model.params.get("ndcg_exp_gain") is False or not config.takes_grades
+        ),
     }
     found = list(
         refuse_problems(
@@ -137,6 +140,7 @@ def check_parts(config: TrainingConfig, parts: Mapping[str, FeatureRows]) -> lis
             rows = (other.labels, other.group, other.features)
             checked = check_training(train.labels, group=train.group, features=train.features, held_out_rows=rows, **common)
             refuse_problems([one for one in checked if one.kind == "shared-query"])
+    found += [TrainingProblem("parameter", "warning", "model.params", message) for message in unused_parameters(config)]
     if "test" not in parts:
         seen = "valid" if "valid" in parts else "train"
         message = f"data.test: found no test set, so that the result is that of {seen}, which training used; set data.test or test_share"
@@ -177,8 +181,9 @@ def train(config: TrainingConfig, parts: Mapping[str, FeatureRows], tell: Tell |
     Raises
     ------
     InputError
-        The library refuses the data, or a file cannot be written.
+        The library refuses the data, a file cannot be written, or the test set was opened before.
     """
+    _require_unopened(config, parts)
     trained = {"train": parts["train"]} | ({"valid": parts["valid"]} if "valid" in parts else {})
     for number, seed in enumerate(config.seeds):
 
@@ -191,6 +196,22 @@ def train(config: TrainingConfig, parts: Mapping[str, FeatureRows], tell: Tell |
         yield _written(config, parts, model, seed, folder)
 
 
+def _evaluated(config: TrainingConfig, rows: FeatureRows, scores: FloatArray, name: str) -> Evaluation:
+    chosen = config.evaluation
+    return evaluate(rows.labels, scores, chosen.measures, chosen.convention, qid=np.array(rows.queries)[rows.codes], name=name)
+
+
+def _require_unopened(config: TrainingConfig, parts: Mapping[str, FeatureRows]) -> None:
+    """Before hours of training, not after them."""
+    chosen = config.evaluation
+    if chosen.test_store is None:
+        return
+    if "test" not in parts:
+        raise OptionError("evaluation.test_store: found no test set, expected data.test or data.test_share")
+    untrained = np.zeros(parts["test"].labels.size)
+    require_unopened(_evaluated(config, parts["test"], untrained, "test"), chosen.test_store, chosen.again)
+
+
 def _written(config: TrainingConfig, parts: Mapping[str, FeatureRows], model: TrainedModel, seed: int, folder: Path) -> TrainedSystem:
     try:
         folder.mkdir(parents=True, exist_ok=True)
@@ -201,10 +222,11 @@ def _written(config: TrainingConfig, parts: Mapping[str, FeatureRows], model: Tr
     evaluations = {}
     for name, rows in parts.items():
         scores = np.asarray(model.predict(rows.features), np.float64)
-        evaluations[name] = evaluate(
-            rows.labels, scores, config.evaluation.measures, config.evaluation.convention, qid=np.array(rows.queries)[rows.codes], name=name
-        )
+        evaluations[name] = _evaluated(config, rows, scores, name)
         files += [_write(folder / f"{name}.run", _run_lines(rows, scores)), _write(folder / f"{name}.scores", _score_lines(rows, scores))]
+    if config.evaluation.test_store is not None:
+        named = replace(evaluations["test"], name=str(folder))
+        keep_opened(named, config.evaluation.test_store, config.evaluation.again)
     system = TrainedSystem(seed, model.rounds.best, model.rounds.curves, evaluations, ())
     files += [
         _write(folder / "config.json", [_json(config.to_dict() | {"seed": seed})]),

@@ -71,12 +71,13 @@ def objective(**options: Any) -> Callable[[Any, Any], Any]:
     ----------
     **options
         See `idealrank.training.LambdaObjective`: measure, gain, discount, cutoff, truncation, beyond, sigma, damped, rel, max_rel; for
-        clicks as labels also ``propensity`` and ``unclicked_propensity``, as for LightGBM.
+        clicks as labels also ``propensity``, ``unclicked_propensity``, ``positions``, ``regularisation`` and ``bias``, as for LightGBM.
 
     Returns
     -------
     callable
         Of ``(predictions, matrix)``; it returns gradients and hessians. Weights of the matrix, one a query, multiply both.
+        Its attribute ``lists`` has the prepared lists of the last matrix: with ``positions``, the estimates of the bias.
 
     Raises
     ------
@@ -92,15 +93,24 @@ def objective(**options: Any) -> Callable[[Any, Any], Any]:
     >>> objective(cutoff=10).__name__
     'lambda nDCG(gain=exp2,discount=log2)@10'
     """
-    found = RoundGradients.of(options)
+    return _GradientOfMatrix(RoundGradients.of(options))
 
-    def of_matrix(predictions: Any, matrix: Any) -> Any:
+
+class _GradientOfMatrix:
+    """An instance, not a closure: it can be pickled, and has its lists at hand."""
+
+    def __init__(self, found: RoundGradients) -> None:
+        self.found = found
+        self.__name__ = str(found.objective)  # as callers of functions expect
+
+    @property
+    def lists(self) -> Any:
+        return self.found.lists
+
+    def __call__(self, predictions: Any, matrix: Any) -> Any:
         group, weight = _group_of(matrix), matrix.get_weight()
         rows = None if not weight.size else weight if weight.size == predictions.size else np.repeat(weight, group)
-        return found.gradients(matrix, matrix.get_label(), group, predictions, rows)
-
-    of_matrix.__name__ = str(found.objective)
-    return of_matrix
+        return self.found.gradients(matrix, matrix.get_label(), group, predictions, rows)
 
 
 def _group_of(matrix: Any) -> Any:

@@ -10,3 +10,5 @@ from idealrank.training.model_selection import nested_cv as nested_cv
 from idealrank.training.model_selection import query_folds as query_folds
 from idealrank.training.objectives import LambdaLists as LambdaLists
 from idealrank.training.objectives import LambdaObjective as LambdaObjective
+from idealrank.training.position_debiasing import UnbiasedLists as UnbiasedLists
+from idealrank.training.position_debiasing import UnbiasedObjective as UnbiasedObjective

@@ -216,6 +216,10 @@ def _of_queries(grades: FloatArray, offsets: IntArray) -> Iterator[TrainingProbl
     starts = offsets[some]
     highest, lowest = np.maximum.reduceat(grades, starts), np.minimum.reduceat(grades, starts)
     without = some[highest <= 0]
+    if without.size == some.size:
+        message = f"labels: found no label above 0 in any of {some.size} queries, expected some; is the column of labels the right one?"
+        yield TrainingProblem("no-positive", "error", "labels", message)
+        return
     equal = some[(highest == lowest) & (highest > 0)]
     for rows, kind, words, step in (
         (without, "no-positive", "without a label above 0", "have the convention's value: set no_relevant"),

@@ -42,6 +42,7 @@ A configuration for LightGBM, whose own parameters stand under params unchanged:
       learning_rate: 0.05
   evaluation:
     early_stopping: {rounds: 50, measure: nDCG@10}
+    test_store: runs/store     # optional: a second training on this test set needs `again: reason`
   seed: 1
   output: models/ranker
 

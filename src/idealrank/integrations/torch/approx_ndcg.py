@@ -29,7 +29,7 @@ class ApproxNDCGLoss(NDCGLoss):
     References
     ----------
     Qin, Liu and Li (2010), A general approximation framework for direct optimization of information retrieval measures. Information
-    Retrieval 13(4), equations 13 (ranks), 15 (cutoff) and 20 (NDCG).
+    Retrieval 13(4): position function, truncation function and ApproxNDCG.
 
     Examples
     --------

@@ -45,8 +45,8 @@ class LambdaLoss(PairLoss):
 
     References
     ----------
-    Wang, Li, Golbandi, Bendersky and Najork (2018), The LambdaLoss framework for ranking metric optimization. CIKM, equations 12
-    (LambdaRank), 14 (NDCG-Loss1), 16 (NDCG-Loss2), 17 (NDCG-Loss2++) and 18 (cutoff); Burges (2010), MSR-TR-2010-82, section 4.
+    Wang, Li, Golbandi, Bendersky and Najork (2018), The LambdaLoss framework for ranking metric optimization. CIKM: NDCG-Loss1,
+    NDCG-Loss2, NDCG-Loss2++, and truncation; Burges (2010), From RankNet to LambdaRank to LambdaMART, MSR-TR-2010-82: LambdaRank.
 
     Examples
     --------

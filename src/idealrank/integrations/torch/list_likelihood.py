@@ -32,7 +32,8 @@ class ListNetLoss(ListLoss):
 
     References
     ----------
-    Cao, Qin, Liu, Tsai and Li (2007), Learning to rank: from pairwise approach to listwise approach. ICML, section 5, theorem 8.
+    Cao, Qin, Liu, Tsai and Li (2007), Learning to rank: from pairwise approach to listwise approach. ICML: top one
+    probability.
 
     Examples
     --------
@@ -71,7 +72,7 @@ class SoftmaxLoss(ListLoss):
     References
     ----------
     Bruch, Wang, Bendersky and Najork (2019), An analysis of the softmax cross entropy loss for learning-to-rank with binary relevance.
-    ICTIR, equation 2 and theorem 1.
+    ICTIR: the loss, and its bound on mean reciprocal rank.
 
     Examples
     --------
@@ -112,7 +113,8 @@ class ListMLELoss(ListLoss):
 
     References
     ----------
-    Xia, Liu, Wang, Zhang and Li (2008), Listwise approach to learning to rank: theory and algorithm. ICML, equation 9.
+    Xia, Liu, Wang, Zhang and Li (2008), Listwise approach to learning to rank: theory and algorithm. ICML: likelihood
+    loss.
 
     Examples
     --------
@@ -171,7 +173,8 @@ class PListMLELoss(ListMLELoss):
 
     References
     ----------
-    Lan, Zhu, Guo, Niu and Cheng (2014), Position-aware ListMLE: a sequential learning process for ranking. UAI, equation 6 and section 4.
+    Lan, Zhu, Guo, Niu and Cheng (2014), Position-aware ListMLE: a sequential learning process for ranking. UAI: p-ListMLE
+    and its weights of positions.
 
     Examples
     --------

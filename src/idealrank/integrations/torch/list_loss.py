@@ -8,7 +8,7 @@ from idealrank.integrations.torch.tensors import Batch, torch
 
 Reduction = Literal["mean", "sum", "none"]
 
-PAIRS_AT_ONCE = 1 << 22  # 16 MB in float32, a few times over
+PAIRS_AT_ONCE = 1 << 18  # 1 MB in float32, a few times over; larger blocks leave the cache and are slower
 
 
 class ListLoss(torch.nn.Module, ABC):

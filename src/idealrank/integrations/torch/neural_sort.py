@@ -53,7 +53,8 @@ def neural_sort(
 
     References
     ----------
-    Grover, Wang, Zweig and Ermon (2019), Stochastic optimization of sorting networks via continuous relaxations. ICLR, equation 5.
+    Grover, Wang, Zweig and Ermon (2019), Stochastic optimization of sorting networks via continuous relaxations. ICLR:
+    NeuralSort, the relaxed permutation matrix.
 
     Examples
     --------
@@ -97,7 +98,7 @@ class NeuralNDCGLoss(NDCGLoss):
     References
     ----------
     Pobrotyn and Bialobrzeski (2021), NeuralNDCG: direct optimisation of a ranking metric via differentiable relaxation of sorting.
-    SIGIR eCom, equations 5 to 9.
+    SIGIR eCom: both forms, deterministic and stochastic.
 
     Examples
     --------
@@ -217,8 +218,8 @@ class PiRankLoss(NDCGLoss):
 
     References
     ----------
-    Swezey, Grover, Charron and Ermon (2021), PiRank: scalable learning to rank via differentiable sorting. NeurIPS, equations 9 to 11
-    and section 4.2.
+    Swezey, Grover, Charron and Ermon (2021), PiRank: scalable learning to rank via differentiable sorting. NeurIPS: the
+    surrogate of NDCG, and sorting by merging.
 
     Examples
     --------

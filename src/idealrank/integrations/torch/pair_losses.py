@@ -89,7 +89,8 @@ class RankNetLoss(PairLoss):
 
     References
     ----------
-    Burges et al. (2005), Learning to rank using gradient descent. ICML, equations 1 to 3 and section 4.
+    Burges et al. (2005), Learning to rank using gradient descent. ICML: cross entropy of pairs, and its target for
+    ties.
 
     Examples
     --------
@@ -143,7 +144,7 @@ class PairwiseLogisticLoss(PairLoss):
 
     References
     ----------
-    Burges et al. (2005), ICML, equation 3, in the form of Rax and TF-Ranking (Pasumarthi et al. 2019, KDD, section 3.2).
+    Burges et al. (2005), Learning to rank using gradient descent. ICML; in the form of Rax and of TF-Ranking (Pasumarthi et al. 2019, KDD).
 
     Examples
     --------

@@ -28,8 +28,9 @@ class RankPolicyScores(torch.nn.Module):
 
     References
     ----------
-    Zhou, Wang and Yu (2024), Optimizing preference alignment with differentiable NDCG ranking. arXiv:2410.18127, section 4.2 (Adaptive
-    Rank Policy Score).
+    Zhou, Wang and Yu (2024), Optimizing preference alignment with differentiable NDCG ranking. arXiv:2410.18127: Adaptive Rank
+    Policy Score. The signs are the same as in the authors' code, whose average also holds the rank margin, and is not corrected for its
+    start at 0.
 
     Examples
     --------
@@ -71,7 +72,7 @@ class RankPolicyScores(torch.nn.Module):
         rank = rated.ranks()
         if self.training:
             self._update(per_token.detach(), rank, rated.mask)
-        margin = self.rank_margin * rank - self.adaptive_margin * self._unbiased().to(per_token.dtype)[rank - 1]
+        margin = self.rank_margin * rank.to(per_token.dtype) - self.adaptive_margin * self._unbiased().to(per_token.dtype)[rank - 1]
         return torch.where(mean.mask, per_token + margin, torch.zeros_like(per_token)).reshape(log_probs.shape)
 
     def _update(self, per_token: "torch.Tensor", rank: "torch.Tensor", mask: "torch.Tensor") -> None:

@@ -54,7 +54,8 @@ def soft_ranks(batch: Batch, temperature: float, pairs_at_once: int = PAIRS_AT_O
 
     References
     ----------
-    Blondel, Teboul, Berthet and Djolonga (2020), Fast differentiable sorting and ranking. ICML, equation 6 and proposition 3.
+    Blondel, Teboul, Berthet and Djolonga (2020), Fast differentiable sorting and ranking. ICML: soft rank
+    operator with quadratic regularisation.
 
     Examples
     --------
@@ -93,7 +94,7 @@ class FastSoftRankNDCGLoss(NDCGLoss):
 
     References
     ----------
-    Blondel, Teboul, Berthet and Djolonga (2020), Fast differentiable sorting and ranking. ICML, section 6.
+    Blondel, Teboul, Berthet and Djolonga (2020), Fast differentiable sorting and ranking. ICML, experiments.
 
     Examples
     --------
@@ -134,7 +135,8 @@ class SoftSpearmanLoss(ListLoss):
 
     References
     ----------
-    Blondel, Teboul, Berthet and Djolonga (2020), Fast differentiable sorting and ranking. ICML, section 6.3, as a correlation.
+    Blondel, Teboul, Berthet and Djolonga (2020), Fast differentiable sorting and ranking. ICML: label
+    ranking by Spearman's coefficient, as a correlation.
 
     Examples
     --------

@@ -64,8 +64,8 @@ def soft_sort(
 
     References
     ----------
-    Petersen, Borgelt, Kuehne and Deussen (2021), Differentiable sorting networks for scalable sorting and ranking supervision. ICML,
-    section 3; and (2022), Monotonic differentiable sorting networks. ICLR, equations 7 and 8 (reciprocal, Cauchy).
+    Petersen, Borgelt, Kuehne and Deussen (2021), Differentiable sorting networks for scalable sorting and ranking supervision. ICML;
+    and (2022), Monotonic differentiable sorting networks. ICLR: reciprocal and Cauchy sigmoid.
 
     Examples
     --------
@@ -115,7 +115,7 @@ class DiffNDCGLoss(NDCGLoss):
 
     References
     ----------
-    Zhou, Wang and Yu (2024), Optimizing preference alignment with differentiable NDCG ranking. arXiv:2410.18127, section 4.1 (diffNDCG).
+    Zhou, Wang and Yu (2024), Optimizing preference alignment with differentiable NDCG ranking. arXiv:2410.18127: diffNDCG.
 
     Examples
     --------

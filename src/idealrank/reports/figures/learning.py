@@ -30,9 +30,11 @@ svg text {{ fill: var(--quiet); }}
 </style>
 </head>
 <body>
+<main>
 <h1>Learning curves</h1>
 <p>{said}</p>
 {panels}
+</main>
 </body>
 </html>
 """

@@ -1,0 +1,129 @@
+"""Rows of a training set from sessions: clicks as labels, with the rank and the propensity of each row."""
+
+from dataclasses import dataclass
+from typing import Literal, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+from idealrank.clicks.sessions import Sessions
+from idealrank.data.types import FloatArray, IntArray
+from idealrank.errors import InputError, OptionError
+from idealrank.measures.rules import checked
+
+TrainedLists: TypeAlias = Literal["with-pairs", "all"]
+
+
+@dataclass(frozen=True, eq=False)
+class ClickRows:
+    """Training rows of a click log, one for each document of each list.
+
+    Attributes
+    ----------
+    labels : float64 array, shape (rows,)
+        1 for a click, else 0.
+    pair : int64 array, shape (rows,)
+        Index of each row in `Sessions.documents`; ``features[rows.pair]`` are its features.
+    group : int64 array, shape (lists,)
+        Number of rows of each list, as LightGBM and XGBoost take it.
+    positions : int64 array, shape (rows,)
+        Rank at which the row was shown; 1 is the top.
+    propensity : float64 array, shape (rows,)
+        Probability of examination at that rank, relative to the first; 1 if none was given.
+    n_left_out : int
+        Lists without a pair of a clicked and an unclicked document, from which a ranker learns nothing.
+
+    Examples
+    --------
+    >>> log = Sessions.from_arrays(["q", "q"], [["a", "b"], ["b", "a"]], [[0, 1], [0, 0]])
+    >>> rows = click_rows(log, [1.0, 0.5])
+    >>> rows.labels.tolist(), rows.weights.tolist(), rows.group.tolist(), rows.n_left_out
+    ([0.0, 1.0], [1.0, 2.0], [2], 1)
+    """
+
+    labels: FloatArray
+    pair: IntArray
+    group: IntArray
+    positions: IntArray
+    propensity: FloatArray
+    n_left_out: int
+
+    @property
+    def weights(self) -> FloatArray:
+        """Inverse propensity of each click, and 1 for other rows: weights of rows for losses of single rows."""
+        found: FloatArray = np.where(self.labels > 0, 1 / self.propensity, 1.0)
+        return found
+
+
+def click_rows(
+    sessions: Sessions,
+    propensity: "npt.ArrayLike | None" = None,
+    *,
+    lists: TrainedLists = "with-pairs",
+    largest_weight: float | None = None,
+) -> ClickRows:
+    """Make training rows of sessions, for rankers that learn from clicks.
+
+    With ``up = 1 / rows.propensity`` the expected loss is that of a log in which users examine every rank (inverse propensity scoring).
+
+    Parameters
+    ----------
+    sessions : Sessions
+        The log.
+    propensity : array, shape (ranks,) or (sessions, ranks), optional
+        Probability of examination at each rank, above 0; a common factor does not matter. `harvested_propensities` and `PBM` estimate it.
+    lists : {"with-pairs", "all"}
+        Leave out lists in which all documents have the same label, or keep all lists.
+    largest_weight : float, optional
+        Largest inverse propensity, 1 or more: propensities below its inverse are raised to it. The loss is then biased and varies less.
+
+    Returns
+    -------
+    ClickRows
+        Rows of one list are adjacent, from the first rank down.
+
+    Raises
+    ------
+    InputError
+        A propensity is not above 0, or the shape does not fit.
+    OptionError
+        An option is unknown or outside its range.
+
+    References
+    ----------
+    Joachims, Swaminathan and Schnabel (2017), Unbiased learning-to-rank with biased feedback. WSDM.
+
+    Examples
+    --------
+    >>> from idealrank.clicks import harvested_propensities, simulate
+    >>> log = simulate([[0.5, 0.3, 0.2]] * 5, 2000, ranks=3, policy="random")
+    >>> rows = click_rows(log, harvested_propensities(log).relative, largest_weight=10)
+    >>> bool(rows.labels.size == rows.group.sum()), rows.positions[:3].tolist()
+    (True, [1, 2, 3])
+    """
+    checked("lists", lists, TrainedLists)
+    if largest_weight is not None and not largest_weight >= 1:
+        raise OptionError(f"largest_weight={largest_weight}: expected a number of 1 or more")
+    shown = sessions.pair >= 0
+    chance = _chances(propensity, sessions)
+    clicked = (sessions.clicks & shown).sum(axis=1)
+    kept = (clicked > 0) & (clicked < sessions.lengths) if lists == "with-pairs" else np.ones(len(sessions), bool)
+    cells = shown & kept[:, None]
+    own = chance[cells]
+    if not (np.isfinite(own) & (own > 0)).all():
+        row, column = np.argwhere(cells & ~(np.isfinite(chance) & (chance > 0)))[0]
+        expected = "expected a number above 0; estimate it, or leave out what stands at this rank"
+        raise InputError(f"propensity, session {row}, rank {column + 1}: found {chance[row, column]:g}, {expected}")
+    if largest_weight is not None:
+        own = np.maximum(own, 1 / largest_weight)
+    ranks = np.broadcast_to(np.arange(1, sessions.n_ranks + 1), shown.shape)
+    labels = sessions.clicks[cells].astype(np.float64)
+    return ClickRows(labels, sessions.pair[cells], sessions.lengths[kept], ranks[cells], own, int((~kept).sum()))
+
+
+def _chances(given: "npt.ArrayLike | None", sessions: Sessions) -> FloatArray:
+    shape = sessions.pair.shape
+    found = np.ones(1) if given is None else np.asarray(given, np.float64)
+    if given is not None and found.shape not in (shape[1:], shape):
+        raise InputError(f"propensity: found shape {found.shape}, expected {shape[1:]}, one a rank, or {shape}, one a place")
+    return np.broadcast_to(found, shape)
