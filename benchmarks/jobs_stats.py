@@ -6,7 +6,7 @@ from pathlib import Path
 
 from measuring import BenchmarkError, Contender, Sample, Timing, in_turns, require_equal, seconds
 from report import Row, costing, faster
-from workload import trec_files
+from workload import trec_files, turned_run
 
 CONTENDERS = Path(__file__).resolve().parent / "contenders"
 SCRIPT, REACH = CONTENDERS / "flips.py", CONTENDERS / "reach.py"
@@ -67,17 +67,9 @@ def all_pairs_row(rounds: int) -> Row:
 
 
 def tipping_row(rounds: int) -> Row:
-    """Tipping points beside reading, evaluating and comparing; nearly every document of the first ten is unjudged."""
+    """Tipping points beside reading, evaluating and comparing, where they have much to do."""
     qrels, first = trec_files(REACH_QUERIES)
-    second = first.with_name(f"{first.stem}-second.run")
-    if not second.exists():
-        unfinished = second.with_suffix(".part")
-        with first.open(encoding="ascii") as lines, unfinished.open("w", encoding="ascii") as turned:
-            for line in lines:  # every tenth document changes its place
-                query, q0, document, rank, score, tag = line.split()
-                turned.write(f"{query} {q0} {document} {rank} {float(score) + 3 * (int(document) % 10 == 0):.6f} {tag}\n")
-        unfinished.rename(second)
-    files = (str(qrels), str(first), str(second))
+    files = (str(qrels), str(first), str(turned_run(REACH_QUERIES)))
     samples = in_turns({name: Contender((sys.executable, str(REACH), name, *files, "5"), rounds) for name in ("with", "without")})
     subject = f"two runs of {REACH_QUERIES:,} queries and 1,000 documents read, evaluated and compared by 3 measures"
     ours, theirs = Timing.of_calls(samples["with"]), Timing.of_calls(samples["without"])

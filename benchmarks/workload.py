@@ -44,7 +44,7 @@ def _write_trec(queries: int, qrels: Path, run: Path) -> None:
 def second_run(queries: int) -> Path:
     """Another system's run of the same queries: each eighth document is another, and the scores of all have moved a little."""
     _, first = trec_files(queries)
-    second = first.with_name(f"{first.stem}-second.run")
+    second = first.with_name(f"{first.stem}-moved.run")
     if not second.exists():
         print(f"writing {second.name}: {queries * DEPTH:,} lines ...", file=sys.stderr)
         rng = np.random.default_rng(24)
@@ -59,6 +59,20 @@ def second_run(queries: int) -> Path:
                 moved.write("".join([f"{query} Q0 {documents[place]} {rank} {scores[place]:.6f} dense\n" for rank, place in best]))
         unfinished.rename(second)
     return second
+
+
+def turned_run(queries: int) -> Path:
+    """The same documents with a tenth of them further up: nearly every document of the first ten is unjudged."""
+    _, first = trec_files(queries)
+    turned = first.with_name(f"{first.stem}-turned.run")
+    if not turned.exists():
+        unfinished = turned.with_suffix(".part")
+        with first.open(encoding="ascii") as lines, unfinished.open("w", encoding="ascii") as written:
+            for line in lines:
+                query, q0, document, rank, score, tag = line.split()
+                written.write(f"{query} {q0} {document} {rank} {float(score) + 3 * (int(document) % 10 == 0):.6f} {tag}\n")
+        unfinished.rename(turned)
+    return turned
 
 
 def parquet_file(queries: int) -> Path:

@@ -1,8 +1,9 @@
 """Write what commands print today into the console blocks of pages: ``python docs/refresh.py README.md docs/guides/*.md``.
 
-Run it in the environment of the project (`.venv/bin/python`) after output has changed on purpose, then read the difference. Only output
-that stands below a command is replaced; blocks that set a machine up, those with a line of dots in their output, and those whose dots
-still stand for what is printed (ids and times, which change), stay as they are.
+Run it in the environment of the project (`.venv/bin/python`) after output has changed on purpose, then read the difference. All blocks of a
+page run in order, for a script may write the files of a later command. Only output that stands below a command is replaced; blocks that set
+a machine up, those with a line of dots in their output, and those whose dots still stand for what is printed (ids and times, which change),
+stay as they are.
 Between ``<!-- speed -->`` and ``<!-- end of speed -->`` it puts the table that `make bench` wrote; after ``<!-- speed rows: A; B -->``
 only the first row that compares with A, and the first that compares with B; after ``<!-- speed job: NAME -->`` the table of one job.
 """
@@ -17,7 +18,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT))
 
-from tests.docs.blocks import SET_UP, Block, blocks_of, commands_of, same, shell  # noqa: E402  (the path above comes first)
+from tests.docs.blocks import SET_UP, Block, blocks_of, commands_of, run_block, same, shell  # noqa: E402  (the path above comes first)
 
 SPEED = ROOT / "benchmarks" / "results" / "table.md"
 ELIDED = re.compile(r"^\s*\.\.\.\s*$", re.MULTILINE)
@@ -69,10 +70,14 @@ def rewritten(found: re.Match[str], table: str) -> str:
 def refresh(page: Path) -> bool:
     """Rewrite one page; whether it changed."""
     before = text = page.read_text(encoding="utf-8")
+    names = {"__name__": "__main__"}
     with tempfile.TemporaryDirectory() as folder, contextlib.chdir(folder):  # where the tests run it, too
         shutil.copytree(ROOT / "examples", "examples", ignore=shutil.ignore_patterns(".*", "__pycache__"))
         for block in blocks_of(text):
-            if block.language == "console" and not block.excuse:
+            if block.language != "console":  # a script may write the files of a later command
+                if wrong := run_block(block, str(page), names, shell):
+                    print(f"{page}:{block.line}: {block.language} block, to be mended by hand\n{wrong}", file=sys.stderr)
+            elif not block.excuse:
                 text = text.replace(block.text, renewed(block), 1)
     if SPEED.exists():
         table = SPEED.read_text(encoding="utf-8").strip()

@@ -7,6 +7,7 @@ import json
 import statistics
 import sys
 import time
+import warnings
 from collections.abc import Callable
 from functools import cache
 from typing import Any
@@ -14,6 +15,7 @@ from typing import Any
 import numpy as np
 
 from idealrank.clicks import PBM, UBM, Sessions, ips, simulate
+from idealrank.errors import IdealrankWarning
 
 QUERIES, DOCUMENTS, RANKS, ITERATIONS = 1000, 20, 10, 50
 CLUSTERS, REPLICATES, CLIP = 10_000, 1000, 3.0
@@ -132,6 +134,7 @@ CONTENDERS: dict[str, Callable[[int], Values]] = {
 
 def main() -> None:
     name, size, calls = sys.argv[1], int(sys.argv[2]), int(sys.argv[3])
+    warnings.simplefilter("ignore", IdealrankWarning)  # few sessions do not identify all examination of a UBM
     call = CONTENDERS[name]
     call(100)  # loads what is loaded at the first call
     (sessions if "bm" in name else rewards)(size)

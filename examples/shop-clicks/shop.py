@@ -145,15 +145,16 @@ def outcomes(shop: Shop, lists: int, seed: int) -> Iterable[Sequence[object]]:
         yield mixed.preference(clicks_on(shop, query, mixed.documents, rng)), f"u{number}"
 
 
-def experiment(shop: Shop, users: int, seed: int) -> Iterable[Sequence[object]]:
-    """Users of either ranker, each with the clicks of a few lists."""
+def experiment(shop: Shop, users: int, seed: int) -> Iterable[tuple[str, str, int, int, list[str], np.ndarray]]:
+    """Users of either ranker, each with a few lists: cohort, user, visit, query, documents and their clicks."""
     rng = np.random.default_rng([seed, 2])
     rankings = {"A": shop.rankings(shop.old), "B": shop.rankings(shop.new)}
     for user in range(users):
         cohort = "AB"[int(rng.integers(2))]
         for visit in range(1, int(rng.integers(1, 4)) + 1):
             query = int(rng.integers(QUERIES))
-            yield cohort, f"u{user}", int(clicks_on(shop, query, rankings[cohort][query][:RANKS], rng).sum()), visit
+            shown = rankings[cohort][query][:RANKS]
+            yield cohort, f"u{user}", visit, query, shown, clicks_on(shop, query, shown, rng)
 
 
 def write(path: Path, titles: Sequence[str], rows: Iterable[Sequence[object]]) -> None:
@@ -191,7 +192,15 @@ def main() -> None:
     for name, records in zip(("ubi_queries", "ubi_events"), ubi(log), strict=True):
         (asked.folder / f"{name}.jsonl").write_text("".join(f"{json.dumps(record)}\n" for record in records), encoding="utf-8")
     write(asked.folder / "outcomes.csv", ["preference", "user"], outcomes(shop, asked.lists, asked.seed))
-    write(asked.folder / "experiment.csv", ["cohort", "user", "clicks", "visit"], experiment(shop, asked.lists // 2, asked.seed))
+    visits = list(experiment(shop, asked.lists // 2, asked.seed))
+    rows = ((cohort, user, int(clicks.sum()), visit) for cohort, user, visit, _, _, clicks in visits)
+    write(asked.folder / "experiment.csv", ["cohort", "user", "clicks", "visit"], rows)
+    lists = (
+        (f"s{number}", f"q{query}", document, rank, int(click), user, cohort)
+        for number, (cohort, user, _, query, documents, clicks) in enumerate(visits)
+        for rank, (document, click) in enumerate(zip(documents, clicks, strict=True), 1)
+    )
+    write(asked.folder / "experiment_log.csv", [*shown, "cohort"], lists)
     write_run(asked.folder / "old.run", shop.old)
     write_run(asked.folder / "new.run", shop.new)
     rates = [shop.first_click_rate(scores) for scores in (shop.old, shop.new)]

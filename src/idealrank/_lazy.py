@@ -105,10 +105,10 @@ def load_extra(module: str, what: str, extra: str, package: str = "") -> Any:
     --------
     >>> load_extra("pyarrow.parquet", "reading Parquet", "arrow").__name__
     'pyarrow.parquet'
-    >>> load_extra("nothing_of_this_name", "an example", "example")
+    >>> load_extra("nothing_of_this_name", "an example", "example")  # doctest: +ELLIPSIS
     Traceback (most recent call last):
         ...
-    idealrank.errors.MissingExtraError: an example needs nothing_of_this_name; pip install 'idealrank[example]'
+    idealrank.errors.MissingExtraError: an example needs nothing_of_this_name; pip install ...[example]...
     """
     try:
         return import_module(module)

@@ -69,7 +69,17 @@ class IdealrankError(Exception):
         >>> InputError("found no columns", hint="set columns=", command_hint="set --columns").on_command_line()
         'found no columns; set --columns'
         """
-        return str(self).replace(f"; {self.hint}", f"; {self.command_hint}") if self.hint and self.command_hint else str(self)
+        return self.kept().on_command_line()
+
+    def kept(self) -> "Advised":
+        """Return the text of the error, to be shown later in either interface.
+
+        Examples
+        --------
+        >>> InputError("found no columns", hint="set columns=", command_hint="set --columns").kept()
+        'found no columns; set columns='
+        """
+        return Advised(str(self).removesuffix(f"; {self.hint}"), self.hint, self.command_hint)
 
 
 class InputError(IdealrankError, ValueError):
@@ -151,12 +161,14 @@ class MissingExtraError(IdealrankError, ImportError):
 
     Examples
     --------
-    >>> str(MissingExtraError("reading Parquet", "pyarrow", "arrow"))
-    "reading Parquet needs pyarrow; pip install 'idealrank[arrow]'"
+    >>> str(MissingExtraError("reading Parquet", "pyarrow", "arrow"))  # doctest: +ELLIPSIS
+    "reading Parquet needs pyarrow; pip install ...[arrow]..."
     """
 
     def __init__(self, what: str, package: str, extra: str) -> None:
-        super().__init__(f"{what} needs {package}", hint=f"pip install 'idealrank[{extra}]'")
+        from idealrank._installation import install_command  # noqa: PLC0415  (only after a mistake)
+
+        super().__init__(f"{what} needs {package}", hint=install_command(extra))
         self._parts = (what, package, extra)
 
     def __reduce__(self) -> "tuple[type[MissingExtraError], tuple[str, str, str]]":
@@ -165,35 +177,45 @@ class MissingExtraError(IdealrankError, ImportError):
 
 
 class Advised(str):
-    """Text of a note or a warning that ends with the next step in Python, and knows the one on the command line.
+    """Text of an error, note or warning that ends with the next step in Python, and knows the one on the command line.
 
     Parameters
     ----------
     text : str
         What was found.
     hint, command_hint : str
-        Next step in Python, and on the command line.
+        Next step in Python, and on the command line where it differs; empty for none.
 
     Examples
     --------
-    >>> said = Advised("a.csv: read as CSV", "to be sure, use format='csv'", "to be sure, use --input-format csv")
-    >>> said, said.on_command_line
-    ("a.csv: read as CSV; to be sure, use format='csv'", 'a.csv: read as CSV; to be sure, use --input-format csv')
+    >>> said = Advised("a.csv: read as CSV", "to set the format, use format='csv'", "to set the format, use --input-format csv")
+    >>> said, said.on_command_line()
+    ("a.csv: read as CSV; to set the format, use format='csv'", 'a.csv: read as CSV; to set the format, use --input-format csv')
     """
 
-    on_command_line: str
-    _parts: tuple[str, str, str]
+    parts: tuple[str, str, str]
 
-    def __new__(cls, text: str, hint: str, command_hint: str) -> "Advised":
+    def __new__(cls, text: str, hint: str = "", command_hint: str = "") -> "Advised":
         """Join the text and the next step."""
-        self = super().__new__(cls, f"{text}; {hint}")
-        self.on_command_line = f"{text}; {command_hint}"
-        self._parts = (text, hint, command_hint)
+        self = super().__new__(cls, f"{text}; {hint}" if hint else text)
+        self.parts = (text, hint, command_hint)
         return self
+
+    def on_command_line(self) -> str:
+        """Return the text with the next step as the command line has it.
+
+        Examples
+        --------
+        >>> Advised("found no columns", "set columns=", "set --columns").on_command_line()
+        'found no columns; set --columns'
+        """
+        text, hint, command_hint = self.parts
+        step = command_hint or hint
+        return f"{text}; {step}" if step else text
 
     def __reduce__(self) -> tuple[type["Advised"], tuple[str, str, str]]:
         """Rebuild the text in another process from its parts."""
-        return type(self), self._parts
+        return type(self), self.parts
 
 
 class IdealrankWarning(UserWarning):

@@ -38,19 +38,12 @@ class TableBuilder {
   // a value is wrong.
   template <class Offset>
   bool rows(const Offset* offsets, size_t n, const char* data, int64_t size, const double* values) {
-    const size_t known = rows();
-    double* copied = values_.extend(n);
-    uint64_t nan = 0;
-    for (size_t i = 0; i < n; ++i) {
-      copied[i] = read_once(values + i);
-      nan |= sorting::nan_flag(copied[i]);
-    }
-    if (sorting::is_flagged(nan) || !documents_.push_run(offsets, n, data, size)) {
-      values_.shrink(known);
-      return false;
-    }
-    if (!grouped_) std::fill_n(owners_.extend(n), n, current_);
-    return true;
+    return whole(n, values, [&] { return documents_.push_run(offsets, n, data, size); });
+  }
+  // The same for ids at places of others; see IdPool::push_places.
+  template <class Offset>
+  bool rows(const int32_t* places, const Offset* offsets, size_t n_ids, size_t n, const char* data, int64_t size, const double* values) {
+    return whole(n, values, [&] { return documents_.push_places(places, n, offsets, n_ids, data, size); });
   }
   size_t rows() const { return values_.size(); }
 
@@ -78,6 +71,23 @@ class TableBuilder {
 
  private:
   static constexpr size_t none = SIZE_MAX;
+
+  template <class Push>
+  bool whole(size_t n, const double* values, Push&& push) {
+    const size_t known = rows();
+    double* copied = values_.extend(n);
+    uint64_t nan = 0;
+    for (size_t i = 0; i < n; ++i) {
+      copied[i] = read_once(values + i);
+      nan |= sorting::nan_flag(copied[i]);
+    }
+    if (sorting::is_flagged(nan) || !push()) {
+      values_.shrink(known);
+      return false;
+    }
+    if (!grouped_) std::fill_n(owners_.extend(n), n, current_);
+    return true;
+  }
 
   // The first query that comes back: from now on every row carries the number of its query.
   void name_owners() {

@@ -85,9 +85,14 @@ class ColumnReader {
     return row;
   }
   bool take(size_t first, size_t end) {
-    if (documents_.codes) return false;
+    if (documents_.codes) return documents_.wide ? take_places(documents_.wide, first, end) : take_places(documents_.narrow, first, end);
     return documents_.wide ? builder_.rows(documents_.wide + first, end - first, documents_.data, documents_.size, values_ + first)
                            : builder_.rows(documents_.narrow + first, end - first, documents_.data, documents_.size, values_ + first);
+  }
+  template <class Offset>
+  bool take_places(const Offset* offsets, size_t first, size_t end) {
+    const int32_t* places = documents_.codes + first;
+    return builder_.rows(places, offsets, documents_.n_ids, end - first, documents_.data, documents_.size, values_ + first);
   }
   void one_by_one(size_t first, size_t end, Bytes query) {
     for (size_t row = first; row < end; ++row) {

@@ -55,6 +55,54 @@ class IdPool {
     if (count) std::memcpy(bytes_.extend(count), data + first, count);
     return true;
   }
+  // Ids at places of so many others, of which id i is at offsets[i] to offsets[i + 1] of the bytes. As for `push_run`, each place and offset
+  // is read once, and false means that none was added. A block of ids is looked up before it is copied: memory is asked for in time.
+  template <class Offset>
+  bool push_places(const int32_t* places, size_t n, const Offset* offsets, size_t n_ids, const char* data, int64_t size) {
+    if (wide_) return false;
+    const size_t known = near_.size(), known_bytes = bytes_.size();
+    uint32_t* ends = near_.extend(n);
+    const char* starts[block];
+    uint32_t lengths[block];
+    for (size_t first = 0; first < n; first += block) {
+      const size_t count = n - first < block ? n - first : block, next = n - first - count < block ? n - first - count : block;
+      uint64_t sum = 0;
+      bool wrong = false;
+      for (size_t i = 0; i < count; ++i) {
+        const auto place = static_cast<size_t>(static_cast<int64_t>(read_once(places + first + i)));
+        const bool is_place = place < n_ids;  // a place below 0 is a very large one
+        const int64_t start = is_place ? read_once(offsets + place) : 0, end = is_place ? read_once(offsets + place + 1) : 0;
+        wrong |= start < 0 || end <= start || end > size || end - start > longest;
+        if (wrong) break;
+        starts[i] = data + start;
+        lengths[i] = static_cast<uint32_t>(end - start);
+        sum += lengths[i];
+        prefetch(starts[i]);
+      }
+      for (size_t i = 0; i < next; ++i) {
+        const auto place = static_cast<size_t>(static_cast<int64_t>(read_once(places + first + count + i)));
+        if (place < n_ids) prefetch(offsets + place);
+      }
+      if (wrong || sum > std::numeric_limits<uint32_t>::max() - bytes_.size()) {
+        near_.shrink(known);
+        bytes_.shrink(known_bytes);
+        return false;
+      }
+      auto end = static_cast<uint32_t>(bytes_.size());
+      char* into = bytes_.extend(sum + word);  // short ids are copied as a word, the last one a little beyond its end
+      for (size_t i = 0; i < count; ++i) {
+        if (lengths[i] <= word && data + size - starts[i] >= static_cast<int64_t>(word)) {
+          std::memcpy(into, starts[i], word);
+        } else {
+          std::memcpy(into, starts[i], lengths[i]);
+        }
+        into += lengths[i];
+        ends[first + i] = end += lengths[i];
+      }
+      bytes_.shrink(bytes_.size() - word);
+    }
+    return true;
+  }
   void clear() {
     bytes_.clear();
     near_.clear();
@@ -63,6 +111,9 @@ class IdPool {
   }
 
  private:
+  static constexpr size_t block = 256, word = 16;
+  static constexpr int64_t longest = 1 << 20;  // of an id in a block, whose sum four bytes can hold
+
   uint64_t end_of(size_t i) const { return wide_ ? far_[i] : near_[i]; }
   void widen() {
     far_.reserve(near_.size() + near_.size() / 2);

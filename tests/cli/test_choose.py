@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 import idealrank as ir
+from idealrank._installation import install_command
 from idealrank.reports.figures.tuning import choice_spec
 from tests.cli.terminal import Said, check_snapshot
 from tests.unit.test_tuning import GOOD, collection
@@ -132,7 +133,7 @@ def test_a_figure_without_the_extra_is_refused_before_anything_is_read(say: Say,
     written = say("choose", "nothing.txt", "a.run", "b.run", "--figure", "choice.json")
 
     assert drawn.code == written.code == 2
-    assert "pip install 'idealrank[plots]'" in drawn.err
+    assert install_command("plots") in drawn.err
     assert "nothing.txt" in written.err
 
 

@@ -291,3 +291,11 @@ def test_grades_are_written_as_judgments_that_evaluate_reads(say: Say, folder: P
     for query in qrels.queries:
         for document, grade in qrels[query].items():
             assert grade == sum(rates[query, document] >= cut for cut in (0.2, 0.4))
+
+
+def test_a_share_that_was_played_is_graded_like_seconds(say: Say, tmp_path: Path) -> None:
+    rows = "s1,q,a,1,1,0.95\ns1,q,b,2,1,0.4\ns1,q,c,3,0,0\ns2,q,a,1,1,0.1\n"
+    (tmp_path / "played.csv").write_text(f"session,query,document,rank,click,played\n{rows}", encoding="utf-8")
+    options = ["--actions", "none=0,click=1", "--dwell", "0.3=2,0.9=4", "--columns", "dwell=played", "--least", "1"]
+    said = say("clicks", "grade", "played.csv", *options, cwd=tmp_path)
+    assert said.out.splitlines() == ["q clicks-actions a 4", "q clicks-actions b 2", "q clicks-actions c 0"]

@@ -378,7 +378,7 @@ def test_a_result_never_replaces_what_it_was_computed_from(target: str, tmp_path
     [
         (["--convention", "ties=best"], "error: convention 'ties=best': found a switch, expected the name of a convention before it"),
         (["-m", ""], "error: -m: found no measure, expected one such as nDCG@10"),
-        (["-m", "nrbp@10"], "error: measure 'nrbp@10' is not computed here, expected one that `idealrank measures` lists"),
+        (["-m", "nrbp@10"], "error: measure 'nrbp@10' is not computed here, expected one such as nDCG@10; `idealrank measures` lists all"),
         (["-m", "hits_5"], "error: measure 'hits_5' is not computed here"),
         (["--convention", "lightgbm,ties"], "error: convention 'ties': expected SWITCH=VALUE after the name"),
     ],

@@ -44,8 +44,8 @@ def test_a_drop_that_purchases_do_not_carry_is_said_to_be_so_for_lack_of_irrelev
     said = gate("poor", "good")
 
     assert said.code == 3
-    assert "all judged documents at these ranks are relevant, as with clicks or purchases" in words(said)
-    assert "of the judged documents at these ranks, 100 % are relevant" not in words(said)
+    assert "all judged documents at the ranks of unjudged documents are relevant, as with clicks or purchases" in words(said)
+    assert "100 % of the judged documents are relevant" not in words(said)
     assert "An item that a user did not see is unjudged, not irrelevant." in words(said)
     assert "the drop is real: --when-unjudged fail counts it as a failure." in words(said)
     assert "Judge the unjudged documents" not in words(said)

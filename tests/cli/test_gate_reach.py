@@ -57,7 +57,9 @@ def test_exit_code_3_comes_with_its_meaning_and_the_next_step(held: Gate, say: S
 
 
 def test_the_commands_of_the_next_step_show_what_is_unjudged(held: Gate, say: Say, tmp_path: Path) -> None:
-    assert "'idealrank why' lists the queries with unjudged documents, 'idealrank explain' the documents of a query." in words(held())
+    assert "'idealrank why' lists the queries with unjudged documents, and 'idealrank explain' lists the documents of a query." in words(
+        held()
+    )
 
     queries = say("why", "pooled.qrels", "main.run", "new.run", cwd=tmp_path).out
     (query,) = re.findall(r"^query (\S+): .*\n +unjudged documents: 0 ->", queries, re.MULTILINE)[:1]

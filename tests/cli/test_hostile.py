@@ -164,7 +164,12 @@ EVALUATED = {
         ["online", "interleave", A, MISSING],
         ["online", "interleave", "--outcomes", LOG],
     ],
-    "online ab": [["online", "ab", LOG], ["online", "ab", LOG, "--columns", f"value=click,cohort=query,user={TYPED}"]],
+    "online ab": [
+        ["online", "ab", LOG],
+        ["online", "ab", LOG, "--columns", f"value=click,cohort=query,user={TYPED}"],
+        ["online", "ab", LOG, "--log"],
+        ["online", "ab", LOG, "--qrels", A, "--columns", f"cohort=query,user={TYPED}"],
+    ],
     "online plan": [["online", "plan", "--share", TYPED]],
     "train": [
         ["train", f"config{TYPED}.json"],

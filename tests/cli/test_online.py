@@ -33,6 +33,12 @@ def folder(tmp_path: Path) -> Path:
     )
     (tmp_path / "days.csv").write_text(f"cohort,user,day,value\n{days}A,u900,9,1\n", encoding="utf-8")
     (tmp_path / "wrong.csv").write_text("cohort,value\n" + "A,1\nA,2\nA,3\n" * 30 + "B,1\nB,2\n" * 10, encoding="utf-8")
+    lists = "".join(
+        f"s{user},q{user % 2},{'dcb'[(rank + user) % 3] if user % 3 else 'abc'[rank]},{rank + 1},{int(rng.random() < 0.3)},u{user},"
+        f"{'AB'[user % 3 > 0]}\n" for user in range(240) for rank in range(2)
+    )  # fmt: skip
+    (tmp_path / "lists.csv").write_text(f"session,query,document,rank,click,user,arm\n{lists}", encoding="utf-8")
+    (tmp_path / "judged.txt").write_text("q0 0 a 2\nq0 0 b 1\nq1 0 b 1\nq1 0 a 0\n", encoding="utf-8")
     (tmp_path / "arms.csv").write_text("cohort,value\nnew,1\nold,2\n", encoding="utf-8")
     return tmp_path
 
@@ -48,11 +54,17 @@ COMMANDS = {
     "ab-novelty": "online ab days.csv",
     "ab-novelty-json": "online ab days.csv --format json",
     "ab-wrong": "online ab wrong.csv",
+    "ab-log": "online ab lists.csv --log --split 0.667",
+    "ab-log-measures": "online ab lists.csv --qrels judged.txt -m nDCG@2 --split 0.667 --convention linear-2010",
+    "ab-log-json": "online ab lists.csv --qrels judged.txt -m RR@2 --split 0.667 --format json --resamples 50",
     "plan-lists": "online plan --share 0.52 --ties 0.4",
     "plan-users": "online plan --sd 1.8 --difference 0.02 --variance-reduction 0.3 --format json",
     "error-one-run": "online interleave a.run",
     "error-both": "online interleave a.run b.run --outcomes outcomes.csv",
     "error-arms": "online ab arms.csv",
+    "error-log-measure": "online ab lists.csv --log -m nDCG@2",
+    "error-log-column": "online ab experiment.csv --log",
+    "error-log-judgments": "online ab lists.csv --qrels wrong.csv",
     "error-plan": "online plan --share 0.5",
     "error-nothing": "online plan",
 }

@@ -75,6 +75,13 @@ def test_labels_name_measures_in_any_spelling(say: Say, seven: Path) -> None:
     assert "\nOurs & " in said.out
 
 
+def test_the_note_names_measures_as_the_columns_do(say: Say, seven: Path) -> None:
+    said = say("compare", "qrels.txt", *RUNS.split(), "-m", "RR,P@1", "--table", "paper", "--label", "RR=MRR", cwd=seven)
+
+    assert "tests of MRR corrected together" in " ".join(said.out.split())
+    assert "tests of RR" not in " ".join(said.out.split())
+
+
 def test_the_table_is_the_same_in_python(say: Say, seven: Path) -> None:
     runs = [seven / f"{name}.run" for name in NAMES]
     found = ir.compare(seven / "qrels.txt", *runs, measures=["RR", "P@1"], baseline="bm25")
@@ -95,7 +102,7 @@ def test_the_table_is_the_same_in_python(say: Say, seven: Path) -> None:
         )
         said = say("compare", "qrels.txt", *RUNS.split(), "-m", "RR,P@1", *options, cwd=seven)
         assert found.paper_table(form, order="MRR", labels={"RR": "MRR", "bm25": "B"}) == said.out
-    with pytest.raises(ir.OptionError, match=r"expected one against a baseline: compare\(\.\.\., baseline=NAME\)"):
+    with pytest.raises(ir.OptionError, match=r"expected one against a baseline; name it, as in compare\(\.\.\., baseline=NAME\)"):
         ir.compare(seven / "qrels.txt", *runs[:2], measures="RR").paper_table()
     with pytest.raises(ir.OptionError, match="label none: found no run or measure of that name"):
         found.paper_table(labels={"none": "x"})

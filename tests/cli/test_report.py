@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 import idealrank as ir
+from idealrank._installation import install_command
 from idealrank.reports.page import html
 from idealrank.reports.subject import Subject
 from tests.cli.terminal import DATA, Said
@@ -188,7 +189,7 @@ def test_without_the_extra_the_message_says_what_to_install(say: Say, here: Path
 
     said = say(*["evaluate", "qrels.txt", "bm25.run", "--report", "out.html"], cwd=here)
 
-    assert said.err == "error: a page of results needs Jinja2; pip install 'idealrank[report]'\n"
+    assert said.err == f"error: a page of results needs Jinja2; {install_command('report')}\n"
 
 
 @pytest.mark.parametrize("name", COMMANDS)

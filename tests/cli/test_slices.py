@@ -94,7 +94,7 @@ def test_every_format_has_the_slices_of_the_library(say: Say, folder: Path) -> N
             for row in whole.slices or ():
                 assert f"{row.difference:+.4f}" in text
         assert ("first\\_10" if layout == "latex" else "first_10") in text
-        assert "10 queries in several slices count in each" in " ".join(text.split())
+        assert "10 queries are in several slices and count in each" in " ".join(text.split())
     assert texts["table"].count("slices by RR: ") == 3
 
 
@@ -119,7 +119,7 @@ def test_many_runs_against_one_have_one_table_of_slices(say: Say, folder: Path) 
     said = say("compare", "qrels.txt", "base.run", *names, *shlex.split("--baseline base -m RR --slices slices.csv"), cwd=folder)
     every = say("compare", "qrels.txt", "base.run", *names, *shlex.split("-m RR --slices slices.csv --format markdown"), cwd=folder)
 
-    assert "differences on slices by RR (* decided after correction)" in said.out
+    assert "differences on slices by RR (* significant after correction)" in said.out
     assert "\nr3 - base" in said.out
     assert every.out.count("first_10") == 15
 

@@ -12,6 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import idealrank as ir
+from idealrank._installation import install_command
 from idealrank.cli.commands.theory import COMMANDS as SUBCOMMANDS
 from idealrank.cli.commands.theory import theory
 from idealrank.cli.theory.limits import labelled
@@ -158,7 +159,7 @@ def test_without_the_extra_nothing_is_computed_and_the_error_says_what_to_instal
     refused = say(*arguments)
 
     assert (refused.code, refused.out) == (2, "")
-    assert refused.err.startswith("error: drawing SVG, PNG, PDF and HTML needs vl-convert-python; pip install 'idealrank[plots]'")
+    assert refused.err.startswith(f"error: drawing SVG, PNG, PDF and HTML needs vl-convert-python; {install_command('plots')}")
     assert not (tmp_path / "out").exists()
     assert say(*arguments, "--format", "json").code == 0
 

@@ -149,6 +149,16 @@ def test_a_check_trains_nothing(folder: Path, say: Say) -> None:
         ({"evaluation": {"measures": ["nDCG@ten"]}}, "nDCG@ten"),
         ({"evaluation": {"early_stopping": 5}, "data": {"valid_share": 0}}, "evaluation.early_stopping: found no validation set"),
         ({"model": {"params": {"objective": "no such"}}}, "LightGBM: Unknown objective type name"),
+        ({"model": {"params": [1]}}, "config.json: params: found list, expected keys with values"),
+        (
+            {"model": {"params": {"eval_at": "1,five"}}},
+            "config.json: model.params.eval_at: found '1,five', expected whole numbers, as in 5",
+        ),
+        ({"model": {"params": {"eval_at": [0]}}}, "nDCG@0: cutoff '0': expected a whole number from 1 on"),
+        ({"model": {"params": {"label_gain": "0;1"}}}, "config.json: model.params.label_gain: found '0;1', expected numbers"),
+        ({"model": {"params": {"lambdarank_truncation_level": "ten"}}}, "model.params.lambdarank_truncation_level: found 'ten', expected"),
+        ({"model": {"library": "xgboost", "params": {"eval_metric": "ndcg@x"}}}, "model.params.eval_metric: found 'x', expected whole"),
+        ({"model": {"library": "xgboost", "params": {"eval_metric": ["map@3", 7]}, "rounds": 0}}, "model.rounds: found 0, expected"),
     ],
 )
 def test_a_mistake_names_the_key_and_what_is_expected(folder: Path, say: Say, changes: dict[str, Any], message: str) -> None:
@@ -299,6 +309,13 @@ def test_the_bar_counts_the_rounds_of_all_seeds(folder: Path, say: Say, monkeypa
     monkeypatch.setattr("idealrank.cli.commands.train.Watch", Counted)
     assert say("train", configured(folder, seeds=[1, 2]), cwd=folder).code == 0
     assert told == [(done, 8) for done in range(1, 9)]
+
+
+def test_a_parameter_has_a_name(folder: Path, say: Say) -> None:
+    (folder / "ranker.yaml").write_text(TUTORIAL.replace("num_leaves: 15", "15: num_leaves"), encoding="utf-8")
+    said = say("train", "ranker.yaml", cwd=folder)
+    assert said.code == 2
+    assert "ranker.yaml: model.params: found 15, expected names of parameters as keys" in said.err
 
 
 def test_a_query_in_training_and_testing_stops_training(folder: Path, say: Say) -> None:

@@ -48,3 +48,13 @@ def test_the_table_of_speed_is_replaced_only_if_its_words_differ(tmp_path: Path)
         assert refresh(page) == (before != after)
 
         assert page.read_text(encoding="utf-8") == f"<!-- speed -->\n\n{after}\n\n<!-- end of speed -->\n"
+
+
+def test_a_command_finds_what_a_script_of_the_page_wrote(tmp_path: Path) -> None:
+    page = tmp_path / "page.md"
+    script = "```python\nfrom pathlib import Path\n\nPath('made.txt').write_text('by a script\\n')\n```\n\n"
+    page.write_text(script + "```console\n$ cat made.txt\nstale\n```\n", encoding="utf-8")
+
+    assert refresh(page)
+
+    assert page.read_text(encoding="utf-8") == script + "```console\n$ cat made.txt\nby a script\n```\n"

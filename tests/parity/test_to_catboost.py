@@ -22,7 +22,6 @@ OPTIONS = {
 }  # fmt: skip
 
 
-@pytest.mark.filterwarnings("ignore:Failed to import numba:UserWarning")
 @pytest.mark.parametrize("measure", ["nDCG@10", "AP"])
 def test_the_value_of_every_round_has_the_bits_of_evaluate(measure: str) -> None:
     from catboost import CatBoost, Pool
@@ -39,7 +38,6 @@ def test_the_value_of_every_round_has_the_bits_of_evaluate(measure: str) -> None
         assert found[rounds - 1] == mean
 
 
-@pytest.mark.filterwarnings("ignore:Failed to import numba:UserWarning")
 def test_the_convention_catboost_reports_the_values_of_its_own_metric() -> None:
     from catboost import CatBoost, Pool
 

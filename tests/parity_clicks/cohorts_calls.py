@@ -12,11 +12,15 @@ from statsmodels.stats.power import NormalIndPower
 given = np.load(sys.argv[1])
 rows = pd.DataFrame({name: given[name] for name in ("user", "variant", "clicks")})
 users = rows.groupby(["user", "variant"], as_index=False).agg(clicks=("clicks", "sum"), lists=("clicks", "size"))
+grades, discounts = np.array([0, 0, 1, 1, 2, 3]), 1 / np.log2([2, 3, 4])
+rows["ndcg"] = grades[given["shown"]] @ discounts / (np.array([3, 2, 1]) @ discounts)
+measured = rows.groupby(["user", "variant"], as_index=False).agg(ndcg=("ndcg", "sum"), lists=("ndcg", "size"))
 own = pd.DataFrame({"user": np.arange(given["before"].size), "variant": given["side"], "value": given["value"], "before": given["before"]})
 how = {"equal_var": False, "use_t": False}
 ratio = tt.Experiment(clicks=tt.RatioOfMeans("clicks", "lists", **how), split=tt.SampleRatio(method="norm", correction=False)).analyze(
     users
 )
+ndcg = tt.Experiment(ndcg=tt.RatioOfMeans("ndcg", "lists", **how)).analyze(measured)
 cuped = tt.Experiment(value=tt.Mean("value", "before", **how), plain=tt.Mean("value", **how)).analyze(own)
 
 
@@ -35,6 +39,7 @@ print(
     json.dumps(
         {
             "ratio": effect(ratio["clicks"]),
+            "ndcg": effect(ndcg["ndcg"]),
             "split_p": ratio["split"].pvalue,
             "cuped": effect(cuped["value"]),
             "plain": effect(cuped["plain"]),

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from idealrank.clicks import Effect, ab_effect, users_needed
+from idealrank.clicks import Effect, Sessions, ab_effect, cohort_effects, users_needed
 from tests.parity_clicks.peer import asked
 
 pytestmark = pytest.mark.peers
@@ -20,8 +20,17 @@ def arrays() -> dict[str, np.ndarray]:
     before = level + rng.normal(0, 1, 400)
     return {
         "user": user, "variant": side[user], "clicks": rng.poisson(level[user] * (1 + 0.2 * side[user])), "side": side, "before": before,
-        "value": level + 0.3 * side + rng.normal(0, 1, 400),
+        "value": level + 0.3 * side + rng.normal(0, 1, 400), "shown": lists_of(user, side),
     }  # fmt: skip
+
+
+def lists_of(user: np.ndarray, side: np.ndarray) -> np.ndarray:
+    """Three of six documents for each list; B leans to the later ones, which are better."""
+    rng = np.random.default_rng(9)
+    return np.argsort(rng.normal(0, 2, (user.size, 6)) - np.arange(6) * side[user][:, None], axis=1)[:, :3]
+
+
+GRADES = [0, 0, 1, 1, 2, 3]
 
 
 @pytest.fixture(scope="module")
@@ -63,6 +72,14 @@ def test_errors_are_those_of_a_clustered_regression(said: Any) -> None:
     difference, error = said["clustered"]
     assert found.difference == pytest.approx(difference, rel=1e-9)
     assert found.standard_error == pytest.approx(error * math.sqrt(200 / 199), rel=1e-9)  # 200 users in each cohort
+
+
+def test_measures_of_a_log_by_user_are_the_same(said: Any) -> None:
+    given = arrays()
+    log = Sessions.from_arrays(["q"] * given["user"].size, given["shown"], np.zeros(given["shown"].shape, int), user=given["user"])
+    qrels = {"q": {str(document): grade for document, grade in enumerate(GRADES)}}
+    found = cohort_effects(log, np.where(given["variant"] == 1, "B", "A"), qrels, "nDCG@3")
+    assert numbers(found.effects["nDCG@3"]) == pytest.approx(said["ndcg"], rel=1e-9)
 
 
 def test_sizes_are_those_of_the_power_of_a_normal_test(said: Any) -> None:

@@ -8,6 +8,7 @@ import pytest
 
 SCRIPT = Path(__file__).resolve().parents[2] / "experiments" / "click_coverage.py"
 FOUND: dict[str, Any] = runpy.run_path(str(SCRIPT))
+PAGE = SCRIPT.parents[1] / "docs" / "concepts" / "click-intervals.md"
 FAST = ("snips", "dr, poor model", "slates, snrips", "DCG by exposures", "A/B by user")
 
 
@@ -16,7 +17,23 @@ FAST = ("snips", "dr, poor model", "slates, snrips", "DCG by exposures", "A/B by
 def test_intervals_hold_the_truth(name: str) -> None:
     expected = FOUND["CASES"][name][1]
     assert expected.low <= FOUND["covered"](name, 1000) <= expected.high
+
+
+@pytest.mark.parametrize("name", FOUND["CASES"])
+def test_an_interval_has_a_reason_or_a_place_where_it_breaks(name: str) -> None:
+    expected = FOUND["CASES"][name][1]
     assert bool(expected.reason) == ((expected.low, expected.high) != (0.93, 0.97))
+    assert bool(expected.reason) != bool(expected.breaks)
+
+
+def test_the_page_has_a_row_for_each_interval_within_its_bounds() -> None:
+    rows = [[cell.strip() for cell in line.strip("|").split(" | ")] for line in PAGE.read_text(encoding="utf-8").splitlines()]
+    found = {cells[0].strip(): cells for cells in rows if len(cells) == 4}
+    cases = FOUND["CASES"]
+    assert [name for name in found if name in cases] == list(cases)
+    for name, (_, expected) in cases.items():
+        assert (found[name][2], found[name][3].strip(" |")) == (expected.reason, expected.breaks)
+        assert expected.low <= float(found[name][1].rstrip("%")) / 100 <= expected.high
 
 
 @pytest.mark.parametrize("name", FAST)

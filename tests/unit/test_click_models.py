@@ -26,6 +26,7 @@ def sessions() -> Sessions:
     )
 
 
+@pytest.mark.filterwarnings("ignore:.*situations of examination")  # of seven sessions
 @pytest.mark.parametrize(("model", "stories"), [(PBM, naive_clicks.pbm), (UBM, naive_clicks.ubm)])
 @pytest.mark.parametrize("iterations", [1, 7])
 def test_steps_of_em_are_those_over_all_states_of_mind(model: type[PBM], stories: naive_clicks.Stories, iterations: int) -> None:
@@ -50,6 +51,7 @@ def test_steps_of_a_dbn_are_those_over_all_states_of_mind(iterations: int) -> No
     assert fitted.log_likelihood(sessions()) == pytest.approx(expected, abs=1e-10)
 
 
+@pytest.mark.filterwarnings("ignore:.*situations of examination")  # of seven sessions
 @pytest.mark.parametrize(("model", "stories"), [(UBM, naive_clicks.ubm), (DBN, naive_clicks.dbn)])
 def test_the_probability_of_a_click_is_that_over_all_clicks_of_a_list(model: type[UBM], stories: naive_clicks.Stories) -> None:
     fitted, slow = model(5).fit(sessions()), naive_clicks.fit(stories, LOG, 5)
@@ -192,3 +194,15 @@ def test_the_best_action_of_a_table_is_the_grade() -> None:
     assert dict(found["q"]) == {"a": 2.0, "b": 0.0}
     with pytest.raises(OptionError, match="action, row 0: found 'seen', expected one of none, clicked, booked"):
         ir.clicks.grades_of_actions(["q"], ["a"], ["seen"], table)
+
+
+def test_drift_moves_attractiveness_and_popularity_the_queries() -> None:
+    truth = np.tile([[0.9, 0.1]], (4, 1))
+    log = simulate(truth, 20_000, ranks=1, propensity=[1.0], policy="fixed", scores=np.tile([[1.0, 0]], (4, 1)), drift=0.5, rng=3)
+    clicks = log.clicks[:, 0]
+    # at the start the document has a rate of 0.9, at the end half of it and half of its reverse
+    assert clicks[:2000].mean() == pytest.approx(0.9 - 0.025 * 0.8, abs=0.02)
+    assert clicks[-2000:].mean() == pytest.approx(0.5 + 0.025 * 0.8, abs=0.04)
+    popular = simulate(truth, 20_000, ranks=1, popularity=1.0, rng=4)
+    shares = np.bincount([int(popular.queries[one]) for one in popular.query]) / 20_000
+    assert shares == pytest.approx(np.array([12, 6, 4, 3]) / 25, abs=0.02)

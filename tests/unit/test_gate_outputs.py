@@ -173,7 +173,7 @@ def test_junit_has_what_decided_as_properties() -> None:
     strict = replace(CLOSED, policy=Policy(strict=True, margin=0.02))
     found = {one.get("name"): one.get("value") for one in junit(strict).iter("property")}
 
-    assert found["policy"] == "a drop of 0.02 or more is ruled out (one-sided, level 0.95)"
+    assert found["policy"] == "a drop of 0.02 or more is ruled out (one-sided, alpha 0.05)"
     assert (found["strict"], found["margin"], found["alpha"], found["seed"], found["draws"]) == ("true", "0.02", "0.05", "7", "100000")
     assert (found["convention"], found["convention.fingerprint"]) == ("standard", Convention.of("standard").fingerprint)
     assert {"version", "run", "baselines", "correction"} <= set(found)

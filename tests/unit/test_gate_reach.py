@@ -26,7 +26,7 @@ MEASURES = ("nDCG@10", "P@5")
 EVERYTHING, POOLED, BASELINE, RUN = collection()
 SENTENCE = re.compile(
     r"this drop would no longer be significant if \d+ % of the (?P<own>\d+) unjudged documents that only new returns were "
-    r"relevant, and would change its sign if \d+ % were\. Of the judged documents at these ranks, \d+ % are"
+    r"relevant, and would change its sign if \d+ % were\. At the ranks of these documents, \d+ % of the judged documents are"
 )
 
 

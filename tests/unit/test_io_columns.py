@@ -96,6 +96,13 @@ def test_a_misspelled_column_is_replaced_by_its_neighbour() -> None:
     assert caught.value.on_command_line().endswith("--qrels-columns query=Suchwort,document=artikel,grade=note")
 
 
+@pytest.mark.parametrize("names", [["user_id", "item_id", "timestamp"], ["user_id", "item_id"]])
+def test_interactions_are_offered_the_grade_1(names: list[str]) -> None:
+    with pytest.raises(ir.InputError) as caught:
+        choose_columns(names, "qrels", {"user": "uid", "item": "item_id"}, "t", Notes())
+    assert caught.value.on_command_line().endswith("with --qrels-columns query=user_id,document=item_id,grade=1")
+
+
 def test_users_items_and_ratings_are_words_for_roles() -> None:
     assert parse_columns("user=u,item=i,rating=r") == {"query": "u", "document": "i", "grade": "r"}
     assert choose_columns(["u", "i", "r"], "qrels", {"user": "u", "item": "i", "rating": "r"}, "t", Notes()).names == ["u", "i", "r"]

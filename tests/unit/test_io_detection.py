@@ -58,7 +58,7 @@ CASES = [
 def test_the_format_of(name: str, content: bytes, kind: str, said: Sequence[str]) -> None:
     heard: list[str] = []
     assert detect(Source(name, content), "auto", Notes(heard.append)) == kind
-    assert heard == [f"{one}; to be sure, use format={kind!r}" for one in said]
+    assert heard == [f"{one}; to set the format, use format={kind!r}" for one in said]
 
 
 def test_a_format_that_is_asked_for_is_taken(tmp_path: Path) -> None:
@@ -123,7 +123,7 @@ def test_columns_that_cannot_be() -> None:
         choose_columns(["a"], "run", {"relevance": "a"}, "t", Notes())
     with pytest.raises(OptionError, match="columns: found 'abc', expected a mapping"):
         choose_columns(["a"], "run", "abc", "t", Notes())
-    with pytest.raises(OptionError, match=r"columns=query: expected query=NAME"):
+    with pytest.raises(OptionError, match=r"^--columns query: expected query=NAME"):
         parse_columns("query")
 
 

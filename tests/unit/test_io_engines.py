@@ -60,7 +60,9 @@ def test_responses_of_elasticsearch_in_every_layout(tmp_path: Path, name: str, v
     run = read(tmp_path, value, name, said)
     assert rankings(run, "shoes", "boots", "hats") == [["7", "4"], ["9"], []]
     assert run.ranking("shoes").scores.tolist() == [3.2, 1.1]
-    assert [line.partition(": ")[2] for line in said] == ["read as responses of Elasticsearch; to be sure, use format='elasticsearch'"]
+    assert [line.partition(": ")[2] for line in said] == [
+        "read as responses of Elasticsearch; to set the format, use format='elasticsearch'"
+    ]
     assert rankings(read(tmp_path, value, name, format="elasticsearch"), "shoes") == [["7", "4"]]
 
 
@@ -156,6 +158,13 @@ def test_a_document_twice_falls_under_the_convention(tmp_path: Path) -> None:
     assert ir.evaluate({"shoes": {"4": 1}}, run, "RR", "standard,duplicates=first").mean()["RR"] == 0.5
 
 
+@pytest.mark.parametrize("run", [{"shoes": SHOES}, SHOES, {"took": 3, "responses": [SHOES]}])
+def test_responses_in_memory_are_told_from_runs(run: dict[str, Any]) -> None:
+    with pytest.raises(ir.InputError, match=r"^run: found responses of a search engine, .*hit\['_id'\]: hit\['_score'\]"):
+        ir.evaluate({"shoes": {"7": 1}}, run, "RR")
+    assert ir.evaluate({"hits": {"hits": 1}}, {"hits": {"hits": 0.5}}, "RR").mean() == {"RR": 1.0}  # a query and a document of that name
+
+
 def test_hits_with_a_query_each(tmp_path: Path) -> None:
     hits = [
         {"query": "shoes", "_id": "4", "_score": 1.1},
@@ -222,7 +231,7 @@ def test_responses_of_solr_in_every_layout(tmp_path: Path, name: str, value: Any
     said: list[str] = []
     run = read(tmp_path, value, name, said)
     assert rankings(run, "shoes", "boots", "hats") == [["7", "4"], ["9", "8"], []]
-    assert said[0].endswith("read as responses of Solr; to be sure, use format='solr'")
+    assert said[0].endswith("read as responses of Solr; to set the format, use format='solr'")
     assert '1 of 3 queries have hits without a score; the order of the hits counts ("boots")' in said[1]
 
 
@@ -234,6 +243,22 @@ def test_one_response_of_solr_names_its_query(tmp_path: Path) -> None:
     with pytest.raises(ir.FileFormatError, match=r"found a hit without 'id'.*columns=\{'document': 'sku'\}"):
         read(tmp_path, sku)
     assert rankings(read(tmp_path, sku, columns={"document": "sku"}), "shoes") == [["A1"]]
+
+
+INNER = {"_id": "es-1", "_score": 1.0}
+
+
+@pytest.mark.parametrize("name", ["sku", "product.sku"])
+@pytest.mark.parametrize(("outer", "as_list"), [("_source", False), ("fields", True)])
+def test_a_document_id_of_an_inner_field(tmp_path: Path, name: str, outer: str, as_list: bool) -> None:
+    value: Any = ["A1"] if as_list else "A1"
+    inner = {name: value} if as_list else {name.partition(".")[0]: {"sku": value} if "." in name else value}  # `fields` keeps paths whole
+    hits = {"shoes": {"hits": {"hits": [{**INNER, outer: inner}]}}}
+
+    for path in (name, f"{outer}.{name}"):
+        assert rankings(read(tmp_path, hits, columns={"document": path}), "shoes") == [["A1"]]
+    with pytest.raises(ir.FileFormatError, match=rf"found a hit without 'nr'.*columns=\{{'document': '{outer}\.{next(iter(inner))}'\}}"):
+        read(tmp_path, hits, columns={"document": "nr"})
 
 
 def test_errors_and_groups_of_solr(tmp_path: Path) -> None:

@@ -3,6 +3,7 @@
 import gzip
 import json
 import os
+import re
 import subprocess
 import sys
 import threading
@@ -16,6 +17,7 @@ import pyarrow.parquet as pq
 import pytest
 import zstandard
 
+from idealrank._installation import install_command
 from idealrank.errors import FileFormatError, IdealrankError, InputError, MissingExtraError, OptionError
 from idealrank.io.dataframes import qrels_from_frame, run_from_frame
 from idealrank.io.read import read_qrels, read_run
@@ -259,9 +261,9 @@ def test_missing_extras_say_how_to_get_them(tmp_path: Path, monkeypatch: pytest.
 
     for absent in ("pyarrow", "zstandard"):
         monkeypatch.setitem(sys.modules, absent, None)
-    with pytest.raises(MissingExtraError, match=r"^reading Parquet needs pyarrow; pip install 'idealrank\[arrow\]'$"):
+    with pytest.raises(MissingExtraError, match=rf"^reading Parquet needs pyarrow; {re.escape(install_command('arrow'))}$"):
         read_qrels(tmp_path / "a.parquet")
-    with pytest.raises(MissingExtraError, match=r"^reading Zstandard needs zstandard; pip install 'idealrank\[zstd\]'$"):
+    with pytest.raises(MissingExtraError, match=rf"^reading Zstandard needs zstandard; {re.escape(install_command('zstd'))}$"):
         read_qrels(tmp_path / "a.zst")
     # Dataframes need no pyarrow; it only makes them faster.
     assert qrels_from_frame(frame)["q"] == {"d": 1.0}

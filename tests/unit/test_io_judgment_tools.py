@@ -29,8 +29,8 @@ def test_a_case_of_quepid(tmp_path: Path) -> None:
     qrels = ir.read_qrels(written(tmp_path, CASE), tell=said.append)
     assert {query: qrels[query] for query in qrels} == {"star trek, the movie": {"193": 3.0}, "-minus": {"13": 0.0}}
     assert [line.partition(": ")[2] for line in said] == [
-        "read as Quepid's judgments; to be sure, use format='quepid'",
-        "1 of 3 rows are blank: unjudged",
+        "read as Quepid's judgments; to set the format, use format='quepid'",
+        "1 of 3 ratings is blank and counts as unjudged",
         "2 queries have no rated document; they are left out",
     ]
     assert ir.read_qrels(tmp_path / "export.csv", format="quepid").n_judgments == 2
@@ -48,7 +48,7 @@ def test_a_book_of_several_raters_needs_a_choice(tmp_path: Path) -> None:
     said: list[str] = []
     mean = ir.read_qrels(path, columns={"grade": "mean"}, tell=said.append)
     assert (mean["star wars"], mean["star trek"]) == ({"12180": 2.5, "1895": 0.5}, {"193": 2.0})
-    assert "5 of 12 ratings by 3 raters are blank: unjudged" in said[1]
+    assert "5 of 12 ratings by 3 raters are blank and count as unjudged" in said[1]
     assert ir.read_qrels(path, columns={"grade": "Ann Lee"})["star wars"] == {"12180": 3.0, "1895": 0.0}
     with pytest.raises(ir.InputError, match="found no rater 'Cid' among 'Ann Lee'"):
         ir.read_qrels(path, columns={"grade": "Cid"})
@@ -94,7 +94,7 @@ def test_a_book_with_a_row_for_each_rating(tmp_path: Path) -> None:
     expected = {"shoes": {"7": 2.5, "4": 0.0}, "boots": {"9": 1.0, "8": 0.0}, "-minus": {"3": 2.0}}
     assert {query: mean[query] for query in mean} == expected
     assert [line.partition(": ")[2] for line in said] == [
-        "read as Quepid's judgments; to be sure, use format='quepid'",
+        "read as Quepid's judgments; to set the format, use format='quepid'",
         "of 9 ratings by 3 raters, 1 blank, 1 unrateable, 1 left for later: unjudged",
     ]
     assert ir.read_qrels(path, columns={"grade": "ben@x.com"})["shoes"] == {"7": 2.0, "4": 0.0}
@@ -224,7 +224,7 @@ def test_ratings_of_rre(tmp_path: Path) -> None:
     brand = {"1": 3.0, "2": 0.0}
     assert {query: qrels[query] for query in qrels} == {"fender": brand, "Fender": brand, "jazz": {"1": 3.0, "4": 1.5}}
     assert [line.partition(": ")[2] for line in said] == [
-        "read as RRE's ratings; to be sure, use format='rre'", "1 queries are repeated with the same documents; each counts once"
+        "read as RRE's ratings; to set the format, use format='rre'", "1 queries are repeated with the same documents; each counts once"
     ]  # fmt: skip
     assert ir.read_qrels(tmp_path / "ratings.json", format="rre")["jazz"] == {"1": 3.0, "4": 1.5}
 

@@ -131,6 +131,36 @@ def test_a_code_outside_its_dictionary_is_refused(code: int) -> None:
         from_columns(ids, ["x", "y"], np.zeros(2))
 
 
+@pytest.mark.parametrize("width", [np.int32, np.int64])
+def test_many_codes_of_ids_of_any_length_give_the_ids_themselves(width: Any) -> None:
+    rng = np.random.default_rng(8)
+    ids = [b"%d" % number + b"x" * int(size) for number, size in enumerate(rng.integers(0, 40, 300))]
+    codes = np.concatenate([rng.integers(0, 300, 2000), np.full(300, 299)]).astype(np.int32)  # the last ids of the bytes, too
+    queries = ["q1"] * 700 + ["q2"] * 900 + ["q1"] * 700
+    offsets, data = arrow(ids)
+    values = rng.normal(size=2300)
+    table = from_columns(queries, (offsets.astype(width), data, codes), values, duplicates="keep")
+    coded_queries = (*arrow([b"q1", b"q2"]), np.array([query == "q2" for query in queries], np.int32))
+    in_stretches = from_columns(coded_queries, (offsets.astype(width), data, codes), values, duplicates="keep")
+    expected = from_columns(queries, [ids[code].decode() for code in codes], values, duplicates="keep")
+    assert content(table) == content(in_stretches) == content(expected)
+
+
+@pytest.mark.parametrize(("wrong", "said"), [("nan", "nan"), ("empty", "empty-id")])
+def test_the_first_wrong_row_among_many_codes_is_named(wrong: str, said: str) -> None:
+    codes, values = np.arange(2000, dtype=np.int32) % 1000, np.zeros(2000)
+    ids = [b"d%d" % number for number in range(1000)]
+    if wrong == "nan":
+        values[1700] = np.nan
+    else:
+        ids[700] = b""
+    queries = (*arrow([b"q"]), np.zeros(2000, np.int32))
+    with pytest.raises(ParseError) as error:
+        from_columns(queries, (*arrow(ids), codes), values, duplicates="keep")
+    assert error.value.args[0] == said
+    assert error.value.args[2] == {"nan": 1701, "empty-id": 701}[said]
+
+
 def arrow(ids: list[bytes]) -> tuple[Any, bytes]:
     """Offsets and data, as Arrow keeps strings."""
     return np.concatenate([[0], np.cumsum([len(name) for name in ids])]).astype(np.int64), b"".join(ids)

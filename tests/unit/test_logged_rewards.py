@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 
 from idealrank.clicks import ips, ips_difference
-from idealrank.clicks.weighted_rows import Estimator
+from idealrank.clicks.weighted_rows import Estimator, label_codes
 from idealrank.errors import InputError, OptionError
 from tests.conftest import shared_file
 
@@ -187,3 +187,16 @@ def test_options_that_do_not_go_together_are_refused() -> None:
     ]:
         with pytest.raises(OptionError, match=message):
             ips(*log, **options)  # type: ignore[arg-type]
+
+
+def test_labels_are_numbered_as_by_a_sort_whatever_their_type() -> None:
+    rng = np.random.default_rng(6)
+    columns = [
+        rng.integers(-128, 128, 300).astype(np.int8), rng.integers(0, 256, 900).astype(np.uint8), rng.integers(-5, 5, 100),
+        rng.integers(0, 10**9, 400), np.array([-(2**63), 2**63 - 1]), np.array([2**64 - 1, 2**64 - 3], np.uint64),
+        rng.integers(0, 9, 50).astype(str), np.array([True, False, True]), rng.normal(size=20).round(),
+    ]  # fmt: skip
+    for labels in columns:
+        found = label_codes(labels)
+        assert found.dtype == np.int64
+        assert found.tolist() == np.unique(labels, return_inverse=True)[1].tolist()

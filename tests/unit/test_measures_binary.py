@@ -139,7 +139,7 @@ def test_the_usual_spellings_are_understood(spelling: str, text: str) -> None:
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("nDGC@10", "unknown measure 'nDGC@10', expected one that `idealrank measures` lists"),
+        ("nDGC@10", "unknown measure 'nDGC@10', expected one such as nDCG@10; did you mean nDCG@10? idealrank.MEASURES has all"),
         ("nDGC@10", "did you mean nDCG@10?"),
         ("NDGC@10", "did you mean nDCG@10?"),
         ("NDGC", "did you mean nDCG?"),

@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 
 import idealrank as ir
+from idealrank._installation import install_command
 from idealrank.analysis.comparison import RunMean
 from idealrank.errors import MissingExtraError
 from idealrank.reports.figures import drawings
@@ -221,7 +222,7 @@ def test_many_runs_have_groups_and_every_pair():
 def test_what_is_not_installed_is_named_with_its_extra(monkeypatch, module, package):
     monkeypatch.setitem(sys.modules, module, None)
 
-    with pytest.raises(MissingExtraError, match=rf"a report needs {package}; pip install 'idealrank\[report\]'"):
+    with pytest.raises(MissingExtraError, match=rf"a report needs {package}; {re.escape(install_command('report'))}"):
         page_html(two_runs())
 
 

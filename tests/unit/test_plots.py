@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 import vl_convert
 
+from idealrank._installation import install_command
 from idealrank.errors import InputError, MissingExtraError, OptionError
 from idealrank.reports.figures import drawings
 from idealrank.reports.figures.theory import FIGURES, Simulated, SimulatedMeans, figure_spec, simulated_spec
@@ -138,7 +139,7 @@ def test_a_folder_that_cannot_be_made_is_named(tmp_path: Path) -> None:
 
 def test_without_the_extra_the_error_says_what_to_install(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setitem(sys.modules, "vl_convert", None)
-    with pytest.raises(MissingExtraError, match=r"needs vl-convert-python; pip install 'idealrank\[plots\]'"):
+    with pytest.raises(MissingExtraError, match=rf"needs vl-convert-python; {re.escape(install_command('plots'))}"):
         drawings.save({"dot": DOT}, tmp_path, "svg")
     assert drawings.save({"dot": DOT}, tmp_path, "json")
 

@@ -56,7 +56,9 @@ def tipping(**changes: object) -> Tipping:
     ],
 )
 def test_the_sentence_names_the_share_the_documents_and_the_sign(changes: dict[str, object], said: str) -> None:
-    assert tipping_text(tipping(**changes), "old", "new").startswith(f"{said}. Of the judged documents at these ranks, 38 % are relevant")
+    assert tipping_text(tipping(**changes), "old", "new").startswith(
+        f"{said}. At the ranks of these documents, 38 % of the judged documents are relevant"
+    )
 
 
 def test_the_rates_to_hold_it_against_are_said() -> None:
@@ -64,16 +66,19 @@ def test_the_rates_to_hold_it_against_are_said() -> None:
         return tipping_text(tipping(**changes), "old", "new").partition(". ")[2]
 
     assert rates(rate_exclusive=0.3) == (
-        "Of the judged documents at these ranks, 38 % are relevant; of the judged documents that only new returns, 30 %. "
+        "At the ranks of these documents, 38 % of the judged documents are relevant, and 30 % of the judged documents that only new "
+        "returns are relevant. "
         "Both shares are far more than 12 %, so unjudged documents may explain the difference"
     )
-    assert rates(rate_judged=None) == "No document at these ranks is judged, so unjudged documents may explain the difference"
+    assert (
+        rates(rate_judged=None) == "No document at the ranks of these documents is judged, so unjudged documents may explain the difference"
+    )
     # Few judged documents leave more open than their rate: the share lies above every rate, and still it is not out of reach.
     assert rates(significance=0.45) == (
-        "Of the judged documents at these ranks, 38 % are relevant. With so few judged documents, up to 48 % is likely, "
+        "At the ranks of these documents, 38 % of the judged documents are relevant. With so few judged documents, up to 48 % is likely, "
         "so unjudged documents may explain the difference"
     )  # fmt: skip
-    assert rates(significance=0.6, reaches=True) == "Of the judged documents at these ranks, 38 % are relevant"
+    assert rates(significance=0.6, reaches=True) == "At the ranks of these documents, 38 % of the judged documents are relevant"
 
 
 @pytest.mark.parametrize("changes", [{"side": None}, {"unjudged_b": 0}])
@@ -87,9 +92,9 @@ def test_other_answers_have_their_own_words() -> None:
     kept = tipping_text(tipping(significance=None), "old", "new", RULED_OUT)
     plain = tipping_text(tipping(), "old", "new", SIGNIFICANT._replace(turns=""))
 
-    assert said.startswith(f"this difference would no longer be ruled out if 12 % of {OWN} were relevant. Of the judged")
-    assert kept.startswith(f"this difference would still be ruled out even if all of {OWN} were relevant. Of the judged")
-    assert plain.startswith(f"this difference would no longer be significant if 12 % of {OWN} were relevant. Of the judged")
+    assert said.startswith(f"this difference would no longer be ruled out if 12 % of {OWN} were relevant. At the ranks")
+    assert kept.startswith(f"this difference would still be ruled out even if all of {OWN} were relevant. At the ranks")
+    assert plain.startswith(f"this difference would no longer be significant if 12 % of {OWN} were relevant. At the ranks")
 
 
 def test_why_it_is_not_known_is_said() -> None:
@@ -144,7 +149,7 @@ def test_judgments_of_relevant_documents_alone_are_called_interactions() -> None
 
     said = " ".join(sentences(found, found.pairs[0]))
 
-    assert "All judged documents at these ranks are relevant, as with clicks or purchases" in said
+    assert "All judged documents at the ranks of unjudged documents are relevant, as with clicks or purchases" in said
     assert "If none is, as evaluations of recommenders assume, new is better than old." in said
     assert "Judge the documents" not in said
     graded = {user: dict.fromkeys(items, 1) | dict.fromkeys(new[user][5:], 0) for user, items in bought.items()}

@@ -361,3 +361,12 @@ def test_runs_without_a_common_query_are_refused_with_the_hint_of_compare() -> N
     assert refused.value.switch == "missing=zero"
     refusals = [one.reason for one in ir.robust(qrels, one, other, "RR").variants if one.change == "missing=left-out"]
     assert refusals == ["RR: no query is scored in both A and B"]
+
+
+def test_two_queries_are_compared_without_a_warning_of_numpy() -> None:
+    qrels = {"u1": ["a", "b"], "u2": {"c"}}
+    run_a, run_b = {"u1": ["a", "x"], "u2": ["c"]}, {"u1": ["x", "a"], "u2": ["y", "c"]}
+
+    found = ir.robust(qrels, run_a, run_b)  # warnings are errors here
+
+    assert found.count("refused") == 0

@@ -5,14 +5,18 @@ import random
 import shutil
 import sqlite3
 from collections.abc import Callable
+from dataclasses import replace
+from io import BytesIO
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 import idealrank as ir
 from idealrank.errors import IdealrankError, InputError
 from idealrank.store import Record, Store, entries
+from idealrank.store.encoding import read_array, view_array
 from idealrank.store.relations import relations
 from tests.cli.stores import example_store, example_verdicts
 
@@ -193,3 +197,30 @@ def test_an_entry_that_is_removed_between_two_looks_is_said(tmp_path: Path, monk
                     said = str(error)
             assert "another process removed" in said or "found none in" in said
             assert store.entries() == []
+
+
+def test_one_damaged_value_file_among_many_is_named_by_the_history_of_a_query(tmp_path: Path) -> None:
+    seen = ir.evaluate({"q": {"a": 1}}, {"q": ["a"]}, ["RR", "AP"])
+    with Store.open(tmp_path / "store") as store:
+        for place in range(40):
+            store.add(replace(seen, values=np.array([[place / 64, 0.5]])))
+        assert [point.value for point in store.history("RR", query="q").points] == [place / 64 for place in range(40)]
+        entry = store.entries()[3]
+        file = store.evaluation(entry.id).fields["files"]["values"]
+        path = tmp_path / "store" / "values" / file[:2] / file
+        content = bytearray(path.read_bytes())
+        content[-1] ^= 1
+        path.write_bytes(content)
+        with pytest.raises(InputError, match=rf"do not match the SHA-256 in its name; evaluation {entry.id} needs it"):
+            store.history("RR", query="q")
+
+
+@pytest.mark.parametrize("version", [(1, 0), (2, 0)])
+def test_values_behind_any_header_of_numpy_are_read_alike(version: tuple[int, int]) -> None:
+    values, buffer = np.random.default_rng(3).random((5, 3)), BytesIO()
+    np.lib.format.write_array(buffer, values, version=version)
+    for read in (read_array, view_array):
+        assert read(buffer.getvalue(), "<f8", (5, 3), "example").tobytes() == values.tobytes()
+        with pytest.raises(InputError, match=r"expected <f8 of shape \(3, 5\)"):
+            read(buffer.getvalue(), "<f8", (3, 5), "example")
+    assert read_array(buffer.getvalue(), "<f8", (5, 3), "example").flags.writeable

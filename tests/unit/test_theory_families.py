@@ -99,7 +99,7 @@ def test_integrals_settle_or_say_so() -> None:
     """Kinks that are named cost nothing; a singularity is an error."""
     assert integrate(lambda s: np.abs(s - 1 / 3), 0, 1, points=[1 / 3]) == pytest.approx(5 / 18, abs=1e-15)
     assert integrate(lambda s: np.sin(50 * s), 0, 1) == pytest.approx((1 - math.cos(50)) / 50, abs=1e-13)
-    with pytest.raises(ir.InputError, match=r"name these in points="):
+    with pytest.raises(ir.InputError, match=r"name the kinks in points="):
         integrate(lambda s: s**-0.9, 0, 1)
 
 

@@ -12,6 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import idealrank as ir
+from idealrank._installation import install_command
 from idealrank.errors import MissingExtraError, OptionError
 from idealrank.integrations import metric_names
 from idealrank.integrations.content import content_of
@@ -138,7 +139,7 @@ def test_without_the_extra_the_error_says_what_to_install(
     monkeypatch: pytest.MonkeyPatch, runs: tuple[ir.Evaluation, ir.Evaluation], name: str
 ) -> None:
     monkeypatch.setitem(sys.modules, name, None)
-    with pytest.raises(MissingExtraError, match=rf"pip install 'idealrank\[{name}\]'"):
+    with pytest.raises(MissingExtraError, match=re.escape(install_command(name))):
         getattr(ir, f"log_to_{name}")(runs[0])
 
 
@@ -154,7 +155,7 @@ def test_the_report_goes_along_where_it_can_be_made(monkeypatch: pytest.MonkeyPa
     assert "report.html" not in content_of(comparison).files  # nobody said of which evaluations
     assert content_of(comparison, runs, "<p>mine</p>").files["report.html"] == "<p>mine</p>"
     monkeypatch.setitem(sys.modules, "jinja2", None)
-    with pytest.warns(ir.IdealrankWarning, match=r"logged without a report: .* pip install 'idealrank\[report\]'"):
+    with pytest.warns(ir.IdealrankWarning, match=rf"logged without a report: .* {re.escape(install_command('report'))}"):
         assert "report.html" not in content_of(runs[0]).files
 
 

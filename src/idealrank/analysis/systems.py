@@ -304,8 +304,9 @@ def compare_systems(
             raise InputError(f"{name}: found no evaluation, expected one for each trained copy")
         if len(side) > 1 and relation_of(side) == "folds":
             raise InputError(
-                f"{name}: found {len(side)} runs without common queries, which are folds of one copy; expected copies: read the folds "
-                "of a copy together, as in read_run([fold1, fold2])"
+                f"{name}: found {len(side)} runs without common queries, which are folds of one copy, expected copies",
+                hint="read the folds of a copy together, as in read_run([fold1, fold2])",
+                command_hint="put the folds of a copy into one file",
             )
     everything = comparable([*sides[0], *sides[1]], judgments)
     asked = chosen_measures(everything, measures)

@@ -35,6 +35,8 @@ from idealrank.measures.parse import DEFAULT_MEASURES, MeasureLike, parse_measur
 from idealrank.stats.comparison import TestName
 from idealrank.stats.randomness import RandomLike
 
+_LISTED = (list, tuple, set, frozenset, Mapping, np.ndarray)  # a query of a run; runs by name hold tables
+
 
 def compare(
     evaluation_a: Evaluation | AnyTable,
@@ -264,7 +266,11 @@ def evaluations_of(
         return given if names is None else [replace(one, name=name) for one, name in zip(given, names, strict=True)]
     if any(kinds) or len(given) < 3:
         found = ", ".join(type(one).__name__ for one in given)
-        raise InputError(f"found {found}; expected evaluations, as `evaluate` returns, or judgments and two or more runs: {form}")
+        by_name = any(isinstance(one, Mapping) and one and not isinstance(next(iter(one.values())), _LISTED) for one in given[1:])
+        hint = "give each run by itself, and names=[...]" if by_name else ""  # a mapping of runs by name
+        raise InputError(
+            f"found {found}; expected evaluations, as `evaluate` returns, or judgments and two or more runs: {form}", hint=hint
+        )
     qrels, *runs = given
     asked, rules = with_companions(measures), Convention.of("standard" if convention is None else convention)
     if is_array(qrels):

@@ -11,8 +11,9 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import numpy as np
 
 from idealrank._kernel import Progress
+from idealrank._warnings import warn
 from idealrank.conventions import Convention, array_convention
-from idealrank.data.interchange import is_frame
+from idealrank.data.interchange import by_query, holds_lists, is_frame
 from idealrank.data.join import Judgments, is_judgments, tables_of
 from idealrank.data.lists import Lists
 from idealrank.data.qrels import Qrels, QrelsDuplicates
@@ -51,6 +52,8 @@ __all__ = ["dcg", "evaluate", "ndcg", "read_qrels", "read_run"]
 def to_qrels(qrels: AnyTable, *, duplicates: QrelsDuplicates = "error", columns: Columns = None, tell: Tell | None = None) -> Qrels:
     """Judgments from a path, a mapping ``{query: {document: grade}}`` or ``{query: [document, ...]}``, a dataframe, or `Qrels`.
 
+    A pandas Series of lists by query counts as their mapping.
+
     Examples
     --------
     >>> to_qrels({"q": {"a": 1}}).n_judgments
@@ -60,6 +63,8 @@ def to_qrels(qrels: AnyTable, *, duplicates: QrelsDuplicates = "error", columns:
         return qrels
     if isinstance(qrels, Mapping):
         return Qrels(qrels)
+    if holds_lists(qrels):
+        return Qrels(by_query(qrels, "qrels"))
     if isinstance(qrels, (str, PathLike)) or _is_paths(qrels) or is_frame(qrels):
         return read_qrels(qrels, duplicates=duplicates, columns=columns, tell=tell)
     hint = _NO_IDS if is_array(qrels) else ""
@@ -90,11 +95,27 @@ def to_run(run: AnyTable, *, name: str | None = None, columns: Columns = None, j
     if isinstance(run, Run):
         return run
     if isinstance(run, Mapping):
+        _refuse_responses(run)
         return Run(run, name=name or "run")
+    if holds_lists(run):
+        return Run(by_query(run, "run"), name=name or "run")
     if isinstance(run, (str, PathLike)) or _is_paths(run) or is_frame(run):
         return read_run(run, name=name, columns=columns, labels=_labels_file(judgments))
     hint = "" if not is_array(run) else _NO_IDS if is_array(judgments) else "; labels and scores are both arrays or both files"
     raise InputError(f"run: found {type(run).__name__}, expected a path, a mapping, a dataframe, or Run{hint}")
+
+
+def _refuse_responses(run: Mapping[Any, Any]) -> None:
+    """Refuse what a client of a search engine returns, whose hits are no mapping of documents."""
+    many = run.get("responses")
+    one = many[0] if isinstance(many, list) and many else next(iter(run.values()), None)
+    hits = [each.get("hits") for each in (run, one) if isinstance(each, Mapping)]
+    if any(isinstance(some, Mapping) and isinstance(some.get("hits"), list) for some in hits):
+        raise InputError(
+            "run: found responses of a search engine, expected {query: {document: score}}",
+            hint="for each query, {hit['_id']: hit['_score'] for hit in response['hits']['hits']}; or save them as JSON for read_run",
+            command_hint="save them as JSON",
+        )
 
 
 def _labels_file(judgments: AnyTable) -> "str | PathLike[str] | None":
@@ -135,7 +156,8 @@ def to_runs(
     refuse_names(names, tables)
     found = []
     for table, given, name in zip(tables, names or [""] * len(tables), unnamed or unnamed_runs(len(tables)), strict=True):
-        run = to_run(table, name=given or (name if isinstance(table, Mapping) or is_frame(table) else None), judgments=judgments)
+        is_unnamed = isinstance(table, Mapping) or is_frame(table) or holds_lists(table)
+        run = to_run(table, name=given or (name if is_unnamed else None), judgments=judgments)
         found.append(run if given in ("", run.name) else run.renamed(given))
     return found
 
@@ -176,6 +198,8 @@ def is_array(value: Any) -> bool:
     (True, False)
     """
     if is_judgments(value) or isinstance(value, (Run, Mapping, str, PathLike)) or _is_paths(value) or is_frame(value):
+        return False
+    if holds_lists(value):
         return False
     return isinstance(value, (np.ndarray, Sequence)) or hasattr(value, "__array__")
 
@@ -271,10 +295,10 @@ def evaluate(
         progress=progress, inputs=inputs,
     )  # fmt: skip
     evaluation = replace(evaluation, sources=(read_qrels_, read_run_)) if keep_unjudged else evaluation
-    warn_of_doubt(evaluation, stacklevel=3)
+    warn_of_doubt(evaluation)
     if _are_lists(qrels) and isinstance(run, Mapping) and look_like_grades(read_run_.source.values, read_run_.source.offsets):  # type: ignore[union-attr]
         message = "the judgments are lists, and the scores of the run few small whole numbers: are they swapped? judgments come first"
-        warnings.warn(message, IdealrankWarning, stacklevel=2)
+        warn(message)
     return evaluation if name is None else replace(evaluation, name=name)
 
 
@@ -441,15 +465,15 @@ def _overlap(
             return None
 
 
-def warn_of_doubt(evaluation: Evaluation, *, stacklevel: int = 2) -> None:
-    """Warn of judgments and a run that were hardly meant for each other; `stacklevel` as for `warnings.warn`.
+def warn_of_doubt(evaluation: Evaluation) -> None:
+    """Warn of judgments and a run that were hardly meant for each other.
 
     Examples
     --------
     >>> warn_of_doubt(evaluate({"q": {"d1": 1}}, {"q": ["d1"]}, "AP"))
     """
     if doubt := evaluation.coverage.doubt(evaluation.name):
-        warnings.warn(f"{doubt} {VALIDATE}" if evaluation.path else doubt, IdealrankWarning, stacklevel=stacklevel)
+        warn(f"{doubt} {VALIDATE}" if evaluation.path else doubt)
 
 
 def ndcg(

@@ -88,8 +88,9 @@ def require_unopened(evaluation: Evaluation, store: "str | Path", again: str = "
     if earlier and not again:
         first = earlier[-1]
         raise InputError(
-            f"the test set was opened before, by {first.name!r} on {first.record.time[:10]} (store entry {first.id}); choose models on "
-            "validation data, or give the reason to open it again with again="
+            f"the test set was opened before, by {first.name!r} on {first.record.time[:10]} (store entry {first.id})",
+            hint="choose models on validation data, or give the reason to open it again with again=",
+            command_hint="choose models on validation data, or give the reason to open it again in evaluation.again",
         )
 
 

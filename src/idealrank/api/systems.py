@@ -31,7 +31,7 @@ def compare_systems(
     """Compare two systems that were trained several times; seeds and queries are both random effects.
 
     `compare` tests two particular models: with enough queries it finds a difference that the next training may reverse. This function
-    compares the training recipes, and includes the variance between trainings.
+    compares the training recipes, and includes the variance between training runs.
 
     Parameters
     ----------

@@ -12,20 +12,25 @@ from typing import NoReturn, TextIO
 
 import click
 
+from idealrank.cli.option_words import worded
 from idealrank.errors import IdealrankWarning
 from idealrank.reports.table.text import harmless, printable, printable_lines
 
+_NOTES: set[str] = set()  # lines that the command has said: judgments and a run may share a file
 _STYLES = {"error": "red", "warning": "yellow", "hint": "cyan"}
 
 
 def say(kind: str, message: str) -> None:
-    """One line on stderr that begins with its kind; what could command a terminal is spelled out.
+    """One line on stderr that begins with its kind; what could command a terminal is spelled out, and a note is said once.
 
     Examples
     --------
     >>> say("warning", "nothing")  # prints to stderr
     """
-    label, message = f"{kind}:", printable(getattr(message, "on_command_line", message))
+    label, message = f"{kind}:", printable(worded(message))
+    if kind == "note" and message in _NOTES:
+        return
+    _NOTES.add(message)
     if on_github():  # a message may quote an id that GitHub would take for a command
         message = harmless(message)
     if in_colour(sys.stderr):
@@ -218,6 +223,7 @@ def warnings_as_lines() -> Iterator[None]:
     ...     warnings.warn("a line on stderr", IdealrankWarning)
     """
     said: set[str] = set()
+    _NOTES.clear()
     with warnings.catch_warnings():
         warnings.simplefilter("always", IdealrankWarning)
 

@@ -63,7 +63,8 @@ class Inputs:
     def columns_of(self, table: Table) -> dict[str, str] | None:
         """Names of columns by their role; None to guess."""
         own = self.qrels_columns_text if table == "qrels" else self.run_columns_text
-        given = [parse_columns(text) for text in (self.columns_text, own) if text]
+        typed = {"--columns": self.columns_text, f"--{table}-columns": own}
+        given = [parse_columns(text, option) for option, text in typed.items() if text]
         return {role: name for columns in given for role, name in columns.items()} if given else None
 
     def open_qrels(self, path: str, convention: Convention) -> Qrels:

@@ -16,6 +16,7 @@ import click
 
 from idealrank.cli import console
 from idealrank.cli.lazy_groups import LazyGroup
+from idealrank.cli.option_words import command_of, worded
 from idealrank.errors import IdealrankError, StoppedError
 from idealrank.version import __version__
 
@@ -208,11 +209,12 @@ def _dispatch(typed: list[str]) -> None:
 def _stopped_or_refused(error: IdealrankError, typed: Sequence[str]) -> int:
     if isinstance(error, StoppedError):
         return console.interrupted()
+    said = worded(error, command_of(cli, typed))
     if typed[:1] == ["theory"]:  # its options are named as they are typed
-        return _refuse(error.on_command_line())
+        return _refuse(said)
     # Commands without a convention have the switches as options of their own.
     convention = "" if typed[:1] == ["overlap"] else _convention_of(typed)
-    return _refuse(error.on_command_line(), console.hint_for(error.switch, convention))
+    return _refuse(said, console.hint_for(error.switch, convention))
 
 
 def _refuse(message: str, hint: str = "") -> int:

@@ -13,6 +13,8 @@ from idealrank.clicks.click_grades import bias_text as bias_text
 from idealrank.clicks.click_grades import grades as grades
 from idealrank.clicks.click_grades import grades_of_actions as grades_of_actions
 from idealrank.clicks.click_grades import position_bias as position_bias
+from idealrank.clicks.cohort_values import CohortEffects as CohortEffects
+from idealrank.clicks.cohort_values import cohort_effects as cohort_effects
 from idealrank.clicks.examination_models import PBM as PBM
 from idealrank.clicks.examination_models import UBM as UBM
 from idealrank.clicks.examination_models import FittedPBM as FittedPBM
@@ -41,6 +43,8 @@ from idealrank.clicks.logged_slates import SlateDifference as SlateDifference
 from idealrank.clicks.logged_slates import SlateValue as SlateValue
 from idealrank.clicks.logged_slates import slate_difference as slate_difference
 from idealrank.clicks.logged_slates import slate_value as slate_value
+from idealrank.clicks.model_intervals import ParameterIntervals as ParameterIntervals
+from idealrank.clicks.model_intervals import parameter_intervals as parameter_intervals
 from idealrank.clicks.novelty_looks import Novelty as Novelty
 from idealrank.clicks.novelty_looks import novelty as novelty
 from idealrank.clicks.policy_differences import PolicyDifference as PolicyDifference

@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy.stats import chi2, norm
 
-from idealrank.clicks.weighted_rows import check_confidence, numbers
+from idealrank.clicks.weighted_rows import check_confidence, label_codes, numbers
 from idealrank.data.types import BoolArray, FloatArray, IntArray
 from idealrank.errors import InputError, OptionError
 from idealrank.stats.randomness import RandomLike, generator_of, whole_number
@@ -250,14 +250,14 @@ def _ratio(above: FloatArray, below: FloatArray) -> tuple[float, float]:
     """Ratio of two sums over users, and its variance by the delta method."""
     n, ratio = above.size, float(above.sum() / below.sum())
     residual = (above - ratio * below) / below.mean()
-    return ratio, float(residual @ residual) / (n - 1) / n
+    return ratio, float((residual * residual).sum()) / (n - 1) / n
 
 
 def _codes(users: "Sequence[Any] | npt.ArrayLike", n: int) -> IntArray:
     labels = np.asarray(users)
     if labels.shape != (n,):
         raise InputError(f"users: found shape {labels.shape}, expected one label for each of the {n} rows")
-    return np.asarray(np.unique(labels, return_inverse=True)[1].reshape(-1), np.int64)
+    return label_codes(labels)
 
 
 def _adjusted(totals: FloatArray, sizes: FloatArray, codes: IntArray, covariate: FloatArray) -> tuple[FloatArray, float]:
@@ -269,8 +269,8 @@ def _adjusted(totals: FloatArray, sizes: FloatArray, codes: IntArray, covariate:
     own = np.zeros(totals.size)
     own[codes] = covariate
     centred = own - own.mean()
-    spread = float(centred @ centred)
-    slope = float(centred @ totals) / spread if spread > 0 else 0.0
+    spread = float((centred * centred).sum())
+    slope = float((centred * totals).sum()) / spread if spread > 0 else 0.0
     adjusted = totals - slope * centred
     return adjusted, 1 - float(adjusted.var() / totals.var()) if totals.var() > 0 else 0.0
 

@@ -1,17 +1,17 @@
 """Grades from behaviour: clicks counted or corrected for position, and a table of actions, with the least support that a grade needs."""
 
-import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
+from idealrank._warnings import warn
 from idealrank.clicks.fitted_model import FittedModel
 from idealrank.clicks.log_rows import SEVERAL
 from idealrank.clicks.sessions import Sessions, nested
 from idealrank.data.qrels import Qrels
 from idealrank.data.types import FloatArray, IntArray
-from idealrank.errors import IdealrankWarning, OptionError
+from idealrank.errors import OptionError
 from idealrank.stats.randomness import whole_number
 
 
@@ -91,7 +91,7 @@ def grades(
     if model is None:
         rate = np.divide(clicks, impressions, out=np.zeros(clicks.size), where=impressions > 0)
         said = f"grades from raw clicks carry the position: {bias_text(bias)}; correct it by a click model"
-        warnings.warn(said, IdealrankWarning, stacklevel=2)
+        warn(said)
     else:
         place = {pair: number for number, pair in enumerate(model.documents)}
         rows = np.array([place.get(pair, -1) for pair in sessions.documents], np.int64)
@@ -223,5 +223,5 @@ def _step(sessions: Sessions, rank: int) -> float:
         clicked[row] = np.bincount(pair[sessions.clicks[:, rank + row]], minlength=size)
     both = (shown > 0).all(axis=0)
     weight = shown[:, both].min(axis=0)
-    rates: FloatArray = (clicked[:, both] / shown[:, both]) @ weight
+    rates: FloatArray = (clicked[:, both] / shown[:, both] * weight).sum(axis=1)
     return float(rates[0] / rates[1]) if rates[1] > 0 else float("nan")

@@ -1,15 +1,16 @@
 """Models of examination by rank, fitted by expectation maximisation: position-based (PBM) and user browsing (UBM)."""
 
-import warnings
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
 
+from idealrank._warnings import warn
 from idealrank.clicks.fitted_model import FittedModel, previous_clicks, share
 from idealrank.clicks.sessions import Sessions
-from idealrank.data.types import FloatArray, IntArray
-from idealrank.errors import IdealrankWarning, OptionError
+from idealrank.data.types import BoolArray, FloatArray, IntArray
+from idealrank.errors import OptionError
 from idealrank.stats.randomness import RandomLike, generator_of, whole_number
 
 
@@ -125,7 +126,7 @@ class PBM:
                 f"the {sessions.n_ranks} ranks fall into {parts} sets that share no document: propensities of different sets cannot be "
                 "compared, and attractiveness across sets neither; log some results in random or swapped order"
             )
-            warnings.warn(text, IdealrankWarning, stacklevel=2)
+            warn(text)
         attractive, examined = cells.fit(steps, start)
         impressions = np.bincount(cells.pair, cells.shown, cells.n_pairs).astype(np.int64)
         return FittedPBM(sessions.documents, attractive, impressions, start, examined, cells, sessions.query_of_pair, steps, parts)
@@ -213,14 +214,35 @@ class UBM:
     start: float = 0.5
 
     def fit(self, sessions: Sessions) -> "FittedUBM":
-        """Estimate attractiveness, and examination by rank and by rank of the click above."""
+        """Estimate attractiveness, and examination by rank and by rank of the click above.
+
+        Parameters
+        ----------
+        sessions : Sessions
+            A log in which documents change their ranks.
+
+        Raises
+        ------
+        OptionError
+            `iterations` or `start` is outside its range.
+
+        Warns
+        -----
+        IdealrankWarning
+            Situations fall into sets that share no clicked document, or were shown with documents that were never clicked alone: the log
+            does not identify these parameters, see `FittedUBM.situation_sets`.
+        """
         steps, start = _checked(self.iterations, self.start)
         ranks = sessions.n_ranks
         situation = np.arange(ranks) * (ranks + 1) + previous_clicks(sessions)
         cells = CellCounts.of(sessions, situation, ranks * (ranks + 1))
+        sets = informative_sets(cells)
+        for text in _unidentified(cells, sets, ranks):
+            warn(text)
         attractive, examined = cells.fit(steps, start)
         impressions = np.bincount(cells.pair, cells.shown, cells.n_pairs).astype(np.int64)
-        return FittedUBM(sessions.documents, attractive, impressions, start, examined.reshape(ranks, ranks + 1))
+        shape = (ranks, ranks + 1)
+        return FittedUBM(sessions.documents, attractive, impressions, start, examined.reshape(shape), cells, sets.reshape(shape))
 
 
 @dataclass(frozen=True, eq=False)
@@ -230,10 +252,18 @@ class FittedUBM(FittedModel):
     Attributes
     ----------
     examination : float64 array, shape (ranks, ranks + 1)
-        Probability of examining a rank, by the rank of the last click above it (0 for none).
+        Probability of examining a rank, by the rank of the last click above it (0 for none). Clicks determine it up to a common factor of
+        each set of situations.
+    cells : CellCounts
+        The counts that it was fitted to.
+    situation_sets : int64 array, shape (ranks, ranks + 1)
+        Number of the set of each situation; values of two sets cannot be compared. The set with most impressions is 0. A situation is -1
+        if the log has no information about it: it never occurred, or only with documents that were never clicked.
     """
 
     examination: FloatArray
+    cells: CellCounts
+    situation_sets: IntArray
 
     def conditional(self, sessions: Sessions) -> FloatArray:
         """Probability of a click at each rank, given the clicks above it."""
@@ -276,6 +306,56 @@ def rank_components(cells: CellCounts) -> int:
     graph = coo_array((np.ones(cells.pair.size), (cells.situation, cells.n_situations + cells.pair)), shape=(size, size))
     _, labels = connected_components(graph, directed=False)
     return int(np.unique(labels[used]).size)
+
+
+def informative_sets(cells: CellCounts) -> IntArray:
+    """Number the sets of situations that share clicked pairs, from the one with most impressions; -1 without a clicked pair.
+
+    The likelihood of a pair without a click is greatest at an attractiveness of 0, whatever the examination: it joins no situations.
+
+    Examples
+    --------
+    >>> log = Sessions.from_arrays(["q", "q"], [["a", "b", "c"], ["b", "a", "c"]], [[1, 0, 0], [0, 1, 0]])
+    >>> informative_sets(CellCounts.of(log, np.arange(3), 3)).tolist()
+    [0, 0, -1]
+    """
+    from scipy.sparse import coo_array  # noqa: PLC0415  (a position-based model needs none)
+    from scipy.sparse.csgraph import connected_components  # noqa: PLC0415
+
+    clicked = np.bincount(cells.pair, cells.clicked, cells.n_pairs)[cells.pair] > 0
+    size = cells.n_situations + cells.n_pairs
+    edges = (cells.situation[clicked], cells.n_situations + cells.pair[clicked])
+    _, labels = connected_components(coo_array((np.ones(edges[0].size), edges), shape=(size, size)), directed=False)
+    found = np.full(cells.n_situations, -1, np.int64)
+    known = np.unique(edges[0])
+    weight = np.bincount(cells.situation, cells.shown, cells.n_situations)
+    names, own = np.unique(labels[known], return_inverse=True)
+    number = np.empty(names.size, np.int64)
+    number[np.argsort(-np.bincount(own.reshape(-1), weight[known], names.size), kind="stable")] = np.arange(names.size)
+    found[known] = number[own.reshape(-1)]
+    return found
+
+
+def _unidentified(cells: CellCounts, sets: IntArray, n_ranks: int) -> Iterator[str]:
+    """Say which examination the log does not identify, with the share of its impressions."""
+    weight = np.bincount(cells.situation, cells.shown, cells.n_situations)
+
+    def said(chosen: BoolArray) -> str:
+        rank, above = divmod(int(np.flatnonzero(chosen)[weight[chosen].argmax()]), n_ranks + 1)
+        where = f"after a click at rank {above}" if above else "without a click above"
+        return f"such as rank {rank + 1} {where}; {weight[chosen].sum() / weight.sum():.2%} of the impressions"
+
+    if sets.max() > 0:
+        yield (
+            f"the situations of examination fall into {sets.max() + 1} sets that share no clicked document ({said(sets > 0)} lie outside "
+            "the largest set): examination of different sets cannot be compared; log some results in random or swapped order"
+        )
+    empty = (sets < 0) & (weight > 0)
+    if empty.any():
+        yield (
+            f"{int(empty.sum())} situations of examination occurred with documents alone that were never clicked ({said(empty)}): "
+            "their examination is not identified, and stays where it started"
+        )
 
 
 def _checked(iterations: int, start: float) -> tuple[int, float]:

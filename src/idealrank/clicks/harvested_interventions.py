@@ -1,7 +1,6 @@
 """Propensities from the logs of several rankers: documents at different ranks are interventions that need no swaps."""
 
 import math
-import warnings
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
@@ -9,10 +8,11 @@ import numpy as np
 import numpy.typing as npt
 from scipy.special import ndtri
 
+from idealrank._warnings import warn
 from idealrank.clicks.sessions import Sessions
 from idealrank.clicks.weighted_rows import check_confidence
 from idealrank.data.types import FloatArray, IntArray
-from idealrank.errors import IdealrankWarning, InputError
+from idealrank.errors import InputError
 from idealrank.measures.rules import checked
 from idealrank.stats.randomness import RandomLike, generator_of, whole_number
 
@@ -110,7 +110,7 @@ def harvested_propensities(
     relative = _relative(*harvest.sums(None), method)
     if np.isnan(relative).any():
         lost = ", ".join(str(rank + 1) for rank in np.flatnonzero(np.isnan(relative)))
-        warnings.warn(f"no chain of interventions links rank {lost} with the first: no propensity there", IdealrankWarning, stacklevel=2)
+        warn(f"no chain of interventions links rank {lost} with the first: no propensity there")
     intervals = np.full((relative.size, 2), np.nan)
     if replicates:
         generator, n_queries = generator_of(rng), len(sessions.queries)
@@ -209,7 +209,7 @@ def _all_pairs(clicked: FloatArray, skipped: FloatArray) -> FloatArray:
         # the derivative of log(p * r) by the logit of p is 1 - p, and by that of r is 1 - r
         of_ranks = np.bincount(one, slope * (1 - values[one]), logits.size)
         of_pairs = np.bincount(n + of_row, slope * (1 - values[n + of_row]), logits.size)
-        return float(-(hits @ np.log(rate) + misses @ np.log(1 - rate))), np.asarray(of_ranks + of_pairs, np.float64)
+        return -float((hits * np.log(rate) + misses * np.log(1 - rate)).sum()), np.asarray(of_ranks + of_pairs, np.float64)
 
     start = np.zeros(n + distinct.size)
     fitted = minimize(loss, start, jac=True, method="L-BFGS-B", options={"maxiter": 2000, "ftol": 1e-14, "gtol": 1e-9})

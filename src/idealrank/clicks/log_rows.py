@@ -67,6 +67,8 @@ class LogRows:
         Seconds that the user spent on the document; 0 without a click.
     time : float64 array, or None
         When it was shown: seconds, of the same clock in all rows.
+    cohort : sequence of str, or None
+        Cohort of an A/B test that the list was shown to.
 
     Examples
     --------
@@ -85,6 +87,7 @@ class LogRows:
     action: Sequence[str] | None = None
     dwell: FloatArray | None = None
     time: FloatArray | None = None
+    cohort: Sequence[str] | None = None
 
     def redacted(self, key: bytes = b"") -> "LogRows":
         """Replace sessions, users and queries by hashes (BLAKE2b, 64 bits); documents, actions and times stay.
@@ -139,9 +142,11 @@ class LogRows:
         if not kept.any():
             said = "; ".join(f"{problem.text}: {problem.n_lists:,}" for problem in problems)
             raise InputError(f"click log: found no list that makes sense ({said}), expected some")
+        sides = None if self.cohort is None else np.array([self.cohort[row] for row in table.first_rows(kept).tolist()])
         return LogCheck(
-            table.lists.size, kept.size, int(kept.sum()), tuple(problems), table.from_zero, table.sessions(self, kept), kept[table.lists]
-        )
+            table.lists.size, kept.size, int(kept.sum()), tuple(problems), table.from_zero, table.sessions(self, kept), kept[table.lists],
+            sides,
+        )  # fmt: skip
 
 
 @dataclass(frozen=True, eq=False)
@@ -160,6 +165,8 @@ class LogCheck:
         The lists that make sense.
     kept_rows : bool array, shape (rows,)
         Whether a row stands in a list that makes sense.
+    cohort : array of str, shape (sessions,), or None
+        Cohort of each list that makes sense.
 
     Examples
     --------
@@ -175,6 +182,7 @@ class LogCheck:
     from_zero: bool
     sessions: Sessions = field(repr=False)
     kept_rows: BoolArray = field(repr=False)
+    cohort: "np.ndarray[Any, Any] | None" = field(default=None, repr=False)
 
     def as_dict(self) -> Mapping[str, Any]:
         """Return the JSON record."""
@@ -240,6 +248,11 @@ class _Table:
         if rows.propensity is not None:
             wrong = ~((rows.propensity > 0) & (rows.propensity <= 1))
             yield "propensities", "propensities that are not above 0 and up to 1", self._with(wrong)
+        if rows.cohort is not None:
+            sides = numbered(rows.cohort)[0]
+            own = np.zeros(self.counts.size, np.int64)
+            own[self.lists] = sides
+            yield "cohorts", "rows of two cohorts in one list", self._with(own[self.lists] != sides)
         if rows.user is not None:
             of_list = np.zeros(self.counts.size, np.int64)
             of_list[self.lists] = numbered(rows.user)[0]
@@ -255,6 +268,12 @@ class _Table:
 
     def _with(self, rows: BoolArray) -> BoolArray:
         found: BoolArray = np.bincount(self.lists[rows], minlength=self.counts.size) > 0
+        return found
+
+    def first_rows(self, kept: BoolArray) -> IntArray:
+        """Row of the first rank of each list that makes sense."""
+        rows = self.order[kept[self.lists[self.order]]]
+        found: IntArray = rows[self.rank[rows] == 1]
         return found
 
     def sessions(self, log: LogRows, kept: BoolArray) -> Sessions:

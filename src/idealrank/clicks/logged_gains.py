@@ -186,7 +186,7 @@ def logged_dcg(
     lists = _Lists.of(sessions, ranking, propensity, discount, offset)
     clicked = sessions.clicks
     weights = lists.weights[clicked]
-    squares = float(weights @ weights)
+    squares = float((weights * weights).sum())
     effective = float(weights.sum()) ** 2 / squares if squares > 0 else 0.0
     share = float(weights.max() / weights.sum()) if squares > 0 else 0.0
     cautions = []
@@ -338,7 +338,7 @@ class _Lists:
         gains = np.where(sessions.clicks, 1 / examined, 0.0)
         dcg = (gains * table[rank]).sum(axis=1)
         best = np.sort(table[1:])[::-1][: sessions.n_ranks]
-        ideal = np.sort(gains, axis=1)[:, ::-1] @ best
+        ideal = (np.sort(gains, axis=1)[:, ::-1] * best).sum(axis=1)
         return cls(weights, dcg, np.divide(dcg, ideal, out=np.zeros(dcg.size), where=ideal > 0), missing)
 
 

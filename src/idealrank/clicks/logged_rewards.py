@@ -327,7 +327,7 @@ def _bootstrap(
                 sums[number] += np.bincount(codes[part], column, units)
     values = []
     for _ in range(replicates):
-        above, below = sums @ np.bincount(rng.integers(0, units, units), minlength=units)
+        above, below = (sums * np.bincount(rng.integers(0, units, units), minlength=units)).sum(axis=1)
         values.append(above / below if below else 0.0)
     low, high = np.quantile(values, [(1 - confidence) / 2, (1 + confidence) / 2])
     return float(low), float(high)

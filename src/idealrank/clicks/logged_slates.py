@@ -132,7 +132,7 @@ def slate_value(
     found = list_mean(lists.influence, clusters, confidence)
     return SlateValue(
         found, lists.by_rank, effective, weights.mean(axis=0), weights.max(axis=0), lists.rewards.shape[0], estimator, confidence,
-        _cautions(weights, effective, (weights * lists.rewards) @ lists.worth, np.flatnonzero(lists.worth)),
+        _cautions(weights, effective, (weights * lists.rewards * lists.worth).sum(axis=1), np.flatnonzero(lists.worth)),
     )  # fmt: skip
 
 
@@ -257,11 +257,11 @@ class _Slates:
     def influence(self) -> FloatArray:
         """A value for each list, whose mean is the value of the policy and whose spread its error."""
         if not self.is_normalised:
-            plain: FloatArray = (self.weights * self.rewards) @ self.worth
+            plain: FloatArray = (self.weights * self.rewards * self.worth).sum(axis=1)
             return plain
         by_rank, mean = self.by_rank, self.weights.mean(axis=0)
         centred = self.weights * (self.rewards - by_rank) / np.where(mean > 0, mean, 1.0)
-        found: FloatArray = centred @ self.worth + float(by_rank @ self.worth)
+        found: FloatArray = (centred * self.worth).sum(axis=1) + float((by_rank * self.worth).sum())
         return found
 
 

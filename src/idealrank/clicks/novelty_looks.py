@@ -131,10 +131,10 @@ def novelty(
     places = np.cumsum(kept) - 1
     used = kept[of_row]
     weights = periods[kept] - periods[kept].mean()
-    weights = weights / (weights @ weights)
+    weights = weights / (weights * weights).sum()
     error = _error(influence[used] * weights[places[of_row[used]]], rows.user[used], rows.is_b)
     errors = np.array([_error(influence[of_row == one], rows.user[of_row == one], rows.is_b) for one in np.flatnonzero(kept)])
-    slope, reach = float(weights @ effects), float(ndtri((1 + confidence) / 2))
+    slope, reach = float((weights * effects).sum()), float(ndtri((1 + confidence) / 2))
     p = 2 * float(norm.sf(abs(slope) / error)) if error > 0 else float(slope == 0)
     return Novelty(
         periods[kept], effects, errors, np.column_stack([effects - reach * errors, effects + reach * errors]), slope, error,

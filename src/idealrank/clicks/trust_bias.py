@@ -5,10 +5,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from idealrank._warnings import warn
 from idealrank.clicks.sessions import Sessions
 from idealrank.clicks.weighted_rows import check_confidence
 from idealrank.data.types import FloatArray, IntArray
-from idealrank.errors import IdealrankWarning, InputError
+from idealrank.errors import InputError
 from idealrank.stats.randomness import RandomLike, generator_of, whole_number
 
 _STRONG = 4.0  # standard errors of the covariance with the instrument, below which the slope is not to be trusted
@@ -117,7 +118,7 @@ def trust_propensities(sessions: Sessions, *, n_resamples: int = 200, confidence
     if replicates:
         generator, n_queries = generator_of(rng), sums.shape[0]
         times = np.array([np.bincount(generator.integers(0, n_queries, n_queries), minlength=n_queries) for _ in range(replicates)])
-        drawn = _lines(np.tensordot(times.astype(np.float64), sums, 1))
+        drawn = _lines(np.einsum("dq,q...->d...", times.astype(np.float64), sums))
         tails = [(1 - confidence) / 2, (1 + confidence) / 2]
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", RuntimeWarning)  # ranks without any pair are NaN
@@ -125,7 +126,7 @@ def trust_propensities(sessions: Sessions, *, n_resamples: int = 200, confidence
             strength = np.nanmean(drawn[2], axis=0) / np.nanstd(drawn[2], axis=0)
     cautions = tuple(_cautions(n_pairs, strength))
     for caution in cautions:
-        warnings.warn(caution, IdealrankWarning, stacklevel=2)
+        warn(caution)
     return TrustPropensities(slope[0], offset[0], intervals[0], intervals[1], n_pairs, len(sessions), cautions)
 
 

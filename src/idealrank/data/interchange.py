@@ -53,6 +53,22 @@ def is_frame(value: object) -> bool:
     return named and speaks and not isinstance(value, type)
 
 
+def holds_lists(value: Any) -> bool:
+    """Return whether this is a pandas Series of lists, sets or mappings by query, as ``groupby(...).agg(list)`` makes.
+
+    Examples
+    --------
+    >>> import pandas
+    >>> holds_lists(pandas.Series([["a", "b"]], index=["q1"])), holds_lists(pandas.Series([1, 0]))
+    (True, False)
+    """
+    if not (
+        hasattr(value, "index") and hasattr(value, "items") and hasattr(value, "iloc") and str(getattr(value, "dtype", "")) == "object"
+    ):
+        return False
+    return len(value) > 0 and isinstance(value.iloc[0], (list, tuple, set, frozenset, Mapping))
+
+
 def by_query(given: Any, what: str) -> Mapping[str, Any]:
     """Values by query id as text, from a mapping or from a pandas Series whose index holds the ids.
 

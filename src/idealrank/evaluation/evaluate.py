@@ -1,6 +1,5 @@
 """Evaluate one run: values per query, what they cover, and how they were made. The mean is a view of them."""
 
-import warnings
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Protocol
@@ -9,6 +8,7 @@ import numpy as np
 
 from idealrank import _kernel
 from idealrank._lazy import computed, repr_html
+from idealrank._warnings import warn
 from idealrank.conventions import Convention, array_convention
 from idealrank.data.fingerprints import merged
 from idealrank.data.interchange import frame_of
@@ -18,7 +18,7 @@ from idealrank.data.lists import Lists
 from idealrank.data.qrels import Qrels
 from idealrank.data.run import Run
 from idealrank.data.types import AnyArray, BoolArray, FloatArray
-from idealrank.errors import IdealrankWarning, IncompatibleError, InputError
+from idealrank.errors import IncompatibleError, InputError
 from idealrank.evaluation.batches import Measured, measure_lists, measure_parts, splits
 from idealrank.evaluation.coverage import Coverage, look_like_grades, look_like_scores
 from idealrank.measures.aggregates import Means, values_by_query
@@ -548,25 +548,17 @@ def _evaluation(
 
 def _warn(convention: Convention, coverage: Coverage, doubtful_comments: int, name: str) -> None:
     if doubtful_comments:
-        warnings.warn(
-            f"run {name!r}: {doubtful_comments} comment lines would be results without '#'; they are ignored",
-            IdealrankWarning,
-            stacklevel=4,
-        )
+        warn(f"run {name!r}: {doubtful_comments} comment lines would be results without '#'; they are ignored")
     if coverage.truncated_grades:
-        warnings.warn(
+        warn(
             f"convention {convention.name} cut {coverage.truncated_grades} grades to whole numbers, as its tool does; "
-            "grades=given keeps them",
-            IdealrankWarning,
-            stacklevel=4,
+            "grades=given keeps them"
         )
     expected = convention.alignment.negative in ("kept", "padding") or convention.alignment.duplicates == "twice"
     if coverage.out_of_range and not expected:
-        warnings.warn(
+        warn(
             f"run {name!r}: {coverage.out_of_range} values lie outside the bounds of their measure; the cause may be a gain or "
-            "discount that does not fall with the rank",
-            IdealrankWarning,
-            stacklevel=4,
+            "discount that does not fall with the rank"
         )
 
 
@@ -575,11 +567,9 @@ def _warn_of_threshold(measures: Sequence[Measure], grades: AnyArray, name: str)
     unset = any(isinstance(measure, BinaryMeasure) and measure.rel is None for measure in measures)
     best = float(grades.max()) if unset and grades.size else 0.0
     if 0 < best < 1:
-        warnings.warn(
+        warn(
             f"the best grade of {name} is {best:g}, below the threshold rel=1 of binary measures, so no document is relevant for "
-            f"them; set rel, as in AP(rel={best:g})",
-            IdealrankWarning,
-            stacklevel=4,
+            f"them; set rel, as in AP(rel={best:g})"
         )
 
 

@@ -1,6 +1,5 @@
 """Similarity of runs: values of pair measures by query with their coverage, and the means of every two of several runs."""
 
-import warnings
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -11,13 +10,14 @@ import numpy as np
 
 from idealrank import _kernel
 from idealrank._lazy import printed, repr_html
+from idealrank._warnings import warn
 from idealrank.data.interchange import frame_of
 from idealrank.data.one_query import in_memory_where_distinct
 from idealrank.data.run import Run
 from idealrank.data.run_pairs import RunPairs, join, join_top
 from idealrank.data.top import Top
 from idealrank.data.types import BoolArray, FloatArray, IntArray
-from idealrank.errors import IdealrankWarning, InputError
+from idealrank.errors import InputError
 from idealrank.evaluation.evaluate import InputRecord
 from idealrank.measures.aggregates import Means, values_by_query
 from idealrank.measures.measure import Measure
@@ -297,7 +297,7 @@ def overlap(
     """
     pairs = join(run_a, run_b, ties=ties, duplicates=duplicates, depth=depth, threads=threads, progress=progress)
     found = _measured(pairs, (run_a, run_b), (run_a.name, run_b.name), parse_pair_measures(measures), duplicates, inputs)
-    _warn_of_disjoint(found, stacklevel=4)
+    _warn_of_disjoint(found)
     return found
 
 
@@ -335,7 +335,7 @@ def overlap_of_top(
     """
     pairs = join_top(top_a, top_b, ties=ties, depth=depth, threads=threads)
     found = _measured(pairs, (run_a, run_b), (run_a.name, run_b.name), tuple(measures), duplicates, ())
-    _warn_of_disjoint(found, stacklevel=4)
+    _warn_of_disjoint(found)
     return found
 
 
@@ -410,20 +410,18 @@ def overlap_matrix(
     for done, (a, b) in enumerate(wanted, 1):
         pairs = join(held[a], held[b], ties=ties, duplicates=duplicates, threads=threads)
         found[a, b] = _measured(pairs, (held[a], held[b]), (a, b), asked, duplicates, inputs)
-        _warn_of_disjoint(found[a, b], stacklevel=4)
+        _warn_of_disjoint(found[a, b])
         if tell is not None:
             tell(done, len(wanted))
     return OverlapMatrix(tuple(held), asked, found)
 
 
-def _warn_of_disjoint(found: Overlap, stacklevel: int) -> None:
+def _warn_of_disjoint(found: Overlap) -> None:
     if not found.common.any():
         a, b = found.names
-        warnings.warn(
+        warn(
             f"runs {a!r} and {b!r} have no document in common in any of {len(found.queries)} common queries; do the document ids of both "
-            "match?",
-            IdealrankWarning,
-            stacklevel=stacklevel,
+            "match?"
         )
 
 

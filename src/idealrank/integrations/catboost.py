@@ -90,8 +90,9 @@ def eval_function(measure: MeasureLike = "nDCG@10", convention: "str | Conventio
         del self
         return only.direction > 0
 
-    methods = {"evaluate": evaluate, "get_final_error": get_final_error, "is_max_optimal": is_max_optimal}
-    return type(str(only), (), methods)()
+    # CatBoost would try to compile the methods with Numba, and warns that it cannot, unless the object says no_jit.
+    members = {"evaluate": evaluate, "get_final_error": get_final_error, "is_max_optimal": is_max_optimal, "no_jit": True}
+    return type(str(only), (), members)()
 
 
 def _same_lists(one: _KnownPool, other: _KnownPool) -> bool:

@@ -8,17 +8,17 @@ import io
 import json
 import math
 import re
-import warnings
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, TypeAlias
 
 from idealrank._lazy import load_extra
+from idealrank._warnings import warn
 from idealrank.analysis.comparison import Comparison, Pair, intervals
 from idealrank.analysis.gate import Gated
 from idealrank.api.report import report
 from idealrank.conventions import Convention
-from idealrank.errors import IdealrankWarning, MissingExtraError, OptionError
+from idealrank.errors import MissingExtraError, OptionError
 from idealrank.evaluation.evaluate import Evaluation
 from idealrank.reports.table.records import delimited, evaluation_rows, json_report
 from idealrank.reports.views.comparison.comparison import comparison_json, comparison_rows
@@ -198,7 +198,7 @@ def _page(result: Result, evaluations: Sequence[Evaluation]) -> str:
     try:
         return report(result, evaluations=evaluations or None).html
     except MissingExtraError as missing:
-        warnings.warn(f"logged without a report: {missing}", IdealrankWarning, stacklevel=4)
+        warn(f"logged without a report: {missing}")
         return ""
 
 

@@ -286,9 +286,7 @@ def _catboost(config: TrainingConfig, rounds: Rounds, seed: int, tell: Tell) -> 
         params |= {"od_type": "Iter", "od_wait": evaluation.stop_after}
     model = library.CatBoost(params)
     try:
-        with warnings.catch_warnings():  # numba would compile a metric; ours is compiled already
-            warnings.filterwarnings("ignore", "Failed to import numba", UserWarning)
-            model.fit(pools["train"], eval_set=pools.get("valid"))
+        model.fit(pools["train"], eval_set=pools.get("valid"))
     except library.CatBoostError as error:
         raise InputError(f"CatBoost: {error}") from None
     # It calls Python with one metric; all measures come from its scores after each round.

@@ -208,10 +208,8 @@ def _require_unopened(config: TrainingConfig, parts: Mapping[str, FeatureRows]) 
         return
     if "test" not in parts:
         raise OptionError("evaluation.test_store: found no test set, expected data.test or data.test_share")
-    try:
-        require_unopened(_evaluated(config, parts["test"], np.zeros(parts["test"].labels.size), "test"), chosen.test_store, chosen.again)
-    except InputError as error:
-        raise InputError(str(error).replace("with again=", "in evaluation.again")) from None
+    untrained = np.zeros(parts["test"].labels.size)
+    require_unopened(_evaluated(config, parts["test"], untrained, "test"), chosen.test_store, chosen.again)
 
 
 def _written(config: TrainingConfig, parts: Mapping[str, FeatureRows], model: TrainedModel, seed: int, folder: Path) -> TrainedSystem:

@@ -46,6 +46,7 @@ SHOWN = (
     LogField("dwell", ("dwell", "dwell_time", "dwell_seconds"), required=False, is_number=True),
     LogField("time", ("time", "timestamp"), required=False, is_number=True),
 )
+COHORT = LogField("cohort", ("cohort", "arm", "variant", "group"))
 REWARDS = (
     LogField("reward", ("reward", "click", "clicked", "rewards"), is_number=True),
     LogField("logged", ("logged_probability", "propensity", "propensity_score", "pscore", "logged"), is_number=True),
@@ -73,7 +74,7 @@ OUTCOMES = (
 )
 EXPERIMENT = (
     LogField("value", ("value", "clicks", "reward"), is_number=True),
-    LogField("cohort", ("cohort", "arm", "variant", "group")),
+    COHORT,
     LogField("user", ("user", "user_id", "userid", "client_id"), required=False),
     LogField("denominator", ("denominator",), required=False, is_number=True),
     LogField("covariate", ("covariate", "before"), required=False, is_number=True),
@@ -81,7 +82,7 @@ EXPERIMENT = (
 )
 
 
-def read_log(path: Paths, *, columns: Mapping[str, str] | None = None, tell: Tell | None = None) -> LogRows:
+def read_log(path: Paths, *, columns: Mapping[str, str] | None = None, cohorts: bool = False, tell: Tell | None = None) -> LogRows:
     r"""Read a log of results shown: one row for each, clicked or not.
 
     Parameters
@@ -95,6 +96,8 @@ def read_log(path: Paths, *, columns: Mapping[str, str] | None = None, tell: Tel
         session that has the URL. Further columns are ignored.
     columns : mapping, optional
         Names of the columns by role, where they are others.
+    cohorts : bool
+        Read the log of an A/B test, which has a column ``cohort``, too.
     tell : callable, optional
         Callback for messages about irregularities; without it they are warnings.
 
@@ -113,10 +116,10 @@ def read_log(path: Paths, *, columns: Mapping[str, str] | None = None, tell: Tel
     >>> read_log(path).click.tolist()
     [0.0, 1.0]
     """
-    found = read_columns(path, SHOWN, columns=columns, tell=tell)
+    found = read_columns(path, (*SHOWN, COHORT) if cohorts else SHOWN, columns=columns, tell=tell)
     return LogRows(
         found["session"], found["query"], found["document"], found["rank"], found["click"], found.get("user"), found.get("propensity"),
-        found.get("action"), found.get("dwell"), found.get("time"),
+        found.get("action"), found.get("dwell"), found.get("time"), found.get("cohort"),
     )  # fmt: skip
 
 

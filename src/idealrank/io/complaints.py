@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
 from idealrank.data.problems import switch_for
-from idealrank.errors import FileFormatError
+from idealrank.errors import Advised, FileFormatError
 
 Severity: TypeAlias = Literal["error", "warning"]
 
@@ -59,16 +59,15 @@ class Complaint:
         return f"{self.path}:{self.line}" if self.line else self.path
 
     @property
-    def words(self) -> str:
-        """Describe a problem for the command line: found, expected, next step.
+    def said(self) -> Advised:
+        """The problem without its place: found, expected, next step.
 
         Examples
         --------
-        >>> Complaint("nan", "a.csv", 3, "score NaN", "a number").words
+        >>> Complaint("nan", "a.csv", 3, "score NaN", "a number").said
         'found score NaN, expected a number'
         """
-        hint = self.command_hint or self.hint
-        return f"found {self.found}, expected {self.expected}" + (f"; {hint}" if hint else "")
+        return Advised(f"found {self.found}, expected {self.expected}", self.hint, self.command_hint)
 
     def error(self) -> FileFormatError:
         """Return the problem as an exception.

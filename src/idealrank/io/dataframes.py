@@ -16,8 +16,9 @@ from idealrank.io.formats.arrow import rows_from_table
 from idealrank.io.id_columns import pack
 from idealrank.io.notes import Notes, Tell
 from idealrank.io.row_parts import Rows, Table, to_qrels, to_run
-from idealrank.io.table_columns import Chosen, Columns, choose_columns
+from idealrank.io.table_columns import Chosen, Columns, choose_columns, named_columns, query_column
 from idealrank.io.typed_values import all_numbers, check_id, check_number
+from idealrank.io.usual_columns import DOCUMENT, candidates
 
 _MOST_CODES = 16  # of Polars, for a row: of a column that is a small part of what it keeps there are more
 
@@ -102,6 +103,7 @@ def _rows_of_narwhals(frame: Any, table: Table, columns: Columns, where: str, no
     import narwhals.stable.v2 as nw  # noqa: PLC0415  (only those who pass a dataframe pay for it)
 
     names = {str(name): name for name in frame.collect_schema().names()}
+    _refuse_lists(frame, table, columns, where)
     chosen = choose_columns(list(names), table, columns, where, notes)
     picked = frame.select(*(names[name] for name in chosen.names))
     if isinstance(picked, nw.LazyFrame):
@@ -115,6 +117,23 @@ def _rows_of_narwhals(frame: Any, table: Table, columns: Columns, where: str, no
     except (pyarrow.ArrowInvalid, pyarrow.ArrowTypeError, UnicodeEncodeError):
         # Cells of mixed types (a pandas column of objects) have no Arrow type, half a surrogate pair no UTF-8; they go the slow way.
         return _rows_of_cells(picked, table, chosen, where)
+
+
+def _refuse_lists(frame: Any, table: Table, columns: Columns, where: str) -> None:
+    """Refuse a column of lists as the documents, a whole ranking a row."""
+    import narwhals.stable.v2 as nw  # noqa: PLC0415  (only those who pass a dataframe pay for it)
+
+    schema = frame.collect_schema()
+    spelled, names = named_columns(columns, table).get("document", ""), [str(name) for name in schema.names()]
+    for name in [spelled] if spelled else candidates(names, DOCUMENT[0]) or candidates(names, DOCUMENT[1]):
+        cells = frame[name].head(1).to_list() if schema.get(name) == nw.Object and isinstance(frame, nw.DataFrame) else []
+        if isinstance(schema.get(name), nw.List | nw.Array) or any(isinstance(cell, (list, tuple, set, np.ndarray)) for cell in cells):
+            query = query_column(names, columns) or "QUERY"
+            raise InputError(
+                f"{where}: found lists in column {name!r}, expected one document a row",
+                hint=f"pass a mapping in its place: dict(zip(frame[{query!r}], frame[{name!r}].to_list()))",
+                command_hint="write one document a row, with its score or rank",
+            )
 
 
 def _arrow_table(frame: Any, wanted: Sequence[str], pyarrow: Any) -> Any:
@@ -162,7 +181,7 @@ def _coded(series: Any, codes: _Codes, words: Any, pyarrow: Any) -> Any:
     """A categorical column as codes of its categories; None if they are few of very many."""
     rows = codes.rows.astype(np.int32, copy=False) if codes.rows.dtype != np.uint32 else codes.rows.view(np.int32)
     if words is not None:
-        return pyarrow.DictionaryArray.from_arrays(pyarrow.array(rows), words)
+        return pyarrow.DictionaryArray.from_arrays(pyarrow.array(rows), words, safe=False)  # the reader looks at the codes itself
     most = int(codes.rows.max()) + 1
     if most > _MOST_CODES * rows.size:
         return None

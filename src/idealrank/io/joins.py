@@ -13,6 +13,7 @@ from idealrank import _kernel
 from idealrank.data.qrels import Qrels
 from idealrank.data.run import Run
 from idealrank.data.types import IntArray, decode_id
+from idealrank.errors import shown
 from idealrank.evaluation.coverage import (
     look_like_grades,
     look_like_scores,
@@ -192,10 +193,12 @@ def _queries_that_do_not_meet(qrels: Qrels, aligned: _kernel.Aligned, examples: 
     n = aligned.n_qrels_queries
     missing = np.flatnonzero(~aligned.in_run[:n])
     extra = [decode_id(query) for query in aligned.run_only_ids()]
-    alike = resemblance([qrels.queries[int(query)] for query in missing[:_SAMPLED_IDS]], extra[:_SAMPLED_IDS])
+    unanswered = [qrels.queries[int(query)] for query in missing[:_SAMPLED_IDS]]
+    alike = resemblance(unanswered, extra[:_SAMPLED_IDS])
     hint = "; ids differ by " + _described(alike, "judged", "answered") if alike else ""
     judged_id = qrels.queries.__getitem__
     if missing.size == n and extra:
+        hint = hint or _unlike(unanswered, "judged", extra, "answered")
         yield _observation("no-common-query", missing, no_common_query_words(n) + hint, judged_id, examples, "error")
     elif missing.size:
         yield _observation("missing", missing, f"{missing.size} of {n} judged queries are not in the run{hint}", judged_id, examples)
@@ -206,6 +209,11 @@ def _queries_that_do_not_meet(qrels: Qrels, aligned: _kernel.Aligned, examples: 
 
 def _described(alike: Resemblance, left: str, right: str) -> str:
     return f'{alike.difference} ("{alike.left}" {left}, "{alike.right}" {right})'
+
+
+def _unlike(left: Sequence[str], left_word: str, right: Sequence[str], right_word: str) -> str:
+    """An id of each side, where nothing explains the difference."""
+    return f'; such as "{shown(left[0])}" {left_word}, "{shown(right[0])}" {right_word}' if left and right else ""
 
 
 def _documents_that_do_not_meet(qrels: Qrels, run: Run, aligned: _kernel.Aligned, examples: int) -> Iterable[Observation]:
@@ -222,6 +230,8 @@ def _documents_that_do_not_meet(qrels: Qrels, run: Run, aligned: _kernel.Aligned
     alike = resemblance(judged, listed)
     hint = "; ids differ by " + _described(alike, "judged", "listed") if alike else ""
     total = int(np.count_nonzero(answered))
+    if alone.size == total and not alike:
+        hint = _unlike(judged, "judged", listed, "listed")
     severity: Severity = "error" if alone.size == total and alike else "warning"
     message = no_judged_document_words(alone.size, total) + hint
     yield _observation("no-judged-document", alone, message, judged_id, examples, severity)

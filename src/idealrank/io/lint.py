@@ -118,7 +118,7 @@ def lint(
             parts = [read_part(source, table, kind, columns, notes, report.problems, labels=labels, group=group) for source in sources]
             _lint_parts(parts, report)
     except IdealrankError as error:
-        report.failure = str(error)
+        report.failure = error.kept()
     return report
 
 

@@ -1,10 +1,9 @@
 """Notes of a reader: safe guesses and doubtful guesses."""
 
-import warnings
 from collections.abc import Callable
 from typing import TypeAlias
 
-from idealrank.errors import IdealrankWarning
+from idealrank._warnings import warn
 
 Tell: TypeAlias = Callable[[str], None]
 
@@ -52,4 +51,4 @@ class Notes:
         if self._tell_doubts is not None:
             self._tell_doubts(message)
         else:
-            warnings.warn(message, IdealrankWarning, stacklevel=2)
+            warn(message)

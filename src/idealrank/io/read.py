@@ -239,7 +239,8 @@ def read_part(
             return read_labels(source, group, notes, complain).rows()
         if labels is None:
             found = "found scores, one a line, expected the file of labels too, to know whose"
-            raise InputError(f"{source.path}: {found}; name it with labels=")
+            command = "give it as the judgments, not on standard input"  # a command takes the labels from there
+            raise InputError(f"{source.path}: {found}", hint="name it with labels=", command_hint=command)
         return read_scores(source, read_labels(open_sources(labels, notes)[0], group, notes, refuse))
     finally:  # A file that was cut short read as zeros, whatever the reader made of them.
         source.refuse_cut()

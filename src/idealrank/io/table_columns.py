@@ -47,13 +47,15 @@ class Chosen:
         return list(dict.fromkeys(filter(None, (self.query, self.document, self.value))))
 
 
-def parse_columns(text: str) -> dict[str, str]:
+def parse_columns(text: str, option: str = "--columns") -> dict[str, str]:
     """Column names as the command line takes them.
 
     Parameters
     ----------
     text : str
         ``query=NAME,document=NAME,grade=NAME`` (or ``score=``, ``rank=``; ``user=``, ``item=``, ``rating=``); what is left out is guessed.
+    option : str
+        The option that has it, for messages.
 
     Examples
     --------
@@ -62,10 +64,10 @@ def parse_columns(text: str) -> dict[str, str]:
     """
     pairs = [part.partition("=") for part in text.split(",")]
     if any(not (role and name) for role, _, name in pairs):
-        raise OptionError(f"columns={text}: expected query=NAME,document=NAME and grade=NAME, score=NAME or rank=NAME")
+        raise OptionError(f"{option} {text}: expected query=NAME,document=NAME and grade=NAME, score=NAME or rank=NAME")
     columns = {_OTHER_ROLES.get(role.strip(), role.strip()): name.strip() for role, _, name in pairs}
     if len(columns) < len(pairs):
-        raise OptionError(f"columns={text}: found a role twice, expected each once; user is query, item is document, rating is grade")
+        raise OptionError(f"{option} {text}: found a role twice, expected each once; user is query, item is document, rating is grade")
     return columns
 
 
@@ -129,7 +131,7 @@ def choose_columns(names: Sequence[str], table: Table, given: Columns, where: st
         command = f"{_option(table)} query={query},document={document},grade=1"
         notes.warn(Advised(said, f"to be sure, use columns={named} (in evaluate, qrels_columns=)", f"to be sure, use {command}"))
     elif len(spelled) < 3:
-        _tell(chosen, doubtful, "rank" if by_rank else value_role, where, notes)
+        _tell(chosen, doubtful, "rank" if by_rank else value_role, where, notes, table)
     return chosen
 
 
@@ -200,13 +202,14 @@ def _refusal(
     for role, (name, _) in found.items():
         if role not in fitting:
             near = near_ids(name, free, 1) if name and role in spelled else []
-            fitting[role] = (near or free or ["NAME"])[0]
+            every_row_counts = role == "grade" and not name and {plain(one) for one in free} <= NO_GRADE
+            fitting[role] = _EVERY_ROW if every_row_counts else (near or free or ["NAME"])[0]
             free = [other for other in free if other != fitting[role]]
     pairs = {role: fitting[role] for role in found}
     text = shlex.quote(",".join(f"{role}={name}" for role, name in pairs.items()))
     evaluates = "qrels_columns=" if table == "qrels" else "run_columns="
     order = "judgments come first, then runs; or " if swapped else ""
-    every_row = "; grade=1 if every row is relevant" if "grade" in found and not found["grade"][0] else ""
+    every_row = "; grade=1 if every row is relevant" if "grade" in found and not found["grade"][0] and pairs["grade"] != _EVERY_ROW else ""
     return InputError(
         f"{where}: found columns {_listed(names)}, expected {' and '.join(expected)}",
         hint=f"{order}name them, for example with columns={pairs} (in evaluate, {evaluates}){every_row}",
@@ -214,9 +217,9 @@ def _refusal(
     )
 
 
-def _tell(chosen: Chosen, doubtful: Sequence[str], role: str, where: str, notes: Notes) -> None:
+def _tell(chosen: Chosen, doubtful: Sequence[str], role: str, where: str, notes: Notes, table: Table) -> None:
     message = f"{where}: columns guessed: query={chosen.query}, document={chosen.document}, {role}={chosen.value}"
     if doubtful:
-        notes.warn(Advised(f"{message}; {'; '.join(doubtful)}", "name them with columns=", "name them with --columns"))
+        notes.warn(Advised(f"{message}; {'; '.join(doubtful)}", "name them with columns=", f"name them with {_option(table)}"))
     else:
         notes.inform(message)

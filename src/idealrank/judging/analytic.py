@@ -124,7 +124,7 @@ def _conger_error(rated: Ratings, matrix: FloatArray) -> float:
     chosen = np.eye(size)[np.where(has, rated.codes, 0)] * has[:, :, None]  # units x raters x categories
     shares = chosen.sum(axis=0) / has.sum(axis=0)[:, None]
     whole = shares.sum(axis=0)
-    others = ((whole - shares) @ matrix) / (n_raters * (n_raters - 1))
+    others = np.einsum("ri,ij->rj", whole - shares, matrix) / (n_raters * (n_raters - 1))
     expected = float((others * shares).sum())
     if 1 - expected <= 0:
         return math.nan

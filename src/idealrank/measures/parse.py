@@ -81,7 +81,9 @@ def parse_pair_measure(text: MeasureLike) -> Measure:
     if measure.kind != "pair of runs":
         raise OptionError(
             f"measure {shown(repr(str(text)))} compares a run with judgments, expected one of two runs: {', '.join(PAIR_MEASURES)}, "
-            "as in RBO(p=0.9); `idealrank evaluate` computes it"
+            "as in RBO(p=0.9)",
+            hint="idealrank.evaluate computes it",
+            command_hint="`idealrank evaluate` computes it",
         )
     return measure
 
@@ -238,12 +240,15 @@ def _unknown(text: str, names: _Names) -> OptionError:
     import difflib  # noqa: PLC0415  (for this message only, and it is slow to load)
 
     classes, spellings = names
-    expected = "expected one that `idealrank measures` lists, as in nDCG@10"
+    every = ("idealrank.MEASURES has all", "`idealrank measures` lists all")
+    expected = "expected one such as nDCG@10"
     if classes is not MEASURES:
-        expected = f"expected one of {', '.join(classes)}, as in RBO(p=0.9)"
+        every, expected = ("", ""), f"expected one of {', '.join(classes)}, as in RBO(p=0.9)"
     name = re.split(r"[(@.]", text)[0]
     if re.sub(r"_[0-9.]+$", "", name.lower()) in ELSEWHERE:
-        return OptionError(f"measure {shown(repr(text))} is not computed here, {_instead_of_hits(name, text) or expected}")
+        instead = _instead_of_hits(name, text)
+        hints = ("", "") if instead else every
+        return OptionError(f"measure {shown(repr(text))} is not computed here, {instead or expected}", hint=hints[0], command_hint=hints[1])
     unknown = f"unknown measure {shown(repr(text))}, {expected}"
     # No name is near a longer one, and to look takes time that grows with it.
     known = {other.lower(): other for other in classes} | dict(spellings)
@@ -252,8 +257,10 @@ def _unknown(text: str, names: _Names) -> OptionError:
         typed.insert(0, (cut[1], f"@{cut[2]}"))
     for typo, rest in typed:
         if near := difflib.get_close_matches(typo[:_LONGEST].lower(), known, n=1, cutoff=0.6):
-            return OptionError(f"{unknown}; did you mean {_completed(known[near[0]], rest.strip(), names)}?")
-    return OptionError(unknown)
+            meant = f"did you mean {_completed(known[near[0]], rest.strip(), names)}?"
+            every = (f"{meant} {every[0]}".strip(), f"{meant} {every[1]}".strip())
+            break
+    return OptionError(unknown, hint=every[0], command_hint=every[1])
 
 
 def _instead_of_hits(name: str, text: str) -> str:

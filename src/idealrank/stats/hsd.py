@@ -62,7 +62,7 @@ def range_sf(q: FloatArray, groups: int, degrees: float) -> FloatArray:
     for first in range(0, flat.size, _AT_A_TIME):
         part = slice(first, first + _AT_A_TIME)
         wide = np.minimum(flat[part, None] * np.exp(log_s), _WIDEST)
-        found[part] = np.where(wide < _WIDEST, np.exp(tail(wide)), 0.0) @ weights
+        found[part] = (np.where(wide < _WIDEST, np.exp(tail(wide)), 0.0) * weights).sum(axis=1)
     return np.clip(found, 0.0, 1.0).reshape(given.shape)
 
 
@@ -93,7 +93,7 @@ def _range_table(groups: int) -> CubicSpline:
         share = np.minimum(ndtr(z - widths[part, None]) / below, 1.0)
         with np.errstate(divide="ignore"):
             missing = -np.expm1((groups - 1) * np.log1p(-share))
-        logs[part] = np.log(missing @ (density * below ** (groups - 1)))
+        logs[part] = np.log((missing * (density * below ** (groups - 1))).sum(axis=1))
     return CubicSpline(widths, logs - logs[0])
 
 

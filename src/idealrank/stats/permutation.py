@@ -80,8 +80,9 @@ class PermutationTest:
         units = "" if self.n_units == self.n else f" in {self.n_units} clusters"
         how = "exact" if exact else f"{draws:,} draws"
         against = f" against {self.null:+.4g}" if self.null else ""
+        text = np.format_float_positional(p, precision=4, fractional=False, trim="-")
         return (
-            f"difference {difference:+.4g}, {100 * self.level:g} % interval [{low:+.4g}, {high:+.4g}], p {p:.4g}{against} "
+            f"difference {difference:+.4g}, {100 * self.level:g} % interval [{low:+.4g}, {high:+.4g}], p {text}{against} "
             f"(sign flips, {self.alternative}, {how}, {self.n} queries{units})"
         )
 

@@ -454,7 +454,7 @@ def flip_power(
 
     power = sum(in_order(found, blocks, threads)) / count
     error = math.sqrt(max(power * (1 - power), 1 / count) / count)
-    return SimulatedPower(size, float(values @ chances), power, error, alpha, count)
+    return SimulatedPower(size, float((values * chances).sum()), power, error, alpha, count)
 
 
 def flip_queries_needed(
@@ -487,7 +487,7 @@ def flip_queries_needed(
     """
     open_share("power", power)
     values, chances = _population(columns_of("differences", differences), effect, alternative)
-    mean = float(values @ chances)
+    mean = float((values * chances).sum())
     if mean == 0:
         raise OptionError("an effect of 0: no number of queries finds it; expected another effect")
     generator = generator_of(rng)
@@ -495,7 +495,7 @@ def flip_queries_needed(
     # p values of n flips are at least 2^(1 - n): fewer queries than this cannot reach alpha.
     fewest = max(2, math.ceil(1 - math.log2(alpha)))
     wanted, critical = ndtri(power), -ndtri(alpha / 2)
-    slope = abs(mean) / math.sqrt(float((values - mean) ** 2 @ chances))
+    slope = abs(mean) / math.sqrt(float(((values - mean) ** 2 * chances).sum()))
     for _ in range(4):
         n = max(fewest, math.ceil(((wanted + critical) / slope) ** 2))
         seen = flip_power(differences, n, effect, rng=generator, **options)
@@ -583,10 +583,13 @@ def _population(differences: FloatArray, effect: float | None, alternative: str)
         grown = np.exp(logs - logs.max())
         return np.asarray(grown / grown.sum())
 
+    def mean(strength: float) -> float:
+        return float((tilted(strength) * differences).sum())
+
     reach = 1.0
-    while not tilted(-reach) @ differences <= effect <= tilted(reach) @ differences:
+    while not mean(-reach) <= effect <= mean(reach):
         reach *= 2
-    strength = root_between(lambda tilt: float(tilted(tilt) @ differences) - effect, -reach, reach, within=1e-13)
+    strength = root_between(lambda tilt: mean(tilt) - effect, -reach, reach, within=1e-13)
     return differences, tilted(strength)
 
 

@@ -229,9 +229,12 @@ def _nested(sides: tuple[FloatArray, FloatArray], single: str | None, largest: f
     if not any(several):
         raise OptionError("both sides have one copy: the variance of training cannot be seen; use a paired test over queries, and say so")
     if single is None:
+        ways = ('single="fixed"', 'single="alike"'), ("--single fixed", "--single alike")
+        hint, command_hint = (
+            f"set {fixed} if it is not trained, or {alike} if training moves it as it moves the other side" for fixed, alike in ways
+        )
         raise OptionError(
-            f'{"b" if several[0] else "a"} has one copy: expected single="fixed" if it is not trained, or single="alike" if training '
-            "moves it as it moves the other side"
+            f"{'b' if several[0] else 'a'} has one copy, expected several, or how training moves it", hint=hint, command_hint=command_hint
         )
     chosen("single", single, ("fixed", "alike"))
     seen = _Part.of(sides[several.index(True)], largest)

@@ -311,7 +311,7 @@ def _normal_rates(times: FloatArray, differences: FloatArray, half: int) -> Floa
 def _simultaneous(rates: FloatArray, level: float, df: int) -> SwapSpread:
     """The margins from centred rates (samples, measures) that come from `df` and one queries."""
     count, measures = rates.shape
-    covariance = rates.T @ rates / (count - 1)
+    covariance = np.einsum("si,sj->ij", rates, rates) / (count - 1)
     variance = covariance.diagonal()[:, None] + covariance.diagonal() - 2 * covariance
     deviations = np.sqrt(np.maximum(variance, _LEAST_SPREAD**2))
     np.fill_diagonal(deviations, 0.0)

@@ -423,7 +423,7 @@ class Database:
         if found > VERSION:
             raise InputError(
                 f"{self.path}: found a store of schema {found}, expected {VERSION} or earlier; a newer idealrank wrote it: "
-                "upgrade with pip install --upgrade idealrank"
+                "upgrade idealrank"
             )
 
     def _migrate(self) -> None:

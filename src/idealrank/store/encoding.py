@@ -1,8 +1,10 @@
 """An evaluation as a record and value files, and back, to the last bit."""
 
 import json
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass, fields
+from functools import lru_cache
 from io import BytesIO
 from typing import Any
 
@@ -207,8 +209,9 @@ def read_convention(kept: Fields, whose: str, given: Convention | None = None) -
     if own or len(switches) < len(kept["switches"]):
         unknown = own or sorted(set(kept["switches"]) - set(switches))
         raise OptionError(
-            f"{whose}: its convention {kept['name']} has {', '.join(unknown)} of your own, of which a store keeps only the name; "
-            "pass the convention, as in store.evaluation(id, convention=...)"
+            f"{whose}: its convention {kept['name']} has {', '.join(unknown)} of your own, of which a store keeps only the name",
+            hint="pass the convention, as in store.evaluation(id, convention=...)",
+            command_hint="read it in Python, as in store.evaluation(id, convention=...)",
         )
     switches["cutoff"] = None if switches.get("cutoff", "none") == "none" else switches["cutoff"]
     alignment = Alignment(**{name: switches[name] for name in _ALIGNMENT if name in switches})
@@ -239,8 +242,10 @@ def read_measures(kept: Sequence[Fields], whose: str, given: Sequence[Measure] =
             found.append(parse_measure(text))
         else:
             raise OptionError(
-                f"{whose}: {text} is a measure of your own, of which a store keeps only text and values; pass it, as in "
-                f"store.evaluation(id, measures=[...]), or read the values, as in store.evaluation(id).values({text!r})"
+                f"{whose}: {text} is a measure of your own, of which a store keeps only text and values",
+                hint="pass it, as in store.evaluation(id, measures=[...]), or read the values, as in "
+                f"store.evaluation(id).values({text!r})",
+                command_hint="read it in Python, as in store.evaluation(id, measures=[...])",
             )
     return tuple(found)
 
@@ -269,7 +274,30 @@ def read_array(content: bytes, kind: str, shape: tuple[int, int], whose: str) ->
     >>> read_array(array_blob(np.zeros((2, 1))).content, "<f8", (2, 1), "example").shape
     (2, 1)
     """
-    array: Any = np.lib.format.read_array(BytesIO(content), allow_pickle=False)
+    return view_array(content, kind, shape, whose).copy()
+
+
+def view_array(content: bytes, kind: str, shape: tuple[int, int], whose: str) -> Any:
+    """An array as `read_array` gives it, read only and without a copy: for a few of the values of many files.
+
+    Examples
+    --------
+    >>> view_array(array_blob(np.zeros((2, 1))).content, "<f8", (2, 1), "example")[1].tolist()
+    [0.0]
+    """
+    header = _array_header(kind, shape)
+    if content.startswith(header) and len(content) == len(header) + math.prod(shape) * np.dtype(kind).itemsize:
+        array: Any = np.frombuffer(content, kind, offset=len(header)).reshape(shape)
+    else:  # a file that is not as `array_blob` writes it: NumPy parses the header, which takes longer than the hash
+        array = np.lib.format.read_array(BytesIO(content), allow_pickle=False)
     if array.dtype != np.dtype(kind) or array.shape != shape:
         raise InputError(f"{whose}: found {array.dtype} values of shape {array.shape} in its file, expected {kind} of shape {shape}")
     return array.astype(array.dtype.newbyteorder("="), copy=False)
+
+
+@lru_cache(maxsize=8)
+def _array_header(kind: str, shape: tuple[int, int]) -> bytes:
+    """The bytes before the values in a file that `array_blob` writes."""
+    buffer = BytesIO()
+    np.lib.format.write_array_header_1_0(buffer, {"descr": kind, "fortran_order": False, "shape": shape})
+    return buffer.getvalue()

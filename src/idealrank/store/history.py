@@ -13,7 +13,7 @@ from idealrank.analysis.history import Point, Timeline
 from idealrank.errors import InputError, OptionError, shown
 from idealrank.measures.parse import parse_measure
 from idealrank.store.database import column_text, damaged, from_record, read_parts
-from idealrank.store.encoding import read_array
+from idealrank.store.encoding import view_array
 from idealrank.store.mounts import shown_folder
 from idealrank.store.record import OUTSIDE, utc
 from idealrank.store.value_files import Readable
@@ -24,6 +24,7 @@ _OF_POINT = (
     "means", "files",
 )  # fmt: skip
 _SOME = 8  # names in a message
+_BLOCK = 16  # value files that a thread reads at a time
 _UNITS = {"m": "minutes", "h": "hours", "d": "days", "w": "weeks"}
 
 
@@ -213,23 +214,31 @@ def _place(store: Readable, key: str, place: int, measure: str, parts: list[Any]
 
 
 def _of_query(store: Readable, query: str, found: "Sequence[_Kept]") -> list[float]:
-    """The value of one query in each evaluation, the hash of each file checked."""
+    """The value of one query in each evaluation, the hash of each file checked: nearly all of the time, and so shared by threads."""
+    from idealrank.stats.randomness import in_order  # noqa: PLC0415  (threads cost 5 ms to load; most histories need none)
+
     places: dict[str, int | None] = {}
-    values = []
     for one in found:
-        whose = f"evaluation {one.id}"
-        queries_file = one.files["queries"]
-        if queries_file not in places:
-            ids = json.loads(store.files.read(queries_file, whose))
-            places[queries_file] = ids.index(query) if query in ids else None
-        row, shape = places[queries_file], (one.n_queries, len(one.measures))
-        content = store.files.read(one.files["values"], whose)
-        values.append(math.nan if row is None else float(read_array(content, "<f8", shape, whose)[row, one.place]))
+        if one.files["queries"] not in places:
+            ids = json.loads(store.files.read(one.files["queries"], f"evaluation {one.id}"))
+            places[one.files["queries"]] = ids.index(query) if query in ids else None
+
+    def values_of(block: int) -> list[float]:
+        return [_value(store, one, places[one.files["queries"]]) for one in found[block * _BLOCK : (block + 1) * _BLOCK]]
+
+    values = [value for some in in_order(values_of, math.ceil(len(found) / _BLOCK), threads=None) for value in some]
     if all(place is None for place in places.values()):
         raise InputError(
             f"query {shown(repr(query))}: found in none of {len(found):,} evaluations; `idealrank show ID --per-query` lists queries"
         )
     return values
+
+
+def _value(store: Readable, one: "_Kept", row: int | None) -> float:
+    whose = f"evaluation {one.id}"
+    content = store.files.read(one.files["values"], whose)  # also where its value is not needed: damage is reported
+    values = view_array(content, "<f8", (one.n_queries, len(one.measures)), whose)
+    return math.nan if row is None else float(values[row, one.place])
 
 
 def _judgments(found: "Sequence[_Kept]") -> Mapping[str, str]:

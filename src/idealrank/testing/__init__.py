@@ -1,7 +1,7 @@
 """Hypothesis strategies for judgments, runs, lists, measures and conventions, and the checks that every measure must pass.
 
-For tests of measures of one's own and of this library. Hypothesis is imported when a strategy is made: ``pip install
-'idealrank[testing]'``; `check_measure` does without it.
+For tests of measures of one's own and of this library. Hypothesis, of the extra ``testing``, is imported when a strategy is
+made; `check_measure` does without it.
 Scores tie often, near-ties differ beyond float32, and both zeros occur, for that is where rankings go wrong.
 """
 

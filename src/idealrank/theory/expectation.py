@@ -147,8 +147,9 @@ def _value(model: RelevanceModel, decay: Decay, growth: Growth, n: int, *, corre
     last = seen.log_n + min(log_share, math.log(model.share))
     if not corrected and last <= _AT_ONE:
         raise OptionError(
-            f"Definition 20 integrates the ideal from rank 1 to min(k, n p), which is {math.exp(last):g} here, "
-            "and is 0/0; take a longer list or a deeper cutoff, or corrected=True"
+            f"Definition 20 integrates the ideal from rank 1 to min(k, n p), which is {math.exp(last):g} here, and is 0/0",
+            hint="take a longer list or a deeper cutoff, or corrected=True",
+            command_hint="take a longer list or a deeper cutoff",
         )
     return above / below
 

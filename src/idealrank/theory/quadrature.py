@@ -69,7 +69,9 @@ def integrate(
             break
     raise InputError(
         f"the integral from {low:g} to {high:g} does not settle near {left[0]:g}: {total:.15g}, {before:.15g} before; "
-        "expected a function that is smooth between its kinks: name these in points=[...]"
+        "expected a function that is smooth between its kinks",
+        hint="name the kinks in points=[...]",
+        command_hint="choose a smoother ybar",
     )
 
 

@@ -1,6 +1,6 @@
 """Configuration of `idealrank train`: a mapping of sections, checked key by key before anything is read or trained."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from typing import Any, Literal, TypeAlias
 
@@ -282,8 +282,13 @@ def _model(section: _Section) -> ModelSection:
     section.refuse_unknown("library", "rounds", "params")
     library = section.choice("library", ("lightgbm", "xgboost", "catboost"))
     params = dict(section.section("params").given) if section.has("params") else {}
+    for name in params:
+        if not isinstance(name, str):
+            raise section.error("params", repr(name), "names of parameters as keys")
     own = next((params[name] for name in _ROUNDS if name in params), None)
     rounds = section.number("rounds", 100 if own is None else own)
+    for name in filter(params.__contains__, ("lambdarank_truncation_level", "lambdarank_num_pair_per_sample")):
+        params[name] = _numbers_of(section, name, params[name], int)[0]
     return ModelSection(library, rounds, {name: value for name, value in params.items() if name not in _ROUNDS})  # type: ignore[arg-type]
 
 
@@ -292,16 +297,14 @@ def _objective(section: _Section) -> LambdaObjective:
     section.refuse_unknown(*fields)
     try:
         return LambdaObjective(**section.given)
-    except OptionError as error:
+    except (OptionError, TypeError, ValueError) as error:  # weights of a discount that are no numbers are NumPy's to refuse
         raise OptionError(f"{section.path}: objective: {error}") from None
-    except TypeError as error:
-        raise section.error("cutoff", str(error), "numbers where numbers belong") from None
 
 
 def _evaluation(section: _Section, model: ModelSection, objective: LambdaObjective | None) -> EvaluationSection:
     section.refuse_unknown("measures", "convention", "early_stopping", "test_store", "again")
     own = next((model.params[name] for name in _STOPPING if name in model.params), None)
-    measures = section.texts("measures") or _measures_of(model, objective)
+    measures = section.texts("measures") or _measures_of(section, model, objective)
     minus = model.library == "xgboost" and any(text.endswith("-") for text in _metrics(model))  # ndcg@10-: no relevant document counts 0
     convention = section.text("convention", "xgboost-minus" if minus else _CONVENTIONS[model.library]) or "standard"
     after = own if isinstance(own, int) and own > 0 else None
@@ -320,26 +323,36 @@ def _evaluation(section: _Section, model: ModelSection, objective: LambdaObjecti
     return EvaluationSection(measures, convention, after, measure if after else None, store, again)
 
 
-def _measures_of(model: ModelSection, objective: LambdaObjective | None) -> tuple[str, ...]:
+def _measures_of(section: _Section, model: ModelSection, objective: LambdaObjective | None) -> tuple[str, ...]:
     """Measures of the library's own parameters: its metrics, at its cutoffs, with its gains."""
-    given = next((model.params[name] for name in _EVAL_AT if name in model.params), None)
-    if given is None:
-        cutoffs: Sequence[Any] = [(objective.cutoff if objective else None) or 10]
-    else:
-        cutoffs = given.split(",") if isinstance(given, str) else [given] if isinstance(given, int) else given
-    gains = model.params.get("label_gain")
-    table = [float(one) for one in (gains.split(",") if isinstance(gains, str) else gains)] if gains else []
-    gain = f"(gain={{{','.join(f'{grade}:{number_text(one)}' for grade, one in enumerate(table))}}})" if table else ""
+    params = model.params
+    named = next((name for name in _EVAL_AT if params.get(name) is not None), None)
+    default = [(objective.cutoff if objective else None) or 10]
+    cutoffs = default if named is None else _numbers_of(section, named, params[named], int)
+    gains = _numbers_of(section, "label_gain", params["label_gain"], float) if params.get("label_gain") else []
+    gain = f"(gain={{{','.join(f'{grade}:{number_text(one)}' for grade, one in enumerate(gains))}}})" if gains else ""
     found = []
     for text in _metrics(model):
         name, _, cutoff = text.partition("@")
         measure = _OWN_METRICS[model.library].get(_SAME_METRIC.get(name, name))
         if measure is not None:
-            named = measure + gain if measure == "nDCG" else measure
-            found += [f"{named}@{int(one)}" for one in ([cutoff.rstrip("-")] if cutoff else cutoffs)]
-    return tuple(dict.fromkeys(found)) or tuple(f"nDCG{gain}@{int(cutoff)}" for cutoff in cutoffs)
+            own = _numbers_of(section, "eval_metric", cutoff.rstrip("-"), int) if cutoff else cutoffs
+            found += [f"{measure}{gain if measure == 'nDCG' else ''}@{one}" for one in own]
+    return tuple(dict.fromkeys(found)) or tuple(f"nDCG{gain}@{cutoff}" for cutoff in cutoffs)
 
 
 def _metrics(model: ModelSection) -> list[str]:
-    given = next((model.params[name] for name in _METRIC[model.library] if name in model.params), ())
+    given = next((model.params[name] for name in _METRIC[model.library] if model.params.get(name)), ())
     return [text.strip() for text in given.split(",")] if isinstance(given, str) else [str(text) for text in given]
+
+
+def _numbers_of(section: _Section, key: str, value: Any, number: Callable[[Any], Any]) -> list[Any]:
+    """Numbers of a parameter of the library, which takes a list, a text with commas, or one of them."""
+    listed = value.split(",") if isinstance(value, str) else value if isinstance(value, Sequence) else [value]
+    try:
+        return [number(one) for one in listed]
+    except (TypeError, ValueError):
+        kind = "whole numbers" if number is int else "numbers"
+        raise OptionError(
+            f"{section.path}: model.params.{key}: found {shown(repr(value))}, expected {kind}, as in 5 or [1, 3, 5]"
+        ) from None

@@ -169,7 +169,8 @@ def _optimism(table: FloatArray, n_resamples: int, generator: np.random.Generato
     true = means * np.sqrt(max(0.0, 1 - noise / observed)) if observed > 0 else means
     residuals, total = paired - means, 0.0
     for _ in range(n_resamples):
-        drawn = np.bincount(generator.integers(0, n, n), minlength=n) @ residuals / n
+        counts = np.bincount(generator.integers(0, n, n), minlength=n).astype(np.float64)
+        drawn = np.einsum("q,qm->m", counts, residuals) / n
         total += float(drawn[int((true + drawn).argmax())])
     return max(total / n_resamples, 0.0)
 

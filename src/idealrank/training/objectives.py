@@ -6,6 +6,7 @@ places. For the linear discount the sum of the forces is the gradient of a loss 
 
 import math
 from dataclasses import dataclass
+from numbers import Real
 from typing import Any, Literal, TypeAlias
 
 import numpy as np
@@ -86,15 +87,20 @@ class LambdaObjective:
     max_rel: float = 4.0
 
     def __post_init__(self) -> None:
-        if self.measure not in _SWAPS:
+        if str(self.measure) not in _SWAPS:
             raise OptionError(f"measure={self.measure!r}: expected one of {', '.join(_SWAPS)}")
         if self.beyond not in ("kept", "zero"):
             raise OptionError(f"beyond={self.beyond!r}: expected kept or zero")
+        if self.damped not in (None, True, False):
+            raise OptionError(f"damped={self.damped!r}: expected true or false, or None for the default of the discount")
         for name, number in (("cutoff", self.cutoff), ("truncation", self.truncation)):
-            if number is not None and (number != int(number) or number < 1):
+            if number is not None and not (_is_number(number) and number % 1 == 0 and number >= 1):
                 raise OptionError(f"{name}={number!r}: expected a whole number of 1 or more, or None for all ranks")
-        if not 0 < self.sigma < math.inf:
-            raise OptionError(f"sigma={self.sigma!r}: expected a number above 0")
+        for name, positive in (("sigma", self.sigma), ("max_rel", self.max_rel)):
+            if not (_is_number(positive) and 0 < positive < math.inf):
+                raise OptionError(f"{name}={positive!r}: expected a number above 0")
+        if not (_is_number(self.rel) and math.isfinite(self.rel)):
+            raise OptionError(f"rel={self.rel!r}: expected a grade")
         make_gain(self.gain)
         make_discount(self.discount)
 
@@ -274,6 +280,10 @@ class LambdaLists:
             slope *= factor
             bend *= factor
         return slope, bend
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, Real) and not isinstance(value, bool)
 
 
 def _numbers(name: str, values: Any, size: int | None = None) -> FloatArray:

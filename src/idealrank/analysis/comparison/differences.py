@@ -4,6 +4,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from typing import Any, ClassVar, Literal, Self, TypeVar, cast
 
+import numpy as np
+
 from idealrank._lazy import computed, repr_html
 from idealrank.analysis.comparison.bounds import GradeBounds
 from idealrank.analysis.comparison.difference_rows import NEGATED, DifferenceRow, swapped
@@ -560,7 +562,8 @@ def _line(pair: Pair, row: Difference) -> str:
     signs = "+.4f" if row.about == "mean difference" else ".4f"
     ends = ", ".join(f"{end:{signs}}" for end in row.interval)
     means = f"{row.mean_b:.4f} against {row.mean_a:.4f}"
-    return f"{row.measure}: {said}: {means}, {row.difference:+.4f} [{ends}], p {row.p_corrected:.3g}"
+    positional = np.format_float_positional(row.p_corrected, precision=3, fractional=False, trim="-")
+    return f"{row.measure}: {said}: {means}, {row.difference:+.4f} [{ends}], p {positional}"
 
 
 def _doubted(pair: Pair, row: Difference) -> str:

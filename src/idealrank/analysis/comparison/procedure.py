@@ -1,7 +1,6 @@
 """Compare evaluations: the same queries, one test, one rule for families, five verdicts."""
 
 import math
-import warnings
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
@@ -9,6 +8,7 @@ from itertools import combinations
 
 import numpy as np
 
+from idealrank._warnings import warn
 from idealrank.analysis.comparison.differences import TOO_SHORT, Comparison, Difference, Method, Pair, distinct
 from idealrank.analysis.comparison.families import (
     COMPANION_SLICES,
@@ -40,7 +40,7 @@ from idealrank.analysis.comparison.slice_differences import Categories, Membersh
 from idealrank.analysis.comparison.standings import RunMean
 from idealrank.analysis.comparison.tipping import Question, Tipping, Tippings, critical_t
 from idealrank.data.types import BoolArray
-from idealrank.errors import Advised, IdealrankWarning, OptionError
+from idealrank.errors import Advised, OptionError
 from idealrank.evaluation.evaluate import Evaluation
 from idealrank.measures.measure import Measure
 from idealrank.measures.parse import MeasureLike
@@ -133,7 +133,7 @@ def _pairs(names: Sequence[str], baseline: str | None) -> list[tuple[int, int]]:
         pairs = math.comb(len(names), 2)
         if pairs > _MANY_PAIRS:
             hints = [f"{option} compares each with one run instead" for option in ("baseline=", "--baseline")]
-            warnings.warn(Advised(f"{len(names):,} runs make {pairs:,} pairs, which take long", *hints), IdealrankWarning, stacklevel=3)
+            warn(Advised(f"{len(names):,} runs make {pairs:,} pairs, which take long", *hints))
         return list(combinations(range(len(names)), 2))
     if baseline not in names:
         raise OptionError(f"baseline {baseline!r}: found no run of that name, expected one of {', '.join(names)}")
@@ -181,8 +181,9 @@ class _Case:
         drawn = self.correction == "holm" and plan.test == "permutation" and self.design.n_units > MOST_UNITS
         if drawn and tests > plan.alpha * (plan.n_resamples + 1):
             raise OptionError(
-                f"found {tests:,} tests and {plan.n_resamples:,} draws: after Holm's correction no p could be as small as {plan.alpha:g}; "
-                "expected fewer measures or runs, a baseline, test='t', or n_resamples with more draws"
+                f"found {tests:,} tests and {plan.n_resamples:,} draws: after Holm's correction no p could be as small as {plan.alpha:g}",
+                hint="compare fewer measures or runs, name a baseline, or set test='t', or n_resamples to more draws",
+                command_hint="compare fewer measures or runs, name one run with --baseline, or set --test t",
             )
 
     def means(self) -> dict[str, dict[str, RunMean]]:

@@ -213,7 +213,11 @@ def chosen_measures(evaluations: Sequence[Evaluation], asked: "MeasureLike | Ite
     for other in evaluations[1:]:
         if asked is None and set(other.measures) != set(first):
             ours, theirs = (", ".join(map(str, measures)) for measures in (first, other.measures))
-            raise IncompatibleError(f"found measures {ours} and {theirs}; expected the same, or measures= with those that all runs have")
+            raise IncompatibleError(
+                f"found measures {ours} and {theirs}, expected the same",
+                hint="name measures that all runs have with measures=",
+                command_hint="name measures that all runs have with -m",
+            )
     if asked is None:
         beside = judgedness_among(first)
         wanted = tuple(measure for measure in first if measure not in beside and not unfit(measure))

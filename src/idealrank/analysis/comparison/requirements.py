@@ -5,7 +5,6 @@ not join is named.
 """
 
 import math
-import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import takewhile
@@ -13,9 +12,10 @@ from typing import Literal, TypeAlias
 
 import numpy as np
 
+from idealrank._warnings import warn
 from idealrank.data.qrels import Qrels
 from idealrank.data.types import BoolArray, FloatArray, table_columns
-from idealrank.errors import IdealrankWarning, IncompatibleError, InputError
+from idealrank.errors import IncompatibleError, InputError
 from idealrank.evaluation.coverage import VALIDATE, Coverage, without_relevant_words
 from idealrank.evaluation.evaluate import Evaluation, InputRecord
 from idealrank.measures.judgedness import JudgedShare, Unjudged
@@ -60,11 +60,9 @@ def require_same(evaluations: Sequence[Evaluation], judgments: JudgmentsOption =
             n = known[0].coverage.queries_in_qrels
             raise _refusal(known[0], other, _seen(known[0], other) or f"other documents or grades for the same number of queries, {n:,}")
     if unsure := _unsure(evaluations):
-        warnings.warn(
+        warn(
             f"{', '.join(unsure)}: the judgments have no fingerprint, since the result comes from an earlier version or your own code; "
-            "they are assumed to equal the other judgments",
-            IdealrankWarning,
-            stacklevel=4,
+            "they are assumed to equal the other judgments"
         )
 
 
@@ -97,6 +95,7 @@ def _refuse_scales(evaluations: Sequence[Evaluation]) -> None:
                 f"{first.name} and {other.name}: found grades to {top:g} and to {grade:g}, which are two scales: a gain means something "
                 "else on each; expected one scale",
                 hint="map the grades of one source by a judging.ScaleTable, or allow it with judgments='different scales'",
+                command_hint="bring the grades of both to one scale, and evaluate again",
             )
 
 

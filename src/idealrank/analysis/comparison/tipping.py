@@ -425,6 +425,8 @@ def _stays_significant(extremes: Sequence[FloatArray], differences: FloatArray, 
         # is; the t statistic may fall by the same share.
         spare = critical / question.observed if question.observed and question.observed > critical else 1 - 1e-9
         critical = mean[0] / error[0] * spare
+    if math.isinf(critical):  # of two queries, say: no statistic is beyond it
+        return False
     return bool((mean[1:] > critical * error[1:]).all())
 
 

@@ -93,8 +93,10 @@ def unexplained(measure: Measure) -> OptionError:
     'NumQ: found a measure without contributions of single documents'
     """
     return OptionError(
-        f"{shown(measure)}: found a measure without contributions of single documents, expected nDCG, DCG, AP, RR, P or R; "
-        f"`idealrank measures {measure.name}` has its formula, and `idealrank evaluate --per-query -m '{shown(measure)}'` its values"
+        f"{shown(measure)}: found a measure without contributions of single documents, expected nDCG, DCG, AP, RR, P or R",
+        hint=f"its docstring has the formula, and `idealrank.evaluate(qrels, run, '{shown(measure)}')` its values",
+        command_hint=f"`idealrank measures {measure.name}` has its formula, and `idealrank evaluate --per-query -m '{shown(measure)}'` its "
+        "values",
     )
 
 

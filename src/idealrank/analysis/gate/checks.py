@@ -428,7 +428,7 @@ def _reason(one: MeasureTest, p: float, two_sided: float, policy: Policy, direct
 
 
 def _p(p: float) -> str:
-    return f"{p:.2g}" if p >= 1e-4 else "< 0.0001"
+    return np.format_float_positional(p, precision=2, fractional=False, trim="-") if p >= 1e-6 else "< 0.000001"
 
 
 def _detectable(one: MeasureTest, plan: Plan, policy: Policy, alpha: float) -> float:

@@ -53,9 +53,9 @@ class Policy:
     Examples
     --------
     >>> Policy(strict=True, margin=0.02).asked
-    'a drop of 0.02 or more is ruled out (one-sided, level 0.95)'
+    'a drop of 0.02 or more is ruled out (one-sided, alpha 0.05)'
     >>> Policy().asked
-    'no drop is significant (one-sided, level 0.95)'
+    'no drop is significant (one-sided, alpha 0.05)'
     """
 
     tolerance: float = 0.0
@@ -92,7 +92,7 @@ class Policy:
     @property
     def asked(self) -> str:
         """Policy as a sentence."""
-        level = f"(one-sided, level {1 - self.alpha:g})"
+        level = f"(one-sided, alpha {self.alpha:g})"
         if self.strict:
             return f"a drop of {self.margin:g} or more is ruled out {level}"
         return f"no drop beyond {self.tolerance:g} is significant {level}" if self.tolerance else f"no drop is significant {level}"

@@ -234,7 +234,7 @@ class ComparisonRequest:
         except OptionError as error:
             raise OptionError(
                 f"variant {shown(repr(text))}: expected a group ({', '.join(GROUPS)}), a change such as cutoff=5, a convention that "
-                f"`idealrank conventions` lists, or a measure ({error})"
+                f"`idealrank conventions` lists, or a measure ({error.kept().parts[0]})"
             ) from None
 
 

@@ -221,7 +221,7 @@ def _computed(
             runs = to_runs(tables, names, judgments=qrels)
         held = [_evaluated(qrels, run, measures, convention or "standard", options["threads"]) for run in runs]
         for one in held:
-            warn_of_doubt(one, stacklevel=4)
+            warn_of_doubt(one)
     return held[0] if len(held) == 1 else compare(*held, measures=measures, **options), held, qrels, runs
 
 

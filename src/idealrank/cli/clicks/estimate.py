@@ -18,11 +18,20 @@ Examples:
   idealrank clicks estimate predicted.csv --estimator ips --estimator dr --estimator switch --switch 20
   idealrank clicks estimate bandit.csv --columns reward=click,logged=propensity_score,target=p_new,target_b=p_newer
 
-A row is one decision of the logging policy: its reward (such as a click), the probability with which it took its action, and the
-probability with which the target policy would take the same action. With target_b, a second policy is compared with the first, paired by
-row. dr and switch also need what a model predicts: predicted_logged, the reward of the logged action, and predicted_target, the expected
-reward of the target policy; with predicted_target_b they compare a second policy, too. No verdict is given where the log has too little
-support: few rows of equal weight, one row with much of the reward, or weights whose mean is not 1.
+Each row of REWARDS is one decision of the logging policy:
+
+\b
+  reward    the reward, such as a click
+  logged    the probability that the logging policy takes this action
+  target    the probability that the target policy takes the same action
+  target_b  the same for a second target policy; the two are compared, paired
+            by row
+
+dr and switch also need the predictions of a model: predicted_logged, the reward of the logged action, and predicted_target, the expected
+reward of the target policy. To compare two policies, they also need predicted_target_b.
+
+The output gives no verdict if the log has too little support: a small effective number of rows, one row with a large share of the reward,
+or weights whose mean is not 1.
 """
 
 _FORMATS = Formats(
@@ -31,21 +40,26 @@ _FORMATS = Formats(
 )  # fmt: skip
 
 
-@click.command(epilog=_EPILOG, short_help="Estimate the value of a ranker from the log of another.")
+@click.command(epilog=_EPILOG, short_help="Estimate the reward of a policy from the log of another policy.")
 @click.argument("log", metavar="REWARDS")
 @click.option(
     "--estimator", "estimators", type=click.Choice(["ips", "snips", "clipped", "dr", "switch"]), multiple=True,
-    help="Repeat it for several.  [default: ips, snips]",
+    help="Estimator; may be repeated.  [default: ips, snips]",
 )  # fmt: skip
 @click.option(
-    "--clip", metavar="W", type=click.FloatRange(0, min_open=True), default=10.0, show_default=True, help="Largest weight of clipped."
+    "--clip", metavar="W", type=click.FloatRange(0, min_open=True), default=10.0, show_default=True, help="Largest weight, for clipped."
 )
 @click.option(
     "--switch", metavar="W", type=click.FloatRange(0, min_open=True), default=10.0, show_default=True,
-    help="Largest weight that corrects the model, for switch.",
+    help="Largest weight that still corrects the model, for switch.",
 )  # fmt: skip
 @click.option(
-    "--resamples", metavar="N", type=click.IntRange(0), default=0, show_default=True, help="Replicates of the bootstrap; 0: normal."
+    "--resamples",
+    metavar="N",
+    type=click.IntRange(0),
+    default=0,
+    show_default=True,
+    help="Number of bootstrap replicates; 0 gives normal intervals.",
 )
 @click.option("--seed", metavar="N", type=click.IntRange(0), default=0, show_default=True, help="Random seed of the bootstrap.")
 @options.confidence
@@ -60,7 +74,10 @@ def estimate(
     *, log: str, estimators: tuple[str, ...], clip: float, switch: float, resamples: int, seed: int, confidence: float,
     columns_text: str, layout: str, output_path: str | None,
 ) -> None:  # fmt: skip
-    """Estimate the mean reward of a target policy from the log of another, by inverse propensity scoring, alone or with a model."""
+    """Estimate the mean reward of a target policy from the log of another policy.
+
+    The estimators use inverse propensity scoring, with or without a model of the reward.
+    """
     options.refuse_to_replace(output_path, (log,))
     watch, given = Watch(), parse_columns(columns_text) if columns_text else None
     found = watch.run("rewards", lambda _: read_columns(log, REWARDS, columns=given, tell=lambda message: console.say("note", message)))

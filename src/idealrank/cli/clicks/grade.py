@@ -25,11 +25,13 @@ Examples:
   idealrank clicks grade log.csv --actions none=0,click=1,booked=4 --dwell 10=2,30=3 --redact -o clicks.qrels
   idealrank clicks grade ubi_queries.jsonl --events ubi_events.jsonl --actions none=0,click=1,purchase=4 -o clicks.qrels
 
-The rate that is graded is the attractiveness of a click model: the rate of clicks of a document that is examined. raw takes the rate of
-clicks as it is, with a warning that gives the size of the position bias. With --actions the grade of a pair is that of its best action, by
-the declared table, with the same warning: an action is the text of the column action, or click and none where the log has no such column.
---dwell also grades clicks by the seconds of the column dwell. A pair of query and document with fewer impressions than
---least stays unjudged.
+By default, a grade depends on the attractiveness that a click model estimates: the click rate of the document among users that
+examine it. raw uses the click rate itself, and warns of the size of the position bias.
+
+With --actions, the grade of a pair of query and document is the highest grade of its actions, with the same warning. The column action
+holds the actions; without this column, the actions are click and none. --dwell also grades each click by the column dwell, in seconds.
+
+A pair with fewer impressions than --least stays unjudged.
 """
 
 _WITH_STEPS = ("pbm", "ubm", "dbn")
@@ -43,11 +45,15 @@ _FORMATS = Formats(
 @click.option(
     "--model", "model_name", type=click.Choice([*log_options.MODELS, "raw"]), default="pbm", show_default=True, help="Click model."
 )
-@click.option("--cuts", "cuts_text", metavar="RATE,...", default="0.05,0.2,0.4", show_default=True, help="Least rate of grades 1, 2, ...")
-@click.option("--least", metavar="N", type=click.IntRange(1), default=10, show_default=True, help="Impressions that a grade needs.")
-@click.option("--actions", "actions_text", metavar="ACTION=GRADE,...", default="", help="Grade of each action, instead of rates.")
 @click.option(
-    "--dwell", "dwell_text", metavar="SECONDS=GRADE,...", default="", help="Grade of a click of at least so many seconds, for --actions."
+    "--cuts", "cuts_text", metavar="RATE,...", default="0.05,0.2,0.4", show_default=True, help="Lowest rates for the grades 1, 2, ..."
+)
+@click.option(
+    "--least", metavar="N", type=click.IntRange(1), default=10, show_default=True, help="Fewest impressions of a pair that gets a grade."
+)
+@click.option("--actions", "actions_text", metavar="ACTION=GRADE,...", default="", help="Grade of each action; replaces the click model.")
+@click.option(
+    "--dwell", "dwell_text", metavar="SECONDS=GRADE,...", default="", help="Grade of clicks that last at least SECONDS; needs --actions."
 )
 @log_options.redact
 @log_options.iterations
@@ -59,10 +65,11 @@ def grade(
     context: click.Context, /, *, inputs: log_options.LogInput, model_name: str, cuts_text: str, least: int, actions_text: str,
     dwell_text: str, iterations: int, layout: str, output_path: str | None,
 ) -> None:  # fmt: skip
-    """Make judgments from a click log, as lines QUERY SOURCE DOCUMENT GRADE, or as CSV for ids with blanks.
+    """Make judgments from a click log.
 
-    SOURCE names the click model or the actions. Beside a file of judgments stands a file of their provenance: the hash of the log, the
-    options, the counts, and the size of the position bias.
+    The output has a line QUERY SOURCE DOCUMENT GRADE for each judgment; SOURCE names the click model, or says that actions give the grades.
+    If ids contain blanks, use --format csv. With -o, a second file, FILE.provenance.json, records the hash of the log, the options, the
+    counts and the size of the position bias.
     """
     try:
         cuts = [float(part) for part in cuts_text.split(",")]

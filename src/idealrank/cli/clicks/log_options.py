@@ -29,30 +29,32 @@ _LOG: tuple[Decorator, ...] = (
         "[default: by their usual names]",
     ),
     click.option(
-        "--events", "events_path", metavar="FILE", help="Events of User Behavior Insights (UBI, OpenSearch); LOG is then its queries."
+        "--events", "events_path", metavar="FILE", help="Events of User Behavior Insights (UBI, OpenSearch). LOG holds the UBI queries."
     ),
     click.option(
-        "--click-actions", metavar="NAME,...", default="click", show_default=True, help="Actions that are clicks, for --events."
+        "--click-actions", metavar="NAME,...", default="click", show_default=True, help="Actions that count as clicks; for --events."
     ),
     click.option(
         "--most-lists", metavar="N", type=click.IntRange(1), default=1000, show_default=True,
-        help="Lists of one user beyond which it is taken for a program, and left out.",
+        help="Most lists of one user; a user with more is taken for a program and omitted.",
     ),
 )  # fmt: skip
 _REDACT: tuple[Decorator, ...] = (
     click.option(
         "--redact", is_flag=True,
-        help="Hash sessions, users and queries before anything is written; without --redact-key, a hash of a guess still fits.",
+        help="Hash sessions, users and queries before anything is written. Without --redact-key, a guessed value can be confirmed by "
+        "its hash.",
     ),
-    click.option("--redact-key", "key_path", metavar="FILE", help="Hash them with the secret in this file, of 16 to 64 bytes."),
+    click.option("--redact-key", "key_path", metavar="FILE", help="File with a secret key of 16 to 64 bytes; hashes then use the key."),
 )  # fmt: skip
 iterations: Decorator = click.option(
-    "--iterations", metavar="N", type=click.IntRange(0), default=50, show_default=True, help="Steps of expectation maximisation."
+    "--iterations", metavar="N", type=click.IntRange(0), default=50, show_default=True, help="Number of expectation-maximisation steps."
 )
 METHODS = ("em", "all-pairs", "pivot", "trust")
 method: Decorator = click.option(
     "--method", type=click.Choice(METHODS), default="em", show_default=True,
-    help="Position-based model, documents of several rankers (all pairs of ranks, or each with the first), or with trust bias.",
+    help="Method that estimates propensities: the position-based model (em), documents of several rankers (all-pairs, pivot), "
+    "or the model with trust bias (trust).",
 )  # fmt: skip
 
 

@@ -16,10 +16,20 @@ Examples:
   idealrank clicks propensity log.csv --resamples 1000 --seed 1 --format csv -o propensity.csv
   idealrank clicks propensity log.csv --method trust
 
-em fits the position-based model, with an attractiveness of each document. all-pairs and pivot compare the click rates of documents that
-several rankers put at different ranks (intervention harvesting): queries may be rare, and rankers must be drawn at random. trust fits a
-line for each rank, as users also click by mistake, more at the top (trust bias). All of them tell ranks and documents apart only where
-documents change their ranks: by random or swapped results, or by rankers that changed. Where they cannot, a warning says so.
+A propensity is the probability that users examine a rank, divided by this probability for rank 1. Four methods estimate it:
+
+\b
+  em         fits the position-based click model
+  all-pairs  compares click rates of documents that several rankers place at
+             different ranks (intervention harvesting), for all pairs of ranks
+  pivot      does the same for each rank and rank 1
+  trust      fits clicks with trust bias: users also click documents that are
+             not relevant, more often at the top
+
+all-pairs and pivot also work if each query is rare; the ranker of each list must be drawn at random.
+
+Every method needs documents that occur at different ranks: because results were randomised or swapped, or because the ranker changed. If
+the log has too few, a warning says so.
 """
 
 _VIEWS = "views.clicks.propensity_tables"
@@ -29,13 +39,13 @@ _EM, _HARVEST, _TRUST = (
 )
 
 
-@click.command(epilog=_EPILOG, short_help="Estimate how often each rank is examined.")
+@click.command(epilog=_EPILOG, short_help="Estimate how often users examine each rank.")
 @click.argument("log", metavar="LOG")
 @log_options.method
 @log_options.iterations
-@click.option("--resamples", metavar="N", type=click.IntRange(1), default=200, show_default=True, help="Replicates of the bootstrap.")
+@click.option("--resamples", metavar="N", type=click.IntRange(1), default=200, show_default=True, help="Number of bootstrap replicates.")
 @click.option("--held-out", metavar="SHARE", type=click.FloatRange(0, 1, min_open=True, max_open=True), default=0.2, show_default=True,
-              help="Share of the lists on which perplexity is computed, for em.")  # fmt: skip
+              help="Share of lists held out to compute perplexity; em only.")  # fmt: skip
 @click.option("--seed", metavar="N", type=click.IntRange(0), default=0, show_default=True, help="Random seed.")
 @log_options.log_input
 @_EM.option
@@ -44,7 +54,7 @@ def propensity(
     *, inputs: log_options.LogInput, method: str, iterations: int, resamples: int, held_out: float, seed: int, layout: str,
     output_path: str | None,
 ) -> None:  # fmt: skip
-    """Estimate how often each rank is examined, relative to the first."""
+    """Estimate how often users examine each rank, relative to rank 1."""
     watch = Watch()
     sessions = inputs.check(watch).sessions
     if method == "em":

@@ -19,30 +19,36 @@ Examples:
   idealrank clicks report log.csv -o clicks.html
   idealrank clicks report log.csv --rewards rewards.csv --clip 10 -o clicks.html
 
-The page has the stop signs first: why this log cannot carry a conclusion. Then come propensities with their band, the perplexity of click
-models on held-out lists, and, with --rewards, overlap, weights and estimates: doubly robust, too, if the file has predictions of a model.
-It opens offline, and the same input gives the same bytes.
+The page begins with the reasons, if any, why the log does not support a conclusion. Then it shows the propensities with confidence bands,
+and the perplexity of click models on held-out lists. With --rewards, it also shows overlap, weights and estimates. If the file has
+predictions of a model, the estimates include the doubly robust estimate.
+
+The page opens offline. The same input gives the same bytes.
 """
 
 _DEFAULT_MODELS = ("pbm", "ubm", "sdbn")
 
 
-@click.command(epilog=_EPILOG, short_help="Make a page of a click log, with the stop signs first.")
+@click.command(epilog=_EPILOG, short_help="Write a report of a click log as one HTML page.")
 @click.argument("log", metavar="LOG")
-@click.option("-o", "--output", "page_path", metavar="FILE", required=True, help="Page file, which ends in .html.")
-@click.option("--rewards", "rewards_path", metavar="REWARDS", help="File of rewards and probabilities, as for `clicks estimate`.")
+@click.option("-o", "--output", "page_path", metavar="FILE", required=True, help="HTML file to write; its name ends in .html.")
+@click.option("--rewards", "rewards_path", metavar="REWARDS", help="File of rewards and probabilities, as for clicks estimate.")
 @click.option(
-    "--model", "model_names", type=click.Choice(log_options.MODELS), multiple=True, help="Repeat it for several.  [default: pbm, ubm, sdbn]"
+    "--model",
+    "model_names",
+    type=click.Choice(log_options.MODELS),
+    multiple=True,
+    help="Click model; may be repeated.  [default: pbm, ubm, sdbn]",
 )
 @log_options.iterations
-@click.option("--resamples", metavar="N", type=click.IntRange(1), default=200, show_default=True, help="Replicates of the bootstrap.")
+@click.option("--resamples", metavar="N", type=click.IntRange(1), default=200, show_default=True, help="Number of bootstrap replicates.")
 @click.option("--held-out", metavar="SHARE", type=click.FloatRange(0, 1, min_open=True, max_open=True), default=0.2, show_default=True,
-              help="Share of the lists on which perplexity is computed.")  # fmt: skip
+              help="Share of lists held out to compute perplexity.")  # fmt: skip
 @click.option("--seed", metavar="N", type=click.IntRange(0), default=0, show_default=True, help="Random seed.")
-@click.option("--clip", metavar="W", type=click.FloatRange(0, min_open=True), help="Estimate with weights cut at W, too.")
+@click.option("--clip", metavar="W", type=click.FloatRange(0, min_open=True), help="Also estimate with weights clipped at W.")
 @click.option(
     "--switch", metavar="W", type=click.FloatRange(0, min_open=True),
-    help="Estimate with the model alone where weights are above W, too, if --rewards has predictions.",
+    help="Also estimate with the model alone where a weight exceeds W; needs predictions in --rewards.",
 )  # fmt: skip
 @options.confidence
 @click.option(
@@ -55,7 +61,7 @@ def report(
     *, inputs: log_options.LogInput, page_path: str, rewards_path: str | None, model_names: tuple[str, ...], iterations: int,
     resamples: int, held_out: float, seed: int, clip: float | None, switch: float | None, confidence: float, reward_columns_text: str,
 ) -> None:  # fmt: skip
-    """Make a page of a click log: stop signs, propensities, perplexity, weights and estimates."""
+    """Write a report of a click log as one HTML page: warnings, propensities, perplexity, weights and estimates."""
     paths = [path for path in (*inputs.paths, rewards_path) if path is not None]
     check_extra()
     check_page(page_path, paths, option="-o")
@@ -65,7 +71,7 @@ def report(
     watch, estimates = Watch(), None
     check = inputs.check(watch)
     if rewards_path is not None:
-        given = parse_columns(reward_columns_text) if reward_columns_text else None
+        given = parse_columns(reward_columns_text, "--reward-columns") if reward_columns_text else None
         columns = watch.run(
             "rewards", lambda _: read_columns(rewards_path, REWARDS, columns=given, tell=lambda message: console.say("note", message))
         )

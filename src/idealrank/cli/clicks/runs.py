@@ -23,23 +23,26 @@ Examples:
   idealrank clicks runs log.csv new.run --method trust
   idealrank clicks runs log.csv old.run new.run --propensities propensity.csv -k 10
 
-Each click counts by the discount of the rank that the run gives to its document, divided by the probability that users examined it, over
-all lists of the query. DCG is then an unbiased estimate of the clicks that the run would get, if users examine ranks as the discount says
-and the log could show every document; documents that were never shown are counted, and stop the verdict. NDCG gives each list the same
-weight: it can invert the order of two rankers, so the verdict is by DCG. Errors of the propensities are not in the intervals.
+The weight of a click is the discount of the document's rank in the run, divided by the probability that users examined the document,
+over all lists of the query. DCG is then an unbiased estimate of the clicks that the run would get. This holds if users examine ranks as the
+discount assumes, and if the log could show every document. The output states the share of the discounts on documents that were never
+shown; above 2 %, there is no verdict.
+
+The verdict is by DCG. NDCG gives each list the same weight, and can therefore invert the order of two rankers. The intervals ignore errors
+of the propensities.
 """
 
 _FORMATS = Formats("A table to read;", table="views.clicks.list_values:dcg_parts", json="views.clicks.list_values:dcg_json",
                    rows="views.clicks.list_values:dcg_rows")  # fmt: skip
 
 
-@click.command(epilog=_EPILOG, short_help="Estimate DCG of runs that users never saw, from clicks.")
+@click.command(epilog=_EPILOG, short_help="Estimate the DCG of runs that users never saw.")
 @click.argument("log", metavar="LOG")
 @click.argument("paths", nargs=-1, metavar="RUN [RUN_B]", required=True)
 @log_options.method
 @click.option("--propensities", "propensity_path", metavar="FILE",
-              help="Propensities by rank, instead of --method: columns rank, propensity, and offset for trust bias.")  # fmt: skip
-@click.option("-k", "--cutoff", metavar="K", type=click.IntRange(1), help="Ranks of the run that count.  [default: all]")
+              help="File of propensities, instead of --method; columns rank, propensity and, for trust bias, offset.")  # fmt: skip
+@click.option("-k", "--cutoff", metavar="K", type=click.IntRange(1), help="Number of top ranks that count.  [default: all]")
 @log_options.iterations
 @options.confidence
 @log_options.log_input
@@ -49,7 +52,7 @@ def runs(
     *, inputs: log_options.LogInput, paths: tuple[str, ...], method: str, propensity_path: str | None, cutoff: int | None, iterations: int,
     confidence: float, layout: str, output_path: str | None,
 ) -> None:  # fmt: skip
-    """Estimate DCG and NDCG of one run, or compare two, from the clicks on lists of another ranker."""
+    """Estimate DCG and NDCG of one run, or compare two runs, from clicks on the lists of another ranker."""
     if len(paths) > 2:
         raise OptionError(f"found {len(paths)} runs, expected one, or RUN and RUN_B")
     options.refuse_to_replace(output_path, (*paths, propensity_path))

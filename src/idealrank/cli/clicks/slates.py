@@ -21,9 +21,16 @@ Examples:
   idealrank clicks slates lists.csv --estimator rips --estimator snrips --discount 1,0.5,0.33
   idealrank clicks slates lists.csv --columns session=request,reward=click,target=p_new,target_b=p_newer
 
-A row is one place of a list: list, rank, reward, and the probabilities with which the logging and the target policy show this document
-there, given the documents above (for iips, whatever stands elsewhere). ips weighs whole lists, rips the places down to each, iips each
-place alone: fewer places mean shorter intervals, and a stronger assumption on users. sn in front divides by the sum of the weights.
+Each row of LISTS is one rank of a list: the list (session=), the rank, the reward, and two probabilities. These are the probabilities
+that the logging policy and the target policy show the document at this rank, given the documents above; for iips, without this condition.
+
+\b
+  ips   weights a reward by the probabilities of the whole list
+  rips  weights it by the probabilities of its rank and the ranks above
+  iips  weights it by the probabilities of its rank alone
+
+Fewer ranks give shorter intervals, but need a stronger assumption about users. snips, snrips and sniips also divide by the sum of the
+weights.
 """
 
 _ESTIMATORS = ("ips", "iips", "rips", "snips", "sniips", "snrips")
@@ -31,10 +38,10 @@ _FORMATS = Formats("A table to read;", table="views.clicks.list_values:slate_par
                    rows="views.clicks.list_values:slate_rows")  # fmt: skip
 
 
-@click.command(epilog=_EPILOG, short_help="Estimate the value of a policy that shows lists.")
+@click.command(epilog=_EPILOG, short_help="Estimate the reward of a policy that shows lists.")
 @click.argument("lists", metavar="LISTS")
 @click.option("--estimator", "estimators", type=click.Choice(_ESTIMATORS), multiple=True,
-              help="Repeat it for several.  [default: rips, snrips]")  # fmt: skip
+              help="Estimator; may be repeated.  [default: rips, snrips]")  # fmt: skip
 @click.option("--discount", "discount_text", metavar="WEIGHT,...", default="", help="Weight of each rank.  [default: 1]")
 @options.confidence
 @click.option(
@@ -47,7 +54,7 @@ def slates(
     *, lists: str, estimators: tuple[str, ...], discount_text: str, confidence: float, columns_text: str, layout: str,
     output_path: str | None,
 ) -> None:  # fmt: skip
-    """Estimate the reward of a list of a target policy from the lists of another, by whole lists, places, or places down to each."""
+    """Estimate the mean reward of the lists of a target policy from the lists of another policy."""
     options.refuse_to_replace(output_path, (lists,))
     given = parse_columns(columns_text) if columns_text else None
     columns = Watch().run("lists", lambda _: read_columns(lists, SLATES, columns=given, tell=lambda message: console.say("note", message)))

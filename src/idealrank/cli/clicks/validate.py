@@ -15,23 +15,23 @@ Examples:
   idealrank clicks validate log.parquet --columns session=request,rank=place --format json
   idealrank clicks validate ubi_queries.jsonl --events ubi_events.jsonl --redact-key secret.txt
 
-Checked: rows that come twice, a document at two ranks, ranks that are not 1, 2, 3, ..., clicks that are neither 0 nor 1, results without
-an id, propensities outside their range, and users that are programs. Lists with a problem are left out by every command.
+validate counts repeated rows, documents at two ranks, ranks that are not 1, 2, 3, ..., clicks that are neither 0 nor 1, results without an
+id, propensities outside their range, and users that are probably programs. Every command omits lists with such a problem.
 """
 
 _FORMATS = Formats("A table to read;", table="views.clicks.log_checks:log_parts", json="views.clicks.log_checks:log_json")
 
 
-@click.command(epilog=_EPILOG, short_help="Check a click log, and count what makes no sense.")
+@click.command(epilog=_EPILOG, short_help="Check a click log, and count its invalid lists.")
 @click.argument("log", metavar="LOG")
 @log_options.redact
 @log_options.log_input
 @_FORMATS.option
 @options.output
 def validate(*, inputs: log_options.LogInput, layout: str, output_path: str | None) -> None:
-    """Check a click log, and count what makes no sense.
+    """Check a click log, and count its invalid lists.
 
-    LOG has a row for each result that was shown: CSV or TSV with a header line, JSON lines, Parquet or Arrow; or it is in the layout of the
-    Yandex challenge; or, with --events, it has the queries of User Behavior Insights.
+    LOG has a row for each displayed result, as CSV or TSV with a header line, JSON lines, Parquet or Arrow. It can also have the layout of
+    the Yandex challenge. With --events, LOG holds the queries of User Behavior Insights.
     """
     _FORMATS.write(layout, output_path, inputs.rows(Watch()).check(most_lists=inputs.most_lists))

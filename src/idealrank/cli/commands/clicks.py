@@ -6,13 +6,13 @@ from idealrank.cli.lazy_groups import LazyGroup
 
 # Command -> what it does in one line, the same line as in its own help (a test compares them).
 COMMANDS = {
-    "validate": "Check a click log, and count what makes no sense.",
+    "validate": "Check a click log, and count its invalid lists.",
     "grade": "Make judgments from a click log.",
-    "propensity": "Estimate how often each rank is examined.",
-    "estimate": "Estimate the value of a ranker from the log of another.",
-    "runs": "Estimate DCG of runs that users never saw, from clicks.",
-    "slates": "Estimate the value of a policy that shows lists.",
-    "report": "Make a page of a click log, with the stop signs first.",
+    "propensity": "Estimate how often users examine each rank.",
+    "estimate": "Estimate the reward of a policy from the log of another policy.",
+    "runs": "Estimate the DCG of runs that users never saw.",
+    "slates": "Estimate the reward of a policy that shows lists.",
+    "report": "Write a report of a click log as one HTML page.",
 }
 
 _EPILOG = """\
@@ -26,7 +26,7 @@ Start here:
   idealrank clicks runs log.csv old.run new.run
   idealrank clicks report log.csv --rewards rewards.csv -o clicks.html
 
-A log has a row for each result that was shown, clicked or not: session, query, document, rank, click.
+A log has a row for each displayed result, clicked or not, with the columns session, query, document, rank and click.
 """
 
 
@@ -37,6 +37,6 @@ A log has a row for each result that was shown, clicked or not: session, query, 
 def clicks() -> None:
     """Turn a click log into judgments, propensities and estimates.
 
-    A click says as much about the rank of a document as about the document. These commands tell the two apart, and say so where the log
-    cannot.
+    Users click results at the top more often, relevant or not. These commands separate the effect of the rank from the effect of the
+    document, and warn if a log does not allow it.
     """

@@ -6,6 +6,7 @@ import click
 
 from idealrank.cli import options, store_options
 from idealrank.cli.format_option import Formats, LimitedWriter
+from idealrank.cli.option_words import worded
 from idealrank.errors import IncompatibleError, InputError, OptionError, StoppedError
 from idealrank.reports.table.formats import FORMATS
 
@@ -112,4 +113,4 @@ def _compared(a: "Stored", b: "Stored", found: str, judgments: "JudgmentsOption"
     except StoppedError:
         raise
     except (IncompatibleError, InputError, OptionError) as error:
-        return None, str(error)
+        return None, worded(error)

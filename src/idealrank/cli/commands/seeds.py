@@ -35,7 +35,7 @@ Examples:
 
 Runs of one system that answer the same queries are copies of the system. Runs without common queries are folds of one copy: each
 query is in the fold in which it was held out. `idealrank compare` decides between two copies. `idealrank seeds` decides between two
-systems, and accounts for the variance between trainings.
+systems, and accounts for the variance between training runs.
 """
 
 
@@ -77,8 +77,8 @@ def seeds(
     """Compare systems A and B that were each trained several times.
 
     Name the runs of A before the word `vs`, the runs of B after it. Values are averaged over the copies of a system. The interval
-    accounts for both samples, queries and trainings, and the report states the benefit of more of either. All queries count alike: there
-    are no weights, clusters or slices.
+    accounts for both samples, queries and training runs, and the output states the benefit of more of either. All queries have equal
+    weight: there are no weights, clusters or slices.
     """
     sides = _sides(runs)
     convention, asked = options.parse_convention(convention_text), options.parse_measure_texts(measure_texts)

@@ -94,7 +94,7 @@ def parquet(*, folder: str, store_path: str | None) -> None:
     """Write the tables of a store into FOLDER: evaluations, means, values, hits, comparisons, gates and tags, one Parquet file each.
 
     `values` has one row for each evaluation, query and measure, null if the query does not count. Files appear when they are complete,
-    and replace earlier files. This command needs pyarrow: pip install 'idealrank[arrow]'.
+    and replace earlier files. This command needs pyarrow, of the extra arrow.
     """
     with store_options.opened(store_path) as opened:
         written = opened.to_parquet(folder)

@@ -9,6 +9,7 @@ import click
 
 from idealrank.cli import options, output
 from idealrank.cli.input_options import Inputs, refuse_standard_input_twice
+from idealrank.cli.option_words import worded
 from idealrank.io.complaints import Complaint
 from idealrank.io.formats.detection import FORMAT_NAMES
 from idealrank.io.joins import Observation, observe_qrels, observe_run
@@ -110,7 +111,7 @@ def _lines(report: Report, examples: int) -> Iterator[str]:
     for kind in _kinds(report):
         problems, severity = report.problems, report.problems.severities[kind]
         shown, further = problems.examples[kind][:examples], problems.examples[kind][examples:]
-        yield from (f"{complaint.place}: {severity}: {complaint.words}" for complaint in shown)
+        yield from (f"{complaint.place}: {severity}: {worded(complaint.said)}" for complaint in shown)
         rest = problems.counts[kind] - len(shown)
         if rest:
             like = "more like this" if shown else f"of kind {kind}"
@@ -126,7 +127,7 @@ def _values(complaints: Sequence[Complaint]) -> str:
 
 def _labelled(label: str, message: str) -> str:
     """The message, which begins with its place, with a label behind that."""
-    place, _, words = getattr(message, "on_command_line", message).partition(": ")
+    place, _, words = worded(message).partition(": ")
     return f"{place}: {label}: {words}"
 
 
@@ -159,9 +160,9 @@ def _file(report: Report, observed: Sequence[Observation], examples: int) -> dic
         "paths": report.paths,
         "kind": report.table,
         "format": report.format or None,
-        "failure": report.failure or None,
-        "notes": [getattr(note, "on_command_line", note) for note in report.notes],
-        "doubts": report.doubts,
+        "failure": worded(report.failure) or None,
+        "notes": list(map(worded, report.notes)),
+        "doubts": list(map(worded, report.doubts)),
         "problems": problems,
         "observations": [
             {"kind": found.kind, "severity": found.severity, "count": found.count, "message": found.message, "examples": found.examples}
@@ -176,5 +177,5 @@ def _example(complaint: Complaint) -> dict[str, Any]:
         "line": complaint.line or None,
         "found": complaint.found,
         "expected": complaint.expected,
-        "hint": complaint.hint or None,
+        "hint": complaint.command_hint or complaint.hint or None,
     }

@@ -1,15 +1,21 @@
 """`idealrank online ab`: the difference of two cohorts of users."""
 
+from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any
 
 import click
 
 from idealrank.cli import console, options
+from idealrank.cli.clicks.log_options import LogInput
 from idealrank.cli.format_option import Formats
+from idealrank.cli.input_options import Inputs
 from idealrank.cli.progress import Watch
-from idealrank.clicks import ab_effect, novelty
-from idealrank.io.click_logs import EXPERIMENT, read_columns
+from idealrank.clicks import CohortEffects, ab_effect, cohort_effects, novelty
+from idealrank.errors import OptionError
+from idealrank.io.click_logs import EXPERIMENT, read_columns, read_log
 from idealrank.io.table_columns import parse_columns
+from idealrank.measures.parse import DEFAULT_MEASURES
 
 _EPILOG = """\
 Examples:
@@ -17,19 +23,31 @@ Examples:
 \b
   idealrank online ab experiment.csv
   idealrank online ab experiment.csv --columns value=ndcg,cohort=arm --split 0.1 --format json
+  idealrank online ab log.csv --log
+  idealrank online ab log.csv --qrels qrels.txt -m nDCG@10,RR
 
 A row is one list, session or user, with its cohort (A or B), its value, and its user. The rows of one user count together. With a column
 `denominator`, the value is a ratio, such as clicks per list. With a column `covariate` (the value of the user before the experiment, one
 row per user), CUPED removes the variance that it explains. With a column `period` (or day, or week), a table shows the effect in each
 period, and whether the effect fades: days since the first visit of the user show novelty best. --resamples adds a bootstrap over users. If
 the users were not split as planned, there is no verdict: find the reason first.
+
+With --log, ROWS is a click log with a column `cohort`: a row for each result shown, with session, query, document, rank, click and user.
+Values are the clicks of a list, and whether it had one. With --qrels, the lists of the log are also measured, each query as often as it was
+asked.
 """
 
 _FORMATS = Formats("A table to read;", table="views.online:effect_parts", json="views.online:effect_json")
+_OF_LOG = Formats("A table to read;", table="views.online:cohort_parts", json="views.online:cohort_json")
 
 
 @click.command(epilog=_EPILOG, short_help="Read an A/B test: difference by user, with intervals and a check of the split.")
 @click.argument("rows", metavar="ROWS")
+@click.option("--log", "is_log", is_flag=True, help="ROWS is a click log with a column cohort; compare the clicks of its lists.")
+@click.option("--qrels", "qrels_path", metavar="FILE", help="Judgments of the queries of the log, to measure its lists; implies --log.")
+@click.option("--qrels-columns", "qrels_columns_text", metavar="ROLE=NAME,...", default="", help="Columns of the judgments.")
+@options.measures
+@options.convention
 @click.option("--split", metavar="SHARE", type=click.FloatRange(0, 1, min_open=True, max_open=True), default=0.5, show_default=True,
               help="Planned share of users in B.")  # fmt: skip
 @click.option("--planned-users", metavar="N", type=click.IntRange(1), default=10_000, show_default=True,
@@ -40,22 +58,81 @@ _FORMATS = Formats("A table to read;", table="views.online:effect_parts", json="
 @options.confidence
 @click.option(
     "--columns", "columns_text", metavar="ROLE=NAME,...", default="",
-    help="Columns by role: value=, cohort=, user=, denominator=, covariate=, period=.  [default: by their usual names]",
+    help="Columns by role: value=, cohort=, user=, denominator=, covariate=, period=; with --log cohort=, and roles of a click log.  "
+    "[default: by their usual names]",
 )  # fmt: skip
 @_FORMATS.option
 @options.output
 def ab(
-    *, rows: str, split: float, planned_users: int, resamples: int, seed: int, confidence: float, columns_text: str, layout: str,
-    output_path: str | None,
+    *, rows: str, is_log: bool, qrels_path: str | None, qrels_columns_text: str, measure_texts: tuple[str, ...], convention_text: str,
+    columns_text: str, layout: str, output_path: str | None, seed: int, resamples: int, **how: Any,
 ) -> None:  # fmt: skip
     """Read an A/B test: the difference of B and A by user, and how it changes over time."""
-    options.refuse_to_replace(output_path, (rows,))
+    options.refuse_to_replace(output_path, (rows, qrels_path))
     given = parse_columns(columns_text) if columns_text else None
-    found = Watch().run("rows", lambda _: read_columns(rows, EXPERIMENT, columns=given, tell=lambda message: console.say("note", message)))
-    shared: dict[str, Any] = {"users": found.get("user"), "denominator": found.get("denominator"), "confidence": confidence}
-    effect = ab_effect(
-        found["value"], found["cohort"], covariate=found.get("covariate"), split=split, planned_users=planned_users,
-        n_resamples=resamples, rng=seed, **shared,
-    )  # fmt: skip
+    if measure_texts and qrels_path is None:
+        raise OptionError("-m: found no --qrels, expected judgments of the queries of the log")
+    how |= {"n_resamples": resamples, "rng": seed}
+    if is_log or qrels_path is not None:
+        lists = CohortLog(rows, given, qrels_path, qrels_columns_text, measure_texts, convention_text)
+        _OF_LOG.write(layout, output_path, lists.effects(how))
+        return
+    found = Watch().run("rows", lambda _: read_columns(rows, EXPERIMENT, columns=given, tell=_note))
+    shared: dict[str, Any] = {"users": found.get("user"), "denominator": found.get("denominator")}
+    effect = ab_effect(found["value"], found["cohort"], covariate=found.get("covariate"), **shared, **how)
+    shared |= {"confidence": how["confidence"]}
     trend = None if found.get("period") is None else novelty(found["value"], found["cohort"], found["period"], **shared)
     _FORMATS.write(layout, output_path, effect, trend)
+
+
+@dataclass(frozen=True)
+class CohortLog:
+    """The click log of an A/B test, and the judgments that measure its lists.
+
+    Attributes
+    ----------
+    path : str
+        The log.
+    columns : mapping or None
+        Names of its columns by role.
+    qrels_path : str or None
+        Judgments.
+    qrels_columns_text : str
+        Names of their columns, ``query=...,document=...``; empty to guess.
+    measure_texts : tuple of str
+        Measures; empty for the usual one.
+    convention_text : str
+        Convention of the measures.
+
+    Examples
+    --------
+    >>> CohortLog("log.csv").qrels_path is None
+    True
+    """
+
+    path: str
+    columns: Mapping[str, str] | None = None
+    qrels_path: str | None = None
+    qrels_columns_text: str = ""
+    measure_texts: tuple[str, ...] = ()
+    convention_text: str = "standard"
+
+    def effects(self, how: Mapping[str, Any]) -> CohortEffects:
+        """Read, check and compare; lists that make no sense are left out, which stderr says."""
+        watch, convention = Watch(), options.parse_convention(self.convention_text)
+        measures = options.parse_measure_texts(self.measure_texts or (DEFAULT_MEASURES[0],))
+        rows = watch.run("click log", lambda _: read_log(self.path, columns=self.columns, cohorts=True, tell=_note))
+        found = LogInput(self.path).checked(rows)
+        qrels = None
+        if self.qrels_path is not None:
+            path, inputs = self.qrels_path, Inputs(qrels_columns_text=self.qrels_columns_text)
+            qrels = watch.run("judgments", lambda _: inputs.open_qrels(path, convention))
+        assert found.cohort is not None  # noqa: S101  (read_log refuses a log without the column)
+        compared = cohort_effects(found.sessions, found.cohort, qrels, measures, convention=convention, **how)
+        for caution in compared.cautions:
+            console.say("warning", caution)
+        return compared
+
+
+def _note(message: str) -> None:
+    console.say("note", message)

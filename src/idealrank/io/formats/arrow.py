@@ -19,6 +19,10 @@ from idealrank.io.sources import Source
 from idealrank.io.table_columns import Chosen, Columns, choose_columns
 from idealrank.stats.randomness import in_order
 
+_OTHER_COLUMN = {
+    "hint": "cast it, or name another column with columns=",
+    "command_hint": "cast it, or name another column with --columns",
+}
 _MOST_ROWS, _BATCH = 1 << 22, 1 << 20  # of a group that is read whole; of a piece of a larger one
 
 
@@ -219,7 +223,7 @@ def _numbers(column: Any, name: str, where: str) -> FloatArray:
     if pyarrow.types.is_boolean(kind):
         column = column.cast(pyarrow.int8())
     elif not (pyarrow.types.is_integer(kind) or pyarrow.types.is_floating(kind) or pyarrow.types.is_decimal(kind)):
-        raise InputError(f"{where}: found column {name!r} of type {kind}, expected numbers; cast it, or name another column with columns=")
+        raise InputError(f"{where}: found column {name!r} of type {kind}, expected numbers", **_OTHER_COLUMN)
     column = column.cast(pyarrow.float64(), safe=False)
     column = column.fill_null(np.nan) if column.null_count else column
     parts = [_in_place(chunk, np.dtype(np.float64)) for chunk in column.chunks]
@@ -262,8 +266,8 @@ def _ids(column: Any, name: str, where: str) -> IdColumn:
     elif kind in ("string", "large_string", "string_view") or pyarrow.types.is_integer(column.type):
         target = pyarrow.large_string()
     else:
-        hint = "cast it, or name another column with columns="
-        raise InputError(f"{where}: found column {name!r} of type {kind}, expected ids, which are text or whole numbers; {hint}")
+        found = f"{where}: found column {name!r} of type {kind}, expected ids, which are text or whole numbers"
+        raise InputError(found, **_OTHER_COLUMN)
     if len(column) == 0:
         return pack([])
     in_place = column.num_chunks == 1 and kind in ("string", "binary", "large_string", "large_binary")
@@ -293,4 +297,4 @@ def _coded(column: Any, name: str, where: str) -> IdColumn | None:
         if size > np.iinfo(np.int32).max:
             return None
     ids = _ids(pyarrow.chunked_array([own for _, own in dictionaries.values()], type=column.type.value_type), name, where)
-    return IdColumn(ids.offsets, ids.data, np.concatenate([np.zeros(0, np.int32), *parts]))
+    return IdColumn(ids.offsets, ids.data, parts[0] if len(parts) == 1 else np.concatenate([np.zeros(0, np.int32), *parts]))

@@ -92,7 +92,7 @@ def detect(source: Source, asked: str, notes: Notes) -> Format:
 
 
 def _sure(text: str, kind: Format) -> Advised:
-    return Advised(text, f"to be sure, use format={kind!r}", f"to be sure, use --input-format {kind}")
+    return Advised(text, f"to set the format, use format={kind!r}", f"to set the format, use --input-format {kind}")
 
 
 FORMAT_NAMES: dict[Format, str] = {

@@ -59,8 +59,10 @@ class _Book:
             if reasons:
                 notes.inform(f"{self.path}: of {self.left['rows']:,} {raters or 'rows'}, {', '.join(reasons)}: unjudged")
         elif self.n_blank:
-            rows = raters or "rows"
-            notes.inform(f"{self.path}: {self.n_blank:,} of {len(self.raters) * len(self.ratings):,} {rows} are blank: unjudged")
+            blank = "is blank and counts" if self.n_blank == 1 else "are blank and count"
+            notes.inform(
+                f"{self.path}: {self.n_blank:,} of {len(self.raters) * len(self.ratings):,} {raters or 'ratings'} {blank} as unjudged"
+            )
         if self.unrated_queries:
             notes.inform(f"{self.path}: {self.unrated_queries:,} queries have no rated document; they are left out")
 

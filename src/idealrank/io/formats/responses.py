@@ -32,7 +32,8 @@ def read_elasticsearch(source: Source, table: Table, columns: Columns, notes: No
     table : {"qrels", "run"}
         Only a run can be read.
     columns : mapping or sequence, optional
-        Names of the fields of the query, the document (default ``_id``) and the score (``_score``).
+        Names of the fields of the query, the document (default ``_id``) and the score (``_score``). A dot leads into a field:
+        ``_source.sku``, or ``sku`` alone.
     notes : Notes
         Told about responses without scores, cut short, or without a query.
     complain : callable
@@ -62,6 +63,37 @@ def read_solr(source: Source, table: Table, columns: Columns, notes: Notes, comp
     ('shoes', ['7'])
     """
     return _Solr(source, table, columns, notes, complain).read()
+
+
+_MISSING: Any = object()
+_INNER = ("_source", "fields")  # of a hit: what was indexed, and fields that were asked for
+
+
+def _inner(fields: _Object, name: str) -> Any:
+    """Value of a field by its name or path; a list of one value is the value."""
+    for path in (name, *(f"{outer}.{name}" for outer in _INNER)):
+        value = _at(fields, path)
+        if value is not _MISSING:
+            return value[0] if isinstance(value, list) and len(value) == 1 else value
+    return _MISSING
+
+
+def _at(fields: _Object, path: str) -> Any:
+    if path in fields:
+        return fields[path]
+    for outer, value in fields.items():
+        if isinstance(value, tuple) and path.startswith(f"{outer}."):
+            return _at(dict(value), path[len(outer) + 1 :])
+    return _MISSING
+
+
+def _likely_id(fields: _Object) -> str:
+    """A field that could name documents, for an example: the first inner one, else the first that is no name of the engine's."""
+    for outer in _INNER:
+        if isinstance(fields.get(outer), tuple) and fields[outer]:
+            return f"{outer}.{fields[outer][0][0]}"
+    own = [name for name in fields if not name.startswith("_") or name == "_id"]
+    return next(iter(own or fields), "NAME")
 
 
 class _Responses(ABC):
@@ -195,13 +227,15 @@ class _Responses(ABC):
             self._bad("type", place, f"{describe_value(hit)} as a hit", "an object")
             return None
         fields = dict(hit)
-        if self._document not in fields:
-            name = next(iter(fields), "NAME")
+        found = _inner(fields, self._document)
+        if found is _MISSING:
+            name = _likely_id(fields)
             hint, command = f"columns={{'document': {name!r}}}", f"--run-columns document={name}"
             hints = [f"name the field of the document, as in {one}" for one in (hint, command)]
             self._bad("null", place, f"a hit without {self._document!r}", "the id of a document", *hints)
             return None
-        document, score = check_id(fields[self._document]), fields.get(self._score)
+        score = _inner(fields, self._score)
+        document, score = check_id(found), None if score is _MISSING else score
         number = None if score is None else check_number(score, "run")
         for fault in (document, number):
             if isinstance(fault, tuple):

@@ -1,8 +1,11 @@
 """Experiments with users, as tables and JSON."""
 
 import json
+from typing import Any
 
-from idealrank.clicks import Effect, Novelty, Preference
+from idealrank.clicks import CohortEffects, Effect, Novelty, Preference
+from idealrank.clicks.ab_tests import MISMATCH
+from idealrank.clicks.cohort_values import CLICKS
 from idealrank.data.interchange import finite
 from idealrank.reports.table.cells import Cell, Column, NamedCells, Table, count_cell, interval_cell, number_cell
 from idealrank.reports.table.digits import p_text
@@ -122,11 +125,7 @@ def effect_json(found: Effect, trend: Novelty | None = None) -> str:
     1.0
     """
     record = {
-        "version": __version__, "schema": SCHEMA, "verdict": found.verdict, "mean_a": found.mean_a, "mean_b": found.mean_b,
-        "difference": found.difference, "standard_error": found.standard_error, "interval": list(found.interval), "p": found.p,
-        "sequence": list(found.sequence), "users_a": found.n_a, "users_b": found.n_b, "split_p": found.split_p,
-        "variance_reduction": found.variance_reduction, "confidence": found.confidence,
-        "bootstrap": None if found.bootstrap is None else list(found.bootstrap),
+        "version": __version__, "schema": SCHEMA, "verdict": found.verdict, **_effect_record(found),
         "novelty": None if trend is None else {
             "verdict": trend.verdict, "slope": trend.slope, "standard_error": trend.standard_error, "interval": list(trend.interval),
             "p": trend.p, "periods_left_out": trend.n_left_out,
@@ -135,6 +134,70 @@ def effect_json(found: Effect, trend: Novelty | None = None) -> str:
                 for period, effect, error, interval in
                 zip(*(column.tolist() for column in (trend.periods, trend.effects, trend.standard_errors, trend.intervals)), strict=True)
             ],
+        },
+    }  # fmt: skip
+    return json.dumps(finite(record), indent=2) + "\n"
+
+
+def _effect_record(found: Effect) -> dict[str, Any]:
+    return {
+        "mean_a": found.mean_a, "mean_b": found.mean_b,
+        "difference": found.difference, "standard_error": found.standard_error, "interval": list(found.interval), "p": found.p,
+        "sequence": list(found.sequence), "users_a": found.n_a, "users_b": found.n_b, "split_p": found.split_p,
+        "variance_reduction": found.variance_reduction, "confidence": found.confidence,
+        "bootstrap": None if found.bootstrap is None else list(found.bootstrap),
+    }  # fmt: skip
+
+
+def cohort_parts(found: CohortEffects) -> list[Part]:
+    """A row a value: both cohorts, the difference, and the verdict.
+
+    Examples
+    --------
+    >>> from idealrank.clicks import Sessions, cohort_effects
+    >>> log = Sessions.from_arrays(["q"] * 4, [["a"]] * 4, [[0], [1], [1], [1]])
+    >>> cohort_parts(cohort_effects(log, ["A", "A", "B", "B"]))[0]
+    ['B against A, by 4 lists']
+    """
+    first = found.effects[CLICKS]
+    split = f"{first.n_a:,} users in A, {first.n_b:,} in B; p of the planned split {p_text(first.split_p)}"
+    verdict = f"B against A, by {found.n_lists:,} lists"
+    if first.split_p < MISMATCH:
+        verdict = f"No verdict: users were not split as planned ({split}). Find the reason first."
+    columns: list[Column[str]] = [
+        Column("of a list", "text", Cell),
+        Column("A", "number", lambda name: number_cell(found.effects[name].mean_a, _PLACES)),
+        Column("B", "number", lambda name: number_cell(found.effects[name].mean_b, _PLACES)),
+        Column("B - A", "number", lambda name: number_cell(found.effects[name].difference, _PLACES, signed=True)),
+        Column("planned size", "number", lambda name: interval_cell(found.effects[name].interval, _PLACES)),
+        Column("any look", "number", lambda name: interval_cell(found.effects[name].sequence, _PLACES)),
+        Column("p", "number", lambda name: Cell(p_text(found.p[name]), found.p[name]) if name in found.p else Cell("-")),
+        Column("B is", "text", lambda name: Cell(found.verdict(name))),
+    ]
+    said = (
+        f"{split}; intervals of {100 * first.confidence:g} % by user; planned size: normal; any look: confidence sequence; p: normal, by "
+        f"Holm's method over {len(found.p)} values, which decides"
+    )
+    if found.n_judged:
+        said += f"; measures: of {found.n_judged:,} lists whose query has judgments, each query as often as it was asked"
+    return [[verdict], Table.of(columns, list(found.effects)), ["method", *wrapped(said)]]
+
+
+def cohort_json(found: CohortEffects) -> str:
+    """JSON text.
+
+    Examples
+    --------
+    >>> from idealrank.clicks import Sessions, cohort_effects
+    >>> log = Sessions.from_arrays(["q"] * 4, [["a"]] * 4, [[0], [1], [1], [1]])
+    >>> json.loads(cohort_json(cohort_effects(log, ["A", "A", "B", "B"])))["values"]["clicks"]["mean_b"]
+    1.0
+    """
+    record = {
+        "version": __version__, "schema": SCHEMA, "lists": found.n_lists, "judged_lists": found.n_judged, "cautions": list(found.cautions),
+        "values": {
+            name: {"verdict": found.verdict(name), "p_adjusted": found.p.get(name), **_effect_record(effect)}
+            for name, effect in found.effects.items()
         },
     }  # fmt: skip
     return json.dumps(finite(record), indent=2) + "\n"

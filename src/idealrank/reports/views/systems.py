@@ -97,7 +97,7 @@ def system_sentences(found: SystemComparison, places: int) -> list[str]:
         sentences.append(f"These runs and queries detect a true difference of {number(row.detectable, places)} with 80 % power.")
     if one.standard_error:
         worth = row.queries_worth_one_copy()
-        run = "training of each" if len(one.training) > 1 or found.pairing == "crossed" else "training"
+        run = "copy of each" if len(one.training) > 1 or found.pairing == "crossed" else "copy"
         queries = "any number of further queries" if worth is None else f"{worth:,} more {'query' if worth == 1 else 'queries'}"
         more = "more than" if worth is None else "as much as"
         sentences.append(f"One more {run} would lower the standard error {more} {queries}.")
@@ -140,7 +140,7 @@ def _variances(rows: list[SystemDifference]) -> Table:
     """Standard deviations: of queries, of copies, of what a copy does to one query."""
     columns = [replace(_MEASURE, title="standard deviation"), _deviation("queries", lambda row: row.found.queries)]
     for of in rows[0].trained:
-        columns += [_deviation(f"trainings of {of}", partial(_seeds, of=of)), _deviation(f"rest of {of}", partial(_residual, of=of))]
+        columns += [_deviation(f"copies of {of}", partial(_seeds, of=of)), _deviation(f"rest of {of}", partial(_residual, of=of))]
     return Table.of(columns, rows)
 
 

@@ -9,6 +9,7 @@ from functools import cache
 
 import numpy as np
 from scipy.optimize import isotonic_regression
+from scipy.sparse import csr_array
 from scipy.special import ndtri, stdtrit
 from scipy.stats import chi2
 
@@ -81,11 +82,12 @@ def worth(documents: PlacedDocuments, code: IntArray, weights: FloatArray, share
     """
     cells = weights.shape[1]
     count = np.bincount(code, minlength=cells).astype(np.float64)
-    total = weights @ count
-    most = total**2 / (weights**2 @ count)
+    total, squared = np.einsum("mc,c->m", weights, count), weights**2
+    most = total**2 / np.einsum("mc,c->m", squared, count)
     if not documents.clustered:
         hits = np.bincount(code, weights=documents.relevant, minlength=cells)
-        squares = (weights**2 @ hits) * (1 - 2 * share) + (weights**2 @ count) * share**2
+        of_hits, of_all = (np.einsum("mc,c->m", squared, one) for one in (hits, count))
+        squares = of_hits * (1 - 2 * share) + of_all * share**2
     else:
         squares = _between_queries(documents, code, weights, share)
     inner = (share > 0) & (share < 1) & (squares > 0)
@@ -103,14 +105,15 @@ def _between_queries(documents: PlacedDocuments, code: IntArray, weights: FloatA
     step = max(1, _ROWS // cells)
     order = np.argsort(documents.query, kind="stable")
     bounds = np.searchsorted(documents.query[order], np.arange(0, queries + step, step))
-    total = np.zeros(share.size)
+    total, columns = np.zeros(share.size), np.ascontiguousarray(weights.T)
     for first, last, begin in zip(bounds[:-1], bounds[1:], range(0, queries, step), strict=True):
         rows = order[first:last]
-        place = (documents.query[rows] - begin) * cells + code[rows]
-        size = min(step, queries - begin) * cells
-        count = np.bincount(place, minlength=size).reshape(-1, cells)
-        hits = np.bincount(place, weights=documents.relevant[rows], minlength=size).reshape(-1, cells)
-        total += ((hits @ weights.T - (count @ weights.T) * share) ** 2).sum(axis=0)
+        place, shape = (documents.query[rows] - begin, code[rows]), (min(step, queries - begin), cells)
+        # Products of SciPy's sparse matrices have one order of terms; BLAS has one for each processor.
+        hits, count = (
+            csr_array((ones, place), shape) @ columns for ones in (documents.relevant[rows].astype(np.float64), np.ones(rows.size))
+        )
+        total += ((hits - count * share) ** 2).sum(axis=0)
     squares: FloatArray = total * queries / (queries - 1)
     return squares
 

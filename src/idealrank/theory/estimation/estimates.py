@@ -64,18 +64,23 @@ def chosen_bandwidth(sample: Sample) -> float:
     most = min(0.6 * sample.n**-0.25, _WIDEST)
     found = [(_error(cells, most * share / _SHRINK), -share) for share in _SHARES if most * share >= _NARROWEST]
     width = max(min(-min(found)[1], 1.0) * most, _NARROWEST) if found else _NARROWEST
-    while width < 1 and not (Kernel(width).weights(cells) @ cells.count > LEAST_WEIGHT).all():
+    while width < 1 and not (_totals(Kernel(width).weights(cells), cells.count) > LEAST_WEIGHT).all():
         width = min(1.25 * width, 1.0)
     return width
+
+
+def _totals(weights: FloatArray, counts: FloatArray) -> FloatArray:
+    """The weighted sum over the cells at each place."""
+    return np.asarray(np.einsum("pc,c->p", weights, counts))
 
 
 def _error(cells: Cells, bandwidth: float) -> float:
     """Sum of squared errors when each document is predicted from the others; infinite where they do not suffice."""
     weights = Kernel(bandwidth).weights(cells, cells.score)
-    total, hits = weights @ cells.count, cells.reached[-1]
+    total, hits = _totals(weights, cells.count), cells.reached[-1]
     if not (total > LEAST_WEIGHT).all():
         return math.inf
-    own, share = np.diag(weights) / total, weights @ hits / total
+    own, share = np.diag(weights) / total, _totals(weights, hits) / total
     if not (own < 1 - LEAST_WEIGHT).all():
         return math.inf
     return float(((hits * (1 - share) ** 2 + (cells.count - hits) * share**2) / (1 - own) ** 2).sum())
@@ -185,7 +190,7 @@ def _kernel(sample: Sample, bandwidth: float | None) -> SmoothingMethod:
         raise OptionError(f"bandwidth={bandwidth!r}: expected a share of the list, above 0 and at most 1")
     kernel, cells = Kernel(width), near(sample.cells)
     weights = kernel.weights(cells)
-    thin = np.flatnonzero(~(weights @ cells.count > LEAST_WEIGHT))
+    thin = np.flatnonzero(~(_totals(weights, cells.count) > LEAST_WEIGHT))
     if thin.size:
         raise InputError(
             f"bandwidth={width:g}: fewer than two canonical scores lie within it of {thin[0] / (GRID - 1):g}; take a wider one, or bins"

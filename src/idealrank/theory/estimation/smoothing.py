@@ -162,8 +162,8 @@ class Kernel:
         """
         gathered = near(cells)
         weights = self.weights(gathered)
-        total = weights @ gathered.count
-        held = gathered.reached @ weights.T
+        total = np.einsum("gc,c->g", weights, gathered.count)
+        held = np.einsum("lc,gc->lg", gathered.reached, weights)
         if not (total > LEAST_WEIGHT).any():
             total = np.full(_GRID.size, gathered.count.sum())
             held = np.repeat(gathered.reached.sum(axis=1, keepdims=True), _GRID.size, axis=1)

@@ -335,7 +335,7 @@ def _tipping(row: Difference, _: Shown, share: Literal["significance", "sign", "
     value: float | None = getattr(found, share)
     if share == "significance" and value == 0:
         return Cell("-")
-    return Cell("never" if value is None else share_text(value), value)
+    return Cell("never" if value is None else share_text(value).replace(" %", "%"), value)
 
 
 def _interval(line: Line, shown: Shown, *, signed: bool = False) -> Cell:

@@ -2,7 +2,7 @@
 
 import json
 import math
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from idealrank.analysis.comparison import Comparison, Difference, Method, Pair
@@ -60,8 +60,8 @@ def method_text(comparison: Comparison) -> str:
     return "; ".join([*phrases, *slice_phrases(comparison)])
 
 
-def mark_note(comparison: Comparison, mark: str) -> str:
-    """Explain the mark of a difference: test, correction and level.
+def mark_note(comparison: Comparison, mark: str, labels: Mapping[str, str] | None = None) -> str:
+    """Explain the mark of a difference: test, correction and level; the labels are other names of measures.
 
     Examples
     --------
@@ -71,10 +71,10 @@ def mark_note(comparison: Comparison, mark: str) -> str:
     '* p at most 0.05: sign-flip permutation test, two-sided; RR is tested alone; the other measure is tested alone.'
     """
     method = comparison.method
-    return f"{mark} p at most {1 - method.level:.12g}: {_TESTS[method.test]}, two-sided; {'; '.join(family_phrases(comparison))}."
+    return f"{mark} p at most {1 - method.level:.12g}: {_TESTS[method.test]}, two-sided; {'; '.join(family_phrases(comparison, labels))}."
 
 
-def family_phrases(comparison: Comparison) -> list[str]:
+def family_phrases(comparison: Comparison, labels: Mapping[str, str] | None = None) -> list[str]:
     """Describe the families that are corrected together: the first measure, its companions, slices.
 
     Examples
@@ -84,7 +84,8 @@ def family_phrases(comparison: Comparison) -> list[str]:
     >>> family_phrases(ir.compare(one, one))
     ['RR is tested alone', '2 tests of the other measures corrected together (max-T)']
     """
-    method, first = comparison.method, next(iter(comparison.pairs[0].measures))
+    method, measure = comparison.method, next(iter(comparison.pairs[0].measures))
+    first = (labels or {}).get(measure, measure)
     how = correction_word(method.correction)
     said = {
         "primary measure": lambda n: f"{n:,} tests of {first} corrected together ({how})",

@@ -159,7 +159,7 @@ def paper_table(
     notes = [f"{star or 'Bold:'} the best mean of each measure."] if any(cell.strong for cell in table.cells()) else []
     if any(cell.mark for cell in table.cells()):
         baseline = comparison.method.baseline or ""
-        notes.append(f"Against {names.get(baseline, baseline)}: {mark_note(comparison, _DAGGER)}")
+        notes.append(f"Against {names.get(baseline, baseline)}: {mark_note(comparison, _DAGGER, names)}")
     if any(row.verdict == "judgments do not reach" for _, row in comparison.rows()):
         notes.append("No mark where unjudged documents may explain the difference.")
     return replace(table, notes=[" ".join([*notes, f"Convention {comparison.convention}."])])
@@ -239,7 +239,8 @@ def paper_text(
     if form not in PAPER_FORMATS:
         raise OptionError(f"form {shown(repr(form))}: expected one of {', '.join(map(repr, PAPER_FORMATS))}")
     if comparison.method.baseline is None:
-        raise OptionError("found a comparison of every two runs, expected one against a baseline: compare(..., baseline=NAME)")
+        found = "found a comparison of every two runs, expected one against a baseline"
+        raise OptionError(found, hint="name it, as in compare(..., baseline=NAME)", command_hint="name it with --baseline")
     first = "" if order is None else str(parse_measure(order))
     if first and first not in comparison.means:
         raise OptionError(f"order {shown(first)}: not compared, expected one of {', '.join(comparison.means)}")

@@ -54,8 +54,8 @@ SIGNIFICANT = Phrases()
 
 
 ALL_RELEVANT = (
-    "all judged documents at these ranks are relevant, as with clicks or purchases, so the judgments do not show how many unjudged "
-    "documents are relevant"
+    "all judged documents at the ranks of unjudged documents are relevant, as with clicks or purchases, so the judgments do not show how "
+    "many unjudged documents are relevant"
 )
 """The reason why judgments of relevant documents alone do not reach, as a clause."""
 _ENOUGH = 20  # judged documents, of which it is no chance that all are relevant
@@ -85,8 +85,8 @@ def tipping_text(tipping: Tipping, a: str, b: str, answer: Phrases = SIGNIFICANT
     >>> common |= dict(likely_ahead=0.0, likely_both=0.5, reaches=False)
     >>> print(tipping_text(Tipping(**common, significance=0.12, sign=0.34), "old", "new"))  # doctest: +NORMALIZE_WHITESPACE
     this difference would no longer be significant if 12 % of the 58 unjudged documents that only new returns were relevant,
-    and would change its sign if 34 % were. Of the judged documents at these ranks, 38 % are relevant. That is far more than 12 %, so
-    unjudged documents may explain the difference
+    and would change its sign if 34 % were. At the ranks of these documents, 38 % of the judged documents are relevant. That is far more
+    than 12 %, so unjudged documents may explain the difference
     """
     own = {"a": (a, tipping.unjudged_a), "b": (b, tipping.unjudged_b), None: ("", 0)}
     name, count = own[tipping.side]
@@ -138,10 +138,10 @@ def _share_text(tipping: Tipping, documents: str, answer: Phrases) -> str:
 def _rate_text(tipping: Tipping, name: str) -> str:
     """Describe the shares to compare with."""
     if tipping.rate_judged is None:
-        return "No document at these ranks is judged"
-    said = f"Of the judged documents at these ranks, {share(tipping.rate_judged)} are relevant"
+        return "No document at the ranks of these documents is judged"
+    said = f"At the ranks of these documents, {share(tipping.rate_judged)} of the judged documents are relevant"
     if tipping.rate_exclusive is not None:
-        said += f"; of the judged documents that only {name} returns, {share(tipping.rate_exclusive)}"
+        said += f", and {share(tipping.rate_exclusive)} of the judged documents that only {name} returns are relevant"
     if not tipping.reaches and max(tipping.rate_judged, tipping.rate_exclusive or 0.0) < (tipping.significance or 0.0) <= tipping.likely:
         said += f". With so few judged documents, up to {share(tipping.likely)} is likely"
     return said

@@ -11,7 +11,7 @@ from idealrank.reports.views.comparison.verdicts import decided_tone
 
 NAME = 14  # letters of a run's name
 _SLICE = 28  # letters of a slice's name
-_DECIDED = "(* decided after correction)"
+_DECIDED = "(* significant after correction)"
 
 
 def slice_parts(comparison: Comparison, shown: Shown, *, with_pairs: bool = True) -> list[Part]:
@@ -118,14 +118,16 @@ def slice_phrases(comparison: Comparison) -> list[str]:
     >>> import idealrank as ir
     >>> one = ir.evaluate({"p": {"x": 1}, "q": {"x": 1}}, {"p": ["x"]}, "RR")
     >>> slice_phrases(ir.compare(one, one, slices={"p": ["news", "short"]}))[:2]
-    ['1 query in several slices counts in each', '1 query is in no slice']
+    ['1 query is in several slices and counts in each', '1 query is in no slice']
     """
     counts = comparison.method.slices
     if counts is None:
         return []
     phrases: list[str] = []
     if counts["in_several"]:
-        phrases.append(_counted(counts["in_several"], "{} in several slices counts in each", "{} in several slices count in each"))
+        phrases.append(
+            _counted(counts["in_several"], "{} is in several slices and counts in each", "{} are in several slices and count in each")
+        )
     if counts["in_none"]:
         phrases.append(_counted(counts["in_none"], "{} is in no slice", "{} are in no slice"))
     if counts["unknown"]:

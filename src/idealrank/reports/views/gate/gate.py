@@ -164,7 +164,6 @@ def _why_open(gated: Gated, places: int) -> str:
         return f"by {by}, {gated.run} has the same value as {against} on every query"
     if gated.policy.strict:
         return f"by {by}, {gated.run} is shown to be less than {gated.policy.margin:g} worse than {against}"
-    beyond = f"more than {gated.policy.tolerance:g} " if gated.policy.tolerance else ""
     first = gated.deciding[0]
     means = f"{number(first.mean_run, places)} against {number(first.mean_baseline, places)}"
     only = f" ({means}, one-sided p {p_text(first.p_corrected, gated.policy.alpha)})" if len(gated.deciding) == 1 else ""
@@ -172,7 +171,9 @@ def _why_open(gated: Gated, places: int) -> str:
     if gained and only:
         higher = f"{number(abs(first.difference), places)} {'higher' if first.direction > 0 else 'lower'}"
         return f"by {by}, {gated.run} is {higher} than {against}{only}"
-    return f"by {by}, {gated.run} is not significantly {beyond}worse than {against}{only}"
+    if gated.policy.tolerance:
+        return f"by {by}, the drop from {against} to {gated.run} is not significantly larger than {gated.policy.tolerance:g}{only}"
+    return f"by {by}, {gated.run} is not significantly worse than {against}{only}"
 
 
 def _listed(texts: Sequence[str] | dict[str, None]) -> str:
@@ -327,8 +328,8 @@ def worst_table(check: Check, *, many: bool = False) -> Table:
     shown = check.worst if not check.passed else check.worst[:_SHOWN_OPEN]
     columns: list[Column[QueryDrop]] = [
         Column("query", cell=lambda one: clipped(one.query, 40)),
-        Column("baseline", "number", lambda one: number_cell(one.baseline)),
-        Column("run", "number", lambda one: number_cell(one.run)),
+        Column("before", "number", lambda one: number_cell(one.baseline)),
+        Column("now", "number", lambda one: number_cell(one.run)),
         Column("difference", "number", lambda one: number_cell(one.difference, signed=True, tone="worse")),
     ]
     title = f"worst queries by {check.measure}{against} ({len(shown)} of {check.losses:,} that are worse)"

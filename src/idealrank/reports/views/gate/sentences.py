@@ -208,7 +208,7 @@ def next_step(gated: Gated, shown: Callable[[str], str] = one_line) -> list[str]
     return [
         "The run neither passed nor failed (exit code 3 of the command).",
         f"Judge the unjudged documents{of}, the highest ranks first, and run the gate again.",
-        "'idealrank why' lists the queries with unjudged documents, 'idealrank explain' the documents of a query.",
+        "'idealrank why' lists the queries with unjudged documents, and 'idealrank explain' lists the documents of a query.",
     ]
 
 
@@ -370,7 +370,7 @@ def method(gated: Gated) -> str:
     >>> qrels = {f"q{i}": {"x": 1} for i in range(8)}
     >>> good, bad = (ir.evaluate(qrels, {query: ranking for query in qrels}, "RR") for ranking in (["x", "y"], ["y", "x"]))
     >>> method(ir.gate(bad, good))
-    'no drop is significant (one-sided, level 0.95); RR tested alone; exact, over all signs'
+    'no drop is significant (one-sided, alpha 0.05); RR tested alone; exact, over all signs'
     """
     phrases = [gated.policy.asked, *families(gated)]
     phrases.append("exact, over all signs" if gated.n_resamples is None else f"{gated.n_resamples:,} draws, seed {gated.seed}")

@@ -1,0 +1,59 @@
+"""Warnings that point at the line of the user's own file."""
+
+import warnings
+from pathlib import Path
+from types import FrameType
+
+from idealrank.errors import IdealrankWarning
+
+# Folders of idealrank and of Python's own library, each with its last separator.
+_PACKAGE, _LIBRARY = (str(Path(file).parent / "x")[:-1] for file in (__file__, warnings.__file__))
+
+
+def warn(message: str) -> None:
+    """Warn the caller of idealrank: the warning shows the line outside the package that led here.
+
+    A frame of Python's own library between both, as `contextlib` has it, is passed over. `skip_file_prefixes` of `warnings.warn` would
+    do the same, but Python 3.11 has it not.
+
+    Parameters
+    ----------
+    message : str
+        Text of the warning; an `Advised` keeps its form for the command line.
+
+    Examples
+    --------
+    >>> with warnings.catch_warnings(record=True, action="always") as said:
+    ...     warn("two columns could be the score")
+    >>> print(said[0].category.__name__, said[0].message)
+    IdealrankWarning two columns could be the score
+    """
+    frame = _outside()
+    scope = frame.f_globals
+    warnings.warn_explicit(
+        message,
+        IdealrankWarning,
+        frame.f_code.co_filename,
+        frame.f_lineno,
+        scope.get("__name__", "<string>"),
+        scope.setdefault("__warningregistry__", {}),
+    )
+
+
+def _outside() -> FrameType:
+    """Nearest frame that is neither idealrank's nor of Python's library; failing that, the outermost one."""
+    from inspect import currentframe  # noqa: PLC0415  (`import idealrank` needs it not)
+
+    frame = currentframe()
+    while frame is not None and frame.f_back is not None and _is_passed_over(frame):
+        frame = frame.f_back
+    if frame is None:  # an interpreter without frames
+        raise RuntimeError("this Python gives no frames")
+    return frame
+
+
+def _is_passed_over(frame: FrameType) -> bool:
+    file, module = frame.f_code.co_filename, str(frame.f_globals.get("__name__", ""))
+    if file.startswith((_PACKAGE, "<frozen ")) or module.partition(".")[0] == "idealrank":  # methods of dataclasses have no file
+        return True
+    return file.startswith(_LIBRARY) and "site-packages" not in file and "dist-packages" not in file

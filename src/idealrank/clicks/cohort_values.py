@@ -1,0 +1,192 @@
+"""Clicks and ranking measures of the cohorts of an A/B test, from its click log, with errors by user."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from idealrank.clicks.ab_tests import MISMATCH, Effect, ab_effect
+from idealrank.clicks.sessions import Sessions
+from idealrank.conventions import Convention
+from idealrank.data.qrels import Qrels
+from idealrank.data.run import Run
+from idealrank.data.types import FloatArray
+from idealrank.errors import InputError, OptionError
+from idealrank.evaluation.evaluate import evaluate
+from idealrank.measures.judgedness import JudgedShare
+from idealrank.measures.measure import Measure
+from idealrank.measures.parse import parse_measures
+from idealrank.stats.multiple_tests import adjust
+
+CLICKS, CLICKED = "clicks", "lists with a click"
+"""Names of the values that need no judgments."""
+
+
+@dataclass(frozen=True)
+class CohortEffects:
+    """Difference of two cohorts in several values of their lists, B less A.
+
+    Attributes
+    ----------
+    effects : mapping of str to Effect
+        By value: clicks, lists with a click, then each measure, and the judged share of its documents.
+    p : mapping of str to float
+        p values of the tested values, adjusted by Holm's method as one family; the judged share is no outcome, and not in it.
+    n_lists : int
+        Lists of both cohorts.
+    n_judged : int
+        Lists whose query has judgments: measures are of these alone.
+    cautions : tuple of str
+        Reasons not to trust a verdict on a measure.
+
+    Examples
+    --------
+    >>> log = Sessions.from_arrays(["q"] * 4, [["a", "b"]] * 4, [[0, 0], [0, 1], [1, 1], [1, 0]])
+    >>> found = cohort_effects(log, ["A", "A", "B", "B"])
+    >>> found.effects["clicks"].difference, list(found.effects)
+    (1.0, ['clicks', 'lists with a click'])
+    """
+
+    effects: Mapping[str, Effect]
+    p: Mapping[str, float]
+    n_lists: int
+    n_judged: int
+    cautions: tuple[str, ...] = ()
+
+    def verdict(self, name: str) -> str:
+        """Return the verdict on B in one value, by the adjusted p: better, worse, undecided, or that the split is wrong.
+
+        Examples
+        --------
+        >>> log = Sessions.from_arrays(["q"] * 4, [["a"]] * 4, [[0], [1], [1], [1]])
+        >>> cohort_effects(log, ["A", "A", "B", "B"]).verdict("clicks")
+        'undecided'
+        """
+        effect = self.effects[name]
+        if min(self.effects[CLICKS].split_p, effect.split_p) < MISMATCH:
+            return "split is wrong"
+        if name not in self.p:
+            return "-"
+        if self.p[name] > 1 - effect.confidence:
+            return "undecided"
+        return "better" if effect.difference > 0 else "worse"
+
+
+def cohort_effects(
+    sessions: Sessions,
+    cohort: "Sequence[str] | npt.ArrayLike",
+    qrels: "Qrels | Mapping[str, Mapping[str, float]] | None" = None,
+    measures: "str | Measure | Iterable[str | Measure]" = "nDCG@10",
+    *,
+    convention: "Convention | str" = "standard",
+    split: float = 0.5,
+    planned_users: int = 10_000,
+    confidence: float = 0.95,
+    n_resamples: int = 0,
+    rng: int = 0,
+) -> CohortEffects:
+    """Compare the lists of two cohorts: their clicks, and with judgments their measures, by user.
+
+    Parameters
+    ----------
+    sessions : Sessions
+        Lists of both cohorts; rows of one `user` count together.
+    cohort : sequence of {"A", "B"}, shape (sessions,)
+        Cohort of each list; a user is in one.
+    qrels : Qrels or mapping, optional
+        Judgments of the queries of the log. Lists of queries without judgments have no measure.
+    measures : measure or iterable of them
+        Measures of each list; each value has the mean over lists, so that a query counts as often as it is asked.
+    convention : Convention or str
+        Convention of the measures.
+    split, planned_users, confidence, n_resamples
+        As for `ab_effect`.
+    rng : int
+        Random seed of the bootstrap.
+
+    Raises
+    ------
+    InputError
+        Lengths differ, a user is in both cohorts, or no list of a cohort has judgments.
+    OptionError
+        An option is outside its range, or more of a measure is not better: its verdict would be wrong.
+
+    References
+    ----------
+    Deng, Knoblich and Lu (2018), Applying the delta method in metric analytics, KDD. Holm (1979), Scandinavian Journal of Statistics 6.
+
+    Examples
+    --------
+    >>> log = Sessions.from_arrays(["q"] * 4, [["a", "b"], ["a", "b"], ["b", "a"], ["b", "a"]], [[0, 0], [0, 1], [1, 1], [1, 0]])
+    >>> found = cohort_effects(log, ["A", "A", "B", "B"], {"q": {"b": 1}}, "RR")
+    >>> found.effects["RR"].mean_a, found.effects["RR"].mean_b
+    (0.5, 1.0)
+    """
+    side = np.asarray(cohort)
+    if side.shape != (len(sessions),):
+        raise InputError(f"cohort: found shape {side.shape}, expected one for each of the {len(sessions)} lists")
+    how: dict[str, Any] = {
+        "split": split, "planned_users": planned_users, "confidence": confidence, "n_resamples": n_resamples, "rng": rng,
+    }  # fmt: skip
+    clicks = sessions.clicks.sum(axis=1).astype(np.float64)
+    values: dict[str, FloatArray] = {CLICKS: clicks, CLICKED: (clicks > 0).astype(np.float64)}
+    checks: list[str] = []
+    n_judged = 0
+    if qrels is not None:
+        found, checks, n_judged = _measured(sessions, qrels, parse_measures(measures), convention)
+        values |= found
+    effects = {}
+    for name, value in values.items():
+        kept = ~np.isnan(value)
+        for letter in ("A", "B"):
+            if not (kept & (side == letter)).any():
+                raise InputError(f"{name}: found no list of cohort {letter} with a value, expected judgments of its queries")
+        users = None if sessions.user is None else sessions.user[kept]
+        effects[name] = ab_effect(value[kept], side[kept], users=users, **how)
+    tested = [name for name in effects if name not in checks]
+    adjusted = adjust([effects[name].p for name in tested]).tolist()
+    return CohortEffects(
+        effects, dict(zip(tested, adjusted, strict=True)), len(sessions), n_judged, tuple(_cautions(effects, checks))
+    )  # fmt: skip
+
+
+def _measured(
+    sessions: Sessions, qrels: "Qrels | Mapping[str, Mapping[str, float]]", measures: Sequence[Measure], convention: "Convention | str"
+) -> tuple[dict[str, FloatArray], list[str], int]:
+    """Measures of each list, NaN without judgments; the names of judged shares; and the number of lists with judgments."""
+    for measure in measures:
+        if measure.direction != 1:
+            raise OptionError(f"measures: found {measure}, of which more is not better, expected measures of which more is better")
+    cutoffs = [measure.cutoff for measure in measures if isinstance(measure.cutoff, int)]
+    judged = JudgedShare(cutoff=max(cutoffs) if len(cutoffs) == len(measures) else None)
+    rows, of_list = np.unique(sessions.pair, axis=0, return_inverse=True)  # the same list again has the same values
+    of_list = of_list.reshape(-1)
+    queries = [sessions.documents[row[0]][0] for row in rows.tolist()]
+    known = qrels if isinstance(qrels, Qrels) else Qrels(qrels)
+    answered = [number for number, query in enumerate(queries) if query in known]
+    if not answered:
+        raise InputError(f"qrels: found no judgment of the {len(sessions.queries):,} queries of the log, expected some")
+    lists = {str(number): [sessions.documents[pair][1] for pair in rows[number].tolist() if pair >= 0] for number in answered}
+    own = {str(number): known[queries[number]] for number in answered}
+    asked = [*measures, *([] if judged in measures else [judged])]
+    found = evaluate(Qrels(own), Run(lists), asked, convention)
+    table = np.full((len(queries), len(asked)), np.nan)
+    table[[int(name) for name in found.queries]] = found.values
+    has_judgments = np.isin(of_list, answered)
+    columns = {str(measure): table[of_list, column] for column, measure in enumerate(asked)}
+    return columns, [str(judged)], int(has_judgments.sum())
+
+
+def _cautions(effects: Mapping[str, Effect], checks: Sequence[str]) -> Iterable[str]:
+    for name in checks:
+        effect = effects[name]
+        if not effect.interval[0] <= 0 <= effect.interval[1]:
+            few, many, shares = (
+                ("B", "A", (effect.mean_b, effect.mean_a)) if effect.difference < 0 else ("A", "B", (effect.mean_a, effect.mean_b))
+            )
+            yield (
+                f"lists of {few} have fewer judged documents than lists of {many} ({name} {shares[0]:.1%} against {shares[1]:.1%}): "
+                f"measures count unjudged documents as not relevant, which favours {many}; judge them first"
+            )

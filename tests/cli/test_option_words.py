@@ -1,0 +1,58 @@
+"""Messages on the command line name its options, and only those that the command has."""
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from tests.cli.terminal import Said
+
+BOOK = "query,docid,alice,bob\nshoes,d1,3,2\nshoes,d2,,1\n"
+QRELS = "q1 0 d1 1\nq2 0 d1 1\n"
+RUN = "q1 Q0 d1 1 2.0 x\nq2 Q0 d1 1 2.0 x\n"
+
+
+@pytest.fixture
+def files(tmp_path: Path) -> Path:
+    for name, text in (("book.csv", BOOK), ("qrels.txt", QRELS), ("a.run", RUN), ("b.run", RUN.replace("2.0", "1.5"))):
+        (tmp_path / name).write_text(text, encoding="utf-8")
+    return tmp_path
+
+
+@pytest.mark.parametrize("command", ["validate", "evaluate", "explain --query shoes", "advise", "validate --json"])
+def test_a_book_of_several_raters_asks_for_the_option_that_chooses_one(command: str, say: Callable[..., Said], files: Path) -> None:
+    name, *options = command.split()
+    said = say(name, "book.csv", "a.run", *options, cwd=files)
+
+    text = said.out + said.err
+    assert said.code == 2
+    assert "use --qrels-columns grade=mean, or the name of a rater" in text
+    assert "columns={" not in text
+    assert "read_assessors" not in text
+    assert ("--judgments qrels_jg" in text) == (name == "evaluate")  # the others have no such option
+
+
+def test_a_note_is_said_once(say: Callable[..., Said], tmp_path: Path) -> None:
+    (tmp_path / "rank.test").write_text("1 1:0.5\n0 1:0.4\n", encoding="utf-8")
+    (tmp_path / "rank.test.query").write_text("2\n", encoding="utf-8")
+    (tmp_path / "scores.txt").write_text("0.5\n0.1\n", encoding="utf-8")
+
+    said = say("evaluate", "rank.test", "scores.txt", cwd=tmp_path)  # judgments, and documents of the scores
+
+    assert (said.code, said.err.count("group sizes read from rank.test.query")) == (0, 1)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "expected"),
+    [
+        ("gate qrels.txt a.run --baseline b.run --alpha 0.7", "error: --alpha 0.7: expected a probability"),
+        ("evaluate qrels.txt a.run --run-columns document", "error: --run-columns document: expected query=NAME"),
+        ("advise qrels.txt a.run --visible 0", "--visible"),
+        ("judge bounds qrels.txt a.run --depth 0", "--depth"),
+    ],
+)
+def test_a_bad_value_is_named_as_it_was_typed(arguments: str, expected: str, say: Callable[..., Said], files: Path) -> None:
+    said = say(*arguments.split(), cwd=files)
+
+    assert said.code == 2
+    assert expected in said.err

@@ -1,0 +1,120 @@
+"""Clicks and measures of cohorts: against values worked out list by list, and refusals of logs that cannot be compared."""
+
+import math
+
+import numpy as np
+import pytest
+
+from idealrank.clicks import LogRows, Sessions, ab_effect, cohort_effects
+from idealrank.clicks.cohort_values import CLICKED, CLICKS
+from idealrank.errors import InputError, OptionError
+
+QRELS = {"q0": {"d0": 3, "d1": 1, "d2": 0}, "q1": {"d1": 2, "d3": 1}, "q2": {"d0": 0}}
+
+
+def cohorts(n_users: int = 60, seed: int = 1) -> tuple[Sessions, np.ndarray, list[str], list[list[str]]]:
+    """Users with one to three lists of three of five documents; users of B see better documents first."""
+    rng = np.random.default_rng(seed)
+    user, side, query, documents, clicks = [], [], [], [], []
+    for number in range(n_users):
+        cohort = "AB"[int(rng.integers(2))]
+        for _ in range(int(rng.integers(1, 4))):
+            order = rng.permutation(5) if cohort == "A" else np.argsort(np.arange(5) + rng.normal(0, 1, 5))
+            user.append(f"u{number}")
+            side.append(cohort)
+            query.append(f"q{rng.integers(4)}")  # q3 has no judgments
+            documents.append([f"d{one}" for one in order[:3]])
+            clicks.append((rng.random(3) < 0.3).astype(int))
+    return Sessions.from_arrays(query, documents, np.array(clicks), user=user), np.array(side), query, documents
+
+
+def ndcg(grades: dict[str, int], documents: list[str]) -> float:
+    """Of three ranks: gains are grades, discounts are logarithms."""
+
+    def dcg(gains: list[int]) -> float:
+        return sum(gain / math.log2(rank + 1) for rank, gain in enumerate(gains[:3], 1))
+
+    best = dcg(sorted(grades.values(), reverse=True))
+    return dcg([grades.get(document, 0) for document in documents]) / best if best else 0.0
+
+
+def test_each_value_has_the_effect_of_its_values_list_by_list() -> None:
+    log, side, query, documents = cohorts()
+    found = cohort_effects(log, side, QRELS, ["nDCG@3"], n_resamples=20)
+    judged = np.array([one in QRELS for one in query])
+    values = np.array([ndcg(QRELS.get(one, {}), shown) for one, shown in zip(query, documents, strict=True)])
+    share = np.array([np.mean([one in QRELS.get(name, {}) for one in shown]) for name, shown in zip(query, documents, strict=True)])
+    clicks = log.clicks.sum(axis=1)
+    expected = {
+        CLICKS: (clicks, judged | True),
+        CLICKED: (clicks > 0, judged | True),
+        "nDCG@3": (values, judged),
+        "Judged@3": (share, judged),
+    }
+    assert list(found.effects) == list(expected)
+    assert log.user is not None
+    for name, (value, kept) in expected.items():
+        one = ab_effect(value[kept], side[kept], users=log.user[kept], n_resamples=20)
+        assert found.effects[name].interval == pytest.approx(one.interval, abs=1e-12)
+        assert found.effects[name].bootstrap == pytest.approx(one.bootstrap, abs=1e-12)
+    assert (found.n_lists, found.n_judged) == (len(log), int(judged.sum()))
+
+
+def test_p_values_are_one_family_without_the_judged_share() -> None:
+    log, side, *_ = cohorts()
+    found = cohort_effects(log, side, QRELS, "nDCG@3")
+    raw = sorted((found.effects[name].p, name) for name in found.p)
+    assert [name for name in found.effects if name not in found.p] == ["Judged@3"]
+    worst = 0.0
+    for place, (p, name) in enumerate(raw):
+        worst = min(1.0, max(worst, p * (len(raw) - place)))
+        assert found.p[name] == pytest.approx(worst)
+    assert found.verdict("Judged@3") == "-"
+
+
+def test_lists_with_fewer_judged_documents_have_a_caution() -> None:
+    log = Sessions.from_arrays(["q"] * 8, [["a", "b"]] * 4 + [["a", "c"]] * 3 + [["a", "b"]], np.zeros((8, 2), int))
+    found = cohort_effects(log, ["A"] * 4 + ["B"] * 4, {"q": {"a": 1, "b": 1}}, "nDCG@2")
+    assert found.cautions == (
+        "lists of B have fewer judged documents than lists of A (Judged@2 62.5% against 100.0%): measures count unjudged documents as not "
+        "relevant, which favours A; judge them first",
+    )
+
+
+def test_a_wrong_split_stops_every_verdict() -> None:
+    log = Sessions.from_arrays(["q"] * 100, [["a"]] * 100, np.r_[np.zeros(80), np.ones(20)].astype(int)[:, None])
+    found = cohort_effects(log, ["A"] * 80 + ["B"] * 20)
+    assert {found.verdict(name) for name in found.effects} == {"split is wrong"}
+
+
+def test_a_list_of_two_cohorts_is_left_out() -> None:
+    ranks, clicks = np.tile([1.0, 2.0], 2), np.zeros(4)
+    rows = LogRows(["s", "s", "t", "t"], ["q"] * 4, list("abab"), ranks, clicks, cohort=["A", "B", "B", "B"])
+    found = rows.check()
+    assert [(one.kind, one.n_lists) for one in found.problems] == [("cohorts", 1)]
+    assert found.cohort is not None
+    assert found.cohort.tolist() == ["B"]
+
+
+def test_cohorts_that_cannot_be_compared_are_refused() -> None:
+    log, side, *_ = cohorts()
+    with pytest.raises(InputError, match="cohort: found shape"):
+        cohort_effects(log, side[1:])
+    with pytest.raises(InputError, match="qrels: found no judgment of the 4 queries of the log"):
+        cohort_effects(log, side, {"other": {"a": 1}})
+    with pytest.raises(OptionError, match="of which more is not better"):
+        cohort_effects(log, side, QRELS, "Unjudged@3")
+    one_side = {"q0": {"d0": 1}}
+    shown = Sessions.from_arrays(["q0"] * 2 + ["q1"] * 2, [["d0"]] * 4, np.zeros((4, 1), int))
+    with pytest.raises(InputError, match="nDCG@10: found no list of cohort B with a value"):
+        cohort_effects(shown, ["A", "A", "B", "B"], one_side)
+
+
+@pytest.mark.slow
+def test_intervals_of_a_measure_hold_the_truth() -> None:
+    truth = np.mean([cohort_effects(*cohorts(3000, seed)[:2], QRELS, "nDCG@3").effects["nDCG@3"].difference for seed in range(20)])
+    held = 0
+    for seed in range(400):
+        low, high = cohort_effects(*cohorts(150, 100 + seed)[:2], QRELS, "nDCG@3").effects["nDCG@3"].interval
+        held += int(low <= truth <= high)
+    assert 0.92 <= held / 400 <= 0.98

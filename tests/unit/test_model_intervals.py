@@ -1,0 +1,139 @@
+"""Identifiability of the user browsing model, and intervals of the parameters of click models."""
+
+import math
+import warnings
+
+import numpy as np
+import pytest
+from scipy.optimize import minimize
+from scipy.stats import binomtest
+
+from idealrank.clicks import DBN, DCM, PBM, SDBN, UBM, Cascade, FittedPBM, Sessions, parameter_intervals, simulate
+from idealrank.errors import IdealrankWarning, OptionError
+
+
+def random_log(queries: int = 6, n: int = 3000) -> Sessions:
+    truth = np.random.default_rng(1).beta(3, 3, (queries, 4))
+    return simulate(truth, n, ranks=3, policy="random", rng=2)
+
+
+def test_a_log_in_random_order_identifies_every_examination_of_a_ubm() -> None:
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        fitted = UBM(20).fit(random_log())
+    assert fitted.situation_sets.tolist() == [[0, -1, -1, -1], [0, 0, -1, -1], [0, 0, 0, -1]]
+
+
+def test_a_ubm_names_situations_that_share_no_clicked_document() -> None:
+    log = simulate(np.full((5, 3), 0.5), 500, ranks=3, policy="fixed", scores=np.tile([3.0, 2, 1], (5, 1)), rng=1)
+    with pytest.warns(
+        IdealrankWarning, match=r"into 3 sets that share no clicked document \(such as rank 2 without a click above; 66\.67%"
+    ):
+        fitted = UBM(5).fit(log)
+    assert [sorted(set(row[row >= 0].tolist())) for row in fitted.situation_sets] == [[0], [1], [2]]
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        found = parameter_intervals(UBM(5), log).examination
+    assert found is not None
+    assert np.isnan(found[1:]).all()
+
+
+def test_documents_that_were_never_clicked_join_no_situations() -> None:
+    # c and d change places, but without a click both are taken as not attractive, whatever the examination of their ranks
+    shown = [["a", "b", "c", "d"], ["b", "a", "d", "c"], ["a", "b", "d", "c"], ["b", "a", "c", "d"]]
+    log = Sessions.from_arrays(["q"] * 4, shown, [[1, 0, 0, 0], [0, 1, 0, 0], [0, 1, 0, 0], [1, 0, 0, 0]])
+    with pytest.warns(IdealrankWarning, match=r"4 situations of examination occurred with documents alone that were never clicked"):
+        fitted = UBM(5).fit(log)
+    assert (fitted.situation_sets[2:] == -1).all()
+    assert (fitted.situation_sets[0, 0], fitted.situation_sets[1, 0], fitted.situation_sets[1, 1]) == (0, 0, 0)
+
+
+def test_errors_by_information_are_those_of_the_whole_hessian() -> None:
+    """All second derivatives of the log-likelihood in the logarithms of all parameters, by finite differences."""
+    log = random_log(2, 2000)
+    found = parameter_intervals(PBM(3000), log)
+    fitted = found.fitted
+    assert isinstance(fitted, FittedPBM)
+    cells = fitted.cells
+    n = cells.n_pairs
+
+    def loss(values: np.ndarray) -> float:
+        rate = values[cells.pair] + np.append(0.0, values[n:])[cells.situation]  # log, with the first rank as reference
+        return -float((cells.clicked * rate + (cells.shown - cells.clicked) * np.log(-np.expm1(rate))).sum())
+
+    best = np.log(np.concatenate([fitted.attractiveness_values * fitted.propensity[0], fitted.relative_propensity[1:]]))
+    assert minimize(loss, best, method="BFGS").fun == pytest.approx(loss(best), abs=1e-4)
+    size, step = best.size, 1e-4
+    moves = step * np.eye(size)
+    hessian = np.array([
+        [(loss(best + a + b) - loss(best + a - b) - loss(best - a + b) + loss(best - a - b)) / (4 * step**2) for b in moves] for a in moves
+    ])  # fmt: skip
+    errors = np.sqrt(np.diag(np.linalg.inv(hessian)))
+    reach = 1.959963984540054 * errors
+    assert found.examination is not None
+    assert np.log(found.examination[1:, 1]) == pytest.approx(best[n:] + reach[n:], abs=1e-4)
+    assert np.log(found.attractiveness[:, 0]) == pytest.approx(best[:n] - reach[:n], abs=1e-4)
+
+
+def test_few_steps_of_em_are_named_in_a_caution() -> None:
+    with pytest.warns(IdealrankWarning, match="has not converged after 2 iterations"):
+        found = parameter_intervals(PBM(2), random_log())
+    assert found.cautions
+    assert not parameter_intervals(PBM(400), random_log()).cautions
+
+
+def test_shares_have_the_intervals_of_scipy() -> None:
+    log = Sessions.from_arrays(["q"] * 5, [["a", "b"]] * 5, [[1, 0], [0, 1], [0, 0], [0, 1], [1, 1]])
+    found = parameter_intervals(Cascade(), log)  # a: 2 of 5; b below no click: 2 of 3
+    for row, (hits, size) in enumerate([(2, 5), (2, 3)]):
+        expected = binomtest(hits, size).proportion_ci(0.95)
+        assert found.attractiveness[row] == pytest.approx((expected.low, expected.high), abs=1e-12)
+    onward = parameter_intervals(DCM(), log).continuation  # of 2 clicks at the first rank, one is the last
+    assert onward is not None
+    assert onward[0] == pytest.approx(tuple(binomtest(1, 2).proportion_ci(0.95)), abs=1e-12)
+    satisfied = parameter_intervals(SDBN(), log).satisfaction  # b: of 3 clicks, 3 are the last
+    assert satisfied is not None
+    assert satisfied[1] == pytest.approx(tuple(binomtest(3, 3).proportion_ci(0.95)), abs=1e-12)
+
+
+def test_a_bootstrap_holds_the_estimates_of_a_dbn() -> None:
+    log = random_log(2, 400)
+    found = parameter_intervals(DBN(20), log, n_resamples=30, rng=1)
+    assert found.continuation is not None
+    assert found.satisfaction is not None
+    low, high = found.continuation[0]
+    assert low <= found.fitted.continuation <= high  # type: ignore[attr-defined]
+    assert (
+        (found.attractiveness[:, 0] <= found.fitted.attractiveness_values)
+        & (found.fitted.attractiveness_values <= found.attractiveness[:, 1])
+    ).mean() > 0.8
+
+
+def test_a_first_rank_without_a_click_leaves_no_interval() -> None:
+    log = Sessions.from_arrays(["q", "q"], [["a", "b"], ["b", "a"]], [[0, 1], [0, 0]])
+    found = parameter_intervals(PBM(5), log)
+    assert found.examination is not None
+    assert np.isnan(found.examination).all()
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_small_logs_have_intervals_around_the_estimates_or_none(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    log = simulate(rng.beta(1, 1, (3, 3)), int(rng.integers(2, 30)), ranks=3, policy="random", rng=rng)
+    for model in (PBM(30), UBM(30), Cascade(), DCM(), SDBN()):
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            warnings.simplefilter("ignore", IdealrankWarning)
+            found = parameter_intervals(model, log)
+        for intervals in (found.attractiveness, found.examination, found.satisfaction, found.continuation):
+            if intervals is not None:
+                low, high = intervals[..., 0], intervals[..., 1]
+                assert (np.isnan(low) == np.isnan(high)).all()
+                assert (low <= high)[~np.isnan(low)].all()
+
+
+def test_options_outside_their_range_are_refused() -> None:
+    for options in ({"confidence": 1.0}, {"n_resamples": 0}):
+        with pytest.raises(OptionError):
+            parameter_intervals(DBN(1), random_log(2, 50), **options)
+    assert math.isfinite(parameter_intervals(Cascade(), random_log(2, 50)).attractiveness[0, 0])
