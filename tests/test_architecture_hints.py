@@ -22,7 +22,6 @@ ONLY_IN_PYTHON = {
     "analysis/gate/checks.py": "a policy together with its parts: a command has the parts alone",
     "api/agreement.py": "arrays",
     "api/comparison.py": "evaluations and arrays in place of files",
-    "api/held_out.py": "no command guards a test set",
     "data/lists.py": "arrays",
     "evaluation/evaluate.py": "measures after an evaluation",
     "io/sources.py": "something that is no path",

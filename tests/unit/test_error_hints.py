@@ -82,10 +82,10 @@ def test_a_warning_and_a_note_name_the_next_step_of_the_interface_in_use(tmp_pat
     with pytest.warns(ir.IdealrankWarning) as caught:
         ir.read_qrels(tmp_path / "clicks.csv")
 
-    said = [text for text in told if "to be sure" in text or "to set the format" in text]
+    said = [text for text in told if "; to set the " in text]
     assert [text.rpartition("; ")[2] for text in said] == [
         "to set the format, use format='tsv'",
-        "to be sure, use columns={'query': 'user', 'document': 'item', 'grade': '1'} (in evaluate, qrels_columns=)",
+        "to set the columns, use columns={'query': 'user', 'document': 'item', 'grade': '1'} (in evaluate, qrels_columns=)",
         "to set the format, use format='quepid'",
     ]
     commands = ["--input-format tsv", "--qrels-columns query=user,document=item,grade=1", "--input-format quepid"]

@@ -51,8 +51,8 @@ def test_the_same_shop_has_the_same_bytes(tmp_path: Path, monkeypatch: pytest.Mo
         shop(tmp_path / name, monkeypatch, lists=60)
     files = sorted(path.name for path in (tmp_path / "one").iterdir())
     assert files == [
-        "experiment.csv", "faulty.csv", "log.csv", "new.run", "old.run", "outcomes.csv", "places.csv", "predicted.csv", "rewards.csv",
-        "ubi_events.jsonl", "ubi_queries.jsonl",
+        "experiment.csv", "experiment_log.csv", "faulty.csv", "log.csv", "new.run", "old.run", "outcomes.csv", "places.csv",
+        "predicted.csv", "rewards.csv", "ubi_events.jsonl", "ubi_queries.jsonl",
     ]  # fmt: skip
     for name in files:
         assert (tmp_path / "one" / name).read_bytes() == (tmp_path / "two" / name).read_bytes()

@@ -5,7 +5,7 @@ from collections import defaultdict
 import numpy as np
 import pytest
 
-from idealrank.clicks import HarvestedPropensities, Sessions, harvested_propensities
+from idealrank.clicks import HarvestedPropensities, Sessions, harvested_propensities, simulate
 from idealrank.errors import IdealrankWarning, InputError, OptionError
 
 SEEN = np.array([1.0, 0.7, 0.45, 0.3, 0.2])
@@ -25,6 +25,14 @@ def shop(n: int, n_queries: int, seed: int, rankers: int = 3) -> Sessions:
 @pytest.mark.parametrize("method", ["all-pairs", "pivot"])
 def test_known_propensities_are_recovered(method: str) -> None:
     found = harvested_propensities(shop(30_000, 400, 1), method=method, n_resamples=0)  # type: ignore[arg-type]
+    assert found.relative == pytest.approx(SEEN, abs=0.05)
+
+
+@pytest.mark.parametrize("method", ["all-pairs", "pivot"])
+def test_swaps_with_the_first_rank_give_the_known_propensities(method: str) -> None:
+    """One ranker, whose first document changes places with another at random (Joachims, Swaminathan and Schnabel 2017, section 5)."""
+    log = simulate(np.random.default_rng(4).beta(2, 2, (50, 5)), 40_000, ranks=5, propensity=SEEN, policy="swap", rng=5)
+    found = harvested_propensities(log, method=method, n_resamples=0)  # type: ignore[arg-type]
     assert found.relative == pytest.approx(SEEN, abs=0.05)
 
 

@@ -158,7 +158,7 @@ def test_interactions_without_a_grade_count_as_grade_1_and_that_is_said(tmp_path
         table = pl.DataFrame(INTERACTIONS) if layout == "polars" else frame
     if layout == "objects":
         table = frame.astype(object).replace("i2", 7)
-    with pytest.warns(ir.IdealrankWarning, match=r"every row counts as grade 1; to be sure, use columns=\{'query': 'user_id',"):
+    with pytest.warns(ir.IdealrankWarning, match=r"every row counts as grade 1; to set the columns, use columns=\{'query': 'user_id',"):
         found = ir.evaluate(table, {"u1": ["x", "i1"], "u2": ["i1"]}, "RR")
     assert found.per_query()["u1"]["RR"] == 0.5
     columns = {"user": "user_id", "item": "item_id", "grade": "1"}

@@ -262,7 +262,7 @@ def test_evaluate_refuses_and_names_the_command(measure: object) -> None:
 
 
 def test_a_measure_of_one_run_is_refused_with_the_place_where_it_belongs() -> None:
-    with pytest.raises(ir.OptionError, match=r"'nDCG@10' compares a run with judgments.*`idealrank evaluate` computes it"):
+    with pytest.raises(ir.OptionError, match=r"'nDCG@10' compares a run with judgments.*idealrank.evaluate computes it"):
         ir.overlap({"q": ["a"]}, {"q": ["a"]}, "nDCG@10")
     with pytest.raises(ir.OptionError, match=r"unknown measure 'RBOO', expected one of RBO, .*did you mean RBO"):
         ir.overlap({"q": ["a"]}, {"q": ["a"]}, "RBOO")

@@ -91,7 +91,7 @@ def _new(folder: Path) -> Path:
 def test_a_store_of_a_newer_schema_is_refused(store: Store) -> None:
     store.close()
     _execute(store.folder, "PRAGMA user_version=99")
-    with pytest.raises(InputError, match=r"found a store of schema 99, expected 2 or earlier.*use a newer idealrank"):
+    with pytest.raises(InputError, match=r"found a store of schema 99, expected 2 or earlier.*upgrade idealrank"):
         Store.open(store.folder)
 
 

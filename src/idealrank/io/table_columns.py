@@ -129,7 +129,9 @@ def choose_columns(names: Sequence[str], table: Table, given: Columns, where: st
         message = f"{where}: found no column of grades next to query={query}, document={document}; every row counts as grade 1"
         named, said = {"query": query, "document": document, "grade": "1"}, "; ".join([message, *doubtful])
         command = f"{_option(table)} query={query},document={document},grade=1"
-        notes.warn(Advised(said, f"to be sure, use columns={named} (in evaluate, qrels_columns=)", f"to be sure, use {command}"))
+        notes.warn(
+            Advised(said, f"to set the columns, use columns={named} (in evaluate, qrels_columns=)", f"to set the columns, use {command}")
+        )
     elif len(spelled) < 3:
         _tell(chosen, doubtful, "rank" if by_rank else value_role, where, notes, table)
     return chosen
