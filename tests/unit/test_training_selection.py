@@ -154,6 +154,10 @@ def test_impossible_selections_are_refused() -> None:
         query_folds([1, 2], 3, 0)
     with pytest.raises(ir.OptionError, match="found 0 configurations"):
         nested_cv(lambda one, rows: None, {}, [1, 0], [1, 1])  # type: ignore[arg-type, return-value]
+    with pytest.raises(ir.InputError, match="train: its function of 3 rows returned shape \\(1,\\), expected one score for each row"):
+        nested_cv(
+            lambda one, rows: lambda tested: np.zeros(1), {"a": 1}, np.tile([1, 0, 2], 4), np.repeat(np.arange(4), 3), outer=4, inner=3
+        )
 
 
 def test_a_test_set_is_opened_once_and_again_with_a_reason(tmp_path: Path) -> None:

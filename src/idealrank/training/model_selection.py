@@ -238,7 +238,7 @@ def nested_cv(
     Raises
     ------
     InputError
-        There are too few queries for the folds.
+        There are too few queries for the folds, or a model does not return one score for each row.
     OptionError
         There is no configuration, or the measure has no better direction.
 
@@ -269,7 +269,7 @@ def nested_cv(
         best = max(means, key=lambda name: parsed.direction * means[name])
         chosen.append(best)
         inner_means.append(means)
-        scores[tested] = train(configurations[best], rows)(tested)
+        scores[tested] = _scores(train, configurations[best], rows, tested)
     evaluation = evaluate_lists(Lists.from_arrays(grades, scores, qid=ids), parsed, convention, name="nested cross-validation")
     return NestedResult(evaluation, tuple(chosen), tuple(inner_means))
 
@@ -308,8 +308,15 @@ def query_folds(qid: Any, n_splits: int, seed: int | None = None) -> list[tuple[
 def _held_out(train: Train, configuration: Any, rows: IntArray, ids: AnyArray, folds: int, seed: int) -> FloatArray:
     scores = np.empty(rows.size)
     for learned, tested in query_folds(ids[rows], folds, seed):
-        scores[tested] = train(configuration, rows[learned])(rows[tested])
+        scores[tested] = _scores(train, configuration, rows[learned], rows[tested])
     return scores
+
+
+def _scores(train: Train, configuration: Any, learned: IntArray, tested: IntArray) -> FloatArray:
+    found = np.asarray(train(configuration, learned)(tested), np.float64)
+    if found.shape != tested.shape:  # one score for all would be broadcast
+        raise InputError(f"train: its function of {tested.size} rows returned shape {found.shape}, expected one score for each row")
+    return found
 
 
 def _mean(scores: FloatArray, grades: AnyArray, ids: AnyArray, rows: IntArray, measure: Measure, convention: "Convention | str") -> float:
