@@ -94,3 +94,34 @@ def test_lists_are_those_of_the_library(say: Say, folder: Path) -> None:
         found = interleave(list("abcd"), list("cbae"), length=4, rng=[3, number])
         record = json.loads(line)
         assert (record["documents"], record["teams"]) == (list(found.documents), list(found.teams))
+
+
+REFUSED = {
+    "plan --sd 1 --difference 1e-300": "difference too small beside sd",
+    "plan --sd inf --difference 1": "expected a finite number above 0",
+    "plan --share 0.50001": "needs more than 16,777,216 lists",
+    "plan --sd 1": "found --sd, expected --share alone, or --sd and --difference",
+    "ab experiment.csv --resamples 10000000000": "n_resamples=10000000000: expected a whole number from 0 to 10000000",
+    "ab zeros.csv": "denominator, cohort A: found a sum of 0",
+    "ab huge.csv": "values, row 0: found 1e+308, expected at most 1e+50",
+}
+
+
+@pytest.mark.parametrize("command", REFUSED)
+def test_what_cannot_be_computed_is_refused(command: str, say: Say, folder: Path) -> None:
+    (folder / "zeros.csv").write_text("cohort,value,denominator\n" + "A,1,0\nB,2,0\n" * 5, encoding="utf-8")
+    (folder / "huge.csv").write_text("cohort,value\n" + "A,1e308\nB,1e308\n" * 5, encoding="utf-8")
+
+    said = say("online", *command.split(), cwd=folder)
+
+    assert said.code == 2
+    assert REFUSED[command] in " ".join(said.err.split())
+
+
+def test_the_first_day_has_an_effect_without_a_trend(say: Say, folder: Path) -> None:
+    (folder / "first.csv").write_text("cohort,value,day\n" + "A,1,1\nA,2,1\nB,2,1\nB,3,1\n" * 5, encoding="utf-8")
+
+    said = say("online", "ab", "first.csv", cwd=folder)
+
+    assert said.code == 0
+    assert "no trend over time: period: found 1 periods" in " ".join(said.err.split())

@@ -17,6 +17,11 @@ from idealrank.stats.randomness import RandomLike, generator_of, whole_number
 MISMATCH = 0.001
 """p-value of the split below which the result of a test is not to be trusted."""
 
+MOST_RESAMPLES = 10_000_000
+"""Replicates of a bootstrap that memory holds easily; more show nothing more."""
+
+_LARGEST_RATIO = 1e8  # of standard deviations to differences: beyond it a plan has more users than there are people
+
 
 @dataclass(frozen=True)
 class Effect:
@@ -135,7 +140,7 @@ def ab_effect(
     (0.5, 1.0)
     """
     check_confidence(confidence)
-    replicates = whole_number("n_resamples", n_resamples, 0)
+    replicates = whole_number("n_resamples", n_resamples, 0, MOST_RESAMPLES)
     if not 0 < split < 1:
         raise OptionError(f"split={split}: expected a share between 0 and 1")
     rows = row_table(values, cohort, users, denominator)
@@ -221,6 +226,8 @@ def row_table(
     side = np.asarray(cohort)
     if side.shape != y.shape or below.shape != y.shape:
         raise InputError(f"found {y.size} values, {side.size} cohorts and {below.size} denominators, expected as many of each")
+    if not y.size:
+        raise InputError("values: found no row, expected at least 2 users in each cohort")
     known = np.isin(side, ("A", "B"))
     if not known.all():
         raise InputError(f"cohort: found {str(side[~known][0])!r}, expected 'A' or 'B'")
@@ -234,6 +241,9 @@ def row_table(
     for chosen, name in ((~is_b, "A"), (is_b, "B")):
         if chosen.sum() < 2:
             raise InputError(f"cohort {name}: found {int(chosen.sum())} users, expected at least 2")
+        if not below[chosen[codes]].sum() > 0:
+            found = float(below[chosen[codes]].sum())
+            raise InputError(f"denominator, cohort {name}: found a sum of {found:g}, expected one above 0; is the column the right one?")
     return RowTable(y, below, codes, is_b)
 
 
@@ -305,7 +315,20 @@ def users_needed(
     (3140, 1570)
     """
     check_confidence(confidence)
-    if not sd > 0 or difference == 0 or not 0 < split < 1 or not 0 < power < 1 or not 0 <= variance_reduction < 1:
-        raise OptionError("expected sd above 0, a difference other than 0, and shares between 0 and 1")
+    if not (sd > 0 and math.isfinite(sd)):
+        raise OptionError(f"sd={sd}: expected a finite number above 0, such as 1.8")
+    if difference == 0 or not math.isfinite(difference):
+        raise OptionError(f"difference={difference}: expected a finite number other than 0, such as 0.02")
+    for name, share in (("split", split), ("power", power)):
+        if not 0 < share < 1:
+            raise OptionError(f"{name}={share}: expected a share between 0 and 1")
+    if not 0 <= variance_reduction < 1:
+        raise OptionError(f"variance_reduction={variance_reduction}: expected a share from 0 to less than 1")
     wanted = float(norm.isf((1 - confidence) / 2) + norm.isf(1 - power))
-    return math.ceil((wanted * sd / difference) ** 2 * (1 - variance_reduction) / (split * (1 - split)))
+    ratio = wanted * sd / abs(difference)
+    if not ratio < _LARGEST_RATIO:
+        raise OptionError(
+            f"sd={sd:g}, difference={difference:g}: found a difference too small beside sd, expected at least "
+            f"{wanted / _LARGEST_RATIO:.1g} times sd"
+        )
+    return math.ceil(ratio**2 * (1 - variance_reduction) / (split * (1 - split)))

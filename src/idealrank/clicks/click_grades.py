@@ -82,8 +82,11 @@ def grades(
     >>> dict(grades(log, PBM(iterations=20).fit(log), cuts=[0.2, 0.6], least=1).qrels["q"])
     {'a': 2.0, 'b': 2.0}
     """
-    limits = tuple(float(cut) for cut in cuts)
-    if not limits or any(low >= high for low, high in zip((0.0, *limits), (*limits, 1.0), strict=True)):
+    try:
+        limits = tuple(float(cut) for cut in cuts)
+    except (TypeError, ValueError):
+        raise OptionError(f"cuts={cuts!r}: expected rising rates between 0 and 1, such as 0.05, 0.2, 0.4") from None
+    if not limits or any(not low < high for low, high in zip((0.0, *limits), (*limits, 1.0), strict=True)):
         raise OptionError(f"cuts={list(cuts)}: expected rising rates between 0 and 1, such as 0.05, 0.2, 0.4")
     support = whole_number("least", least)
     impressions, clicks = pair_counts(sessions)

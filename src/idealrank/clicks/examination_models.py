@@ -127,6 +127,8 @@ class PBM:
                 "compared, and attractiveness across sets neither; log some results in random or swapped order"
             )
             warn(text)
+        if not sessions.clicks.any():
+            warn("no list has a click: attractiveness is 0, and the log says nothing about propensities")
         attractive, examined = cells.fit(steps, start)
         impressions = np.bincount(cells.pair, cells.shown, cells.n_pairs).astype(np.int64)
         return FittedPBM(sessions.documents, attractive, impressions, start, examined, cells, sessions.query_of_pair, steps, parts)

@@ -79,7 +79,7 @@ def harvested_propensities(
     Raises
     ------
     InputError
-        No document changes its rank.
+        No document changes its rank, or no list has a click.
     OptionError
         An option is unknown, or outside its range.
 
@@ -103,6 +103,7 @@ def harvested_propensities(
     checked("method", method, HarvestMethod)
     check_confidence(confidence)
     replicates = whole_number("n_resamples", n_resamples, 0)
+    sessions.require_click()
     harvest = _Harvest.of(sessions)
     interventions = harvest.interventions
     if not interventions.any():

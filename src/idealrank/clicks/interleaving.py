@@ -7,6 +7,7 @@ from typing import Any, Literal, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
+from scipy.special import ndtri
 from scipy.stats import beta as beta_distribution
 from scipy.stats import binom
 
@@ -17,6 +18,7 @@ from idealrank.measures.rules import checked
 from idealrank.stats.randomness import RandomLike, generator_of, whole_number
 
 Method: TypeAlias = Literal["team-draft", "balanced", "probabilistic"]
+_MOST_LISTS = 1 << 24  # of a plan; more take too much memory and time
 _SOFTNESS = 3.0  # exponent of ranks in probabilistic interleaving, as in the paper
 
 
@@ -333,6 +335,12 @@ def lists_needed(share: float, *, power: float = 0.8, confidence: float = 0.95, 
     n = 1
     while _sign_power(np.array([n]), best, confidence)[0] < power:
         n *= 2
+        if n > _MOST_LISTS:
+            least = 0.5 * float(ndtri((1 + confidence) / 2) + ndtri(power)) / math.sqrt(_MOST_LISTS)
+            raise OptionError(
+                f"share={share}: needs more than {_MOST_LISTS:,} lists with a preference; expected a share about {least:.1g} or more "
+                "from 0.5, or less power"
+            )
     sizes = np.arange(max(1, n // 2), n + 1)
     enough = _sign_power(sizes, best, confidence) >= power
     # Power goes up and down with the size, as the critical count is whole: take the size from which it stays.

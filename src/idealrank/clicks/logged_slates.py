@@ -10,6 +10,7 @@ import numpy.typing as npt
 from idealrank.clicks.list_means import ListMean, list_mean
 from idealrank.clicks.logged_rewards import FEWEST_EFFECTIVE, LARGEST_SHARE
 from idealrank.clicks.policy_differences import units_needed, verdict_of
+from idealrank.clicks.weighted_rows import LARGEST
 from idealrank.data.types import FloatArray, IntArray
 from idealrank.errors import InputError
 from idealrank.measures.rules import checked
@@ -238,9 +239,14 @@ class _Slates:
         worth = np.ones(ranks) if discount is None else np.asarray(discount, np.float64)
         if worth.shape != (ranks,) or not np.isfinite(worth).all():
             raise InputError(f"discount: found {worth.tolist()}, expected {ranks} finite weights, one a rank")
-        weights, plain = target / logged, estimator.removeprefix("sn")
-        if plain != "iips":
-            weights = np.multiply.accumulate(weights, axis=1)
+        _refuse("rewards", gained, np.abs(gained) > LARGEST, f"up to {LARGEST:g} in size; use another unit")
+        plain = estimator.removeprefix("sn")
+        with np.errstate(over="ignore", invalid="ignore"):  # refused below
+            weights = target / logged
+            if plain != "iips":
+                weights = np.multiply.accumulate(weights, axis=1)
+        said = f"that is not too small: the weight is above {LARGEST:g}; leave such lists out"
+        _refuse("logged_probability", logged, ~(weights <= LARGEST), said)
         if plain == "ips":
             weights = np.broadcast_to(weights[:, -1:], weights.shape)
         return cls(gained, weights, worth, estimator.startswith("sn"))

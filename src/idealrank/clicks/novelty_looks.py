@@ -120,9 +120,10 @@ def novelty(
     cells = of_row * 2 + sides
     present = np.unique(np.column_stack([cells, rows.user]), axis=0)[:, 0]
     kept: npt.NDArray[np.bool_] = np.bincount(present, minlength=2 * periods.size).reshape(-1, 2).min(axis=1) >= 2
+    above, below = (np.bincount(cells, column, 2 * periods.size).reshape(-1, 2) for column in (rows.values, rows.denominator))
+    kept &= (below > 0).all(axis=1)
     if kept.sum() < 2:
         raise InputError(f"period: found {int(kept.sum())} periods with two users in each cohort, expected at least 2")
-    above, below = (np.bincount(cells, column, 2 * periods.size).reshape(-1, 2) for column in (rows.values, rows.denominator))
     with np.errstate(divide="ignore", invalid="ignore"):
         means = above / below
         own = (rows.values - means.reshape(-1)[cells] * rows.denominator) / below.reshape(-1)[cells]

@@ -63,7 +63,13 @@ def propensities(
         Share of the lists on which perplexity is computed, by a model fitted to the others.
     rng : seed or Generator
         Random numbers.
+
+    Raises
+    ------
+    InputError
+        No list has a click.
     """
+    sessions.require_click()
     generator = generator_of(rng)
     fitted = PBM(iterations).fit(sessions)
     unseen, seen = sessions.split(held_out, generator)

@@ -172,6 +172,21 @@ class Sessions:
         cut = round(share * len(self))
         return self.select(np.sort(order[:cut])), self.select(np.sort(order[cut:]))
 
+    def require_click(self) -> None:
+        """Refuse a log without a click, which says nothing about propensities.
+
+        Raises
+        ------
+        InputError
+            No list has a click.
+
+        Examples
+        --------
+        >>> Sessions.from_arrays(["q"], [["a", "b"]], [[1, 0]]).require_click()
+        """
+        if not self.clicks.any():
+            raise InputError(f"clicks: found none in {len(self):,} lists, expected some; is the column of clicks the right one?")
+
     def click_rates(self) -> FloatArray:
         """Share of lists with a click at each rank, of those that reach it.
 

@@ -7,6 +7,7 @@ import numpy as np
 import numpy.typing as npt
 
 from idealrank.clicks.sessions import Sessions
+from idealrank.clicks.weighted_rows import LARGEST
 from idealrank.data.types import FloatArray, IntArray
 from idealrank.errors import InputError, OptionError
 from idealrank.measures.rules import checked
@@ -85,7 +86,7 @@ def click_rows(
     Raises
     ------
     InputError
-        A propensity is not above 0, or the shape does not fit.
+        A propensity is not above 0 or too small, or the shape does not fit.
     OptionError
         An option is unknown or outside its range.
 
@@ -116,6 +117,8 @@ def click_rows(
         raise InputError(f"propensity, session {row}, rank {column + 1}: found {chance[row, column]:g}, {expected}")
     if largest_weight is not None:
         own = np.maximum(own, 1 / largest_weight)
+    if (own < 1 / LARGEST).any():
+        raise InputError(f"propensity: found {own.min():g}, too small: expected at least {1 / LARGEST:g}; set largest_weight, such as 100")
     ranks = np.broadcast_to(np.arange(1, sessions.n_ranks + 1), shown.shape)
     labels = sessions.clicks[cells].astype(np.float64)
     return ClickRows(labels, sessions.pair[cells], sessions.lengths[kept], ranks[cells], own, int((~kept).sum()))

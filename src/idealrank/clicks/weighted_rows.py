@@ -16,6 +16,8 @@ ModelEstimator: TypeAlias = Literal["dr", "switch"]
 
 # Rows of a block: its columns stay in the cache, and the sums are the same for any number of threads.
 _BLOCK = 1 << 15
+LARGEST = 1e50
+"""Largest weight, and largest size of a value: squares of their products stay far from overflow."""
 
 
 def check_confidence(confidence: float) -> None:
@@ -68,12 +70,12 @@ def label_codes(labels: "np.ndarray[Any, Any]") -> IntArray:
 
 
 def numbers(name: str, given: npt.ArrayLike) -> FloatArray:
-    """A column of finite numbers.
+    """A column of finite numbers, none larger than `LARGEST`.
 
     Raises
     ------
     InputError
-        It is not one-dimensional, or a value is no finite number.
+        It is not one-dimensional, or a value is no finite number, or too large.
 
     Examples
     --------
@@ -86,9 +88,13 @@ def numbers(name: str, given: npt.ArrayLike) -> FloatArray:
         raise InputError(f"{name}: found what is no number ({error}), expected finite values") from None
     if found.ndim != 1:
         raise InputError(f"{name}: found shape {found.shape}, expected one value a row")
-    if not math.isfinite(float(found.sum())) and not np.isfinite(found).all():
+    size = max(float(found.max()), -float(found.min())) if found.size else 0.0  # NaN if a value is
+    if not math.isfinite(size):
         place = int(np.argmin(np.isfinite(found)))
         raise InputError(f"{name}, row {place}: found {found[place]}, expected a finite value; leave such rows out")
+    if size > LARGEST:
+        place = int(np.argmax(np.abs(found)))
+        raise InputError(f"{name}, row {place}: found {found[place]:g}, expected at most {LARGEST:g} in size; use another unit")
     return found
 
 
@@ -143,6 +149,7 @@ class WeightedRows:
             raise InputError(f"rewards: found {n} rows, expected at least 2; one row shows no variation")
         _check_range("target_probability", columns["target_probability"], zero=True)
         _check_range("logged_probability", columns["logged_probability"], zero=False)
+        _check_weights(columns["target_probability"], columns["logged_probability"])
         return cls(columns["rewards"], columns["target_probability"], columns["logged_probability"], estimator, limit, baseline)
 
     @property
@@ -170,6 +177,16 @@ def _check_range(name: str, column: FloatArray, *, zero: bool) -> None:
         hint = "" if zero else "; an action that the logging policy never takes cannot be in its log"
         raise InputError(
             f"{name}, row {place}: found {column[place]:g}, expected a probability {'from 0' if zero else 'above 0'} to 1{hint}"
+        )
+
+
+def _check_weights(target: FloatArray, logged: FloatArray) -> None:
+    small = target > LARGEST * logged
+    if small.any():
+        place = int(np.argmax(small))
+        raise InputError(
+            f"logged_probability, row {place}: found {logged[place]:g}, too small: its weight is above {LARGEST:g}; expected a "
+            "probability, not its logarithm; leave such rows out"
         )
 
 

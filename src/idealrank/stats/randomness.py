@@ -54,13 +54,13 @@ def threads_of(threads: int | None) -> int:
     return count or len(os.sched_getaffinity(0) if hasattr(os, "sched_getaffinity") else range(os.cpu_count() or 1))
 
 
-def whole_number(name: str, value: int, least: int = 1) -> int:
+def whole_number(name: str, value: int, least: int = 1, most: int | None = None) -> int:
     """An option that is a whole number, checked.
 
     Raises
     ------
     OptionError
-        It is none, or too small.
+        It is none, too small, or too large.
 
     Examples
     --------
@@ -73,6 +73,8 @@ def whole_number(name: str, value: int, least: int = 1) -> int:
         number = least - 1
     if isinstance(value, (bool, np.bool_)) or number < least:
         raise OptionError(f"{name}={value!r}: expected a whole number from {least} on")
+    if most is not None and number > most:
+        raise OptionError(f"{name}={value!r}: expected a whole number from {least} to {most}")
     return number
 
 

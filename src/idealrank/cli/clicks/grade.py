@@ -145,9 +145,11 @@ class ActionGrades:
 
 
 def _grades(option: str, text: str) -> dict[str, float]:
-    found = {}
+    found: dict[str, float] = {}
     for part in text.split(","):
         name, _, number = part.partition("=")
+        if name.strip() in found:
+            raise OptionError(f"{option} {text}: found {name.strip()!r} twice, expected each name once")
         try:
             found[name.strip()] = float(number)
         except ValueError:

@@ -35,6 +35,8 @@ of the propensities.
 _FORMATS = Formats("A table to read;", table="views.clicks.list_values:dcg_parts", json="views.clicks.list_values:dcg_json",
                    rows="views.clicks.list_values:dcg_rows")  # fmt: skip
 
+_DEEPEST = 2**31 - 1  # ranks of a list
+
 
 @click.command(epilog=_EPILOG, short_help="Estimate the DCG of runs that users never saw.")
 @click.argument("log", metavar="LOG")
@@ -88,10 +90,13 @@ def _ranking(run: Run, sessions: Sessions, cutoff: int | None) -> dict[str, list
     lost = 0
     for query in sessions.queries:
         try:
-            found[query] = list(run.ranking(query, depth=cutoff or 0).documents)
+            found[query] = list(run.ranking(query, depth=min(cutoff or 0, _DEEPEST)).documents)
         except KeyError:
             found[query] = []
             lost += 1
+    if lost == len(found):
+        query = next(iter(found), "")
+        raise InputError(f"{run.name}: found none of the {lost:,} queries of the log, such as {query!r}; are the ids those of the log?")
     if lost:
         console.say("warning", f"{run.name}: no list for {lost:,} of {len(found):,} queries of the log; their clicks count 0")
     return found

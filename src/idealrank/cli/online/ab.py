@@ -12,7 +12,7 @@ from idealrank.cli.format_option import Formats
 from idealrank.cli.input_options import Inputs
 from idealrank.cli.progress import Watch
 from idealrank.clicks import CohortEffects, ab_effect, cohort_effects, novelty
-from idealrank.errors import OptionError
+from idealrank.errors import InputError, OptionError
 from idealrank.io.click_logs import EXPERIMENT, read_columns, read_log
 from idealrank.io.table_columns import parse_columns
 from idealrank.measures.parse import DEFAULT_MEASURES
@@ -81,7 +81,12 @@ def ab(
     shared: dict[str, Any] = {"users": found.get("user"), "denominator": found.get("denominator")}
     effect = ab_effect(found["value"], found["cohort"], covariate=found.get("covariate"), **shared, **how)
     shared |= {"confidence": how["confidence"]}
-    trend = None if found.get("period") is None else novelty(found["value"], found["cohort"], found["period"], **shared)
+    trend = None
+    if found.get("period") is not None:
+        try:
+            trend = novelty(found["value"], found["cohort"], found["period"], **shared)
+        except InputError as error:  # the effect of the whole test stands, whatever its periods
+            _note(f"no trend over time: {error}")
     _FORMATS.write(layout, output_path, effect, trend)
 
 

@@ -51,7 +51,8 @@ def plan(
 ) -> None:  # fmt: skip
     """Compute how many lists an interleaving test needs (--share), or how many users an A/B test (--sd and --difference)."""
     if (share is None) == (sd is None or difference is None):
-        raise OptionError("found neither or both, expected --share, or --sd and --difference")
+        given = [name for name, value in (("--share", share), ("--sd", sd), ("--difference", difference)) if value is not None]
+        raise OptionError(f"found {' and '.join(given) or 'none of them'}, expected --share alone, or --sd and --difference")
     if share is not None:
         _FORMATS.write(layout, output_path, "lists", lists_needed(share, power=power, confidence=confidence, ties=ties))
         return

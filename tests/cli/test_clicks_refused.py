@@ -1,0 +1,102 @@
+"""`idealrank clicks`: logs that allow no estimate are refused with their reason."""
+
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from idealrank.clicks import (
+    PBM,
+    Sessions,
+    ab_effect,
+    click_rows,
+    grades,
+    harvested_propensities,
+    ips,
+    lists_needed,
+    propensities,
+    simulate,
+    slate_value,
+    users_needed,
+)
+from idealrank.errors import IdealrankError
+from tests.cli.terminal import Said
+
+Say = Callable[..., Said]
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """A folder with a log, one without a click, a run of other queries, and rewards whose weights overflow."""
+    for name, click in (("log", 1), ("none", 0)):
+        rows = "".join(
+            f"s{number},q{number % 3},{'ab'[(number + rank) % 2]},{rank + 1},{click * ((number + rank) % 3 == 0)}\n"
+            for number in range(60) for rank in range(2)
+        )  # fmt: skip
+        (tmp_path / f"{name}.csv").write_text(f"session,query,document,rank,click\n{rows}", encoding="utf-8")
+    (tmp_path / "own.run").write_text("q0 Q0 a 1 2 r\nq1 Q0 b 1 2 r\n", encoding="utf-8")
+    (tmp_path / "other.run").write_text("x0 Q0 a 1 2 r\n", encoding="utf-8")
+    for name, first in (("tiny", "1,1e-200,1"), ("denormal", "1,5e-324,1"), ("big", "1e308,1,1")):
+        (tmp_path / f"{name}.csv").write_text(f"click,pscore,target\n0,1,1\n{first}\n", encoding="utf-8")
+    return tmp_path
+
+
+REFUSED = {
+    "estimate tiny.csv": "logged_probability, row 1: found 1e-200, too small",
+    "estimate denormal.csv": "logged_probability, row 1",
+    "estimate big.csv": "rewards, row 1: found 1e+308, expected at most 1e+50",
+    "propensity none.csv": "clicks: found none in 60 lists",
+    "propensity none.csv --method all-pairs": "clicks: found none in 60 lists",
+    "runs log.csv other.run": "found none of the 3 queries of the log, such as 'q0'",
+    "grade log.csv --cuts nan": "expected rising rates",
+    "grade log.csv --actions click=1,click=2": "found 'click' twice",
+}
+
+
+@pytest.mark.parametrize("command", REFUSED)
+def test_what_allows_no_estimate_is_refused(command: str, say: Say, folder: Path) -> None:
+    said = say("clicks", *command.split(), cwd=folder)
+
+    assert said.code == 2
+    assert REFUSED[command] in " ".join(said.err.split())
+
+
+def test_any_cutoff_is_taken(say: Say, folder: Path) -> None:
+    deep, whole = (say("clicks", "runs", "log.csv", "own.run", *more, cwd=folder) for more in (["-k", "100000000000000000000"], []))
+
+    assert (deep.code, deep.out) == (0, whole.out)
+
+
+def test_grades_of_a_log_without_clicks_have_a_caution(say: Say, folder: Path) -> None:
+    assert "no list has a click" in " ".join(say("clicks", "grade", "none.csv", cwd=folder).err.split())
+
+
+LOG = simulate(np.full((3, 4), 0.5), 50, ranks=4, policy="random", rng=1)
+EMPTY = Sessions.from_arrays(["q"] * 4, [["a", "b"], ["b", "a"]] * 2, [[0, 0]] * 4)
+HALF = [[0.5, 0.5]] * 2
+CALLS: dict[str, Callable[[], object]] = {
+    "tiny": lambda: ips([1, 0], [1, 1], [1e-300, 1]),
+    "denormal": lambda: ips([1, 0], [1, 1], [5e-324, 1]),
+    "slates": lambda: slate_value([[1, 0], [0, 1]], HALF, [[1e-300, 1e-300], [0.5, 0.5]]),
+    "no row": lambda: ab_effect([], []),
+    "ratio": lambda: users_needed(1e300, 1e-300),
+    "infinite": lambda: users_needed(1, float("inf")),
+    "share": lambda: lists_needed(0.5000000001),
+    "cuts": lambda: grades(LOG, cuts=[float("nan")]),
+    "text": lambda: grades(LOG, cuts="a"),  # type: ignore[arg-type]
+    "weights": lambda: click_rows(LOG, [1e-320] * 4).weights,
+    "harvested": lambda: harvested_propensities(EMPTY),
+    "propensities": lambda: propensities(EMPTY),
+}
+
+
+@pytest.mark.parametrize("name", CALLS)
+def test_errors_are_those_of_the_library(name: str) -> None:
+    with pytest.raises(IdealrankError, match=r"found|expected"):
+        CALLS[name]()
+
+
+def test_a_model_of_no_click_warns() -> None:
+    with pytest.warns(UserWarning, match="no list has a click"):
+        PBM().fit(EMPTY)
