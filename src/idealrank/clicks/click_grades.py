@@ -83,7 +83,7 @@ def grades(
     {'a': 2.0, 'b': 2.0}
     """
     limits = tuple(float(cut) for cut in cuts)
-    if not limits or any(low >= high for low, high in zip((0.0, *limits), (*limits, 1.0), strict=True)):
+    if not limits or any(not low < high for low, high in zip((0.0, *limits), (*limits, 1.0), strict=True)):
         raise OptionError(f"cuts={list(cuts)}: expected rising rates between 0 and 1, such as 0.05, 0.2, 0.4")
     support = whole_number("least", least)
     impressions, clicks = pair_counts(sessions)

@@ -269,7 +269,7 @@ def nested_cv(
         best = max(means, key=lambda name: parsed.direction * means[name])
         chosen.append(best)
         inner_means.append(means)
-        scores[tested] = train(configurations[best], rows)(tested)
+        scores[tested] = _predicted(train, configurations[best], rows, tested)
     evaluation = evaluate_lists(Lists.from_arrays(grades, scores, qid=ids), parsed, convention, name="nested cross-validation")
     return NestedResult(evaluation, tuple(chosen), tuple(inner_means))
 
@@ -308,8 +308,15 @@ def query_folds(qid: Any, n_splits: int, seed: int | None = None) -> list[tuple[
 def _held_out(train: Train, configuration: Any, rows: IntArray, ids: AnyArray, folds: int, seed: int) -> FloatArray:
     scores = np.empty(rows.size)
     for learned, tested in query_folds(ids[rows], folds, seed):
-        scores[tested] = train(configuration, rows[learned])(rows[tested])
+        scores[tested] = _predicted(train, configuration, rows[learned], rows[tested])
     return scores
+
+
+def _predicted(train: Train, configuration: Any, learned: IntArray, tested: IntArray) -> FloatArray:
+    found = np.asarray(train(configuration, learned)(tested), np.float64).reshape(-1)
+    if found.size != tested.size:
+        raise InputError(f"train: found {found.size} scores of a model, expected one for each of {tested.size} rows")
+    return found
 
 
 def _mean(scores: FloatArray, grades: AnyArray, ids: AnyArray, rows: IntArray, measure: Measure, convention: "Convention | str") -> float:
