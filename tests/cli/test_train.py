@@ -158,7 +158,28 @@ def test_a_check_trains_nothing(folder: Path, say: Say) -> None:
         ({"model": {"params": {"label_gain": "0;1"}}}, "config.json: model.params.label_gain: found '0;1', expected numbers"),
         ({"model": {"params": {"lambdarank_truncation_level": "ten"}}}, "model.params.lambdarank_truncation_level: found 'ten', expected"),
         ({"model": {"library": "xgboost", "params": {"eval_metric": "ndcg@x"}}}, "model.params.eval_metric: found 'x', expected whole"),
-        ({"model": {"library": "xgboost", "params": {"eval_metric": ["map@3", 7]}, "rounds": 0}}, "model.rounds: found 0, expected"),
+        ({"model": {"library": "xgboost", "params": {"eval_metric": ["map@3"]}, "rounds": 0}}, "model.rounds: found 0, expected"),
+        ({"model": {"library": "xgboost", "params": {"eval_metric": 5}}}, "model.params.eval_metric: found 5, expected a text, as in ndcg"),
+        ({"model": {"params": {"metric": [None]}}}, "model.params.metric: found [None], expected a text, as in ndcg, or a list of texts"),
+        ({"model": {"params": {"lambdarank_truncation_level": []}}}, "model.params.lambdarank_truncation_level: found [], expected whole"),
+        ({"model": {"params": {"eval_at": []}}}, "model.params.eval_at: found [], expected whole numbers, as in 5 or [1, 3, 5]"),
+        ({"model": {"params": {"eval_at": [float("inf")]}}}, "model.params.eval_at: found [inf], expected whole numbers"),
+        ({"model": {"params": {"num_leaves": {"a": [1]}}}}, "model.params.num_leaves: found {'a': [1]}, expected a number, a text"),
+        ({"model": {"params": {"num_leaves": "abc"}}}, "takes: change model.params or data"),
+        (
+            {"model": {"library": "catboost", "params": {"loss_function": 3}}},
+            "model.params.loss_function: found 3, expected a text, the name",
+        ),
+        ({"model": {"params": {"early_stopping_round": "3"}}}, "model.params.early_stopping_round: found '3', expected a whole number"),
+        ({"model": {"params": {"early_stopping_round": 2.5}}}, "model.params.early_stopping_round: found 2.5, expected a whole number"),
+        ({"seeds": [-1, 2]}, "config.json: seeds: found [-1, 2], expected a list of whole numbers of 0 or more"),
+        ({"objective": {"cutoff": 2**70}}, "objective: cutoff=1180591620717411303424: expected a whole number from 1 to 2,147,483,647"),
+        ({"data": {"features": ["x"]}}, "data.features: found ['x'] for train.svm, expected it for Parquet only; leave it out"),
+        ({"data": {"label": "x"}}, "data.label: found 'x' for train.svm, expected it for Parquet only; leave it out, or use Parquet"),
+        (
+            {"data": {"valid": "test.svm", "test": "test.svm", "valid_share": 0, "test_share": 0}},
+            "data.test: found test.svm, the file of data.valid, expected another file, as early stopping chooses by data.valid",
+        ),
     ],
 )
 def test_a_mistake_names_the_key_and_what_is_expected(folder: Path, say: Say, changes: dict[str, Any], message: str) -> None:
@@ -279,6 +300,39 @@ def test_a_caution_says_what_to_set(folder: Path, say: Say, changes: dict[str, A
     else:
         assert caution in text
     assert "n_estimators" not in text
+
+
+@pytest.mark.parametrize(
+    ("name", "change", "caution"),
+    [
+        ("test", lambda line: f"0{line[1:]}", "data.test: found no label above 0 in any of 30 queries, expected some"),
+        ("valid", lambda line: f"0{line[1:]}", "data.valid: found no label above 0 in any of 30 queries, expected some"),
+        ("test", lambda line: " ".join(line.split()[:2]), "data.test: found no feature with two values, expected some; scores are equal"),
+        ("train", lambda line: " ".join([*line.split()[:2], "1:3"]), "data.train: found no feature with two values, expected some"),
+        (
+            "test",
+            lambda line: line.replace("qid:test0 ", "qid:valid0 "),
+            "data.test: found 1 queries of data.valid (valid0), expected none",
+        ),
+    ],
+)
+def test_a_part_on_which_all_models_are_equal_has_a_caution(
+    folder: Path, say: Say, name: str, change: Callable[[str], str], caution: str
+) -> None:
+    lines = (folder / f"{name}.svm").read_text().splitlines()
+    (folder / f"{name}.svm").write_text("\n".join(map(change, lines)) + "\n", encoding="utf-8")
+    said = say("train", "ranker.yaml", "--check", cwd=folder)
+    assert said.code == 0, said.err
+    assert caution in " ".join(said.out.split())
+
+
+def test_an_infinite_feature_has_its_place_in_the_message(folder: Path, say: Say) -> None:
+    (folder / "test.svm").write_text(rows(3, 9, "test"), encoding="utf-8")
+    (folder / "train.svm").write_text("1 qid:a 1:1 2:inf\n0 qid:a 1:2 2:1\n", encoding="utf-8")
+    data = {"train": "train.svm", "valid_share": 0, "test_share": 0}
+    said = say("train", configured(folder, data=data, model={"library": "xgboost", "params": {"nthread": 1}}), cwd=folder)
+    assert said.code == 2, said.err
+    assert "train.svm: feature 2 of row 0: found inf, expected a finite number for XGBoost; correct or clip it" in said.err
 
 
 def test_a_test_set_in_a_store_is_opened_by_one_training(folder: Path, say: Say) -> None:

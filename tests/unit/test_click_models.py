@@ -206,3 +206,8 @@ def test_drift_moves_attractiveness_and_popularity_the_queries() -> None:
     popular = simulate(truth, 20_000, ranks=1, popularity=1.0, rng=4)
     shares = np.bincount([int(popular.queries[one]) for one in popular.query]) / 20_000
     assert shares == pytest.approx(np.array([12, 6, 4, 3]) / 25, abs=0.02)
+
+
+def test_cuts_of_grades_are_numbers() -> None:
+    with pytest.raises(ir.OptionError, match="expected rising rates between 0 and 1"):
+        ir.clicks.grades(ir.clicks.simulate(np.full((2, 3), 0.5), 20, ranks=3, rng=1), cuts=[float("nan")])

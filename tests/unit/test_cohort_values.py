@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from idealrank.clicks import LogRows, Sessions, ab_effect, cohort_effects
+from idealrank.clicks.ab_tests import Effect
 from idealrank.clicks.cohort_values import CLICKED, CLICKS
 from idealrank.errors import InputError, OptionError
 
@@ -112,9 +113,11 @@ def test_cohorts_that_cannot_be_compared_are_refused() -> None:
 
 @pytest.mark.slow
 def test_intervals_of_a_measure_hold_the_truth() -> None:
-    truth = np.mean([cohort_effects(*cohorts(3000, seed)[:2], QRELS, "nDCG@3").effects["nDCG@3"].difference for seed in range(20)])
-    held = 0
-    for seed in range(400):
-        low, high = cohort_effects(*cohorts(150, 100 + seed)[:2], QRELS, "nDCG@3").effects["nDCG@3"].interval
-        held += int(low <= truth <= high)
-    assert 0.92 <= held / 400 <= 0.98
+    truth = np.mean([difference(20_000, 1000 + seed).difference for seed in range(20)])
+    intervals = np.array([difference(150, seed).interval for seed in range(1000)])
+    assert 0.93 <= np.mean((intervals[:, 0] <= truth) & (truth <= intervals[:, 1])) <= 0.97
+
+
+def difference(n_users: int, seed: int) -> Effect:
+    log, side, _, _ = cohorts(n_users, seed)
+    return cohort_effects(log, side, QRELS, "nDCG@3", n_resamples=20).effects["nDCG@3"]

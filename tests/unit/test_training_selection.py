@@ -173,3 +173,9 @@ def test_a_test_set_is_opened_once_and_again_with_a_reason(tmp_path: Path) -> No
         kept = store.entries(tag="test-set")
         assert [entry.name for entry in kept] == ["other data", "better", "final"]
         assert kept[1].record.notes == ("opened again: the first run had a broken feature",)
+
+
+def test_a_model_gives_one_score_for_each_row() -> None:
+    labels, qid = np.tile([1, 0, 0], 10), np.repeat(np.arange(10), 3)
+    with pytest.raises(ir.InputError, match=r"train: its function of \d+ rows returned shape"):
+        nested_cv(lambda _, rows: lambda tested: np.zeros(1), {"a": 1}, labels, qid)

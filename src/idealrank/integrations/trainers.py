@@ -2,7 +2,8 @@
 
 import re
 import warnings
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
@@ -12,7 +13,7 @@ import numpy as np
 
 from idealrank._lazy import load_extra
 from idealrank.data.types import FloatArray
-from idealrank.errors import InputError, OptionError, near_ids
+from idealrank.errors import IdealrankError, InputError, OptionError, near_ids
 from idealrank.integrations import catboost, lightgbm, xgboost
 from idealrank.integrations.boosting import RoundMeasures
 from idealrank.io.formats.feature_rows import FeatureRows
@@ -193,6 +194,34 @@ def _unused_of_xgboost(params: Mapping[str, Any]) -> list[str]:
     return [one for text in texts for one in re.findall(r'"([^"]+)"', text) if one in params]
 
 
+@contextmanager
+def _refusals(library: str, own: type[Exception]) -> Iterator[None]:
+    """What the library raises about parameters and data becomes an error of input; what our own code raises stays a fault."""
+    try:
+        yield
+    except IdealrankError:
+        raise
+    except (own, TypeError, ValueError, OverflowError) as error:
+        place = error.__traceback__
+        while place is not None and place.tb_next is not None:
+            place = place.tb_next
+        if not isinstance(error, own) and place is not None and str(place.tb_frame.f_globals.get("__name__")).startswith("idealrank"):
+            raise
+        said = next(iter(str(error).splitlines()), type(error).__name__)
+        raise InputError(f"{library}: {said}; expected parameters and data that {library} takes: change model.params or data") from None
+
+
+def _refuse_infinite(parts: Mapping[str, FeatureRows]) -> None:
+    """XGBoost takes NaN for a missing value, and refuses infinity without its place."""
+    for rows in parts.values():
+        places = np.argwhere(np.isinf(rows.features))
+        if places.size:
+            row, column = map(int, places[0])
+            feature = rows.names[column] if rows.names else column
+            place = f"{rows.path}: feature {feature} of row {int(rows.places[row])}"
+            raise InputError(f"{place}: found {rows.features[row, column]}, expected a finite number for XGBoost; correct or clip it")
+
+
 def _lightgbm(config: TrainingConfig, rounds: Rounds, seed: int, tell: Tell) -> TrainedModel:
     library = load_extra("lightgbm", "training with LightGBM", "lightgbm")
     params = {"objective": "lambdarank", "seed": seed, "verbose": -1, **config.model.params, "metric": "None"}
@@ -216,13 +245,11 @@ def _lightgbm(config: TrainingConfig, rounds: Rounds, seed: int, tell: Tell) -> 
         if rounds.is_over:
             raise library.callback.EarlyStopException(rounds.best - 1, [])
 
-    try:
+    with _refusals("LightGBM", library.basic.LightGBMError):
         model = library.train(
             params, sets["train"], config.model.rounds, valid_sets=list(sets.values()), valid_names=list(sets), feval=measure,
             callbacks=[after],
         )  # fmt: skip
-    except library.basic.LightGBMError as error:
-        raise InputError(f"LightGBM: {error}") from None
     best = rounds.best
     return TrainedModel(
         partial(model.predict, num_iteration=best), lambda path: model.save_model(str(path), num_iteration=best), ".txt", rounds
@@ -236,6 +263,7 @@ def _xgboost(config: TrainingConfig, rounds: Rounds, seed: int, tell: Tell) -> T
     chosen = {} if config.objective is None else {"obj": xgboost.objective(**vars(config.objective))}
     if chosen:
         params.pop("objective")
+    _refuse_infinite(rounds.parts)
     sets = {
         name: library.DMatrix(rows.features, rows.labels, group=rows.group, feature_names=list(rows.names) or None)
         for name, rows in rounds.parts.items()
@@ -251,13 +279,11 @@ def _xgboost(config: TrainingConfig, rounds: Rounds, seed: int, tell: Tell) -> T
             tell(epoch + 1, config.model.rounds)
             return rounds.is_over
 
-    try:
+    with _refusals("XGBoost", library.core.XGBoostError):
         model = library.train(
             params, sets["train"], config.model.rounds, evals=[(data, name) for name, data in sets.items()], custom_metric=measure,
             verbose_eval=False, callbacks=[Told()], **chosen,
         )  # fmt: skip
-    except library.core.XGBoostError as error:
-        raise InputError(f"XGBoost: {str(error).splitlines()[0]}") from None
     kept = model[: rounds.best]
     names = list(rounds.parts["train"].names) or None
 
@@ -284,11 +310,9 @@ def _catboost(config: TrainingConfig, rounds: Rounds, seed: int, tell: Tell) -> 
     }  # fmt: skip
     if evaluation.stop_after:
         params |= {"od_type": "Iter", "od_wait": evaluation.stop_after}
-    model = library.CatBoost(params)
-    try:
+    with _refusals("CatBoost", library.CatBoostError):
+        model = library.CatBoost(params)
         model.fit(pools["train"], eval_set=pools.get("valid"))
-    except library.CatBoostError as error:
-        raise InputError(f"CatBoost: {error}") from None
     # It calls Python with one metric; all measures come from its scores after each round.
     for name, pool in pools.items():
         for number, scores in enumerate(model.staged_predict(pool), 1):

@@ -74,11 +74,18 @@ def read_parts(config: TrainingConfig, tell: Callable[[str], None] | None = None
     ------
     InputError
         A file cannot be read, or a split leaves a part without a query.
+    OptionError
+        Columns are named for a file that is not Parquet.
     """
     data = config.data
 
     def read(path: str) -> FeatureRows:
-        return read_feature_rows(path, label=data.label, qid=data.qid, features=data.features, tell=tell)
+        rows = read_feature_rows(path, label=data.label, qid=data.qid, features=data.features, tell=tell)
+        for name, value, usual in (("features", data.features, ()), ("label", data.label, "label"), ("qid", data.qid, "qid")):
+            if not rows.names and value != usual:
+                found = list(value) if name == "features" else value
+                raise OptionError(f"data.{name}: found {found!r} for {path}, expected it for Parquet only; leave it out, or use Parquet")
+        return rows
 
     parts = {"train": read(data.train)}
     parts |= {name: read(path) for name, path in (("valid", data.valid), ("test", data.test)) if path is not None}
@@ -140,12 +147,31 @@ def check_parts(config: TrainingConfig, parts: Mapping[str, FeatureRows]) -> lis
             rows = (other.labels, other.group, other.features)
             checked = check_training(train.labels, group=train.group, features=train.features, held_out_rows=rows, **common)
             refuse_problems([one for one in checked if one.kind == "shared-query"])
+    found += _of_parts(parts)
     found += [TrainingProblem("parameter", "warning", "model.params", message) for message in unused_parameters(config)]
     if "test" not in parts:
         seen = "valid" if "valid" in parts else "train"
         message = f"data.test: found no test set, so that the result is that of {seen}, which training used; set data.test or test_share"
         found.append(TrainingProblem("no-test", "warning", "data.test", message))
     return found
+
+
+def _of_parts(parts: Mapping[str, FeatureRows]) -> Iterator[TrainingProblem]:
+    """Parts on which every model has the same value, and queries of early stopping in the test set."""
+    for name, rows in parts.items():
+        n = len(rows.queries)
+        if name != "train" and not (rows.labels > 0).any():
+            message = f"data.{name}: found no label above 0 in any of {n} queries, expected some; all models are equal: check labels"
+            yield TrainingProblem("no-positive", "warning", f"data.{name}", message)
+        if rows.labels.size > 1 and not any((column != column[0]).any() for column in rows.features.T):
+            message = f"data.{name}: found no feature with two values, expected some; scores are equal, so the file's order counts"
+            yield TrainingProblem("constant", "warning", f"data.{name}", message)
+    if "valid" in parts and "test" in parts:
+        valid, test = parts["valid"], parts["test"]
+        common = set(valid.queries) & set(test.queries)
+        if common and not (valid.numbered and valid.path != test.path):
+            message = f"data.test: found {len(common)} queries of data.valid ({min(common)}), expected none; split by query"
+            yield TrainingProblem("shared-query", "warning", "data.test", message)
 
 
 def _measures(config: TrainingConfig) -> tuple[Any, ...]:

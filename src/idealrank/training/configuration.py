@@ -149,7 +149,7 @@ class TrainingConfig:
         evaluation = _evaluation(top.section("evaluation"), model, objective)
         if top.has("seed") and top.has("seeds"):
             raise top.error("seed", "both seed and seeds", "one of them")
-        seeds = tuple(top.numbers("seeds")) if top.has("seeds") else (top.number("seed", 0, least=0),)
+        seeds = tuple(top.numbers("seeds", least=0)) if top.has("seeds") else (top.number("seed", 0, least=0),)
         if not seeds or len(set(seeds)) != len(seeds):
             raise top.error("seeds", str(list(seeds)), "one or more different whole numbers")
         return cls(data, model, objective, evaluation, seeds, top.text("output", "training") or "training")
@@ -240,11 +240,11 @@ class _Section:
             raise self.error(key, repr(value), "a share of the queries, from 0 to below 1")
         return float(value)
 
-    def numbers(self, key: str) -> list[int]:
+    def numbers(self, key: str, *, least: int) -> list[int]:
         value = self.given.get(key)
         listed = [value] if isinstance(value, int) else value
-        if not isinstance(listed, Sequence) or isinstance(listed, str) or not all(type(one) is int for one in listed):
-            raise self.error(key, repr(value), "a list of whole numbers")
+        if not isinstance(listed, Sequence) or isinstance(listed, str) or not all(type(one) is int and one >= least for one in listed):
+            raise self.error(key, repr(value), f"a list of whole numbers of {least} or more")
         return list(listed)
 
     def texts(self, key: str) -> tuple[str, ...]:
@@ -273,6 +273,8 @@ def _data(section: _Section) -> DataSection:
     for name, path, share in (("valid", found.valid, found.valid_share), ("test", found.test, found.test_share)):
         if path is not None and share:
             raise section.error(f"{name}_share", str(share), f"nothing beside `{name}: {path}`")
+    if found.test is not None and found.test == found.valid:
+        raise section.error("test", f"{found.test}, the file of data.valid", "another file, as early stopping chooses by data.valid")
     if found.valid_share + found.test_share >= 1:
         raise section.error("valid_share", str(found.valid_share), f"less than 1 together with test_share, {found.test_share:g}")
     return found
@@ -285,11 +287,33 @@ def _model(section: _Section) -> ModelSection:
     for name in params:
         if not isinstance(name, str):
             raise section.error("params", repr(name), "names of parameters as keys")
+    _refuse_types(section, library, params)
     own = next((params[name] for name in _ROUNDS if name in params), None)
     rounds = section.number("rounds", 100 if own is None else own)
     for name in filter(params.__contains__, ("lambdarank_truncation_level", "lambdarank_num_pair_per_sample")):
         params[name] = _numbers_of(section, name, params[name], int)[0]
     return ModelSection(library, rounds, {name: value for name, value in params.items() if name not in _ROUNDS})  # type: ignore[arg-type]
+
+
+def _refuse_types(section: _Section, library: str, params: Mapping[str, Any]) -> None:
+    """Of parameters that are read here, and of values that LightGBM cannot write as text."""
+    number, metrics = "a whole number, as in 50", "a text, as in ndcg, or a list of texts"
+    for name, value in params.items():
+        expected = None
+        if value is None:
+            continue
+        if name in _STOPPING:
+            expected = None if type(value) is int else number
+        elif name in _METRIC[library]:
+            listed = [value] if isinstance(value, str) else value
+            is_list = isinstance(listed, Sequence) and all(isinstance(one, str) for one in listed)
+            expected = None if is_list else metrics
+        elif name in (*_OBJECTIVE, "loss_function"):
+            expected = None if isinstance(value, str) else "a text, the name of an objective"
+        elif library == "lightgbm" and isinstance(value, Mapping):
+            expected = "a number, a text, true or false, or a list of them"
+        if expected is not None:
+            raise section.error(f"params.{name}", repr(value), expected)
 
 
 def _objective(section: _Section) -> LambdaObjective:
@@ -307,7 +331,7 @@ def _evaluation(section: _Section, model: ModelSection, objective: LambdaObjecti
     measures = section.texts("measures") or _measures_of(section, model, objective)
     minus = model.library == "xgboost" and any(text.endswith("-") for text in _metrics(model))  # ndcg@10-: no relevant document counts 0
     convention = section.text("convention", "xgboost-minus" if minus else _CONVENTIONS[model.library]) or "standard"
-    after = own if isinstance(own, int) and own > 0 else None
+    after = own if own is not None and own > 0 else None
     measure = measures[0]
     if section.has("early_stopping"):
         value = section.given["early_stopping"]
@@ -343,16 +367,17 @@ def _measures_of(section: _Section, model: ModelSection, objective: LambdaObject
 
 def _metrics(model: ModelSection) -> list[str]:
     given = next((model.params[name] for name in _METRIC[model.library] if model.params.get(name)), ())
-    return [text.strip() for text in given.split(",")] if isinstance(given, str) else [str(text) for text in given]
+    return [text.strip() for text in given.split(",")] if isinstance(given, str) else list(given)
 
 
 def _numbers_of(section: _Section, key: str, value: Any, number: Callable[[Any], Any]) -> list[Any]:
     """Numbers of a parameter of the library, which takes a list, a text with commas, or one of them."""
     listed = value.split(",") if isinstance(value, str) else value if isinstance(value, Sequence) else [value]
     try:
-        return [number(one) for one in listed]
-    except (TypeError, ValueError):
+        found = [number(one) for one in listed]
+    except (TypeError, ValueError, OverflowError):
+        found = []
+    if not found:
         kind = "whole numbers" if number is int else "numbers"
-        raise OptionError(
-            f"{section.path}: model.params.{key}: found {shown(repr(value))}, expected {kind}, as in 5 or [1, 3, 5]"
-        ) from None
+        raise OptionError(f"{section.path}: model.params.{key}: found {shown(repr(value))}, expected {kind}, as in 5 or [1, 3, 5]")
+    return found

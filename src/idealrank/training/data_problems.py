@@ -33,7 +33,7 @@ class TrainingProblem:
     ----------
     kind : str
         ``group-sum``, ``scattered``, ``label-high``, ``label-fraction``, ``label-number``, ``label-negative``, ``no-positive``,
-        ``one-grade``, ``shared-query`` or ``truncation``.
+        ``one-grade``, ``shared-query``, ``truncation``, or of `idealrank train` ``constant``, ``parameter`` or ``no-test``.
     severity : {"error", "warning"}
         An error stops training, or makes its result wrong.
     parameter : str

@@ -22,6 +22,7 @@ Beyond: TypeAlias = Literal["kept", "zero"]
 _SWAPS: dict[str, Literal["discounted", "even", "precision", "first", "cascade"]] = {
     "nDCG": "discounted", "AP": "precision", "RR": "first", "ERR": "cascade", "pairs": "even",
 }  # fmt: skip
+_DEEPEST = 2**31 - 1
 _ABOVE_CUTOFF = 3  # ranks that training looks at beyond the cutoff, as LightGBM's manual advises
 
 
@@ -94,8 +95,8 @@ class LambdaObjective:
         if self.damped not in (None, True, False):
             raise OptionError(f"damped={self.damped!r}: expected true or false, or None for the default of the discount")
         for name, number in (("cutoff", self.cutoff), ("truncation", self.truncation)):
-            if number is not None and not (_is_number(number) and number % 1 == 0 and number >= 1):
-                raise OptionError(f"{name}={number!r}: expected a whole number of 1 or more, or None for all ranks")
+            if number is not None and not (_is_number(number) and number % 1 == 0 and 1 <= number <= _DEEPEST):
+                raise OptionError(f"{name}={number!r}: expected a whole number from 1 to {_DEEPEST:,}, or None for all ranks")
         for name, positive in (("sigma", self.sigma), ("max_rel", self.max_rel)):
             if not (_is_number(positive) and 0 < positive < math.inf):
                 raise OptionError(f"{name}={positive!r}: expected a number above 0")
