@@ -196,7 +196,7 @@ def _unused_of_xgboost(params: Mapping[str, Any]) -> list[str]:
 
 @contextmanager
 def _refusals(library: str, own: type[Exception]) -> Iterator[None]:
-    """What the library raises about parameters and data becomes an error of input; what our own code raises stays a fault."""
+    """Turn errors of the library about parameters and data into errors of input; errors of our own code stay faults."""
     try:
         yield
     except IdealrankError:

@@ -96,7 +96,7 @@ def _ranking(run: Run, sessions: Sessions, cutoff: int | None) -> dict[str, list
             lost += 1
     if lost == len(found):
         query = next(iter(found), "")
-        raise InputError(f"{run.name}: found none of the {lost:,} queries of the log, such as {query!r}; are the ids those of the log?")
+        raise InputError(f"{run.name}: found none of the {lost:,} queries of the log, such as {query!r}; do both use the same ids?")
     if lost:
         console.say("warning", f"{run.name}: no list for {lost:,} of {len(found):,} queries of the log; their clicks count 0")
     return found
