@@ -62,7 +62,7 @@ def second_run(queries: int) -> Path:
 
 
 def turned_run(queries: int) -> Path:
-    """The same documents with a tenth of them further up: nearly every document of the first ten is unjudged."""
+    """Write the first run with a tenth of its documents moved up, so that nearly all of its first ten are unjudged."""
     _, first = trec_files(queries)
     turned = first.with_name(f"{first.stem}-turned.run")
     if not turned.exists():

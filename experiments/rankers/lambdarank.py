@@ -17,7 +17,7 @@ from experiments.rankers.ranknet import train as train_net
 
 
 def changes(scores: FloatArray, grades: NDArray[np.uint8], cutoff: int) -> FloatArray:
-    """How much NDCG would lose if the documents of each pair in the right order swapped ranks; shape (n_documents, n_documents).
+    """Compute the drop in NDCG if the documents of each pair in the right order swap ranks; shape (n_documents, n_documents).
 
     0 where the first has no higher grade than the second. Equal scores rank in the order of the documents.
     """

@@ -4,7 +4,7 @@ import math
 from typing import Any, Literal, get_args
 
 from idealrank.integrations.torch.list_loss import choice, count, positive
-from idealrank.integrations.torch.ndcg_loss import NDCGLoss
+from idealrank.integrations.torch.ndcg_loss import NDCGRules
 from idealrank.integrations.torch.pair_losses import Log, PairLoss, PairReduction, above, differences
 from idealrank.integrations.torch.tensors import Batch, torch
 
@@ -76,7 +76,7 @@ class LambdaLoss(PairLoss):
         self.mu = positive("mu", mu)
         self.sigma = positive("sigma", sigma)
         self.log = choice("log", log, get_args(Log))
-        self._ndcg = NDCGLoss(cutoff=cutoff, gain=gain, discount=discount, convention=convention)
+        self._ndcg = NDCGRules(cutoff=cutoff, gain=gain, discount=discount, convention=convention)
         self.convention = self._ndcg.convention
 
     def parts(self, batch: Batch) -> tuple[Any, Any]:

@@ -1,5 +1,6 @@
 """NDCG of a convention over tensors: gains, discounts and ideals, as `evaluate` has them."""
 
+from abc import abstractmethod
 from typing import Any
 
 import numpy as np
@@ -10,20 +11,13 @@ from idealrank.integrations.torch.list_loss import ListLoss, Reduction, count
 from idealrank.integrations.torch.tensors import Batch, torch
 
 
-class NDCGLoss(ListLoss):
-    """Base of the losses that are 1 - NDCG with a smooth order.
+class NDCGRules:
+    """Gains, discounts and ideals of a convention, over tensors.
 
     Parameters
     ----------
-    cutoff : int, optional
-        The 10 of nDCG@10; default all ranks.
-    gain, discount, no_relevant : optional
-        Switches of the convention to change, as for `idealrank.ndcg`. A list without relevant documents has the loss 1 (``zero``) or 0
-        (``one``), or is in no mean (``left-out``, ``nan``); it has no gradient.
-    convention : str or Convention
-        Default ``"standard"``: linear gain, 1/log2(rank + 1), value 0 for a list without relevant documents.
-    reduction : {"mean", "sum", "none"}
-        As for all losses.
+    cutoff, gain, discount, no_relevant, convention
+        As for `NDCGLoss`.
     """
 
     def __init__(
@@ -34,29 +28,12 @@ class NDCGLoss(ListLoss):
         discount: Any = None,
         no_relevant: str | None = None,
         convention: "Convention | str" = "standard",
-        reduction: Reduction = "mean",
     ) -> None:
-        super().__init__(reduction=reduction)
         switches = {"gain": gain, "discount": discount, "no_relevant": no_relevant}
         found = Convention.of(convention, **{name: value for name, value in switches.items() if value is not None})
         self.cutoff = cutoff if cutoff is None else count("cutoff", cutoff)
         self.convention = found.name
         self._rules = found.rules
-
-    def values(self, batch: Batch) -> "tuple[torch.Tensor, torch.Tensor]":
-        """1 - NDCG of each list."""
-        gains = self.gains(batch)
-        weights = self.weights(batch)
-        ideal = self.ideal(gains, weights)
-        relevant = ideal > 0
-        value = self.dcg(batch, gains, weights) / torch.where(relevant, ideal, torch.ones_like(ideal))
-        without = 0.0 if self._rules.no_relevant == "one" else 1.0
-        counted = relevant if self._rules.no_relevant in {"left-out", "nan"} else torch.ones_like(relevant)
-        return torch.where(relevant, 1 - value, torch.full_like(value, without)), counted
-
-    def dcg(self, batch: Batch, gains: "torch.Tensor", weights: "torch.Tensor") -> "torch.Tensor":
-        """Smooth DCG of each list, from gains of documents and weights of ranks."""
-        raise NotImplementedError  # not abstract: LambdaLoss holds one for the rules of its convention
 
     def gains(self, batch: Batch) -> "torch.Tensor":
         """Gain of each document, 0 for padding, shape (lists, width)."""
@@ -97,6 +74,51 @@ class NDCGLoss(ListLoss):
     def ideal(self, gains: "torch.Tensor", weights: "torch.Tensor") -> "torch.Tensor":
         """DCG of the best order, shape (lists,)."""
         return (gains.sort(dim=-1, descending=True).values * weights).sum(-1)
+
+
+class NDCGLoss(ListLoss, NDCGRules):
+    """Base of the losses that are 1 - NDCG with a smooth order.
+
+    Parameters
+    ----------
+    cutoff : int, optional
+        The 10 of nDCG@10; default all ranks.
+    gain, discount, no_relevant : optional
+        Switches of the convention to change, as for `idealrank.ndcg`. A list without relevant documents has the loss 1 (``zero``) or 0
+        (``one``), or is in no mean (``left-out``, ``nan``); it has no gradient.
+    convention : str or Convention
+        Default ``"standard"``: linear gain, 1/log2(rank + 1), value 0 for a list without relevant documents.
+    reduction : {"mean", "sum", "none"}
+        As for all losses.
+    """
+
+    def __init__(
+        self,
+        *,
+        cutoff: int | None = None,
+        gain: Any = None,
+        discount: Any = None,
+        no_relevant: str | None = None,
+        convention: "Convention | str" = "standard",
+        reduction: Reduction = "mean",
+    ) -> None:
+        ListLoss.__init__(self, reduction=reduction)
+        NDCGRules.__init__(self, cutoff=cutoff, gain=gain, discount=discount, no_relevant=no_relevant, convention=convention)
+
+    def values(self, batch: Batch) -> "tuple[torch.Tensor, torch.Tensor]":
+        """1 - NDCG of each list."""
+        gains = self.gains(batch)
+        weights = self.weights(batch)
+        ideal = self.ideal(gains, weights)
+        relevant = ideal > 0
+        value = self.dcg(batch, gains, weights) / torch.where(relevant, ideal, torch.ones_like(ideal))
+        without = 0.0 if self._rules.no_relevant == "one" else 1.0
+        counted = relevant if self._rules.no_relevant in {"left-out", "nan"} else torch.ones_like(relevant)
+        return torch.where(relevant, 1 - value, torch.full_like(value, without)), counted
+
+    @abstractmethod
+    def dcg(self, batch: Batch, gains: "torch.Tensor", weights: "torch.Tensor") -> "torch.Tensor":
+        """Smooth DCG of each list, from gains of documents and weights of ranks."""
 
 
 def _like(values: Any, like: "torch.Tensor") -> "torch.Tensor":
