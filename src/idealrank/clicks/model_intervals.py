@@ -209,7 +209,7 @@ def _errors(cells: CellCounts, attractive: FloatArray, examined: FloatArray, com
     scaled = weight * inverse[pair]
     n, members = compared.size, [np.flatnonzero(situation == one) for one in range(compared.size)]
     # What the log tells of examination when attractiveness is estimated too: a Laplacian, whose null direction is the common factor.
-    left: FloatArray = np.diag(np.bincount(situation, weight, n))
+    left = np.diag(np.bincount(situation, weight, n).astype(np.float64))
     for one, rows in enumerate(members):
         left[:, one] -= np.bincount(situation, weight * _spread(pair[rows], scaled[rows], cells.n_pairs)[pair], n)
     covariance = np.zeros_like(left)
