@@ -74,7 +74,8 @@ def eval_function(measure: MeasureLike = "nDCG@10", convention: "str | Conventio
     ((0.5, 1.0), True, 'RR')
     """
     found, only = RoundMeasures.of_one(measure, convention, "CatBoost")
-    known = [_KnownPool.of(pool) for pool in (pools if isinstance(pools, Iterable) else [pools])]
+    given: Any = pools  # what callers without types pass
+    known = [_KnownPool.of(pool) for pool in (given if isinstance(given, Iterable) else [given])]
     _refuse_ambiguity(known)
 
     def evaluate(self: Any, approxes: Any, target: Any, weight: Any) -> tuple[float, float]:

@@ -183,7 +183,7 @@ def _refuse_torn_queries(dataset: Any) -> None:
         )
 
 
-def _for_api(api: Api, native: Callback, sklearn: Callback) -> Callback:
+def _for_api(api: Any, native: Callback, sklearn: Callback) -> Callback:
     if not isinstance(api, str) or api not in ("native", "sklearn"):
         raise OptionError(f"api={api!r}: expected native or sklearn")
     return native if api == "native" else sklearn

@@ -39,7 +39,8 @@ def column_of(table: Any, column: Column) -> AnyArray:
     names = _names_of(table, column)
     if names is not None:
         return np.asarray(table[names[column] if isinstance(column, int) else column])
-    return np.asarray(table)[:, column]
+    found: AnyArray = np.asarray(table)[:, int(column)]
+    return found
 
 
 def without_column(table: Any, column: Column) -> Any:
@@ -63,21 +64,24 @@ def _names_of(table: Any, column: Column) -> list[Any] | None:
     if isinstance(column, bool) or not isinstance(column, (int, str)):
         raise OptionError(f"qid={column!r}: expected the number or the name of a column of X")
     names = list(table.columns) if hasattr(table, "columns") else None
-    if names is None:
-        if isinstance(column, str):
-            raise OptionError(f"qid={column!r}: found an array, which has no column names; expected the number of its column")
-        try:
-            shape = np.shape(table)
-        except ValueError:
-            shape = ()
-        if len(shape) != 2:
-            raise InputError(f"X: found {type(table).__name__} of shape {shape}, expected rows and columns, one of them with the query ids")
-    width = len(names) if names is not None else shape[1]
-    if isinstance(column, str) and column not in (names or ()):
-        raise OptionError(f"qid={column!r}: found no such column, expected one of {shown(', '.join(map(str, names or ())))}")
+    if isinstance(column, str) and names is None:
+        raise OptionError(f"qid={column!r}: found an array, which has no column names; expected the number of its column")
+    if isinstance(column, str) and names is not None and column not in names:
+        raise OptionError(f"qid={column!r}: found no such column, expected one of {shown(', '.join(map(str, names)))}")
+    width = _width_of(table) if names is None else len(names)
     if isinstance(column, int) and not -width <= column < width:
         raise OptionError(f"qid={column}: found {width} columns, expected the number of one of them, from 0 on")
     return names
+
+
+def _width_of(table: Any) -> int:
+    try:
+        shape = np.shape(table)
+    except ValueError:  # rows of different lengths
+        shape = ()
+    if len(shape) != 2:
+        raise InputError(f"X: found {type(table).__name__} of shape {shape}, expected rows and columns, one of them with the query ids")
+    return int(shape[1])
 
 
 class QueryRanker(_base.BaseEstimator):  # type: ignore[misc]

@@ -124,7 +124,8 @@ def check_training(
     warning: lambdarank_truncation_level=30: found evaluation at 10, expected a little more than that; set
         lambdarank_truncation_level=13, or evaluate at 30
     """
-    if not isinstance(library, str) or library not in _HIGHEST:
+    named: Any = library  # what callers without types pass
+    if not isinstance(named, str) or named not in _HIGHEST:
         raise OptionError(f"library={library!r}: expected one of {', '.join(_HIGHEST)}")
     for name, rank in (("cutoff", cutoff), ("truncation", truncation)):
         if rank is not None:
@@ -156,7 +157,8 @@ def refuse_problems(problems: Sequence[TrainingProblem]) -> list[TrainingProblem
     >>> refuse_problems(check_training([1, 0], group=[2]))
     []
     """
-    listed = list(problems) if isinstance(problems, Iterable) else [problems]
+    given: Any = problems  # what callers without types pass
+    listed = list(given) if isinstance(given, Iterable) else [given]
     for problem in listed:
         if not isinstance(problem, TrainingProblem):
             raise InputError(f"problems: found {type(problem).__name__}, expected what check_training returns")
@@ -265,7 +267,8 @@ def _hashes(grades: AnyArray, offsets: IntArray, features: AnyArray) -> dict[byt
 
 
 def _same_rows(train: tuple[FloatArray, IntArray, AnyArray], test: tuple[Any, Any, Any]) -> Iterator[TrainingProblem]:
-    if not isinstance(test, Sequence) or len(test) != 3:
+    given: Any = test
+    if not isinstance(given, Sequence) or len(given) != 3:
         raise InputError(f"held_out_rows: found {type(test).__name__}, expected labels, group and features, a tuple of three")
     labels = row_numbers("held_out_rows, labels", test[0], finite=False)
     sizes, features = whole_numbers("held_out_rows, group", test[1]), feature_table("held_out_rows, features", test[2], labels.size)

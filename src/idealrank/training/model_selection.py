@@ -273,7 +273,8 @@ def nested_cv(
     parsed, *more = parse_measures(measure)
     if more:
         raise OptionError(f"measure: found {1 + len(more)}, expected one, which chooses")
-    if not isinstance(configurations, Mapping) or not callable(train):
+    given: Any = configurations  # what callers without types pass
+    if not isinstance(given, Mapping) or not callable(train):
         found = f"{type(train).__name__} for train and {type(configurations).__name__} for configurations"
         raise OptionError(f"found {found}; expected a function of a configuration and rows, and a mapping of names to configurations")
     if not configurations or not parsed.direction:

@@ -91,7 +91,8 @@ class LambdaObjective:
     def __post_init__(self) -> None:
         if str(self.measure) not in _SWAPS:
             raise OptionError(f"measure={self.measure!r}: expected one of {', '.join(_SWAPS)}")
-        if not isinstance(self.beyond, str) or self.beyond not in ("kept", "zero"):
+        beyond: Any = self.beyond  # arrays have no truth
+        if not isinstance(beyond, str) or beyond not in ("kept", "zero"):
             raise OptionError(f"beyond={self.beyond!r}: expected kept or zero")
         if not (self.damped is None or isinstance(self.damped, (bool, np.bool_))):
             raise OptionError(f"damped={self.damped!r}: expected true or false, or None for the default of the discount")

@@ -29,7 +29,7 @@ def number_array(name: str, values: Any) -> FloatArray:
         raise InputError(f"{name}: found a masked array, expected a plain one; leave masked rows out")
     try:
         found = np.asarray(values)
-        plain = found.dtype.kind in "biuf" or found.dtype.kind == "O" and all(isinstance(one, Real) for one in found.flat)
+        plain = found.dtype.kind in "biuf" or (found.dtype.kind == "O" and all(isinstance(one, Real) for one in found.flat))
         if plain or not found.size:
             return np.ascontiguousarray(found, np.float64).reshape(found.shape)
         what = f"values of type {found.dtype}" if found.ndim else f"a value of type {type(values).__name__}"
@@ -54,13 +54,14 @@ def row_numbers(name: str, values: Any, size: int | None = None, *, finite: bool
     array([1., 2.])
     """
     array = number_array(name, values)
-    if array.ndim == 0 or array.size != max(array.shape):
-        raise InputError(f"{name}: found shape {array.shape}, expected one number for each row; a column of one axis")
+    shape: tuple[int, ...] = array.shape
+    if array.size != max(shape, default=0):
+        raise InputError(f"{name}: found shape {shape}, expected one number for each row, in a list or column")
     array = array.reshape(-1)
     if size is not None and array.size != size:
         raise InputError(f"{name}: found {array.size} entries, expected one per row, {size}")
-    wrong = np.flatnonzero(~np.isfinite(array)) if finite else ()
-    if len(wrong):
+    wrong = np.flatnonzero(~np.isfinite(array))
+    if finite and wrong.size:
         raise InputError(f"{name}: found {array[wrong[0]]} at row {wrong[0]}, expected finite numbers")
     return array
 
