@@ -305,7 +305,7 @@ def parse_pair_measures(measures: "MeasureLike | Iterable[MeasureLike]") -> tupl
 
 
 def _each_once(measures: "MeasureLike | Iterable[MeasureLike]", parse: Callable[[MeasureLike], Measure]) -> tuple[Measure, ...]:
-    given = [measures] if isinstance(measures, (str, Measure)) else list(measures)
+    given = list(measures) if isinstance(measures, Iterable) and not isinstance(measures, (str, Measure)) else [measures]
     parsed = tuple(dict.fromkeys(parse(measure) for measure in given))
     texts = Counter(map(str, parsed))
     for text, count in texts.items():
