@@ -134,6 +134,7 @@ SMALL = 60  # lines of code, from which a module with one user stands for itself
 DOORS = ("idealrank.api.", "idealrank.cli.commands.", "idealrank.integrations.", "idealrank.conventions.")
 ALONE = {
     "io.configuration_files": "configuration files of several commands",
+    "live.web.application": "the addresses of all pages; the module that starts them loads before Starlette is known to be there",
     "live.backends.protocol": "the protocol that every backend has",
     "_installation": "how this copy was installed, apart from the tree of errors",
     "analysis.explanation.listed_hits": "lists of all queries, where its neighbours explain one",
