@@ -61,6 +61,7 @@ GROUPS = {
     },
     "Watch": {
         "history": "Show a measure or query over time, and find when it regressed.",
+        "serve": "Show a store as a local web page.",
     },
     "Keep": {
         "show": "Show everything about one entry of a store.",
