@@ -50,6 +50,9 @@ GROUPS = {
         "clicks": "Turn a click log into judgments, propensities and estimates.",
         "online": "Plan and read experiments with users.",
     },
+    "Live systems": {
+        "search": "Ask a search engine all queries, and write a run.",
+    },
     "Train": {
         "train": "Train a ranker, and evaluate it on queries that it has not seen.",
     },
