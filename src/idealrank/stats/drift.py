@@ -17,7 +17,7 @@ from idealrank.data.types import FloatArray
 from idealrank.errors import OptionError
 from idealrank.stats.roots import root_between
 
-_NODES = 128  # of the integral equation; 1e-9 of the run length for the charts that are offered
+_NODES = (40, 256)  # of the integral equation, at least and at most; 8 for each standard deviation of a step
 _LONGEST = 1e7  # rounds
 
 
@@ -188,7 +188,7 @@ def _run_length(centre: Callable[[FloatArray], FloatArray], spread: float, betwe
     ``L(s) = 1 + P(below | s) L(low) + integral of L(y) density(y | s) dy`` at the nodes of Gauss and Legendre.
     """
     low, high = between
-    nodes, weights = _gauss()
+    nodes, weights = _gauss(min(_NODES[1], max(_NODES[0], math.ceil(8 * (high - low) / spread))))
     half = (high - low) / 2
     y = low + half * (nodes + 1)
     points = np.append(y, 0.0)
@@ -215,9 +215,9 @@ def _solved(matrix: FloatArray) -> FloatArray:
     return np.asarray(table[:, -1])
 
 
-@lru_cache(maxsize=1)
-def _gauss() -> tuple[FloatArray, FloatArray]:
-    nodes, weights = np.polynomial.legendre.leggauss(_NODES)
+@lru_cache(maxsize=256)
+def _gauss(n: int) -> tuple[FloatArray, FloatArray]:
+    nodes, weights = np.polynomial.legendre.leggauss(n)
     return nodes, weights
 
 

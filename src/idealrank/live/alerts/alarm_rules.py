@@ -14,6 +14,8 @@ from idealrank.stats import Cusum, Ewma, SequentialDrop
 
 Memory = Mapping[str, Any]
 
+_NEARLY = 0.01  # a mean that is lower by less may have recovered from a larger drop
+
 
 @dataclass(frozen=True, kw_only=True)
 class Reading:
@@ -278,7 +280,7 @@ def _ewma(rounds: float, weight: float) -> Ewma:
 
 @dataclass(frozen=True, kw_only=True)
 class SequentialRule(AlarmRule):
-    """Signal by the sequential test of a drop; calm by the same test the other way, of half the drop.
+    """Signal by the sequential test of a drop; calm by the same test the other way, that the mean is back.
 
     Examples
     --------
@@ -320,9 +322,9 @@ class SequentialRule(AlarmRule):
         return self._reading(test, stakes, differences, memory, signal=signal)
 
     def _back(self, rounds: float, differences: Any, known: Memory) -> Reading:
-        """Test the other way, from zero at the opening: the alarm stays until the mean is above half the drop."""
+        """Test the other way, from zero at the opening: is the mean back, but for the tolerance or half a small drop?"""
         total, count = known["since"]
-        test = SequentialDrop(rounds, min(0.99, max(self.tolerance, -total / count)) / -2)
+        test = SequentialDrop(rounds, -max(self.tolerance, min(_NEARLY, -total / count / 2), 1e-4))
         stakes = test.step(_array(known.get("back"), test), -differences)
         memory = dict(known) | {"back": stakes.tolist()}
         return self._reading(test, stakes, differences, memory, signal=False, calm=test.signals(stakes))

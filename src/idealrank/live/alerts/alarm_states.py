@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
-from idealrank.live.alerts.alarm_rules import Reading, AlarmRule
+from idealrank.live.alerts.alarm_rules import AlarmRule, Reading
 from idealrank.live.alerts.seen_rounds import WHOLE, Baseline, SeenRound, learn
 from idealrank.store.monitoring import AlarmChange, RoundStep
 

@@ -9,8 +9,8 @@ from typing import Any
 from idealrank._sections import Section
 from idealrank.errors import OptionError
 from idealrank.live.alerts.alarm_channels import Channel, channels_of
-from idealrank.live.alerts.alarm_rules import RULES, LabelAgeRule, AlarmRule
-from idealrank.live.configuration import MeasuresSection, QueriesSection, policy_of
+from idealrank.live.alerts.alarm_rules import RULES, AlarmRule, LabelAgeRule
+from idealrank.live.search_configuration import MeasuresSection, QueriesSection, policy_of
 from idealrank.live.search_jobs import SearchPolicy
 
 KEYS = (
@@ -308,7 +308,7 @@ def _value(section: Section, key: str) -> Any:
 
 _RANGES: Mapping[str, tuple[float, float]] = {
     "least": (-1e9, 1e9), "most_days": (0.0, 1e6), "most_ms": (0.0, 1e9), "confidence": (0.5, 0.999999), "allowance": (0.05, 10.0),
-    "weight": (0.001, 1.0), "least_noise": (1e-9, 1.0), "tolerance": (0.0, 0.9),
+    "weight": (0.01, 1.0), "least_noise": (1e-9, 1.0), "tolerance": (0.0, 0.9),
 }  # fmt: skip
 
 
