@@ -143,7 +143,7 @@ def test_pairs_that_were_never_shown_have_the_first_value() -> None:
         (["q"], [["a", None]], [[0, 1]], "clicks, session 0, rank 2: found a click, expected none below the end"),
         (["q"], [["a", "b"]], [[0, 2]], "clicks, session 0, rank 2: found 2, expected 0 or 1"),
         (["q"], [[None, "b"]], [[0, 0]], "documents, session 0, rank 1: found no document above rank 2"),
-        (["q", "r"], [["a", "b"]], [[0, 0]], r"query: found shape \(2,\), expected one query for each of the 1 sessions"),
+        (["q", "r"], [["a", "b"]], [[0, 0]], r"query: found shape \(2,\), expected one label for each of the 1 sessions"),
         (["q"], [["a", "b"]], [[0]], r"clicks: found shape \(1, 1\), expected \(1, 2\)"),
         (["q"], [[1, "1"]], [[0, 0]], "ids: found '1' and 1, a text and a number"),
     ],

@@ -9,12 +9,11 @@ import numpy.typing as npt
 from scipy.special import ndtri
 
 from idealrank._warnings import warn
-from idealrank.clicks.sessions import Sessions
-from idealrank.clicks.weighted_rows import check_confidence
+from idealrank.clicks.arguments import check_confidence, one_of, replicates_of
+from idealrank.clicks.sessions import Sessions, check_sessions
 from idealrank.data.types import FloatArray, IntArray
 from idealrank.errors import InputError
-from idealrank.measures.rules import checked
-from idealrank.stats.randomness import RandomLike, generator_of, whole_number
+from idealrank.stats.randomness import RandomLike, generator_of
 
 HarvestMethod: TypeAlias = Literal["all-pairs", "pivot"]
 
@@ -100,9 +99,9 @@ def harvested_propensities(
     >>> bool(abs(found.relative - [1, 1 / 2, 1 / 3]).max() < 0.05)
     True
     """
-    checked("method", method, HarvestMethod)
-    check_confidence(confidence)
-    replicates = whole_number("n_resamples", n_resamples, 0)
+    one_of("method", method, HarvestMethod)
+    check_sessions(sessions)
+    level, replicates = check_confidence(confidence), replicates_of(n_resamples, width=sessions.n_ranks)
     sessions.require_click()
     harvest = _Harvest.of(sessions)
     interventions = harvest.interventions
@@ -117,7 +116,7 @@ def harvested_propensities(
         generator, n_queries = generator_of(rng), len(sessions.queries)
         drawn = (np.bincount(generator.integers(0, n_queries, n_queries), minlength=n_queries) for _ in range(replicates))
         values = np.array([_relative(*harvest.sums(times), method) for times in drawn])
-        intervals = _log_intervals(relative, values, confidence)
+        intervals = _log_intervals(relative, values, level)
     return HarvestedPropensities(relative, intervals, interventions, len(sessions), method)
 
 

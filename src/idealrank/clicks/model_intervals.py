@@ -8,14 +8,15 @@ import numpy as np
 from scipy.special import ndtri
 
 from idealrank._warnings import warn
+from idealrank.clicks.arguments import check_confidence, replicates_of
 from idealrank.clicks.cascade_models import DBN, DCM, SDBN, Cascade, FittedCascade
 from idealrank.clicks.examination_models import PBM, UBM, CellCounts, FittedPBM, FittedUBM, informative_sets
 from idealrank.clicks.fitted_model import FittedModel
 from idealrank.clicks.sessions import Sessions
-from idealrank.clicks.weighted_rows import check_confidence
 from idealrank.data.types import FloatArray, IntArray
+from idealrank.errors import OptionError, shown
 from idealrank.stats.intervals import clopper_pearson
-from idealrank.stats.randomness import RandomLike, generator_of, whole_number
+from idealrank.stats.randomness import RandomLike, generator_of
 
 ClickModel: TypeAlias = "PBM | UBM | Cascade | DCM | SDBN | DBN"
 
@@ -111,13 +112,15 @@ def parameter_intervals(
     >>> bool((low <= [1, 1 / 2, 1 / 3]).all() and (high >= [1, 1 / 2, 1 / 3]).all())
     True
     """
-    check_confidence(confidence)
+    level = check_confidence(confidence)
+    if not isinstance(model, PBM | UBM | Cascade | DCM | SDBN | DBN):
+        raise OptionError(f"model={shown(repr(model))}: expected a click model, such as PBM()")
     fitted = model.fit(sessions)
     if isinstance(fitted, FittedPBM | FittedUBM):
-        return _by_information(fitted, model, confidence)  # type: ignore[arg-type]
+        return _by_information(fitted, model, level)  # type: ignore[arg-type]
     if isinstance(model, DBN):
-        return _by_bootstrap(fitted, model, sessions, whole_number("n_resamples", n_resamples), rng, confidence)
-    return _by_counts(fitted, model, sessions, confidence)
+        return _by_bootstrap(fitted, model, sessions, replicates_of(n_resamples, least=1, width=2 * len(sessions.documents)), rng, level)
+    return _by_counts(fitted, model, sessions, level)
 
 
 def _by_counts(fitted: FittedCascade, model: ClickModel, sessions: Sessions, confidence: float) -> ParameterIntervals:

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 from idealrank.clicks.click_grades import position_bias
 from idealrank.clicks.examination_models import PBM
-from idealrank.clicks.sessions import Sessions
+from idealrank.clicks.sessions import Sessions, check_sessions
 from idealrank.data.types import FloatArray
 from idealrank.stats.randomness import RandomLike, generator_of
 
@@ -69,6 +69,7 @@ def propensities(
     InputError
         No list has a click.
     """
+    check_sessions(sessions)
     sessions.require_click()
     generator = generator_of(rng)
     fitted = PBM(iterations).fit(sessions)
