@@ -54,7 +54,7 @@ REFUSED = {
     "grade log.csv --actions none=0,click=-1": "table['click']=-1.0: expected a grade from 0 to 100",
     "grade log.csv --actions none=0,click=1e20": "table['click']=1e+20: expected a grade from 0 to 100",
     "grade log.csv --actions none=0,click=nan": "table['click']=nan: expected a grade from 0 to 100",
-    "propensity log.csv --resamples 100000000000000000000": "n_resamples=100000000000000000000: expected a whole number from 1 to 10,000,000",
+    "propensity log.csv --resamples 100000000000000000000": "expected a whole number from 1 to 10,000,000; more replicates of 2",
     "propensity log.csv --method all-pairs --resamples 1000000000000": "more replicates of 2 numbers each take too much time and memory",
     "estimate two.csv --resamples 1000000000000": "n_resamples=1000000000000: expected a whole number from 0 to 10,000,000",
     "propensity log.csv --iterations 1000000000000": "--iterations 1000000000000: expected a whole number from 0 to 1000000",

@@ -149,7 +149,9 @@ def test_dates_are_days_from_the_first(say: Say, folder: Path) -> None:
 
 
 def test_days_of_a_log_come_from_its_times_too(say: Say, folder: Path) -> None:
-    dated, timed = (json.loads(say("online", "ab", f"{name}.csv", "--log", "--format", "json", cwd=folder).out) for name in ("dated", "timed"))
+    dated, timed = (
+        json.loads(say("online", "ab", f"{name}.csv", "--log", "--format", "json", cwd=folder).out) for name in ("dated", "timed")
+    )
 
     assert dated["values"]["clicks"]["novelty"] == timed["values"]["clicks"]["novelty"]
     assert dated["values"]["clicks"]["variance_reduction"] >= 0

@@ -7,7 +7,7 @@ import pytest
 from scipy.stats import chisquare, ttest_ind
 
 from idealrank.clicks import ab_effect, users_needed
-from idealrank.errors import InputError, OptionError
+from idealrank.errors import InputError
 
 
 def users_of(rng: np.random.Generator, n: int, effect: float = 0.0) -> tuple[np.ndarray, np.ndarray]:

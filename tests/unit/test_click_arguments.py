@@ -66,7 +66,8 @@ ROWS: dict[str, Any] = {
 # Every call with good arguments; each of them is then replaced by each hostile value.
 CALLS: dict[str, tuple[Callable[..., Any], dict[str, Any]]] = {
     "ab_effect": (ab_effect, {"values": [1, 2, 3, 4], "cohort": list("AABB"), "users": list("uvwx"), "denominator": [1, 1, 1, 1],
-                              "covariate": [0, 1, 0, 1], "split": 0.5, "planned_users": 100, "confidence": 0.9, "n_resamples": 5, "rng": 1}),
+                              "covariate": [0, 1, 0, 1], "split": 0.5, "planned_users": 100, "confidence": 0.9, "n_resamples": 5,
+                              "rng": 1}),
     "bias_text": (bias_text, {"bias": 2.5}),
     "click_rows": (click_rows, {"sessions": LOG, "propensity": [1, 0.5, 0.25], "lists": "all", "largest_weight": 10}),
     "cohort_effects": (cohort_effects, {"sessions": LOG, "cohort": SIDE, "qrels": {query: {"0": 1} for query in LOG.queries},
@@ -126,8 +127,8 @@ CALLS: dict[str, tuple[Callable[..., Any], dict[str, Any]]] = {
     "propensity_intervals": (FITTED.propensity_intervals, {"n_resamples": 2, "rng": 1, "confidence": 0.9}),
     **{f"FittedPBM.{name}": (getattr(FITTED, name), {"sessions": LOG}) for name in
        ("attraction", "conditional", "log_likelihood", "marginal", "perplexity", "perplexity_by_rank")},
-    **{f"{model.__name__}.fit": (lambda sessions, model=model, **how: model(**how).fit(sessions), {"sessions": LOG, "iterations": 2, "start": 0.5})
-       for model in (PBM, UBM, DBN)},
+    **{f"{model.__name__}.fit": (lambda sessions, model=model, **how: model(**how).fit(sessions),
+                                 {"sessions": LOG, "iterations": 2, "start": 0.5}) for model in (PBM, UBM, DBN)},
     **{f"{model.__name__}.fit": (model().fit, {"sessions": LOG}) for model in (Cascade, DCM, SDBN)},
 }  # fmt: skip
 HOSTILE: dict[str, Any] = {
@@ -135,11 +136,13 @@ HOSTILE: dict[str, Any] = {
     "inf": float("inf"), "-inf": float("-inf"), "1e20": 1e20, "10**30": 10**30, "10**400": 10**400, "1e-320": 1e-320, "complex": 1j,
     "object": object(), "function": len, "date": date(2026, 1, 1), "decimal": Decimal("NaN"), "empty": [], "[None]": [None],
     "[1, None]": [1, None], "[1, 'a']": [1, "a"], "texts": ["a", "b", "c", "d"], "ragged": [[1, 2], [3]], "nested": [[[1]]], "dict": {},
-    "{1: 2}": {1: 2}, "{'q': None}": {"q": None}, "{'0': {}}": {"0": {}}, "set": {1, 2}, "nans": [float("nan")] * 4, "infs": [float("inf")] * 4,
+    "{1: 2}": {1: 2},
+    "{'q': None}": {"q": None}, "{'0': {}}": {"0": {}}, "set": {1, 2}, "nans": [float("nan")] * 4, "infs": [float("inf")] * 4,
     "nones": [None] * 4, "dicts": [{}] * 4, "huge": [10**400] * 4, "array of none": np.zeros(0), "array 0 x 0": np.zeros((0, 0)),
     "array 4 x 0": np.zeros((4, 0)), "0-d": np.array(0.5), "complexes": np.ones(4, complex), "times": np.zeros(4, "M8[s]"),
     "not a time": np.array(["NaT"] * 4, "M8[s]"), "objects": np.array([object()] * 4), "records": np.zeros(4, [("a", "f8")]),
     "minuses": [-1] * 4, "large": np.full(4, 2**63, np.uint64), "nan for all": np.full(N, np.nan), "none for all": [None] * N,
+    "numbers by query": dict.fromkeys(LOG.queries, 5), "texts by query": dict.fromkeys(LOG.queries, "ab"),
     "table": np.full((N, 3), np.nan), "surrogate": "\ud800", "generator": (one for one in ()), "range": range(4), "class": int,
 }  # fmt: skip
 

@@ -2,13 +2,26 @@
 
 import math
 import warnings
+from collections.abc import Callable
+from contextlib import nullcontext
 from itertools import product
 
 import numpy as np
 import pytest
 
 import idealrank as ir
-from idealrank.clicks import DBN, DCM, PBM, SDBN, UBM, Cascade, Sessions, simulate
+from idealrank.clicks import (
+    DBN,
+    DCM,
+    PBM,
+    SDBN,
+    UBM,
+    Cascade,
+    Sessions,
+    harvested_propensities,
+    simulate,
+    trust_propensities,
+)
 from idealrank.errors import IdealrankWarning, InputError, OptionError
 from tests.twins import naive_clicks
 
@@ -211,3 +224,20 @@ def test_drift_moves_attractiveness_and_popularity_the_queries() -> None:
 def test_cuts_of_grades_are_numbers() -> None:
     with pytest.raises(ir.OptionError, match="expected rising rates between 0 and 1"):
         ir.clicks.grades(ir.clicks.simulate(np.full((2, 3), 0.5), 20, ranks=3, rng=1), cuts=[float("nan")])
+
+
+LONG = Sessions.from_arrays(["q"] * 2, [np.arange(30_000), np.arange(30_000)[::-1]], np.eye(2, 30_000, dtype=int))
+
+
+@pytest.mark.parametrize(
+    "fit", [UBM().fit, DBN().fit, harvested_propensities, trust_propensities], ids=["ubm", "dbn", "harvested", "trust"]
+)
+def test_a_list_too_long_for_a_table_of_ranks_by_ranks_is_refused(fit: Callable[[Sessions], object]) -> None:
+    with pytest.raises(InputError, match=r"found a list of 30,000 ranks, expected at most 1,000"):
+        fit(LONG)
+
+
+@pytest.mark.parametrize("model", [PBM(3), Cascade(), DCM(), SDBN()])
+def test_other_models_take_a_list_of_any_length(model: PBM) -> None:
+    with pytest.warns(IdealrankWarning) if isinstance(model, PBM) else nullcontext():
+        assert len(model.fit(LONG).documents) == 30_000

@@ -127,9 +127,10 @@ def ab_effect(
     References
     ----------
     Deng, Knoblich and Lu (2018), Applying the delta method in metric analytics, KDD. Deng, Xu, Kohavi and Walker (2013), Improving the
-    sensitivity of online controlled experiments by utilizing pre-experiment data, WSDM (its appendix B for ratios). Howard, Ramdas, McAuliffe and Sekhon (2021),
-    Time-uniform, nonparametric, nonasymptotic confidence sequences; Waudby-Smith, Arbour, Sinha, Kennedy and Ramdas (2024), Time-uniform
-    central limit theory, for the asymptotic confidence sequence (equation 7). Fabijan et al. (2019), Diagnosing sample ratio mismatch.
+    sensitivity of online controlled experiments by utilizing pre-experiment data, WSDM, appendix B for ratios. Howard, Ramdas,
+    McAuliffe and Sekhon (2021), Time-uniform, nonparametric, nonasymptotic confidence sequences; Waudby-Smith, Arbour, Sinha, Kennedy and
+    Ramdas (2024), Time-uniform central limit theory, for the asymptotic confidence sequence (equation 7). Fabijan et al. (2019), Diagnosing
+    sample ratio mismatch.
 
     Examples
     --------
@@ -156,7 +157,8 @@ def ab_effect(
         seeds = generator_of(rng).spawn(2)
         draws = [_drawn_ratios(*side, replicates, generator_of(seed)) for side, seed in zip(sides, seeds, strict=True)]
         drawn = draws[1] - draws[0]
-        low, high = np.quantile(drawn[~np.isnan(drawn)], [(1 - level) / 2, (1 + level) / 2]) if not np.isnan(drawn).all() else (math.nan,) * 2
+        drawn = drawn[~np.isnan(drawn)]  # of users without a row that counts
+        low, high = np.quantile(drawn, [(1 - level) / 2, (1 + level) / 2]) if drawn.size else (math.nan, math.nan)
         bootstrap = float(low), float(high)
     planned = n * np.array([1 - of_b, of_b])
     with np.errstate(over="ignore"):  # of a split near 0 or 1
@@ -294,8 +296,8 @@ def covariate_of_users(rows: RowTable, covariate: npt.ArrayLike) -> FloatArray:
     if differs.any():
         row = int(differs.argmax())
         raise InputError(
-            f"covariate, row {row}: found {given[row]:g}, and {own[rows.user[row]]:g} in another row of the same user; expected one value a "
-            "user, from before the experiment"
+            f"covariate, row {row}: found {given[row]:g}, and {own[rows.user[row]]:g} in another row of the same user; expected one value "
+            "a user, from before the experiment"
         )
     return own
 
@@ -356,14 +358,16 @@ def users_needed(
     effect = real_number("difference", difference, "a finite number other than 0, such as 0.02")
     if effect == 0:
         raise OptionError(f"difference={difference}: expected a finite number other than 0, such as 0.02")
-    of_b, chance = (real_number(name, share, "a share between 0 and 1", low=0, high=1) for name, share in (("split", split), ("power", power)))
+    of_b, chance = (
+        real_number(name, share, "a share between 0 and 1", low=0, high=1) for name, share in (("split", split), ("power", power))
+    )
     left = 1 - real_number("variance_reduction", variance_reduction, "a share from 0 to less than 1", low=0, high=1, closed="low")
     wanted = float(norm.isf((1 - level) / 2) + norm.isf(1 - chance))
     ratio = wanted * spread / abs(effect)
     needed = ratio**2 * left / (of_b * (1 - of_b)) if ratio < _LARGEST_RATIO else math.inf
     if not needed < 4 * _LARGEST_RATIO**2:
         raise OptionError(
-            f"sd={spread:g}, difference={effect:g}, split={of_b:g}: found a difference too small beside sd, or cohorts too unequal, expected at "
-            f"least {wanted / _LARGEST_RATIO:.1g} times sd, and a split near 0.5"
+            f"sd={spread:g}, difference={effect:g}, split={of_b:g}: found a difference too small beside sd, or cohorts too unequal, "
+            f"expected at least {wanted / _LARGEST_RATIO:.1g} times sd, and a split near 0.5"
         )
     return math.ceil(needed)

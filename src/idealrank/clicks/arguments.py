@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Sequence
-from typing import Any, Literal, get_args
+from typing import Any, get_args
 
 import numpy as np
 import numpy.typing as npt
@@ -48,17 +48,22 @@ def real_number(name: str, value: object, expected: str, *, low: float = -math.i
     >>> real_number("power", 0.8, "a number between 0 and 1, such as 0.8", low=0, high=1)
     0.8
     """
-    try:
-        if isinstance(value, (str, bytes, bytearray, bool, np.bool_)) or np.ndim(value) > 0:  # type: ignore[arg-type]
-            raise TypeError
-        number = float(value)  # type: ignore[arg-type]
-    except (TypeError, ValueError, OverflowError):
-        raise OptionError(f"{name}={shown(repr(value))}: expected {expected}") from None
+    number = _number(value)
     is_above = number >= low if closed in ("low", "both") else number > low
     is_below = number <= high if closed in ("high", "both") else number < high
     if not (is_above and is_below and math.isfinite(number)):
         raise OptionError(f"{name}={shown(repr(value))}: expected {expected}")
     return number
+
+
+def _number(value: Any) -> float:
+    """Return a number; NaN for anything else, such as a text, a boolean or an array."""
+    if isinstance(value, (str, bytes, bytearray, bool, np.bool_)) or (isinstance(value, np.ndarray) and value.ndim):
+        return math.nan
+    try:
+        return float(value)
+    except (TypeError, ValueError, OverflowError):
+        return math.nan
 
 
 def one_of(name: str, value: object, kind: object) -> None:
@@ -71,6 +76,7 @@ def one_of(name: str, value: object, kind: object) -> None:
 
     Examples
     --------
+    >>> from typing import Literal
     >>> one_of("estimator", "ips", Literal["ips", "snips"])
     """
     check_choice(name, value, get_args(kind))
@@ -225,12 +231,12 @@ def label_column(
 
 
 def _is_missing(label: Any, *, blank: bool) -> bool:
-    """Whether a label is None, NaN, or an empty text."""
+    """Return whether a label is None, NaN, or an empty text."""
     return label is None or (isinstance(label, str) and not label and not blank) or (isinstance(label, float) and math.isnan(label))
 
 
 def _kind(found: "np.ndarray[Any, Any]") -> str:
-    """What an array holds, in words."""
+    """Return the content of an array in words."""
     return {"U": "texts", "S": "texts", "M": "times", "m": "durations", "c": "complex numbers"}.get(
         found.dtype.kind, f"values of type {found.dtype}"
     )

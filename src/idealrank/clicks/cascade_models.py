@@ -163,6 +163,7 @@ class DBN:
     def fit(self, sessions: Sessions) -> FittedCascade:
         """Estimate attractiveness, satisfaction and continuation."""
         check_sessions(sessions)
+        sessions.require_ranks()
         steps, start = steps_of(self.iterations), real_number("start", self.start, "a probability between 0 and 1", low=0, high=1)
         n_pairs = len(sessions.documents)
         attractive, satisfied, goes_on = np.full(n_pairs, start), np.full(n_pairs, start), start

@@ -2,8 +2,8 @@
 
 import math
 from collections.abc import Mapping, Sequence
-from itertools import pairwise
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -90,7 +90,8 @@ def grades(
     {'a': 2.0, 'b': 2.0}
     """
     try:
-        limits = tuple(real_number("cuts", cut, "rates") for cut in (cuts.tolist() if isinstance(cuts, np.ndarray) else cuts))
+        given: Any = cuts
+        limits = tuple(real_number("cuts", cut, "rates") for cut in (given.tolist() if isinstance(given, np.ndarray) else given))
     except (TypeError, OptionError):
         raise OptionError(f"cuts={shown(repr(cuts))}: expected rising rates between 0 and 1, such as 0.05, 0.2, 0.4") from None
     if not limits or any(not low < high for low, high in zip((0.0, *limits), (*limits, 1.0), strict=True)):
@@ -225,11 +226,11 @@ def bias_text(bias: float) -> str:
     >>> bias_text(2.5)
     'the same documents are clicked 2.5 times as often at the first rank as at the last'
     """
-    if not (isinstance(bias, float) and math.isnan(bias)):
-        bias = real_number("bias", bias, "a number, as of position_bias")
-    if math.isnan(bias):
+    given: Any = bias
+    if isinstance(given, float) and math.isnan(given):
         return "its size cannot be told, since no document changes its rank"
-    return f"the same documents are clicked {bias:.3g} times as often at the first rank as at the last"
+    ratio = real_number("bias", bias, "a number, as of position_bias")
+    return f"the same documents are clicked {ratio:.3g} times as often at the first rank as at the last"
 
 
 def pair_counts(sessions: Sessions) -> tuple[IntArray, IntArray]:

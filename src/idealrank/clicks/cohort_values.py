@@ -139,10 +139,7 @@ def cohort_effects(
     """
     check_sessions(sessions)
     side = label_column("cohort", cohort, len(sessions), "lists")
-    before, when = (None if one is None else array_of(name, one, "numbers") for name, one in (("covariate", covariate), ("period", period)))
-    for name, column in (("covariate", before), ("period", when)):
-        if column is not None and column.shape != side.shape:
-            raise InputError(f"{name}: found shape {column.shape}, expected one for each of the {side.size} lists")
+    before, when = (_of_lists(name, one, side.size) for name, one in (("covariate", covariate), ("period", period)))
     how: dict[str, Any] = {
         "split": split, "planned_users": planned_users, "confidence": confidence, "n_resamples": n_resamples, "rng": rng,
     }  # fmt: skip
@@ -173,6 +170,15 @@ def cohort_effects(
     return CohortEffects(
         effects, dict(zip(tested, adjusted, strict=True)), len(sessions), n_judged, (*_cautions(effects, checks), *lost), trends
     )
+
+
+def _of_lists(name: str, given: "npt.ArrayLike | None", n: int) -> "np.ndarray[Any, Any] | None":
+    if given is None:
+        return None
+    found = array_of(name, given, "numbers")
+    if found.shape != (n,):
+        raise InputError(f"{name}: found shape {found.shape}, expected one for each of the {n} lists")
+    return found
 
 
 def _measured(

@@ -225,6 +225,8 @@ class UBM:
 
         Raises
         ------
+        InputError
+            A list has more than 1,000 ranks.
         OptionError
             `iterations` or `start` is outside its range.
 
@@ -235,6 +237,7 @@ class UBM:
             does not identify these parameters, see `FittedUBM.situation_sets`.
         """
         check_sessions(sessions)
+        sessions.require_ranks()
         steps, start = _checked(self.iterations, self.start)
         ranks = sessions.n_ranks
         situation = np.arange(ranks) * (ranks + 1) + previous_clicks(sessions)

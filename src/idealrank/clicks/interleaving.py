@@ -136,12 +136,13 @@ def _team_draft(rankings: list[list[str]], size: int, rng: np.random.Generator) 
     found: list[str] = []
     teams: list[str] = []
     taken: set[str] = set()
+    left = [iter(ranking) for ranking in rankings]
     while len(found) < size:
         before = len(found)
         first = int(rng.integers(2))
         for side in (first, 1 - first):
-            following = next((one for one in rankings[side] if one not in taken), None)
-            if following is not None and len(found) < size:
+            following = next((one for one in left[side] if one not in taken), None) if len(found) < size else None
+            if following is not None:
                 found.append(following)
                 taken.add(following)
                 teams.append("AB"[side])
@@ -152,14 +153,12 @@ def _team_draft(rankings: list[list[str]], size: int, rng: np.random.Generator) 
 
 def _balanced(rankings: list[list[str]], size: int, rng: np.random.Generator) -> Interleaved:
     first = int(rng.integers(2))
-    found: list[str] = []
+    found: dict[str, None] = {}
     places = [0, 0]
     while len(found) < size and min(places) < max(map(len, rankings)) and any(p < len(r) for p, r in zip(places, rankings, strict=True)):
         side = first if places[first] <= places[1 - first] else 1 - first
         if places[side] < len(rankings[side]):
-            following = rankings[side][places[side]]
-            if following not in found:
-                found.append(following)
+            found.setdefault(rankings[side][places[side]])
         places[side] += 1
     ranks = [{one: rank for rank, one in enumerate(ranking)} for ranking in rankings]
     most = max(map(len, rankings))
@@ -172,20 +171,26 @@ def _balanced(rankings: list[list[str]], size: int, rng: np.random.Generator) ->
 
 
 def _probabilistic(rankings: list[list[str]], size: int, rng: np.random.Generator) -> Interleaved:
-    left = [list(ranking) for ranking in rankings]
-    ranks = [{one: rank for rank, one in enumerate(ranking, 1)} for ranking in rankings]
+    places = [{one: place for place, one in enumerate(ranking)} for ranking in rankings]
+    left = [np.arange(len(ranking)) for ranking in rankings]  # places of the documents that are not yet in the list
+    weights = [np.array([rank**-_SOFTNESS for rank in range(1, len(ranking) + 1)]) for ranking in rankings]
     found: list[str] = []
     teams: list[str] = []
     shares: list[float] = []
-    while len(found) < size and any(left):
-        weights = [np.array([ranks[side][one] ** -_SOFTNESS for one in left[side]]) for side in (0, 1)]
-        side = int(rng.integers(2)) if all(left) else int(not left[0])
-        one = left[side][int(rng.choice(len(left[side]), p=weights[side] / weights[side].sum()))]
-        chances = [weights[other][left[other].index(one)] / weights[other].sum() if one in left[other] else 0.0 for other in (0, 1)]
+    while len(found) < size and any(one.size for one in left):
+        side = int(rng.integers(2)) if all(one.size for one in left) else int(not left[0].size)
+        drawn = int(rng.choice(left[side].size, p=weights[side] / weights[side].sum()))
+        one = rankings[side][int(left[side][drawn])]
+        chances = [0.0, 0.0]
+        for other in (0, 1):
+            place = places[other].get(one)
+            if place is not None:
+                at = int(np.searchsorted(left[other], place))
+                chances[other] = float(weights[other][at] / weights[other].sum())
+                left[other], weights[other] = (np.delete(column[other], at) for column in (left, weights))
         found.append(one)
         teams.append("AB"[side])
         shares.append(float(chances[1] / (chances[0] + chances[1])))
-        left = [[other for other in ranking if other != one] for ranking in left]
     return Interleaved(tuple(found), tuple(teams), "probabilistic", tuple(shares))
 
 

@@ -367,8 +367,7 @@ def _new_ranks(sessions: Sessions, ranking: Ranking) -> IntArray:
         if missing is not None:
             raise InputError(f"ranking: found no list for the query {missing!r}, expected one for each query of the log")
         for query in sessions.queries:
-            if isinstance(ranking[query], (str, bytes, Mapping)) or not isinstance(ranking[query], Sequence | np.ndarray):
-                raise InputError(f"ranking, query {query!r}: found {shown(repr(ranking[query]))}, expected a sequence of documents")
+            _require_documents(query, ranking[query])
         places = {(query, document): rank for query in sessions.queries for rank, document in enumerate(ranking[query], 1)}
         of_pair = np.array([*(places.get(pair, 0) for pair in sessions.documents), 0], np.int64)  # the last one is for shorter lists
         return of_pair[sessions.pair]
@@ -384,6 +383,11 @@ def _new_ranks(sessions: Sessions, ranking: Ranking) -> IntArray:
             f"ranking, session {row}: found {shown[row].tolist()}, expected distinct ranks from 1, or 0 for documents not shown"
         )
     return shown
+
+
+def _require_documents(query: str, given: object) -> None:
+    if isinstance(given, (str, bytes, Mapping)) or not isinstance(given, Sequence | np.ndarray):
+        raise InputError(f"ranking, query {query!r}: found {shown(repr(given))}, expected a sequence of documents")
 
 
 def _examined(sessions: Sessions, propensity: npt.ArrayLike, most: float) -> FloatArray:

@@ -12,6 +12,9 @@ from idealrank.data.types import BoolArray, FloatArray, IntArray
 from idealrank.errors import InputError, shown
 from idealrank.stats.randomness import RandomLike, generator_of
 
+MOST_RANKS = 1000
+"""Ranks of a list, beyond which no model compares each rank with each other one."""
+
 
 @dataclass(frozen=True, eq=False)
 class Sessions:
@@ -206,6 +209,29 @@ class Sessions:
         """
         if not self.clicks.any():
             raise InputError(f"clicks: found none in {len(self):,} lists, expected some; is the column of clicks the right one?")
+
+    def require_ranks(self, most: int = MOST_RANKS) -> None:
+        """Refuse lists that are too long for a table of ranks by ranks.
+
+        Parameters
+        ----------
+        most : int
+            Largest number of ranks.
+
+        Raises
+        ------
+        InputError
+            A list has more ranks.
+
+        Examples
+        --------
+        >>> Sessions.from_arrays(["q"], [["a", "b"]], [[1, 0]]).require_ranks(2)
+        """
+        if self.n_ranks > most:
+            raise InputError(
+                f"sessions: found a list of {self.n_ranks:,} ranks, expected at most {most:,}: memory or time grow with the square of the "
+                "ranks; cut the lists, or leave out lists that no user read"
+            )
 
     def click_rates(self) -> FloatArray:
         """Share of lists with a click at each rank, of those that reach it.

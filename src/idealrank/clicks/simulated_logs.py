@@ -95,17 +95,10 @@ def simulate(
         raise InputError("attractiveness: found a value outside [0, 1], expected probabilities")
     n_queries, n_documents = truth.shape
     length, n = whole_number("ranks", ranks), whole_number("n_sessions", n_sessions)
+    _require_memory(n, n_documents)
     if length > n_documents:
         raise OptionError(f"ranks={length}: expected at most {n_documents}, the number of documents")
-    if n * n_documents > MOST_CELLS:
-        most = MOST_CELLS // n_documents
-        raise OptionError(f"n_sessions={n}: expected at most {most:,} with {n_documents:,} documents; more need too much memory")
-    satisfied, mistakes, change = (
-        real_number(name, value, "a number from 0 to 1", low=0, high=1, closed="both")
-        for name, value in (("satisfaction", satisfaction), ("noise", noise), ("drift", drift))
-    )
-    heat = real_number("temperature", temperature, "a finite number above 0, such as 1", low=0)
-    exponent = real_number("popularity", popularity, "a number from 0 to 100", low=0, high=100, closed="both")
+    satisfied, mistakes, change, heat, exponent = _reals(satisfaction, noise, drift, temperature, popularity)
     n_users = None if users is None else whole_number("users", users, 1, MOST_USERS)
     generator = generator_of(rng)
     examined = 1 / np.arange(1, length + 1) if propensity is None else number_table("propensity", propensity)
@@ -125,6 +118,22 @@ def simulate(
     log = Sessions.from_arrays(query, shown, clicks, user=user, propensity=shown_with)
     seen = np.broadcast_to(examined, clicks.shape).copy() if model in ("pbm", "trust") else None
     return Sessions(log.queries, log.documents, log.query, log.pair, log.clicks, log.user, log.propensity, seen)
+
+
+def _require_memory(n: int, n_documents: int) -> None:
+    if n * n_documents > MOST_CELLS:
+        most = MOST_CELLS // n_documents
+        raise OptionError(f"n_sessions={n}: expected at most {most:,} with {n_documents:,} documents; more need too much memory")
+
+
+def _reals(satisfaction: float, noise: float, drift: float, temperature: float, popularity: float) -> tuple[float, ...]:
+    """Options that are numbers, checked, in this order."""
+    shares = (
+        real_number(name, value, "a number from 0 to 1", low=0, high=1, closed="both")
+        for name, value in (("satisfaction", satisfaction), ("noise", noise), ("drift", drift))
+    )
+    heat = real_number("temperature", temperature, "a finite number above 0, such as 1", low=0)
+    return *shares, heat, real_number("popularity", popularity, "a number from 0 to 100", low=0, high=100, closed="both")
 
 
 def _matrix(name: str, given: npt.ArrayLike) -> FloatArray:

@@ -107,6 +107,7 @@ def trust_propensities(sessions: Sessions, *, n_resamples: int = 200, confidence
     (True, False)
     """
     check_sessions(sessions)
+    sessions.require_ranks()
     level, replicates = check_confidence(confidence), replicates_of(n_resamples, width=3 * sessions.n_ranks)
     if sessions.n_ranks < 3:
         raise InputError(f"sessions: found {sessions.n_ranks} ranks, expected at least 3; two ranks and noise cannot be told apart")

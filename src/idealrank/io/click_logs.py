@@ -187,7 +187,7 @@ def period_numbers(texts: Sequence[str], tell: Tell | None = None) -> FloatArray
     found = np.array([chosen[text] for text in texts], np.float64)
     if chosen is days:
         Notes(tell).inform(f"period: day 1 is {date.fromordinal(int(found.min()))}")
-        return found - found.min() + 1
+        found += 1 - found.min()
     return found
 
 

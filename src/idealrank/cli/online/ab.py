@@ -30,8 +30,8 @@ Examples:
 A row is one list, session or user, with its cohort (A or B), its value, and its user. The rows of one user count together. With a column
 `denominator`, the value is a ratio, such as clicks per list. With a column `covariate` (the value of the user before the experiment, one
 value per user), CUPED removes the variance that it explains. With a column `period` (or day, or week; numbers or dates), a table shows the
-effect in each period, and whether the effect fades: days since the first visit of the user show novelty best. --resamples adds a bootstrap over users. If
-the users were not split as planned, there is no verdict: find the reason first.
+effect in each period, and whether the effect fades: days since the first visit of the user show novelty best. --resamples adds a bootstrap
+over users. If the users were not split as planned, there is no verdict: find the reason first.
 
 With --log, ROWS is a click log with a column `cohort`: a row for each result shown, with session, query, document, rank, click and user.
 Values are the clicks of a list, and whether it had one. With --qrels, the lists of the log are also measured, each query as often as it was
@@ -61,8 +61,8 @@ _OF_LOG = Formats("A table to read;", table="views.online:cohort_parts", json="v
 @options.confidence
 @click.option(
     "--columns", "columns_text", metavar="ROLE=NAME,...", default="",
-    help="Columns by role: value=, cohort=, user=, denominator=, covariate=, period=; with --log cohort=, covariate=, period=, and roles of a click log.  "
-    "[default: by their usual names]",
+    help="Columns by role: value=, cohort=, user=, denominator=, covariate=, period=; with --log also the roles of a "
+    "click log.  [default: by their usual names]",
 )  # fmt: skip
 @_FORMATS.option
 @options.output

@@ -125,7 +125,10 @@ def effect_json(found: Effect, trend: Novelty | None = None) -> str:
     1.0
     """
     record = {
-        "version": __version__, "schema": SCHEMA, "verdict": found.verdict, **_effect_record(found),
+        "version": __version__,
+        "schema": SCHEMA,
+        "verdict": found.verdict,
+        **_effect_record(found),
         "novelty": _trend_record(trend),
     }
     return json.dumps(finite(record), indent=2) + "\n"
