@@ -12,7 +12,7 @@ from tests.sources import SOURCE, library, nodes
 
 Sources = Mapping[str, str]
 
-OUTSIDE = ("idealrank.cli.", "idealrank.integrations.", "idealrank.pytest_plugin")
+OUTSIDE = ("idealrank.cli.", "idealrank.integrations.", "idealrank.live.", "idealrank.pytest_plugin")
 DOORS = {"idealrank.clicks", "idealrank.judging", "idealrank.theory", "idealrank.training"}
 COMPUTING = ("analysis", "clicks", "conventions", "data", "evaluation", "judging", "measures", "stats", "theory", "training", "_kernel")
 

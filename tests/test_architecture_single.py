@@ -133,6 +133,8 @@ SMALL = 60  # lines of code, from which a module with one user stands for itself
 # Doors and commands are one a feature, however small.
 DOORS = ("idealrank.api.", "idealrank.cli.commands.", "idealrank.integrations.", "idealrank.conventions.")
 ALONE = {
+    "io.configuration_files": "configuration files of several commands",
+    "live.backends.protocol": "the protocol that every backend has",
     "_installation": "how this copy was installed, apart from the tree of errors",
     "analysis.explanation.listed_hits": "lists of all queries, where its neighbours explain one",
     "analysis.explanation.swaps": "another question than contributions: what would raise the value",
