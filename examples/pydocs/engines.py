@@ -12,9 +12,11 @@ import contextlib
 import json
 import os
 import shutil
+import signal
 import sqlite3
 import subprocess
 import sys
+import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -36,6 +38,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(description="Compare search engines over the documents of pydocs.")
     parser.add_argument("folder", type=Path, help="folder for indexes, configuration and runs; made anew")
     options = parser.parse_args()
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))  # servers are stopped then, too
     try:
         texts = collection()
     except CollectionError as error:
@@ -92,7 +95,8 @@ def redis_indexes(url: str, texts: dict[str, str], vectors: np.ndarray) -> dict[
         pipe.execute()
     shared = {"url": url, "index": "documents", "prefix": "doc:"}
     return {
-        "redis-text": {"kind": "redis-text", **shared, "scorer": "BM25"},
+        "redis-bm25": {"kind": "redis-text", **shared, "scorer": "BM25STD"},
+        "redis-tfidf": {"kind": "redis-text", **shared, "scorer": "TFIDF"},
         "redis-hnsw": {"kind": "redis", **shared, "field": "vector", "ef": EF},
         "redis-vector-set": {"kind": "redis-vector-set", "url": url, "key": "pages", "ef": EF},
     }
@@ -123,10 +127,14 @@ def qdrant_collection(folder: Path, ids: Sequence[str], vectors: np.ndarray) -> 
     """Qdrant in its embedded mode, which compares a query with every point."""
     from qdrant_client import QdrantClient, models  # noqa: PLC0415
 
-    with contextlib.closing(QdrantClient(path=str(folder / "qdrant"))) as client:
-        size = models.VectorParams(size=vectors.shape[1], distance=models.Distance.COSINE)
-        client.create_collection("documents", size)
-        client.upload_collection("documents", vectors, [{"id": document} for document in ids], range(len(ids)))
+    # The embedded mode writes each point to the disk by itself, so that a folder in memory is much faster.
+    memory = Path("/dev/shm")
+    with tempfile.TemporaryDirectory(dir=memory if memory.is_dir() else None) as quick:
+        with contextlib.closing(QdrantClient(path=quick)) as client:
+            size = models.VectorParams(size=vectors.shape[1], distance=models.Distance.COSINE)
+            client.create_collection("documents", size)
+            client.upload_collection("documents", vectors, [{"id": document} for document in ids], range(len(ids)))
+        shutil.copytree(quick, folder / "qdrant")
     return {"qdrant": {"kind": "qdrant", "path": str(folder / "qdrant"), "collection": "documents", "id": "id"}}
 
 

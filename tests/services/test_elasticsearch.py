@@ -7,6 +7,7 @@ import pytest
 
 from idealrank.errors import BackendError
 from idealrank.live.backends.protocol import SearchQuery
+from idealrank.testing import check_backend
 from tests.services.conftest import Corpus, ids_of, made
 
 pytestmark = pytest.mark.service
@@ -82,3 +83,14 @@ def test_a_body_that_the_server_refuses_is_no_passing_failure(url: str, corpus: 
     with pytest.raises(BackendError, match="HTTP 400") as raised:
         backend.search(corpus.queries[0], 10)
     assert not raised.value.temporary
+
+
+@pytest.mark.parametrize("batch", [1, 4])
+def test_the_contract_of_backends_holds(batch: int, url: str, corpus: Corpus) -> None:
+    given = {"index": "pages", "fields": ["body"], "batch": batch}
+    check_backend(
+        made("elasticsearch", url=url, **given),
+        corpus.queries[:4],
+        unreachable=lambda: made("elasticsearch", url="http://127.0.0.1:1", **given),
+        mistaken=lambda: made("elasticsearch", url=url, **{**given, "index": "nothing"}),
+    )

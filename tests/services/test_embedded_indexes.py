@@ -9,6 +9,7 @@ import pytest
 
 from idealrank.errors import BackendError, InputError, OptionError
 from idealrank.live.backends.protocol import SearchQuery
+from idealrank.testing import check_backend
 from tests.services.conftest import Corpus, ids_of, made
 
 pytestmark = pytest.mark.service
@@ -249,3 +250,47 @@ def test_lancedb_finds_words_and_names_a_missing_table(lance_folder: str, corpus
     assert set(ids_of(backend, SearchQuery("q", "wolf"), 300)) == wanted
     with pytest.raises(InputError, match="nothing"):
         made("lancedb", path=lance_folder, table="nothing")
+
+
+# --- the contract -------------------------------------------------------------------------------------------------------------
+
+
+def test_the_contract_of_backends_holds_for_qdrant(tmp_path: Path, corpus: Corpus) -> None:
+    path = qdrant_folder(tmp_path / "qdrant", corpus)
+    check_backend(
+        made("qdrant", path=path, collection="pages", vector_name="cosine", id="page.id"),
+        corpus.queries[:4],
+        exact=False,  # sums of the embedded mode differ in the last digit with the limit
+        unreachable=lambda: made("qdrant", url="http://127.0.0.1:1", collection="pages"),
+    )
+
+
+@pytest.mark.parametrize("kind", ["Flat", "HNSW16", "IVF8,Flat"])
+def test_the_contract_of_backends_holds_for_faiss(kind: str, tmp_path: Path, corpus: Corpus) -> None:
+    check_backend(made("faiss", **faiss_files(tmp_path, corpus, kind, "cosine"), normalize=True), corpus.queries[:4])
+
+
+def test_the_contract_of_backends_holds_for_sqlite_vec(vec_database: str, corpus: Corpus) -> None:
+    given = {"path": vec_database, "column": "embedding", "id": "id"}
+    check_backend(
+        made("sqlite-vec", **given, table="pages"), corpus.queries[:4], mistaken=lambda: made("sqlite-vec", **given, table="nothing")
+    )
+
+
+def test_the_contract_of_backends_holds_for_duckdb(duckdb_file: str, corpus: Corpus) -> None:
+    sql = "SELECT id, fts_main_pages.match_bm25(id, $text) AS score FROM pages WHERE score IS NOT NULL ORDER BY score DESC, id LIMIT $limit"
+    check_backend(
+        made("duckdb", path=duckdb_file, extensions=["fts"], sql=sql),
+        corpus.queries[:4],
+        mistaken=lambda: made("duckdb", path=duckdb_file, sql="SELECT 1"),
+    )
+
+
+@pytest.mark.parametrize("by", ["vector", "text"])
+def test_the_contract_of_backends_holds_for_lancedb(by: str, lance_folder: str, corpus: Corpus) -> None:
+    given = {"path": lance_folder, "table": "pages", "by": by}
+    check_backend(
+        made("lancedb", **given, column="body" if by == "text" else "vector"),
+        corpus.queries[:4],
+        mistaken=lambda: made("lancedb", **given, column="nothing"),
+    )

@@ -7,6 +7,7 @@ import pytest
 
 from idealrank.errors import BackendError
 from idealrank.live.backends.protocol import SearchQuery
+from idealrank.testing import check_backend
 from tests.services.conftest import Corpus, ids_of, made
 
 pytestmark = pytest.mark.service
@@ -149,3 +150,22 @@ def test_threads_get_the_same_answers(url: str, corpus: Corpus) -> None:
     backend.close()
 
     assert found == [corpus.nearest(query, 10) for query in corpus.queries] * 5
+
+
+@pytest.mark.parametrize("kind", ["postgres", "pgvector", "postgres-sql"])
+def test_the_contract_of_backends_holds(kind: str, url: str, corpus: Corpus) -> None:
+    given = {
+        "postgres": {"table": "documents", "column": "words"},
+        "pgvector": {"table": "documents", "column": "embedding", "ef_search": 400},
+        "postgres-sql": {
+            "sql": "SELECT id, ts_rank(words, q) s FROM documents, plainto_tsquery(%(text)s) q ORDER BY s DESC, id LIMIT %(limit)s"
+        },
+    }[kind]
+    mistake = {"sql": "SELECT 1"} if kind == "postgres-sql" else {"table": "nothing"}
+
+    check_backend(
+        made(kind, url=url, **given),
+        corpus.queries[:4],
+        unreachable=lambda: made(kind, url="postgresql://127.0.0.1:1/postgres", **given),
+        mistaken=lambda: made(kind, url=url, **{**given, **mistake}),
+    )

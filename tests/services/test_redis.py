@@ -10,6 +10,7 @@ import pytest
 import idealrank as ir
 from idealrank.errors import BackendError, OptionError
 from idealrank.live.backends.protocol import SearchQuery
+from idealrank.testing import check_backend
 from tests.services.conftest import Corpus, ids_of, made
 
 pytestmark = pytest.mark.service
@@ -144,3 +145,21 @@ def test_threads_get_the_same_answers(client: Any, redis_url: str, corpus: Corpu
         found = list(pool.map(lambda query: ids_of(backend, query), corpus.queries * 10))
 
     assert found == [corpus.nearest(query, 10) for query in corpus.queries] * 10
+
+
+@pytest.mark.parametrize("protocol", [2, 3])
+@pytest.mark.parametrize("kind", ["redis", "redis-text", "redis-vector-set"])
+def test_the_contract_of_backends_holds(kind: str, protocol: int, client: Any, redis_url: str, corpus: Corpus) -> None:
+    given = {
+        "redis": {"index": "cosine", "field": "v", "prefix": "doc:", "ef": 300},
+        "redis-text": {"index": "cosine", "prefix": "doc:"},
+        "redis-vector-set": {"key": "set", "exact": True},
+    }[kind]
+    place = "key" if kind == "redis-vector-set" else "index"
+
+    check_backend(
+        made(kind, url=f"{redis_url}?protocol={protocol}", **given),
+        corpus.queries[:4],
+        unreachable=lambda: made(kind, **{**given, "url": "redis://127.0.0.1:1"}),
+        mistaken=lambda: made(kind, **{**given, "url": redis_url, place: "nothing"}),
+    )

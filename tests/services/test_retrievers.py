@@ -7,6 +7,7 @@ import pytest
 
 from idealrank.errors import BackendError, OptionError
 from idealrank.live.backends.protocol import SearchQuery
+from idealrank.testing import check_backend
 from tests.services.conftest import made
 
 pytestmark = pytest.mark.service
@@ -53,3 +54,9 @@ def test_what_is_no_retriever_is_refused() -> None:
         found("langchain", framework="haystack")
     with pytest.raises(BackendError, match="no vector"):
         made("retriever", retriever=f"{FILE}:haystack_vectors").search(SearchQuery("q1", "red"), 3)
+
+
+@pytest.mark.parametrize("name", ["langchain", "llama_index", "haystack"])
+def test_the_contract_of_backends_holds(name: str) -> None:
+    # Vectors of LlamaIndex's mock are all alike, so that its order is free.
+    check_backend(made("retriever", retriever=f"{FILE}:{name}"), ["red running shoes", "red boots"], limit=3, exact=name != "llama_index")
