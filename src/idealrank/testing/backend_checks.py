@@ -14,8 +14,9 @@ from idealrank.live.backends.protocol import Backend, SearchQuery
 _THREADS = 4
 # Empty, blank, other scripts, letters that compose, direction marks, operators of query languages, JSON, SQL, a null, and a long text.
 HOSTILE = (
-    "", " \t\n ", "été naïve", "東京の天気", "שלום \u202eabc", "e\u0301", "👩\u200d👩 ", "AND OR NOT NEAR(", 'a "b', "title:x^2 ~1 [* TO *]",
-    "-a +b !c | (d", '{"match_all": {}}', "'; DROP TABLE documents; --", "%s {text} ${HOME} \\", "a\0b", "word " * 3000,
+    "", " \t\n ", "été naïve", "東京の天気", "שלום \u202eabc", "e\u0301", "👩\u200d👩 ", "AND OR NOT NEAR(", 'a "b',
+    "title:x^2 ~1 [* TO *]", "-a +b !c | (d", '{"match_all": {}}', "'; DROP TABLE documents; --", "%s {text} ${HOME} \\", "a\0b",
+    "word " * 3000,
 )  # fmt: skip
 """Texts that each backend must answer, or refuse with `BackendError`."""
 
@@ -149,7 +150,7 @@ def _check_failing(make: Callable[[], Backend], *, temporary: bool, query: Searc
 
 
 def faults_of_backend(
-    backend: Backend,
+    backend: object,
     queries: Sequence[SearchQuery | str],
     *,
     limit: int = 10,
