@@ -116,33 +116,7 @@ def test_a_damaged_index_becomes_an_alert_and_its_repair_resolves_it(tmp_path: P
 
     with ExitStack() as stack:
         address, _ = stack.enter_context(service(received))
-        (tmp_path / "alertmanager.yml").write_text(
-            yaml.safe_dump(
-                {
-                    "route": {"receiver": "hook", "group_by": ["alertname", "rule"], "group_wait": "1s", "group_interval": "1s"},
-                    "receivers": [{"name": "hook", "webhook_configs": [{"url": f"{address}/hook"}]}],
-                }
-            )
-        )
-        stack.enter_context(
-            running(
-                program("prometheus-alertmanager", "alertmanager"),
-                "--config.file=alertmanager.yml",
-                "--storage.path=am",
-                f"--web.listen-address=127.0.0.1:{manager}",
-                "--cluster.listen-address=",
-                cwd=tmp_path,
-            )
-        )
-        stack.enter_context(
-            running(
-                program("prometheus"),
-                "--config.file=prometheus.yml",
-                "--storage.tsdb.path=tsdb",
-                f"--web.listen-address=127.0.0.1:{prometheus}",
-                cwd=tmp_path,
-            )
-        )
+        start_servers(stack, tmp_path, address, prometheus, manager)
         stack.enter_context(running(sys.executable, "-m", "idealrank", "monitor", "monitor.json", cwd=tmp_path))
         base = f"http://127.0.0.1:{prometheus}/api/v1/query?query="
         until(lambda: results(base, 'idealrank_rounds{outcome="complete"} >= 4'))
@@ -154,6 +128,36 @@ def test_a_damaged_index_becomes_an_alert_and_its_repair_resolves_it(tmp_path: P
             assert found, expression
         shop.build(tmp_path / "shop", None)
         until(lambda: "IdealrankAlarm" in alerts(came, "resolved"), 120.0)
+
+
+def start_servers(stack: ExitStack, folder: Path, hook: str, prometheus: int, manager: int) -> None:
+    (folder / "alertmanager.yml").write_text(
+        yaml.safe_dump(
+            {
+                "route": {"receiver": "hook", "group_by": ["alertname", "rule"], "group_wait": "1s", "group_interval": "1s"},
+                "receivers": [{"name": "hook", "webhook_configs": [{"url": f"{hook}/hook"}]}],
+            }
+        )
+    )
+    stack.enter_context(
+        running(
+            program("prometheus-alertmanager", "alertmanager"),
+            "--config.file=alertmanager.yml",
+            "--storage.path=am",
+            f"--web.listen-address=127.0.0.1:{manager}",
+            "--cluster.listen-address=",
+            cwd=folder,
+        )
+    )
+    stack.enter_context(
+        running(
+            program("prometheus"),
+            "--config.file=prometheus.yml",
+            "--storage.tsdb.path=tsdb",
+            f"--web.listen-address=127.0.0.1:{prometheus}",
+            cwd=folder,
+        )
+    )
 
 
 def expressions() -> list[str]:
