@@ -358,6 +358,8 @@ class Database:
     ----------
     folder : Path
         Of the store; it exists.
+    upgrade : bool
+        False refuses tables of an earlier version that may be written; where they may not, a copy in memory is brought up to date.
 
     Raises
     ------
@@ -373,12 +375,13 @@ class Database:
     >>> database.close()
     """
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, *, upgrade: bool = True) -> None:
         if sqlite3.sqlite_version_info < _OLDEST:
             found, least = (".".join(map(str, numbers)) for numbers in (sqlite3.sqlite_version_info, _OLDEST))
             raise InputError(f"{folder}: found SQLite {found} in this Python, expected {least} or later; use a newer Python")
         self.path = folder / NAME
         self._process = os.getpid()
+        self._upgrade = upgrade
         self.read_only = is_read_only(self.path)
         is_new = not self.path.exists()
         with self._speaking():
@@ -417,6 +420,7 @@ class Database:
     def _prepare(self) -> None:
         self._connection.execute("BEGIN")  # one look: another process may be making the store
         self._refuse_others()
+        self._refuse_earlier()
         self._connection.execute("COMMIT")
         deadline = time.monotonic() + _PATIENCE
         while True:
@@ -447,6 +451,14 @@ class Database:
             raise InputError(
                 f"{self.path}: found a store of schema {found}, expected {VERSION} or earlier; a newer idealrank wrote it: "
                 "upgrade idealrank"
+            )
+
+    def _refuse_earlier(self) -> None:
+        found = self._number("user_version")
+        if not self._upgrade and found < VERSION:
+            raise InputError(
+                f"{self.path}: found a store of schema {found}, expected {VERSION}; an earlier idealrank wrote it, and nothing is "
+                f"changed here: `idealrank history --store {self.path.parent}` brings it up to date"
             )
 
     def _migrate(self) -> None:

@@ -49,7 +49,7 @@ class Store:
         self._database = database
 
     @classmethod
-    def open(cls, path: "str | Path", *, create: bool = True) -> "Store":
+    def open(cls, path: "str | Path", *, create: bool = True, upgrade: bool = True) -> "Store":
         """Open the store in a folder, and create it if there is none.
 
         Parameters
@@ -58,6 +58,8 @@ class Store:
             Folder on a local disk.
         create : bool
             False refuses a folder without a store.
+        upgrade : bool
+            False refuses a store of an earlier schema, which is otherwise brought up to date.
 
         Raises
         ------
@@ -77,7 +79,7 @@ class Store:
         []
         """
         folder = usable_folder(Path(path), create=create)
-        return cls(folder, Database(folder))
+        return cls(folder, Database(folder, upgrade=upgrade))
 
     def close(self) -> None:
         """Close the store. Nothing is lost without it, but the last copy from the log to the file is postponed."""
