@@ -1,7 +1,8 @@
 """Start the shop with its monitor, page, Prometheus, Alertmanager and Grafana, as far as they are installed, until Ctrl-C.
 
 Run it as ``python live_stack.py FOLDER``, or as ``make demo-live``. Everything listens on this machine only. Programs of Prometheus are
-found on the PATH, or in the folder IDEALRANK_PROMETHEUS. Then damage the index, and watch the alarm: ``python shop.py FOLDER/shop --lose title``.
+found on the PATH, or in the folder IDEALRANK_PROMETHEUS. Then damage the index, and watch the alarm: ``python shop.py FOLDER/shop --lose
+title``.
 """
 
 import argparse
