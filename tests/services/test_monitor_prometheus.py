@@ -194,3 +194,11 @@ def results(base: str, expression: str) -> list[Any]:
 
 def alerts(came: list[dict[str, Any]], status: str) -> set[str]:
     return {one["labels"]["alertname"] for one in came if one["status"] == status and one["labels"].get("monitor") == "shop"}
+
+
+def test_the_demonstration_starts_what_is_installed_and_stops_it(tmp_path: Path) -> None:
+    script = str(ROOT / "examples" / "canary" / "live_stack.py")
+    said = checked(sys.executable, script, "stack", "--seconds", "20", "--every", "1s", cwd=tmp_path)
+    assert all(f"{part} " in said for part in ("monitor", "prometheus", "alertmanager"))
+    assert "ended by itself" not in said
+    assert "round 2" in (tmp_path / "stack" / "monitor.log").read_text()

@@ -3,6 +3,7 @@
 import json
 import subprocess
 import sys
+import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -10,7 +11,7 @@ from typing import Any
 import pytest
 
 import idealrank as ir
-from idealrank.errors import InputError
+from idealrank.errors import BackendError, InputError
 from idealrank.live.canary import canary_rounds
 from idealrank.live.canary.canary_rounds import CanaryMonitor
 from idealrank.live.canary.monitor_config import MonitorConfig
@@ -130,7 +131,9 @@ def test_the_schedule_goes_by_a_clock_that_is_never_set_back_and_makes_up_for_no
 
 
 def test_the_schedule_outlives_a_store_that_cannot_be_written(store: ir.Store, monkeypatch: pytest.MonkeyPatch) -> None:
-    engine, said, told = Steerable(), [], []
+    engine = Steerable()
+    said: list[str] = []
+    told: list[StoredRound] = []
     monitor = monitor_of(engine, notify=[])
     finish = canary_rounds.CanaryMonitor.store_waiting
     broken, clock = iter([True, True, False]), iter(range(0, 10**6, 1000))
@@ -138,6 +141,41 @@ def test_the_schedule_outlives_a_store_that_cannot_be_written(store: ir.Store, m
     watch_rounds(monitor, store, told.append, say=said.append, rounds=3, clock=lambda: next(clock), sleep=lambda _: None)
     assert [one.number for one in told] == [1, 2, 3]
     assert [text.split(":")[0] for text in said] == ["1 rounds wait to be stored", "2 rounds wait to be stored"]
+
+
+class Late(Steerable):
+    """Engine that answers well, and too late for the timeout while it is slow."""
+
+    def search(self, query: Any, limit: int) -> Any:
+        if self.state == "slow":
+            time.sleep(0.03)
+        return [(f"{query.id}-good", 1.0)]
+
+
+def test_an_engine_that_is_too_slow_has_no_value_and_opens_the_alarm_of_errors(store: ir.Store, folder: Path) -> None:
+    engine = Late()
+    monitor = monitor_of(engine, timeout=0.001, concurrency=30, breaker={"failures": 1000})
+    engine.state = "slow"
+    outcomes = [one.outcome for _ in range(3) for one in monitor.run_round(store)]
+    assert set(outcomes) <= {"failed", "incomplete"}
+    assert events(folder) == [("errors", "opened")]
+    assert all("value" not in one.record for one in store.monitoring("shop").rounds())
+
+
+def test_a_part_of_the_queries_that_fails_is_left_out_and_never_counts_as_zero(store: ir.Store) -> None:
+    class Partly(Steerable):
+        def search(self, query: Any, limit: int) -> Any:
+            if self.state == "partly" and query.id in ("q1", "q2"):
+                raise BackendError("partly: refused")
+            return [(f"{query.id}-good", 1.0)]
+
+    engine = Partly()
+    monitor = monitor_of(engine, most_failed=0.1)
+    for engine.state in ("good", "good", "partly", "partly"):
+        monitor.run_round(store)
+    last = store.monitoring("shop").rounds()[-1]
+    assert (last.outcome, last.record["failed"], last.record["value"]) == ("complete", 2 / 30, 1.0)
+    assert [one.rule for one in store.monitoring("shop").alarms()] == ["errors"]
 
 
 # --- kill -9 ---------------------------------------------------------------------------------------------------------------------

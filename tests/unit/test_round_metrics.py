@@ -44,11 +44,11 @@ def test_metrics_have_the_last_value_and_the_failures_of_the_last_round(tmp_path
         filled(store)
         found = _samples(metrics_text(store))
     assert found == {
-        'idealrank_value{measure="nDCG@10",monitor="shop",slice=""}': 0.5,
-        'idealrank_value{measure="nDCG@10",monitor="shop",slice="long"}': 0.3,
-        'idealrank_value{measure="nDCG@10",monitor="shop",slice="short"}': 0.7,
-        'idealrank_value_low{measure="nDCG@10",monitor="shop"}': 0.4,
-        'idealrank_value_high{measure="nDCG@10",monitor="shop"}': 0.6,
+        'idealrank_canary_value{measure="nDCG@10",monitor="shop",slice=""}': 0.5,
+        'idealrank_canary_value{measure="nDCG@10",monitor="shop",slice="long"}': 0.3,
+        'idealrank_canary_value{measure="nDCG@10",monitor="shop",slice="short"}': 0.7,
+        'idealrank_canary_low{measure="nDCG@10",monitor="shop"}': 0.4,
+        'idealrank_canary_high{measure="nDCG@10",monitor="shop"}': 0.6,
         'idealrank_judged_share{monitor="shop"}': 0.9,
         'idealrank_label_age_seconds{monitor="shop"}': 1080000.0,
         'idealrank_failed_share{monitor="shop"}': 1.0,

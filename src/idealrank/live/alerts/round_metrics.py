@@ -13,9 +13,9 @@ from idealrank.store.store import Store
 _WHAT, _EXTRA, _PACKAGE = "metrics for Prometheus", "monitor", "prometheus-client"
 
 GAUGES = {
-    "value": ("idealrank_value", "Mean of the measure over the canary queries in the last complete round.", ("measure", "slice")),
-    "low": ("idealrank_value_low", "Lower end of the 95 % confidence interval of the mean.", ("measure",)),
-    "high": ("idealrank_value_high", "Upper end of the 95 % confidence interval of the mean.", ("measure",)),
+    "value": ("idealrank_canary_value", "Mean of the measure over the canary queries in the last complete round.", ("measure", "slice")),
+    "low": ("idealrank_canary_low", "Lower end of the 95 % confidence interval of the mean.", ("measure",)),
+    "high": ("idealrank_canary_high", "Upper end of the 95 % confidence interval of the mean.", ("measure",)),
     "coverage": ("idealrank_judged_share", "Share of judged documents above the cutoff in the last complete round.", ()),
     "label_days": ("idealrank_label_age_seconds", "Age of the judgments.", ()),
     "failed": ("idealrank_failed_share", "Share of queries without an answer in the last round.", ()),
