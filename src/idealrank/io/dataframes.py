@@ -191,7 +191,7 @@ def _codes(series: Any) -> _Codes | None:
 
 
 def _categories(dtype: Any, most: int, pyarrow: Any) -> Any:
-    """The first categories of a Polars type, by code, as an Arrow array; None where Polars cannot tell, a code has none, or they have 2 GB."""
+    """The first categories of a Polars type, by code; None where Polars cannot tell, a code has none, or they take 2 GB."""
     polars = import_module("polars")
 
     def words(block: int) -> Any:

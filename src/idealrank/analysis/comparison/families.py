@@ -161,7 +161,7 @@ def _together(
     counted = np.stack([test.counted for test in tests], axis=1)
     together = simultaneous(
         _differences(tests, counted), counted=counted, alternative=plan.alternative, null=plan.null, n_resamples=plan.n_resamples,
-        rng=plan.seed, level=plan.level, design=design, threads=plan.threads,
+        rng=plan.rng, level=plan.level, design=design, threads=plan.threads,
     )  # fmt: skip
     rows = []
     columns = (together.p, together.low, together.high, together.critical_t)
