@@ -57,7 +57,7 @@ def test_false_is_the_same_as_not_saying_it() -> None:
         ir.parse_measure("AP(judged_only=maybe)")
 
 
-@given(judgments(), runs(), conventions(unjudged="not-relevant", missing="zero"))
+@given(judgments(), runs(), conventions(unjudged="not-relevant", missing="zero", rounding="none"))
 def test_measures_asked_together_have_the_values_that_each_has_alone(qrels: Grades, run: Scores, convention: Convention) -> None:
     """The closed-up lists are made once for all of them, and apart for those that also drop what was pooled and never judged."""
     texts = [
