@@ -5,6 +5,7 @@
     │   └── FileFormatError   ... found on a line of a file
     ├── OptionError           a measure, convention or option that does not exist (also a ValueError)
     ├── IncompatibleError     results that must not be put together (also a ValueError)
+    ├── BackendError          a search engine did not answer, or not as expected
     ├── StoppedError          a long job was asked to stop
     └── MissingExtraError     an optional dependency is not installed (also an ImportError)
 
@@ -144,6 +145,32 @@ class IncompatibleError(IdealrankError, ValueError):
     >>> issubclass(IncompatibleError, ValueError)
     True
     """
+
+
+class BackendError(IdealrankError):
+    """A search backend failed on a query.
+
+    Parameters
+    ----------
+    *message : str
+        Backend, failure found, and answer expected.
+    temporary : bool
+        True if another attempt may succeed.
+    retry_after : float or None
+        Seconds to wait before another attempt, if the engine asks for them.
+    hint : str
+        Suggested next step.
+
+    Examples
+    --------
+    >>> BackendError("redis: connection refused", temporary=True).temporary
+    True
+    """
+
+    def __init__(self, *message: object, temporary: bool = False, retry_after: float | None = None, hint: str = "") -> None:
+        super().__init__(*message, hint=hint)
+        self.temporary = temporary
+        self.retry_after = retry_after
 
 
 class StoppedError(IdealrankError):

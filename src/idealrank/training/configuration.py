@@ -4,7 +4,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from typing import Any, Literal, TypeAlias
 
-from idealrank.errors import OptionError, near_ids, shown
+from idealrank._sections import Section
+from idealrank.errors import OptionError, shown
 from idealrank.measures.measure_texts import number_text
 from idealrank.training.objectives import LambdaObjective
 
@@ -142,7 +143,7 @@ class TrainingConfig:
         OptionError
             A key is unknown or missing, or a value has the wrong type; the message names the key and the expected value.
         """
-        top = _Section(given, path, "")
+        top = Section(given, path, "")
         top.refuse_unknown("data", "model", "objective", "evaluation", "seed", "seeds", "output")
         data, model = _data(top.section("data", required=True)), _model(top.section("model"))
         objective = _objective(top.section("objective")) if top.has("objective") else None
@@ -188,80 +189,7 @@ class TrainingConfig:
         return found
 
 
-@dataclass(frozen=True)
-class _Section:
-    given: Any
-    path: str
-    name: str
-
-    def __post_init__(self) -> None:
-        if not isinstance(self.given, Mapping):
-            found = "nothing" if self.given is None else type(self.given).__name__
-            expected = "expected keys with values, as in `train: rank.train`"
-            raise OptionError(f"{self.path}: {self.name or 'the file'}: found {found}, {expected}")
-
-    def error(self, key: str, found: str, expected: str) -> OptionError:
-        place = f"{self.name}.{key}" if self.name else key
-        return OptionError(f"{self.path}: {place}: found {shown(found)}, expected {expected}")
-
-    def refuse_unknown(self, *known: str) -> None:
-        for key in self.given:
-            if key not in known:
-                near = near_ids(str(key), known, 1)
-                hint = f"; did you mean {near[0]}?" if near else ""
-                place = self.name or "top level"
-                raise OptionError(f"{self.path}: {place}: unknown key {shown(repr(key))}, expected {', '.join(known)}{hint}")
-
-    def has(self, key: str) -> bool:
-        return self.given.get(key) is not None
-
-    def section(self, key: str, *, required: bool = False) -> "_Section":
-        if required and not self.has(key):
-            raise self.error(key, "nothing", f"a section `{key}:` with the files, as in `train: rank.train`")
-        return _Section(self.given.get(key) or {} if not self.has(key) else self.given[key], self.path, key)
-
-    def text(self, key: str, default: str | None) -> str | None:
-        value = self.given.get(key)
-        if value is None:
-            return default
-        if not isinstance(value, str) or not value:
-            raise self.error(key, repr(value), "a text")
-        return value
-
-    def number(self, key: str, default: int, *, least: int = 1) -> int:
-        value = self.given.get(key, default)
-        if isinstance(value, bool) or not isinstance(value, int) or value < least:
-            raise self.error(key, repr(value), f"a whole number of {least} or more")
-        return value
-
-    def share(self, key: str) -> float:
-        value = self.given.get(key, 0.0)
-        if isinstance(value, bool) or not isinstance(value, (int, float)) or not 0 <= value < 1:
-            raise self.error(key, repr(value), "a share of the queries, from 0 to below 1")
-        return float(value)
-
-    def numbers(self, key: str, *, least: int) -> list[int]:
-        value = self.given.get(key)
-        listed = [value] if isinstance(value, int) else value
-        if not isinstance(listed, Sequence) or isinstance(listed, str) or not all(type(one) is int and one >= least for one in listed):
-            raise self.error(key, repr(value), f"a list of whole numbers of {least} or more")
-        return list(listed)
-
-    def texts(self, key: str) -> tuple[str, ...]:
-        value = self.given.get(key)
-        listed = [value] if isinstance(value, str) else [] if value is None else value
-        if not isinstance(listed, Sequence) or not all(isinstance(one, str) and one for one in listed):
-            raise self.error(key, repr(value), "a list of texts")
-        return tuple(listed)
-
-    def choice(self, key: str, choices: Sequence[str]) -> str:
-        value = self.given.get(key, choices[0])
-        if value not in choices:
-            raise self.error(key, repr(value), f"one of {', '.join(choices)}")
-        return str(value)
-
-
-def _data(section: _Section) -> DataSection:
+def _data(section: Section) -> DataSection:
     section.refuse_unknown("train", "valid", "test", "valid_share", "test_share", "label", "qid", "features")
     train = section.text("train", None)
     if train is None:
@@ -280,13 +208,10 @@ def _data(section: _Section) -> DataSection:
     return found
 
 
-def _model(section: _Section) -> ModelSection:
+def _model(section: Section) -> ModelSection:
     section.refuse_unknown("library", "rounds", "params")
     library = section.choice("library", ("lightgbm", "xgboost", "catboost"))
     params = dict(section.section("params").given) if section.has("params") else {}
-    for name in params:
-        if not isinstance(name, str):
-            raise section.error("params", repr(name), "names of parameters as keys")
     _refuse_types(section, library, params)
     own = next((params[name] for name in _ROUNDS if name in params), None)
     rounds = section.number("rounds", 100 if own is None else own)
@@ -295,7 +220,7 @@ def _model(section: _Section) -> ModelSection:
     return ModelSection(library, rounds, {name: value for name, value in params.items() if name not in _ROUNDS})  # type: ignore[arg-type]
 
 
-def _refuse_types(section: _Section, library: str, params: Mapping[str, Any]) -> None:
+def _refuse_types(section: Section, library: str, params: Mapping[str, Any]) -> None:
     """Of parameters that are read here, and of values that LightGBM cannot write as text."""
     number, metrics = "a whole number, as in 50", "a text, as in ndcg, or a list of texts"
     for name, value in params.items():
@@ -316,7 +241,7 @@ def _refuse_types(section: _Section, library: str, params: Mapping[str, Any]) ->
             raise section.error(f"params.{name}", repr(value), expected)
 
 
-def _objective(section: _Section) -> LambdaObjective:
+def _objective(section: Section) -> LambdaObjective:
     fields = ("measure", "gain", "discount", "cutoff", "truncation", "beyond", "sigma", "damped", "rel", "max_rel")
     section.refuse_unknown(*fields)
     try:
@@ -325,7 +250,7 @@ def _objective(section: _Section) -> LambdaObjective:
         raise OptionError(f"{section.path}: objective: {error}") from None
 
 
-def _evaluation(section: _Section, model: ModelSection, objective: LambdaObjective | None) -> EvaluationSection:
+def _evaluation(section: Section, model: ModelSection, objective: LambdaObjective | None) -> EvaluationSection:
     section.refuse_unknown("measures", "convention", "early_stopping", "test_store", "again")
     own = next((model.params[name] for name in _STOPPING if name in model.params), None)
     measures = section.texts("measures") or _measures_of(section, model, objective)
@@ -336,7 +261,7 @@ def _evaluation(section: _Section, model: ModelSection, objective: LambdaObjecti
     if section.has("early_stopping"):
         value = section.given["early_stopping"]
         if isinstance(value, Mapping):
-            stopping = _Section(value, section.path, "evaluation.early_stopping")
+            stopping = Section(value, section.path, "evaluation.early_stopping")
             stopping.refuse_unknown("rounds", "measure")
             after, measure = stopping.number("rounds", 50), stopping.text("measure", measure) or measure
         else:
@@ -347,7 +272,7 @@ def _evaluation(section: _Section, model: ModelSection, objective: LambdaObjecti
     return EvaluationSection(measures, convention, after, measure if after else None, store, again)
 
 
-def _measures_of(section: _Section, model: ModelSection, objective: LambdaObjective | None) -> tuple[str, ...]:
+def _measures_of(section: Section, model: ModelSection, objective: LambdaObjective | None) -> tuple[str, ...]:
     """Measures of the library's own parameters: its metrics, at its cutoffs, with its gains."""
     params = model.params
     named = next((name for name in _EVAL_AT if params.get(name) is not None), None)
@@ -370,7 +295,7 @@ def _metrics(model: ModelSection) -> list[str]:
     return [text.strip() for text in given.split(",")] if isinstance(given, str) else list(given)
 
 
-def _numbers_of(section: _Section, key: str, value: Any, number: Callable[[Any], Any]) -> list[Any]:
+def _numbers_of(section: Section, key: str, value: Any, number: Callable[[Any], Any]) -> list[Any]:
     """Numbers of a parameter of the library, which takes a list, a text with commas, or one of them."""
     listed = value.split(",") if isinstance(value, str) else value if isinstance(value, Sequence) else [value]
     try:

@@ -1,19 +1,15 @@
 """`idealrank train`: a ranker from a configuration, with the number that training watches and `evaluate` reports."""
 
-import json
-import tomllib
 from functools import partial
-from pathlib import Path
 from shlex import quote
 from typing import Any
 
 import click
 
-from idealrank._lazy import load_extra
 from idealrank.cli import console, options, output
 from idealrank.cli.format_option import Formats
 from idealrank.cli.progress import Watch
-from idealrank.errors import InputError
+from idealrank.io.configuration_files import read_configuration
 from idealrank.training.configuration import TrainingConfig
 
 _EPILOG = """\
@@ -85,41 +81,6 @@ def train(*, config: str, output_folder: str | None, check: bool, layout: str, o
         "again": _again(chosen, systems[0]),
     }
     _FORMATS.write(layout, output_path, report)
-
-
-def read_configuration(path: str) -> Any:
-    """Read a configuration from YAML, TOML or JSON, by the ending of the file.
-
-    Raises
-    ------
-    InputError
-        The file cannot be read, or is not of its format.
-
-    Examples
-    --------
-    >>> import tempfile
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     path = Path(folder, "a.json")
-    ...     _ = path.write_text('{"seed": 1}')
-    ...     read_configuration(str(path))
-    {'seed': 1}
-    """
-    try:
-        text = Path(path).read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError) as error:
-        raise InputError(f"{path}: {getattr(error, 'strerror', None) or 'found bytes that are no UTF-8, expected text'}") from None
-    try:
-        if path.endswith(".toml"):
-            return tomllib.loads(text)
-        if path.endswith(".json"):
-            return json.loads(text)
-    except ValueError as error:
-        raise InputError(f"{path}: {error}") from None
-    yaml = load_extra("yaml", "a configuration in YAML", "train", "pyyaml")
-    try:
-        return yaml.safe_load(text)
-    except yaml.YAMLError as error:
-        raise InputError(f"{path}: {' '.join(str(error).split())}") from None
 
 
 def _record(system: Any) -> dict[str, Any]:

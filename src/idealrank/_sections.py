@@ -1,0 +1,138 @@
+"""Sections of configuration files, checked key by key; the files of `train`, `search` and `monitor` share them."""
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from idealrank.errors import OptionError, near_ids, shown
+
+
+@dataclass(frozen=True)
+class Section:
+    """Section of a configuration file: keys with values, each checked where it is read.
+
+    Attributes
+    ----------
+    given : mapping
+        Keys and values, as YAML, TOML or JSON give them.
+    path : str
+        Name of the file, for messages.
+    name : str
+        Name of the section with dots, empty at the top level.
+
+    Raises
+    ------
+    OptionError
+        `given` is no mapping, or a key is no text. Every method raises it for a value that does not fit.
+
+    Examples
+    --------
+    >>> section = Section({"limit": 10}, "search.yaml", "")
+    >>> section.number("limit", 100), section.text("output", "search.run")
+    (10, 'search.run')
+    >>> section.refuse_unknown("limits")
+    Traceback (most recent call last):
+    ...
+    idealrank.errors.OptionError: search.yaml: top level: unknown key 'limit', expected limits; did you mean limits?
+    """
+
+    given: Any
+    path: str
+    name: str
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.given, Mapping):
+            found = "nothing" if self.given is None else type(self.given).__name__
+            expected = "expected keys with values, as in `key: value`"
+            raise OptionError(f"{self.path}: {self.name or 'the file'}: found {found}, {expected}")
+        for key in self.given:
+            if not isinstance(key, str):
+                place, found = self.name or "top level", f"the key {shown(repr(key))}"
+                raise OptionError(f"{self.path}: {place}: found {found}, expected a text; quote it if it is a name, as in `'on': 1`")
+
+    def error(self, key: str, found: str, expected: str) -> OptionError:
+        """Return an error that names the file, the key, the value found and the value expected."""
+        place = f"{self.name}.{key}" if self.name else key
+        return OptionError(f"{self.path}: {place}: found {shown(found)}, expected {expected}")
+
+    def refuse_unknown(self, *known: str) -> None:
+        """Refuse keys that are not among the known ones, with the nearest known key as a hint."""
+        for key in self.given:
+            if key not in known:
+                near = near_ids(str(key), known, 1)
+                hint = f"; did you mean {near[0]}?" if near else ""
+                place = self.name or "top level"
+                raise OptionError(f"{self.path}: {place}: unknown key {shown(repr(key))}, expected {', '.join(known)}{hint}")
+
+    def has(self, key: str) -> bool:
+        """Return True if the key has a value."""
+        return self.given.get(key) is not None
+
+    def section(self, key: str, *, required: bool = False) -> "Section":
+        """Return the section under a key; an empty one if the key is missing and not required."""
+        if required and not self.has(key):
+            raise self.error(key, "nothing", f"a section `{key}:` with keys and values")
+        name = f"{self.name}.{key}" if self.name else key
+        return Section(self.given.get(key) or {} if not self.has(key) else self.given[key], self.path, name)
+
+    def text(self, key: str, default: str | None) -> str | None:
+        """Return a text, or the default if the key is missing."""
+        value = self.given.get(key)
+        if value is None:
+            return default
+        if not isinstance(value, str) or not value:
+            raise self.error(key, repr(value), "a text")
+        return value
+
+    def number(self, key: str, default: int, *, least: int = 1) -> int:
+        """Return a whole number of at least `least`."""
+        value = self.given.get(key, default)
+        if isinstance(value, bool) or not isinstance(value, int) or value < least:
+            raise self.error(key, repr(value), f"a whole number of {least} or more")
+        return value
+
+    def share(self, key: str) -> float:
+        """Return a share of the queries, from 0 to below 1."""
+        value = self.given.get(key, 0.0)
+        if isinstance(value, bool) or not isinstance(value, (int, float)) or not 0 <= value < 1:
+            raise self.error(key, repr(value), "a share of the queries, from 0 to below 1")
+        return float(value)
+
+    def numbers(self, key: str, *, least: int) -> list[int]:
+        """Return whole numbers of at least `least`; one number is a list of one."""
+        value = self.given.get(key)
+        listed = [value] if isinstance(value, int) else value
+        if not isinstance(listed, Sequence) or isinstance(listed, str) or not all(type(one) is int and one >= least for one in listed):
+            raise self.error(key, repr(value), f"a list of whole numbers of {least} or more")
+        return list(listed)
+
+    def texts(self, key: str) -> tuple[str, ...]:
+        """Return a list of texts; one text is a list of one."""
+        value = self.given.get(key)
+        listed = [value] if isinstance(value, str) else [] if value is None else value
+        if not isinstance(listed, Sequence) or not all(isinstance(one, str) and one for one in listed):
+            raise self.error(key, repr(value), "a list of texts")
+        return tuple(listed)
+
+    def choice(self, key: str, choices: Sequence[str]) -> str:
+        """Return one of the choices; the first is the default."""
+        value = self.given.get(key, choices[0])
+        if value not in choices:
+            raise self.error(key, repr(value), f"one of {', '.join(choices)}")
+        return str(value)
+
+    def amount(self, key: str, default: float, *, least: float = 0.0, most: float = math.inf, unit: str = "") -> float:
+        """Return a number from `least` to `most`; the unit appears in the message only."""
+        value = self.given.get(key, default)
+        if isinstance(value, bool) or not isinstance(value, (int, float)) or not least <= value <= most:
+            limits = f"from {least:g} to {most:g}" if most < math.inf else f"of {least:g} or more"
+            raise self.error(key, repr(value), f"a number {limits}{f' ({unit})' if unit else ''}")
+        return float(value)
+
+    def flag(self, key: str, *, default: bool = False) -> bool:
+        """Return true or false."""
+        value = self.given.get(key, default)
+        if not isinstance(value, bool):
+            raise self.error(key, repr(value), "true or false")
+        return value

@@ -1,0 +1,1 @@
+"""Live systems: search backends, canary queries, alarms, and the local web page."""
