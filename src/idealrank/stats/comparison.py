@@ -9,7 +9,6 @@ from dataclasses import dataclass
 from typing import Any, Literal, NamedTuple, TypeAlias
 
 import numpy as np
-from scipy.special import chdtri, nctdtr, nctdtrinc, ndtr, ndtri, stdtrit
 
 from idealrank.data.types import BoolArray, FloatArray
 from idealrank.errors import OptionError
@@ -23,6 +22,7 @@ from idealrank.stats.randomness import whole_number
 from idealrank.stats.roots import fewest
 from idealrank.stats.shared_flips import SharedFlips
 from idealrank.stats.sign_flips import MOST_UNITS
+from idealrank.stats.special import chdtri, nctdtr, nctdtrinc, ndtr, ndtri, stdtrit
 from idealrank.stats.tolerance import ROUNDING, largest_of, subtracted
 from idealrank.stats.values import chosen, open_share
 

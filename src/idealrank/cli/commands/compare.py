@@ -28,6 +28,7 @@ from idealrank.measures.parse import DEFAULT_MEASURES
 from idealrank.reports.table.formats import FORMATS
 from idealrank.reports.table.text import Part
 from idealrank.reports.views.comparison.league import Letters
+from idealrank.stats.special import load_special
 
 
 def why_command(qrels: str, runs: Sequence[str], measures: Sequence[Measure], convention: str, inputs: Inputs) -> str:
@@ -180,6 +181,7 @@ def compare(
     _check_written(given, results, baseline, {"-o": output_path, "--figure": figure_path})
     convention, asked = options.parse_convention(convention_text), options.parse_measure_texts(measure_texts)
     paper, baseline = (paper, baseline) if paper is None else paper.checked(layout, names, list(map(str, asked)), baseline)
+    load_special()
     of_queries, watch, measures = files.read(input_options.notes().inform), Watch(), with_companions(asked)
     judgments = watch.run("judgments", lambda _: inputs.open_qrels(qrels, convention))
     look, opens = len(runs) <= _FEW if with_rankings is None else with_rankings, partial(inputs.open_run, qrels=qrels)
