@@ -181,7 +181,6 @@ def compare(
     _check_written(given, results, baseline, {"-o": output_path, "--figure": figure_path})
     convention, asked = options.parse_convention(convention_text), options.parse_measure_texts(measure_texts)
     paper, baseline = (paper, baseline) if paper is None else paper.checked(layout, names, list(map(str, asked)), baseline)
-    load_special()
     of_queries, watch, measures = files.read(input_options.notes().inform), Watch(), with_companions(asked)
     judgments = watch.run("judgments", lambda _: inputs.open_qrels(qrels, convention))
     look, opens = len(runs) <= _FEW if with_rankings is None else with_rankings, partial(inputs.open_run, qrels=qrels)
@@ -254,6 +253,7 @@ def _evaluated(
 ) -> tuple[list[Run], list[Evaluation]]:
     """Every run, one after the other, and where they are to be kept, the runs."""
     kept, found = [], []
+    load_special()  # meanwhile
     for path, name in zip(paths, names, strict=True):
         run = watch.run(name, lambda _, path=path, name=name: opened(path, name))  # type: ignore[misc]
         found.append(watch.run(name, lambda progress, run=run: evaluated(run, progress=progress)))  # type: ignore[misc]
