@@ -36,7 +36,7 @@ class SharedFlips:
         self._flips: KeptFlips | None = None
 
     def of(self, n_units: int) -> "KeptFlips":
-        """The flips of so many units; those of another number are let go."""
+        """Return the flips of so many units, and let flips of another number go."""
         if self._flips is None or self._flips.n_units != n_units:
             self._flips = KeptFlips(n_units, self._seed)
         return self._flips

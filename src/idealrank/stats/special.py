@@ -13,6 +13,7 @@ def _loaded_late(name: str) -> Callable[..., Any]:
         return getattr(import_module(_MODULE), name)(*arguments)
 
     function.__name__ = function.__qualname__ = name
+    function.__doc__ = f"`scipy.special.{name}`."
     return function
 
 
