@@ -296,14 +296,20 @@ def _sums(log: WeightedRows) -> _Sums:
     for _, raw, rewards in log.blocks():
         weights = log.cut(raw)
         products = weights * rewards
-        weighted = np.abs(products)
         # Sums in the order of NumPy, not of BLAS, which depends on the processor.
-        squares = float((weights * weights).sum())
-        raw_squares = squares if weights is raw else float((raw * raw).sum())
-        rows.append(
-            (float(weights.sum()), squares, float(products.sum()), float(raw.sum()), raw_squares, float(raw.max()),
-             int(np.count_nonzero(raw > log.limit)), float(weighted.sum()), float(weighted.max()))
-        )  # fmt: skip
+        total, total_products, largest = float(weights.sum()), float(products.sum()), float(raw.max())
+        raw_total, cut = total, 0
+        if weights is not raw:
+            raw_total, cut = float(raw.sum()), int(np.count_nonzero(raw > log.limit)) if largest > log.limit else 0
+        size, largest_size = total_products, products
+        if log.is_negative:
+            largest_size = np.abs(products)
+            size = float(largest_size.sum())
+        largest_product = float(largest_size.max())
+        np.multiply(weights, weights, out=products)
+        squares = float(products.sum())
+        raw_squares = squares if weights is raw else float(np.multiply(raw, raw, out=products).sum())
+        rows.append((total, squares, total_products, raw_total, raw_squares, largest, cut, size, largest_product))
     columns = list(zip(*rows, strict=True))
     sums = [math.fsum(column) for column in columns]
     return _Sums(sums[0], sums[1], sums[2], sums[3], sums[4], max(columns[5]), int(sums[6]), sums[7], max(columns[8]))
