@@ -272,7 +272,7 @@ def value_of_rows(log: WeightedRows, clusters: Any, confidence: float, n_resampl
     largest_share = sums.largest_reward / sums.rewards if sums.rewards > 0 else 0.0
     return PolicyValue(
         value, error, interval, effective, sums.largest, sums.raw / log.n, largest_share, log.n, n_clusters, sums.cut, log.estimator,
-        level, _cautions(sums, log.n, effective, largest_share, n_clusters),
+        level, _cautions(sums, log.n, effective, largest_share, n_clusters, has_model=log.baseline is not None),
     )  # fmt: skip
 
 
@@ -338,7 +338,7 @@ def _bootstrap(
     return float(low), float(high)
 
 
-def _cautions(sums: _Sums, n: int, effective: float, share: float, n_clusters: int) -> tuple[str, ...]:
+def _cautions(sums: _Sums, n: int, effective: float, share: float, n_clusters: int, *, has_model: bool) -> tuple[str, ...]:
     """Why an interval of these weights cannot be trusted."""
     found = []
     mean = sums.raw / n
@@ -350,6 +350,8 @@ def _cautions(sums: _Sums, n: int, effective: float, share: float, n_clusters: i
         )
     if min(effective, n_clusters) < FEWEST_EFFECTIVE:
         found.append(f"{n:,} rows are worth {min(effective, n_clusters):.0f} of equal weight, fewer than {FEWEST_EFFECTIVE:.0f}")
+    if sums.rewards == 0 and not has_model:
+        found.append("no row has a reward with a weight above 0: an interval without width says nothing")
     if share > LARGEST_SHARE:
         found.append(f"one row has {100 * share:.0f} % of all weighted rewards, more than {100 * LARGEST_SHARE:.0f} %")
     return tuple(found)
