@@ -195,17 +195,57 @@ def test_a_mistake_names_the_key_and_what_is_expected(folder: Path, say: Say, ch
         (40, {"model": {"library": "xgboost"}}, "expected at most 31, the last label with a gain in XGBoost; set ndcg_exp_gain=False"),
         (1.5, {}, "found 1.5 at row 0, expected whole numbers for LightGBM's lambdarank; use an objective of idealrank with gain="),
         (-1, {}, "found -1 at row 0, expected 0 or more; shift the labels, or make them 0"),
+        (5, {"model": {"params": {"label_gain": "0,1,3,7,15"}}}, "found 5 at row 0, expected at most 4, the last label with a gain in"),
     ],
 )
+@pytest.mark.parametrize("part", ["train", "valid", "test"])
 def test_a_label_that_the_library_cannot_take_stops_training(
-    folder: Path, say: Say, label: float, changes: dict[str, Any], message: str
+    folder: Path, say: Say, label: float, changes: dict[str, Any], message: str, part: str
 ) -> None:
-    text = (folder / "train.svm").read_text()
-    (folder / "train.svm").write_text(f"{label:g}{text[1:]}", encoding="utf-8")
-    said = say("train", configured(folder, data={"train": "train.svm", "valid_share": 0, "test_share": 0}, **changes), cwd=folder)
+    text = (folder / f"{part}.svm").read_text()
+    (folder / f"{part}.svm").write_text(f"{label:g}{text[1:]}", encoding="utf-8")
+    data = {"train": "train.svm", "valid": "valid.svm", "test": "test.svm", "valid_share": 0, "test_share": 0}
+    said = say("train", configured(folder, data=data, **changes), cwd=folder)
     assert said.code == 2
-    assert message in said.err
+    assert f"data.{part}, labels: found {label:g} at row 0 of {part}.svm, expected" in said.err
+    assert message.replace("row 0", f"row 0 of {part}.svm") in said.err
     assert not (folder / "out").exists()
+
+
+def test_the_row_of_a_label_is_that_of_the_file(folder: Path, say: Say) -> None:
+    """Rows of a query are brought together, and a split takes some of them: the message has neither order."""
+    lines = (folder / "train.svm").read_text().splitlines()
+    first, second = lines[0].split()[1], lines[-1].split()[1]
+    mixed = [line for pair in zip(lines[:4], lines[-4:], strict=True) for line in pair]
+    assert first != second
+    mixed[3] = "40" + mixed[3][1:]
+    (folder / "train.svm").write_text("\n".join(mixed) + "\n", encoding="utf-8")
+    said = say("train", configured(folder, data={"valid_share": 0, "test_share": 0}), cwd=folder)
+    assert "data.train, labels: found 40 at row 3 of train.svm, expected at most 30" in said.err
+
+
+def test_a_model_with_one_score_for_each_query_has_a_caution(folder: Path, say: Say) -> None:
+    """Trees of so few rows in so large leaves have no split."""
+    model = {"params": {"min_data_in_leaf": 10_000, "num_threads": 1}}
+    said = say("train", configured(folder, model=model, seeds=[1, 2]), cwd=folder)
+    assert said.code == 0, said.err
+    text = " ".join(said.out.split())
+    assert "seed 2, data.test: found one score for all rows of 9 of 9 queries with several rows, so the file's order counts" in text
+    report = json.loads((folder / "out/seed-1/evaluation.json").read_text())
+    assert [one.split(":")[0] for one in report["cautions"]] == ["data.train", "data.valid", "data.test"]
+
+
+def test_a_model_that_orders_the_rows_has_no_caution(folder: Path, say: Say) -> None:
+    assert say("train", configured(folder), cwd=folder).code == 0
+    assert json.loads((folder / "out/evaluation.json").read_text())["cautions"] == []
+
+
+def test_features_of_the_query_alone_have_a_caution(folder: Path, say: Say) -> None:
+    lines = [line.split()[:2] for line in (folder / "test.svm").read_text().splitlines()]
+    queries = {qid: number for number, (_, qid) in enumerate(lines)}
+    (folder / "test.svm").write_text("\n".join(f"{label} {qid} 1:{queries[qid]}" for label, qid in lines) + "\n", encoding="utf-8")
+    said = say("train", "ranker.yaml", "--check", cwd=folder)
+    assert "data.test: found no feature that differs within a query, expected some; scores are tied" in " ".join(said.out.split())
 
 
 @pytest.mark.parametrize(
@@ -307,8 +347,16 @@ def test_a_caution_says_what_to_set(folder: Path, say: Say, changes: dict[str, A
     [
         ("test", lambda line: f"0{line[1:]}", "data.test: found no label above 0 in any of 30 queries, expected some"),
         ("valid", lambda line: f"0{line[1:]}", "data.valid: found no label above 0 in any of 30 queries, expected some"),
-        ("test", lambda line: " ".join(line.split()[:2]), "data.test: found no feature with two values, expected some; scores are equal"),
-        ("train", lambda line: " ".join([*line.split()[:2], "1:3"]), "data.train: found no feature with two values, expected some"),
+        (
+            "test",
+            lambda line: " ".join(line.split()[:2]),
+            "data.test: found no feature that differs within a query, expected some; scores are tied",
+        ),
+        (
+            "train",
+            lambda line: " ".join([*line.split()[:2], "1:3"]),
+            "data.train: found no feature that differs within a query, expected some",
+        ),
         (
             "test",
             lambda line: line.replace("qid:test0 ", "qid:valid0 "),
