@@ -39,4 +39,5 @@ def load_special() -> None:
     >>> round(float(ndtr(0.0)), 3)
     0.5
     """
-    Thread(target=import_module, args=(_MODULE,), daemon=True).start()
+    # No daemon: an interpreter that ends in the middle of an import of compiled modules may crash.
+    Thread(target=import_module, args=(_MODULE,)).start()
