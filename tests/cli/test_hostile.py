@@ -57,7 +57,7 @@ def files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     Path("rows\x1b[1m.letor").write_text(rows, encoding="utf-8", newline="\n")
     data = {"train": "rows\x1b[1m.letor", "test_share": 0.5}
     model = {"rounds": 1, "params": {"min_data_in_leaf": 1, "num_threads": 1}}
-    Path(f"queries{TYPED}.json").write_text(json.dumps({query: f"text of {HOSTILE}" for query in QUERIES}), encoding="utf-8")
+    Path(f"queries{TYPED}.json").write_text(json.dumps(dict.fromkeys(queries, f"text of {HOSTILE}")), encoding="utf-8")
     backend = {"kind": "replay", "path": A}
     Path("search\x1b[1m.json").write_text(json.dumps({"backend": backend, "queries": f"queries{TYPED}.json"}), encoding="utf-8")
     Path("config\x1b[1m.json").write_text(json.dumps({"data": data, "model": model}), encoding="utf-8")
@@ -113,6 +113,7 @@ EVALUATED = {
     "validate": [["validate", QRELS, A, B, BROKEN, MISSING], ["validate", "bytes.qrels", "bytes.run"], ["validate", QRELS, A, "--json"]],
     "trec-eval": [["trec-eval", QRELS, MISSING], ["trec-eval", "-m", TYPED, QRELS, A], ["trec-eval", QRELS, BROKEN]],
     "advise": [["advise", QRELS, A]],
+    "recall": [["recall", A, B, "--qrels", QRELS], ["recall", A, MISSING], ["recall", A, B, "-k", TYPED]],
     "search": [
         ["search", "search\x1b[1m.json", "-o", f"out{TYPED}.run"],
         ["search", "search\x1b[1m.json", "-o", "found.run", "--qrels", QRELS],

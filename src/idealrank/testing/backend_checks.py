@@ -14,8 +14,9 @@ from idealrank.live.backends.protocol import Backend, SearchQuery
 _THREADS = 4
 # Empty, blank, other scripts, letters that compose, direction marks, operators of query languages, JSON, SQL, a null, and a long text.
 HOSTILE = (
-    "", " \t\n ", "été naïve", "東京の天気", "שלום \u202eabc", "e\u0301", "👩\u200d👩 ", "AND OR NOT NEAR(", 'a "b', "title:x^2 ~1 [* TO *]",
-    "-a +b !c | (d", '{"match_all": {}}', "'; DROP TABLE documents; --", "%s {text} ${HOME} \\", "a\0b", "word " * 3000,
+    "", " \t\n ", "été naïve", "東京の天気", "שלום \u202eabc", "e\u0301", "👩\u200d👩 ", "AND OR NOT NEAR(", 'a "b',
+    "title:x^2 ~1 [* TO *]", "-a +b !c | (d", '{"match_all": {}}', "'; DROP TABLE documents; --", "%s {text} ${HOME} \\", "a\0b",
+    "word " * 3000,
 )  # fmt: skip
 """Texts that each backend must answer, or refuse with `BackendError`."""
 
@@ -168,7 +169,8 @@ def faults_of_backend(
     asked = [SearchQuery(f"check-q{place}", one) if isinstance(one, str) else one for place, one in enumerate(queries)]
     if not asked:
         raise OptionError("check_backend: found no query, expected one or more that the index answers")
-    if not isinstance(backend, Backend) or not backend.name:
+    given: Any = backend  # perhaps of another type, in code without types
+    if not (isinstance(given, Backend) and given.name):
         return ["found an object without name, search and close, expected the protocol Backend"]
     trial = _Trial(backend, asked, limit, exact)
     _check_answers(trial)
