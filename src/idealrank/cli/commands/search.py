@@ -64,12 +64,16 @@ def search(*, config: str, run_path: str | None, qrels: str | None, restart: boo
     The engine gets a bounded number of queries at the same time and per second. Failed attempts are repeated after a pause, and an engine
     that fails again and again is left alone for a while. The report has latencies, failures, and with judgments the means with intervals.
     """
+    from idealrank.cli.options import refuse_to_replace  # noqa: PLC0415
     from idealrank.live import search_runs as work  # noqa: PLC0415  (help needs none of it)
     from idealrank.live.search_configuration import SearchConfig  # noqa: PLC0415
 
     given = read_configuration(config)
     chosen = SearchConfig.of(given, config)
     paths = _paths(chosen, run_path or chosen.output, config)
+    files = [config, chosen.queries.path, chosen.queries.vectors, qrels or chosen.qrels]
+    for path in paths.values():
+        refuse_to_replace(path, files)
     watch = Watch()
     queries = chosen.queries.read()
     judgments = _judgments(qrels or chosen.qrels, chosen.evaluation)
