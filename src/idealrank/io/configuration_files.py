@@ -1,12 +1,13 @@
-"""Configuration files: YAML, TOML and JSON, read into plain values."""
+"""Configuration files: YAML, TOML and JSON, read into plain values, and the JSON Schema of each command."""
 
 import json
 import tomllib
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
 from idealrank._lazy import load_extra
-from idealrank.errors import InputError
+from idealrank.errors import InputError, OptionError, shown
 
 
 def read_configuration(path: str) -> Any:
@@ -42,3 +43,33 @@ def read_configuration(path: str) -> Any:
         return yaml.safe_load(text)
     except yaml.YAMLError as error:
         raise InputError(f"{path}: {' '.join(str(error).split())}") from None
+
+
+def configuration_schema(command: str, kinds: Iterable[str] = ()) -> dict[str, Any]:
+    """Return the JSON Schema of the configuration of a command; editors check files by it.
+
+    Parameters
+    ----------
+    command : str
+        Name of the command, such as ``search``.
+    kinds : iterable of str
+        Kinds of backends; any kind by default.
+
+    Raises
+    ------
+    OptionError
+        No schema has this name.
+
+    Examples
+    --------
+    >>> schema = configuration_schema("search", ["http", "replay"])
+    >>> schema["title"], schema["properties"]["limit"]["minimum"]
+    ('idealrank search', 1)
+    """
+    whole = json.loads((Path(__file__).parent / "configuration_schema.json").read_text(encoding="utf-8"))
+    commands = [name for name, one in whole["$defs"].items() if str(one.get("title", "")).startswith("idealrank ")]
+    if command not in commands:
+        raise OptionError(f"schema: found {shown(repr(command))}, expected one of {', '.join(commands)}")
+    if listed := list(kinds):
+        whole["$defs"]["backend"]["properties"]["kind"] = {"enum": listed}
+    return {"$schema": whole["$schema"], **whole["$defs"].pop(command), "$defs": whole["$defs"]}
