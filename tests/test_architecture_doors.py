@@ -26,10 +26,15 @@ ALLOWED = {
     "idealrank.theory.expressions": {"parse_model"},
     "idealrank.analysis.tuning.measurement": {"grid_of", "measures_of"},
     "idealrank.data.run": {"name_of"},
+    # arguments of callers become arrays and numbers, or errors: no value is computed
+    "idealrank.training.row_arrays": {"number_array", "row_ids", "row_numbers"},
+    "idealrank.stats.randomness": {"whole_number"},
     # what there is to choose from
     "idealrank.measures.facts": {"classes_of", "facts_of", "families", "family_title"},
     # the labels of a ranked list, which `theory` asks of files: no value is computed
     "idealrank.data.align": {"align"},
+    # the interval of a mean whose values a store holds: no run is evaluated
+    "idealrank.stats": {"mean_interval"},
     # whether several runs of a system are copies or folds, by their queries
     "idealrank.analysis.systems": {"relation_of"},
 }

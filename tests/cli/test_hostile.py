@@ -60,6 +60,8 @@ def files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     Path(f"queries{TYPED}.json").write_text(json.dumps(dict.fromkeys(queries, f"text of {HOSTILE}")), encoding="utf-8")
     backend = {"kind": "replay", "path": A}
     Path("search\x1b[1m.json").write_text(json.dumps({"backend": backend, "queries": f"queries{TYPED}.json"}), encoding="utf-8")
+    canaries = {"backend": backend, "queries": f"queries{TYPED}.json", "name": TYPED, "store": "rounds", "qrels": QRELS}
+    Path("monitor\x1b[1m.json").write_text(json.dumps(canaries | {"every": "1m", "alarms": [{"kind": "threshold", "least": 2}]}), "utf-8")
     Path("config\x1b[1m.json").write_text(json.dumps({"data": data, "model": model}), encoding="utf-8")
     return tmp_path
 
@@ -119,6 +121,14 @@ EVALUATED = {
         ["search", "search\x1b[1m.json", "-o", "found.run", "--qrels", QRELS],
         ["search", MISSING],
     ],
+    "monitor": [
+        ["monitor", "monitor\x1b[1m.json", "--once"],
+        ["monitor", "monitor\x1b[1m.json", "--once"],
+        ["monitor", "search\x1b[1m.json", "--once"],
+        ["monitor", BROKEN],
+    ],
+    # It serves until it is stopped: here it is refused.
+    "serve": [["serve", "--host", TYPED], ["serve", "--host", "0.0.0.0", "--store", TYPED]],
     "choose": [["choose", QRELS, A, B], ["choose", QRELS, A, B, "--figure", f"f{TYPED}"]],
     "conventions": [["conventions", TYPED]],
     "measures": [["measures", TYPED]],
