@@ -169,8 +169,7 @@ def faults_of_backend(
     asked = [SearchQuery(f"check-q{place}", one) if isinstance(one, str) else one for place, one in enumerate(queries)]
     if not asked:
         raise OptionError("check_backend: found no query, expected one or more that the index answers")
-    given: Any = backend  # perhaps of another type, in code without types
-    if not (isinstance(given, Backend) and given.name):
+    if not isinstance(backend, Backend) or not backend.name:
         return ["found an object without name, search and close, expected the protocol Backend"]
     trial = _Trial(backend, asked, limit, exact)
     _check_answers(trial)
