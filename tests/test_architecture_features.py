@@ -20,6 +20,7 @@ FEATURES = {
     "explanation": ("explain", "why-did-it-change"),
     "gate": ("gate", "gate"),
     "history": ("history", "history"),
+    "recall": ("recall", "search"),
     "reconciliation": ("reconcile", "reconcile"),
     "robustness": ("robust", "robust"),
     "systems": ("seeds", "seeds"),

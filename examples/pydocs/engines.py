@@ -3,8 +3,9 @@
 python examples/pydocs/engines.py build/engines     make test-services installs what it needs
 
 The command starts Redis and PostgreSQL on the loopback address and stops them at the end. SQLite, Qdrant and FAISS run in the process.
-The folder keeps indexes, vectors, the configuration `search.yaml` and a run of each engine. Texts are the same everywhere: the words of a
-document's name and documentation. Vectors are the same everywhere, too: LSA (vectors.py), which is weaker than sentence embeddings.
+The folder keeps indexes, vectors, the configuration `search.yaml`, a run of each engine, and the page `report.html`. Texts are the same
+everywhere: the words of a document's name and documentation. Vectors are the same everywhere, too: LSA (vectors.py), which is weaker than
+sentence embeddings.
 """
 
 import argparse
@@ -161,7 +162,8 @@ def search(folder: Path, backends: dict[str, dict[str, object]]) -> int:
         "evaluation": {"measures": ["nDCG@10", "R@100", "Judged@10"]},
     }
     (folder / "search.yaml").write_text(yaml.safe_dump(configuration, sort_keys=False), encoding="utf-8")
-    command = [sys.executable, "-m", "idealrank", "search", str(folder / "search.yaml"), "-o", str(folder / "runs")]
+    page = ["--report", str(folder / "report.html")]
+    command = [sys.executable, "-m", "idealrank", "search", str(folder / "search.yaml"), "-o", str(folder / "runs"), *page]
     return subprocess.run(command, check=False).returncode
 
 

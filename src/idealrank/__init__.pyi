@@ -18,6 +18,9 @@ from idealrank.analysis.explanation import Explanation as Explanation
 from idealrank.analysis.gate import Contract as Contract
 from idealrank.analysis.gate import Gated as Gated
 from idealrank.analysis.gate import Policy as Policy
+from idealrank.analysis.recall import IndexRecall as IndexRecall
+from idealrank.analysis.recall import QueryLoss as QueryLoss
+from idealrank.analysis.recall import RecallSummary as RecallSummary
 from idealrank.analysis.reconciliation import DifferenceSplit as DifferenceSplit
 from idealrank.analysis.reconciliation import Reconciliation as Reconciliation
 from idealrank.analysis.robustness import Robustness as Robustness
@@ -40,6 +43,7 @@ from idealrank.api.gate import gate as gate
 from idealrank.api.held_out import evaluate_once as evaluate_once
 from idealrank.api.overlap import overlap as overlap
 from idealrank.api.overlap import overlap_matrix as overlap_matrix
+from idealrank.api.recall import index_recall as index_recall
 from idealrank.api.reconciliation import reconcile as reconcile
 from idealrank.api.reconciliation import split_difference as split_difference
 from idealrank.api.report import report as report

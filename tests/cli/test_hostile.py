@@ -115,6 +115,7 @@ EVALUATED = {
     "validate": [["validate", QRELS, A, B, BROKEN, MISSING], ["validate", "bytes.qrels", "bytes.run"], ["validate", QRELS, A, "--json"]],
     "trec-eval": [["trec-eval", QRELS, MISSING], ["trec-eval", "-m", TYPED, QRELS, A], ["trec-eval", QRELS, BROKEN]],
     "advise": [["advise", QRELS, A]],
+    "recall": [["recall", A, B, "--qrels", QRELS], ["recall", A, MISSING], ["recall", A, B, "-k", TYPED]],
     "search": [
         ["search", "search\x1b[1m.json", "-o", f"out{TYPED}.run"],
         ["search", "search\x1b[1m.json", "-o", "found.run", "--qrels", QRELS],

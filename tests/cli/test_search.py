@@ -181,6 +181,20 @@ def test_a_mistake_is_named_before_the_engine_is_asked(say: Say, folder: Path, k
     assert not (folder / "asked.txt").exists()
 
 
+def test_a_page_has_every_backend_and_escapes_their_names(say: Say, folder: Path) -> None:
+    change(folder, backend=None, backends={"<script>a": CONFIG["backend"], "b & c": CONFIG["backend"]})
+    said = say("search", "search.json", "-o", "runs", "--qrels", "qrels.txt", "--report", "page.html", cwd=folder)
+    assert (said.code, "wrote page.html" in said.err) == (0, True), said.err
+    page = (folder / "page.html").read_text()
+    assert page.count("<circle") == 2
+    assert "&lt;script&gt;a" in page
+    assert "<script" not in page
+    assert "1 (20.0 %)" in page
+    assert (
+        "page.txt: expected a file that ends in .html" in say("search", "search.json", "-o", "runs", "--report", "page.txt", cwd=folder).err
+    )
+
+
 def test_an_output_is_needed_and_a_folder_for_several(say: Say, folder: Path) -> None:
     assert "search.json: found no output, expected -o RUN" in say("search", "search.json", cwd=folder).err
     change(folder, backend=None, backends={"a": CONFIG["backend"], "b": CONFIG["backend"]})

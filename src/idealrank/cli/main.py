@@ -51,6 +51,7 @@ GROUPS = {
     },
     "Live systems": {
         "search": "Ask a search engine all queries, and write a run.",
+        "recall": "Measure the cost of an approximate index.",
     },
     "Train": {
         "train": "Train a ranker, and evaluate it on queries that it has not seen.",

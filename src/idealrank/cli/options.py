@@ -97,6 +97,25 @@ threads: Decorator = click.option(
 )  # fmt: skip
 output: Decorator = click.option("-o", "--output", "output_path", metavar="FILE", help="Output file; it appears when it is complete.")
 
+
+def _print_schema(context: click.Context, _: click.Parameter, value: bool) -> None:
+    if not value or context.resilient_parsing:
+        return
+    import json  # noqa: PLC0415  (few ask for it)
+
+    from idealrank.cli import output as written  # noqa: PLC0415  (as above)
+    from idealrank.io.configuration_files import configuration_schema  # noqa: PLC0415
+    from idealrank.live.backends import KINDS  # noqa: PLC0415
+
+    schema = configuration_schema(str(context.info_name), KINDS)
+    written.write([json.dumps(schema, indent=1, ensure_ascii=False), "\n"], None, "json")
+    context.exit()
+
+
+schema: Decorator = click.option(
+    "--schema", is_flag=True, is_eager=True, expose_value=False, callback=_print_schema, help="Print the JSON Schema of CONFIG, and exit."
+)
+
 explain_method: Decorator = click.option(
     EXPLAIN_METHOD, is_flag=True, expose_value=False, callback=lambda context, _, value: context.meta.update({EXPLAIN_METHOD: value}),
     help="Print the method and the convention in full, with the meaning of each column. JSON and CSV always contain both.",

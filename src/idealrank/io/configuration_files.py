@@ -1,13 +1,17 @@
-"""Configuration files: YAML, TOML and JSON, read into plain values; a key twice, and values that grow without end, are refused."""
+"""Configuration files: YAML, TOML and JSON, read into plain values, and the JSON Schema of each command.
+
+A key twice, and values that grow without end, are refused.
+"""
 
 import json
 import re
 import tomllib
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
 from idealrank._lazy import load_extra
-from idealrank.errors import FileFormatError, InputError, shown
+from idealrank.errors import FileFormatError, InputError, OptionError, shown
 
 _LARGEST_FILE = 1 << 22
 _MOST_VALUES = 1 << 20  # with each alias of YAML counted as what it stands for
@@ -156,3 +160,33 @@ def _count(value: Any, path: str, counted: dict[int, int], inside: set[int]) -> 
                 f"{path}: found more than {_MOST_VALUES:,} values, expected a configuration; aliases repeat what they stand for"
             )
     return counted[id(value)]
+
+
+def configuration_schema(command: str, kinds: Iterable[str] = ()) -> dict[str, Any]:
+    """Return the JSON Schema of the configuration of a command; editors check files by it.
+
+    Parameters
+    ----------
+    command : str
+        Name of the command, such as ``search``.
+    kinds : iterable of str
+        Kinds of backends; any kind by default.
+
+    Raises
+    ------
+    OptionError
+        No schema has this name.
+
+    Examples
+    --------
+    >>> schema = configuration_schema("search", ["http", "replay"])
+    >>> schema["title"], schema["properties"]["limit"]["minimum"]
+    ('idealrank search', 1)
+    """
+    whole = json.loads((Path(__file__).parent / "configuration_schema.json").read_text(encoding="utf-8"))
+    commands = [name for name, one in whole["$defs"].items() if str(one.get("title", "")).startswith("idealrank ")]
+    if command not in commands:
+        raise OptionError(f"schema: found {shown(repr(command))}, expected one of {', '.join(commands)}")
+    if listed := list(kinds):
+        whole["$defs"]["backend"]["properties"]["kind"] = {"enum": listed}
+    return {"$schema": whole["$schema"], **whole["$defs"].pop(command), "$defs": whole["$defs"]}

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from idealrank.cli import options
 from idealrank.cli.format_option import Formats
 from idealrank.cli.progress import Watch
 from idealrank.errors import OptionError
@@ -57,8 +58,12 @@ _FORMATS = Formats(
 @click.option("--qrels", metavar="FILE", help="Judgments to evaluate with, instead of `qrels` of the configuration.")
 @click.option("--restart", is_flag=True, help="Drop answers of an earlier search, and ask every query again.")
 @click.option("--retry-failed", is_flag=True, help="Ask queries again that failed in an earlier search.")
+@click.option("--report", metavar="FILE", help="Page with quality against latency of all backends; FILE ends in .html and opens offline.")
+@options.schema
 @_FORMATS.option
-def search(*, config: str, run_path: str | None, qrels: str | None, restart: bool, retry_failed: bool, layout: str) -> None:
+def search(
+    *, config: str, run_path: str | None, qrels: str | None, restart: bool, retry_failed: bool, report: str | None, layout: str
+) -> None:
     """Ask the search engine of CONFIG (YAML, TOML or JSON) all queries, and write its answers as a run.
 
     The engine gets a bounded number of queries at the same time and per second. Failed attempts are repeated after a pause, and an engine
@@ -70,6 +75,13 @@ def search(*, config: str, run_path: str | None, qrels: str | None, restart: boo
     given = read_configuration(config)
     chosen = SearchConfig.of(given, config)
     paths = _paths(chosen, run_path or chosen.output, config)
+    if report is not None:
+        from idealrank.cli.result_options import check_page  # noqa: PLC0415  (few ask for pages)
+
+        check_page(report, [config, chosen.queries.path], {f"-o {name}": path for name, path in paths.items()}, option="--report")
+    files = [config, chosen.queries.path, chosen.queries.vectors, qrels or chosen.qrels]
+    for path in paths.values():
+        options.refuse_to_replace(path, files)
     watch = Watch()
     queries = chosen.queries.read()
     judgments = _judgments(qrels or chosen.qrels, chosen.evaluation)
@@ -87,7 +99,13 @@ def search(*, config: str, run_path: str | None, qrels: str | None, restart: boo
 
         found = watch.count(name, ask)
         systems.append(found if judgments is None else work.evaluated(found, judgments, chosen.evaluation))
-    _FORMATS.write(layout, None, {"systems": [one.to_dict() for one in systems]})
+    found = [one.to_dict() for one in systems]
+    if report is not None:
+        from idealrank.cli.result_options import write_page_file  # noqa: PLC0415  (few ask for pages)
+        from idealrank.reports.figures.latency_quality import latency_quality_page  # noqa: PLC0415
+
+        write_page_file(latency_quality_page(found), report)
+    _FORMATS.write(layout, None, {"systems": found})
 
 
 def _judgments(path: str | None, evaluation: Any) -> Any:
@@ -95,10 +113,9 @@ def _judgments(path: str | None, evaluation: Any) -> Any:
     if path is None:
         return None
     from idealrank.api.evaluation import to_qrels  # noqa: PLC0415  (help needs none of it)
-    from idealrank.cli.options import parse_convention, parse_measure_texts  # noqa: PLC0415
 
-    parse_convention(evaluation.convention)
-    parse_measure_texts(evaluation.measures)
+    options.parse_convention(evaluation.convention)
+    options.parse_measure_texts(evaluation.measures)
     return to_qrels(path)
 
 

@@ -65,7 +65,7 @@ def backend_from(section: Section) -> Backend:
     idealrank.errors.OptionError: search.yaml: backend.kind: found 'nothing', expected ...
     """
     kind = section.given.get("kind")
-    if kind not in KINDS:
+    if not isinstance(kind, str) or kind not in KINDS:
         raise section.error("kind", "nothing" if kind is None else repr(kind), f"one of {', '.join(KINDS)}")
     secrets = Secrets()
     filled = Section(secrets.fill(section.given, section), section.path, section.name)

@@ -1,0 +1,83 @@
+"""`idealrank recall`: what an approximate index costs."""
+
+import click
+
+from idealrank.cli import input_options, options
+from idealrank.cli.format_option import Formats, LimitedWriter
+from idealrank.cli.progress import Watch
+from idealrank.errors import OptionError
+
+_EPILOG = """\
+Examples:
+
+\b
+  idealrank recall flat.run hnsw.run
+  idealrank recall flat.run hnsw.run -k 10,100 --qrels qrels.txt
+  idealrank recall flat.run hnsw.run --qrels qrels.txt --format csv -o recall.csv
+
+Recall at k is the number of documents that the first k of both lists share, divided by k.
+"""
+
+_FORMATS = Formats(
+    "A table to read;", table="views.recall:recall_parts", json="views.recall:recall_json",
+    rows=LimitedWriter("views.recall:recall_rows", lacks=("worst",)),
+)  # fmt: skip
+
+
+@click.command(epilog=_EPILOG, short_help="Measure the cost of an approximate index.")
+@click.argument("exact")
+@click.argument("approximate")
+@click.option("-k", "cutoffs_text", metavar="K[,K...]", default="10", show_default=True, help="Ranks that are compared.")
+@click.option("--qrels", metavar="FILE", help="Judgments; with them, the loss of each measure is shown.")
+@click.option(
+    "-m", "--measure", "measure_texts", metavar="MEASURE", cls=options.MeasureOption, multiple=True,
+    help="Measures of the loss; repeat, or separate with commas.  [default: nDCG@10]",
+)  # fmt: skip
+@options.convention
+@options.confidence
+@click.option("--worst", metavar="N", type=click.IntRange(0), default=10, show_default=True, help="Number of queries to list.")
+@_FORMATS.option
+@options.output
+@options.threads
+def recall(
+    *,
+    exact: str,
+    approximate: str,
+    cutoffs_text: str,
+    qrels: str | None,
+    measure_texts: tuple[str, ...],
+    convention_text: str,
+    confidence: float,
+    worst: int,
+    layout: str,
+    output_path: str | None,
+    threads: int,
+) -> None:
+    """Measure the cost of an approximate index: run APPROXIMATE against run EXACT of an exhaustive search.
+
+    The output has recall with its interval and the 5th percentile of queries, and the queries that lose most. With judgments it also has
+    the value lost by each measure, with the interval of the paired difference.
+    """
+    from idealrank.api.recall import index_recall  # noqa: PLC0415  (help needs none of it)
+
+    cutoffs = _cutoffs(cutoffs_text)
+    if measure_texts and qrels is None:
+        raise OptionError("-m: found no --qrels, expected judgments: a loss is a difference of evaluations")
+    input_options.refuse_standard_input_twice(exact, approximate, *([] if qrels is None else [qrels]))
+    options.refuse_to_replace(output_path, [path for path in (exact, approximate, qrels) if path is not None])
+    measures = options.parse_measure_texts(measure_texts or ("nDCG@10",))
+    convention = options.parse_convention(convention_text)
+    found = Watch().count(
+        "recall",
+        lambda _: index_recall(
+            exact, approximate, cutoffs, qrels=qrels, measures=measures, convention=convention, level=confidence, threads=threads
+        ),
+    )
+    _FORMATS.write(layout, output_path, found, worst=worst)
+
+
+def _cutoffs(text: str) -> list[int]:
+    words = [word.strip() for word in text.split(",")]
+    if not all(word.isdecimal() and 1 <= int(word) <= 1 << 30 for word in words):
+        raise OptionError(f"-k {text}: expected whole numbers of 1 or more, as in 10 or 10,100")
+    return [int(word) for word in words]
