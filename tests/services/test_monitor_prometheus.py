@@ -55,7 +55,7 @@ def test_amtool_accepts_the_configuration() -> None:
 def test_promtool_accepts_the_metrics(tmp_path: Path) -> None:
     import idealrank as ir
     from idealrank.live.alerts.round_metrics import metrics_text
-    from tests.unit.test_round_metrics import filled
+    from tests.unit.canary_samples import filled
 
     with ir.Store.open(tmp_path) as store:
         filled(store)
