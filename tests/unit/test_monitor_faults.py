@@ -157,6 +157,40 @@ def test_a_part_of_the_queries_that_fails_is_left_out_and_never_counts_as_zero(s
     assert [one.rule for one in store.monitoring("shop").alarms()] == ["errors"]
 
 
+def test_answers_that_make_no_ranking_are_failures_and_lose_no_round(store: ir.Store, folder: Path) -> None:
+    class Wrong(Steerable):
+        def search(self, query: Any, limit: int) -> Any:
+            return [(f"{query.id}-good", float("nan") if self.state == "wrong" else 1.0)]
+
+    engine = Wrong()
+    monitor = monitor_of(engine)
+    for engine.state in ("good", "wrong", "wrong", "good"):
+        monitor.run_round(store)
+    rounds = store.monitoring("shop").rounds()
+    assert [one.outcome for one in rounds] == ["complete", "failed", "failed", "complete"]
+    assert rounds[1].record["problems"]
+    assert events(folder) == [("errors", "opened"), ("errors", "recovered")]
+
+
+def test_a_round_with_too_few_grades_of_people_has_no_value(store: ir.Store, folder: Path) -> None:
+    (folder / "people.qrels").write_text("q1 0 q1-good 1\nq2 0 q2-good 1\nq3 0 q3-good 1\n")
+
+    class Partly(Steerable):
+        def search(self, query: Any, limit: int) -> Any:
+            if self.state == "partly" and query.id in ("q1", "q2"):
+                raise BackendError("partly: refused")
+            return [(f"{query.id}-good", 1.0)]
+
+    engine = Partly()
+    monitor = monitor_of(engine, qrels={"path": "qrels.txt", "people": "people.qrels"}, alarms=[{"kind": "cusum"}, {"kind": "baseline"}])
+    for engine.state in ("good", "good", "partly", "good"):
+        monitor.run_round(store)
+    rounds = store.monitoring("shop").rounds()
+    assert [one.outcome for one in rounds] == ["complete", "complete", "incomplete", "complete"]
+    assert rounds[-1].record["corrected"]
+    assert events(folder) == []
+
+
 # --- kill -9 ---------------------------------------------------------------------------------------------------------------------
 
 CHILD = """
