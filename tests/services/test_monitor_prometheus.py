@@ -5,6 +5,7 @@ On Debian: ``apt-get install prometheus prometheus-alertmanager``. Programs else
 
 import json
 import os
+import re
 import shutil
 import signal
 import socket
@@ -202,4 +203,4 @@ def test_the_demonstration_starts_what_is_installed_and_stops_it(tmp_path: Path)
         stack.send_signal(signal.SIGINT)
         said, _ = stack.communicate(timeout=60)
     assert stack.returncode == 0, said
-    assert all(f"{part} " in said for part in ("monitor", "prometheus", "alertmanager"))
+    assert all(re.search(rf"^{part} +http://", said, re.MULTILINE) for part in ("monitor", "prometheus", "alertmanager")), said
