@@ -15,6 +15,7 @@ from idealrank.live.alerts.alarm_channels import AppriseChannel, Channel, channe
 from idealrank.live.canary.canary_rounds import CanaryMonitor
 from idealrank.live.canary.monitor_config import MonitorConfig
 from idealrank.store.monitoring import StoredNotice
+from tests.unit.canary_samples import Steerable, write_files
 from tests.unit.live_fakes import send, service
 
 CONTENT = {
@@ -111,21 +112,6 @@ def test_a_log_that_cannot_be_written_is_a_failure_that_may_pass(tmp_path: Path)
 # --- from the store to the channel -----------------------------------------------------------------------------------------------
 
 
-class Steerable:
-    """Engine that answers with the judged documents, with none of them, or not at all."""
-
-    name = "steerable"
-    state = "good"
-
-    def search(self, query: Any, limit: int) -> Any:
-        if self.state == "down":
-            raise BackendError("steerable: refused")
-        return [(f"{query.id}-{'good' if self.state == 'good' else 'bad'}", 1.0)]
-
-    def close(self) -> None:
-        """Do nothing."""
-
-
 @pytest.fixture
 def engine() -> Steerable:
     return Steerable()
@@ -133,8 +119,7 @@ def engine() -> Steerable:
 
 @pytest.fixture
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    (tmp_path / "queries.tsv").write_text("".join(f"q{place}\tquery {place}\n" for place in range(30)))
-    (tmp_path / "qrels.txt").write_text("".join(f"q{place} 0 q{place}-good 1\n" for place in range(30)))
+    write_files(tmp_path)
     monkeypatch.chdir(tmp_path)
     return tmp_path
 

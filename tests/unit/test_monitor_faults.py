@@ -13,19 +13,11 @@ import pytest
 import idealrank as ir
 from idealrank.errors import BackendError, InputError
 from idealrank.live.canary import canary_rounds
-from idealrank.live.canary.canary_rounds import CanaryMonitor
-from idealrank.live.canary.monitor_config import MonitorConfig
 from idealrank.live.canary.monitor_loop import watch_rounds
 from idealrank.store.database import Database
 from idealrank.store.monitoring import StoredRound
 from tests.conftest import ROOT
-from tests.unit.test_alarm_channels import Steerable
-
-ALARMS = [
-    {"kind": "threshold", "name": "floor", "least": 0.5, "signals": "2 of 3", "recover": 2},
-    {"kind": "sequential", "name": "drop"},
-    {"kind": "errors", "signals": "2 of 3", "recover": 1},
-]
+from tests.unit.canary_samples import Steerable, monitor_of, write_files
 
 
 @pytest.fixture
@@ -35,23 +27,10 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
-def write_files(folder: Path) -> None:
-    (folder / "queries.tsv").write_text("".join(f"q{place}\tquery {place}\n" for place in range(30)))
-    (folder / "qrels.txt").write_text("".join(f"q{place} 0 q{place}-good 1\n" for place in range(30)))
-
-
 @pytest.fixture
 def store(folder: Path) -> Iterator[ir.Store]:
     with ir.Store.open(folder / "store") as opened:
         yield opened
-
-
-def monitor_of(engine: Any, **keys: Any) -> CanaryMonitor:
-    given = {
-        "name": "shop", "store": "store", "backend": {"kind": "replay"}, "queries": "queries.tsv", "qrels": "qrels.txt", "retries": 0,
-        "baseline": {"rounds": 2}, "alarms": ALARMS, "notify": [{"kind": "log", "path": "alarms.jsonl"}],
-    }  # fmt: skip
-    return CanaryMonitor(MonitorConfig.of({**given, **keys}, "monitor.yaml"), backend=lambda: engine)
 
 
 def events(folder: Path) -> list[tuple[str, str]]:
@@ -178,6 +157,40 @@ def test_a_part_of_the_queries_that_fails_is_left_out_and_never_counts_as_zero(s
     assert [one.rule for one in store.monitoring("shop").alarms()] == ["errors"]
 
 
+def test_answers_that_make_no_ranking_are_failures_and_lose_no_round(store: ir.Store, folder: Path) -> None:
+    class Wrong(Steerable):
+        def search(self, query: Any, limit: int) -> Any:
+            return [(f"{query.id}-good", float("nan") if self.state == "wrong" else 1.0)]
+
+    engine = Wrong()
+    monitor = monitor_of(engine)
+    for engine.state in ("good", "wrong", "wrong", "good"):
+        monitor.run_round(store)
+    rounds = store.monitoring("shop").rounds()
+    assert [one.outcome for one in rounds] == ["complete", "failed", "failed", "complete"]
+    assert rounds[1].record["problems"]
+    assert events(folder) == [("errors", "opened"), ("errors", "recovered")]
+
+
+def test_a_round_with_too_few_grades_of_people_has_no_value(store: ir.Store, folder: Path) -> None:
+    (folder / "people.qrels").write_text("q1 0 q1-good 1\nq2 0 q2-good 1\nq3 0 q3-good 1\n")
+
+    class Partly(Steerable):
+        def search(self, query: Any, limit: int) -> Any:
+            if self.state == "partly" and query.id in ("q1", "q2"):
+                raise BackendError("partly: refused")
+            return [(f"{query.id}-good", 1.0)]
+
+    engine = Partly()
+    monitor = monitor_of(engine, qrels={"path": "qrels.txt", "people": "people.qrels"}, alarms=[{"kind": "cusum"}, {"kind": "baseline"}])
+    for engine.state in ("good", "good", "partly", "good"):
+        monitor.run_round(store)
+    rounds = store.monitoring("shop").rounds()
+    assert [one.outcome for one in rounds] == ["complete", "complete", "incomplete", "complete"]
+    assert rounds[-1].record["corrected"]
+    assert events(folder) == []
+
+
 # --- kill -9 ---------------------------------------------------------------------------------------------------------------------
 
 CHILD = """
@@ -186,8 +199,7 @@ from idealrank.live.alerts import alarm_channels
 from idealrank.live.canary import canary_rounds
 from idealrank.store import database, monitoring
 import idealrank as ir
-from tests.unit.test_monitor_faults import monitor_of
-from tests.unit.test_alarm_channels import Steerable
+from tests.unit.canary_samples import Steerable, monitor_of
 
 def die(*_, **__):
     os.kill(os.getpid(), signal.SIGKILL)

@@ -14,25 +14,11 @@ from idealrank.cli.main import COMMANDS
 from idealrank.live.alerts.round_metrics import GAUGES, metrics_text, write_metrics
 from idealrank.live.canary.monitor_config import MetricsSection
 from idealrank.live.canary.monitor_loop import metrics_server
-from idealrank.store.monitoring import AlarmChange, RoundStep
 from tests.conftest import ROOT
+from tests.unit.canary_samples import filled
 
 DEPLOY = ROOT / "deploy"
 NAMES = {name for name, _, _ in GAUGES.values()}
-RECORD = {
-    "measure": "nDCG@10", "value": 0.5, "low": 0.4, "high": 0.6, "coverage": 0.9, "label_days": 12.5, "failed": 0.0,
-    "latency": {"p50": 20.0, "p95": 90.0, "p99": 100.0}, "slices": {"long": 0.3, "short": 0.7},
-}  # fmt: skip
-
-
-def filled(store: ir.Store) -> None:
-    """A complete round that opens an alarm, and a failed one."""
-    shop = store.monitoring("shop")
-    change = AlarmChange(id="shop/floor//1", event="opened", rule="floor", slice="", record={"severity": "page"})
-    complete = RoundStep(state={}, record=RECORD, changes=[change], channels=["log"])
-    failed = RoundStep(state={}, record={"measure": "nDCG@10", "failed": 1.0, "latency": {}})
-    shop.finish(None, "2026-01-01T00:00:00+00:00", "complete", lambda state, number: complete)
-    shop.finish(None, "2026-01-01T01:00:00+00:00", "failed", lambda state, number: failed)
 
 
 def _samples(text: bytes) -> dict[str, float]:

@@ -168,7 +168,7 @@ class Baseline:
         if self.people and observation.people and group == WHOLE:
             values = {query: value - self.values[query] for query, value in observation.values.items() if query in self.values}
             people = {query: value - self.people[query] for query, value in observation.people.items() if query in self.people}
-            return corrected_mean(values, people, level)
+            return corrected_mean(values, people, level) if len(set(values) & set(people)) > 1 else None
         found = self.differences(observation, group)
         if found.size < 2:
             return None

@@ -31,6 +31,7 @@ from idealrank.store.monitoring import Outcome, RoundStep, StoredRound
 from idealrank.store.record import Record
 from idealrank.store.store import Store
 
+_LEAST_PEOPLE = 2  # queries with grades of people in a round, for an interval
 _PROBLEMS = 5  # messages of failed queries in the record of a round
 
 
@@ -124,6 +125,8 @@ class CanaryMonitor:
         MissingExtraError
             The client of the engine is not installed.
         """
+        if store is not None:
+            self.plan(store)
         try:
             self._backend().close()
         except MissingExtraError:
@@ -201,8 +204,15 @@ class CanaryMonitor:
         if failed > self.config.most_failed:
             return FinishedRound(number, time, replace(seen, outcome="incomplete"), record)
         self._cautions = []
-        evaluation = self._evaluated(answers, self._qrels)
-        people = {} if self._people is None else self._human_values(answers)
+        try:
+            evaluation = self._evaluated(answers, self._qrels)
+            people = {} if self._people is None else self._human_values(answers)
+        except IdealrankError as error:  # answers that make no ranking, such as scores that are no numbers
+            record |= {"failed": 1.0, "problems": [*problems, str(error)]}
+            return FinishedRound(number, time, replace(seen, failed=1.0), record)
+        if self._people is not None and len(people) < _LEAST_PEOPLE:
+            record["problems"] = [*problems, f"{len(people)} answered queries have grades of people, expected {_LEAST_PEOPLE} or more"]
+            return FinishedRound(number, time, replace(seen, outcome="incomplete"), record)
         considered = evaluation.coverage.considered
         coverage = 1 - evaluation.coverage.unjudged / considered if considered else None
         seen = replace(seen, outcome="complete", values=counted_values(evaluation), people=people, coverage=coverage)
