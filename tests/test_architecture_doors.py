@@ -33,6 +33,8 @@ ALLOWED = {
     "idealrank.measures.facts": {"classes_of", "facts_of", "families", "family_title"},
     # the labels of a ranked list, which `theory` asks of files: no value is computed
     "idealrank.data.align": {"align"},
+    # the interval of a mean whose values a store holds: no run is evaluated
+    "idealrank.stats": {"mean_interval"},
     # whether several runs of a system are copies or folds, by their queries
     "idealrank.analysis.systems": {"relation_of"},
 }

@@ -39,6 +39,7 @@ STORES = (
     "diff",
     "tag",
     "gc",
+    "serve",
     "sql",
     "store",
     *(f"store {name}" for name in ("export", "import", "parquet", "remove", "info")),

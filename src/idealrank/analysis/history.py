@@ -380,6 +380,17 @@ class Timeline:
             found.setdefault(point.run, []).append(point)
         return found
 
+    def steps(self, *, together: bool = False) -> dict[str, Step]:
+        """Each point with its change to the one before in its line, by the id of the evaluation.
+
+        Examples
+        --------
+        >>> line = [Point(id=name, when="", run="r", value=value) for name, value in (("a", 0.5), ("b", 0.75))]
+        >>> Timeline(measure="AP", points=tuple(line)).steps()["b"].change
+        0.25
+        """
+        return {step.point.id: step for points in self.lines(together=together).values() for step in steps(points)}
+
     def since(self, rule: Rule, *, together: bool = False) -> dict[str, Onset]:
         """Of each line since when it fails."""
         return {run: onset(points, rule) for run, points in self.lines(together=together).items()}

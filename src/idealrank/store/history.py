@@ -9,7 +9,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 from typing import Any, NamedTuple
 
+import numpy as np
+
 from idealrank.analysis.history import Point, Timeline
+from idealrank.data.types import BoolArray, FloatArray
 from idealrank.errors import InputError, OptionError, shown
 from idealrank.measures.parse import parse_measure
 from idealrank.store.database import column_text, damaged, from_record, read_parts
@@ -116,6 +119,53 @@ def history(
         for one, value in zip(found, values, strict=True)
     )  # fmt: skip
     return Timeline(measure=text, query=query or "", direction=_direction(text), points=points)
+
+
+def counted_values(store: Readable, measure: str, ids: Sequence[str]) -> dict[str, FloatArray | None]:
+    """Values of one measure that count in its mean, in several evaluations; one question to the tables.
+
+    Parameters
+    ----------
+    store : Store
+        Where they are.
+    measure : str
+        Text of the measure.
+    ids : sequence of str
+        Whole ids of evaluations; without this measure they are left out.
+
+    Returns
+    -------
+    dict of str to array, shape (n,), or None
+        By id; None if a file of the evaluation is missing or damaged.
+
+    Examples
+    --------
+    >>> import tempfile, idealrank as ir
+    >>> with ir.Store.open(tempfile.mkdtemp()) as store:
+    ...     key = store.add(ir.evaluate({"q": {"a": 1}}, {"q": ["x", "a"]}, ["RR"]))
+    ...     counted_values(store, "RR", [key])[key]
+    array([0.5])
+    """
+    rows = store.rows(
+        f"SELECT e.id, m.place, {from_record('n_queries', 'measures', 'files', entry='e')} FROM mean m JOIN entry e ON e.id = m.id "  # noqa: S608
+        f"WHERE m.measure = ? AND e.id IN ({', '.join('?' * len(ids))})",
+        [measure, *ids],
+    )
+    return {key: _counted(store, key, place, parts) for key, place, parts in rows}
+
+
+def _counted(store: Readable, key: str, place: int, parts: str | None) -> FloatArray | None:
+    whose = f"evaluation {key}"
+    try:
+        n_queries, measures, files = read_parts(store.folder, key, parts)
+        shape = (n_queries, len(measures))
+        values: FloatArray = view_array(store.files.read(files["values"], whose), "<f8", shape, whose)[:, place]
+        if files.get("scored") is None:
+            return values[np.isfinite(values)]
+        scored: BoolArray = view_array(store.files.read(files["scored"], whose), "|b1", shape, whose)[:, place]
+    except (InputError, IndexError, ValueError):
+        return None
+    return values[scored & np.isfinite(values)]
 
 
 def _conditions(runs: Sequence[str], tag: str | None, since: str | None) -> tuple[str, list[str]]:

@@ -16,6 +16,7 @@ from idealrank.store import entries, history, queries
 from idealrank.store.bundle import export, opened
 from idealrank.store.database import Database, Row, is_intact
 from idealrank.store.entries import Adding, evaluation_adding, verdict_adding
+from idealrank.store.monitoring import Monitoring, monitor_names
 from idealrank.store.mounts import usable_folder
 from idealrank.store.record import Entry, Kind, Record
 from idealrank.store.results import Stored, StoredVerdict
@@ -48,7 +49,7 @@ class Store:
         self._database = database
 
     @classmethod
-    def open(cls, path: "str | Path", *, create: bool = True) -> "Store":
+    def open(cls, path: "str | Path", *, create: bool = True, upgrade: bool = True) -> "Store":
         """Open the store in a folder, and create it if there is none.
 
         Parameters
@@ -57,6 +58,8 @@ class Store:
             Folder on a local disk.
         create : bool
             False refuses a folder without a store.
+        upgrade : bool
+            False refuses a store of an earlier schema, which is otherwise brought up to date.
 
         Raises
         ------
@@ -76,7 +79,7 @@ class Store:
         []
         """
         folder = usable_folder(Path(path), create=create)
-        return cls(folder, Database(folder))
+        return cls(folder, Database(folder, upgrade=upgrade))
 
     def close(self) -> None:
         """Close the store. Nothing is lost without it, but the last copy from the log to the file is postponed."""
@@ -361,6 +364,24 @@ class Store:
             Report only what would be removed.
         """
         return sweep(self._database, self.files, dry_run=dry_run)
+
+    # --- rounds of canary queries -------------------------------------------------------------------------------------------------
+
+    def monitors(self) -> list[str]:
+        """Return the names of all monitors with a round in this store, in order."""
+        return monitor_names(self._database)
+
+    def monitoring(self, name: str) -> Monitoring:
+        """Return the rounds, alarms and messages of a monitor; there need be none yet.
+
+        Examples
+        --------
+        >>> import tempfile
+        >>> with Store.open(tempfile.mkdtemp()) as store:
+        ...     store.monitoring("shop").rounds()
+        []
+        """
+        return Monitoring(name, self._database, self.files)
 
     # --- carrying ----------------------------------------------------------------------------------------------------------------
 

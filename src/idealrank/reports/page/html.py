@@ -95,7 +95,7 @@ def page_html(subject: Subject) -> str:
 def _rendered(template: Any, fixed: Mapping[str, Any], subject: Subject, most: int | None, *, shorter: bool) -> str | None:
     """The page with ids of so many letters; None if these take too much of its room, and there are shorter ones."""
     ids = shortened(_named(subject), most)
-    plain = {**fixed, **_static(subject, ids, most)}
+    plain = {**fixed, **page_context(subject, ids, most)}
     empty: str = template.render(plain | _room(subject, Payload("", "", 0, 0, {})))
     found = fitted(subject, ids, MOST_BYTES - len(empty.encode()), shorter=shorter)
     if found is None:
@@ -133,8 +133,26 @@ def _finalize(value: Any) -> Any:
     return type(value)(fit(value)) if isinstance(value, str) else value
 
 
-def _static(subject: Subject, ids: Mapping[str, str], most: int | None) -> dict[str, Any]:
-    """Return the content that templates write regardless of room, with these ids of queries."""
+def page_context(subject: Subject, ids: Mapping[str, str] | None = None, most: int | None = None) -> dict[str, Any]:
+    """Return the content that templates write regardless of room: verdict, tables, cautions, method and origin.
+
+    Parameters
+    ----------
+    subject : Subject
+        Everything to show.
+    ids : mapping of str to str, optional
+        What stands for each query; default: its id.
+    most : int, optional
+        Letters of the longest id, where some are shortened.
+
+    Examples
+    --------
+    >>> import idealrank as ir
+    >>> one = ir.evaluate({"q": {"x": 1}}, {"q": ["x"]}, "RR")
+    >>> page_context(Subject(evaluations=(one,), measures=one.measures))["headline"]
+    'run reaches RR 1.0000'
+    """
+    ids = {query: query for query in _named(subject)} if ids is None else ids
     comparison, pairs = subject.comparison, pairs_of(subject)
     pair = pairs[0] if pairs else None
     worst, best = changes(subject, pair, _CHANGES)
@@ -238,17 +256,39 @@ def template_of(name: str) -> Any:
     >>> template_of("page.html").name
     'page.html'
     """
-    return _compiled(load_extra("jinja2", "writing a report", "report"), name)
+    return templates("writing a report", "report").get_template(name)
+
+
+def templates(what: str, extra: str, *packages: str) -> Any:
+    """Templates of pages, and of packages whose pages have the parts of a report; every text in them is escaped.
+
+    Parameters
+    ----------
+    what, extra : str
+        What needs them, and the extra of idealrank that has Jinja2.
+    *packages : str
+        Packages with a folder `templates`, searched first.
+
+    Raises
+    ------
+    MissingExtraError
+        Jinja2 is not installed.
+
+    Examples
+    --------
+    >>> "parts.html" in templates("an example", "report").list_templates()
+    True
+    """
+    return _environment(load_extra("jinja2", what, extra), packages)
 
 
 # Compiling the template and packing Vega take longer than the rest of a small page, and give the same for all pages of a process.
 @cache
-def _compiled(jinja2: Any, name: str) -> Any:
-    environment = jinja2.Environment(
-        loader=jinja2.PackageLoader("idealrank.reports.page"), autoescape=True, trim_blocks=True, lstrip_blocks=True, finalize=_finalize
-    )
+def _environment(jinja2: Any, packages: tuple[str, ...]) -> Any:
+    loader = jinja2.ChoiceLoader([jinja2.PackageLoader(package) for package in (*packages, "idealrank.reports.page")])
+    environment = jinja2.Environment(loader=loader, autoescape=True, trim_blocks=True, lstrip_blocks=True, finalize=_finalize)
     environment.filters |= {"fragment": _fragment, "table": _table, "signed": _signed}
-    return environment.get_template(name)
+    return environment
 
 
 @cache

@@ -40,7 +40,7 @@ def history_table(timeline: Timeline, *, shown: int = 0, together: bool = False,
     3f2a9c41d07b  2026-01-01 00:00  bm25  -       0.5000       -
     """
     lines = timeline.lines(together=together)
-    by_id = {step.point.id: step for points in lines.values() for step in steps(points)}
+    by_id = timeline.steps(together=together)
     points = timeline.points[-shown:]
     parts = [[_title(timeline, len(points))], _rows(points, by_id), _drawn(lines, plain=plain), _warnings(by_id.values())]
     return parts_text(parts)
@@ -272,7 +272,7 @@ def _point(point: Point) -> dict[str, Any]:
 
 
 def _records(timeline: Timeline, *, together: bool) -> list[dict[str, Any]]:
-    by_id = {step.point.id: step for points in timeline.lines(together=together).values() for step in steps(points)}
+    by_id = timeline.steps(together=together)
     found = []
     for point in timeline.points:
         step = by_id[point.id]

@@ -1,0 +1,46 @@
+"""`idealrank serve`: a store as a local web page."""
+
+import click
+
+from idealrank.cli import console, store_options
+from idealrank.errors import OptionError
+
+_TOKEN = "IDEALRANK_TOKEN"  # noqa: S105  (a name)
+_EPILOG = """\
+Examples:
+
+\b
+  Show the store `results` at http://127.0.0.1:8765/:
+    idealrank serve --store results
+\b
+  Let other machines see it; each browser is asked for the token once:
+    IDEALRANK_TOKEN=... idealrank serve --store results --host 0.0.0.0
+\b
+  Let Prometheus read the newest values:
+    curl http://127.0.0.1:8765/metrics
+
+The page reads the store and changes nothing. Press Ctrl-C to end it.
+"""
+
+
+@click.command(epilog=_EPILOG, short_help="Show a store as a local web page.")
+@store_options.store
+@click.option("--host", metavar="ADDRESS", default="127.0.0.1", show_default=True, help="Address to listen on.")
+@click.option("--port", type=click.IntRange(0, 65535), default=8765, show_default=True, help="Port; 0 takes a free one.")
+@click.option(
+    "--token", metavar="TEXT", envvar=_TOKEN, show_envvar=True,
+    help="Token that every request must show; required unless the address is loopback. Other users of this machine can read the options "
+    "of a process, so prefer the variable.",
+)  # fmt: skip
+@click.option("--allow-host", "names", metavar="NAME", multiple=True, help="Further name by which requests may call this host.")
+def serve(*, store_path: str | None, host: str, port: int, token: str | None, names: tuple[str, ...]) -> None:
+    """Show runs, comparisons and gates of a store in a browser, with a measure over time.
+
+    The page listens on this machine alone, and only reads. Without a store it is empty.
+    """
+    from idealrank.live.web.server import Serving, serve  # noqa: PLC0415  (not for the help)
+
+    if token is not None and not token.strip():
+        raise OptionError(f"token: found an empty one, expected text; set {_TOKEN} or leave it out")
+    serving = Serving(store=store_path or None, host=host, port=port, token=(token or "").strip(), names=names)
+    serve(serving, lambda address: console.tell(f"serving {store_path or 'no store'} at {address}  (Ctrl-C ends)"))

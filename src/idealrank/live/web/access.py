@@ -1,0 +1,101 @@
+"""The store behind the page: opened anew for each request, never created and never brought up to date."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from starlette.exceptions import HTTPException
+
+from idealrank.errors import IdealrankError, InputError
+from idealrank.store import Store
+from idealrank.store.database import NAME
+from idealrank.store.record import Entry, Kind
+
+
+class StoreFolder:
+    """Folder of the store that is served, which may be missing.
+
+    Parameters
+    ----------
+    path : str or Path, optional
+        None if no store was named.
+
+    Examples
+    --------
+    >>> with StoreFolder(None).opened() as store:
+    ...     print(store)
+    None
+    """
+
+    def __init__(self, path: "str | Path | None") -> None:
+        self.path = None if path is None else Path(path)
+
+    @contextmanager
+    def opened(self) -> Iterator[Store | None]:
+        """Open the store for one request; None where there is none yet.
+
+        A store belongs to one thread, and requests are answered in many.
+
+        Raises
+        ------
+        HTTPException
+            503 for a store that is damaged, of another schema, or locked: the detail says so.
+        """
+        if self.path is None or not (self.path / NAME).exists():
+            yield None
+            return
+        try:
+            store = Store.open(self.path, create=False, upgrade=False)
+        except IdealrankError as error:
+            raise HTTPException(503, str(error)) from error
+        with store:
+            yield store
+
+    @contextmanager
+    def required(self) -> Iterator[Store]:
+        """Open the store where an entry of it was asked for.
+
+        Raises
+        ------
+        HTTPException
+            404 without a store, 503 for one that cannot be read.
+        """
+        with self.opened() as store:
+            if store is None:
+                raise HTTPException(404, "found no store here, so there are no entries; expected one with evaluations")
+            yield store
+
+
+def entry_of(store: Store, beginning: str, kind: Kind | None = None) -> Entry:
+    """Return the entry with an id or a prefix of it.
+
+    Raises
+    ------
+    HTTPException
+        404 if there is no such entry.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> with Store.open(tempfile.mkdtemp()) as store:
+    ...     entry_of(store, "0123")
+    Traceback (most recent call last):
+        ...
+    starlette.exceptions.HTTPException: 404: id 0123: found none in ...
+    """
+    try:
+        found = store.resolve(beginning, kind=kind)
+    except IdealrankError as error:
+        raise HTTPException(404, str(error)) from error
+    return store.entry(found)
+
+
+def in_store(error: IdealrankError) -> bool:
+    """Return whether an error comes from what is stored, not from what was asked.
+
+    Examples
+    --------
+    >>> in_store(InputError("a value file is damaged"))
+    True
+    """
+    return isinstance(error, InputError)

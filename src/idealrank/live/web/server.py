@@ -1,0 +1,134 @@
+"""Start and end of the page: its socket, its server, and what can go wrong before the first request."""
+
+import asyncio
+import errno
+import socket
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from idealrank._lazy import load_extra
+from idealrank.errors import OptionError
+from idealrank.live.web.addresses import is_loopback, shown_host
+
+_BACKLOG = 256
+_GRACE = 3  # seconds that requests have to end
+
+
+@dataclass(frozen=True, kw_only=True)
+class Serving:
+    """Options of the page.
+
+    Parameters
+    ----------
+    store : str, optional
+        Folder of the store.
+    host : str
+        Address to listen on.
+    port : int
+        Port; 0 takes a free one.
+    token : str
+        What each request has to show; required unless the address is loopback.
+    names : sequence of str
+        Further names by which requests may call this host.
+
+    Raises
+    ------
+    OptionError
+        The address is not loopback and there is no token.
+
+    Examples
+    --------
+    >>> Serving(host="0.0.0.0")
+    Traceback (most recent call last):
+        ...
+    idealrank.errors.OptionError: host 0.0.0.0: found an address that other machines reach and no token, expected ...
+    """
+
+    store: str | None = None
+    host: str = "127.0.0.1"
+    port: int = 8765
+    token: str = field(default="", repr=False)
+    names: Sequence[str] = ()
+
+    def __post_init__(self) -> None:
+        if not is_loopback(self.host) and not self.token:
+            raise OptionError(
+                f"host {self.host}: found an address that other machines reach and no token, expected a token: set IDEALRANK_TOKEN or "
+                "--token, or listen on 127.0.0.1"
+            )
+        if self.store is not None and Path(self.store).is_file():
+            raise OptionError(f"store {self.store}: found a file, expected the folder of a store")
+
+
+def serve(serving: Serving, started: Callable[[str], None]) -> None:
+    """Serve until a signal ends the process; the signal is raised again when all requests have ended.
+
+    Parameters
+    ----------
+    serving : Serving
+        Options.
+    started : callable
+        Called with the address once requests are answered.
+
+    Raises
+    ------
+    MissingExtraError
+        Starlette, Jinja2 or uvicorn is not installed.
+    OptionError
+        The port is in use or may not be used, or the address is not one of this machine.
+
+    Examples
+    --------
+    >>> serve.__name__
+    'serve'
+    """
+    uvicorn = load_extra("uvicorn", "`idealrank serve`", "web")
+    for package in ("starlette", "jinja2"):
+        load_extra(package, "`idealrank serve`", "web")
+    from idealrank.live.web.access import StoreFolder  # noqa: PLC0415  (Starlette)
+    from idealrank.live.web.application import application  # noqa: PLC0415
+    from idealrank.live.web.guard import Guard  # noqa: PLC0415
+
+    with _bound(serving.host, serving.port) as listening:
+        app = application(StoreFolder(serving.store), Guard(serving.host, serving.token, tuple(serving.names)))
+        config = uvicorn.Config(
+            app, log_level="error", access_log=False, server_header=False, proxy_headers=False, lifespan="off", ws="none",
+            timeout_graceful_shutdown=_GRACE,
+        )  # fmt: skip
+        server = uvicorn.Server(config)
+
+        async def run() -> None:
+            running = asyncio.ensure_future(server.serve(sockets=[listening]))
+            while not server.started and not running.done():
+                await asyncio.sleep(0.01)
+            if server.started:
+                started(f"http://{shown_host(serving.host)}:{listening.getsockname()[1]}/")
+            await running
+
+        asyncio.run(run())
+
+
+def _bound(host: str, port: int) -> socket.socket:
+    """A socket that listens, so that a port in use is found before anything is loaded."""
+    try:
+        kind, _, _, _, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)[0]
+    except (socket.gaierror, UnicodeError, OverflowError) as error:
+        raise OptionError(f"host {host}: {error}; expected an address of this machine, such as 127.0.0.1") from None
+    made = socket.socket(kind, socket.SOCK_STREAM)
+    try:
+        made.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        made.bind(address)
+        made.listen(_BACKLOG)
+    except OSError as error:
+        made.close()
+        raise OptionError(f"{_refused(error, host, port)}") from None
+    return made
+
+
+def _refused(error: OSError, host: str, port: int) -> str:
+    if error.errno == errno.EADDRINUSE:
+        return f"port {port}: found a port in use, expected a free one; choose another with --port, or --port 0 for any"
+    if error.errno in (errno.EACCES, errno.EPERM):
+        return f"port {port}: {error.strerror}; expected a port from 1024 on"
+    return f"host {host}: {error.strerror or error}; expected an address of this machine, such as 127.0.0.1"

@@ -1,0 +1,203 @@
+"""Parts that all pages share: the store, templates, styles, results that were computed before, and answers to errors."""
+
+import json
+import threading
+from collections import OrderedDict
+from collections.abc import Callable, Hashable, Mapping
+from dataclasses import dataclass, field
+from functools import cache
+from hashlib import sha256
+from importlib import resources
+from typing import Any, TypeVar
+
+from starlette.exceptions import HTTPException
+from starlette.requests import Request
+from starlette.responses import Response
+
+from idealrank.errors import IdealrankError, IncompatibleError, OptionError
+from idealrank.live.web.access import StoreFolder
+from idealrank.live.web.guard import Guard
+from idealrank.reports.page.html import styles, templates
+from idealrank.version import __version__
+
+T = TypeVar("T")
+
+_MOST_KEPT = 64
+_TITLES = {
+    400: "This request cannot be answered", 401: "Sign in", 403: "Not allowed", 404: "Not found", 405: "Only for reading",
+    503: "The store cannot be read",
+}  # fmt: skip
+
+
+class Kept:
+    """Results by what they are computed from, the latest used ones; each is computed once, however many ask for it at a time.
+
+    An entry of a store never changes, so what is computed from entries alone never has to be computed again.
+
+    Examples
+    --------
+    >>> kept = Kept()
+    >>> kept.get("a", lambda: 1), kept.get("a", lambda: 2)
+    (1, 1)
+    """
+
+    def __init__(self, most: int = _MOST_KEPT) -> None:
+        self._most = most
+        self._lock = threading.Lock()
+        self._found: OrderedDict[Hashable, Any] = OrderedDict()
+        self._making: dict[Hashable, threading.Lock] = {}
+
+    def get(self, key: Hashable, make: Callable[[], T]) -> T:
+        """Return the result of a key, and compute it if it is not kept."""
+        with self._lock:
+            if key in self._found:
+                self._found.move_to_end(key)
+                found: T = self._found[key]
+                return found
+            making = self._making.setdefault(key, threading.Lock())
+        with making:
+            with self._lock:
+                if key in self._found:
+                    made_meanwhile: T = self._found[key]
+                    return made_meanwhile
+            try:
+                made = make()
+            finally:
+                with self._lock:
+                    self._making.pop(key, None)
+            self.put(key, made)
+            return made
+
+    def put(self, key: Hashable, value: Any) -> None:
+        """Keep a result that was computed elsewhere."""
+        with self._lock:
+            self._found[key] = value
+            self._found.move_to_end(key)
+            while len(self._found) > self._most:
+                self._found.popitem(last=False)
+
+    def known(self, key: Hashable) -> Any:
+        """Return the result of a key; None if it is not kept."""
+        with self._lock:
+            return self._found.get(key)
+
+
+@dataclass(frozen=True)
+class Site:
+    """One running page.
+
+    Attributes
+    ----------
+    folder : StoreFolder
+        Store that is shown.
+    guard : Guard
+        Rules for requests.
+    results : Kept
+        Comparisons and evaluations, by their ids.
+    intervals : Kept
+        Interval of the mean, by id of the evaluation and measure.
+
+    Examples
+    --------
+    >>> Site(StoreFolder(None), Guard()).asset("page.js")[1]
+    'text/javascript; charset=utf-8'
+    """
+
+    folder: StoreFolder
+    guard: Guard
+    results: Kept = field(default_factory=Kept)
+    intervals: Kept = field(default_factory=lambda: Kept(20_000))
+
+    @classmethod
+    def of(cls, request: Request) -> "Site":
+        """The page that a request is for."""
+        site: Site = request.app.state.site
+        return site
+
+    def page(self, name: str, context: Mapping[str, Any], status: int = 200) -> Response:
+        """Answer with a template."""
+        shared: dict[str, Any] = {"version": __version__, "assets": asset_versions(), "has_token": bool(self.guard.token), "address": ""}
+        text: str = templates("`idealrank serve`", "web", "idealrank.live.web").get_template(name).render({**shared, **context})
+        return Response(text.encode("utf-8", "backslashreplace"), status, media_type="text/html; charset=utf-8")
+
+    @staticmethod
+    def asset(name: str) -> tuple[str, str]:
+        """Content and type of a file that pages load.
+
+        Raises
+        ------
+        HTTPException
+            404 for any other name.
+        """
+        if name not in _ASSETS:
+            raise HTTPException(404, "found no such file")
+        return _assets()[name], _ASSETS[name]
+
+
+_ASSETS = {"style.css": "text/css; charset=utf-8", "page.js": "text/javascript; charset=utf-8"}
+
+
+@cache
+def _assets() -> dict[str, str]:
+    folder = resources.files("idealrank.live.web").joinpath("assets")
+    own = {name: folder.joinpath(name).read_text(encoding="utf-8") for name in ("web.css", "page.js")}
+    return {"style.css": f"{styles()}\n{own['web.css']}", "page.js": own["page.js"]}
+
+
+@cache
+def asset_versions() -> dict[str, str]:
+    """Addresses of files that pages load, each with the hash of its content: browsers keep them until they change.
+
+    Examples
+    --------
+    >>> asset_versions()["style.css"][:20]
+    '/assets/style.css?v='
+    """
+    return {name: f"/assets/{name}?v={sha256(text.encode()).hexdigest()[:12]}" for name, text in _assets().items()}
+
+
+def failure(error: Exception) -> tuple[int, str]:
+    """Status of an error, and what there is to say.
+
+    Examples
+    --------
+    >>> failure(HTTPException(404, "found none")), failure(OptionError("-m x: found no values of it"))
+    ((404, 'found none'), (400, '-m x: found no values of it'))
+    """
+    if isinstance(error, HTTPException):
+        return error.status_code, str(error.detail)
+    if isinstance(error, OptionError | IncompatibleError):
+        return 400, str(error)
+    if isinstance(error, IdealrankError):
+        return 503, str(error)
+    return 500, "this is a fault of idealrank; please report it with what the terminal shows"
+
+
+async def answer_error(request: Request, error: Exception) -> Response:
+    """Answer with a page that says what is wrong, or with JSON below ``/api``.
+
+    Examples
+    --------
+    >>> answer_error.__name__
+    'answer_error'
+    """
+    return told(Site.of(request), request.url.path, *failure(error))
+
+
+def told(site: Site, path: str, status: int, detail: str) -> Response:
+    """Answer with a status and a sentence, as a page, as JSON or as a line, by what was asked for.
+
+    Examples
+    --------
+    >>> told(Site(StoreFolder(None), Guard()), "/api/entries", 404, "found none").body
+    b'{"error":"found none"}'
+    """
+    headers = {"www-authenticate": "Bearer"} if status == 401 else {}
+    if path.startswith("/api"):
+        content = json.dumps({"error": detail}, separators=(",", ":"))
+        return Response(content, status, headers, media_type="application/json")
+    if path == "/metrics":
+        return Response(f"{detail}\n", status, headers, media_type="text/plain; charset=utf-8")
+    found = site.page("failure.html", {"title": _TITLES.get(status, "Something failed"), "detail": detail, "status": status}, status)
+    found.headers.update(headers)
+    return found

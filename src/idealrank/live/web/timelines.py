@@ -1,0 +1,275 @@
+"""Values over time as drawings: a line a run, with the interval of each mean as a band, and marks where commits and questions change.
+
+The line is drawn in a box that stretches with the page; dots, marks and texts stand by shares of its width, so that none is distorted.
+"""
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import pairwise
+
+from idealrank.analysis.history import Point, Step, Timeline
+from idealrank.reports.table.digits import decimals, interval, number
+from idealrank.reports.views.history import minute, short_commit
+
+WIDTH = 1000  # of the stretched box
+_TALL, _LOW = 220, 96  # pixels of a panel alone, and of one among several
+_MOST_PANELS = 6
+_LABELS = 8  # commits named below a panel
+_EDGE = 6  # pixels between the values and the frame
+
+
+@dataclass(frozen=True)
+class Dot:
+    """A value in the drawing.
+
+    Attributes
+    ----------
+    point : Point
+        The evaluation.
+    x : float
+        Share of the width, in percent.
+    y : float
+        Pixels from the top.
+    text : str
+        Everything about it in a line, for a tooltip and for screen readers.
+
+    Examples
+    --------
+    >>> Dot(Point(id="3f2a9c41d07b", when="", run="bm25", value=0.5), 50.0, 10.0, "bm25: 0.5").x
+    50.0
+    """
+
+    point: Point
+    x: float
+    y: float
+    text: str
+
+
+@dataclass(frozen=True)
+class Mark:
+    """A mark on the axis: a new commit, or a change after which values cannot be compared.
+
+    Examples
+    --------
+    >>> Mark(25.0, "1a2b3c4d").label
+    '1a2b3c4d'
+    """
+
+    x: float
+    label: str
+    anchor: str = "middle"
+
+
+@dataclass(frozen=True)
+class Panel:
+    """The line of one run.
+
+    Attributes
+    ----------
+    run : str
+        Its name; empty for all runs in one line.
+    height : int
+        Pixels.
+    dots : list of Dot
+        The values.
+    lines, bands : list of str
+        Coordinates of polylines and polygons in the stretched box, one for each stretch without a gap.
+    commits, breaks : list of Mark
+        Commits that are new, and what changed so that values on both sides cannot be compared.
+    ticks : list of (float, str)
+        Pixels from the top, and the number there.
+
+    Examples
+    --------
+    >>> Panel("bm25", 96).dots
+    []
+    """
+
+    run: str
+    height: int
+    dots: list[Dot] = field(default_factory=list)
+    lines: list[str] = field(default_factory=list)
+    bands: list[str] = field(default_factory=list)
+    commits: list[Mark] = field(default_factory=list)
+    breaks: list[Mark] = field(default_factory=list)
+    ticks: list[tuple[float, str]] = field(default_factory=list)
+
+    @property
+    def said(self) -> str:
+        """Description for screen readers; the table below the drawing has every number."""
+        known = [dot.point.value for dot in self.dots]
+        if not known:
+            return f"{self.run or 'all runs'}: no value"
+        return (
+            f"{self.run or 'all runs'}: {len(known):,} value{'s' * (len(known) != 1)} from {minute(self.dots[0].point.when)} to "
+            f"{minute(self.dots[-1].point.when)}, first {number(known[0])}, last {number(known[-1])}, "
+            f"lowest {number(min(known))}, highest {number(max(known))}"
+        )
+
+
+@dataclass(frozen=True)
+class Drawing:
+    """All panels of one measure, with one axis of values and one of evaluations.
+
+    Attributes
+    ----------
+    panels : list of Panel
+        The runs with the newest values, the newest first.
+    left_out : int
+        Runs without a panel.
+    dates : list of Mark
+        When the evaluations were stored.
+    has_bands : bool
+        Whether any value has an interval.
+
+    Examples
+    --------
+    >>> Drawing.of(Timeline(measure="AP"), {}).panels
+    []
+    """
+
+    panels: list[Panel]
+    left_out: int = 0
+    dates: list[Mark] = field(default_factory=list)
+    has_bands: bool = False
+
+    @classmethod
+    def of(cls, timeline: Timeline, intervals: Mapping[str, tuple[float, float]], *, together: bool = False) -> "Drawing":
+        """Lay out a timeline.
+
+        Parameters
+        ----------
+        timeline : Timeline
+            Values, the oldest first.
+        intervals : mapping of str to (float, float)
+            By id of the evaluation; without one a value has no band.
+        together : bool
+            All runs in one line.
+        """
+        lines = timeline.lines(together=together)
+        newest = {run: points[-1].when for run, points in lines.items()}
+        shown = sorted(lines, key=lambda run: newest[run], reverse=True)[:_MOST_PANELS]
+        points = [point for point in timeline.points if together or point.run in shown]
+        ends = [end for point in points for end in intervals.get(point.id, ()) if math.isfinite(end)]
+        values = [point.value for point in points if point.known]
+        if not values:
+            return cls([], len(lines))
+        scale = _Scale.over([*values, *ends], _TALL if len(shown) == 1 else _LOW)
+        found = timeline.steps(together=together)
+        x = {point.id: _share(place, len(points)) for place, point in enumerate(points)}
+        panels = [_panel(run, [found[point.id] for point in lines[run]], x, scale, intervals) for run in shown]
+        return cls(panels, len(lines) - len(shown), _dates(points, x), any(panel.bands for panel in panels))
+
+
+@dataclass(frozen=True)
+class _Scale:
+    """Values to pixels, the highest on top."""
+
+    low: float
+    high: float
+    height: int
+    step: float
+
+    @classmethod
+    def over(cls, values: Sequence[float], height: int) -> "_Scale":
+        low, high = min(values), max(values)
+        room = (high - low) * 0.05 or abs(high) * 0.05 or 0.5
+        return cls(low - room, high + room, height, _step(low - room, high + room, 4 if height > _LOW else 2))
+
+    def y(self, value: float) -> float:
+        return round(_EDGE + (self.high - value) / (self.high - self.low) * (self.height - 2 * _EDGE), 1)
+
+    @property
+    def ticks(self) -> list[tuple[float, str]]:
+        places = max(0, -math.floor(math.log10(self.step) + 1e-9))
+        first = math.ceil(self.low / self.step)
+        steps_up = range(first, math.floor(self.high / self.step) + 1)
+        return [(self.y(place * self.step), f"{place * self.step:.{places}f}") for place in steps_up]
+
+
+def _step(low: float, high: float, fewest: int) -> float:
+    """The largest of 1, 2 and 5 times a power of ten of which so many multiples lie between two values."""
+    power = math.floor(math.log10(high - low))
+    steps_down = (factor * 10.0**exponent for exponent in range(power, power - 3, -1) for factor in (5, 2, 1))
+    return next(step for step in steps_down if math.floor(high / step) - math.ceil(low / step) + 1 >= fewest)
+
+
+def _share(place: int, total: int) -> float:
+    """Each evaluation has the same room, half of it left of the first."""
+    return round((place + 0.5) / total * 100, 3)
+
+
+def _panel(run: str, line: Sequence[Step], x: Mapping[str, float], scale: _Scale, intervals: Mapping[str, tuple[float, float]]) -> Panel:
+    panel = Panel(run, scale.height, ticks=scale.ticks)
+    places = decimals(list(intervals.values()))
+    stretches: list[list[Point]] = [[]]
+    before: Point | None = None
+    for step in line:
+        point = step.point
+        if step.breaks:
+            panel.breaks.append(Mark(x[point.id], " and ".join(step.breaks)))
+            stretches.append([])
+        if not point.known:
+            stretches.append([])
+            continue
+        stretches[-1].append(point)
+        panel.dots.append(Dot(point, x[point.id], scale.y(point.value), _said(step, intervals.get(point.id), places)))
+        if point.commit and (before is None or before.commit != point.commit):
+            panel.commits.append(Mark(x[point.id], short_commit(point)))
+        before = point
+    for stretch in stretches:
+        known = [(x[point.id] * WIDTH / 100, point) for point in stretch]
+        if len(known) > 1:
+            panel.lines.append(" ".join(f"{at:.1f},{scale.y(point.value)}" for at, point in known))
+        panel.bands.extend(_bands(known, scale, intervals))
+    panel.commits[:] = _thinned(panel.commits)
+    return panel
+
+
+def _bands(known: Sequence[tuple[float, Point]], scale: _Scale, intervals: Mapping[str, tuple[float, float]]) -> list[str]:
+    """Polygons between the ends of the intervals of neighbours; a value alone has a bar of its own width."""
+    runs: list[list[tuple[float, float, float]]] = [[]]
+    for at, point in known:
+        low, high = intervals.get(point.id, (math.nan, math.nan))
+        if math.isfinite(high - low):
+            runs[-1].append((at, scale.y(high), scale.y(low)))
+        else:
+            runs.append([])
+    bands = []
+    for run in runs:
+        ends = [(at + side, high, low) for at, high, low in run for side in (-4, 4)] if len(run) == 1 else run
+        around = [f"{at:.1f},{high}" for at, high, _ in ends] + [f"{at:.1f},{low}" for at, _, low in reversed(ends)]
+        bands += [" ".join(around)] if around else []
+    return bands
+
+
+def _said(step: Step, ends: tuple[float, float] | None, places: int) -> str:
+    point = step.point
+    words = [f"{point.run}: {number(point.value)}"]
+    words += [f"95 % interval {interval(ends, places)}"] if ends is not None and math.isfinite(ends[1] - ends[0]) else []
+    words += [f"{step.change:+.4f}"] if step.change is not None else []
+    words += [minute(point.when), *([f"commit {short_commit(point)}"] if point.commit else []), *point.tags]
+    return ", ".join(words)
+
+
+def _thinned(marks: Sequence[Mark]) -> list[Mark]:
+    """Every mark stays; of the labels only so many that they have room."""
+    apart = 100 / _LABELS
+    last, found = -math.inf, []
+    for mark in marks:
+        is_shown = mark.x - last >= apart
+        last = mark.x if is_shown else last
+        found.append(Mark(mark.x, mark.label if is_shown else "", _anchor(mark.x)))
+    return found
+
+
+def _dates(points: Sequence[Point], x: Mapping[str, float]) -> list[Mark]:
+    """Days below the drawing, wherever there is room for the next."""
+    marks = [Mark(x[points[0].id], points[0].when[:10])]
+    marks += [Mark(x[after.id], after.when[:10]) for before, after in pairwise(points) if before.when[:10] != after.when[:10]]
+    return [mark for mark in _thinned(marks) if mark.label]
+
+
+def _anchor(x: float) -> str:
+    return "start" if x < 6 else "end" if x > 94 else "middle"
