@@ -31,6 +31,8 @@ class Serving:
         What each request has to show; required unless the address is loopback.
     names : sequence of str
         Further names by which requests may call this host.
+    data : sequence of str
+        Folders with the judgments and runs that were evaluated.
 
     Raises
     ------
@@ -50,6 +52,7 @@ class Serving:
     port: int = 8765
     token: str = field(default="", repr=False)
     names: Sequence[str] = ()
+    data: Sequence[str] = ()
 
     def __post_init__(self) -> None:
         if not is_loopback(self.host) and not self.token:
@@ -59,6 +62,8 @@ class Serving:
             )
         if self.store is not None and Path(self.store).is_file():
             raise OptionError(f"store {self.store}: found a file, expected the folder of a store")
+        if missing := next((one for one in self.data if not Path(one).is_dir()), None):
+            raise OptionError(f"data {missing}: found no such folder, expected one with judgments and runs")
 
 
 def serve(serving: Serving, started: Callable[[str], None]) -> None:
@@ -89,9 +94,11 @@ def serve(serving: Serving, started: Callable[[str], None]) -> None:
     from idealrank.live.web.access import StoreFolder  # noqa: PLC0415  (Starlette)
     from idealrank.live.web.application import application  # noqa: PLC0415
     from idealrank.live.web.guard import Guard  # noqa: PLC0415
+    from idealrank.live.web.originals import Originals  # noqa: PLC0415
 
     with _bound(serving.host, serving.port) as listening:
-        app = application(StoreFolder(serving.store), Guard(serving.host, serving.token, tuple(serving.names)))
+        guard = Guard(serving.host, serving.token, tuple(serving.names))
+        app = application(StoreFolder(serving.store), guard, Originals(serving.data))
         config = uvicorn.Config(
             app, log_level="error", access_log=False, server_header=False, proxy_headers=False, lifespan="off", ws="none",
             timeout_graceful_shutdown=_GRACE,
