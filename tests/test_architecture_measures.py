@@ -24,7 +24,7 @@ NAMES = {*MEASURES, *PAIR_MEASURES}
 KNOWN = {
     "idealrank.analysis.comparison.query_table": 1,  # Judged, Unjudged and NumRet have no companions
     "idealrank.analysis.comparison.requirements": 1,  # Judged and Unjudged count without a relevant document
-    "idealrank.analysis.reconciliation.search": 1,  # the base of the logarithm cancels in nDCG
+    "idealrank.analysis.reconciliation.convention_search": 1,  # the base of the logarithm cancels in nDCG
     "idealrank.analysis.tuning.measurement": 1,  # measures with a discount to choose
     "idealrank.evaluation.evaluate": 1,  # measures with a threshold for relevance
     "idealrank.judging.document_correction": 1,  # DCG and nDCG alone are sums over documents with an ideal that counts estimate

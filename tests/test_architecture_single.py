@@ -103,7 +103,8 @@ def lazy_names(sources: Sources) -> list[str]:
 FEATURES = {
     "advice", "agreement", "attribution", "bounds", "check", "clicks", "comparison", "conventions", "correction", "diff",
     "distinguishability", "evaluate", "evaluation", "explanation", "feasible", "gate", "history", "judge", "limits", "measures",
-    "no_answer", "notebook", "online", "overlap", "parquet", "progress", "report", "robustness", "seeds", "sql", "store", "systems",
+    "no_answer", "notebook", "online", "overlap", "parquet", "progress", "recall", "report", "robustness",
+    "search", "seeds", "sql", "store", "systems",
     "theory", "trec", "tuning", "validate",
 }  # fmt: skip
 
@@ -133,9 +134,7 @@ SMALL = 60  # lines of code, from which a module with one user stands for itself
 # Doors and commands are one a feature, however small.
 DOORS = ("idealrank.api.", "idealrank.cli.commands.", "idealrank.integrations.", "idealrank.conventions.")
 ALONE = {
-    "io.configuration_files": "configuration files of several commands",
-    "live.web.application": "the addresses of all pages; the module that starts them loads before Starlette is known to be there",
-    "live.backends.protocol": "the protocol that every backend has",
+    "io.query_vectors": "files of embeddings, apart from files of words",
     "_installation": "how this copy was installed, apart from the tree of errors",
     "analysis.explanation.listed_hits": "lists of all queries, where its neighbours explain one",
     "analysis.explanation.swaps": "another question than contributions: what would raise the value",

@@ -156,6 +156,8 @@ class BackendError(IdealrankError):
         Backend, failure found, and answer expected.
     temporary : bool
         True if another attempt may succeed.
+    retry_after : float or None
+        Seconds to wait before another attempt, if the engine asks for them.
     hint : str
         Suggested next step.
 
@@ -165,9 +167,10 @@ class BackendError(IdealrankError):
     True
     """
 
-    def __init__(self, *message: object, temporary: bool = False, hint: str = "") -> None:
+    def __init__(self, *message: object, temporary: bool = False, retry_after: float | None = None, hint: str = "") -> None:
         super().__init__(*message, hint=hint)
         self.temporary = temporary
+        self.retry_after = retry_after
 
 
 class StoppedError(IdealrankError):

@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 
 from idealrank.analysis.reconciliation import Reconciliation, reconcile, reconcile_lists
+from idealrank.analysis.reconciliation.convention_search import Search
 from idealrank.analysis.reconciliation.result import Stated
-from idealrank.analysis.reconciliation.search import Search
 from idealrank.analysis.reconciliation.trials import Trials
 from idealrank.conventions import PRESETS, Convention
 from idealrank.data.lists import Lists
@@ -308,7 +308,7 @@ def test_counts_and_other_measures_are_reconciled_too() -> None:
 
 
 def test_a_large_run_stops_the_search_at_the_same_place_and_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("idealrank.analysis.reconciliation.search._ONE_SWITCH_WORK", 0.002)
+    monkeypatch.setattr("idealrank.analysis.reconciliation.convention_search._ONE_SWITCH_WORK", 0.002)
 
     first, second = (reconcile(Qrels(GRADES), Run(SCORES), "0.7", "nDCG@3") for _ in range(2))
 

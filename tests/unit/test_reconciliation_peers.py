@@ -9,8 +9,8 @@ import pytest
 
 from idealrank import _kernel
 from idealrank.analysis.reconciliation import Reconciliation, reconcile, reconcile_lists
+from idealrank.analysis.reconciliation.convention_search import Search
 from idealrank.analysis.reconciliation.result import Stated
-from idealrank.analysis.reconciliation.search import Search
 from idealrank.analysis.reconciliation.trials import Trials
 from idealrank.conventions import PRESETS, Convention
 from idealrank.data.lists import Lists

@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from idealrank.analysis.reconciliation.convention_search import switch_values
 from idealrank.analysis.reconciliation.result import Stated
-from idealrank.analysis.reconciliation.search import switch_values
 from idealrank.analysis.reconciliation.trials import Candidate, Refusal, Trials
 from idealrank.conventions import PRESETS, SWITCHES, Convention
 from idealrank.conventions.switches import ROWS, difference_phrase

@@ -78,7 +78,7 @@ def test_a_store_of_an_earlier_schema_is_brought_up_to_date(tmp_path: Path) -> N
         schema = "SELECT m.name, p.cid, p.name, p.type FROM sqlite_master m, pragma_table_info(m.name) p ORDER BY 1, 2"
         assert migrated.execute(schema).fetchall() == new.execute(schema).fetchall()
         assert migrated.execute("PRAGMA integrity_check").fetchall() == [("ok",)]
-        assert migrated.execute("PRAGMA user_version").fetchone() == new.execute("PRAGMA user_version").fetchone() == (2,)
+        assert migrated.execute("PRAGMA user_version").fetchone() == new.execute("PRAGMA user_version").fetchone() == (3,)
     migrated.close()
     new.close()
 
@@ -91,7 +91,7 @@ def _new(folder: Path) -> Path:
 def test_a_store_of_a_newer_schema_is_refused(store: Store) -> None:
     store.close()
     _execute(store.folder, "PRAGMA user_version=99")
-    with pytest.raises(InputError, match=r"found a store of schema 99, expected 2 or earlier.*upgrade idealrank"):
+    with pytest.raises(InputError, match=r"found a store of schema 99, expected 3 or earlier.*upgrade idealrank"):
         Store.open(store.folder)
 
 

@@ -53,7 +53,9 @@ class Served:
         """Open a page, which has to keep its own policy."""
         page = self._context.new_page()
         page.on("request", lambda request: self._request(request.url))
-        page.on("console", lambda said: self.faults.append(f"console {said.type}: {said.text}") if said.type in {"error", "warning"} else None)
+        page.on(
+            "console", lambda said: self.faults.append(f"console {said.type}: {said.text}") if said.type in {"error", "warning"} else None
+        )
         page.on("pageerror", lambda error: self.faults.append(f"error of a script: {error}"))
         page.on("dialog", lambda dialog: (self.faults.append(f"{dialog.type}: {dialog.message}"), dialog.dismiss()))
         page.set_viewport_size({"width": size[0], "height": size[1]})

@@ -50,6 +50,9 @@ GROUPS = {
         "clicks": "Turn a click log into judgments, propensities and estimates.",
         "online": "Plan and read experiments with users.",
     },
+    "Live systems": {
+        "search": "Ask a search engine all queries, and write a run.",
+    },
     "Train": {
         "train": "Train a ranker, and evaluate it on queries that it has not seen.",
     },
@@ -57,6 +60,7 @@ GROUPS = {
         "report": "Make a page of stored results.",
     },
     "Watch": {
+        "monitor": "Watch a search engine by canary queries, with alarms that know noise.",
         "history": "Show a measure or query over time, and find when it regressed.",
         "serve": "Show a store as a local web page.",
     },
@@ -91,8 +95,8 @@ Start here:
   idealrank advise qrels.txt bm25.run
   idealrank trec-eval -q -m all_trec qrels.txt bm25.run
 
-Exit codes: 0 success, 1 gate failed, 2 bad input or usage, 3 gate undecided since the judgments do not reach, 70 fault of
-idealrank, or output that cannot be written, 130 interrupted, 141 output closed by its reader, 143 terminated.
+Exit codes: 0 success, 1 gate failed or alarm open, 2 bad input or usage, 3 gate undecided since the judgments do not reach, or
+round without a value, 70 fault of idealrank, or output that cannot be written, 130 interrupted, 141 output closed by its reader, 143 terminated.
 """
 
 

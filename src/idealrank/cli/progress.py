@@ -23,7 +23,7 @@ _FAREWELL = 1.0
 
 
 class Count:
-    """Progress of a Python job; the job calls it with done and total, and stops on its exception.
+    """Progress of a Python job; the job calls it with done and total, and stops on its exception. Its `note` stands behind the bar.
 
     Examples
     --------
@@ -36,6 +36,7 @@ class Count:
     def __init__(self) -> None:
         self.done = 0
         self.total = 0
+        self.note = ""
         self._stopped = False
 
     def stop(self) -> None:
@@ -138,11 +139,15 @@ def _draw(label: str, job: _Job[Any]) -> None:
     from rich import progress as bars  # noqa: PLC0415  (loaded only when a bar is drawn)
     from rich.console import Console  # noqa: PLC0415
 
-    columns = (bars.TextColumn("{task.description}", markup=False), bars.BarColumn(), bars.TaskProgressColumn(), bars.TimeRemainingColumn())
+    columns = (
+        bars.TextColumn("{task.description}", markup=False), bars.BarColumn(), bars.TaskProgressColumn(), bars.TimeRemainingColumn(),
+        bars.TextColumn("{task.fields[note]}", markup=False),
+    )  # fmt: skip
     with bars.Progress(*columns, console=Console(stderr=True), transient=True) as bar:
-        task = bar.add_task(printable(label), total=None)
+        task = bar.add_task(printable(label), total=None, note="")
         while not job.ended.wait(_INTERVAL):
-            bar.update(task, total=job.progress.total or None, completed=job.progress.done)
+            note = getattr(job.progress, "note", "")
+            bar.update(task, total=job.progress.total or None, completed=job.progress.done, note=printable(note))
 
 
 def _leave(stopped: KeyboardInterrupt) -> None:

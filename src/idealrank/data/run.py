@@ -180,6 +180,23 @@ class Run:
         """Input of the kernel: columns in memory, or text."""
         return self._source
 
+    def in_memory(self) -> "Run":
+        """Return the same run, held in memory; `ranking` then reads no file.
+
+        Examples
+        --------
+        >>> run = Run({"q1": ["d1"]})
+        >>> run.in_memory() is run
+        True
+        """
+        if isinstance(self._source, _kernel.Table):
+            return self
+        try:
+            table = _kernel.read_text(self._source, duplicates="keep")
+        except _kernel.ParseError as error:
+            raise translate(error, self.paths, "run") from None
+        return Run.from_table(table, name=self.name, paths=self.paths)
+
     def ranking(self, query_id: str, alignment: Alignment | None = None, *, depth: int = 0) -> Ranking:
         """Return one query ranked by the rules of an alignment (default: scores descending, ties by document id descending).
 
@@ -225,12 +242,8 @@ class Run:
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Send columns, also of a file, to another process, which builds the table again."""
-        table = self._source
-        if isinstance(table, _kernel.Text):
-            try:
-                table = _kernel.read_text(table, duplicates="keep")
-            except _kernel.ParseError as error:
-                raise translate(error, self.paths, "run") from None
+        table = self.in_memory().source
+        assert isinstance(table, _kernel.Table)  # noqa: S101  (for type checkers)
         return _rebuilt, (table_columns(table), self.name, self.paths)
 
     def __repr__(self) -> str:

@@ -7,6 +7,8 @@ from idealrank.stats.discrimination import DiscriminativePower as Discriminative
 from idealrank.stats.discrimination import SwapRates as SwapRates
 from idealrank.stats.discrimination import discriminative_power as discriminative_power
 from idealrank.stats.discrimination import swap_rates as swap_rates
+from idealrank.stats.drift import Cusum as Cusum
+from idealrank.stats.drift import Ewma as Ewma
 from idealrank.stats.effects import EffectSizes as EffectSizes
 from idealrank.stats.effects import effect_sizes as effect_sizes
 from idealrank.stats.generalisability import QueriesForReliability as QueriesForReliability
@@ -52,6 +54,7 @@ from idealrank.stats.power import t_power as t_power
 from idealrank.stats.replicates import ReplicatedDifference as ReplicatedDifference
 from idealrank.stats.replicates import Training as Training
 from idealrank.stats.replicates import replicated_difference as replicated_difference
+from idealrank.stats.sequential_drop import SequentialDrop as SequentialDrop
 from idealrank.stats.unpaired_tests import UnpairedTest as UnpairedTest
 from idealrank.stats.unpaired_tests import mann_whitney as mann_whitney
 from idealrank.stats.unpaired_tests import unpaired_permutation as unpaired_permutation

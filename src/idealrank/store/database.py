@@ -261,7 +261,7 @@ def damaged(place: Any, key: Any) -> InputError:
 
 # Tells a store from any other SQLite file: the letters "irst".
 APPLICATION = 0x69727374
-VERSION = 2
+VERSION = 3
 
 # What every version added to the one before. A store is made by all of them in turn, so that a new one and one brought up to date are
 # the same; none may ever be changed once people have stores.
@@ -308,7 +308,30 @@ _NOTES_OF_THEIR_OWN = (
     "INSERT INTO note (id, time, text) SELECT id, time, note FROM entry WHERE note <> ''",
     "ALTER TABLE entry DROP COLUMN note",
 )
-MIGRATIONS: Mapping[int, Sequence[str]] = {1: _FIRST, 2: _NOTES_OF_THEIR_OWN}
+_MONITORS = (
+    # One row for each round of canary queries; `record` is JSON, and the evaluation may be removed without it.
+    """CREATE TABLE round (
+        monitor TEXT NOT NULL, number INTEGER NOT NULL, time TEXT NOT NULL,
+        outcome TEXT NOT NULL CHECK (outcome IN ('running', 'complete', 'incomplete', 'failed', 'interrupted')),
+        evaluation TEXT REFERENCES evaluation (id) ON DELETE SET NULL, record TEXT NOT NULL, PRIMARY KEY (monitor, number)
+    ) WITHOUT ROWID""",
+    "CREATE INDEX round_evaluation ON round (evaluation)",
+    # What the alarms of a monitor know from its rounds so far.
+    "CREATE TABLE monitor (name TEXT PRIMARY KEY, state TEXT NOT NULL) WITHOUT ROWID",
+    """CREATE TABLE alarm (
+        id TEXT PRIMARY KEY, monitor TEXT NOT NULL, rule TEXT NOT NULL, slice TEXT NOT NULL, opened INTEGER NOT NULL,
+        opened_time TEXT NOT NULL, closed INTEGER, closed_time TEXT, closing TEXT, record TEXT NOT NULL
+    ) WITHOUT ROWID""",
+    "CREATE INDEX alarm_monitor ON alarm (monitor, opened)",
+    # Messages to send: a row stands here until its channel took it, and says so then.
+    """CREATE TABLE notice (
+        id TEXT PRIMARY KEY, place INTEGER NOT NULL, monitor TEXT NOT NULL, alarm TEXT NOT NULL REFERENCES alarm (id) ON DELETE CASCADE,
+        event TEXT NOT NULL, channel TEXT NOT NULL, content TEXT NOT NULL, attempts INTEGER NOT NULL DEFAULT 0, sent TEXT,
+        problem TEXT NOT NULL DEFAULT ''
+    ) WITHOUT ROWID""",
+    "CREATE INDEX notice_waiting ON notice (monitor, place) WHERE sent IS NULL",
+)
+MIGRATIONS: Mapping[int, Sequence[str]] = {1: _FIRST, 2: _NOTES_OF_THEIR_OWN, 3: _MONITORS}
 
 if sys.platform == "darwin":
     import fcntl

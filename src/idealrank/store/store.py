@@ -16,6 +16,7 @@ from idealrank.store import entries, history, queries
 from idealrank.store.bundle import export, opened
 from idealrank.store.database import Database, Row, is_intact
 from idealrank.store.entries import Adding, evaluation_adding, verdict_adding
+from idealrank.store.monitoring import Monitoring, monitor_names
 from idealrank.store.mounts import usable_folder
 from idealrank.store.record import Entry, Kind, Record
 from idealrank.store.results import Stored, StoredVerdict
@@ -363,6 +364,24 @@ class Store:
             Report only what would be removed.
         """
         return sweep(self._database, self.files, dry_run=dry_run)
+
+    # --- rounds of canary queries -------------------------------------------------------------------------------------------------
+
+    def monitors(self) -> list[str]:
+        """Return the names of all monitors with a round in this store, in order."""
+        return monitor_names(self._database)
+
+    def monitoring(self, name: str) -> Monitoring:
+        """Return the rounds, alarms and messages of a monitor; there need be none yet.
+
+        Examples
+        --------
+        >>> import tempfile
+        >>> with Store.open(tempfile.mkdtemp()) as store:
+        ...     store.monitoring("shop").rounds()
+        []
+        """
+        return Monitoring(name, self._database, self.files)
 
     # --- carrying ----------------------------------------------------------------------------------------------------------------
 

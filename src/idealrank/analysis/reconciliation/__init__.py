@@ -4,6 +4,7 @@
 switches in which they differ.
 """
 
+from idealrank.analysis.reconciliation.convention_search import reconcile, reconcile_lists
 from idealrank.analysis.reconciliation.difference import (
     ConventionChange,
     DifferenceSplit,
@@ -13,7 +14,6 @@ from idealrank.analysis.reconciliation.difference import (
     split_lists_difference,
 )
 from idealrank.analysis.reconciliation.result import Match, QueryPair, Reconciliation, RefusedBy, Separation, SwitchDifference, Twins
-from idealrank.analysis.reconciliation.search import reconcile, reconcile_lists
 
 __all__ = [
     "ConventionChange",

@@ -11,6 +11,7 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 
 from idealrank.errors import IdealrankError
 from idealrank.live.web.access import StoreFolder
+from idealrank.live.web.canary_pages import canaries_page, canary_page
 from idealrank.live.web.convention_pages import conventions_page
 from idealrank.live.web.details import comparison_page, evaluation_page, verdict_page
 from idealrank.live.web.exposition import metrics
@@ -51,6 +52,8 @@ def application(folder: StoreFolder, guard: Guard, originals: Originals | None =
         Route("/queries", queries_page, methods=["GET"]),
         Route("/query", query_page, methods=["GET"]),
         Route("/conventions", conventions_page, methods=["GET"]),
+        Route("/canaries", canaries_page, methods=["GET"]),
+        Route("/canaries/{name:path}", canary_page, methods=["GET"]),
         Route(PATH, openapi, methods=["GET"]),
         *(Route(one.path, one.endpoint, methods=["GET"], name=one.name) for one in OPERATIONS),
         Route("/metrics", metrics, methods=["GET"]),

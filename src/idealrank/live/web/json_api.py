@@ -19,6 +19,7 @@ from idealrank.conventions import PRESETS, Convention
 from idealrank.data.interchange import finite
 from idealrank.errors import IdealrankError, IncompatibleError, InputError, OptionError
 from idealrank.live.web.access import entry_of
+from idealrank.live.web.canary_pages import alarms_open
 from idealrank.live.web.convention_pages import ranking_of
 from idealrank.live.web.details import subject_of
 from idealrank.live.web.query_pages import sides_of
@@ -278,6 +279,10 @@ def _under(site: Site, store: Store, given: Given) -> Any:
     }  # fmt: skip
 
 
+def _monitors(_site: Site, store: Store, _given: Given) -> Any:
+    return {"version": __version__, "schema": SCHEMA, "monitors": alarms_open(store)}
+
+
 _TEXT = {"type": "string", "minLength": 1, "maxLength": _MOST_TEXT}
 _NULLABLE = {"type": ["number", "null"]}
 _MEANS = {"type": ["object", "null"], "additionalProperties": _NULLABLE}
@@ -347,6 +352,13 @@ OPERATIONS: tuple[Operation, ...] = (
     ),
     Operation("/api/verdicts", "list_verdicts", "Comparisons and gates, the newest first", _entries("comparison", "gate"),
         (_TAG, _COMMIT, _LIMIT), _LISTED),
+    Operation(
+        "/api/monitors", "list_monitors", "Monitors of canary queries with their open alarms", _monitors, (),
+        _object({**_HEAD, "monitors": {"type": "array", "items": _object({
+            "name": {"type": "string"}, "open": {"type": "array", "items": {"type": "string"}}, "outcome": {"type": "string"},
+            "when": {"type": "string"},
+        })}}),
+    ),
     Operation(
         "/api/verdicts/{id}", "show_verdict", "A comparison or a gate as it was stored", _verdict, (_IN_PATH,),
         _object({**_ORIGIN, "result": {"type": "object"}}),

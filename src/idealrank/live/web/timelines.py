@@ -4,6 +4,7 @@ The line is drawn in a box that stretches with the page; dots, marks and texts s
 """
 
 import math
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
@@ -45,6 +46,11 @@ class Dot:
     y: float
     text: str
 
+    @property
+    def address(self) -> str:
+        """Page of the evaluation; empty if there is none, as of a round whose evaluation was removed."""
+        return f"/runs/{self.point.id}" if re.fullmatch("[0-9a-f]{12}", self.point.id) else ""
+
 
 @dataclass(frozen=True)
 class Mark:
@@ -77,6 +83,8 @@ class Panel:
         Coordinates of polylines and polygons in the stretched box, one for each stretch without a gap.
     commits, breaks : list of Mark
         Commits that are new, and what changed so that values on both sides cannot be compared.
+    alarms : list of Mark
+        Rounds that opened an alarm.
     ticks : list of (float, str)
         Pixels from the top, and the number there.
 
@@ -93,6 +101,7 @@ class Panel:
     bands: list[str] = field(default_factory=list)
     commits: list[Mark] = field(default_factory=list)
     breaks: list[Mark] = field(default_factory=list)
+    alarms: list[Mark] = field(default_factory=list)
     ticks: list[tuple[float, str]] = field(default_factory=list)
 
     @property
@@ -134,8 +143,25 @@ class Drawing:
     dates: list[Mark] = field(default_factory=list)
     has_bands: bool = False
 
+    @property
+    def has_commits(self) -> bool:
+        """True if any commit is marked."""
+        return any(panel.commits for panel in self.panels)
+
+    @property
+    def has_alarms(self) -> bool:
+        """True if any alarm is marked."""
+        return any(panel.alarms for panel in self.panels)
+
     @classmethod
-    def of(cls, timeline: Timeline, intervals: Mapping[str, tuple[float, float]], *, together: bool = False) -> "Drawing":
+    def of(
+        cls,
+        timeline: Timeline,
+        intervals: Mapping[str, tuple[float, float]],
+        *,
+        together: bool = False,
+        marks: Mapping[str, str] | None = None,
+    ) -> "Drawing":
         """Lay out a timeline.
 
         Parameters
@@ -146,6 +172,8 @@ class Drawing:
             By id of the evaluation; without one a value has no band.
         together : bool
             All runs in one line.
+        marks : mapping of str to str, optional
+            Alarms that opened, by id of the point.
         """
         lines = timeline.lines(together=together)
         newest = {run: points[-1].when for run, points in lines.items()}
@@ -159,6 +187,9 @@ class Drawing:
         found = timeline.steps(together=together)
         x = {point.id: _share(place, len(points)) for place, point in enumerate(points)}
         panels = [_panel(run, [found[point.id] for point in lines[run]], x, scale, intervals) for run in shown]
+        for panel in panels:
+            ids = {point.id for point in lines[panel.run]}
+            panel.alarms.extend(Mark(x[one], label) for one, label in (marks or {}).items() if one in ids)
         return cls(panels, len(lines) - len(shown), _dates(points, x), any(panel.bands for panel in panels))
 
 

@@ -1,0 +1,273 @@
+"""Channels that carry messages about alarms: JSON lines, webhooks, Alertmanager, and e-mail and chat through Apprise.
+
+A channel sends one message at least once. Each attempt carries the same key, by which a receiver can drop a message that it has.
+"""
+
+import json
+import sys
+import urllib.error
+import urllib.request
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any, Protocol
+
+from idealrank._lazy import load_extra
+from idealrank._sections import Section
+from idealrank.errors import BackendError
+from idealrank.live.backends.secrets import Secrets
+from idealrank.store.monitoring import StoredAlarm, StoredNotice
+
+_TIMEOUT = 10.0  # seconds for one message
+_LONGEST = 500  # letters of an answer in a message
+
+
+class Channel(Protocol):
+    """Where messages go.
+
+    Examples
+    --------
+    >>> JsonLines("log", None).name
+    'log'
+    """
+
+    @property
+    def name(self) -> str:
+        """Name of the channel."""
+
+    def send(self, notice: StoredNotice) -> None:
+        """Send a message, or raise `BackendError`."""
+
+    def keep_alive(self, alarms: Sequence[StoredAlarm]) -> None:
+        """Tell which alarms are open, for receivers that forget alarms after a while."""
+
+
+def message_of(notice: StoredNotice) -> dict[str, Any]:
+    """Return the message as plain values, with its key.
+
+    Examples
+    --------
+    >>> content = {"alarm": "shop/floor//3", "event": "opened"}
+    >>> notice = StoredNotice(
+    ...     id="shop/floor//3/opened/log", alarm="", event="", channel="", content=content, attempts=0, sent=None, problem=""
+    ... )
+    >>> message_of(notice)
+    {'key': 'shop/floor//3/opened', 'alarm': 'shop/floor//3', 'event': 'opened'}
+    """
+    return {"key": notice.id.rpartition("/")[0], **notice.content}
+
+
+def title_of(content: Mapping[str, Any]) -> str:
+    """Return a message in one line.
+
+    Examples
+    --------
+    >>> title_of({"event": "opened", "monitor": "shop", "rule": "floor", "slice": "long", "text": "value 0.5, least 0.6"})
+    'shop: alarm floor (slice long) opened: value 0.5, least 0.6'
+    """
+    group = f" (slice {content['slice']})" if content.get("slice") else ""
+    return f"{content['monitor']}: alarm {content['rule']}{group} {content['event']}: {content['text']}"
+
+
+@dataclass(frozen=True)
+class JsonLines:
+    """One JSON object a line, in a file or on standard error.
+
+    Examples
+    --------
+    >>> JsonLines("log", "alarms.jsonl").path
+    'alarms.jsonl'
+    """
+
+    name: str
+    path: str | None
+
+    def send(self, notice: StoredNotice) -> None:
+        """Append the line."""
+        line = json.dumps(message_of(notice), ensure_ascii=False) + "\n"
+        if self.path is None:
+            sys.stderr.write(line)
+            sys.stderr.flush()
+            return
+        try:
+            with Path(self.path).open("a", encoding="utf-8") as file:
+                file.write(line)
+        except OSError as error:
+            raise BackendError(f"{self.path}: {error.strerror or error}", temporary=True) from None
+
+    def keep_alive(self, alarms: Sequence[StoredAlarm]) -> None:
+        """Do nothing: a log forgets nothing."""
+
+
+@dataclass(frozen=True)
+class Webhook:
+    """POST of a JSON object; the header ``Idempotency-Key`` is the same at every attempt.
+
+    Examples
+    --------
+    >>> Webhook("hook", "https://example.org/hook", {}, str).url
+    'https://example.org/hook'
+    """
+
+    name: str
+    url: str
+    headers: Mapping[str, str]
+    hide: Callable[[str], str]
+
+    def send(self, notice: StoredNotice) -> None:
+        """Send the message."""
+        message = message_of(notice)
+        post(self.url, message, {**self.headers, "Idempotency-Key": message["key"]}, self.hide)
+
+    def keep_alive(self, alarms: Sequence[StoredAlarm]) -> None:
+        """Do nothing: a webhook gets changes only."""
+
+
+@dataclass(frozen=True)
+class Alertmanager:
+    """Alerts of the API v2 of Prometheus Alertmanager.
+
+    Alertmanager takes alerts with the same labels as one, and resolves an alert at its end; an open alarm is sent again after each round,
+    with an end that is a few rounds ahead.
+
+    Examples
+    --------
+    >>> Alertmanager("am", "http://127.0.0.1:9093", {}, 3600.0, str).hold
+    3600.0
+    """
+
+    name: str
+    url: str
+    headers: Mapping[str, str]
+    hold: float
+    hide: Callable[[str], str]
+
+    def send(self, notice: StoredNotice) -> None:
+        """Open or resolve the alert of a message."""
+        content = notice.content
+        if content["event"] != "opened":
+            self._post([self._alert(content, content["opened_time"], datetime.now(UTC))])
+            return
+        self._post([self._alert(content, content["time"], datetime.now(UTC) + timedelta(seconds=self.hold))])
+
+    def keep_alive(self, alarms: Sequence[StoredAlarm]) -> None:
+        """Move the end of open alerts."""
+        if not alarms:
+            return
+        end = datetime.now(UTC) + timedelta(seconds=self.hold)
+        contents = [{"monitor": one.monitor, "rule": one.rule, "slice": one.slice, "alarm": one.id, **one.record} for one in alarms]
+        self._post([self._alert(content, one.opened_time, end) for content, one in zip(contents, alarms, strict=True)])
+
+    def _alert(self, content: Mapping[str, Any], start: str, end: datetime) -> dict[str, Any]:
+        labels = {"alertname": "IdealrankAlarm", "monitor": content["monitor"], "rule": content["rule"], "severity": content["severity"]}
+        if content.get("slice"):
+            labels["slice"] = content["slice"]
+        text = {"summary": str(content["text"]), "alarm": str(content["alarm"])}
+        # A clock that was set back must not give an alert that ends before it starts.
+        begins = min(datetime.fromisoformat(start), end)
+        return {"labels": labels, "annotations": text, "startsAt": begins.isoformat(), "endsAt": end.isoformat()}
+
+    def _post(self, alerts: list[dict[str, Any]]) -> None:
+        post(self.url.rstrip("/") + "/api/v2/alerts", alerts, self.headers, self.hide)
+
+
+@dataclass(frozen=True)
+class AppriseChannel:
+    """E-mail, chat and more, by the addresses of Apprise.
+
+    Examples
+    --------
+    >>> AppriseChannel("chat", ("slack://...",), str).urls
+    ('slack://...',)
+    """
+
+    name: str
+    urls: tuple[str, ...]
+    hide: Callable[[str], str]
+
+    def send(self, notice: StoredNotice) -> None:
+        """Send the message, with its key at the end of the text."""
+        apprise = load_extra("apprise", "messages by e-mail and chat", "monitor", "apprise")
+        sender = apprise.Apprise()
+        for url in self.urls:
+            if not sender.add(url):
+                raise BackendError(self.hide(f"{self.name}: Apprise does not know the address {url!r}; see its list of services"))
+        message = message_of(notice)
+        if not sender.notify(title=title_of(message), body=f"{message['text']}\nround {message['round']}, key {message['key']}"):
+            raise BackendError(f"{self.name}: Apprise could not send the message", temporary=True)
+
+    def keep_alive(self, alarms: Sequence[StoredAlarm]) -> None:
+        """Do nothing: people remember."""
+
+
+def post(url: str, content: Any, headers: Mapping[str, str], hide: Callable[[str], str] = str) -> None:
+    """POST a JSON value.
+
+    Raises
+    ------
+    BackendError
+        The receiver did not take it.
+    """
+    body = json.dumps(content, ensure_ascii=False).encode()
+    request = urllib.request.Request(url, body, {"Content-Type": "application/json", **headers}, method="POST")  # noqa: S310  (checked when it was read)
+    try:
+        with urllib.request.urlopen(request, timeout=_TIMEOUT) as answer:  # noqa: S310
+            answer.read(_LONGEST)
+    except urllib.error.HTTPError as error:
+        said = error.read(_LONGEST).decode("utf-8", "replace")
+        raise BackendError(hide(f"{url}: HTTP {error.code}: {said}"), temporary=error.code in (408, 429) or error.code >= 500) from None
+    except (OSError, ValueError) as error:
+        raise BackendError(hide(f"{url}: {getattr(error, 'reason', None) or error}"), temporary=True) from None
+
+
+def channels_of(top: Section, every: float) -> tuple[Channel, ...]:
+    """Read the list ``notify``; without it, messages are JSON lines on standard error.
+
+    Examples
+    --------
+    >>> [channel.name for channel in channels_of(Section({"notify": [{"kind": "log", "path": "a.jsonl"}]}, "monitor.yaml", ""), 60.0)]
+    ['log']
+    """
+    given = top.given.get("notify")
+    if given is None:
+        return (JsonLines("log", None),)
+    if not isinstance(given, Sequence) or isinstance(given, str):
+        raise top.error("notify", repr(given), "a list of channels, as in `- kind: webhook`")
+    found = [_channel(Section(one, top.path, f"notify[{place}]"), every) for place, one in enumerate(given, start=1)]
+    names = [channel.name for channel in found]
+    twice = next((name for name in names if names.count(name) > 1), None)
+    if twice is not None:
+        raise top.error("notify", f"two channels with the name {twice!r}", "a key `name` that is unique")
+    return tuple(found)
+
+
+def _channel(section: Section, every: float) -> Channel:
+    kinds = ("log", "webhook", "alertmanager", "apprise")
+    if "kind" not in section.given:
+        raise section.error("kind", "nothing", f"one of {', '.join(kinds)}")
+    kind = section.choice("kind", kinds)
+    name = section.text("name", kind) or kind
+    if "/" in name:
+        raise section.error("name", repr(name), "a name without a slash")
+    secrets = Secrets()
+    if kind == "log":
+        section.refuse_unknown("kind", "name", "path")
+        return JsonLines(name, section.text("path", None))
+    if kind == "apprise":
+        section.refuse_unknown("kind", "name", "urls")
+        if not section.texts("urls"):
+            raise section.error("urls", "nothing", "addresses of Apprise, as in mailto://...")
+        return AppriseChannel(name, tuple(secrets.fill(list(section.texts("urls")), section)), secrets.hide)
+    section.refuse_unknown("kind", "name", "url", "headers", *(["hold"] if kind == "alertmanager" else []))
+    url = str(secrets.fill(section.text("url", None) or "", section))
+    if not url.startswith(("http://", "https://")):
+        raise section.error("url", repr(section.given.get("url")), "an address that starts with http:// or https://")
+    headers = section.section("headers").given
+    if not all(isinstance(one, str) for pair in headers.items() for one in pair):
+        raise section.error("headers", repr(headers), "texts by name")
+    filled = secrets.fill(dict(headers), section)
+    if kind == "webhook":
+        return Webhook(name, url, filled, secrets.hide)
+    hold = section.amount("hold", max(4 * every, 300.0), least=1.0, unit="seconds")
+    return Alertmanager(name, url, filled, hold, secrets.hide)

@@ -1,0 +1,446 @@
+"""Rules of alarms: each reads a round and says, for all queries and each slice, whether it signals and whether all is well again."""
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import lru_cache
+from typing import Any, ClassVar
+
+import numpy as np
+
+from idealrank.api.round_drops import round_drops
+from idealrank.live.alerts.seen_rounds import WHOLE, Baseline, SeenRound
+from idealrank.stats import Cusum, Ewma, SequentialDrop
+
+Memory = Mapping[str, Any]
+
+_NEARLY = 0.01  # a mean that is lower by less may have recovered from a larger drop
+
+
+@dataclass(frozen=True, kw_only=True)
+class Reading:
+    """Answer of a rule about one group of queries in one round.
+
+    Attributes
+    ----------
+    signal : bool or None
+        True if the round speaks for an alarm; None if it says nothing, as when the backend is down or the baseline is being learned.
+    calm : bool
+        True if the round speaks for the end of an open alarm.
+    value, limit : float or None
+        What is compared.
+    text : str
+        The reading in words.
+    memory : mapping
+        What the rule needs to know at the next round.
+
+    Examples
+    --------
+    >>> Reading(signal=None, calm=False, text="no value").signal is None
+    True
+    """
+
+    signal: bool | None
+    calm: bool
+    text: str
+    value: float | None = None
+    limit: float | None = None
+    memory: Memory = field(default_factory=dict)
+
+
+@dataclass(frozen=True, kw_only=True)
+class AlarmRule:
+    """AlarmRule of an alarm.
+
+    Attributes
+    ----------
+    name : str
+        Unique in its monitor.
+    signals : (int, int)
+        The alarm opens if so many of the last so many rounds signal.
+    recover : int
+        The alarm closes after so many calm rounds in a row.
+    slices : bool
+        Also watch every slice.
+    severity : str
+        Label of the messages.
+
+    Examples
+    --------
+    >>> CoverageRule(name="coverage", least=0.8).signals
+    (2, 3)
+    """
+
+    name: str
+    signals: tuple[int, int] = (2, 3)
+    recover: int = 3
+    slices: bool = False
+    severity: str = "page"
+    kind: ClassVar[str] = ""
+    needs_baseline: ClassVar[bool] = False
+
+    def read(self, seen: SeenRound, base: Baseline, memory: Mapping[str, Memory]) -> dict[str, Reading]:
+        """Read a round; `memory` has what the rule noted before, by group, and the key ``open`` while an alarm is open."""
+        raise NotImplementedError
+
+    def groups(self, seen: SeenRound) -> list[str]:
+        """Return the groups that the rule watches."""
+        return [WHOLE, *seen.names()] if self.slices else [WHOLE]
+
+
+def _silent(text: str, memory: Memory) -> Reading:
+    return Reading(signal=None, calm=False, text=text, memory=dict(memory))
+
+
+@dataclass(frozen=True, kw_only=True)
+class ThresholdRule(AlarmRule):
+    """Signal if the mean is below a fixed value, calm if it is above that value by a margin.
+
+    Examples
+    --------
+    >>> seen = SeenRound(outcome="complete", values={"q1": 0.5, "q2": 0.6})
+    >>> ThresholdRule(name="floor", least=0.6).read(seen, Baseline(), {})[""].signal
+    True
+    """
+
+    kind: ClassVar[str] = "threshold"
+    least: float
+    margin: float = 0.01
+
+    def read(self, seen: SeenRound, base: Baseline, memory: Mapping[str, Memory]) -> dict[str, Reading]:
+        """Read a round."""
+        found = {}
+        for group in self.groups(seen):
+            value = seen.mean(group)
+            if value is None:
+                found[group] = _silent("no value", memory.get(group, {}))
+                continue
+            found[group] = Reading(
+                signal=value < self.least, calm=value >= self.least + self.margin, value=value, limit=self.least,
+                text=f"value {value:.4f}, least {self.least:g}",
+            )  # fmt: skip
+        return found
+
+
+@dataclass(frozen=True, kw_only=True)
+class BaselineRule(AlarmRule):
+    """Signal if the drop against the baseline is beyond its interval, query by query; slices are corrected together.
+
+    Examples
+    --------
+    >>> seen = SeenRound(outcome="complete", values={f"q{i}": 0.5 for i in range(20)})
+    >>> base = Baseline(values={f"q{i}": 0.6 + i / 100 for i in range(20)})
+    >>> BaselineRule(name="drop").read(seen, base, {})[""].signal
+    True
+    """
+
+    kind: ClassVar[str] = "baseline"
+    needs_baseline: ClassVar[bool] = True
+    tolerance: float = 0.0
+    confidence: float = 0.99
+
+    def read(self, seen: SeenRound, base: Baseline, memory: Mapping[str, Memory]) -> dict[str, Reading]:
+        """Read a round."""
+        names = self.groups(seen)
+        if seen.outcome != "complete" or not base.known:
+            text = "no value" if seen.outcome != "complete" else "the baseline is being learned"
+            return {group: _silent(text, memory.get(group, {})) for group in names}
+        return {group: self._reading(drop, memory.get(group, {})) for group, drop in self._drops(seen, base, names).items()}
+
+    def _drops(self, seen: SeenRound, base: Baseline, names: list[str]) -> dict[str, tuple[float, float] | None]:
+        if base.people and seen.people:
+            found = base.drop(seen, level=2 * self.confidence - 1)
+            return {WHOLE: None if found is None else (found[0], found[2])}
+        queries = sorted(query for query in seen.values if query in base.values)
+        members = {
+            group: [place for place, query in enumerate(queries) if group == WHOLE or group in seen.groups.get(query, ())]
+            for group in names
+        }
+        drops = round_drops(base.differences(seen), members, tolerance=self.tolerance, level=self.confidence)
+        return {group: (drops[group].difference, drops[group].high) if group in drops else None for group in names}
+
+    def _reading(self, drop: tuple[float, float] | None, memory: Memory) -> Reading:
+        if drop is None:
+            return _silent("no query with a baseline", memory)
+        difference, high = drop
+        halfway = max(self.tolerance, -float(memory.get("drop", 0.0)) / 2)
+        signal = high < -self.tolerance
+        return Reading(
+            signal=signal, calm=not signal and difference >= -halfway, value=difference, limit=-self.tolerance,
+            text=f"difference {difference:+.4f}, at most {high:+.4f} with {100 * self.confidence:g} % confidence",
+            memory={"drop": memory["drop"] if "open" in memory else difference},
+        )  # fmt: skip
+
+
+@dataclass(frozen=True, kw_only=True)
+class ChartRule(AlarmRule):
+    """Chart of standardised differences from the baseline: base of `CusumRule` and `EwmaRule`.
+
+    The difference is divided by the noise of a usual round. A baseline learned from m rounds is itself uncertain by ``noise / sqrt(m)``,
+    and this much of a drop counts as none.
+
+    Examples
+    --------
+    >>> CusumRule(name="drift").signals
+    (1, 1)
+    """
+
+    needs_baseline: ClassVar[bool] = True
+    signals: tuple[int, int] = (1, 1)
+    recover: int = 1
+    rounds: float = 1000.0
+    tolerance: float = 0.0
+    least_noise: float = 0.001
+
+    def chart(self, families: int) -> "Cusum | Ewma":
+        """Return the chart of one of so many groups."""
+        raise NotImplementedError
+
+    def read(self, seen: SeenRound, base: Baseline, memory: Mapping[str, Memory]) -> dict[str, Reading]:
+        """Read a round."""
+        names = self.groups(seen)
+        chart = self.chart(len(names))
+        found = {}
+        for group in names:
+            known = memory.get(group, {})
+            drop = base.mean_drop(seen, group) if seen.outcome == "complete" and base.known else None
+            if drop is None or group not in base.noise:
+                found[group] = _silent("no value" if seen.outcome != "complete" else "the baseline is being learned", known)
+                continue
+            found[group] = self._reading(chart, self._standardised(seen, base, group, drop), known)
+        return found
+
+    def _standardised(self, seen: SeenRound, base: Baseline, group: str, drop: float) -> float:
+        noise = max(base.noise[group], self.least_noise)
+        if seen.sampled < 1:  # the queries of this round are a sample, and its error may be larger than that of usual rounds
+            differences = base.differences(seen, group)
+            if differences.size > 1:
+                error = float(differences.std(ddof=1)) * math.sqrt((1 - seen.sampled) / differences.size)
+                noise = max(noise, error)
+        return (drop + self.tolerance) / noise + 1 / math.sqrt(base.rounds)
+
+    def _reading(self, chart: "Cusum | Ewma", z: float, known: Memory) -> Reading:
+        before = chart.held(float(known.get("level", chart.start)))
+        level = chart.step(before, z)
+        return Reading(
+            signal=chart.signals(level), calm=level == chart.start, value=level, limit=chart.limit, memory={"level": level},
+            text=f"{self.kind} {abs(level):.2f} of {chart.limit:.2f} standard deviations",
+        )  # fmt: skip
+
+
+@dataclass(frozen=True, kw_only=True)
+class CusumRule(ChartRule):
+    """Signal at the limit of a CUSUM; calm when the sum is back at zero.
+
+    Examples
+    --------
+    >>> base = Baseline(values={"q": 0.6}, noise={"": 0.01}, rounds=100)
+    >>> seen = SeenRound(outcome="complete", values={"q": 0.5})
+    >>> CusumRule(name="drift").read(seen, base, {})[""].signal
+    True
+    """
+
+    kind: ClassVar[str] = "cusum"
+    allowance: float = 0.5
+
+    def chart(self, families: int) -> Cusum:
+        """Return the chart of one of so many groups, which together have the false alarms of a single chart."""
+        return _cusum(self.rounds * families, self.allowance)
+
+
+@dataclass(frozen=True, kw_only=True)
+class EwmaRule(ChartRule):
+    """Signal at the limit of an EWMA; calm when the weighted mean is back at zero.
+
+    Examples
+    --------
+    >>> base = Baseline(values={"q": 0.6}, noise={"": 0.01}, rounds=100)
+    >>> seen = SeenRound(outcome="complete", values={"q": 0.5})
+    >>> EwmaRule(name="drift").read(seen, base, {})[""].signal
+    True
+    """
+
+    kind: ClassVar[str] = "ewma"
+    weight: float = 0.1
+
+    def chart(self, families: int) -> Ewma:
+        """Return the chart of one of so many groups, which together have the false alarms of a single chart."""
+        return _ewma(self.rounds * families, self.weight)
+
+
+@lru_cache(maxsize=64)
+def _cusum(rounds: float, allowance: float) -> Cusum:
+    return Cusum.for_run_length(rounds, allowance=allowance)
+
+
+@lru_cache(maxsize=64)
+def _ewma(rounds: float, weight: float) -> Ewma:
+    return Ewma.for_run_length(rounds, weight=weight)
+
+
+@dataclass(frozen=True, kw_only=True)
+class SequentialRule(AlarmRule):
+    """Signal by the sequential test of a drop; calm by the same test the other way, that the mean is back.
+
+    Examples
+    --------
+    >>> base = Baseline(values={f"q{i}": 0.6 for i in range(300)})
+    >>> seen = SeenRound(outcome="complete", values={f"q{i}": 0.5 for i in range(300)})
+    >>> SequentialRule(name="drop").read(seen, base, {})[""].signal
+    True
+    """
+
+    kind: ClassVar[str] = "sequential"
+    needs_baseline: ClassVar[bool] = True
+    signals: tuple[int, int] = (1, 1)
+    recover: int = 1
+    rounds: float = 1000.0
+    tolerance: float = 0.005
+
+    def read(self, seen: SeenRound, base: Baseline, memory: Mapping[str, Memory]) -> dict[str, Reading]:
+        """Read a round."""
+        names = self.groups(seen)
+        found = {}
+        for group in names:
+            known = memory.get(group, {})
+            differences = base.differences(seen, group) if seen.outcome == "complete" and base.known else np.zeros(0)
+            if not differences.size:
+                found[group] = _silent("no value" if seen.outcome != "complete" else "the baseline is being learned", known)
+                continue
+            rounds = self.rounds * len(names)
+            found[group] = self._back(rounds, differences, known) if "open" in known else self._ahead(rounds, differences, known)
+        return found
+
+    def _ahead(self, rounds: float, differences: Any, known: Memory) -> Reading:
+        test = SequentialDrop(rounds, self.tolerance)
+        stakes = test.step(_array(known.get("stakes"), test), differences)
+        # The drop is estimated from the rounds since there was no evidence.
+        total, count = known.get("since", (0.0, 0)) if test.evidence(stakes) > math.log(2) else (0.0, 0)
+        since = (total + float(differences.mean()), count + 1)
+        signal = test.signals(stakes)
+        memory = {"stakes": stakes.tolist(), "since": list(since)}
+        return self._reading(test, stakes, differences, memory, signal=signal)
+
+    def _back(self, rounds: float, differences: Any, known: Memory) -> Reading:
+        """Test the other way, from zero at the opening: is the mean back, but for the tolerance or half a small drop?"""
+        total, count = known["since"]
+        test = SequentialDrop(rounds, -max(self.tolerance, min(_NEARLY, -total / count / 2), 1e-4))
+        stakes = test.step(_array(known.get("back"), test), -differences)
+        memory = dict(known) | {"back": stakes.tolist()}
+        return self._reading(test, stakes, differences, memory, signal=False, calm=test.signals(stakes))
+
+    def _reading(self, test: SequentialDrop, stakes: Any, differences: Any, memory: Memory, *, signal: bool, calm: bool = False) -> Reading:
+        evidence = test.evidence(stakes)
+        text = f"difference {float(differences.mean()):+.4f}, evidence {math.exp(min(evidence, 600)):.3g} of {test.rounds:g}"
+        if "open" in memory:
+            text += " for recovery"
+        return Reading(signal=signal, calm=calm, value=evidence, limit=math.log(test.rounds), text=text, memory=memory)
+
+
+def _array(stakes: Any, test: SequentialDrop) -> Any:
+    return test.start if stakes is None else np.array(stakes, dtype=float)
+
+
+@dataclass(frozen=True, kw_only=True)
+class CoverageRule(AlarmRule):
+    """Signal if too many of the top documents are unjudged: the index may be fresh, and the judgments old.
+
+    Examples
+    --------
+    >>> seen = SeenRound(outcome="complete", values={"q": 0.5}, coverage=0.7)
+    >>> CoverageRule(name="coverage", least=0.8).read(seen, Baseline(), {})[""].text
+    'judged share 0.700, least 0.8'
+    """
+
+    kind: ClassVar[str] = "coverage"
+    severity: str = "ticket"
+    least: float = 0.8
+    margin: float = 0.02
+
+    def read(self, seen: SeenRound, base: Baseline, memory: Mapping[str, Memory]) -> dict[str, Reading]:
+        """Read a round."""
+        if seen.outcome != "complete" or seen.coverage is None:
+            return {WHOLE: _silent("no value", {})}
+        text, value = f"judged share {seen.coverage:.3f}, least {self.least:g}", seen.coverage
+        calm = value >= min(1.0, self.least + self.margin)
+        return {WHOLE: Reading(signal=value < self.least, calm=calm, value=value, limit=self.least, text=text)}
+
+
+@dataclass(frozen=True, kw_only=True)
+class LabelAgeRule(AlarmRule):
+    """Signal if the judgments are too old.
+
+    Examples
+    --------
+    >>> seen = SeenRound(outcome="complete", values={"q": 0.5}, label_days=200.0)
+    >>> LabelAgeRule(name="labels", most_days=90).read(seen, Baseline(), {})[""].signal
+    True
+    """
+
+    kind: ClassVar[str] = "labels"
+    signals: tuple[int, int] = (1, 1)
+    recover: int = 1
+    severity: str = "ticket"
+    most_days: float = 180.0
+
+    def read(self, seen: SeenRound, base: Baseline, memory: Mapping[str, Memory]) -> dict[str, Reading]:
+        """Read a round."""
+        days = seen.label_days
+        if days is None or days < 0:  # a date in the future: a clock is wrong
+            return {WHOLE: _silent("no age" if days is None else "the judgments are dated in the future", {})}
+        text, is_old = f"judgments {days:.0f} days old, at most {self.most_days:g}", days > self.most_days
+        return {WHOLE: Reading(signal=is_old, calm=not is_old, value=days, limit=self.most_days, text=text)}
+
+
+@dataclass(frozen=True, kw_only=True)
+class ErrorRule(AlarmRule):
+    """Signal if too many queries get no answer.
+
+    Examples
+    --------
+    >>> ErrorRule(name="errors").read(SeenRound(outcome="failed", failed=1.0), Baseline(), {})[""].signal
+    True
+    """
+
+    kind: ClassVar[str] = "errors"
+    most: float = 0.05
+
+    def read(self, seen: SeenRound, base: Baseline, memory: Mapping[str, Memory]) -> dict[str, Reading]:
+        """Read a round."""
+        text = f"{100 * seen.failed:.1f} % of the queries failed, at most {100 * self.most:g} %"
+        signal = seen.failed > self.most
+        return {WHOLE: Reading(signal=signal, calm=seen.failed <= self.most / 2, value=seen.failed, limit=self.most, text=text)}
+
+
+@dataclass(frozen=True, kw_only=True)
+class LatencyRule(AlarmRule):
+    """Signal if the answers are slow.
+
+    Examples
+    --------
+    >>> seen = SeenRound(outcome="complete", values={"q": 0.5}, latency={"p95": 900.0})
+    >>> LatencyRule(name="latency", most_ms=500).read(seen, Baseline(), {})[""].signal
+    True
+    """
+
+    kind: ClassVar[str] = "latency"
+    severity: str = "ticket"
+    most_ms: float = 1000.0
+    quantile: str = "p95"
+
+    def read(self, seen: SeenRound, base: Baseline, memory: Mapping[str, Memory]) -> dict[str, Reading]:
+        """Read a round."""
+        value = seen.latency.get(self.quantile)
+        if value is None:
+            return {WHOLE: _silent("no answer", {})}
+        text = f"{self.quantile} of the latency {value:.0f} ms, at most {self.most_ms:g} ms"
+        calm = value <= 0.8 * self.most_ms
+        return {WHOLE: Reading(signal=value > self.most_ms, calm=calm, value=value, limit=self.most_ms, text=text)}
+
+
+RULES: Mapping[str, type[AlarmRule]] = {
+    rule.kind: rule
+    for rule in (
+        ThresholdRule, BaselineRule, SequentialRule, CusumRule, EwmaRule, CoverageRule, LabelAgeRule, ErrorRule, LatencyRule,
+    )
+}  # fmt: skip

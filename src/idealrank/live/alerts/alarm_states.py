@@ -1,0 +1,203 @@
+"""States of alarms: what a round changes of them, as a pure function of the state before.
+
+An alarm opens if n of the last m readings signal, and closes after some calm readings in a row. A round without a value says nothing: it
+neither opens nor closes an alarm of quality, so that an engine that is down never looks recovered.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+from typing import Any
+
+from idealrank.live.alerts.alarm_rules import AlarmRule, Reading
+from idealrank.live.alerts.seen_rounds import WHOLE, Baseline, SeenRound, learn
+from idealrank.store.monitoring import AlarmChange, RoundStep
+
+State = dict[str, Any]
+
+
+@dataclass(frozen=True, kw_only=True)
+class AlarmPlan:
+    """Rules of a monitor, and the baseline that they use.
+
+    Attributes
+    ----------
+    monitor : str
+        Name of the monitor.
+    rules : sequence of AlarmRule
+        Each with a name of its own.
+    epoch : str
+        Changes when values before and after are not comparable: other judgments, queries, measure or convention.
+    baseline_rounds : int
+        Rounds to learn the baseline and its noise from.
+    given : Baseline
+        Baseline of a stored evaluation; without values, they are learned.
+    groups : mapping of str to tuple of str
+        Slices of each query.
+    channels : sequence of str
+        Where changes are told.
+
+    Examples
+    --------
+    >>> AlarmPlan(monitor="shop", rules=()).baseline_rounds
+    30
+    """
+
+    monitor: str
+    rules: Sequence[AlarmRule]
+    epoch: str = ""
+    baseline_rounds: int = 30
+    given: Baseline = field(default_factory=Baseline)
+    groups: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    channels: Sequence[str] = ()
+
+
+def advance(
+    plan: AlarmPlan, state: Mapping[str, Any], number: int, seen: SeenRound, record: Mapping[str, Any], *, rebaseline: bool = False
+) -> RoundStep:
+    """Return what a round makes of the state: the new state, alarms opened and closed, and the readings for the record of the round.
+
+    Parameters
+    ----------
+    plan : AlarmPlan
+        Rules and baseline.
+    state : mapping
+        As returned for the round before; empty at first.
+    number : int
+        Number of the round.
+    seen : SeenRound
+        The round.
+    record : mapping
+        Record of the round, to which the readings are added.
+    rebaseline : bool
+        Learn the baseline anew from this round on.
+
+    Examples
+    --------
+    >>> from idealrank.live.alerts.alarm_rules import ThresholdRule
+    >>> plan = AlarmPlan(monitor="shop", rules=[ThresholdRule(name="floor", least=0.6, signals=(1, 1))])
+    >>> low = SeenRound(outcome="complete", values={"q1": 0.5, "q2": 0.6})
+    >>> step = advance(plan, {}, 1, low, {})
+    >>> [(change.event, change.id) for change in step.changes]
+    [('opened', 'shop/floor//1')]
+    >>> advance(plan, step.state, 2, low, {}).changes
+    []
+    """
+    held = _restarted(plan, dict(state), rebaseline=rebaseline)
+    known = Baseline(**held["baseline"]) if held.get("baseline") else plan.given
+    changes: list[AlarmChange] = []
+    readings, rules = {}, {}
+    for rule in plan.rules:
+        found, ended = _held_rules(rule, held["rules"], plan.epoch if rule.needs_baseline else "", held["generation"])
+        changes += ended
+        memory = {group: dict(one["memory"]) | ({"open": True} if one["open"] else {}) for group, one in found.items()}
+        answers = rule.read(seen, known, memory)
+        for group, reading in answers.items():
+            one, change = _moved(plan.monitor, rule, group, reading, found.get(group, {}), number)
+            found[group] = one
+            changes += [change] if change else []
+            readings[f"{rule.name}/{group}"] = _shown(reading, open_alarm=one["open"])
+        rules[rule.name] = {"signature": _signature(rule, plan.epoch, held["generation"]), "groups": found}
+    changes += _dropped(plan.rules, held["rules"])
+    held["rules"] = rules
+    _learn(plan, held, known, seen)
+    learned = "known" if held.get("baseline") else f"{len(held['learned'])} of {plan.baseline_rounds} rounds"
+    return RoundStep(state=held, record={**record, "readings": readings, "baseline": learned}, changes=changes, channels=plan.channels)
+
+
+def _restarted(plan: AlarmPlan, held: State, *, rebaseline: bool) -> State:
+    """The state, with a fresh baseline if values are not comparable any more."""
+    generation = int(held.get("generation", 0)) + int(rebaseline)
+    if rebaseline or held.get("epoch") != plan.epoch:
+        held = {"rules": held.get("rules", {})}
+    return {"learned": [], "baseline": None, "rules": {}, **held, "epoch": plan.epoch, "generation": generation}
+
+
+def _signature(rule: AlarmRule, epoch: str, generation: int) -> str:
+    return f"{rule!r} {epoch} {generation}" if rule.needs_baseline else repr(rule)
+
+
+def _held_rules(rule: AlarmRule, rules: Mapping[str, Any], epoch: str, generation: int) -> tuple[dict[str, Any], list[AlarmChange]]:
+    """Knowledge of a rule by group; a rule that changed starts anew, and its open alarms have lost their meaning."""
+    before = rules.get(rule.name)
+    if before is None:
+        return {}, []
+    if before["signature"] == _signature(rule, epoch, generation):
+        return {group: dict(one) for group, one in before["groups"].items()}, []
+    return {}, _superseded(rule.name, before)
+
+
+def _superseded(name: str, before: Mapping[str, Any]) -> list[AlarmChange]:
+    text = "the rule, the judgments or the baseline changed; the alarm starts anew"
+    return [
+        AlarmChange(id=one["open"], event="superseded", rule=name, slice=group, record={"text": text, "kind": "", "severity": "info"})
+        for group, one in before["groups"].items()
+        if one["open"]
+    ]
+
+
+def _dropped(rules: Sequence[AlarmRule], held: Mapping[str, Any]) -> list[AlarmChange]:
+    """Open alarms of rules that the configuration has no more."""
+    names = {rule.name for rule in rules}
+    return [change for name, before in held.items() if name not in names for change in _superseded(name, before)]
+
+
+def _moved(
+    monitor: str, rule: AlarmRule, group: str, reading: Reading, before: Mapping[str, Any], number: int
+) -> tuple[dict[str, Any], AlarmChange | None]:
+    """The state of one alarm after a reading, and the change if it opened or closed."""
+    recent, calm, is_open = list(before.get("recent", ())), int(before.get("calm", 0)), before.get("open")
+    one: dict[str, Any] = {"recent": recent, "calm": calm, "open": is_open, "memory": dict(reading.memory)}
+    if reading.signal is None:
+        return one, None
+    enough, among = rule.signals
+    if not is_open:
+        one["recent"] = [*recent, int(reading.signal)][-among:]
+        if sum(one["recent"]) < enough:
+            return one, None
+        key = f"{monitor}/{rule.name}/{group}/{number}"
+        return one | {"open": key, "calm": 0}, _change(key, "opened", rule, group, reading)
+    one["calm"] = calm + 1 if reading.calm else 0
+    if one["calm"] < rule.recover:
+        return one, None
+    return {"recent": [], "calm": 0, "open": None, "memory": {}}, _change(str(is_open), "recovered", rule, group, reading)
+
+
+def _change(key: str, event: Any, rule: AlarmRule, group: str, reading: Reading) -> AlarmChange:
+    record = {"text": reading.text, "kind": rule.kind, "severity": rule.severity, "value": reading.value, "limit": reading.limit}
+    return AlarmChange(id=key, event=event, rule=rule.name, slice=group, record=record)
+
+
+def _shown(reading: Reading, *, open_alarm: str | None) -> dict[str, Any]:
+    return {"signal": reading.signal, "value": reading.value, "limit": reading.limit, "text": reading.text, "open": open_alarm}
+
+
+def _learn(plan: AlarmPlan, held: State, known: Baseline, seen: SeenRound) -> None:
+    """Add a complete round to those that the baseline is learned from, until there are enough."""
+    if held["baseline"] or seen.outcome != "complete":
+        return
+    held["learned"] = [*held["learned"], {"values": dict(seen.values), "people": dict(seen.people)}]
+    if len(held["learned"]) >= plan.baseline_rounds:
+        held["baseline"] = asdict(learn(held["learned"], known, plan.groups))
+        held["learned"] = []
+
+
+def open_alarms(state: Mapping[str, Any]) -> list[str]:
+    """Return the ids of the open alarms of a state.
+
+    Examples
+    --------
+    >>> open_alarms({})
+    []
+    """
+    return [one["open"] for rule in state.get("rules", {}).values() for one in rule["groups"].values() if one["open"]]
+
+
+def group_title(group: str) -> str:
+    """Return the words for a group of queries.
+
+    Examples
+    --------
+    >>> group_title(""), group_title("long")
+    ('all queries', 'slice long')
+    """
+    return "all queries" if group == WHOLE else f"slice {group}"

@@ -1,0 +1,114 @@
+"""Metrics of monitors for Prometheus, made from the rounds of a store."""
+
+import math
+from collections.abc import Callable, Iterator
+from datetime import datetime
+from typing import Any
+
+from idealrank._files import write_bytes
+from idealrank._lazy import load_extra
+from idealrank.store.monitoring import Monitoring, StoredRound
+from idealrank.store.store import Store
+
+_WHAT, _EXTRA, _PACKAGE = "metrics for Prometheus", "monitor", "prometheus-client"
+
+GAUGES = {
+    "value": ("idealrank_value", "Mean of the measure over the canary queries in the last complete round.", ("measure", "slice")),
+    "low": ("idealrank_value_low", "Lower end of the 95 % confidence interval of the mean.", ("measure",)),
+    "high": ("idealrank_value_high", "Upper end of the 95 % confidence interval of the mean.", ("measure",)),
+    "coverage": ("idealrank_judged_share", "Share of judged documents above the cutoff in the last complete round.", ()),
+    "label_days": ("idealrank_label_age_days", "Age of the judgments in days.", ()),
+    "failed": ("idealrank_failed_share", "Share of queries without an answer in the last round.", ()),
+    "latency": ("idealrank_latency_seconds", "Latency of answered queries in the last round.", ("quantile",)),
+    "round": ("idealrank_last_round_timestamp_seconds", "Start of the last round.", ()),
+    "success": ("idealrank_last_success_timestamp_seconds", "Start of the last complete round.", ()),
+    "rounds": ("idealrank_rounds", "Rounds in the store, by outcome.", ("outcome",)),
+    "alarm": ("idealrank_alarm_open", "1 while an alarm is open, by the number of its opening round.", ("rule", "slice", "severity")),
+    "waiting": ("idealrank_messages_waiting", "Messages about alarms that no channel took yet.", ()),
+}
+"""Name, help and labels of each metric, beside the label ``monitor``."""
+
+_QUANTILES = {"p50": "0.5", "p95": "0.95", "p99": "0.99"}
+
+
+def metrics_text(store: Store) -> bytes:
+    """Return the metrics of all monitors of a store, in the text format of Prometheus.
+
+    Raises
+    ------
+    MissingExtraError
+        The package prometheus-client is not installed.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> with Store.open(tempfile.mkdtemp()) as store:
+    ...     _ = store.monitoring("shop").begin("2026-01-01T00:00:00+00:00")
+    ...     text = metrics_text(store).decode()
+    >>> [line for line in text.splitlines() if line.startswith("idealrank_rounds{")]
+    ['idealrank_rounds{monitor="shop",outcome="running"} 1.0']
+    """
+    exposition = load_extra("prometheus_client.exposition", _WHAT, _EXTRA, _PACKAGE)
+    registry = load_extra("prometheus_client.registry", _WHAT, _EXTRA, _PACKAGE).CollectorRegistry()
+    registry.register(_Collector(lambda: list(_families(store))))
+    text: bytes = exposition.generate_latest(registry)
+    return text
+
+
+def write_metrics(store: Store, path: str) -> None:
+    """Write the metrics to a file at once, for the textfile collector of node_exporter."""
+    write_bytes([metrics_text(store)], path)
+
+
+class _Collector:
+    """Collector for a registry of prometheus-client."""
+
+    def __init__(self, collect: Callable[[], list[Any]]) -> None:
+        self.collect = collect
+
+
+def _families(store: Store) -> Iterator[Any]:
+    core = load_extra("prometheus_client.core", _WHAT, _EXTRA, _PACKAGE)
+    families = {key: core.GaugeMetricFamily(name, said, labels=["monitor", *labels]) for key, (name, said, labels) in GAUGES.items()}
+    for name in store.monitors():
+        for key, labels, value in _samples(store.monitoring(name)):
+            families[key].add_metric([name, *labels], value)
+    yield from families.values()
+
+
+def _samples(rounds: Monitoring) -> Iterator[tuple[str, list[str], float]]:
+    """Key, labels and value of each sample of a monitor."""
+    for outcome, number in rounds.outcomes().items():
+        yield "rounds", [outcome], float(number)
+    yield "waiting", [], float(len(rounds.waiting()))
+    for alarm in rounds.alarms(only_open=True):
+        yield "alarm", [alarm.rule, alarm.slice, str(alarm.record.get("severity", ""))], 1.0
+    if last := rounds.last("complete", "incomplete", "failed"):
+        yield "round", [], _seconds(last.time)
+        yield from _numbers(last, "failed")
+        yield from (
+            ("latency", [_QUANTILES[name]], value / 1000) for name, value in last.record.get("latency", {}).items() if name in _QUANTILES
+        )
+    if complete := rounds.last("complete"):
+        yield "success", [], _seconds(complete.time)
+        yield from _of_complete(complete)
+
+
+def _of_complete(one: StoredRound) -> Iterator[tuple[str, list[str], float]]:
+    measure = str(one.record.get("measure", ""))
+    slices = {"": one.record.get("value"), **one.record.get("slices", {})}
+    yield from (("value", [measure, name], float(value)) for name, value in slices.items() if value is not None)
+    yield from _numbers(one, "low", measure)
+    yield from _numbers(one, "high", measure)
+    yield from _numbers(one, "coverage")
+    yield from _numbers(one, "label_days")
+
+
+def _numbers(one: StoredRound, key: str, *labels: str) -> Iterator[tuple[str, list[str], float]]:
+    value = one.record.get(key)
+    if value is not None and math.isfinite(value):
+        yield key, list(labels), float(value)
+
+
+def _seconds(time: str) -> float:
+    return datetime.fromisoformat(time).timestamp()

@@ -1,0 +1,111 @@
+"""Answers of engines, checked: ids and scores become ranked documents, or an error that names the answer found."""
+
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from itertools import pairwise
+from numbers import Real
+from typing import Any, Literal, get_args
+
+from idealrank.errors import BackendError, shown
+from idealrank.live.backends.protocol import ScoredDocument
+
+Order = Literal["score", "distance"]
+"""Meaning of an engine's numbers: of a score, larger is better; of a distance, smaller."""
+
+ORDERS: tuple[str, ...] = get_args(Order)
+
+
+def ranked(name: str, ids: Iterable[Any], scores: Iterable[Any] | None = None, *, limit: int, order: str = "score") -> list[ScoredDocument]:
+    """Check an answer, and return its first `limit` documents.
+
+    Parameters
+    ----------
+    name : str
+        Name of the backend, for messages.
+    ids : iterable
+        Ids of documents, best first: texts or whole numbers.
+    scores : iterable, optional
+        A number for each. Without them a document has the reciprocal of its rank.
+    limit : int
+        Number of documents.
+    order : {"score", "distance"}
+        Meaning of the numbers; distances are negated.
+
+    Raises
+    ------
+    BackendError
+        An id is no id or appears twice, a score is no finite number, or scores are not in order.
+
+    Examples
+    --------
+    >>> ranked("redis", ["a", 7], [0.25, 0.5], limit=10, order="distance")
+    [ScoredDocument(document='a', score=-0.25), ScoredDocument(document='7', score=-0.5)]
+    >>> ranked("redis", ["a", "b"], [0.25, 0.5], limit=10)
+    Traceback (most recent call last):
+    ...
+    idealrank.errors.BackendError: redis: found score 0.5 after 0.25, expected the best first; if less is better, set `order: distance`
+    """
+    documents = [_id(name, one) for one in ids][:limit]
+    if len(set(documents)) < len(documents):
+        twice = next(one for place, one in enumerate(documents) if one in documents[:place])
+        raise BackendError(f"{name}: found document {shown(repr(twice))} twice in an answer, expected each once")
+    if scores is None:
+        return [ScoredDocument(document, 1 / rank) for rank, document in enumerate(documents, 1)]
+    numbers = [_number(name, one) for one in scores][:limit]
+    if len(numbers) != len(documents):
+        raise BackendError(f"{name}: found {len(numbers)} scores for {len(documents)} documents, expected one for each")
+    sign = -1.0 if order == "distance" else 1.0
+    for before, after in pairwise(numbers):
+        if sign * after > sign * before:
+            other = "distance" if order == "score" else "score"
+            hint = f"if {'less' if order == 'score' else 'more'} is better, set `order: {other}`"
+            raise BackendError(f"{name}: found {order} {after:g} after {before:g}, expected the best first", hint=hint)
+    return [ScoredDocument(document, sign * number) for document, number in zip(documents, numbers, strict=True)]
+
+
+def ranked_value(name: str, value: Any, *, limit: int, order: str = "score") -> list[ScoredDocument]:
+    """Read the answer of a function or a program: ids, pairs of id and score, or a mapping of ids to scores.
+
+    A mapping ``{"documents": [...], "scores": [...]}`` of lists holds both; ``scores`` may be missing. A mapping of ids to scores is
+    sorted; the rest is in the order of the engine.
+
+    Raises
+    ------
+    BackendError
+        The answer has none of these forms.
+
+    Examples
+    --------
+    >>> ranked_value("mine", {"a": 0.5, "b": 0.75}, limit=10)
+    [ScoredDocument(document='b', score=0.75), ScoredDocument(document='a', score=0.5)]
+    >>> ranked_value("mine", [("a", 2), ("b", 1)], limit=1)
+    [ScoredDocument(document='a', score=2.0)]
+    """
+    if isinstance(value, Mapping):
+        if isinstance(value.get("documents"), Sequence) and not isinstance(value["documents"], str):
+            return ranked(name, value["documents"], value.get("scores"), limit=limit, order=order)
+        worst_first = -1.0 if order == "score" else 1.0
+        pairs = sorted(((one, _number(name, score)) for one, score in value.items()), key=lambda pair: worst_first * pair[1])
+        return ranked(name, [one for one, _ in pairs], [score for _, score in pairs], limit=limit, order=order)
+    if isinstance(value, (str, bytes)) or not isinstance(value, Iterable):
+        raise BackendError(f"{name}: found {shown(repr(value))}, expected ids, pairs (id, score), or a mapping of ids to scores")
+    found = list(value)
+    if found and all(isinstance(one, Sequence) and not isinstance(one, (str, bytes)) and len(one) == 2 for one in found):
+        return ranked(name, [one for one, _ in found], [score for _, score in found], limit=limit, order=order)
+    return ranked(name, found, limit=limit, order=order)
+
+
+def _id(name: str, value: Any) -> str:
+    if isinstance(value, str) and value:
+        return value
+    if isinstance(value, bytes) and value:
+        return value.decode("utf-8", "surrogateescape")
+    if not isinstance(value, (bool, float)) and hasattr(value, "__index__"):
+        return str(int(value))
+    raise BackendError(f"{name}: found {shown(repr(value))} as the id of a document, expected a text or a whole number")
+
+
+def _number(name: str, value: Any) -> float:
+    if isinstance(value, bool) or not isinstance(value, Real) or not math.isfinite(value):
+        raise BackendError(f"{name}: found {shown(repr(value))} as a score, expected a finite number")
+    return float(value)

@@ -1,0 +1,235 @@
+"""Any search service with an interface of HTTP and JSON: a request template, and paths to ids and scores."""
+
+import json
+from collections.abc import Mapping, Sequence
+from email.utils import parsedate_to_datetime
+from typing import Any
+from urllib.parse import quote
+
+from idealrank._lazy import load_extra
+from idealrank._sections import Section
+from idealrank.errors import BackendError, shown
+from idealrank.live.backends.answers import ORDERS, ranked
+from idealrank.live.backends.protocol import ScoredDocument, SearchQuery
+from idealrank.live.timing import wall_time
+
+_TEMPORARY = {408, 425, 429, 500, 502, 503, 504}
+_FIELDS = ("text", "limit", "id", "vector")
+
+
+class HttpEndpoint:
+    """Service that is asked over HTTP and answers in JSON.
+
+    Parameters
+    ----------
+    url : str
+        Address, with ``{text}``, ``{limit}`` and ``{id}`` where they belong.
+    method : str
+        ``GET`` or ``POST``.
+    headers, params : mapping of str to str
+        Of each request; values of `params` may have the fields of the address.
+    body : any, optional
+        JSON with fields in its texts; a text that is only a field becomes its value, such as a number or the list of a vector.
+    hits : str
+        Path to the list of hits, such as ``hits.hits``; empty if the answer is the list.
+    document : str
+        Path to the id inside a hit; empty if the hit is the id.
+    score : str
+        Path to the score inside a hit; empty for none.
+    order : {"score", "distance"}
+        Meaning of the numbers.
+    timeout : float
+        Seconds for an answer.
+    client : httpx.Client, optional
+        Client to use.
+
+    Examples
+    --------
+    >>> filled({"query": {"match": {"body": "{text}"}}, "size": "{limit}"}, SearchQuery("q1", "sort a list"), 10)
+    {'query': {'match': {'body': 'sort a list'}}, 'size': 10}
+    """
+
+    name = "http"
+
+    def __init__(
+        self,
+        url: str,
+        *,
+        method: str = "GET",
+        headers: Mapping[str, str] | None = None,
+        params: Mapping[str, str] | None = None,
+        body: Any = None,
+        hits: str = "",
+        document: str = "",
+        score: str = "",
+        order: str = "score",
+        timeout: float = 10.0,
+        client: Any = None,
+    ) -> None:
+        self._httpx = load_extra("httpx", "a search over HTTP", "search")
+        self._url, self._method, self._params, self._body = url, method, dict(params or {}), body
+        self._headers = {name: value.encode() for name, value in (headers or {}).items()}
+        self._hits, self._document, self._score, self._order = hits, document, score, order
+        self._timeout = timeout
+        self._client = client or self._httpx.Client(timeout=timeout, follow_redirects=False, trust_env=True)
+
+    def search(self, query: SearchQuery, limit: int) -> list[ScoredDocument]:
+        """Send a request, and read the answer."""
+        answer = self._sent(query, limit)
+        hits = at_path(answer, self._hits)
+        if not isinstance(hits, list):
+            raise BackendError(f"{self.name}: found {_kind(hits)} at {self._hits or 'the top'!r} of the answer, expected a list of hits")
+        ids = [self._field(hit, self._document, "id") for hit in hits]
+        scores = [self._field(hit, self._score, "score") for hit in hits] if self._score else None
+        return ranked(self.name, ids, scores, limit=limit, order=self._order)
+
+    def _sent(self, query: SearchQuery, limit: int) -> Any:
+        url = _in_address(self._url, query, limit)
+        params = {name: str(filled(value, query, limit)) for name, value in self._params.items()}
+        body = None if self._body is None else json.dumps(filled(self._body, query, limit)).encode()
+        usual = {"accept": b"application/json"} | ({} if body is None else {"content-type": b"application/json"})
+        headers = {**usual, **{name.lower(): value for name, value in self._headers.items()}}
+        try:
+            response = self._client.request(self._method, url, params=params or None, content=body, headers=headers)
+        except self._httpx.TimeoutException:
+            raise BackendError(f"{self.name}: found no answer in {self._timeout:g} s", temporary=True) from None
+        except self._httpx.TransportError as error:
+            raise BackendError(f"{self.name}: {type(error).__name__}: {error}", temporary=True) from None
+        except (self._httpx.InvalidURL, self._httpx.HTTPError) as error:
+            raise BackendError(f"{self.name}: {type(error).__name__}: {error}") from None
+        if response.status_code != 200:
+            wait = retry_after(response.headers.get("retry-after"))
+            said = shown(" ".join(response.text.split()))
+            found = f"{self.name}: found status {response.status_code}{f' ({said})' if said else ''}, expected 200"
+            raise BackendError(found, temporary=response.status_code in _TEMPORARY, retry_after=wait)
+        try:
+            return response.json()
+        except ValueError:
+            raise BackendError(f"{self.name}: found {shown(repr(response.text))}, expected JSON") from None
+
+    def _field(self, hit: Any, path: str, what: str) -> Any:
+        found = at_path(hit, path)
+        if found is None:
+            raise BackendError(f"{self.name}: found no {what} at {path or 'the top'!r} of a hit: {shown(json.dumps(hit))}")
+        return found
+
+    def close(self) -> None:
+        """Close the connections."""
+        self._client.close()
+
+
+def filled(template: Any, query: SearchQuery, limit: int) -> Any:
+    """Fill the fields ``{text}``, ``{limit}``, ``{id}`` and ``{vector}`` of a template.
+
+    Raises
+    ------
+    BackendError
+        The template asks for a vector, and the query has none.
+
+    Examples
+    --------
+    >>> filled(["{id}: {text}", "{vector}"], SearchQuery("q1", "a", [0.5, 1.0]), 10)
+    ['q1: a', [0.5, 1.0]]
+    """
+    if isinstance(template, Mapping):
+        return {key: filled(value, query, limit) for key, value in template.items()}
+    if isinstance(template, Sequence) and not isinstance(template, (str, bytes)):
+        return [filled(value, query, limit) for value in template]
+    if not isinstance(template, str):
+        return template
+    if template == "{limit}":
+        return limit
+    if template == "{vector}":
+        return _vector(query)
+    parts = _split(template)
+    values = {"text": query.text, "id": query.id, "limit": str(limit)}
+    return "".join(json.dumps(_vector(query)) if part == "vector" else values[part] if is_field else part for part, is_field in parts)
+
+
+def _split(template: str) -> list[tuple[str, bool]]:
+    """Pieces of a template, and whether each is a field; what a query puts in is not looked at again."""
+    parts: list[tuple[str, bool]] = []
+    rest = template
+    while True:
+        places = [(rest.find("{" + field + "}"), field) for field in _FIELDS if "{" + field + "}" in rest]
+        if not places:
+            return [*parts, (rest, False)]
+        place, field = min(places)
+        parts += [(rest[:place], False), (field, True)]
+        rest = rest[place + len(field) + 2 :]
+
+
+def _vector(query: SearchQuery) -> list[float]:
+    if query.vector is None:
+        raise BackendError(f"http: query {query.id}: found no vector, expected one for the field {{vector}}")
+    return [float(one) for one in query.vector]
+
+
+def _in_address(url: str, query: SearchQuery, limit: int) -> str:
+    values = {"text": query.text, "id": query.id, "limit": str(limit)}
+    return "".join(quote(values.get(part, ""), safe="") if is_field else part for part, is_field in _split(url))
+
+
+def at_path(value: Any, path: str) -> Any:
+    """Return the value at a path of keys and list places, joined by dots; None where there is none.
+
+    Examples
+    --------
+    >>> at_path({"hits": {"hits": [{"_id": "a"}]}}, "hits.hits.0._id")
+    'a'
+    """
+    for key in path.split(".") if path else ():
+        if isinstance(value, Mapping) and key in value:
+            value = value[key]
+        elif isinstance(value, list) and key.isdecimal() and int(key) < len(value):
+            value = value[int(key)]
+        else:
+            return None
+    return value
+
+
+def retry_after(text: str | None) -> float | None:
+    """Return the seconds of a header Retry-After, which has seconds or a date; None if it is missing or unreadable.
+
+    Examples
+    --------
+    >>> retry_after("7"), retry_after(None), retry_after("soon")
+    (7.0, None, None)
+    """
+    if text is None:
+        return None
+    if text.strip().isdecimal():
+        return float(text)
+    try:
+        return max(0.0, parsedate_to_datetime(text).timestamp() - wall_time())
+    except (TypeError, ValueError):
+        return None
+
+
+def _kind(value: Any) -> str:
+    return "nothing" if value is None else shown(json.dumps(value))
+
+
+def from_section(section: Section) -> HttpEndpoint:
+    """Make the backend of a section: ``url``, ``method``, ``headers``, ``params``, ``body``, ``hits``, ``id``, ``score``, ``order``."""
+    section.refuse_unknown("kind", "url", "method", "headers", "params", "body", "hits", "id", "score", "order", "timeout")
+    url = section.text("url", None)
+    if url is None or not url.startswith(("http://", "https://")):
+        raise section.error("url", "nothing" if url is None else repr(url), "an address with http:// or https://")
+    texts = {}
+    for key in ("headers", "params"):
+        part = Section(section.given.get(key) or {}, section.path, f"{section.name}.{key}")
+        texts[key] = {str(name): _as_text(part, name) for name in part.given}
+    body = section.given.get("body")
+    method = section.choice("method", ("GET", "POST") if body is None else ("POST", "GET"))
+    return HttpEndpoint(
+        url, method=method, body=body, **texts, hits=section.text("hits", "") or "", document=section.text("id", "") or "",
+        score=section.text("score", "") or "", order=section.choice("order", ORDERS), timeout=section.amount("timeout", 10.0),
+    )  # fmt: skip
+
+
+def _as_text(section: Section, key: str) -> str:
+    value = section.given[key]
+    if isinstance(value, bool) or not isinstance(value, (str, int, float)):
+        raise section.error(str(key), repr(value), "a text or a number")
+    return str(value)

@@ -1,0 +1,159 @@
+"""Any program as a backend: a JSON line in, a JSON line out."""
+
+import json
+import queue
+import subprocess
+import threading
+from collections import deque
+from collections.abc import Sequence
+from contextlib import suppress
+from typing import IO, Any
+
+from idealrank._sections import Section
+from idealrank.errors import BackendError, shown
+from idealrank.live.backends.answers import ORDERS, ranked_value
+from idealrank.live.backends.protocol import ScoredDocument, SearchQuery
+
+_SPOKEN = 5  # last lines of stderr that a message may quote
+
+
+class CommandBackend:
+    r"""Program that answers a JSON line on standard input with a JSON line on standard output.
+
+    A process lives on and answers one query after another; searches at the same time have a process each. A process that does not answer
+    in time is killed.
+
+    Parameters
+    ----------
+    command : sequence of str
+        Program and arguments; no shell.
+    timeout : float
+        Seconds for an answer.
+    order : {"score", "distance"}
+        Meaning of the numbers in the answer.
+
+    Examples
+    --------
+    >>> import sys
+    >>> program = "import json\nfor line in open(0): print(json.dumps(json.loads(line)['text'].split()), flush=True)"
+    >>> backend = CommandBackend([sys.executable, "-c", program])
+    >>> backend.search(SearchQuery("q1", "a b"), 10)
+    [ScoredDocument(document='a', score=1.0), ScoredDocument(document='b', score=0.5)]
+    >>> backend.close()
+    """
+
+    name = "command"
+
+    def __init__(self, command: Sequence[str], *, timeout: float = 10.0, order: str = "score") -> None:
+        self._command, self._timeout, self._order = tuple(command), timeout, order
+        self._idle: list[_Process] = []
+        self._all: set[_Process] = set()
+        self._lock = threading.Lock()
+        self._is_closed = False
+
+    def search(self, query: SearchQuery, limit: int) -> list[ScoredDocument]:
+        """Send the query to an idle process, and read its answer."""
+        vector = None if query.vector is None else [float(one) for one in query.vector]
+        asked = {"id": query.id, "text": query.text, "limit": limit} | ({} if vector is None else {"vector": vector})
+        process = self._process()
+        try:
+            line = process.ask(json.dumps(asked), self._timeout)
+        except BaseException:
+            self._drop(process)
+            raise
+        with self._lock:
+            self._idle.append(process)
+        try:
+            value = json.loads(line)
+        except ValueError:
+            raise BackendError(f"{self.name}: found {shown(repr(line))}, expected a line of JSON") from None
+        if isinstance(value, dict) and isinstance(value.get("error"), str):
+            raise BackendError(f"{self.name}: {shown(value['error'])}", temporary=bool(value.get("temporary")))
+        return ranked_value(self.name, value, limit=limit, order=self._order)
+
+    def _process(self) -> "_Process":
+        with self._lock:
+            if self._is_closed:
+                raise BackendError(f"{self.name}: found a closed backend, expected an open one")
+            if self._idle:
+                return self._idle.pop()
+        process = _Process(self._command)
+        with self._lock:
+            self._all.add(process)
+        return process
+
+    def _drop(self, process: "_Process") -> None:
+        process.end()
+        with self._lock:
+            self._all.discard(process)
+
+    def close(self) -> None:
+        """End all processes."""
+        with self._lock:
+            self._is_closed, ended = True, list(self._all)
+            self._all.clear()
+            self._idle.clear()
+        for process in ended:
+            process.end()
+
+
+class _Process:
+    """One process, and threads that read what it writes."""
+
+    def __init__(self, command: tuple[str, ...]) -> None:
+        try:
+            self._process = subprocess.Popen(  # noqa: S603  (the user's own program, and no shell)
+                command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, encoding="utf-8", errors="surrogateescape"
+            )  # fmt: skip
+        except OSError as error:
+            raise BackendError(f"command: {command[0]}: {error.strerror or error}") from None
+        self._lines: queue.Queue[str] = queue.Queue()
+        self._spoken: deque[str] = deque(maxlen=_SPOKEN)
+        for stream, keep in ((self._process.stdout, self._lines.put), (self._process.stderr, self._spoken.append)):
+            threading.Thread(target=self._read, args=(stream, keep), daemon=True).start()
+
+    def _read(self, stream: IO[str], keep: Any) -> None:
+        with suppress(ValueError, OSError):
+            for line in stream:
+                keep(line)
+        if keep == self._lines.put:
+            keep("")
+
+    def ask(self, line: str, timeout: float) -> str:
+        """Send a line, and return the next one."""
+        assert self._process.stdin is not None  # noqa: S101  (a pipe, as asked for)
+        try:
+            self._process.stdin.write(line + "\n")
+            self._process.stdin.flush()
+            found = self._lines.get(timeout=timeout)
+        except queue.Empty:
+            raise BackendError(f"command: found no answer in {timeout:g} s, expected a line of JSON", temporary=True) from None
+        except OSError:
+            found = ""
+        if not found:
+            with suppress(subprocess.TimeoutExpired):
+                self._process.wait(1)
+            said = shown(" ".join(" ".join(self._spoken).split()))
+            ended = f"the program ended with exit code {self._process.poll()}{f' ({said})' if said else ''}"
+            raise BackendError(f"command: {ended}, expected an answer", temporary=True)
+        return found
+
+    def end(self) -> None:
+        """End the process."""
+        with suppress(OSError):
+            self._process.kill()
+        with suppress(subprocess.TimeoutExpired):
+            self._process.wait(1)
+        for stream in (self._process.stdin, self._process.stdout, self._process.stderr):
+            if stream is not None:
+                with suppress(OSError, ValueError):
+                    stream.close()
+
+
+def from_section(section: Section) -> CommandBackend:
+    """Make the backend of a section: ``command``, ``timeout``, ``order``."""
+    section.refuse_unknown("kind", "command", "timeout", "order")
+    command = section.texts("command")
+    if not command:
+        raise section.error("command", "nothing", 'a program with arguments, as in ["python", "engine.py"]')
+    return CommandBackend(command, timeout=section.amount("timeout", 10.0), order=section.choice("order", ORDERS))

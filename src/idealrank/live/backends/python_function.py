@@ -1,0 +1,100 @@
+"""Any Python function as a backend: query and limit in, ids or scores out."""
+
+import importlib
+import importlib.util
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from idealrank._sections import Section
+from idealrank.errors import BackendError, OptionError, shown
+from idealrank.live.backends.answers import ORDERS, ranked_value
+from idealrank.live.backends.protocol import ScoredDocument, SearchQuery
+
+_TAKES: dict[str, Callable[[SearchQuery], Any]] = {
+    "text": lambda query: query.text,
+    "vector": lambda query: query.vector,
+    "query": lambda query: query,
+}
+
+
+class FunctionBackend:
+    """Function that is called with a query and the number of documents wanted.
+
+    Parameters
+    ----------
+    function : callable
+        Returns ids, pairs of id and score, or a mapping of ids to scores.
+    name : str
+        Name for messages and results.
+    takes : {"text", "vector", "query"}
+        First argument of the function: words, embedding, or the `SearchQuery`.
+    order : {"score", "distance"}
+        Meaning of the numbers it returns.
+
+    Examples
+    --------
+    >>> backend = FunctionBackend(lambda text, limit: [word for word in text.split()][:limit])
+    >>> backend.search(SearchQuery("q1", "a b"), 10)
+    [ScoredDocument(document='a', score=1.0), ScoredDocument(document='b', score=0.5)]
+    """
+
+    def __init__(self, function: Callable[..., Any], name: str = "function", *, takes: str = "text", order: str = "score") -> None:
+        self.name = name
+        self._function = function
+        self._takes = _TAKES[takes]
+        self._order = order
+
+    def search(self, query: SearchQuery, limit: int) -> list[ScoredDocument]:
+        """Call the function; its exceptions become errors of the backend, temporary for connections and timeouts."""
+        try:
+            value = self._function(self._takes(query), limit)
+        except BackendError:
+            raise
+        except (ConnectionError, TimeoutError) as error:
+            raise BackendError(f"{self.name}: {type(error).__name__}: {error}", temporary=True) from error
+        except Exception as error:
+            raise BackendError(f"{self.name}: {type(error).__name__}: {error}") from error
+        return ranked_value(self.name, value, limit=limit, order=self._order)
+
+    def close(self) -> None:
+        """Do nothing: the function holds what it holds."""
+
+
+def from_section(section: Section) -> FunctionBackend:
+    """Make the backend of a section: ``function``, ``takes``, ``order``."""
+    section.refuse_unknown("kind", "function", "takes", "order", "timeout")
+    given = section.text("function", None)
+    place, _, name = (given or "").rpartition(":")
+    if not place or not name:
+        raise section.error("function", "nothing" if given is None else repr(given), "module:function, or file.py:function")
+    try:
+        found: Any = _module(place)
+        for part in name.split("."):
+            found = getattr(found, part)
+    except OptionError as error:
+        raise section.error("function", str(error), "an existing file") from None
+    except Exception as error:  # noqa: BLE001  (a module of the user may fail in any way)
+        raise section.error("function", f"{given} ({type(error).__name__}: {error})", "a function that can be imported") from None
+    if not callable(found):
+        raise section.error("function", shown(repr(found)), "a function")
+    return FunctionBackend(found, given or "", takes=section.choice("takes", tuple(_TAKES)), order=section.choice("order", ORDERS))
+
+
+def _module(place: str) -> Any:
+    """Module by its dotted name, looked for in the current folder too, or a file."""
+    if not place.endswith(".py"):
+        folder = str(Path.cwd())
+        if folder not in sys.path:
+            sys.path.append(folder)
+        return importlib.import_module(place)
+    if not Path(place).is_file():
+        raise OptionError(f"no file {place}")
+    spec = importlib.util.spec_from_file_location(Path(place).stem, place)
+    if spec is None or spec.loader is None:
+        raise OptionError(f"no module {place}")
+    module = importlib.util.module_from_spec(spec)
+    sys.modules.setdefault(spec.name, module)
+    spec.loader.exec_module(module)
+    return module

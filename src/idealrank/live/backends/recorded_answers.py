@@ -1,0 +1,154 @@
+"""Recorded answers as a backend: what an engine said once, from a journal or a run."""
+
+import json
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Any
+
+from idealrank._sections import Section
+from idealrank.data.alignment import Alignment
+from idealrank.data.run import Run
+from idealrank.errors import BackendError, FileFormatError, InputError, shown
+from idealrank.io.read import read_run
+from idealrank.live.backends.answers import ranked
+from idealrank.live.backends.protocol import ScoredDocument, SearchQuery
+
+
+class RecordedAnswers:
+    """Answers by the id of the query.
+
+    Parameters
+    ----------
+    answers : mapping of str to (list of ScoredDocument or BackendError)
+        Documents of each query, best first, or the failure that was recorded.
+
+    Examples
+    --------
+    >>> backend = RecordedAnswers({"q1": [ScoredDocument("a", 2.0), ScoredDocument("b", 1.0)]})
+    >>> backend.search(SearchQuery("q1", "any words"), 1)
+    [ScoredDocument(document='a', score=2.0)]
+    >>> backend.search(SearchQuery("q2", "any words"), 1)
+    Traceback (most recent call last):
+    ...
+    idealrank.errors.BackendError: replay: found no answer to query 'q2', expected a recorded one
+    """
+
+    name = "replay"
+
+    def __init__(self, answers: Mapping[str, list[ScoredDocument] | BackendError]) -> None:
+        self._answers = dict(answers)
+
+    def search(self, query: SearchQuery, limit: int) -> list[ScoredDocument]:
+        """Return the recorded answer."""
+        found = self._answers.get(query.id)
+        if found is None:
+            raise _unknown(query)
+        if isinstance(found, BackendError):
+            raise BackendError(str(found), temporary=found.temporary)
+        return found[:limit]
+
+    def close(self) -> None:
+        """Do nothing: all answers are in memory."""
+
+
+def read_answers(path: str) -> dict[str, list[ScoredDocument] | BackendError]:
+    r"""Read answers from JSON lines, as the journal of a search has them.
+
+    Parameters
+    ----------
+    path : str
+        Lines ``{"query": ..., "documents": [...], "scores": [...]}`` or ``{"query": ..., "failure": ...}``; a query that appears again has
+        the last answer. Lines without a query are left out.
+
+    Raises
+    ------
+    InputError
+        The file cannot be read.
+    FileFormatError
+        A line is not such a record.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = Path(folder, "answers.jsonl")
+    ...     _ = path.write_text('{"query": "q1", "documents": ["a"], "scores": [1.5]}\n')
+    ...     read_answers(str(path))
+    {'q1': [ScoredDocument(document='a', score=1.5)]}
+    """
+    try:
+        lines = Path(path).read_text(encoding="utf-8", errors="surrogateescape").split("\n")
+    except OSError as error:
+        raise InputError(f"{path}: {error.strerror or error}") from None
+    return dict(_answers(lines, path))
+
+
+def _answers(lines: Iterable[str], path: str) -> Iterable[tuple[str, list[ScoredDocument] | BackendError]]:
+    expected = '{"query": ..., "documents": [...], "scores": [...]}'
+    for number, line in enumerate(lines, 1):
+        try:
+            record = json.loads(line) if line.strip() else {}
+        except ValueError:
+            raise FileFormatError(path, number, shown(repr(line)), expected) from None
+        if not isinstance(record, dict):
+            raise FileFormatError(path, number, shown(repr(record)), expected)
+        if "query" in record:
+            yield str(record["query"]), _answer(record, path, number)
+
+
+def _answer(record: Mapping[str, Any], path: str, number: int) -> list[ScoredDocument] | BackendError:
+    if "failure" in record:
+        return BackendError(str(record["failure"]), temporary=bool(record.get("temporary")))
+    ids, scores = record.get("documents"), record.get("scores")
+    if not isinstance(ids, list) or not isinstance(scores, list | None):
+        raise FileFormatError(path, number, f"keys {', '.join(map(str, record))}", "a list of documents")
+    try:
+        return ranked("replay", ids, scores, limit=len(ids))
+    except BackendError as error:
+        raise FileFormatError(
+            path, number, str(error).removeprefix("replay: found ").partition(", expected")[0], "a ranked answer"
+        ) from None
+
+
+class RecordedRun:
+    """Answers of a run, in the order of its file where scores are equal.
+
+    Parameters
+    ----------
+    run : Run
+        Held in memory.
+
+    Examples
+    --------
+    >>> RecordedRun(Run({"q1": {"a": 1.0, "b": 2.0}})).search(SearchQuery("q1", ""), 1)
+    [ScoredDocument(document='b', score=2.0)]
+    """
+
+    name = "replay"
+
+    def __init__(self, run: Run) -> None:
+        self._run = run.in_memory()
+
+    def search(self, query: SearchQuery, limit: int) -> list[ScoredDocument]:
+        """Return the first documents of the query in the run."""
+        try:
+            found = self._run.ranking(query.id, Alignment(ties="input"), depth=limit)
+        except KeyError:
+            raise _unknown(query) from None
+        return [ScoredDocument(document, float(score)) for document, score in zip(found.documents, found.scores, strict=True)]
+
+    def close(self) -> None:
+        """Do nothing: the run is in memory."""
+
+
+def _unknown(query: SearchQuery) -> BackendError:
+    return BackendError(f"replay: found no answer to query {shown(repr(query.id))}, expected a recorded one")
+
+
+def from_section(section: Section) -> RecordedAnswers | RecordedRun:
+    """Make the backend of a section: ``path``."""
+    section.refuse_unknown("kind", "path", "timeout")
+    path = section.text("path", None)
+    if path is None:
+        raise section.error("path", "nothing", "JSON lines of a journal, or a run")
+    return RecordedAnswers(read_answers(path)) if path.endswith(".jsonl") else RecordedRun(read_run(path))

@@ -1,0 +1,131 @@
+"""Secrets of backends: read from the environment, and hidden in every message."""
+
+import json
+import os
+import re
+from base64 import b64encode
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from idealrank._sections import Section
+from idealrank.errors import BackendError
+from idealrank.live.backends.protocol import Backend, ScoredDocument, SearchQuery
+
+_SHORTEST = 6  # letters in base 64 that are hidden
+_NAME = re.compile(r"\$\{([A-Za-z_][A-Za-z0-9_]*)\}")
+
+
+class Secrets:
+    """Values of environment variables that a configuration names, and what hides them.
+
+    Examples
+    --------
+    >>> os.environ["EXAMPLE_KEY"] = "s3cret/x"
+    >>> secrets, section = Secrets(), Section({"token": "Bearer ${EXAMPLE_KEY}"}, "search.yaml", "backend")
+    >>> secrets.fill(section.given, section)
+    {'token': 'Bearer s3cret/x'}
+    >>> secrets.hide("GET /?key=s3cret%2Fx: refused s3cret/x")
+    'GET /?key=${EXAMPLE_KEY}: refused ${EXAMPLE_KEY}'
+    """
+
+    def __init__(self) -> None:
+        self._hidden: dict[str, re.Pattern[str]] = {}
+
+    def __bool__(self) -> bool:
+        return bool(self._hidden)
+
+    def fill(self, value: Any, section: Section) -> Any:
+        """Replace ``${NAME}`` in every text of a value by the environment variable.
+
+        Raises
+        ------
+        OptionError
+            The variable is not set, or empty.
+        """
+        if isinstance(value, str):
+            return _NAME.sub(lambda found: self._value(found[1], section), value)
+        if isinstance(value, Mapping):
+            return {key: self.fill(one, section) for key, one in value.items()}
+        if isinstance(value, Sequence) and not isinstance(value, bytes):
+            return [self.fill(one, section) for one in value]
+        return value
+
+    def _value(self, name: str, section: Section) -> str:
+        value = os.environ.get(name, "")
+        if not value:
+            raise section.error("${" + name + "}", "no such environment variable", f"a value: export {name}=...")
+        self._hidden[name] = re.compile("|".join(["".join(map(_any_form, value)), *_encoded(value)]))
+        return value
+
+    def hide(self, text: str) -> str:
+        """Replace every secret in a text by the name of its variable."""
+        for name, pattern in sorted(self._hidden.items(), key=lambda pair: -len(pair[1].pattern)):
+            text = pattern.sub("${" + name + "}", text)
+        return text
+
+
+def _any_form(letter: str) -> str:
+    """Pattern of a letter as it is, and as addresses, JSON and Python escape it."""
+    coded = "".join(f"%{byte:02X}" for byte in letter.encode("utf-8", "surrogateescape"))
+    forms = {letter, coded, coded.lower(), json.dumps(letter)[1:-1], repr(letter)[1:-1], *("+" if letter == " " else "")}
+    return f"(?:{'|'.join(map(re.escape, sorted(forms, key=len, reverse=True)))})"
+
+
+def _encoded(value: str) -> list[str]:
+    """Patterns of the value in base 64, at each of the three places at which it may begin in what is encoded."""
+    data, found = value.encode("utf-8", "surrogateescape"), []
+    for before in range(3):
+        coded = b64encode(b"\0" * before + data).decode()
+        first, last = (8 * before + 5) // 6, (8 * (before + len(data))) // 6  # letters that no neighbour has a part in
+        if last - first >= _SHORTEST:
+            found.append(re.escape(coded[first:last]))
+    return found
+
+
+class SecretsHidden:
+    """Backend whose errors do not show the secrets of its configuration.
+
+    Parameters
+    ----------
+    backend : Backend
+        Backend that asks the engine.
+    secrets : Secrets
+        What its messages must not show.
+
+    Examples
+    --------
+    >>> class Failing:
+    ...     name = "failing"
+    ...
+    ...     def search(self, query, limit):
+    ...         raise BackendError("refused the key s3cret", temporary=True)
+    ...
+    ...     def close(self):
+    ...         pass
+    >>> os.environ["EXAMPLE_KEY"] = "s3cret"
+    >>> secrets = Secrets()
+    >>> _ = secrets.fill("${EXAMPLE_KEY}", Section({}, "search.yaml", "backend"))
+    >>> SecretsHidden(Failing(), secrets).search(SearchQuery("q1", "a"), 10)
+    Traceback (most recent call last):
+    ...
+    idealrank.errors.BackendError: refused the key ${EXAMPLE_KEY}
+    """
+
+    def __init__(self, backend: Backend, secrets: Secrets) -> None:
+        self.name = backend.name
+        self._backend = backend
+        self._secrets = secrets
+
+    def search(self, query: SearchQuery, limit: int) -> Sequence[ScoredDocument]:
+        """Search, and hide the secrets in a message of failure."""
+        try:
+            return self._backend.search(query, limit)
+        except BackendError as error:
+            said, temporary, wait = str(error), error.temporary, error.retry_after
+        except Exception as error:  # noqa: BLE001  (a message of a client may show a secret, too)
+            said, temporary, wait = f"{self.name}: {type(error).__name__}: {error}", False, None
+        raise BackendError(self._secrets.hide(said), temporary=temporary, retry_after=wait)
+
+    def close(self) -> None:
+        """Close the backend."""
+        self._backend.close()

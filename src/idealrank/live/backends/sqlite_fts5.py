@@ -1,0 +1,131 @@
+"""Full-text index of SQLite (FTS5), ranked by BM25; part of Python's standard library."""
+
+import sqlite3
+import threading
+from collections.abc import Mapping
+from pathlib import Path
+from urllib.parse import quote
+
+from idealrank._sections import Section
+from idealrank.errors import BackendError
+from idealrank.live.backends.answers import ranked
+from idealrank.live.backends.protocol import ScoredDocument, SearchQuery
+
+
+class FullTextIndex:
+    """Table of FTS5 in a file of SQLite.
+
+    Parameters
+    ----------
+    path : str
+        File of the database; opened for reading.
+    table : str
+        Virtual table of FTS5.
+    document : str
+        Column of the ids, or ``rowid``.
+    weights : mapping of str to float
+        Weight of each text column in BM25; 1 for a missing one.
+    operator : {"any", "all"}
+        Whether a document needs any word of the query, or all.
+    timeout : float
+        Seconds to wait for a lock of another process.
+
+    Examples
+    --------
+    >>> match_words('date "quoted" -x')
+    '"date" OR \"\"\"quoted\"\"\" OR "-x"'
+    """
+
+    name = "sqlite-fts5"
+
+    def __init__(
+        self,
+        path: str,
+        table: str,
+        document: str = "id",
+        *,
+        weights: Mapping[str, float] | None = None,
+        operator: str = "any",
+        timeout: float = 10.0,
+    ) -> None:
+        self._path, self._table, self._document = path, table, document
+        self._weights, self._operator, self._timeout = dict(weights or {}), operator, timeout
+        self._own = threading.local()
+        self._lock = threading.Lock()
+        self._opened: list[sqlite3.Connection] = []
+        self._statement = self._prepared()
+
+    def _prepared(self) -> str:
+        """Statement with the table's own columns; an error for a table or a column that is not there."""
+        try:
+            found = self._connection().execute(f"SELECT * FROM {_named(self._table)} LIMIT 0").description  # noqa: S608  (quoted)
+        except sqlite3.Error as error:
+            raise BackendError(f"{self.name}: {self._path}: {error}") from None
+        columns = [one[0] for one in found]
+        for one in (self._document, *self._weights):
+            if one not in columns and (one, self._document) != ("rowid", "rowid"):
+                raise BackendError(f"{self.name}: {self._path}: found no column {one!r} in {self._table!r}, expected {', '.join(columns)}")
+        weights = ", ".join(repr(self._weights.get(one, 1.0)) for one in columns)
+        rank = f" AND rank MATCH 'bm25({weights})'" if self._weights else ""
+        table = _named(self._table)
+        return f"SELECT {_named(self._document)}, rank FROM {table} WHERE {table} MATCH ?{rank} ORDER BY rank LIMIT ?"  # noqa: S608  (quoted)
+
+    def _connection(self) -> sqlite3.Connection:
+        """Connection of this thread."""
+        found: sqlite3.Connection | None = getattr(self._own, "connection", None)
+        if found is None:
+            place = f"file:{quote(str(Path(self._path).absolute()))}?mode=ro"
+            found = sqlite3.connect(place, uri=True, timeout=self._timeout, check_same_thread=False)
+            self._own.connection = found
+            with self._lock:
+                self._opened.append(found)
+        return found
+
+    def search(self, query: SearchQuery, limit: int) -> list[ScoredDocument]:
+        """Return the best documents by BM25; equal scores in the order of the table."""
+        words = match_words(query.text, self._operator)
+        if not words:
+            return []
+        try:
+            rows = self._connection().execute(self._statement, (words, limit)).fetchall()
+        except sqlite3.Error as error:
+            busy = isinstance(error, sqlite3.OperationalError) and ("locked" in str(error) or "busy" in str(error))
+            raise BackendError(f"{self.name}: {self._path}: {error}", temporary=busy) from None
+        return ranked(self.name, [one for one, _ in rows], [score for _, score in rows], limit=limit, order="distance")
+
+    def close(self) -> None:
+        """Close the connections of all threads."""
+        with self._lock:
+            for one in self._opened:
+                one.close()
+            self._opened.clear()
+
+
+def match_words(text: str, operator: str = "any") -> str:
+    """Quote each word of a text for MATCH, so that no word acts as an operator.
+
+    Examples
+    --------
+    >>> match_words("NOT title:x", "all")
+    '"NOT" AND "title:x"'
+    """
+    words = [word for word in text.replace("\0", " ").split() if any(map(str.isalnum, word))]
+    return (" OR " if operator == "any" else " AND ").join('"' + word.replace('"', '""') + '"' for word in words)
+
+
+def _named(name: str) -> str:
+    return '"' + name.replace('"', '""') + '"'
+
+
+def from_section(section: Section) -> FullTextIndex:
+    """Make the backend of a section: ``path``, ``table``, ``id``, ``weights``, ``operator``."""
+    section.refuse_unknown("kind", "path", "table", "id", "weights", "operator", "timeout")
+    path = section.text("path", None)
+    if path is None or not Path(path).is_file():
+        raise section.error("path", "nothing" if path is None else f"no such file {path}", "a file of SQLite")
+    weights = Section(section.given.get("weights") or {}, section.path, f"{section.name}.weights")
+    return FullTextIndex(
+        path, section.text("table", "documents") or "documents", section.text("id", "id") or "id",
+        weights={key: weights.amount(key, 1.0) for key in weights.given}, operator=section.choice("operator", ("any", "all")),
+        timeout=section.amount("timeout", 10.0),
+    )  # fmt: skip

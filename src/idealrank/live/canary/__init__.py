@@ -1,0 +1,1 @@
+"""Canary queries: queries with known grades, asked in rounds and watched by alarms."""

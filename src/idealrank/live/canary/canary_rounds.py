@@ -1,0 +1,445 @@
+"""Rounds of canary queries: ask, evaluate, store with what follows for the alarms, and send the messages that wait."""
+
+import os
+import random
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+from idealrank.api.evaluation import evaluate, to_qrels
+from idealrank.api.per_query import slices_of
+from idealrank.data.qrels import Qrels
+from idealrank.data.run import Run
+from idealrank.errors import IdealrankError, InputError, MissingExtraError, OptionError
+from idealrank.evaluation.evaluate import Evaluation
+from idealrank.live.alerts.alarm_channels import Channel
+from idealrank.live.alerts.alarm_states import AlarmPlan, advance, open_alarms
+from idealrank.live.alerts.seen_rounds import Baseline, SeenRound
+from idealrank.live.backends import backend_from
+from idealrank.live.backends.protocol import Backend, SearchQuery
+from idealrank.live.canary.monitor_config import MonitorConfig, label_age
+from idealrank.live.search_jobs import Latencies, SearchJob
+from idealrank.live.search_journal import QueryRecord
+from idealrank.measures.measure import Measure
+from idealrank.measures.parse import parse_measure
+from idealrank.store.monitoring import Outcome, RoundStep, StoredRound
+from idealrank.store.record import Record
+from idealrank.store.store import Store
+
+_PROBLEMS = 5  # messages of failed queries in the record of a round
+
+
+@dataclass(frozen=True, eq=False)
+class FinishedRound:
+    """Round that has ended, and may wait to be stored.
+
+    Attributes
+    ----------
+    number : int or None
+        Number in the store; None if the store could not be written when it started.
+    time : str
+        Start, UTC, ISO 8601.
+    seen : SeenRound
+        What the alarms see of it.
+    record : mapping
+        What the store keeps of it.
+    evaluation : Evaluation or None
+        Its evaluation.
+
+    Examples
+    --------
+    >>> FinishedRound(1, "2026-01-01T00:00:00+00:00", SeenRound(outcome="failed", failed=1.0), {}).evaluation is None
+    True
+    """
+
+    number: int | None
+    time: str
+    seen: SeenRound
+    record: Mapping[str, Any]
+    evaluation: Evaluation | None = None
+
+
+class CanaryMonitor:
+    """Monitor of one search engine, for one process.
+
+    Parameters
+    ----------
+    config : MonitorConfig
+        Configuration.
+    command : str
+        Command line, for the store.
+    say : callable
+        Takes notes for the user.
+    backend : callable, optional
+        Makes the backend of a round; default from the configuration.
+
+    Raises
+    ------
+    InputError
+        A file cannot be read, or no query has judgments.
+    """
+
+    def __init__(
+        self,
+        config: MonitorConfig,
+        *,
+        command: str = "",
+        say: Callable[[str], None] = lambda _: None,
+        backend: Callable[[], Backend] | None = None,
+    ) -> None:
+        self.config = config
+        self._command, self._say = command, say
+        self._backend = backend or (lambda: backend_from(config.backend))
+        self._qrels = to_qrels(config.qrels.path)
+        self._people = None if config.qrels.people is None else to_qrels(config.qrels.people)
+        self.measures = [parse_measure(text) for text in config.evaluation.measures]
+        _check_measure(self.measures[0], config)
+        self.queries = self._canaries()
+        self.waiting: list[FinishedRound] = []
+        self._wants_baseline = False
+
+    def _canaries(self) -> list[SearchQuery]:
+        judged = set(self._qrels.queries)
+        queries = self.config.queries.read()
+        found = [query for query in queries if query.id in judged]
+        if not found:
+            raise InputError(f"{self.config.queries.path}: found no query with a judgment in {self.config.qrels.path}, expected canaries")
+        if len(found) < len(queries):
+            self._say(f"{len(queries) - len(found)} of {len(queries)} queries have no judgment, and are not asked")
+        return found
+
+    def check_backend(self, store: Store | None = None) -> None:
+        """Refuse a wrong section of the backend before the first round of a store; later, the engine is down, and rounds tell so.
+
+        Raises
+        ------
+        OptionError
+            The section does not fit.
+        MissingExtraError
+            The client of the engine is not installed.
+        """
+        try:
+            self._backend().close()
+        except MissingExtraError:
+            raise
+        except IdealrankError as error:
+            if isinstance(error, OptionError) and (store is None or not store.monitoring(self.config.name).rounds(limit=1)):
+                raise
+            self._say(str(error))
+
+    @cached_property
+    def groups(self) -> dict[str, tuple[str, ...]]:
+        """Slices of each query."""
+        given = slices_of(self.config.slices) or {}
+        return {query: (names,) if isinstance(names, str) else tuple(map(str, names)) for query, names in given.items()}
+
+    @cached_property
+    def epoch(self) -> str:
+        """Hash of all that values depend on, but for the engine; a change makes them another series."""
+        people = "" if self._people is None else f"{self._people.fingerprint}"
+        queries = hash_of(f"{query.id}\0{query.text}" for query in self.queries)
+        baseline = self.config.baseline.entry or ""
+        evaluation = f"{self.measures[0]} {self.config.evaluation.convention}"
+        return hash_of([str(self._qrels.fingerprint), people, queries, evaluation, baseline])
+
+    def plan(self, store: Store) -> AlarmPlan:
+        """Return the rules and the baseline."""
+        config = self.config
+        given = Baseline(values=_entry_values(store, config.baseline.entry, self.measures[0])) if config.baseline.entry else Baseline()
+        return AlarmPlan(
+            monitor=config.name, rules=config.rules, epoch=self.epoch, baseline_rounds=config.baseline.rounds, given=given,
+            groups=self.groups,
+            channels=[channel.name for channel in config.channels],
+        )  # fmt: skip
+
+    # --- one round ---------------------------------------------------------------------------------------------------------------
+
+    def rebaseline(self) -> None:
+        """Learn the baseline anew from the next round on."""
+        self._wants_baseline = True
+
+    def run_round(self, store: Store) -> list[StoredRound]:
+        """Run a round, store it and all that wait, and send messages; return the rounds stored.
+
+        Raises
+        ------
+        InputError
+            A round could not be stored; it waits for the next call.
+        """
+        rounds = store.monitoring(self.config.name)
+        time = utc_now()
+        try:
+            number: int | None = rounds.begin(time)
+        except InputError as error:
+            self._say(f"the start of the round could not be stored: {error}")
+            number = None
+        self.waiting.append(self._measured(store, number, time))
+        stored = self.store_waiting(store)
+        self.deliver(store)
+        return stored
+
+    def _measured(self, store: Store, number: int | None, time: str) -> FinishedRound:
+        queries, share = self._drawn(store, time)
+        records, problems = self._asked(queries)
+        failed = sum(bool(one.failure) for one in records) / len(queries)
+        seen = SeenRound(
+            outcome="failed", failed=failed, latency=_latency(records), label_days=self._label_days(), sampled=share, groups=self.groups
+        )
+        record: dict[str, Any] = {
+            "measure": str(self.measures[0]), "queries": len(queries), "failed": failed, "problems": problems,
+            "latency": dict(seen.latency), "label_days": seen.label_days,
+        }  # fmt: skip
+        answers = {one.query: one.hits for one in records if not one.failure}
+        if not answers:
+            return FinishedRound(number, time, seen, record)
+        if failed > self.config.most_failed:
+            return FinishedRound(number, time, replace(seen, outcome="incomplete"), record)
+        evaluation = self._evaluated(answers, self._qrels)
+        people = {} if self._people is None else self._human_values(answers)
+        considered = evaluation.coverage.considered
+        coverage = 1 - evaluation.coverage.unjudged / considered if considered else None
+        seen = replace(seen, outcome="complete", values=counted_values(evaluation), people=people, coverage=coverage)
+        return FinishedRound(number, time, seen, record | self._numbers(seen, evaluation), evaluation)
+
+    def _drawn(self, store: Store, time: str) -> tuple[list[SearchQuery], float]:
+        """Queries of the round: all, or a random sample once the baseline is known."""
+        size = self.config.sample
+        if size is None or size >= len(self.queries):
+            return self.queries, 1.0
+        state = store.monitoring(self.config.name).state()
+        if state.get("epoch") != self.epoch or not state.get("baseline") or self._wants_baseline:
+            return self.queries, 1.0
+        drawn = random.Random(f"{self.config.policy.seed} {time}").sample(range(len(self.queries)), size)  # noqa: S311  (no secret)
+        return [self.queries[place] for place in sorted(drawn)], size / len(self.queries)
+
+    def _asked(self, queries: Sequence[SearchQuery]) -> tuple[list[QueryRecord], list[str]]:
+        """Answer or failure of each query; a query that the job left out has failed."""
+        found: dict[str, QueryRecord] = {}
+        problems: list[str] = []
+        try:
+            backend = self._backend()
+            try:
+                SearchJob(backend, self.config.policy).run(queries, lambda record: found.__setitem__(record.query, record))
+            finally:
+                backend.close()
+        except (IdealrankError, OSError) as error:
+            problems.append(str(error))
+        reason = problems[0] if problems else "not asked"
+        records = [found.get(query.id) or QueryRecord(query.id, (), 0.0, 0, reason) for query in queries]
+        problems += [f"{one.query}: {one.failure}" for one in records if one.failure and one.failure not in problems]
+        return records, problems[:_PROBLEMS]
+
+    def _evaluated(self, answers: Mapping[str, Sequence[Any]], qrels: Qrels) -> Evaluation:
+        chosen = Qrels({query: qrels[query] for query in qrels.queries if query in answers})
+        with_documents = {query: dict(hits) for query, hits in answers.items() if hits}
+        if not with_documents:  # a run has a document: one that nobody judged stands for none
+            with_documents = {next(iter(answers)): {"no-document": 0.0}}
+        run = Run(with_documents, name=self.config.name)
+        return evaluate(chosen, run, self.measures, self.config.evaluation.convention)
+
+    def _human_values(self, answers: Mapping[str, Sequence[Any]]) -> dict[str, float]:
+        people = self._people
+        if people is None or not any(query in answers for query in people.queries):
+            return {}
+        return counted_values(self._evaluated(answers, people))
+
+    def _numbers(self, seen: SeenRound, evaluation: Evaluation) -> dict[str, Any]:
+        interval = seen.interval()
+        low, high = interval if interval is not None else (None, None)
+        return {
+            "value": seen.mean(), "low": low, "high": high, "coverage": seen.coverage, "corrected": bool(seen.people),
+            "slices": {name: seen.mean(name) for name in seen.names()}, "convention": evaluation.convention.name,
+        }  # fmt: skip
+
+    def _label_days(self) -> float | None:
+        try:
+            file_time = Path(self.config.qrels.path).stat().st_mtime
+        except OSError:
+            return None
+        return label_age(self.config.qrels, file_time, datetime.now(UTC))
+
+    # --- storing and telling -----------------------------------------------------------------------------------------------------
+
+    def store_waiting(self, store: Store) -> list[StoredRound]:
+        """Store the rounds that wait, oldest first, each with what follows for the alarms.
+
+        Raises
+        ------
+        InputError
+            One could not be stored; it and those after it wait on.
+        """
+        stored = []
+        plan = self.plan(store)
+        while self.waiting:
+            one = self.waiting[0]
+
+            def step(state: dict[str, Any], number: int, one: FinishedRound = one) -> RoundStep:
+                record = dict(one.record) | _clock_note(state, one.time)
+                found = advance(plan, state, number, one.seen, record, rebaseline=self._wants_baseline)
+                return replace(found, state={**found.state, "time": max(one.time, str(state.get("time", "")))})
+
+            outcome: Outcome = one.seen.outcome
+            record = Record(command=self._command, time=one.time, tags=("canary", f"monitor-{self.config.name}"))
+            stored.append(
+                store.monitoring(self.config.name).finish(one.number, one.time, outcome, step, evaluation=one.evaluation, record=record)
+            )
+            self._wants_baseline = False
+            self.waiting.pop(0)
+        return stored
+
+    def deliver(self, store: Store) -> list[str]:
+        """Send the messages that wait, and return the problems; a message that a channel does not take waits on."""
+        rounds = store.monitoring(self.config.name)
+        channels = {channel.name: channel for channel in self.config.channels}
+        problems: list[str] = []
+        broken: set[str] = set()
+        for notice in rounds.waiting():
+            channel = channels.get(notice.channel)
+            if channel is None:
+                rounds.mark_sent(notice.id, "")  # the configuration has this channel no more
+            elif notice.channel not in broken:  # messages of a channel keep their order
+                problem = _problem(lambda channel=channel, notice=notice: channel.send(notice))  # type: ignore[misc]
+                if problem:
+                    broken.add(notice.channel)
+                    problems.append(problem)
+                    rounds.mark_failed(notice.id, problem)
+                else:
+                    rounds.mark_sent(notice.id, utc_now())
+        problems += self._keep_alive(store, [channel for name, channel in channels.items() if name not in broken])
+        for problem in problems:
+            self._say(problem)
+        return problems
+
+    def _keep_alive(self, store: Store, channels: Sequence[Channel]) -> list[str]:
+        alarms = store.monitoring(self.config.name).alarms(only_open=True)
+        found = (_problem(lambda channel=channel: channel.keep_alive(alarms)) for channel in channels)  # type: ignore[misc]
+        return [problem for problem in found if problem]
+
+    def open_alarms(self, store: Store) -> list[str]:
+        """Return the ids of open alarms."""
+        return open_alarms(store.monitoring(self.config.name).state())
+
+
+def _problem(send: Callable[[], None]) -> str:
+    """Why a message could not be sent; empty if it was."""
+    try:
+        send()
+    except IdealrankError as error:
+        return str(error)
+    return ""
+
+
+def _latency(records: Sequence[QueryRecord]) -> dict[str, float]:
+    found = Latencies.of([one.seconds for one in records if not one.failure])
+    return {name: round(1000 * seconds, 3) for name in ("p50", "p95", "p99") if (seconds := getattr(found, name)) is not None}
+
+
+def _clock_note(state: Mapping[str, Any], time: str) -> dict[str, Any]:
+    last = str(state.get("time", ""))
+    return {"clock": f"set back: this round starts before {last}"} if time < last else {}
+
+
+def _check_measure(measure: Measure, config: MonitorConfig) -> None:
+    low, high = measure.bounds
+    if any(rule.kind == "sequential" for rule in config.rules) and not (low >= 0 and high <= 1):
+        raise OptionError(
+            f"evaluation.measures: found {measure}, whose values are not between 0 and 1, expected such a measure for a sequential test; "
+            "use a cusum"
+        )
+
+
+def counted_values(evaluation: Evaluation) -> dict[str, float]:
+    """Values of the first measure, by query, without those that do not count.
+
+    Examples
+    --------
+    >>> counted_values(evaluate({"q": {"a": 1}}, {"q": ["a"]}, "RR"))
+    {'q': 1.0}
+    """
+    rows = zip(evaluation.queries, evaluation.values[:, 0].tolist(), evaluation.scored[:, 0].tolist(), strict=True)
+    return {str(query): float(value) for query, value, counts in rows if counts and value == value}
+
+
+def _entry_values(store: Store, entry: str, measure: Measure) -> dict[str, float]:
+    stored = store.evaluation(entry).evaluation
+    texts = [str(one) for one in stored.measures]
+    if str(measure) not in texts:
+        raise InputError(f"baseline.entry: found {', '.join(texts)} in evaluation {entry}, expected {measure}")
+    place = texts.index(str(measure))
+    rows = zip(stored.queries, stored.values[:, place].tolist(), stored.scored[:, place].tolist(), strict=True)
+    return {str(query): float(value) for query, value, counts in rows if counts}
+
+
+def hash_of(texts: Any) -> str:
+    """Return the first digits of the SHA-256 of texts.
+
+    Examples
+    --------
+    >>> hash_of(["a", "b"])
+    '7e18f737311b2dc3'
+    """
+    import hashlib  # noqa: PLC0415
+
+    return hashlib.sha256("\n".join(texts).encode("utf-8", "surrogatepass")).hexdigest()[:16]
+
+
+def utc_now() -> str:
+    """Return the time, UTC, ISO 8601, to the microsecond.
+
+    Examples
+    --------
+    >>> utc_now().endswith("+00:00")
+    True
+    """
+    return datetime.now(UTC).isoformat(timespec="microseconds")
+
+
+@contextmanager
+def only_process(store: Store, name: str) -> Iterator[None]:
+    """Hold the lock of a monitor, which the system frees when the process ends in any way.
+
+    Raises
+    ------
+    InputError
+        Another process runs a round of this monitor.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> with Store.open(tempfile.mkdtemp()) as store, only_process(store, "shop"):
+    ...     (store.folder / "monitor-shop.lock").exists()
+    True
+    """
+    path = store.folder / f"monitor-{name}.lock"
+    try:
+        handle = os.open(path, os.O_RDWR | os.O_CREAT, 0o644)
+    except OSError as error:
+        raise InputError(f"{path}: {error.strerror or error}; expected a folder that may be written") from None
+    try:
+        if not _locked(handle):
+            raise InputError(f"{path}: another process runs the monitor {name}, expected one at a time; let it end, or stop it")
+        yield
+    finally:
+        os.close(handle)
+
+
+def _locked(handle: int) -> bool:
+    if os.name == "nt":
+        import msvcrt  # noqa: PLC0415  (Windows)
+
+        try:
+            msvcrt.locking(handle, msvcrt.LK_NBLCK, 1)  # type: ignore[attr-defined,unused-ignore]
+        except OSError:
+            return False
+        return True
+    import fcntl  # noqa: PLC0415  (not on Windows)
+
+    try:
+        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError:
+        return False
+    return True

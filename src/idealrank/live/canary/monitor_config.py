@@ -1,0 +1,349 @@
+"""Configuration of a monitor, from a mapping; checked before an engine is asked."""
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, fields
+from datetime import UTC, date, datetime
+from typing import Any
+
+from idealrank._sections import Section
+from idealrank.errors import OptionError
+from idealrank.live.alerts.alarm_channels import Channel, channels_of
+from idealrank.live.alerts.alarm_rules import RULES, AlarmRule, LabelAgeRule
+from idealrank.live.search_configuration import MeasuresSection, QueriesSection, policy_of
+from idealrank.live.search_jobs import SearchPolicy
+
+KEYS = (
+    "name", "store", "backend", "queries", "qrels", "evaluation", "slices", "every", "sample", "most_failed", "baseline", "alarms",
+    "notify", "metrics", "limit", "concurrency", "rate", "timeout", "retries", "backoff", "breaker", "seed",
+)  # fmt: skip
+"""Keys of a configuration of `idealrank monitor`."""
+
+_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,79}")
+_SECONDS = {"s": 1, "m": 60, "h": 3600, "d": 86400}
+_USUAL = ("sequential", "coverage", "errors")  # rules without a section `alarms`
+
+
+@dataclass(frozen=True)
+class JudgmentsSection:
+    """Judgments of the canary queries.
+
+    Attributes
+    ----------
+    path : str
+        File of judgments.
+    judged : date or None
+        Day of the judgments; None takes the time of the file.
+    people : str or None
+        File with the grades of people for some of the queries, where a model made the others.
+
+    Examples
+    --------
+    >>> JudgmentsSection.of(Section({"qrels": {"path": "a.qrels", "judged": "2026-05-01"}}, "monitor.yaml", "")).judged
+    datetime.date(2026, 5, 1)
+    """
+
+    path: str
+    judged: date | None = None
+    people: str | None = None
+
+    @classmethod
+    def of(cls, top: Section) -> "JudgmentsSection":
+        """Read the key ``qrels``: a path, or a section."""
+        if not top.has("qrels"):
+            raise top.error("qrels", "nothing", "a file of judgments, as in canaries.qrels")
+        if isinstance(top.given["qrels"], str):
+            return cls(top.given["qrels"])
+        section = top.section("qrels")
+        section.refuse_unknown("path", "judged", "people")
+        path = section.text("path", None)
+        if path is None:
+            raise section.error("path", "nothing", "a file of judgments, as in canaries.qrels")
+        return cls(path, _day(section), section.text("people", None))
+
+
+def _day(section: Section) -> date | None:
+    given = section.given.get("judged")
+    if given is None or (isinstance(given, date) and not isinstance(given, datetime)):
+        return given  # YAML reads dates by itself
+    try:
+        return date.fromisoformat(given)
+    except (TypeError, ValueError):
+        raise section.error("judged", repr(given), "a day, as in 2026-05-01") from None
+
+
+@dataclass(frozen=True)
+class BaselineSection:
+    """Where the baseline comes from.
+
+    Attributes
+    ----------
+    rounds : int
+        First complete rounds to learn the baseline and its noise from.
+    entry : str or None
+        Evaluation of the store to take the values from; the noise is learned.
+
+    Examples
+    --------
+    >>> BaselineSection().rounds
+    30
+    """
+
+    rounds: int = 30
+    entry: str | None = None
+
+    @classmethod
+    def of(cls, section: Section) -> "BaselineSection":
+        """Read the section."""
+        section.refuse_unknown("rounds", "entry")
+        return cls(section.number("rounds", cls.rounds, least=2), section.text("entry", None))
+
+
+@dataclass(frozen=True)
+class MetricsSection:
+    """Where Prometheus finds the metrics.
+
+    Attributes
+    ----------
+    port : int or None
+        Port of /metrics while the monitor runs.
+    host : str
+        Address to listen on.
+    file : str or None
+        File for the textfile collector of node_exporter, written after each round.
+
+    Examples
+    --------
+    >>> MetricsSection().port is None
+    True
+    """
+
+    port: int | None = None
+    host: str = "127.0.0.1"
+    file: str | None = None
+
+    @classmethod
+    def of(cls, section: Section) -> "MetricsSection":
+        """Read the section."""
+        section.refuse_unknown("port", "host", "file")
+        port = section.number("port", 0, least=0) if section.has("port") else None
+        if port is not None and port > 65535:
+            raise section.error("port", str(port), "a port from 0 to 65535")
+        return cls(port, section.text("host", cls.host) or cls.host, section.text("file", None))
+
+
+@dataclass(frozen=True)
+class MonitorConfig:
+    """Configuration of a monitor.
+
+    Attributes
+    ----------
+    name : str
+        Name of the monitor in the store and in all messages.
+    store : str
+        Folder of the store.
+    backend : Section
+        Section of the backend.
+    queries : QueriesSection
+        Files of queries.
+    qrels : JudgmentsSection
+        Judgments.
+    evaluation : MeasuresSection
+        Measures and convention; the first measure is watched.
+    rules : tuple of AlarmRule
+        Alarms.
+    channels : tuple of Channel
+        Where alarms go.
+    policy : SearchPolicy
+        Limits of the searches.
+    slices : str or None
+        File of slices by query.
+    every : float
+        Seconds between the starts of two rounds.
+    sample : int or None
+        Queries of each round after the baseline is known, drawn at random; None asks all.
+    most_failed : float
+        Share of failed queries up to which a round has a value.
+    baseline : BaselineSection
+        Baseline.
+    metrics : MetricsSection
+        Metrics.
+
+    Examples
+    --------
+    >>> given = {"name": "shop", "store": "s", "backend": {"kind": "replay"}, "queries": "q.tsv", "qrels": "q.txt", "every": "15m"}
+    >>> found = MonitorConfig.of(given)
+    >>> found.every, [rule.name for rule in found.rules]
+    (900.0, ['sequential', 'coverage', 'errors'])
+    """
+
+    name: str
+    store: str
+    backend: Section
+    queries: QueriesSection
+    qrels: JudgmentsSection
+    evaluation: MeasuresSection
+    rules: tuple[AlarmRule, ...]
+    channels: tuple[Channel, ...]
+    policy: SearchPolicy = field(default_factory=SearchPolicy)
+    slices: str | None = None
+    every: float = 3600.0
+    sample: int | None = None
+    most_failed: float = 0.1
+    baseline: BaselineSection = field(default_factory=BaselineSection)
+    metrics: MetricsSection = field(default_factory=MetricsSection)
+
+    @classmethod
+    def of(cls, given: Any, path: str = "configuration") -> "MonitorConfig":
+        """Read a mapping, as YAML, TOML or JSON give it.
+
+        Raises
+        ------
+        OptionError
+            A key is unknown or missing, or a value has the wrong type; the message names the key and the expected value.
+        """
+        top = Section(given, path, "")
+        top.refuse_unknown(*KEYS)
+        name = _required(top, "name", "a name of the monitor, as in shop")
+        if not _NAME.fullmatch(name):
+            raise top.error("name", repr(name), "letters, digits, dots, hyphens and underscores, at most 80")
+        if not top.has("backend"):
+            raise top.error("backend", "nothing", "a section `backend:` with its kind")
+        qrels, every = JudgmentsSection.of(top), seconds_of(top, "every", 3600.0)
+        rules = rules_of(top)
+        _check_rules(top, rules, qrels)
+        return cls(
+            name, _required(top, "store", "a folder, as in runs/store"), _backend(top), QueriesSection.of(top), qrels,
+            MeasuresSection.of(top.section("evaluation")), rules, channels_of(top, every), policy_of(top), top.text("slices", None), every,
+            top.number("sample", 1, least=10) if top.has("sample") else None, top.amount("most_failed", 0.1, most=0.5),
+            BaselineSection.of(top.section("baseline")), MetricsSection.of(top.section("metrics")),
+        )  # fmt: skip
+
+
+def _required(top: Section, key: str, expected: str) -> str:
+    found = top.text(key, None)
+    if found is None:
+        raise top.error(key, "nothing", expected)
+    return found
+
+
+def _backend(top: Section) -> Section:
+    section = top.section("backend")
+    timeout = {"timeout": top.given["timeout"]} if top.has("timeout") else {}
+    return Section({**timeout, **section.given}, section.path, section.name)
+
+
+def seconds_of(section: Section, key: str, default: float) -> float:
+    """Read a duration: a number of seconds, or a number with s, m, h or d.
+
+    Examples
+    --------
+    >>> seconds_of(Section({"every": "1.5h"}, "monitor.yaml", ""), "every", 60.0)
+    5400.0
+    """
+    given = section.given.get(key, default)
+    text = re.fullmatch(r"(\d+(?:\.\d+)?)([smhd]?)", str(given)) if not isinstance(given, bool) else None
+    seconds = 0.0 if text is None else float(text[1]) * _SECONDS[text[2] or "s"]
+    if not 0 < seconds < 1e8:
+        raise section.error(key, repr(given), "a time above 0, as in 900, 15m, 1h or 1d")
+    return seconds
+
+
+def rules_of(top: Section) -> tuple[AlarmRule, ...]:
+    """Read the list ``alarms``; without it, a sequential test, coverage and errors are watched.
+
+    Examples
+    --------
+    >>> rules_of(Section({"alarms": [{"kind": "threshold", "least": 0.6, "signals": [2, 4]}]}, "monitor.yaml", ""))[0].signals
+    (2, 4)
+    """
+    given = top.given.get("alarms")
+    if given is None:
+        return tuple(RULES[kind](name=kind) for kind in _USUAL)
+    if not isinstance(given, Sequence) or isinstance(given, str):
+        raise top.error("alarms", repr(given), "a list of alarms, as in `- kind: sequential`")
+    rules = [_rule(Section(one, top.path, f"alarms[{place}]")) for place, one in enumerate(given, start=1)]
+    names = [rule.name for rule in rules]
+    twice = next((name for name in names if names.count(name) > 1), None)
+    if twice is not None:
+        raise top.error("alarms", f"two alarms with the name {twice!r}", "a key `name` that is unique")
+    return tuple(rules)
+
+
+def _rule(section: Section) -> AlarmRule:
+    kind = section.given.get("kind")
+    if kind not in RULES:
+        raise section.error("kind", "nothing" if kind is None else repr(kind), f"one of {', '.join(RULES)}")
+    rule = RULES[kind]
+    own = {one.name: one for one in fields(rule)}
+    keys = {"false_alarms" if name == "rounds" else name for name in own}
+    section.refuse_unknown("kind", *sorted(keys))
+    values: dict[str, Any] = {"name": section.text("name", kind)}
+    if not _NAME.fullmatch(str(values["name"])):
+        raise section.error("name", repr(values["name"]), "letters, digits, dots, hyphens and underscores, at most 80")
+    for key in (key for key in section.given if key not in ("kind", "name")):
+        values["rounds" if key == "false_alarms" else key] = _value(section, key)
+    if kind == "threshold" and "least" not in values:
+        raise section.error("least", "nothing", "the least value that is no alarm")
+    try:
+        return rule(**values)
+    except OptionError as error:
+        raise OptionError(f"{section.path}: {section.name}: {error}") from None
+
+
+def _value(section: Section, key: str) -> Any:
+    if key == "signals":
+        return _signals(section)
+    if key == "recover":
+        return section.number(key, 1)
+    if key == "slices":
+        return section.flag(key)
+    if key in ("severity", "quantile"):
+        return section.choice(key, ("p95", "p50", "p99") if key == "quantile" else ("page", "ticket", "info"))
+    if key == "false_alarms":
+        return 1000 / section.amount(key, 1.0, least=0.001, most=100, unit="false alarms in 1,000 rounds")
+    least, most = _RANGES.get(key, (0.0, 1.0))
+    return section.amount(key, 0.0, least=least, most=most)
+
+
+_RANGES: Mapping[str, tuple[float, float]] = {
+    "least": (-1e9, 1e9), "most_days": (0.0, 1e6), "most_ms": (0.0, 1e9), "confidence": (0.5, 0.999999), "allowance": (0.05, 10.0),
+    "weight": (0.01, 1.0), "least_noise": (1e-9, 1.0), "tolerance": (0.0, 0.9),
+}  # fmt: skip
+
+
+def _signals(section: Section) -> tuple[int, int]:
+    given = section.given.get("signals")
+    text = re.fullmatch(r"(\d+) of (\d+)", given) if isinstance(given, str) else None
+    pair = [int(text[1]), int(text[2])] if text else given
+    if not (isinstance(pair, Sequence) and len(pair) == 2 and all(type(one) is int for one in pair) and 1 <= pair[0] <= pair[1] <= 1000):
+        raise section.error("signals", repr(given), "two numbers, as in `2 of 3`")
+    return pair[0], pair[1]
+
+
+def _check_rules(top: Section, rules: Sequence[AlarmRule], qrels: JudgmentsSection) -> None:
+    for rule in rules:
+        if qrels.people is not None and (rule.slices or rule.kind == "sequential"):
+            what = "slices" if rule.slices else "a sequential test"
+            raise OptionError(
+                f"{top.path}: alarm {rule.name}: found {what} with grades of people for some queries, expected baseline, cusum, ewma or "
+                "threshold over all queries, which use the corrected estimate"
+            )
+        if rule.slices and not top.has("slices"):
+            raise top.error("slices", "nothing", f"a file of slices, which the alarm {rule.name} watches")
+        if isinstance(rule, LabelAgeRule) and rule.slices:
+            raise OptionError(f"{top.path}: alarm {rule.name}: found slices, expected an alarm over all queries")
+
+
+def label_age(section: JudgmentsSection, file_time: float, now: datetime) -> float:
+    """Age of the judgments in days; negative if they are dated in the future.
+
+    Examples
+    --------
+    >>> label_age(JudgmentsSection("a", date(2026, 1, 1)), 0.0, datetime(2026, 1, 11, tzinfo=UTC))
+    10.0
+    """
+    judged = (
+        datetime.fromtimestamp(file_time, UTC) if section.judged is None else datetime.combine(section.judged, datetime.min.time(), UTC)
+    )
+    return (now - judged).total_seconds() / 86400

@@ -1,0 +1,223 @@
+"""Configuration of searches, from a mapping; checked before an engine is asked."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import product
+from types import MappingProxyType
+from typing import Any
+
+from idealrank._sections import Section
+from idealrank.errors import InputError
+from idealrank.io.query_vectors import read_vectors
+from idealrank.io.texts import read_texts
+from idealrank.live.backends.protocol import SearchQuery
+from idealrank.live.search_jobs import BreakerPolicy, SearchPolicy
+
+_LONGEST = 1_000_000  # letters of a query
+
+KEYS = (
+    "backend", "backends", "queries", "limit", "concurrency", "rate", "timeout", "retries", "backoff", "breaker", "seed", "qrels",
+    "evaluation", "output",
+)  # fmt: skip
+"""Keys of a configuration of `idealrank search`."""
+
+
+@dataclass(frozen=True)
+class QueriesSection:
+    """Section ``queries``: texts by id, and vectors.
+
+    Attributes
+    ----------
+    path : str
+        File of texts, as `read_texts` reads it.
+    vectors : str or None
+        File of vectors, as `read_vectors` reads it.
+
+    Examples
+    --------
+    >>> QueriesSection("queries.tsv").vectors is None
+    True
+    """
+
+    path: str
+    vectors: str | None = None
+
+    @classmethod
+    def of(cls, top: Section) -> "QueriesSection":
+        """Read the key ``queries`` of a configuration: a path, or a section."""
+        given = top.given.get("queries")
+        if given is None:
+            raise top.error("queries", "nothing", "a file of queries, as in queries.tsv")
+        if isinstance(given, str):
+            return cls(top.text("queries", None) or "")
+        section = top.section("queries")
+        section.refuse_unknown("path", "vectors")
+        path = section.text("path", None)
+        if path is None:
+            raise section.error("path", "nothing", "a file of queries, as in queries.tsv")
+        return cls(path, section.text("vectors", None))
+
+    def read(self) -> list[SearchQuery]:
+        """Read the queries, in the order of their file.
+
+        Raises
+        ------
+        InputError
+            A file cannot be read, or has no query.
+        """
+        texts = read_texts(self.path, length=_LONGEST)
+        if not texts:
+            raise InputError(f"{self.path}: found no query, expected one or more")
+        vectors: Mapping[str, Any] = {} if self.vectors is None else read_vectors(self.vectors, list(texts))
+        return [SearchQuery(query, text, vectors.get(query)) for query, text in texts.items()]
+
+
+@dataclass(frozen=True)
+class MeasuresSection:
+    """Keys of the section ``evaluation`` that all configurations share: measures and convention.
+
+    Attributes
+    ----------
+    measures : tuple of str
+        Texts of measures.
+    convention : str
+        A convention.
+
+    Examples
+    --------
+    >>> MeasuresSection().measures
+    ('nDCG@10',)
+    """
+
+    measures: tuple[str, ...] = ("nDCG@10",)
+    convention: str = "standard"
+
+    @classmethod
+    def of(cls, section: Section) -> "MeasuresSection":
+        """Read the section."""
+        section.refuse_unknown("measures", "convention")
+        return cls(section.texts("measures") or cls.measures, section.text("convention", cls.convention) or cls.convention)
+
+
+@dataclass(frozen=True)
+class SearchConfig:
+    """Configuration of a search.
+
+    Attributes
+    ----------
+    backends : mapping of str to Section
+        Section of each backend, by its name; a ``sweep`` is expanded.
+    queries : QueriesSection
+        Files of queries.
+    policy : SearchPolicy
+        Limits of the job.
+    qrels : str or None
+        File of judgments.
+    evaluation : MeasuresSection
+        Measures and convention.
+    output : str or None
+        Run; with several backends, folder of runs.
+
+    Examples
+    --------
+    >>> found = SearchConfig.of({"backend": {"kind": "replay", "path": "a.run", "sweep": {"path": ["a.run", "b.run"]}}, "queries": "q.tsv"})
+    >>> list(found.backends), found.policy.limit
+    (['replay path=a.run', 'replay path=b.run'], 100)
+    """
+
+    backends: Mapping[str, Section]
+    queries: QueriesSection
+    policy: SearchPolicy = field(default_factory=SearchPolicy)
+    qrels: str | None = None
+    evaluation: MeasuresSection = field(default_factory=MeasuresSection)
+    output: str | None = None
+
+    @classmethod
+    def of(cls, given: Any, path: str = "configuration") -> "SearchConfig":
+        """Read a mapping, as YAML, TOML or JSON give it.
+
+        Raises
+        ------
+        OptionError
+            A key is unknown or missing, or a value has the wrong type; the message names the key and the expected value.
+        """
+        top = Section(given, path, "")
+        top.refuse_unknown(*KEYS)
+        policy = policy_of(top)
+        queries, evaluation = QueriesSection.of(top), MeasuresSection.of(top.section("evaluation"))
+        return cls(backends_of(top), queries, policy, top.text("qrels", None), evaluation, top.text("output", None))
+
+
+def policy_of(top: Section) -> SearchPolicy:
+    """Read the limits of a job from the top level of a configuration.
+
+    Examples
+    --------
+    >>> policy_of(Section({"limit": 20, "breaker": {"pause": 1}}, "search.yaml", "")).breaker.pause
+    1.0
+    """
+    usual = SearchPolicy()
+    breaker = top.section("breaker")
+    breaker.refuse_unknown("failures", "pause", "probes")
+    rate = top.amount("rate", 0.0, unit="queries a second") if top.has("rate") else None
+    if rate == 0:
+        raise top.error("rate", "0", "a number above 0 (queries a second), or no rate")
+    timeout = top.amount("timeout", usual.timeout, unit="seconds")
+    if timeout == 0:
+        raise top.error("timeout", "0", "a number above 0 (seconds)")
+    return SearchPolicy(
+        top.number("limit", usual.limit), top.number("concurrency", usual.concurrency), rate, timeout,
+        top.number("retries", usual.retries, least=0), top.amount("backoff", usual.backoff, unit="seconds"),
+        BreakerPolicy(
+            breaker.number("failures", usual.breaker.failures), breaker.amount("pause", usual.breaker.pause, unit="seconds"),
+            breaker.number("probes", usual.breaker.probes),
+        ),
+        top.number("seed", usual.seed, least=0),
+    )  # fmt: skip
+
+
+def backends_of(top: Section) -> dict[str, Section]:
+    """Read the sections of all backends: ``backend``, or ``backends`` by name, each with its ``sweep`` expanded.
+
+    Raises
+    ------
+    OptionError
+        There is none, or both keys are there, or a sweep is no mapping of keys to lists.
+
+    Examples
+    --------
+    >>> top = Section({"backend": {"kind": "http"}, "timeout": 5}, "search.yaml", "")
+    >>> backends_of(top)["http"].given
+    {'kind': 'http', 'timeout': 5}
+    """
+    if top.has("backend") == top.has("backends"):
+        found = "both backend and backends" if top.has("backend") else "nothing"
+        raise top.error("backend", found, "a section `backend:`, or `backends:` with a section for each name")
+    if top.has("backend"):
+        one = top.section("backend")
+        named = {str(one.given.get("kind") or "backend"): one}
+    else:
+        many = top.section("backends")
+        named = {str(name): Section(given, top.path, f"backends.{name}") for name, given in many.given.items()}
+        if not named:
+            raise top.error("backends", "no section", "a section for each name")
+    timeout = {"timeout": top.given["timeout"]} if top.has("timeout") else {}
+    return {name: one for given_name, section in named.items() for name, one in _swept(given_name, section, timeout).items()}
+
+
+def _swept(name: str, section: Section, shared: Mapping[str, Any]) -> dict[str, Section]:
+    """A section for each combination of the values of ``sweep``; the section itself without one."""
+    given = {key: value for key, value in section.given.items() if key != "sweep"}
+    sweep = section.given.get("sweep")
+    grid = Section({} if sweep is None else sweep, section.path, f"{section.name}.sweep").given
+    for key, values in grid.items():
+        if not isinstance(values, Sequence) or isinstance(values, str) or not values:
+            raise section.error(f"sweep.{key}", repr(values), "a list of values")
+    found = {}
+    for values in product(*grid.values()):
+        chosen = dict(zip(grid, values, strict=True))
+        label = " ".join([name, *(f"{key}={value}" for key, value in chosen.items())])
+        found[label] = Section(MappingProxyType({**given, **chosen} | {**shared, **given, **chosen}), section.path, section.name)
+    if len(found) < len(list(product(*grid.values()))):
+        raise section.error("sweep", repr(dict(grid)), "each combination of values once")
+    return {label: Section(dict(one.given), one.path, one.name) for label, one in found.items()}

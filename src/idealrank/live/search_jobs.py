@@ -1,0 +1,383 @@
+"""A search job: many queries against one backend, without hurting the engine, and without losing an answer."""
+
+import heapq
+import queue
+import random
+import threading
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field
+from itertools import count
+from typing import Protocol
+
+import numpy as np
+
+from idealrank.errors import BackendError
+from idealrank.live.backends.protocol import Backend, ScoredDocument, SearchQuery
+from idealrank.live.search_journal import QueryRecord
+from idealrank.live.timing import Clock, SystemClock
+
+_LONGEST_BACKOFF = 30.0
+_LONGEST_ASKED = 120.0  # seconds of Retry-After that are waited for
+_PERCENTILES = (50, 95, 99)
+
+
+@dataclass(frozen=True)
+class BreakerPolicy:
+    """When to leave an engine alone.
+
+    Attributes
+    ----------
+    failures : int
+        Failed attempts in a row after which no query is sent.
+    pause : float
+        Seconds until one query probes whether the engine answers again.
+    probes : int
+        Failed probes in a row after which the job stops.
+
+    Examples
+    --------
+    >>> BreakerPolicy().failures
+    10
+    """
+
+    failures: int = 10
+    pause: float = 10.0
+    probes: int = 5
+
+
+@dataclass(frozen=True)
+class SearchPolicy:
+    """Limits of a job.
+
+    Attributes
+    ----------
+    limit : int
+        Documents of each query.
+    concurrency : int
+        Queries at the same time.
+    rate : float or None
+        Attempts a second, at most; None for no limit.
+    timeout : float
+        Seconds for an answer; a later answer counts as none.
+    retries : int
+        Further attempts after a temporary failure.
+    backoff : float
+        Seconds before the second attempt; doubled each time, at most 30, less up to half of it at random.
+    breaker : BreakerPolicy
+        When to leave the engine alone.
+    seed : int
+        Seed of the random part of the back-off.
+
+    Examples
+    --------
+    >>> SearchPolicy(limit=10).concurrency
+    4
+    """
+
+    limit: int = 100
+    concurrency: int = 4
+    rate: float | None = None
+    timeout: float = 10.0
+    retries: int = 3
+    backoff: float = 0.5
+    breaker: BreakerPolicy = field(default_factory=BreakerPolicy)
+    seed: int = 0
+
+    def delay(self, query: str, attempts: int) -> float:
+        """Return seconds before the next attempt, after so many."""
+        whole = min(_LONGEST_BACKOFF, self.backoff * 2.0 ** (attempts - 1))
+        return whole * (1 - random.Random(f"{self.seed} {query} {attempts}").random() / 2)  # noqa: S311  (no secret)
+
+
+@dataclass(frozen=True)
+class Latencies:
+    """Percentiles of the latency of answered queries, in seconds; None without an answer.
+
+    Examples
+    --------
+    >>> Latencies.of([0.25, 0.75])
+    Latencies(p50=0.5, p95=0.725, p99=0.745)
+    """
+
+    p50: float | None = None
+    p95: float | None = None
+    p99: float | None = None
+
+    @classmethod
+    def of(cls, seconds: Sequence[float]) -> "Latencies":
+        """Interpolate between the two nearest latencies."""
+        if not seconds:
+            return cls()
+        return cls(*(round(float(one), 6) for one in np.percentile(np.asarray(seconds, np.float64), _PERCENTILES)))
+
+
+@dataclass(frozen=True, eq=False)
+class _Task:
+    """Next attempt at a query."""
+
+    query: SearchQuery
+    attempts: int = 0
+
+
+@dataclass(eq=False)
+class _Attempt:
+    """Attempt that is under way, or has ended with documents or an error."""
+
+    task: _Task
+    started: float
+    hits: Sequence[ScoredDocument] = ()
+    error: BackendError | None = None
+    seconds: float = 0.0
+    is_abandoned: bool = False
+
+
+class Workers(Protocol):
+    """Runs the attempts of a job.
+
+    Examples
+    --------
+    >>> workers = WorkerThreads(1)
+    >>> workers.start(lambda: None)
+    >>> workers.stop()
+    """
+
+    def start(self, work: Callable[[], None]) -> None:
+        """Start a piece of work."""
+
+    def stop(self) -> None:
+        """End when all work is done; do not wait."""
+
+
+class WorkerThreads:
+    """Threads that live as long as the job, and do not keep the process alive.
+
+    Parameters
+    ----------
+    number : int
+        Greatest number of threads.
+
+    Examples
+    --------
+    >>> done = queue.Queue()
+    >>> workers = WorkerThreads(2)
+    >>> workers.start(lambda: done.put("work"))
+    >>> done.get(), workers.stop()
+    ('work', None)
+    """
+
+    def __init__(self, number: int) -> None:
+        self._number = number
+        self._waiting: queue.SimpleQueue[Callable[[], None] | None] = queue.SimpleQueue()
+        self._threads: list[threading.Thread] = []
+
+    def start(self, work: Callable[[], None]) -> None:
+        """Hand the work to an idle thread."""
+        if len(self._threads) < self._number:
+            self._threads.append(threading.Thread(target=self._work, daemon=True))
+            self._threads[-1].start()
+        self._waiting.put(work)
+
+    def _work(self) -> None:
+        while (work := self._waiting.get()) is not None:
+            work()
+
+    def stop(self) -> None:
+        """End each thread when its work is done."""
+        for _ in self._threads:
+            self._waiting.put(None)
+
+
+class _Breaker:
+    """Counts failures in a row, and says when to send nothing, one query, or all."""
+
+    def __init__(self, policy: BreakerPolicy) -> None:
+        self._policy = policy
+        self._failures = 0
+        self._probes = 0
+        self.opened: float | None = None
+        self.has_answered = False
+
+    @property
+    def is_open(self) -> bool:
+        return self.opened is not None
+
+    @property
+    def next_probe(self) -> float:
+        return (self.opened or 0.0) + self._policy.pause
+
+    @property
+    def gives_up(self) -> bool:
+        return self._probes >= self._policy.probes
+
+    def answered(self) -> None:
+        self._failures, self._probes, self.opened, self.has_answered = 0, 0, None, True
+
+    def failed(self, now: float, *, was_probe: bool) -> None:
+        self._failures += 1
+        if was_probe:
+            self._probes += 1
+        if was_probe or (not self.is_open and self._failures >= self._policy.failures):
+            self.opened = now
+
+    @property
+    def is_refused(self) -> bool:
+        """True if the first queries all failed, so that a mistake in the configuration is likely."""
+        return not self.has_answered and self._failures >= self._policy.failures
+
+
+class SearchJob:
+    """Queries against one backend.
+
+    Parameters
+    ----------
+    backend : Backend
+        Engine to ask.
+    policy : SearchPolicy
+        Limits.
+    clock : Clock
+        Time; default the clock of the machine.
+    workers : Workers
+        What runs the attempts; default a thread for each query at the same time.
+
+    Examples
+    --------
+    >>> from idealrank.live.backends.python_function import FunctionBackend
+    >>> job = SearchJob(FunctionBackend(lambda text, limit: text.split()), SearchPolicy())
+    >>> job.run([SearchQuery("q1", "a b")], lambda record: print(record.query, record.hits[0].document))
+    q1 a
+    """
+
+    def __init__(self, backend: Backend, policy: SearchPolicy, *, clock: Clock | None = None, workers: Workers | None = None) -> None:
+        self._backend, self._policy = backend, policy
+        self._clock: Clock = clock or SystemClock()
+        self._workers: Workers = workers or WorkerThreads(policy.concurrency)
+        self._ended: queue.Queue[_Attempt] = queue.Queue()
+        self._due: list[tuple[float, int, _Task]] = []
+        self._numbers = count()
+        self._running: list[_Attempt] = []
+        self._abandoned: list[_Attempt] = []
+        self._breaker = _Breaker(policy.breaker)
+        self._probe: _Attempt | None = None
+        self._not_before = 0.0
+        self._last: BackendError | None = None
+
+    def run(self, queries: Iterable[SearchQuery], keep: Callable[[QueryRecord], None]) -> None:
+        """Ask all queries; `keep` gets what became of each, in the order in which they end.
+
+        Raises
+        ------
+        BackendError
+            The engine does not answer any more, or refused the first queries; the rest was not asked.
+        """
+        now = self._clock.now()
+        for query in queries:
+            self._put(_Task(query), now)
+        try:
+            self._go(keep)
+        finally:
+            self._workers.stop()
+
+    def _go(self, keep: Callable[[QueryRecord], None]) -> None:
+        while self._due or self._running:
+            self._send()
+            ended = self._clock.wait_for(self._ended, self._until_next())
+            if ended is None:
+                self._abandon(keep)
+            elif ended.is_abandoned:
+                self._abandoned.remove(ended)
+            else:
+                self._running.remove(ended)
+                self._settle(ended, keep)
+
+    def _put(self, task: _Task, due: float) -> None:
+        heapq.heappush(self._due, (due, next(self._numbers), task))
+
+    def _send(self) -> None:
+        """Start attempts as far as slots, rate and breaker allow."""
+        while self._due and self._may_send():
+            now = self._clock.now()
+            attempt = _Attempt(heapq.heappop(self._due)[2], now)
+            self._running.append(attempt)
+            if self._breaker.is_open:
+                self._probe = attempt
+            if self._policy.rate is not None:
+                self._not_before = max(now, self._not_before) + 1 / self._policy.rate
+            self._workers.start(lambda attempt=attempt: self._ask(attempt))  # type: ignore[misc]
+
+    def _may_send(self) -> bool:
+        if len(self._running) + len(self._abandoned) >= self._policy.concurrency:
+            return False
+        return self._clock.now() >= self._earliest() and not (self._breaker.is_open and self._probe is not None)
+
+    def _earliest(self) -> float:
+        """Time of the next attempt, by back-off, rate and breaker."""
+        return max(self._due[0][0], self._not_before, self._breaker.next_probe if self._breaker.is_open else 0.0)
+
+    def _ask(self, attempt: _Attempt) -> None:
+        """Ask the backend, in the thread of the attempt."""
+        started = self._clock.now()
+        try:
+            attempt.hits = self._backend.search(attempt.task.query, self._policy.limit)
+        except BackendError as error:
+            attempt.error = error
+        except Exception as error:  # noqa: BLE001  (a client may raise anything; the query failed, and the job goes on)
+            attempt.error = BackendError(f"{self._backend.name}: {type(error).__name__}: {error}")
+        attempt.seconds = self._clock.now() - started
+        self._ended.put(attempt)
+
+    def _until_next(self) -> float:
+        """Seconds until an attempt is late, or the next one may start."""
+        times = [attempt.started + self._policy.timeout for attempt in self._running]
+        has_slot = len(self._running) + len(self._abandoned) < self._policy.concurrency
+        if self._due and has_slot and not (self._breaker.is_open and self._probe is not None):
+            times.append(self._earliest())
+        if not times:  # every slot is held by an attempt that is late
+            times.append(self._clock.now() + self._policy.timeout)
+        return max(0.0, min(times) - self._clock.now())
+
+    def _abandon(self, keep: Callable[[QueryRecord], None]) -> None:
+        """Give up attempts that are late; each holds its slot until it ends."""
+        now = self._clock.now()
+        late = [attempt for attempt in self._running if now >= attempt.started + self._policy.timeout]
+        for attempt in late:
+            self._running.remove(attempt)
+            self._abandoned.append(attempt)
+            attempt.is_abandoned = True
+            self._settle(_Attempt(attempt.task, attempt.started, error=self._late(), seconds=now - attempt.started), keep, attempt)
+        if not late and not self._running and len(self._abandoned) >= self._policy.concurrency:
+            raise self._stopped(f"{len(self._abandoned)} searches do not end")
+
+    def _late(self) -> BackendError:
+        return BackendError(f"{self._backend.name}: found no answer in {self._policy.timeout:g} s", temporary=True)
+
+    def _settle(self, attempt: _Attempt, keep: Callable[[QueryRecord], None], started: _Attempt | None = None) -> None:
+        """Record an attempt that ended, or plan the next one."""
+        was_probe = self._probe is not None and self._probe is (started or attempt)
+        if was_probe:
+            self._probe = None
+        error = attempt.error
+        if error is None and attempt.seconds > self._policy.timeout:
+            error = self._late()
+        query, attempts = attempt.task.query, attempt.task.attempts + 1
+        if error is None:
+            self._breaker.answered()
+            keep(QueryRecord(query.id, tuple(attempt.hits), attempt.seconds, attempts))
+            return
+        self._last = error
+        now = self._clock.now()
+        self._breaker.failed(now, was_probe=was_probe)
+        asked = error.retry_after or 0.0
+        if error.temporary and attempts <= self._policy.retries and asked <= _LONGEST_ASKED:
+            self._not_before = max(self._not_before, now + asked)
+            self._put(_Task(query, attempts), now + max(asked, self._policy.delay(query.id, attempts)))
+        elif self._breaker.is_refused and not error.temporary:
+            raise self._stopped("it refused all queries so far")
+        else:
+            keep(QueryRecord(query.id, (), attempt.seconds, attempts, str(error), temporary=error.temporary))
+        if self._breaker.gives_up:
+            raise self._stopped(f"{self._policy.breaker.probes} probes failed")
+
+    def _stopped(self, reason: str) -> BackendError:
+        hint = "the same command asks the remaining queries when the engine is well again"
+        last = f"; the last failure: {self._last}" if self._last is not None else ""
+        return BackendError(f"{self._backend.name}: stopped, as {reason}{last}", hint=hint)

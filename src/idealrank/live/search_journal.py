@@ -1,0 +1,194 @@
+"""Journal of a search: an answer a line, appended as it comes, so that a job that was killed asks nothing twice."""
+
+import json
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import IO, Any
+
+from idealrank._lazy import is_installed
+from idealrank.errors import FileFormatError, InputError, OptionError, shown
+from idealrank.live.backends.protocol import ScoredDocument
+
+_FORMAT = "idealrank search journal 1"
+_BATCH = 64  # answers between two calls of fsync
+
+
+@dataclass(frozen=True, slots=True)
+class QueryRecord:
+    """Outcome of one query.
+
+    Attributes
+    ----------
+    query : str
+        Id of the query.
+    hits : tuple of ScoredDocument
+        Documents, best first; empty for a failure, and for an answer without documents.
+    seconds : float
+        Latency of the last attempt.
+    attempts : int
+        Attempts in all.
+    failure : str
+        Message of the last error; empty if the engine answered.
+    temporary : bool
+        True if the failure may pass.
+
+    Examples
+    --------
+    >>> QueryRecord("q1", (ScoredDocument("a", 1.5),), 0.25, 1).to_dict()
+    {'query': 'q1', 'documents': ['a'], 'scores': [1.5], 'seconds': 0.25, 'attempts': 1}
+    """
+
+    query: str
+    hits: tuple[ScoredDocument, ...]
+    seconds: float
+    attempts: int
+    failure: str = ""
+    temporary: bool = False
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the line of the journal, as plain values."""
+        shared = {"seconds": round(self.seconds, 6), "attempts": self.attempts}
+        if self.failure:
+            return {"query": self.query, "failure": self.failure, "temporary": self.temporary, **shared}
+        return {"query": self.query, "documents": [one[0] for one in self.hits], "scores": [one[1] for one in self.hits], **shared}
+
+    @classmethod
+    def of(cls, line: Mapping[str, Any]) -> "QueryRecord":
+        """Read a line of the journal."""
+        hits = tuple(map(ScoredDocument, line.get("documents", ()), line.get("scores", ())))
+        failure, temporary = str(line.get("failure", "")), bool(line.get("temporary"))
+        return cls(str(line["query"]), hits, float(line["seconds"]), int(line["attempts"]), failure, temporary)
+
+
+class SearchJournal:
+    """File of answers that survives the end of the process at any point.
+
+    Each record is written as soon as it comes, and reaches the disk in batches. A last line that was cut is dropped. One process writes
+    at a time.
+
+    Parameters
+    ----------
+    path : str
+        The file; made if it is missing.
+    subject : mapping
+        What the answers depend on: backend, limit, and the fingerprint of the queries.
+
+    Raises
+    ------
+    OptionError
+        The journal is of another subject, or another process is writing it.
+    InputError
+        The file cannot be read or written, or is no journal.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     with SearchJournal(f"{folder}/a.journal.jsonl", {"limit": 10}) as journal:
+    ...         journal.add(QueryRecord("q1", (), 0.5, 1))
+    ...     with SearchJournal(f"{folder}/a.journal.jsonl", {"limit": 10}) as journal:
+    ...         list(journal.records)
+    ['q1']
+    """
+
+    def __init__(self, path: str, subject: Mapping[str, Any]) -> None:
+        self.path = path
+        self.records: dict[str, QueryRecord] = {}
+        self._waiting = 0
+        try:
+            self._file: IO[bytes] = Path(path).open("a+b", buffering=0)  # noqa: SIM115  (closed by `close`)
+        except OSError as error:
+            raise InputError(f"{path}: cannot be written: {error.strerror or error}") from None
+        try:
+            self._lock()
+            self._start(dict(subject))
+        except BaseException:
+            self._file.close()
+            raise
+
+    def _lock(self) -> None:
+        if not is_installed("fcntl"):  # as on Windows
+            return
+        import fcntl  # noqa: PLC0415  (not everywhere)
+
+        try:
+            fcntl.flock(self._file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError:
+            raise OptionError(f"{self.path}: found another search that writes this journal, expected one at a time") from None
+
+    def _start(self, subject: dict[str, Any]) -> None:
+        """Read what is there, cut a torn last line, and write the first line of a new journal."""
+        self._file.seek(0)
+        content = self._file.read()
+        whole = content[: content.rfind(b"\n") + 1]
+        if len(whole) < len(content):
+            self._file.truncate(len(whole))
+        if not whole:
+            self._write({"format": _FORMAT, "subject": subject})
+            return
+        first, *others = whole.decode("utf-8", "surrogateescape").split("\n")[:-1]
+        header = self._parsed(first, 1)
+        if header.get("format") != _FORMAT:
+            raise FileFormatError(self.path, 1, shown(repr(first)), "the journal of a search", "choose another output, or delete the file")
+        if (changed := _changed(header.get("subject"), json.loads(json.dumps(subject)))) is not None:
+            hint = "use another output, or --restart to ask every query again"
+            raise OptionError(f"{self.path}: found answers of another search ({changed})", hint=hint)
+        for number, line in enumerate(others, 2):
+            try:
+                record = QueryRecord.of(self._parsed(line, number))
+            except (KeyError, TypeError, ValueError):
+                raise FileFormatError(self.path, number, shown(repr(line)), "a record of a query") from None
+            self.records[record.query] = record
+
+    def _parsed(self, line: str, number: int) -> dict[str, Any]:
+        try:
+            found = json.loads(line)
+        except ValueError:
+            found = None
+        if not isinstance(found, dict):
+            raise FileFormatError(self.path, number, shown(repr(line)), "a line of a journal")
+        return found
+
+    def add(self, record: QueryRecord) -> None:
+        """Append what became of a query."""
+        self.records[record.query] = record
+        self._write(record.to_dict())
+        self._waiting += 1
+        if self._waiting >= _BATCH:
+            self.sync()
+
+    def _write(self, line: Mapping[str, Any]) -> None:
+        try:
+            data = memoryview((json.dumps(line, ensure_ascii=True) + "\n").encode())
+            while data:
+                data = data[self._file.write(data) :]
+        except OSError as error:
+            raise InputError(f"{self.path}: cannot be written: {error.strerror or error}") from None
+
+    def sync(self) -> None:
+        """Bring all records to the disk."""
+        os.fsync(self._file.fileno())
+        self._waiting = 0
+
+    def close(self) -> None:
+        """Bring all records to the disk, and close the file."""
+        if not self._file.closed:
+            self.sync()
+            self._file.close()
+
+    def __enter__(self) -> "SearchJournal":
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+
+def _changed(before: Any, now: Mapping[str, Any]) -> str | None:
+    """Name a difference of two subjects; None for none."""
+    if before == now:
+        return None
+    old = before if isinstance(before, dict) else {}
+    key = next((key for key in (*now, *old) if old.get(key) != now.get(key)), "subject")
+    return f"{key}: {shown(json.dumps(old.get(key)))}, now {shown(json.dumps(now.get(key)))}"

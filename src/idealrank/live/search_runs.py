@@ -1,0 +1,253 @@
+"""Runs from search engines: ask all queries of a configuration, keep a journal, write the run, and evaluate it."""
+
+import hashlib
+import json
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from idealrank._files import write_bytes
+from idealrank._sections import Section
+from idealrank.analysis.comparison import intervals
+from idealrank.api.evaluation import evaluate
+from idealrank.data.run import Run
+from idealrank.errors import BackendError, InputError, shown
+from idealrank.evaluation.evaluate import Evaluation
+from idealrank.live.backends import backend_from
+from idealrank.live.backends.protocol import Backend, SearchQuery
+from idealrank.live.search_configuration import MeasuresSection
+from idealrank.live.search_jobs import Latencies, SearchJob, SearchPolicy
+from idealrank.live.search_journal import QueryRecord, SearchJournal
+
+Tell = Callable[[int, int, Latencies], None]
+"""Called with queries done, queries in all, and the latencies so far."""
+
+_EVERY = 50  # answers between two computations of percentiles
+
+
+@dataclass(frozen=True, eq=False)
+class SearchRun:
+    """Answers of one backend to all queries.
+
+    Attributes
+    ----------
+    name : str
+        Name of the backend in the configuration.
+    records : tuple of QueryRecord
+        In the order of the queries.
+    evaluation : Evaluation or None
+        Evaluation of the run, with judgments.
+    path : str
+        File of the run.
+
+    Examples
+    --------
+    >>> found = SearchRun("bm25", (QueryRecord("q1", (), 0.5, 1, "timed out"), QueryRecord("q2", (), 0.25, 2)))
+    >>> found.failures, found.n_answered, found.latencies.p50
+    ({'q1': 'timed out'}, 1, 0.25)
+    """
+
+    name: str
+    records: tuple[QueryRecord, ...]
+    evaluation: Evaluation | None = None
+    path: str = ""
+    setting: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def failures(self) -> dict[str, str]:
+        """Message of each query that failed."""
+        return {one.query: one.failure for one in self.records if one.failure}
+
+    @property
+    def n_answered(self) -> int:
+        """Number of queries that the engine answered, with or without documents."""
+        return sum(not one.failure for one in self.records)
+
+    @property
+    def latencies(self) -> Latencies:
+        """Percentiles of the latency of answered queries."""
+        return Latencies.of([one.seconds for one in self.records if not one.failure])
+
+    @property
+    def run(self) -> Run:
+        """Answers with documents, as a run; queries that failed are not in it.
+
+        Raises
+        ------
+        InputError
+            No query has a document.
+        """
+        answers = {one.query: dict(one.hits) for one in self.records if one.hits}
+        if not answers:
+            raise InputError(f"{self.name}: found no document in any answer, expected some; see the query, the index and the field of text")
+        return Run(answers, name=self.name)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return counts, latencies and means as plain values."""
+        latencies = self.latencies
+        found: dict[str, Any] = {
+            "name": self.name,
+            "run": self.path,
+            "queries": len(self.records),
+            "answered": self.n_answered,
+            "empty": sum(not one.failure and not one.hits for one in self.records),
+            "failed": self.failures,
+            "attempts": sum(one.attempts for one in self.records),
+            "latency": {"p50": latencies.p50, "p95": latencies.p95, "p99": latencies.p99},
+        }
+        if self.evaluation is not None:
+            means = intervals(self.evaluation)
+            found["measures"] = {
+                text: {"mean": one.mean, "low": one.interval[0], "high": one.interval[1], "queries": one.n} for text, one in means.items()
+            }
+            found["convention"] = str(self.evaluation.convention)
+        return found
+
+
+def search_section(
+    section: Section,
+    name: str,
+    queries: Sequence[SearchQuery],
+    policy: SearchPolicy,
+    path: str,
+    *,
+    restart: bool = False,
+    retry_failed: bool = False,
+    tell: Tell | None = None,
+) -> SearchRun:
+    """Ask a backend all queries, and write the run when the last one has ended.
+
+    Parameters
+    ----------
+    section : Section
+        Of the backend.
+    name : str
+        Name of the backend, and of the run.
+    queries : sequence of SearchQuery
+        Queries, in the order of the run.
+    policy : SearchPolicy
+        Limits of the job.
+    path : str
+        File of the run: TREC, or JSON if it ends in .json. Its journal is at `journal_path`.
+    restart : bool
+        Drop the journal, and ask every query again.
+    retry_failed : bool
+        Ask queries again that failed before.
+    tell : callable, optional
+        Called after each answer.
+
+    Raises
+    ------
+    OptionError
+        The section does not fit, or the journal is of another search.
+    BackendError
+        The engine answers no more, or answered no query.
+    InputError
+        A file cannot be written, or no answer has a document.
+    """
+    journal_file = journal_path(path)
+    if restart:
+        with suppress(FileNotFoundError):
+            Path(journal_file).unlink()
+    backend = backend_from(section)
+    try:
+        with SearchJournal(journal_file, subject_of(section, queries, policy)) as journal:
+            _ask(backend, queries, policy, journal, retry_failed=retry_failed, tell=tell)
+            records = tuple(journal.records[query.id] for query in queries)
+    finally:
+        backend.close()
+    found = SearchRun(name, records, path=path, setting=section.given)
+    if not found.n_answered:
+        query, failure = next(iter(found.failures.items()))
+        hint = "--retry-failed asks the queries again"
+        raise BackendError(f"{name}: all {len(records)} queries failed; {query}: {failure}", hint=hint)
+    write_run(found.run, records, path)
+    return found
+
+
+def _ask(
+    backend: Backend, queries: Sequence[SearchQuery], policy: SearchPolicy, journal: SearchJournal, *, retry_failed: bool, tell: Tell | None
+) -> None:
+    """Ask the queries that the journal lacks."""
+    done = {query for query, record in journal.records.items() if not (retry_failed and record.failure)}
+    seconds: list[float] = []
+    latencies = Latencies()
+
+    def keep(record: QueryRecord) -> None:
+        nonlocal latencies
+        journal.add(record)
+        done.add(record.query)
+        if not record.failure:
+            seconds.append(record.seconds)
+            if len(seconds) < _EVERY or len(seconds) % _EVERY == 0:
+                latencies = Latencies.of(seconds)
+        if tell is not None:
+            tell(len(done), len(queries), latencies)
+
+    SearchJob(backend, policy).run([query for query in queries if query.id not in done], keep)
+
+
+def subject_of(section: Section, queries: Sequence[SearchQuery], policy: SearchPolicy) -> dict[str, Any]:
+    """Return all that answers depend on: the section without the values of secrets, the limit, and the queries.
+
+    Examples
+    --------
+    >>> subject = subject_of(Section({"kind": "http", "timeout": 5}, "a.yaml", "backend"), [SearchQuery("q1", "a")], SearchPolicy(limit=10))
+    >>> subject["backend"], subject["limit"], len(subject["queries"])
+    ({'kind': 'http'}, 10, 64)
+    """
+    hashed = hashlib.sha256()
+    for query in queries:
+        vector = None if query.vector is None else [float(one) for one in query.vector]
+        hashed.update(json.dumps([query.id, query.text, vector]).encode() + b"\n")
+    backend = {key: value for key, value in section.given.items() if key != "timeout"}
+    return {"backend": json.loads(json.dumps(backend, default=str)), "limit": policy.limit, "queries": hashed.hexdigest()}
+
+
+def journal_path(path: str) -> str:
+    """Return the file of the journal that belongs to a run.
+
+    Examples
+    --------
+    >>> journal_path("runs/bm25.run")
+    'runs/bm25.run.journal.jsonl'
+    """
+    return f"{path}.journal.jsonl"
+
+
+def write_run(run: Run, records: Sequence[QueryRecord], path: str) -> None:
+    """Write a run, whole or not at all.
+
+    Raises
+    ------
+    InputError
+        The file cannot be written, or TREC has no place for a blank in an id.
+    """
+    if path.endswith(".json"):
+        answers = {one.query: dict(one.hits) for one in records if one.hits}
+        write_bytes([json.dumps(answers, indent=1).encode()], path)
+        return
+    tag = "".join(letter if not letter.isspace() else "_" for letter in run.name)
+    lines = []
+    for record in records:
+        for rank, (document, score) in enumerate(record.hits, 1):
+            for what, text in (("query", record.query), ("document", document)):
+                if not text or any(map(str.isspace, text)):
+                    found = f"{path}: found {what} {shown(repr(text))}, expected an id without blanks in a TREC run"
+                    raise InputError(found, hint="end the name of the run in .json")
+            lines.append(f"{record.query} Q0 {document} {rank} {score!r} {tag}\n")
+    write_bytes(["".join(lines).encode("utf-8", "surrogateescape")], path)
+
+
+def evaluated(found: SearchRun, qrels: Any, section: MeasuresSection) -> SearchRun:
+    """Return the answers with an evaluation of the run.
+
+    Raises
+    ------
+    InputError, OptionError
+        As for `evaluate`.
+    """
+    evaluation = evaluate(qrels, found.run, list(section.measures), section.convention, name=found.name)
+    return SearchRun(found.name, found.records, evaluation, found.path, found.setting)

@@ -1,0 +1,56 @@
+"""Clock of live systems: the one place that reads the time and waits, so that tests can do both without waiting."""
+
+import queue
+import time
+from typing import Protocol, TypeVar
+
+Item = TypeVar("Item")
+
+
+class Clock(Protocol):
+    """Time as a job needs it.
+
+    Examples
+    --------
+    >>> isinstance(SystemClock().now(), float)
+    True
+    """
+
+    def now(self) -> float:
+        """Return seconds of a clock that is never set back."""
+
+    def wait_for(self, items: "queue.Queue[Item]", seconds: float) -> "Item | None":
+        """Return the next item, or None if none comes in so many seconds."""
+
+
+class SystemClock:
+    """The clock of the machine.
+
+    Examples
+    --------
+    >>> waiting = queue.Queue()
+    >>> SystemClock().wait_for(waiting, 0.0) is None
+    True
+    """
+
+    def now(self) -> float:
+        """Return seconds of the monotonic clock."""
+        return time.monotonic()
+
+    def wait_for(self, items: "queue.Queue[Item]", seconds: float) -> "Item | None":
+        """Wait for an item."""
+        try:
+            return items.get(timeout=max(0.0, seconds))
+        except queue.Empty:
+            return None
+
+
+def wall_time() -> float:
+    """Return seconds since 1970, for dates that others send.
+
+    Examples
+    --------
+    >>> wall_time() > 1e9
+    True
+    """
+    return time.time()

@@ -1,0 +1,235 @@
+"""Control charts of a drop in rounds that are measured one after another: CUSUM and EWMA, with their exact run lengths.
+
+Both take standardised values: the round's value less the usual one, divided by the standard deviation of a usual round. Both look for a
+drop only. The run length of a chart is the mean number of rounds until it signals.
+"""
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import ClassVar
+
+import numpy as np
+from scipy.special import ndtr
+
+from idealrank.data.types import FloatArray
+from idealrank.errors import OptionError
+from idealrank.stats.roots import root_between
+
+_NODES = (40, 256)  # of the integral equation, at least and at most; 8 for each standard deviation of a step
+_LONGEST = 1e7  # rounds
+
+
+@dataclass(frozen=True)
+class Cusum:
+    """Cumulative sum of drops beyond an allowance, ``S = max(0, S - z - allowance)``; the chart signals at ``S >= limit``.
+
+    Attributes
+    ----------
+    limit : float
+        In standard deviations, above 0.
+    allowance : float
+        Drop of a round that adds nothing, in standard deviations; half the drop that is to be found fastest.
+
+    References
+    ----------
+    Page (1954), Continuous inspection schemes, Biometrika 41.
+
+    Examples
+    --------
+    >>> chart = Cusum(4.0)
+    >>> level = chart.start
+    >>> for z in (0.3, -2.0, -2.5, -2.2):
+    ...     level = chart.step(level, z)
+    >>> round(level, 6), chart.signals(level)
+    (5.2, True)
+    """
+
+    limit: float
+    allowance: float = 0.5
+    start: ClassVar[float] = 0.0
+
+    def __post_init__(self) -> None:
+        _check_chart(self.limit, "limit")
+        _check_chart(self.allowance, "allowance")
+
+    def step(self, level: float, z: float) -> float:
+        """Return the sum after one more round."""
+        return max(0.0, level - z - self.allowance)
+
+    def signals(self, level: float) -> bool:
+        """Return True if the sum has reached the limit."""
+        return level >= self.limit
+
+    def held(self, level: float) -> float:
+        """Return the sum, at most the limit: what a chart keeps while its alarm is open."""
+        return min(level, self.limit)
+
+    def run_length(self, drop: float = 0.0) -> float:
+        """Mean number of rounds until the chart signals, by its integral equation.
+
+        Parameters
+        ----------
+        drop : float
+            Lasting drop in standard deviations; 0 gives the mean number of rounds between false alarms.
+
+        References
+        ----------
+        Goel and Wu (1971), Determination of ARL and a contour nomogram for CUSUM charts, Technometrics 13.
+
+        Examples
+        --------
+        >>> round(Cusum(5.0).run_length()), round(Cusum(5.0).run_length(1.0), 2)
+        (931, 10.38)
+        """
+        # From the sum s, the next is s - z - allowance = y, where z is normal with mean -drop; all below 0 become 0.
+        return _run_length(lambda s: s - self.allowance + drop, 1.0, (0.0, self.limit), at_low=True)
+
+    @classmethod
+    def for_run_length(cls, rounds: float, *, allowance: float = 0.5) -> "Cusum":
+        """Return the chart whose false alarms are that many rounds apart on average.
+
+        Examples
+        --------
+        >>> round(Cusum.for_run_length(1000).limit, 3)
+        5.071
+        """
+        _check_rounds(rounds)
+        return cls(_limit_for(lambda limit: cls(limit, allowance).run_length(), rounds, 40.0), allowance)
+
+
+@dataclass(frozen=True)
+class Ewma:
+    """Exponentially weighted mean, ``E = min(0, (1 - weight) E + weight z)``; it signals at ``E <= -limit``.
+
+    Attributes
+    ----------
+    limit : float
+        In standard deviations of a round, above 0.
+    weight : float
+        Weight of the last round, above 0 and at most 1; small weights find small drops.
+
+    References
+    ----------
+    Roberts (1959), Control chart tests based on geometric moving averages, Technometrics 1.
+
+    Examples
+    --------
+    >>> chart = Ewma(0.6, weight=0.2)
+    >>> level = chart.start
+    >>> for z in (0.3, -2.0, -2.5):
+    ...     level = chart.step(level, z)
+    >>> round(level, 6), chart.signals(level)
+    (-0.82, True)
+    """
+
+    limit: float
+    weight: float = 0.1
+    start: ClassVar[float] = 0.0
+
+    def __post_init__(self) -> None:
+        _check_chart(self.limit, "limit")
+        if not 0 < self.weight <= 1:
+            raise OptionError(f"weight: found {self.weight!r}, expected above 0 and at most 1")
+
+    def step(self, level: float, z: float) -> float:
+        """Return the weighted mean after one more round."""
+        return min(0.0, (1 - self.weight) * level + self.weight * z)
+
+    def signals(self, level: float) -> bool:
+        """Return True if the weighted mean has reached the limit."""
+        return level <= -self.limit
+
+    def held(self, level: float) -> float:
+        """Return the weighted mean, no lower than the limit: what a chart keeps while its alarm is open."""
+        return max(level, -self.limit)
+
+    def run_length(self, drop: float = 0.0, *, two_sided: bool = False) -> float:
+        """Mean number of rounds until the chart signals, by its integral equation.
+
+        Parameters
+        ----------
+        drop : float
+            Lasting drop in standard deviations; 0 gives the mean number of rounds between false alarms.
+        two_sided : bool
+            Of the chart without the maximum of 0 that signals on both sides, as published tables have it.
+
+        References
+        ----------
+        Crowder (1987), A simple method for studying run-length distributions of EWMA charts, Technometrics 29; Lucas and Saccucci (1990),
+        Exponentially weighted moving average control schemes, Technometrics 32, for the tables.
+
+        Examples
+        --------
+        >>> limit = 2.814 * math.sqrt(0.1 / 1.9)  # the limit of their table for 500 rounds
+        >>> round(Ewma(limit).run_length(two_sided=True)), round(Ewma(limit).run_length(1.0, two_sided=True), 1)
+        (500, 10.3)
+        """
+        low = -self.limit if two_sided else 0.0  # upside down, as the CUSUM: a drop is positive
+        return _run_length(lambda s: (1 - self.weight) * s + self.weight * drop, self.weight, (low, self.limit), at_low=not two_sided)
+
+    @classmethod
+    def for_run_length(cls, rounds: float, *, weight: float = 0.1) -> "Ewma":
+        """Return the chart whose false alarms are that many rounds apart on average.
+
+        Examples
+        --------
+        >>> round(Ewma.for_run_length(1000).limit, 4)
+        0.6864
+        """
+        _check_rounds(rounds)
+        return cls(_limit_for(lambda limit: cls(limit, weight).run_length(), rounds, 40.0 * weight), weight)
+
+
+def _run_length(centre: Callable[[FloatArray], FloatArray], spread: float, between: tuple[float, float], *, at_low: bool) -> float:
+    """Mean rounds from 0 until a level leaves an interval; `at_low`, what falls below the interval comes back to its lower end.
+
+    ``L(s) = 1 + P(below | s) L(low) + integral of L(y) density(y | s) dy`` at the nodes of Gauss and Legendre.
+    """
+    low, high = between
+    nodes, weights = _gauss(min(_NODES[1], max(_NODES[0], math.ceil(8 * (high - low) / spread))))
+    half = (high - low) / 2
+    y = low + half * (nodes + 1)
+    points = np.append(y, 0.0)
+    density = np.exp(-0.5 * ((y - centre(points)[:, None]) / spread) ** 2) / (spread * math.sqrt(2 * math.pi)) * (half * weights)
+    steps = np.zeros((points.size, points.size))
+    steps[:, :-1] = density
+    if at_low:
+        steps[:, -1] += ndtr((low - centre(points)) / spread)
+    found = float(_solved(np.eye(points.size) - steps)[-1])
+    return found if 0 < found < _LONGEST else _LONGEST
+
+
+def _solved(matrix: FloatArray) -> FloatArray:
+    """The vector that a matrix turns into ones, by elimination; rows of ``I - P`` need no exchange for a substochastic P.
+
+    BLAS would sum in an order that depends on the processor.
+    """
+    table = np.column_stack([matrix, np.ones(len(matrix))])
+    for row in range(len(matrix)):
+        table[row] /= table[row, row]
+        others = table[:, row].copy()
+        others[row] = 0.0
+        table -= others[:, None] * table[row]
+    return np.asarray(table[:, -1])
+
+
+@lru_cache(maxsize=256)
+def _gauss(n: int) -> tuple[FloatArray, FloatArray]:
+    nodes, weights = np.polynomial.legendre.leggauss(n)
+    return nodes, weights
+
+
+def _limit_for(length: Callable[[float], float], rounds: float, most: float) -> float:
+    return root_between(lambda limit: math.log(length(limit)) - math.log(rounds), 1e-6 * most, most, within=1e-9)
+
+
+def _check_chart(value: float, name: str) -> None:
+    if not (value > 0 and math.isfinite(value)):
+        raise OptionError(f"{name}: found {value!r}, expected a number above 0")
+
+
+def _check_rounds(rounds: float) -> None:
+    if not 4 <= rounds <= _LONGEST / 10:
+        raise OptionError(f"rounds: found {rounds!r}, expected from 4 to {_LONGEST / 10:g} rounds between false alarms")

@@ -1,0 +1,229 @@
+"""`idealrank search`: a run, a journal that survives kill -9, and failures that are listed, never an empty list in disguise."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections import Counter
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import idealrank as ir
+from tests.cli.terminal import Said
+
+Say = Callable[..., Said]
+
+# Each call is written down; a query with a word of failure fails.
+ENGINE = """
+import os, time
+def search(text, limit):
+    with open("asked.txt", "a") as log:
+        log.write(text + "\\n")
+    time.sleep(float(os.environ.get("PAUSE", "0")))
+    if "fail" in text: raise ValueError("no such field")
+    if "none" in text: return []
+    return {f"{text}-{place}": 1 / (place + 1) for place in range(5)}
+"""
+CONFIG = {
+    "backend": {"kind": "function", "function": "engine.py:search"},
+    "queries": "queries.tsv",
+    "limit": 3,
+    "concurrency": 2,
+    "evaluation": {"measures": ["nDCG@10", "RR"]},
+}
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    (tmp_path / "engine.py").write_text(ENGINE)
+    (tmp_path / "search.json").write_text(json.dumps(CONFIG))
+    write_queries(tmp_path, ["one", "two", "fails", "none", "three"])
+    (tmp_path / "qrels.txt").write_text("".join(f"q{place} 0 {text}-1 1\n" for place, text in enumerate(["one", "two", "fails"])))
+    return tmp_path
+
+
+def write_queries(folder: Path, texts: list[str]) -> None:
+    (folder / "queries.tsv").write_text("".join(f"q{place}\t{text}\n" for place, text in enumerate(texts)))
+
+
+def asked(folder: Path) -> list[str]:
+    return (folder / "asked.txt").read_text().splitlines()
+
+
+def change(folder: Path, **keys: Any) -> None:
+    (folder / "search.json").write_text(json.dumps({**CONFIG, **keys}))
+
+
+def test_a_search_writes_a_run_and_evaluates_it(say: Say, folder: Path) -> None:
+    said = say("search", "search.json", "-o", "out.run", "--qrels", "qrels.txt", "--format", "json", cwd=folder)
+    assert (said.code, said.err) == (0, "")
+    (one,) = json.loads(said.out)["systems"]
+    assert {key: one[key] for key in ("name", "run", "queries", "answered", "empty", "attempts")} == {
+        "name": "function", "run": "out.run", "queries": 5, "answered": 4, "empty": 1, "attempts": 5,
+    }  # fmt: skip
+    assert one["failed"] == {"q2": "engine.py:search: ValueError: no such field"}
+    assert (folder / "out.run").read_text().splitlines()[:4] == [
+        "q0 Q0 one-0 1 1.0 function", "q0 Q0 one-1 2 0.5 function", f"q0 Q0 one-2 3 {1 / 3!r} function", "q1 Q0 two-0 1 1.0 function",
+    ]  # fmt: skip
+    evaluation = ir.evaluate(folder / "qrels.txt", folder / "out.run", ["RR"])
+    assert one["measures"]["RR"]["mean"] == evaluation.mean()["RR"] == pytest.approx(0.5 * 2 / 3), "the failed query counts as missing"
+
+
+def test_the_table_names_failed_queries(say: Say, folder: Path) -> None:
+    said = say("search", "search.json", "-o", "out.run", "--qrels", "qrels.txt", cwd=folder)
+    assert said.code == 0
+    assert "function: 1 failed\n  q2: engine.py:search: ValueError: no such field\n" in said.out
+    assert said.out.endswith("\nwrote out.run\n")
+    rows = say("search", "search.json", "-o", "out.run", "--format", "csv", cwd=folder).out.splitlines()
+    assert rows[0] == "backend,measure,mean,low,high,queries,answered,failed,empty,p50_s,p95_s,p99_s"
+    assert rows[1].startswith("function,,,,,5,4,1,1,")
+
+
+def test_the_same_command_asks_nothing_twice(say: Say, folder: Path) -> None:
+    assert say("search", "search.json", "-o", "out.run", cwd=folder).code == 0
+    first, run = asked(folder), (folder / "out.run").read_bytes()
+    (folder / "out.run").unlink()
+    assert say("search", "search.json", "-o", "out.run", cwd=folder).code == 0
+    assert (asked(folder), (folder / "out.run").read_bytes()) == (first, run)
+    assert say("search", "search.json", "-o", "out.run", "--retry-failed", cwd=folder).code == 0
+    assert asked(folder)[5:] == ["fails"]
+    assert say("search", "search.json", "-o", "out.run", "--restart", cwd=folder).code == 0
+    assert len(asked(folder)) == 11
+
+
+def test_a_torn_line_of_the_journal_is_asked_again_and_nothing_else(say: Say, folder: Path) -> None:
+    assert say("search", "search.json", "-o", "out.run", cwd=folder).code == 0
+    journal, run = folder / "out.run.journal.jsonl", (folder / "out.run").read_bytes()
+    content = journal.read_bytes()
+    torn = json.loads(content.splitlines()[-1])["query"]
+    for cut in (1, 10, 40):
+        journal.write_bytes(content[:-cut])
+        (folder / "asked.txt").unlink()
+        assert say("search", "search.json", "-o", "out.run", cwd=folder).code == 0
+        assert [f"q{['one', 'two', 'fails', 'none', 'three'].index(text)}" for text in asked(folder)] == [torn]
+        assert (folder / "out.run").read_bytes() == run
+
+
+def test_a_journal_of_another_search_is_refused(say: Say, folder: Path) -> None:
+    assert say("search", "search.json", "-o", "out.run", cwd=folder).code == 0
+    change(folder, limit=4)
+    said = say("search", "search.json", "-o", "out.run", cwd=folder)
+    assert said.code == 2
+    assert "out.run.journal.jsonl: found answers of another search (limit: 3, now 4)" in said.err
+    assert "--restart" in said.err
+    change(folder, timeout=20, rate=1000)  # how it is asked changes no answer
+    assert say("search", "search.json", "-o", "out.run", cwd=folder).code == 0
+    write_queries(folder, ["other"])
+    assert "another search (queries: " in say("search", "search.json", "-o", "out.run", cwd=folder).err
+
+
+def test_two_searches_do_not_write_one_journal(say: Say, folder: Path) -> None:
+    from idealrank.live.search_journal import SearchJournal
+
+    with SearchJournal(str(folder / "out.run.journal.jsonl"), {}):
+        said = say("search", "search.json", "-o", "out.run", cwd=folder)
+    assert (said.code, "another search that writes this journal" in said.err) == (2, True)
+
+
+def test_an_engine_that_answers_nothing_gives_no_run(say: Say, folder: Path) -> None:
+    write_queries(folder, ["fails", "fails too"])
+    said = say("search", "search.json", "-o", "out.run", cwd=folder)
+    assert said.code == 2
+    assert "function: all 2 queries failed; q0: engine.py:search: ValueError: no such field; --retry-failed asks" in said.err
+    write_queries(folder, ["none"])
+    said = say("search", "search.json", "-o", "out.run", "--restart", cwd=folder)
+    assert (said.code, "found no document in any answer" in said.err) == (2, True)
+    assert not (folder / "out.run").exists()
+
+
+def test_several_backends_and_a_sweep_give_a_run_each(say: Say, folder: Path) -> None:
+    (folder / "engine.py").write_text("def a(text, limit): return ['x']\ndef b(text, limit): return ['y', 'x']\n")
+    functions = ["engine.py:a", "engine.py:b"]
+    change(folder, backend=None, backends={"swept": {"kind": "function", "function": "", "sweep": {"function": functions}}})
+    said = say("search", "search.json", "-o", "runs", "--format", "json", cwd=folder)
+    assert (said.code, said.err) == (0, "")
+    assert [one["name"] for one in json.loads(said.out)["systems"]] == [f"swept function={name}" for name in functions]
+    assert sorted(path.name for path in (folder / "runs").glob("*.run")) == [f"swept-function=engine.py-{one}.run" for one in "ab"]
+
+
+@pytest.mark.parametrize(
+    ("keys", "message"),
+    [
+        ({"backend": None}, "backend: found nothing, expected a section `backend:`, or `backends:`"),
+        ({"backends": {"a": {}}}, "backend: found both backend and backends"),
+        ({"backend": {"kind": "solr"}}, "backend.kind: found 'solr', expected one of "),
+        ({"backend": None, "backends": {"a": {"kind": "replay"}}}, "backends.a.path: found nothing, expected JSON lines"),
+        ({"backend": {"kind": "replay", "sweep": {"path": "a.run"}}}, "backend.sweep.path: found 'a.run', expected a list of values"),
+        ({"queries": None}, "queries: found nothing, expected a file of queries"),
+        ({"queries": {"pth": "q"}}, "queries: unknown key 'pth', expected path, vectors; did you mean path?"),
+        ({"limits": 3}, "top level: unknown key 'limits'"),
+        ({"limit": 0}, "limit: found 0, expected a whole number of 1 or more"),
+        ({"rate": 0}, "rate: found 0, expected a number above 0 (queries a second)"),
+        ({"timeout": 0}, "timeout: found 0, expected a number above 0 (seconds)"),
+        ({"breaker": {"pause": -1}}, "breaker.pause: found -1, expected a number of 0 or more (seconds)"),
+        ({"breaker": {"wait": 1}}, "breaker: unknown key 'wait'"),
+        ({"evaluation": {"measure": "AP"}}, "evaluation: unknown key 'measure', expected measures, convention; did you mean measures?"),
+        ({"evaluation": {"measures": ["nDGC@10"]}, "qrels": "qrels.txt"}, "nDGC"),
+        ({"evaluation": {"convention": "treceval"}, "qrels": "qrels.txt"}, "treceval"),
+        ({"qrels": "no.txt"}, "no.txt: found no such file"),
+        ({"queries": "no.tsv"}, "no.tsv: found no such file"),
+    ],
+)
+def test_a_mistake_is_named_before_the_engine_is_asked(say: Say, folder: Path, keys: dict[str, Any], message: str) -> None:
+    change(folder, **keys)
+    said = say("search", "search.json", "-o", "out.run", cwd=folder)
+    assert (said.code, message in said.err, "Traceback" in said.err) == (2, True, False), said.err
+    assert not (folder / "asked.txt").exists()
+
+
+def test_an_output_is_needed_and_a_folder_for_several(say: Say, folder: Path) -> None:
+    assert "search.json: found no output, expected -o RUN" in say("search", "search.json", cwd=folder).err
+    change(folder, backend=None, backends={"a": CONFIG["backend"], "b": CONFIG["backend"]})
+    assert "-o engine.py: found a file, expected a folder" in say("search", "search.json", "-o", "engine.py", cwd=folder).err
+
+
+def test_ids_with_blanks_need_json(say: Say, folder: Path) -> None:
+    (folder / "engine.py").write_text("def search(text, limit): return ['a b']\n")
+    said = say("search", "search.json", "-o", "out.run", cwd=folder)
+    assert (said.code, "found document 'a b', expected an id without blanks in a TREC run; end the name" in said.err) == (2, True)
+    assert say("search", "search.json", "-o", "out.json", "--restart", cwd=folder).code == 0
+    assert json.loads((folder / "out.json").read_text())["q0"] == {"a b": 1.0}
+
+
+def test_no_file_has_a_secret(say: Say, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("ENGINE_KEY", "s3cret-value")
+    program = "import sys, json\nfor line in sys.stdin: print(json.dumps({'error': 'denied ' + sys.argv[1]}), flush=True)"
+    change(folder, backend={"kind": "command", "command": [sys.executable, "-c", program, "${ENGINE_KEY}"]}, concurrency=1)
+    said = say("search", "search.json", "-o", "out.run", cwd=folder)
+    assert (said.code, "denied ${ENGINE_KEY}" in said.err) == (2, True)
+    written = b"".join(path.read_bytes() for path in folder.iterdir())
+    assert b"s3cret-value" not in written
+    assert "s3cret-value" not in said.out + said.err
+
+
+@pytest.mark.slow
+def test_after_kill_9_nothing_is_lost_and_no_answer_asked_again(folder: Path) -> None:
+    texts = [f"text{place}" for place in range(400)]
+    write_queries(folder, texts)
+    command = [sys.executable, "-m", "idealrank", "search", "search.json", "-o", "out.run"]
+    surroundings = {**os.environ, "PAUSE": "0.004"}
+    for enough in (50, 150, 280):
+        with subprocess.Popen(command, cwd=folder, env=surroundings, stdout=subprocess.DEVNULL) as process:
+            while not (folder / "asked.txt").exists() or len(asked(folder)) < enough:
+                assert process.poll() is None, "the search ended before it was killed"
+                time.sleep(0.002)
+            process.send_signal(signal.SIGKILL)
+        assert not (folder / "out.run").exists()
+    kept = [json.loads(line)["documents"][0] for line in (folder / "out.run.journal.jsonl").read_text().split("\n")[1:-1]]
+    assert subprocess.run(command, cwd=folder, env=surroundings, check=False, capture_output=True).returncode == 0
+    times = Counter(asked(folder))
+    assert set(times) == set(texts)
+    assert sum(times.values()) <= 400 + 3 * CONFIG["concurrency"], "only queries under way at a kill are asked again"  # type: ignore[operator]
+    assert len(kept) >= 280 - 3 * CONFIG["concurrency"]  # type: ignore[operator]
+    ranks = [line.split() for line in (folder / "out.run").read_text().splitlines()]
+    assert [(row[0], row[2]) for row in ranks[::3]] == [(f"q{place}", f"{text}-0") for place, text in enumerate(texts)]
