@@ -77,7 +77,7 @@ class Parameter:
         if "enum" in self.schema and text not in self.schema["enum"]:
             raise self._refused(f"one of {', '.join(self.schema['enum'])}")
         if "pattern" in self.schema and not re.search(self.schema["pattern"].replace("$", r"\Z"), text):
-            raise self._refused("4 to 12 hexadecimal digits")
+            raise self._refused(self.description)
         if not self.schema.get("minLength", 0) <= len(text) <= self.schema.get("maxLength", len(text)):
             raise self._refused(f"text of {self.schema.get('minLength', 0)} to {self.schema.get('maxLength')} characters")
         return text
@@ -145,8 +145,10 @@ class Operation:
         with site.folder.required() as store:
             try:
                 return answer_json(self.answer(site, store, given))
-            except (OptionError, IncompatibleError) as error:
-                raise HTTPException(400, str(error)) from error
+            except OptionError as error:  # a measure that no evaluation has, or that cannot be explained
+                raise HTTPException(404, str(error)) from error
+            except IncompatibleError as error:
+                raise HTTPException(409, str(error)) from error
 
 
 def answer_json(result: Any) -> Response:
@@ -287,10 +289,13 @@ _TEXT = {"type": "string", "minLength": 1, "maxLength": _MOST_TEXT}
 _NULLABLE = {"type": ["number", "null"]}
 _MEANS = {"type": ["object", "null"], "additionalProperties": _NULLABLE}
 _LIMIT = Parameter("limit", "most entries", {"type": "integer", "minimum": 1, "maximum": _MOST, "default": _USUAL})
-_IN_PATH = Parameter("id", "id of an entry, or a unique prefix", {"type": "string", "pattern": _ID}, required=True)
+_IN_PATH = Parameter(
+    "id", "id of an entry, or a unique prefix of 4 hexadecimal digits or more", {"type": "string", "pattern": _ID}, required=True
+)
 _MEASURE = Parameter("measure", "measure in any spelling", _TEXT)
 _RUN, _TAG = Parameter("run", "name of a run", _TEXT), Parameter("tag", "tag of an entry", _TEXT)
 _COMMIT = Parameter("commit", "commit or the beginning of one", _TEXT)
+_SINCE = Parameter("since", "so long ago: 7d, 12h, 30m, 2w", {"type": "string", "pattern": "^[0-9]{1,4}[mhdw]$"})
 _HEAD: Mapping[str, Any] = {"version": {"type": "string"}, "schema": {"type": "integer"}}
 _ORIGIN: Mapping[str, Any] = {
     "id": {"type": "string", "pattern": "^[0-9a-f]{12}$"}, "kind": {"enum": ["evaluation", "comparison", "gate"]},
@@ -339,7 +344,7 @@ OPERATIONS: tuple[Operation, ...] = (
     ),
     Operation(
         "/api/history", "show_history", "Values of one measure in the order in which they were stored", _history,
-        (_MEASURE, _RUN, _TAG, Parameter("query", "id of a query", _TEXT), Parameter("since", "ISO 8601, or 7d, 12h, 30m, 2w ago", _TEXT),
+        (_MEASURE, _RUN, _TAG, Parameter("query", "id of a query", _TEXT), _SINCE,
          _LIMIT),
         _object({**_HEAD, "measure": {"type": "string"}, "total": {"type": "integer"}, "points": {"type": "array"}}),
     ),

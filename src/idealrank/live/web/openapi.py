@@ -15,7 +15,8 @@ _ERROR = {
 }  # fmt: skip
 _REFUSALS = {
     "400": "A parameter has another value than its schema allows, or the host is not this server's",
-    "401": "The token is missing or wrong", "404": "There is no such entry, or no store", "503": "The store cannot be read",
+    "401": "The token is missing or wrong", "404": "There is no such entry or value, or no store",
+    "409": "The evaluations cannot be compared", "503": "The store cannot be read",
 }  # fmt: skip
 
 

@@ -128,7 +128,9 @@ async def answer_error(request: Request, error: Exception) -> Response:
     >>> answer_error.__name__
     'answer_error'
     """
-    return told(Site.of(request), request.url.path, *failure(error))
+    answer = told(Site.of(request), request.url.path, *failure(error))
+    answer.headers.update(getattr(error, "headers", None) or {})  # of a method that is not allowed, the others
+    return answer
 
 
 def told(site: Site, path: str, status: int, detail: str) -> Response:

@@ -16,7 +16,7 @@ from idealrank.reports.views.history import minute, short_commit
 WIDTH = 1000  # of the stretched box
 _TALL, _LOW = 220, 96  # pixels of a panel alone, and of one among several
 _MOST_PANELS = 6
-_LABELS = 8  # commits named below a panel
+_LABELS, _NARROW_LABELS = 8, 3  # texts below a panel, on a desk and on a phone
 _EDGE = 6  # pixels between the values and the frame
 
 
@@ -54,7 +54,18 @@ class Dot:
 
 @dataclass(frozen=True)
 class Mark:
-    """A mark on the axis: a new commit, or a change after which values cannot be compared.
+    """A mark on the axis: a date, a new commit, an alarm, or a change after which values cannot be compared.
+
+    Attributes
+    ----------
+    x : float
+        Share of the width, in percent.
+    label : str
+        Its text; empty where there is no room.
+    anchor : {"start", "middle", "end"}
+        Side of the text that is at the mark.
+    is_minor : bool
+        Whether a narrow page leaves the text out.
 
     Examples
     --------
@@ -65,6 +76,7 @@ class Mark:
     x: float
     label: str
     anchor: str = "middle"
+    is_minor: bool = False
 
 
 @dataclass(frozen=True)
@@ -286,12 +298,11 @@ def _said(step: Step, ends: tuple[float, float] | None, places: int) -> str:
 
 def _thinned(marks: Sequence[Mark]) -> list[Mark]:
     """Every mark stays; of the labels only so many that they have room."""
-    apart = 100 / _LABELS
-    last, found = -math.inf, []
+    last, last_major, found = -math.inf, -math.inf, []
     for mark in marks:
-        is_shown = mark.x - last >= apart
-        last = mark.x if is_shown else last
-        found.append(Mark(mark.x, mark.label if is_shown else "", _anchor(mark.x)))
+        is_shown, is_major = mark.x - last >= 100 / _LABELS, mark.x - last_major >= 100 / _NARROW_LABELS
+        last, last_major = mark.x if is_shown else last, mark.x if is_shown and is_major else last_major
+        found.append(Mark(mark.x, mark.label if is_shown else "", _anchor(mark.x), not is_major))
     return found
 
 
