@@ -106,7 +106,7 @@ def test_with_files_every_convention_is_computed(tmp_path: Path) -> None:
     assert all(f">{name}</" in answer.text for name in PRESETS)
 
 
-@pytest.mark.parametrize("convention", ["lightgbm", "sklearn", "trec_eval-9", "ranx-burges", "quepid"])
+@pytest.mark.parametrize("convention", ["lightgbm", "sklearn", "trec_eval-9", "elasticsearch", "quepid"])
 def test_a_rebuilt_ranking_gives_what_the_files_would(convention: str) -> None:
     qrels = Qrels({f"q{place}": {f"d{grade}": grade for grade in range(4)} for place in range(6)})
     lists = {f"q{place}": [f"d{(place + step) % 4}" if step % 2 else f"x{step}" for step in (1, 2, 3, 4, 5)] for place in range(5)}
@@ -129,3 +129,21 @@ def test_what_the_store_does_not_keep_is_not_made_up() -> None:
     assert "equal scores" in str(rebuilt(ir.evaluate(qrels, tied, "RR"), judged_hits(qrels, tied)))
     assert "does not keep which" in str(rebuilt(ir.evaluate(some, plain, "RR"), judged_hits(some, plain)))
     assert "no documents" in str(rebuilt(ir.evaluate(some, plain, "RR"), None))
+
+
+def test_slices_of_one_run_and_of_two(tmp_path: Path) -> None:
+    from starlette.testclient import TestClient
+
+    ids = example_store(tmp_path)
+    categories = {f"q{place}": ("<b>even" if place % 2 == 0 else "odd",) for place in range(12)}
+    asking = TestClient(application(StoreFolder(tmp_path), Guard(), None, categories), base_url=HOME)
+    old, new = ids["bm25"][0], ids["neural"][-1]
+
+    alone, both = (asking.get(path).text for path in (f"/slices?run={new}", f"/slices?run={new}&against={old}&measure=RR"))
+
+    with Store.open(tmp_path) as store:
+        mean = store.evaluation(new).evaluation.by(categories).slices["odd"]["nDCG@10"].mean
+    assert f"{mean:.2f}"[:4] in alone
+    assert "&lt;b&gt;even" in both
+    assert "neural</bdi> against <bdi>bm25" in both
+    assert "Start the page with <code>--slices FILE" in client(tmp_path).get("/slices").text

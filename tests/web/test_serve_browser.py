@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from playwright.sync_api import Browser
 
 NAMES = ("bm25", f"neural {HOSTILE}")
+SCHEMES = ("light", "dark")
 
 
 @pytest.fixture(scope="module")
@@ -42,7 +43,7 @@ def paths(ids: dict[str, list[str]]) -> dict[str, str]:
         "overview": "/", "run": f"/runs/{new}", "compare": "/compare", "comparison": f"/compare?a={old}&b={new}",
         "gate": f"/verdicts/{ids['gate'][0]}", "queries": f"/queries?run={new}&against={old}",
         "query": f"/query?run={new}&against={old}&query=q1", "conventions": f"/conventions?run={new}&convention=lightgbm",
-        "missing": "/runs/ffffffffffff",
+        "missing": "/runs/ffffffffffff", "slices": "/slices", "canaries": "/canaries",
     }  # fmt: skip
 
 
@@ -80,8 +81,16 @@ def test_a_point_of_the_drawing_opens_its_evaluation(pages: Served, stored: tupl
     assert page.url.endswith(f"/runs/{stored[1]['bm25'][-1]}")
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-@pytest.mark.parametrize("name", ["overview", "run", "comparison", "gate", "queries", "query", "conventions", "compare", "missing"])
+@pytest.mark.parametrize(
+    ("name", "scheme"),
+    [
+        *((name, "light") for name in ("overview", "run", "comparison", "queries", "query", "conventions", "missing")),
+        ("overview", "dark"),
+        ("comparison", "dark"),
+        *(pytest.param(name, scheme, marks=pytest.mark.slow) for name in ("gate", "compare", "slices", "canaries") for scheme in SCHEMES),
+        *(pytest.param(name, "dark", marks=pytest.mark.slow) for name in ("run", "queries", "query", "conventions", "missing")),
+    ],
+)
 def test_everybody_can_use_a_page(pages: Served, stored: tuple[Path, dict[str, list[str]]], name: str, scheme: str) -> None:
     page = pages.page(paths(stored[1])[name], scheme="dark" if scheme == "dark" else "light")
 
@@ -90,7 +99,9 @@ def test_everybody_can_use_a_page(pages: Served, stored: tuple[Path, dict[str, l
     assert axe(page) == ""
 
 
-@pytest.mark.parametrize("name", ["overview", "run", "comparison", "query", "conventions"])
+@pytest.mark.parametrize(
+    "name", ["overview", "comparison", "query", *(pytest.param(name, marks=pytest.mark.slow) for name in ("run", "conventions"))]
+)
 def test_a_phone_scrolls_no_page_sideways(pages: Served, stored: tuple[Path, dict[str, list[str]]], name: str) -> None:
     page = pages.page(paths(stored[1])[name], size=PHONE)
 

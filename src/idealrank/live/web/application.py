@@ -1,5 +1,6 @@
 """The application: its addresses, and its answers to errors."""
 
+from collections.abc import Mapping, Sequence
 from urllib.parse import parse_qs
 
 from starlette.applications import Starlette
@@ -22,11 +23,14 @@ from idealrank.live.web.originals import Originals
 from idealrank.live.web.overview import overview
 from idealrank.live.web.query_pages import queries_page, query_page
 from idealrank.live.web.site import Site, answer_error, told
+from idealrank.live.web.slice_pages import slices_page
 
 _MOST_BODY = 4096
 
 
-def application(folder: StoreFolder, guard: Guard, originals: Originals | None = None) -> ASGIApp:
+def application(
+    folder: StoreFolder, guard: Guard, originals: Originals | None = None, slices: Mapping[str, Sequence[str]] | None = None
+) -> ASGIApp:
     """The page as an ASGI application.
 
     Parameters
@@ -37,13 +41,15 @@ def application(folder: StoreFolder, guard: Guard, originals: Originals | None =
         Rules for requests.
     originals : Originals, optional
         Folders with judgments and runs.
+    slices : mapping of str to sequence of str, optional
+        Categories of each query.
 
     Examples
     --------
     >>> application(StoreFolder(None), Guard())  # doctest: +ELLIPSIS
     <idealrank.live.web.guard.Guarded object at ...>
     """
-    site = Site(folder, guard, originals or Originals(()))
+    site = Site(folder, guard, originals or Originals(()), slices or {})
     routes = [
         Route("/", overview, methods=["GET"]),
         Route("/runs/{id}", evaluation_page, methods=["GET"]),
@@ -51,6 +57,7 @@ def application(folder: StoreFolder, guard: Guard, originals: Originals | None =
         Route("/compare", comparison_page, methods=["GET"]),
         Route("/queries", queries_page, methods=["GET"]),
         Route("/query", query_page, methods=["GET"]),
+        Route("/slices", slices_page, methods=["GET"]),
         Route("/conventions", conventions_page, methods=["GET"]),
         Route("/canaries", canaries_page, methods=["GET"]),
         Route("/canaries/{name:path}", canary_page, methods=["GET"]),

@@ -73,8 +73,8 @@ def rebuilt(evaluation: Evaluation, hits: JudgedHits | None) -> "Ranking | str":
     >>> from idealrank.evaluation.judged_hits import judged_hits
     >>> qrels, run = Qrels({"q": {"a": 2, "b": 1}}), Run({"q": ["x", "a"]})
     >>> found = rebuilt(ir.evaluate(qrels, run, ["RR", "nDCG@10"]), judged_hits(qrels, run))
-    >>> found.measures, found.lacking[:17]
-    ((RR(),), 'The store keeps j')
+    >>> list(map(str, found.measures)), found.lacking[:17]
+    (['RR'], 'The store keeps j')
     """
     cover = evaluation.coverage
     if hits is None:

@@ -33,6 +33,8 @@ class Serving:
         Further names by which requests may call this host.
     data : sequence of str
         Folders with the judgments and runs that were evaluated.
+    slices : str, optional
+        File of the categories of queries; or ``traffic:`` and a file of traffic.
 
     Raises
     ------
@@ -53,6 +55,7 @@ class Serving:
     token: str = field(default="", repr=False)
     names: Sequence[str] = ()
     data: Sequence[str] = ()
+    slices: str | None = None
 
     def __post_init__(self) -> None:
         if not is_loopback(self.host) and not self.token:
@@ -91,14 +94,16 @@ def serve(serving: Serving, started: Callable[[str], None]) -> None:
     uvicorn = load_extra("uvicorn", "`idealrank serve`", "web")
     for package in ("starlette", "jinja2"):
         load_extra(package, "`idealrank serve`", "web")
+    from idealrank.io.query_files import QueryFiles  # noqa: PLC0415  (SciPy)
     from idealrank.live.web.access import StoreFolder  # noqa: PLC0415  (Starlette)
     from idealrank.live.web.application import application  # noqa: PLC0415
     from idealrank.live.web.guard import Guard  # noqa: PLC0415
     from idealrank.live.web.originals import Originals  # noqa: PLC0415
 
+    slices = QueryFiles(slices_text=serving.slices).read().categories
     with _bound(serving.host, serving.port) as listening:
         guard = Guard(serving.host, serving.token, tuple(serving.names))
-        app = application(StoreFolder(serving.store), guard, Originals(serving.data))
+        app = application(StoreFolder(serving.store), guard, Originals(serving.data), slices)
         config = uvicorn.Config(
             app, log_level="error", access_log=False, server_header=False, proxy_headers=False, lifespan="off", ws="none",
             timeout_graceful_shutdown=_GRACE,

@@ -1,7 +1,7 @@
 """Parts that all pages share: the store, templates, styles, results that were computed before, and answers to errors."""
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
 from hashlib import sha256
@@ -38,6 +38,8 @@ class Site:
         Rules for requests.
     originals : Originals
         Folders with the files of evaluations.
+    slices : mapping of str to sequence of str
+        Categories of each query; empty without a file of slices.
     results : Kept
         Comparisons and evaluations, by their ids.
     intervals : Kept
@@ -52,6 +54,7 @@ class Site:
     folder: StoreFolder
     guard: Guard
     originals: Originals = field(default_factory=lambda: Originals(()))
+    slices: Mapping[str, Sequence[str]] = field(default_factory=dict)
     results: Kept = field(default_factory=Kept)
     intervals: Kept = field(default_factory=lambda: Kept(20_000))
 
