@@ -79,11 +79,12 @@ COMMANDS = [
     "clicks propensity log.csv --resamples 2", "clicks estimate rewards.csv --estimator snips --estimator dr",
     "clicks report log.csv --rewards rewards.csv -o clicks.html", "clicks runs log.csv A -k 2", "clicks runs log.jsonl A B",
     "clicks slates places.csv --estimator rips --estimator sniips", "train train.json --check",
+    "search search.json -o found.run --qrels Q", "monitor monitor.json --once",
     "online interleave A B", "online interleave --outcomes outcomes.csv", "online ab experiment.csv",
     "theory distinguish Q A B --query q1 --runs 2 --sizes 1,2", "theory figures --data mine.npz --out figures --format svg",
 ]  # fmt: skip
-# They read no file.
-WITHOUT_FILES = {"conventions", "measures", "online plan", "theory feasible"}
+# They read no file; `serve` reads a store until it is stopped.
+WITHOUT_FILES = {"conventions", "measures", "online plan", "serve", "theory feasible"}
 
 TOKENS = [
     b"", b" ", b"\t", b"\n", b"\r", b"\0", b"\xff", b"\xef\xbb\xbf", b'"', b"'", b",", b"{", b"}", b"[", b"]", b":", b"#", b"-1", b"0",
@@ -191,6 +192,11 @@ def write_clicks(folder: Path) -> None:
     (folder / "train.letor").write_text("\n".join(letor) + "\n", encoding="utf-8")
     data = {"train": "train.letor", "valid_share": 0.25, "test_share": 0.25}
     (folder / "train.json").write_text(json.dumps({"data": data, "model": {"library": "lightgbm"}}), encoding="utf-8")
+    search = {"backend": {"kind": "replay", "path": "bm25.run"}, "queries": "asked.json", "limit": 3}
+    canaries = {"name": "shop", "store": "rounds", "qrels": "qrels.txt", "alarms": [{"kind": "threshold", "least": 0.5}]}
+    (folder / "asked.json").write_text(json.dumps({"q1": "some words", "q2": "others"}), encoding="utf-8")
+    (folder / "search.json").write_text(json.dumps(search), encoding="utf-8")
+    (folder / "monitor.json").write_text(json.dumps(search | canaries), encoding="utf-8")
     arrays = np.array(numbers)
     np.savez(folder / "mine.npz", grades=(arrays > 0.5).astype(int), one=arrays, other=arrays[::-1])
 

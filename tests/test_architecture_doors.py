@@ -26,6 +26,9 @@ ALLOWED = {
     "idealrank.theory.expressions": {"parse_model"},
     "idealrank.analysis.tuning.measurement": {"grid_of", "measures_of"},
     "idealrank.data.run": {"name_of"},
+    # arguments of callers become arrays and numbers, or errors: no value is computed
+    "idealrank.training.row_arrays": {"number_array", "row_ids", "row_numbers"},
+    "idealrank.stats.randomness": {"whole_number"},
     # what there is to choose from
     "idealrank.measures.facts": {"classes_of", "facts_of", "families", "family_title"},
     # the labels of a ranked list, which `theory` asks of files: no value is computed

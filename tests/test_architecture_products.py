@@ -64,6 +64,8 @@ print("slates", repr(clicks.slate_value(lists[0], lists[1], 0.1 + 0.9 * lists[2]
 log = clicks.simulate(rng.beta(1, 1, (40, 6)), 4000, ranks=4, policy="random", rng=2)
 trust = clicks.trust_propensities(log, n_resamples=30, rng=1)
 print("trust", trust.slope_intervals.tolist(), trust.offset_intervals.tolist(), clicks.position_bias(log))
+harvested = clicks.harvested_propensities(log, n_resamples=30, rng=1)
+print("harvested", harvested.relative.tolist(), harvested.intervals.tolist())
 cohort = np.where(rng.random(900) < 0.5, "A", "B")
 print("effect", repr(clicks.ab_effect(rng.random(900), cohort, covariate=rng.random(900))))
 print("conger", judging.agreement(rng.integers(0, 4, (500, 6)), "conger_kappa", interval=True, variance="analytic"))

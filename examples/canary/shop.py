@@ -8,7 +8,11 @@ import random
 import sqlite3
 from pathlib import Path
 
-WORDS = [first + last for first in ("bo", "ca", "di", "fu", "gre", "lo", "mi", "pe", "su", "tra") for last in ("ba", "den", "lik", "mo", "rus", "te")]
+WORDS = [
+    first + last
+    for first in ("bo", "ca", "di", "fu", "gre", "lo", "mi", "pe", "su", "tra")
+    for last in ("ba", "den", "lik", "mo", "rus", "te")
+]
 QUERIES, DOCUMENTS = 120, 1500
 
 

@@ -196,11 +196,11 @@ def main() -> None:
     rows = ((cohort, user, int(clicks.sum()), visit) for cohort, user, visit, _, _, clicks in visits)
     write(asked.folder / "experiment.csv", ["cohort", "user", "clicks", "visit"], rows)
     lists = (
-        (f"s{number}", f"q{query}", document, rank, int(click), user, cohort)
-        for number, (cohort, user, _, query, documents, clicks) in enumerate(visits)
+        (f"s{number}", f"q{query}", document, rank, int(click), user, cohort, visit)
+        for number, (cohort, user, visit, query, documents, clicks) in enumerate(visits)
         for rank, (document, click) in enumerate(zip(documents, clicks, strict=True), 1)
     )
-    write(asked.folder / "experiment_log.csv", [*shown, "cohort"], lists)
+    write(asked.folder / "experiment_log.csv", [*shown, "cohort", "visit"], lists)
     write_run(asked.folder / "old.run", shop.old)
     write_run(asked.folder / "new.run", shop.new)
     rates = [shop.first_click_rate(scores) for scores in (shop.old, shop.new)]

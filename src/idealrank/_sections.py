@@ -24,7 +24,7 @@ class Section:
     Raises
     ------
     OptionError
-        `given` is no mapping. Every method raises it for a value that does not fit.
+        `given` is no mapping, or a key is no text. Every method raises it for a value that does not fit.
 
     Examples
     --------
@@ -46,6 +46,10 @@ class Section:
             found = "nothing" if self.given is None else type(self.given).__name__
             expected = "expected keys with values, as in `key: value`"
             raise OptionError(f"{self.path}: {self.name or 'the file'}: found {found}, {expected}")
+        for key in self.given:
+            if not isinstance(key, str):
+                place, found = self.name or "top level", f"the key {shown(repr(key))}"
+                raise OptionError(f"{self.path}: {place}: found {found}, expected a text; quote it if it is a name, as in `'on': 1`")
 
     def error(self, key: str, found: str, expected: str) -> OptionError:
         """Return an error that names the file, the key, the value found and the value expected."""
@@ -69,7 +73,8 @@ class Section:
         """Return the section under a key; an empty one if the key is missing and not required."""
         if required and not self.has(key):
             raise self.error(key, "nothing", f"a section `{key}:` with keys and values")
-        return Section(self.given.get(key) or {} if not self.has(key) else self.given[key], self.path, key)
+        name = f"{self.name}.{key}" if self.name else key
+        return Section(self.given.get(key) or {} if not self.has(key) else self.given[key], self.path, name)
 
     def text(self, key: str, default: str | None) -> str | None:
         """Return a text, or the default if the key is missing."""

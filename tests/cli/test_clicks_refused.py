@@ -37,6 +37,7 @@ def folder(tmp_path: Path) -> Path:
         (tmp_path / f"{name}.csv").write_text(f"session,query,document,rank,click\n{rows}", encoding="utf-8")
     (tmp_path / "own.run").write_text("q0 Q0 a 1 2 r\nq1 Q0 b 1 2 r\n", encoding="utf-8")
     (tmp_path / "other.run").write_text("x0 Q0 a 1 2 r\n", encoding="utf-8")
+    (tmp_path / "two.csv").write_text("click,pscore,target\n0,1,1\n1,1,1\n", encoding="utf-8")
     for name, first in (("tiny", "1,1e-200,1"), ("denormal", "1,5e-324,1"), ("big", "1e308,1,1")):
         (tmp_path / f"{name}.csv").write_text(f"click,pscore,target\n0,1,1\n{first}\n", encoding="utf-8")
     return tmp_path
@@ -50,6 +51,13 @@ REFUSED = {
     "propensity none.csv --method all-pairs": "clicks: found none in 60 lists",
     "runs log.csv other.run": "found none of the 3 queries of the log, such as 'q0'",
     "grade log.csv --cuts nan": "expected rising rates",
+    "grade log.csv --actions none=0,click=-1": "table['click']=-1.0: expected a grade from 0 to 100",
+    "grade log.csv --actions none=0,click=1e20": "table['click']=1e+20: expected a grade from 0 to 100",
+    "grade log.csv --actions none=0,click=nan": "table['click']=nan: expected a grade from 0 to 100",
+    "propensity log.csv --resamples 100000000000000000000": "expected a whole number from 1 to 10,000,000; more replicates of 2",
+    "propensity log.csv --method all-pairs --resamples 1000000000000": "more replicates of 2 numbers each take too much time and memory",
+    "estimate two.csv --resamples 1000000000000": "n_resamples=1000000000000: expected a whole number from 0 to 10,000,000",
+    "propensity log.csv --iterations 1000000000000": "--iterations 1000000000000: expected a whole number from 0 to 1000000",
     "grade log.csv --actions click=1,click=2": "found 'click' twice",
 }
 

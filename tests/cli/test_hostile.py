@@ -57,6 +57,11 @@ def files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     Path("rows\x1b[1m.letor").write_text(rows, encoding="utf-8", newline="\n")
     data = {"train": "rows\x1b[1m.letor", "test_share": 0.5}
     model = {"rounds": 1, "params": {"min_data_in_leaf": 1, "num_threads": 1}}
+    Path(f"queries{TYPED}.json").write_text(json.dumps(dict.fromkeys(queries, f"text of {HOSTILE}")), encoding="utf-8")
+    backend = {"kind": "replay", "path": A}
+    Path("search\x1b[1m.json").write_text(json.dumps({"backend": backend, "queries": f"queries{TYPED}.json"}), encoding="utf-8")
+    canaries = {"backend": backend, "queries": f"queries{TYPED}.json", "name": TYPED, "store": "rounds", "qrels": QRELS}
+    Path("monitor\x1b[1m.json").write_text(json.dumps(canaries | {"every": "1m", "alarms": [{"kind": "threshold", "least": 2}]}), "utf-8")
     Path("config\x1b[1m.json").write_text(json.dumps({"data": data, "model": model}), encoding="utf-8")
     return tmp_path
 
@@ -110,6 +115,19 @@ EVALUATED = {
     "validate": [["validate", QRELS, A, B, BROKEN, MISSING], ["validate", "bytes.qrels", "bytes.run"], ["validate", QRELS, A, "--json"]],
     "trec-eval": [["trec-eval", QRELS, MISSING], ["trec-eval", "-m", TYPED, QRELS, A], ["trec-eval", QRELS, BROKEN]],
     "advise": [["advise", QRELS, A]],
+    "search": [
+        ["search", "search\x1b[1m.json", "-o", f"out{TYPED}.run"],
+        ["search", "search\x1b[1m.json", "-o", "found.run", "--qrels", QRELS],
+        ["search", MISSING],
+    ],
+    "monitor": [
+        ["monitor", "monitor\x1b[1m.json", "--once"],
+        ["monitor", "monitor\x1b[1m.json", "--once"],
+        ["monitor", "search\x1b[1m.json", "--once"],
+        ["monitor", BROKEN],
+    ],
+    # It serves until it is stopped: here it is refused.
+    "serve": [["serve", "--host", TYPED], ["serve", "--host", "0.0.0.0", "--store", TYPED]],
     "choose": [["choose", QRELS, A, B], ["choose", QRELS, A, B, "--figure", f"f{TYPED}"]],
     "conventions": [["conventions", TYPED]],
     "measures": [["measures", TYPED]],

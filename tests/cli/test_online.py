@@ -38,6 +38,17 @@ def folder(tmp_path: Path) -> Path:
         f"{'AB'[user % 3 > 0]}\n" for user in range(240) for rank in range(2)
     )  # fmt: skip
     (tmp_path / "lists.csv").write_text(f"session,query,document,rank,click,user,arm\n{lists}", encoding="utf-8")
+    dated = "".join(
+        f"s{user}.{day},q,a,1,{int(rng.random() < 0.3 + 0.3 * (user % 2) / (day - 27))},u{user},{'AB'[user % 2]},{user % 5},2026-11-{day}\n"
+        for user in range(200) for day in (28, 29, 30)
+    )  # fmt: skip
+    (tmp_path / "dated.csv").write_text(f"session,query,document,rank,click,user,cohort,before,day\n{dated}", encoding="utf-8")
+    timed = dated.replace(",2026-11-", ",2026-11-").replace("\n", "T10:00:00Z\n")
+    (tmp_path / "timed.csv").write_text(f"session,query,document,rank,click,user,cohort,before,time\n{timed}", encoding="utf-8")
+    values = "".join(f"{'AB'[user % 2]},u{user},{day},1\n" for user in range(40) for day in ("2026-11-30", "2026-12-01"))
+    (tmp_path / "dates.csv").write_text(f"cohort,user,day,value\n{values}", encoding="utf-8")
+    (tmp_path / "mixed.csv").write_text(f"cohort,user,day,value\n{values}A,u0,3,1\n", encoding="utf-8")
+    (tmp_path / "monday.csv").write_text(f"cohort,user,day,value\n{values}A,u0,Monday,1\n", encoding="utf-8")
     (tmp_path / "judged.txt").write_text("q0 0 a 2\nq0 0 b 1\nq1 0 b 1\nq1 0 a 0\n", encoding="utf-8")
     (tmp_path / "arms.csv").write_text("cohort,value\nnew,1\nold,2\n", encoding="utf-8")
     return tmp_path
@@ -57,6 +68,7 @@ COMMANDS = {
     "ab-log": "online ab lists.csv --log --split 0.667",
     "ab-log-measures": "online ab lists.csv --qrels judged.txt -m nDCG@2 --split 0.667 --convention linear-2010",
     "ab-log-json": "online ab lists.csv --qrels judged.txt -m RR@2 --split 0.667 --format json --resamples 50",
+    "ab-log-dates": "online ab dated.csv --log",
     "plan-lists": "online plan --share 0.52 --ties 0.4",
     "plan-users": "online plan --sd 1.8 --difference 0.02 --variance-reduction 0.3 --format json",
     "error-one-run": "online interleave a.run",
@@ -101,8 +113,10 @@ REFUSED = {
     "plan --sd inf --difference 1": "expected a finite number above 0",
     "plan --share 0.50001": "needs more than 16,777,216 lists",
     "plan --sd 1": "found --sd, expected --share alone, or --sd and --difference",
-    "ab experiment.csv --resamples 10000000000": "n_resamples=10000000000: expected a whole number from 0 to 10000000",
+    "ab experiment.csv --resamples 10000000000": "n_resamples=10000000000: expected a whole number from 0 to 10,000,000",
     "ab zeros.csv": "denominator, cohort A: found a sum of 0",
+    "ab mixed.csv": "period, row 81: found '3', expected numbers in all rows, or dates in all rows",
+    "ab monday.csv": "period, row 81: found 'Monday', expected a number, or a date such as 2026-11-30",
     "ab huge.csv": "values, row 0: found 1e+308, expected at most 1e+50",
 }
 
@@ -125,3 +139,19 @@ def test_the_first_day_has_an_effect_without_a_trend(say: Say, folder: Path) -> 
 
     assert said.code == 0
     assert "no trend over time: period: found 1 periods" in " ".join(said.err.split())
+
+
+def test_dates_are_days_from_the_first(say: Say, folder: Path) -> None:
+    said = say("online", "ab", "dates.csv", "--format", "json", cwd=folder)
+
+    assert [row["period"] for row in json.loads(said.out)["novelty"]["periods"]] == [1, 2]
+    assert "day 1 is 2026-11-30" in said.err
+
+
+def test_days_of_a_log_come_from_its_times_too(say: Say, folder: Path) -> None:
+    dated, timed = (
+        json.loads(say("online", "ab", f"{name}.csv", "--log", "--format", "json", cwd=folder).out) for name in ("dated", "timed")
+    )
+
+    assert dated["values"]["clicks"]["novelty"] == timed["values"]["clicks"]["novelty"]
+    assert dated["values"]["clicks"]["variance_reduction"] >= 0

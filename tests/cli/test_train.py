@@ -149,7 +149,7 @@ def test_a_check_trains_nothing(folder: Path, say: Say) -> None:
         ({"evaluation": {"measures": ["nDCG@ten"]}}, "nDCG@ten"),
         ({"evaluation": {"early_stopping": 5}, "data": {"valid_share": 0}}, "evaluation.early_stopping: found no validation set"),
         ({"model": {"params": {"objective": "no such"}}}, "LightGBM: Unknown objective type name"),
-        ({"model": {"params": [1]}}, "config.json: params: found list, expected keys with values"),
+        ({"model": {"params": [1]}}, "config.json: model.params: found list, expected keys with values"),
         (
             {"model": {"params": {"eval_at": "1,five"}}},
             "config.json: model.params.eval_at: found '1,five', expected whole numbers, as in 5",
@@ -369,7 +369,7 @@ def test_a_parameter_has_a_name(folder: Path, say: Say) -> None:
     (folder / "ranker.yaml").write_text(TUTORIAL.replace("num_leaves: 15", "15: num_leaves"), encoding="utf-8")
     said = say("train", "ranker.yaml", cwd=folder)
     assert said.code == 2
-    assert "ranker.yaml: model.params: found 15, expected names of parameters as keys" in said.err
+    assert "ranker.yaml: model.params: found the key 15, expected a text; quote it if it is a name" in said.err
 
 
 def test_a_query_in_training_and_testing_stops_training(folder: Path, say: Say) -> None:

@@ -13,6 +13,7 @@ given = np.load(sys.argv[1])
 rows = pd.DataFrame({name: given[name] for name in ("user", "variant", "clicks")})
 users = rows.groupby(["user", "variant"], as_index=False).agg(clicks=("clicks", "sum"), lists=("clicks", "size"))
 grades, discounts = np.array([0, 0, 1, 1, 2, 3]), 1 / np.log2([2, 3, 4])
+users["lists_before"], users["clicks_before"] = 1.0, given["before"][users.user]
 rows["ndcg"] = grades[given["shown"]] @ discounts / (np.array([3, 2, 1]) @ discounts)
 measured = rows.groupby(["user", "variant"], as_index=False).agg(ndcg=("ndcg", "sum"), lists=("ndcg", "size"))
 own = pd.DataFrame({"user": np.arange(given["before"].size), "variant": given["side"], "value": given["value"], "before": given["before"]})
@@ -20,6 +21,9 @@ how = {"equal_var": False, "use_t": False}
 ratio = tt.Experiment(clicks=tt.RatioOfMeans("clicks", "lists", **how), split=tt.SampleRatio(method="norm", correction=False)).analyze(
     users
 )
+ratio_cuped = tt.Experiment(
+    clicks=tt.RatioOfMeans("clicks", "lists", numer_covariate="clicks_before", denom_covariate="lists_before", **how)
+).analyze(users)
 ndcg = tt.Experiment(ndcg=tt.RatioOfMeans("ndcg", "lists", **how)).analyze(measured)
 cuped = tt.Experiment(value=tt.Mean("value", "before", **how), plain=tt.Mean("value", **how)).analyze(own)
 
@@ -40,6 +44,7 @@ print(
         {
             "ratio": effect(ratio["clicks"]),
             "ndcg": effect(ndcg["ndcg"]),
+            "ratio_cuped": effect(ratio_cuped["clicks"]),
             "split_p": ratio["split"].pvalue,
             "cuped": effect(cuped["value"]),
             "plain": effect(cuped["plain"]),

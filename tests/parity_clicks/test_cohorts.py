@@ -67,6 +67,17 @@ def test_means_with_and_without_a_covariate_are_the_same(said: Any) -> None:
     )
 
 
+def test_ratios_by_user_with_a_covariate_are_the_same(said: Any) -> None:
+    given = arrays()
+    cohort = np.where(given["variant"] == 1, "B", "A")
+    found = ab_effect(given["clicks"], cohort, users=given["user"], covariate=given["before"][given["user"]])
+    theirs = said["ratio_cuped"]
+    assert found.variance_reduction > 0.2
+    assert (found.difference, found.interval[0], found.interval[1]) == pytest.approx(
+        (theirs["effect"], theirs["low"], theirs["high"]), rel=1e-6
+    )
+
+
 def test_errors_are_those_of_a_clustered_regression(said: Any) -> None:
     found = by_list()
     difference, error = said["clustered"]

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from idealrank.live.alerts.alarm_rules import (
+    AlarmRule,
     BaselineRule,
     CoverageRule,
     CusumRule,
@@ -15,7 +16,6 @@ from idealrank.live.alerts.alarm_rules import (
     EwmaRule,
     LabelAgeRule,
     LatencyRule,
-    AlarmRule,
     SequentialRule,
     ThresholdRule,
 )

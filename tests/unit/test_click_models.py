@@ -2,13 +2,26 @@
 
 import math
 import warnings
+from collections.abc import Callable
+from contextlib import nullcontext
 from itertools import product
 
 import numpy as np
 import pytest
 
 import idealrank as ir
-from idealrank.clicks import DBN, DCM, PBM, SDBN, UBM, Cascade, Sessions, simulate
+from idealrank.clicks import (
+    DBN,
+    DCM,
+    PBM,
+    SDBN,
+    UBM,
+    Cascade,
+    Sessions,
+    harvested_propensities,
+    simulate,
+    trust_propensities,
+)
 from idealrank.errors import IdealrankWarning, InputError, OptionError
 from tests.twins import naive_clicks
 
@@ -143,7 +156,7 @@ def test_pairs_that_were_never_shown_have_the_first_value() -> None:
         (["q"], [["a", None]], [[0, 1]], "clicks, session 0, rank 2: found a click, expected none below the end"),
         (["q"], [["a", "b"]], [[0, 2]], "clicks, session 0, rank 2: found 2, expected 0 or 1"),
         (["q"], [[None, "b"]], [[0, 0]], "documents, session 0, rank 1: found no document above rank 2"),
-        (["q", "r"], [["a", "b"]], [[0, 0]], r"query: found shape \(2,\), expected one query for each of the 1 sessions"),
+        (["q", "r"], [["a", "b"]], [[0, 0]], r"query: found shape \(2,\), expected one label for each of the 1 sessions"),
         (["q"], [["a", "b"]], [[0]], r"clicks: found shape \(1, 1\), expected \(1, 2\)"),
         (["q"], [[1, "1"]], [[0, 0]], "ids: found '1' and 1, a text and a number"),
     ],
@@ -211,3 +224,20 @@ def test_drift_moves_attractiveness_and_popularity_the_queries() -> None:
 def test_cuts_of_grades_are_numbers() -> None:
     with pytest.raises(ir.OptionError, match="expected rising rates between 0 and 1"):
         ir.clicks.grades(ir.clicks.simulate(np.full((2, 3), 0.5), 20, ranks=3, rng=1), cuts=[float("nan")])
+
+
+LONG = Sessions.from_arrays(["q"] * 2, [np.arange(30_000), np.arange(30_000)[::-1]], np.eye(2, 30_000, dtype=int))
+
+
+@pytest.mark.parametrize(
+    "fit", [UBM().fit, DBN().fit, harvested_propensities, trust_propensities], ids=["ubm", "dbn", "harvested", "trust"]
+)
+def test_a_list_too_long_for_a_table_of_ranks_by_ranks_is_refused(fit: Callable[[Sessions], object]) -> None:
+    with pytest.raises(InputError, match=r"found a list of 30,000 ranks, expected at most 1,000"):
+        fit(LONG)
+
+
+@pytest.mark.parametrize("model", [PBM(3), Cascade(), DCM(), SDBN()])
+def test_other_models_take_a_list_of_any_length(model: PBM) -> None:
+    with pytest.warns(IdealrankWarning) if isinstance(model, PBM) else nullcontext():
+        assert len(model.fit(LONG).documents) == 30_000

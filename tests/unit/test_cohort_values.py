@@ -5,7 +5,7 @@ import math
 import numpy as np
 import pytest
 
-from idealrank.clicks import LogRows, Sessions, ab_effect, cohort_effects
+from idealrank.clicks import LogRows, Sessions, ab_effect, cohort_effects, novelty
 from idealrank.clicks.ab_tests import Effect
 from idealrank.clicks.cohort_values import CLICKED, CLICKS
 from idealrank.errors import InputError, OptionError
@@ -121,3 +121,28 @@ def test_intervals_of_a_measure_hold_the_truth() -> None:
 def difference(n_users: int, seed: int) -> Effect:
     log, side, _, _ = cohorts(n_users, seed)
     return cohort_effects(log, side, QRELS, "nDCG@3", n_resamples=20).effects["nDCG@3"]
+
+
+def test_a_covariate_and_periods_give_each_value_cuped_and_a_trend() -> None:
+    log, side, _, _ = cohorts(200)
+    assert log.user is not None
+    users = np.unique(log.user, return_inverse=True)[1]
+    before = np.bincount(users, log.clicks.sum(axis=1))[users]  # not from before the test, but it explains
+    period = np.arange(len(log)) % 3
+    found = cohort_effects(log, side, QRELS, ["nDCG@3"], covariate=before, period=period)
+    plain = cohort_effects(log, side, QRELS, ["nDCG@3"])
+
+    clicks = log.clicks.sum(axis=1)
+    assert found.effects[CLICKS] == ab_effect(clicks, side, users=log.user, covariate=before)
+    assert found.effects[CLICKS].standard_error < plain.effects[CLICKS].standard_error
+    assert found.trends[CLICKS].slope == novelty(clicks, side, period, users=log.user).slope
+    assert list(found.trends) == [CLICKS, CLICKED, "nDCG@3"]
+    assert not plain.trends
+
+
+def test_one_period_gives_a_caution_in_place_of_a_trend() -> None:
+    log, side, _, _ = cohorts()
+    found = cohort_effects(log, side, period=np.zeros(len(log)))
+
+    assert not found.trends
+    assert "no trend over time" in found.cautions[0]

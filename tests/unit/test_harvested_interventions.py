@@ -106,3 +106,50 @@ def test_options_that_are_none_are_refused() -> None:
     for options, message in [({"method": "swap"}, "method"), ({"confidence": 1}, "confidence=1"), ({"n_resamples": -1}, "n_resamples")]:
         with pytest.raises(OptionError, match=message):
             harvested_propensities(shop(20, 2, 1), **options)  # type: ignore[arg-type]
+
+
+def test_the_estimate_is_the_maximum_of_the_likelihood_to_the_last_digits() -> None:
+    """At the maximum, the score of each rank is 0, with the relevance of each pair of ranks solved by halving."""
+    log = shop(4000, 60, 7)
+    relative = harvested_propensities(log, n_resamples=0).relative
+    hits, misses = weighted_counts(log)
+    score = np.zeros(relative.size)
+    for one, other in np.argwhere(np.triu(hits + misses, 1) > 0).tolist():
+        sides = [(one, other), (other, one)]
+        low, high = 0.0, 1 / max(relative[one], relative[other])
+        for _ in range(200):
+            middle = (low + high) / 2
+            gain = sum(hits[a, b] - misses[a, b] * relative[a] * middle / (1 - relative[a] * middle) for a, b in sides)
+            low, high = (middle, high) if gain > 0 else (low, middle)
+        for a, b in sides:
+            score[a] += hits[a, b] - misses[a, b] * relative[a] * low / (1 - relative[a] * low)
+    assert np.abs(score).max() < 1e-9 * hits.sum()
+
+
+def weighted_counts(log: Sessions) -> tuple[np.ndarray, np.ndarray]:
+    """Weighted clicks and other impressions at each rank, of documents that stood at another, document by document."""
+    shown, clicked = (np.zeros((len(log.documents), log.n_ranks)) for _ in range(2))
+    for pairs, clicks in zip(log.pair, log.clicks, strict=True):
+        for rank, (pair, click) in enumerate(zip(pairs, clicks, strict=True)):
+            shown[pair, rank] += 1
+            clicked[pair, rank] += click
+    hits, misses = (np.zeros((log.n_ranks, log.n_ranks)) for _ in range(2))
+    for n, k in zip(shown, clicked, strict=True):
+        for a in range(log.n_ranks):
+            for b in range(log.n_ranks):
+                if a != b and n[a] and n[b]:
+                    weight = n[b] / (n[a] + n[b])
+                    hits[a, b] += k[a] * weight
+                    misses[a, b] += (n[a] - k[a]) * weight
+    return hits, misses
+
+
+def test_a_first_rank_without_a_click_compares_no_rank() -> None:
+    log = Sessions.from_arrays(["q"] * 4, [["a", "b"], ["b", "a"]] * 2, [[0, 1]] * 4)
+    with pytest.warns(IdealrankWarning, match="no chain of interventions with clicks links rank 2"):
+        assert np.isnan(harvested_propensities(log, n_resamples=0).relative[1])
+
+
+def test_pairs_that_were_always_clicked_stay_at_the_bound() -> None:
+    log = Sessions.from_arrays(["q"] * 4, [["a", "b"], ["b", "a"]] * 2, [[1, 1]] * 4)
+    assert harvested_propensities(log, n_resamples=0).relative == pytest.approx([1, 1], abs=1e-4)

@@ -8,7 +8,8 @@ import pytest
 from scipy.optimize import minimize
 from scipy.stats import binomtest
 
-from idealrank.clicks import DBN, DCM, PBM, SDBN, UBM, Cascade, FittedPBM, Sessions, parameter_intervals, simulate
+from idealrank.clicks import DBN, DCM, PBM, SDBN, UBM, Cascade, FittedPBM, Sessions, parameter_intervals, propensities, simulate
+from idealrank.clicks.model_intervals import steps_left
 from idealrank.errors import IdealrankWarning, OptionError
 
 
@@ -137,3 +138,19 @@ def test_options_outside_their_range_are_refused() -> None:
         with pytest.raises(OptionError):
             parameter_intervals(DBN(1), random_log(2, 50), **options)
     assert math.isfinite(parameter_intervals(Cascade(), random_log(2, 50)).attractiveness[0, 0])
+
+
+def test_propensities_of_few_steps_have_the_same_caution() -> None:
+    with pytest.warns(IdealrankWarning, match="has not converged after 2 iterations"):
+        found = propensities(random_log(), iterations=2, n_resamples=20)
+    assert "raise the number of iterations" in found.cautions[0]
+    assert not propensities(random_log(), iterations=400, n_resamples=20).cautions
+
+
+def test_the_step_left_leads_to_the_maximum() -> None:
+    """A step of Newton from 100 iterations arrives closer to 5,000 iterations than 100 iterations are."""
+    log = random_log()
+    near, far = (PBM(steps).fit(log) for steps in (100, 5000))
+    off = np.abs(np.log(near.relative_propensity) - np.log(far.relative_propensity)).max()
+    left = np.abs(np.log(near.relative_propensity) + steps_left(near) - np.log(far.relative_propensity)).max()
+    assert left < off / 5

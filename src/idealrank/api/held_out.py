@@ -1,12 +1,13 @@
 """A test set that is opened once: its evaluation is kept in a store, and the next one is refused."""
 
 from collections.abc import Iterable
+from os import fsencode
 from pathlib import Path
 from typing import Any
 
 from idealrank.api.evaluation import AnyTable, evaluate
 from idealrank.conventions import Convention
-from idealrank.errors import InputError
+from idealrank.errors import InputError, OptionError, shown
 from idealrank.evaluation.evaluate import Evaluation
 from idealrank.measures.parse import MeasureLike
 from idealrank.store.record import Record
@@ -44,6 +45,8 @@ def evaluate_once(
     ------
     InputError
         The test set was opened before, and there is no reason to open it again. The message names the earlier evaluation, and no value.
+    OptionError
+        The store is no path, or the reason or the name is no text.
 
     Examples
     --------
@@ -57,6 +60,7 @@ def evaluate_once(
     ...
     idealrank.errors.InputError: the test set was opened before, by 'final' on ...
     """
+    _check_texts(store, again, name)
     evaluation = evaluate(qrels, run, measures, convention, name=name, **options)
     require_unopened(evaluation, store, again)
     keep_opened(evaluation, store, again)
@@ -110,6 +114,23 @@ def keep_opened(evaluation: Evaluation, store: "str | Path", again: str = "") ->
     notes = (f"opened again: {again}",) if again else ()
     with Store.open(store) as kept:
         kept.add(evaluation, record=Record(tags=(_tag(evaluation), "test-set"), notes=notes))
+
+
+def _check_texts(store: Any, again: Any, name: Any) -> None:
+    """Before the evaluation: a reason that is no text, such as True, would explain nothing."""
+    if not isinstance(store, (str, Path)) or not str(store).strip() or _is_no_name(str(store)):
+        raise OptionError(f"store={shown(repr(store))}: expected the folder of the store, a path")
+    if not isinstance(again, str) or (again and not again.strip()):
+        raise OptionError(f"again={shown(repr(again))}: expected a text, the reason to open the test set again")
+    if not (name is None or isinstance(name, str)):
+        raise OptionError(f"name={shown(repr(name))}: expected a text")
+
+
+def _is_no_name(path: str) -> bool:
+    try:
+        return "\0" in path or not fsencode(path)
+    except UnicodeEncodeError:
+        return True
 
 
 def _tag(evaluation: Evaluation) -> str:

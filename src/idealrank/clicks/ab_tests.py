@@ -9,16 +9,14 @@ import numpy as np
 import numpy.typing as npt
 from scipy.stats import chi2, norm
 
-from idealrank.clicks.weighted_rows import check_confidence, label_codes, numbers
+from idealrank.clicks.arguments import MOST_USERS, array_of, check_confidence, label_column, real_number, replicates_of
+from idealrank.clicks.weighted_rows import label_codes, numbers
 from idealrank.data.types import BoolArray, FloatArray, IntArray
 from idealrank.errors import InputError, OptionError
 from idealrank.stats.randomness import RandomLike, generator_of, whole_number
 
 MISMATCH = 0.001
 """p-value of the split below which the result of a test is not to be trusted."""
-
-MOST_RESAMPLES = 10_000_000
-"""Replicates of a bootstrap that memory holds easily; more show nothing more."""
 
 _LARGEST_RATIO = 1e8  # of standard deviations to differences: beyond it a plan has more users than there are people
 
@@ -106,8 +104,8 @@ def ab_effect(
         The value of a cohort is the ratio of both sums, such as clicks per list; by default of the values to the number of rows. The
         standard error is that of the delta method.
     covariate : array, shape (rows,), optional
-        Value of the row's user from before the experiment, for CUPED: what it explains is taken out of the values. For values by user
-        (each user one row).
+        Value of the row's user from before the experiment, the same in all rows of the user, for CUPED: what it explains is taken out of
+        the values.
     split : float
         Planned share of users in B.
     planned_users : int
@@ -122,16 +120,17 @@ def ab_effect(
     Raises
     ------
     InputError
-        Lengths differ, a cohort has fewer than two users, or a user is in both.
+        Lengths differ, a cohort has fewer than two users, a user is in both, or rows of a user have two covariates.
     OptionError
-        `split` or `confidence` is outside (0, 1), or `covariate` comes with several rows a user.
+        `split` or `confidence` is outside (0, 1), or a number is outside its range.
 
     References
     ----------
     Deng, Knoblich and Lu (2018), Applying the delta method in metric analytics, KDD. Deng, Xu, Kohavi and Walker (2013), Improving the
-    sensitivity of online controlled experiments by utilizing pre-experiment data, WSDM. Howard, Ramdas, McAuliffe and Sekhon (2021),
-    Time-uniform, nonparametric, nonasymptotic confidence sequences; Waudby-Smith, Arbour, Sinha, Kennedy and Ramdas (2024), Time-uniform
-    central limit theory, for the asymptotic confidence sequence (equation 7). Fabijan et al. (2019), Diagnosing sample ratio mismatch.
+    sensitivity of online controlled experiments by utilizing pre-experiment data, WSDM, appendix B for ratios. Howard, Ramdas,
+    McAuliffe and Sekhon (2021), Time-uniform, nonparametric, nonasymptotic confidence sequences; Waudby-Smith, Arbour, Sinha, Kennedy and
+    Ramdas (2024), Time-uniform central limit theory, for the asymptotic confidence sequence (equation 7). Fabijan et al. (2019), Diagnosing
+    sample ratio mismatch.
 
     Examples
     --------
@@ -139,32 +138,34 @@ def ab_effect(
     >>> found.mean_a, found.mean_b
     (0.5, 1.0)
     """
-    check_confidence(confidence)
-    replicates = whole_number("n_resamples", n_resamples, 0, MOST_RESAMPLES)
-    if not 0 < split < 1:
-        raise OptionError(f"split={split}: expected a share between 0 and 1")
+    level, replicates = check_confidence(confidence), replicates_of(n_resamples)
+    of_b, planned_size = real_number("split", split, "a share between 0 and 1", low=0, high=1), users_of(planned_users)
     rows = row_table(values, cohort, users, denominator)
-    totals, sizes, is_b, codes = rows.totals, rows.sizes, rows.is_b, rows.user
-    explained = 0.0
+    totals, sizes, is_b = rows.totals, rows.sizes, rows.is_b
+    taken, explained = np.zeros(is_b.size), 0.0
     if covariate is not None:
-        totals, explained = _adjusted(totals, sizes, codes, numbers("covariate", covariate))
-    (mean_a, variance_a), (mean_b, variance_b) = (_ratio(totals[chosen], sizes[chosen]) for chosen in (~is_b, is_b))
+        taken, explained = _explained(totals, sizes, covariate_of_users(rows, covariate))
+    sides = [(totals[chosen], sizes[chosen], taken[chosen]) for chosen in (~is_b, is_b)]
+    (mean_a, variance_a), (mean_b, variance_b) = (_ratio(*side) for side in sides)
     n_b, n = int(is_b.sum()), is_b.size
     difference, error = mean_b - mean_a, math.sqrt(variance_a + variance_b)
-    reach = error * float(norm.isf((1 - confidence) / 2))
+    reach = error * float(norm.isf((1 - level) / 2))
     p = 2 * float(norm.sf(abs(difference) / error)) if error > 0 else float(difference == 0)
-    wide = _sequence_reach(error, n, 1 - confidence, whole_number("planned_users", planned_users))
+    wide = _sequence_reach(error, n, 1 - level, planned_size)
     bootstrap = None
     if replicates:
-        draws = [_drawn_ratios(totals[chosen], sizes[chosen], replicates, generator_of(seed)) for chosen, seed in
-                 zip((~is_b, is_b), generator_of(rng).spawn(2), strict=True)]  # fmt: skip
-        low, high = np.quantile(draws[1] - draws[0], [(1 - confidence) / 2, (1 + confidence) / 2])
+        seeds = generator_of(rng).spawn(2)
+        draws = [_drawn_ratios(*side, replicates, generator_of(seed)) for side, seed in zip(sides, seeds, strict=True)]
+        drawn = draws[1] - draws[0]
+        drawn = drawn[~np.isnan(drawn)]  # of users without a row that counts
+        low, high = np.quantile(drawn, [(1 - level) / 2, (1 + level) / 2]) if drawn.size else (math.nan, math.nan)
         bootstrap = float(low), float(high)
-    planned = n * np.array([1 - split, split])
-    split_p = float(chi2.sf(((np.array([n - n_b, n_b]) - planned) ** 2 / planned).sum(), 1))
+    planned = n * np.array([1 - of_b, of_b])
+    with np.errstate(over="ignore"):  # of a split near 0 or 1
+        split_p = float(chi2.sf(((np.array([n - n_b, n_b]) - planned) ** 2 / planned).sum(), 1))
     return Effect(
         mean_a, mean_b, difference, error, (difference - reach, difference + reach), p, (difference - wide, difference + wide), n - n_b,
-        n_b, split_p, explained, confidence, bootstrap,
+        n_b, split_p, explained, level, bootstrap,
     )  # fmt: skip
 
 
@@ -223,12 +224,15 @@ def row_table(
     """
     y = numbers("values", values)
     below = np.ones(y.size) if denominator is None else numbers("denominator", denominator)
-    side = np.asarray(cohort)
+    side = array_of("cohort", cohort, "'A' or 'B' for each row")
     if side.shape != y.shape or below.shape != y.shape:
         raise InputError(f"found {y.size} values, {side.size} cohorts and {below.size} denominators, expected as many of each")
     if not y.size:
         raise InputError("values: found no row, expected at least 2 users in each cohort")
-    known = np.isin(side, ("A", "B"))
+    if (below < 0).any():
+        row = int((below < 0).argmax())
+        raise InputError(f"denominator, row {row}: found {below[row]:g}, expected 0 or more")
+    known = np.array([one in ("A", "B") for one in side.tolist()], bool) if side.dtype.kind not in "US" else np.isin(side, ("A", "B"))
     if not known.all():
         raise InputError(f"cohort: found {str(side[~known][0])!r}, expected 'A' or 'B'")
     codes = np.arange(y.size) if users is None else _codes(users, y.size)
@@ -247,47 +251,82 @@ def row_table(
     return RowTable(y, below, codes, is_b)
 
 
-def _drawn_ratios(above: FloatArray, below: FloatArray, replicates: int, rng: np.random.Generator) -> FloatArray:
-    """Ratios of two sums over users that are drawn with replacement."""
+def _drawn_ratios(above: FloatArray, below: FloatArray, taken: FloatArray, replicates: int, rng: np.random.Generator) -> FloatArray:
+    """Ratios of two sums over users that are drawn with replacement, less the mean of what the covariate explains."""
     found = np.empty(replicates)
     for number in range(replicates):
         times = np.bincount(rng.integers(0, above.size, above.size), minlength=above.size)
-        found[number] = (times * above).sum() / (times * below).sum()
+        total = float((times * below).sum())
+        ratio = float((times * above).sum()) / total if total > 0 else math.nan  # users without a row that counts
+        found[number] = ratio - float((times * taken).sum()) / above.size
     return found
 
 
-def _ratio(above: FloatArray, below: FloatArray) -> tuple[float, float]:
-    """Ratio of two sums over users, and its variance by the delta method."""
-    n, ratio = above.size, float(above.sum() / below.sum())
-    residual = (above - ratio * below) / below.mean()
-    return ratio, float((residual * residual).sum()) / (n - 1) / n
+def _ratio(above: FloatArray, below: FloatArray, taken: FloatArray) -> tuple[float, float]:
+    """Ratio of two sums over users less the mean of what the covariate explains, and its variance by the delta method."""
+    n, ratio, shift = above.size, float(above.sum() / below.sum()), float(taken.mean())
+    residual = (above - ratio * below) / below.mean() - (taken - shift)
+    return ratio - shift, float((residual * residual).sum()) / (n - 1) / n
 
 
 def _codes(users: "Sequence[Any] | npt.ArrayLike", n: int) -> IntArray:
-    labels = np.asarray(users)
-    if labels.shape != (n,):
-        raise InputError(f"users: found shape {labels.shape}, expected one label for each of the {n} rows")
-    return label_codes(labels)
+    return label_codes(label_column("users", users, n), "users")
 
 
-def _adjusted(totals: FloatArray, sizes: FloatArray, codes: IntArray, covariate: FloatArray) -> tuple[FloatArray, float]:
-    """Values less what the covariate explains of them, over both cohorts together (CUPED), and the share of the variance explained."""
-    if covariate.size != codes.size:
-        raise InputError(f"covariate: found {covariate.size} values, expected one for each of the {codes.size} rows")
-    if np.bincount(codes).max() > 1 or not (sizes == 1).all():
-        raise OptionError("covariate: found several rows of one user, or a denominator; expected one row a user")
-    own = np.zeros(totals.size)
-    own[codes] = covariate
-    centred = own - own.mean()
+def covariate_of_users(rows: RowTable, covariate: npt.ArrayLike) -> FloatArray:
+    """Return the covariate of each user.
+
+    Raises
+    ------
+    InputError
+        The length differs, or rows of a user have two values.
+
+    Examples
+    --------
+    >>> rows = row_table([1, 2, 3, 4, 5], list("AAABB"), list("uuvwx"), None)
+    >>> covariate_of_users(rows, [2, 2, 0, 1, 1]).tolist()
+    [2.0, 0.0, 1.0, 1.0]
+    """
+    given = numbers("covariate", covariate)
+    if given.size != rows.user.size:
+        raise InputError(f"covariate: found {given.size} values, expected one for each of the {rows.user.size} rows")
+    own = np.zeros(rows.is_b.size)
+    own[rows.user] = given
+    differs = own[rows.user] != given
+    if differs.any():
+        row = int(differs.argmax())
+        raise InputError(
+            f"covariate, row {row}: found {given[row]:g}, and {own[rows.user[row]]:g} in another row of the same user; expected one value "
+            "a user, from before the experiment"
+        )
+    return own
+
+
+def _explained(totals: FloatArray, sizes: FloatArray, covariate: FloatArray) -> tuple[FloatArray, float]:
+    """Return what the covariate explains of each user's value, over both cohorts together (CUPED), and the share of the variance."""
+    linear = (totals - float(totals.sum() / sizes.sum()) * sizes) / sizes.mean()  # the ratio, as a mean over users
+    centred = covariate - covariate.mean()
     spread = float((centred * centred).sum())
-    slope = float((centred * totals).sum()) / spread if spread > 0 else 0.0
-    adjusted = totals - slope * centred
-    return adjusted, 1 - float(adjusted.var() / totals.var()) if totals.var() > 0 else 0.0
+    slope = float((centred * linear).sum()) / spread if spread > 0 else 0.0
+    taken: FloatArray = slope * centred
+    return taken, 1 - float((linear - taken).var() / linear.var()) if linear.var() > 0 else 0.0
+
+
+def users_of(planned_users: int) -> int:
+    """Return the planned number of users.
+
+    Examples
+    --------
+    >>> users_of(10_000)
+    10000
+    """
+    return whole_number("planned_users", planned_users, 1, MOST_USERS)
 
 
 def _sequence_reach(error: float, n: int, alpha: float, planned: int) -> float:
     """Half width of an asymptotic confidence sequence, narrowest at the planned size."""
-    rho2 = (-2 * math.log(alpha) + math.log(-2 * math.log(alpha)) + 1) / planned
+    wanted = max(-2 * math.log(alpha), 0.5)  # below, no size is the best, and any is valid
+    rho2 = (wanted + math.log(wanted) + 1) / planned
     return error * math.sqrt(n) * math.sqrt((n * rho2 + 1) / (n * n * rho2) * math.log((n * rho2 + 1) / alpha**2))
 
 
@@ -314,21 +353,21 @@ def users_needed(
     >>> users_needed(1.0, 0.1), users_needed(1.0, 0.1, variance_reduction=0.5)
     (3140, 1570)
     """
-    check_confidence(confidence)
-    if not (sd > 0 and math.isfinite(sd)):
-        raise OptionError(f"sd={sd}: expected a finite number above 0, such as 1.8")
-    if difference == 0 or not math.isfinite(difference):
+    level = check_confidence(confidence)
+    spread = real_number("sd", sd, "a finite number above 0, such as 1.8", low=0)
+    effect = real_number("difference", difference, "a finite number other than 0, such as 0.02")
+    if effect == 0:
         raise OptionError(f"difference={difference}: expected a finite number other than 0, such as 0.02")
-    for name, share in (("split", split), ("power", power)):
-        if not 0 < share < 1:
-            raise OptionError(f"{name}={share}: expected a share between 0 and 1")
-    if not 0 <= variance_reduction < 1:
-        raise OptionError(f"variance_reduction={variance_reduction}: expected a share from 0 to less than 1")
-    wanted = float(norm.isf((1 - confidence) / 2) + norm.isf(1 - power))
-    ratio = wanted * sd / abs(difference)
-    if not ratio < _LARGEST_RATIO:
+    of_b, chance = (
+        real_number(name, share, "a share between 0 and 1", low=0, high=1) for name, share in (("split", split), ("power", power))
+    )
+    left = 1 - real_number("variance_reduction", variance_reduction, "a share from 0 to less than 1", low=0, high=1, closed="low")
+    wanted = float(norm.isf((1 - level) / 2) + norm.isf(1 - chance))
+    ratio = wanted * spread / abs(effect)
+    needed = ratio**2 * left / (of_b * (1 - of_b)) if ratio < _LARGEST_RATIO else math.inf
+    if not needed < 4 * _LARGEST_RATIO**2:
         raise OptionError(
-            f"sd={sd:g}, difference={difference:g}: found a difference too small beside sd, expected at least "
-            f"{wanted / _LARGEST_RATIO:.1g} times sd"
+            f"sd={spread:g}, difference={effect:g}, split={of_b:g}: found a difference too small beside sd, or cohorts too unequal, "
+            f"expected at least {wanted / _LARGEST_RATIO:.1g} times sd, and a split near 0.5"
         )
-    return math.ceil(ratio**2 * (1 - variance_reduction) / (split * (1 - split)))
+    return math.ceil(needed)

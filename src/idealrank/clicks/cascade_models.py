@@ -4,11 +4,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from idealrank.clicks.arguments import real_number, steps_of
 from idealrank.clicks.fitted_model import FittedModel, last_clicks, share
-from idealrank.clicks.sessions import Sessions
+from idealrank.clicks.sessions import Sessions, check_sessions
 from idealrank.data.types import BoolArray, FloatArray
-from idealrank.errors import OptionError
-from idealrank.stats.randomness import whole_number
 
 
 @dataclass(frozen=True, eq=False)
@@ -82,6 +81,7 @@ class Cascade:
 
     def fit(self, sessions: Sessions) -> FittedCascade:
         """Estimate attractiveness: clicks of impressions down to the first click. The estimate is the maximum of the likelihood."""
+        check_sessions(sessions)
         clicks = np.cumsum(sessions.clicks, axis=1)
         examined = (clicks - sessions.clicks == 0) & (sessions.pair >= 0)
         return _fitted(sessions, examined, np.ones(len(sessions.documents)), 1.0, np.ones(sessions.n_ranks))
@@ -105,6 +105,7 @@ class DCM:
 
     def fit(self, sessions: Sessions) -> FittedCascade:
         """Estimate attractiveness, and continuation by rank."""
+        check_sessions(sessions)
         last = last_clicks(sessions)
         clicked = sessions.clicks.sum(axis=0).astype(np.float64)
         ended = np.bincount(last, minlength=sessions.n_ranks + 1)[1:].astype(np.float64)
@@ -129,6 +130,7 @@ class SDBN:
 
     def fit(self, sessions: Sessions) -> FittedCascade:
         """Estimate attractiveness and satisfaction: clicks of impressions down to the last click, and last clicks of clicks."""
+        check_sessions(sessions)
         last = last_clicks(sessions)
         return _fitted(sessions, _down_to(last, sessions), _satisfaction(sessions), 1.0, np.ones(sessions.n_ranks))
 
@@ -160,16 +162,16 @@ class DBN:
 
     def fit(self, sessions: Sessions) -> FittedCascade:
         """Estimate attractiveness, satisfaction and continuation."""
-        steps = whole_number("iterations", self.iterations, 0)
-        if not 0 < self.start < 1:
-            raise OptionError(f"start={self.start}: expected a probability between 0 and 1")
+        check_sessions(sessions)
+        sessions.require_ranks()
+        steps, start = steps_of(self.iterations), real_number("start", self.start, "a probability between 0 and 1", low=0, high=1)
         n_pairs = len(sessions.documents)
-        attractive, satisfied, goes_on = np.full(n_pairs, self.start), np.full(n_pairs, self.start), self.start
+        attractive, satisfied, goes_on = np.full(n_pairs, start), np.full(n_pairs, start), start
         for _ in range(steps):
-            attractive, satisfied, goes_on = _dbn_step(sessions, attractive, satisfied, goes_on, self.start)
+            attractive, satisfied, goes_on = _dbn_step(sessions, attractive, satisfied, goes_on, start)
         impressions = np.bincount(sessions.pair[sessions.pair >= 0], minlength=n_pairs)
         return FittedCascade(
-            sessions.documents, attractive, impressions, self.start, satisfied, goes_on, np.full(sessions.n_ranks, goes_on)
+            sessions.documents, attractive, impressions, start, satisfied, goes_on, np.full(sessions.n_ranks, goes_on)
         )  # fmt: skip
 
 

@@ -1,18 +1,25 @@
 """Grades from behaviour: clicks counted or corrected for position, and a table of actions, with the least support that a grade needs."""
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
+from typing import Any
 
 import numpy as np
 
 from idealrank._warnings import warn
+from idealrank.clicks.arguments import number_table, real_number
+from idealrank.clicks.examination_models import CellCounts
 from idealrank.clicks.fitted_model import FittedModel
 from idealrank.clicks.log_rows import SEVERAL
-from idealrank.clicks.sessions import Sessions, nested
+from idealrank.clicks.sessions import Sessions, check_sessions, nested
 from idealrank.data.qrels import Qrels
 from idealrank.data.types import FloatArray, IntArray
-from idealrank.errors import OptionError
+from idealrank.errors import InputError, OptionError, shown
 from idealrank.stats.randomness import whole_number
+
+_HIGHEST = 100.0  # grade of an action: an exponential gain of it is still a number
 
 
 @dataclass(frozen=True, eq=False)
@@ -83,12 +90,16 @@ def grades(
     {'a': 2.0, 'b': 2.0}
     """
     try:
-        limits = tuple(float(cut) for cut in cuts)
-    except (TypeError, ValueError):
-        raise OptionError(f"cuts={cuts!r}: expected rising rates between 0 and 1, such as 0.05, 0.2, 0.4") from None
+        given: Any = cuts
+        limits = tuple(real_number("cuts", cut, "rates") for cut in (given.tolist() if isinstance(given, np.ndarray) else given))
+    except (TypeError, OptionError):
+        raise OptionError(f"cuts={shown(repr(cuts))}: expected rising rates between 0 and 1, such as 0.05, 0.2, 0.4") from None
     if not limits or any(not low < high for low, high in zip((0.0, *limits), (*limits, 1.0), strict=True)):
         raise OptionError(f"cuts={list(cuts)}: expected rising rates between 0 and 1, such as 0.05, 0.2, 0.4")
     support = whole_number("least", least)
+    check_sessions(sessions)
+    if model is not None and not isinstance(model, FittedModel):
+        raise OptionError(f"model={shown(repr(model))}: expected a fitted click model, such as PBM().fit(sessions)")
     impressions, clicks = pair_counts(sessions)
     bias = position_bias(sessions)
     if model is None:
@@ -136,8 +147,11 @@ def grades_of_actions(
 
     Raises
     ------
+    InputError
+        Lengths differ, or a dwell time is no number.
     OptionError
-        An action is not in the table, a threshold is not above 0, or one of `dwell` and `dwell_table` is missing.
+        An action is not in the table, a grade is outside 0 to 100, a threshold is not above 0, or one of `dwell` and `dwell_table` is
+        missing.
 
     Examples
     --------
@@ -150,26 +164,53 @@ def grades_of_actions(
     """
     if (dwell is None) != (dwell_table is None):
         raise OptionError("dwell: found seconds or their grades alone, expected both, or neither")
-    steps = sorted((float(seconds), float(grade)) for seconds, grade in (dwell_table or {}).items())
-    if any(not seconds > 0 for seconds, _ in steps):
-        raise OptionError(f"dwell_table: found a threshold of {steps[0][0]:g} seconds, expected more than 0")
-    seconds_of = [0.0] * len(action) if dwell is None else dwell
+    known = _grade_table("table", table)
+    by_seconds = _grade_table("dwell_table", {} if dwell_table is None else dwell_table)
+    steps = sorted((_threshold(seconds), grade) for seconds, grade in by_seconds.items())
+    n = None
+    for name, column in (("action", action), ("query", query), ("document", document)):
+        is_column = isinstance(column, Sequence) or (isinstance(column, np.ndarray) and column.ndim == 1)
+        if not is_column or isinstance(column, (str, bytes)) or len(column) != (len(column) if n is None else n):
+            raise InputError(f"{name}: found {shown(repr(column))}, expected a sequence with one text for each event, as long as action")
+        n = len(column)
+    seconds_of = np.zeros(len(action)) if dwell is None else number_table("dwell", dwell)
+    if seconds_of.shape != (len(action),) or np.isnan(seconds_of).any():
+        raise InputError(f"dwell: found shape {seconds_of.shape}, expected seconds for each of the {len(action)} events, none of them NaN")
     support = whole_number("least", least)
     best: dict[tuple[str, str], float] = {}
     counts: dict[tuple[str, str], int] = {}
-    for row, (one, other, done, spent) in enumerate(zip(query, document, action, seconds_of, strict=True)):
-        names = [done] if done in table else str(done).split(SEVERAL)
-        unknown = next((name for name in names if name not in table), None)
+    for row, (one, other, done, spent) in enumerate(zip(query, document, action, seconds_of.tolist(), strict=True)):
+        names = [str(done)] if str(done) in known else str(done).split(SEVERAL)
+        unknown = next((name for name in names if name not in known), None)
         if unknown is not None:
             raise OptionError(
-                f"action, row {row}: found {unknown!r}, expected one of {', '.join(map(str, table))}; add its grade to the table"
+                f"action, row {row}: found {shown(repr(unknown))}, expected one of {', '.join(known)}; add its grade to the table"
             )
         pair = (str(one), str(other))
-        earned = [*(float(table[name]) for name in names), *(grade for seconds, grade in steps if spent >= seconds)]
+        earned = [*(known[name] for name in names), *(grade for seconds, grade in steps if spent >= seconds)]
         best[pair] = max(*earned, best.get(pair, -np.inf))
         counts[pair] = counts.get(pair, 0) + 1
     kept = [pair for pair in best if counts[pair] >= support]
     return Qrels(nested(kept, np.array([best[pair] for pair in kept])))
+
+
+def _grade_table(name: str, table: "Mapping[Any, float]") -> dict[str, float]:
+    """Grades by the text of their action or threshold, checked."""
+    if not isinstance(table, Mapping):
+        raise OptionError(f"{name}={shown(repr(table))}: expected a mapping to grades, such as {{'none': 0, 'click': 1}}")
+    expected = f"a grade from 0 to {_HIGHEST:g}"
+    return {str(key): real_number(f"{name}[{shown(repr(key))}]", grade, expected, low=0, high=_HIGHEST, closed="both")
+            for key, grade in table.items()}  # fmt: skip
+
+
+def _threshold(text: str) -> float:
+    try:
+        seconds = float(text)
+    except ValueError:
+        seconds = math.nan
+    if not (seconds > 0 and math.isfinite(seconds)):
+        raise OptionError(f"dwell_table: found a threshold of {shown(text)} seconds, expected a finite number above 0")
+    return seconds
 
 
 def bias_text(bias: float) -> str:
@@ -185,9 +226,11 @@ def bias_text(bias: float) -> str:
     >>> bias_text(2.5)
     'the same documents are clicked 2.5 times as often at the first rank as at the last'
     """
-    if np.isnan(bias):
+    given: Any = bias
+    if isinstance(given, float) and math.isnan(given):
         return "its size cannot be told, since no document changes its rank"
-    return f"the same documents are clicked {bias:.3g} times as often at the first rank as at the last"
+    ratio = real_number("bias", bias, "a number, as of position_bias")
+    return f"the same documents are clicked {ratio:.3g} times as often at the first rank as at the last"
 
 
 def pair_counts(sessions: Sessions) -> tuple[IntArray, IntArray]:
@@ -213,18 +256,21 @@ def position_bias(sessions: Sessions) -> float:
     >>> round(position_bias(log), 6)
     3.0
     """
-    steps = [_step(sessions, rank) for rank in range(sessions.n_ranks - 1)]
+    check_sessions(sessions)
+    cells = CellCounts.of(sessions, np.arange(sessions.n_ranks), sessions.n_ranks)
+    by_rank = np.argsort(cells.situation, kind="stable")  # a rank knows its own pairs alone, however many documents the log has
+    ends = np.searchsorted(cells.situation[by_rank], np.arange(sessions.n_ranks + 1))
+    rows = [by_rank[low:high] for low, high in pairwise(ends.tolist())]
+    ranks = [(cells.pair[own], cells.shown[own], cells.clicked[own]) for own in rows]
+    steps = [_step(upper, lower) for upper, lower in pairwise(ranks)]
     return float(np.prod(steps)) if steps else float("nan")
 
 
-def _step(sessions: Sessions, rank: int) -> float:
-    size = len(sessions.documents)
-    shown, clicked = np.zeros((2, size)), np.zeros((2, size))
-    for row in range(2):
-        pair = sessions.pair[:, rank + row]
-        shown[row] = np.bincount(pair[pair >= 0], minlength=size)
-        clicked[row] = np.bincount(pair[sessions.clicks[:, rank + row]], minlength=size)
-    both = (shown > 0).all(axis=0)
-    weight = shown[:, both].min(axis=0)
-    rates: FloatArray = (clicked[:, both] / shown[:, both] * weight).sum(axis=1)
+def _step(*ranks: "tuple[IntArray, FloatArray, FloatArray]") -> float:
+    """Click rate at a rank divided by that at the next, of the documents that stood at both."""
+    pairs = np.intersect1d(ranks[0][0], ranks[1][0], assume_unique=True)
+    places = [np.searchsorted(pair, pairs) for pair, _, _ in ranks]
+    counts, clicks = (np.array([one[number][place] for one, place in zip(ranks, places, strict=True)]) for number in (1, 2))
+    weight = counts.min(axis=0)
+    rates: FloatArray = (clicks / counts * weight).sum(axis=1)
     return float(rates[0] / rates[1]) if rates[1] > 0 else float("nan")

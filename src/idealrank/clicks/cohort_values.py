@@ -1,14 +1,16 @@
 """Clicks and ranking measures of the cohorts of an A/B test, from its click log, with errors by user."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from idealrank.clicks.ab_tests import MISMATCH, Effect, ab_effect
-from idealrank.clicks.sessions import Sessions
+from idealrank.clicks.arguments import array_of, label_column
+from idealrank.clicks.novelty_looks import Novelty, novelty
+from idealrank.clicks.sessions import Sessions, check_sessions
 from idealrank.conventions import Convention
 from idealrank.data.qrels import Qrels
 from idealrank.data.run import Run
@@ -40,6 +42,8 @@ class CohortEffects:
         Lists whose query has judgments: measures are of these alone.
     cautions : tuple of str
         Reasons not to trust a verdict on a measure.
+    trends : mapping of str to Novelty
+        Effect of each tested value over the periods; empty without periods.
 
     Examples
     --------
@@ -54,6 +58,7 @@ class CohortEffects:
     n_lists: int
     n_judged: int
     cautions: tuple[str, ...] = ()
+    trends: Mapping[str, Novelty] = field(default_factory=dict)
 
     def verdict(self, name: str) -> str:
         """Return the verdict on B in one value, by the adjusted p: better, worse, undecided, or that the split is wrong.
@@ -86,6 +91,8 @@ def cohort_effects(
     confidence: float = 0.95,
     n_resamples: int = 0,
     rng: int = 0,
+    covariate: "npt.ArrayLike | None" = None,
+    period: "npt.ArrayLike | None" = None,
 ) -> CohortEffects:
     """Compare the lists of two cohorts: their clicks, and with judgments their measures, by user.
 
@@ -105,6 +112,12 @@ def cohort_effects(
         As for `ab_effect`.
     rng : int
         Random seed of the bootstrap.
+    covariate : array, shape (sessions,), optional
+        Value of the user of each list from before the experiment, such as clicks per list, for CUPED: see `ab_effect`. One covariate serves
+        all values, each with its own slope.
+    period : array, shape (sessions,), optional
+        Number of the period of each list, such as the day of the test: see `novelty`. If too few periods have users of both cohorts, a
+        caution says so.
 
     Raises
     ------
@@ -124,9 +137,9 @@ def cohort_effects(
     >>> found.effects["RR"].mean_a, found.effects["RR"].mean_b
     (0.5, 1.0)
     """
-    side = np.asarray(cohort)
-    if side.shape != (len(sessions),):
-        raise InputError(f"cohort: found shape {side.shape}, expected one for each of the {len(sessions)} lists")
+    check_sessions(sessions)
+    side = label_column("cohort", cohort, len(sessions), "lists")
+    before, when = (_of_lists(name, one, side.size) for name, one in (("covariate", covariate), ("period", period)))
     how: dict[str, Any] = {
         "split": split, "planned_users": planned_users, "confidence": confidence, "n_resamples": n_resamples, "rng": rng,
     }  # fmt: skip
@@ -137,19 +150,35 @@ def cohort_effects(
     if qrels is not None:
         found, checks, n_judged = _measured(sessions, qrels, parse_measures(measures), convention)
         values |= found
-    effects = {}
+    effects: dict[str, Effect] = {}
+    trends: dict[str, Novelty] = {}
+    lost = []
     for name, value in values.items():
         kept = ~np.isnan(value)
         for letter in ("A", "B"):
             if not (kept & (side == letter)).any():
                 raise InputError(f"{name}: found no list of cohort {letter} with a value, expected judgments of its queries")
         users = None if sessions.user is None else sessions.user[kept]
-        effects[name] = ab_effect(value[kept], side[kept], users=users, **how)
+        effects[name] = ab_effect(value[kept], side[kept], users=users, covariate=None if before is None else before[kept], **how)
+        if when is not None and name not in checks:
+            try:
+                trends[name] = novelty(value[kept], side[kept], when[kept], users=users, confidence=confidence)
+            except InputError as error:  # the effect of the whole test stands, whatever its periods
+                lost.append(f"{name}: no trend over time ({error})")
     tested = [name for name in effects if name not in checks]
     adjusted = adjust([effects[name].p for name in tested]).tolist()
     return CohortEffects(
-        effects, dict(zip(tested, adjusted, strict=True)), len(sessions), n_judged, tuple(_cautions(effects, checks))
-    )  # fmt: skip
+        effects, dict(zip(tested, adjusted, strict=True)), len(sessions), n_judged, (*_cautions(effects, checks), *lost), trends
+    )
+
+
+def _of_lists(name: str, given: "npt.ArrayLike | None", n: int) -> "np.ndarray[Any, Any] | None":
+    if given is None:
+        return None
+    found = array_of(name, given, "numbers")
+    if found.shape != (n,):
+        raise InputError(f"{name}: found shape {found.shape}, expected one for each of the {n} lists")
+    return found
 
 
 def _measured(

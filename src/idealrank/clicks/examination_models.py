@@ -7,11 +7,11 @@ from functools import cached_property
 import numpy as np
 
 from idealrank._warnings import warn
+from idealrank.clicks.arguments import check_confidence, real_number, replicates_of, steps_of
 from idealrank.clicks.fitted_model import FittedModel, previous_clicks, share
-from idealrank.clicks.sessions import Sessions
+from idealrank.clicks.sessions import Sessions, check_sessions
 from idealrank.data.types import BoolArray, FloatArray, IntArray
-from idealrank.errors import OptionError
-from idealrank.stats.randomness import RandomLike, generator_of, whole_number
+from idealrank.stats.randomness import RandomLike, generator_of
 
 
 @dataclass(frozen=True, eq=False)
@@ -118,6 +118,7 @@ class PBM:
         OptionError
             `iterations` or `start` is outside its range.
         """
+        check_sessions(sessions)
         steps, start = _checked(self.iterations, self.start)
         cells = CellCounts.of(sessions, np.arange(sessions.n_ranks), sessions.n_ranks)
         parts = rank_components(cells)
@@ -180,15 +181,14 @@ class FittedPBM(FittedModel):
         confidence : float
             Confidence level.
         """
-        if not 0 < confidence < 1:
-            raise OptionError(f"confidence={confidence}: expected a number between 0 and 1, such as 0.95")
+        level, replicates = check_confidence(confidence), replicates_of(n_resamples, least=1, width=self.propensity.size)
         generator, n = generator_of(rng), int(self.query_of_pair.max()) + 1
         drawn = []
-        for _ in range(whole_number("n_resamples", n_resamples)):
+        for _ in range(replicates):
             times = np.bincount(generator.integers(0, n, n), minlength=n).astype(np.float64)
             examined = self.cells.of_queries(times, self.query_of_pair).fit(self.iterations, self.start)[1]
             drawn.append(examined / examined[0])
-        found: FloatArray = np.quantile(drawn, [(1 - confidence) / 2, (1 + confidence) / 2], axis=0).T
+        found: FloatArray = np.quantile(drawn, [(1 - level) / 2, (1 + level) / 2], axis=0).T
         return found
 
 
@@ -225,6 +225,8 @@ class UBM:
 
         Raises
         ------
+        InputError
+            A list has more than 1,000 ranks.
         OptionError
             `iterations` or `start` is outside its range.
 
@@ -234,6 +236,8 @@ class UBM:
             Situations fall into sets that share no clicked document, or were shown with documents that were never clicked alone: the log
             does not identify these parameters, see `FittedUBM.situation_sets`.
         """
+        check_sessions(sessions)
+        sessions.require_ranks()
         steps, start = _checked(self.iterations, self.start)
         ranks = sessions.n_ranks
         situation = np.arange(ranks) * (ranks + 1) + previous_clicks(sessions)
@@ -361,6 +365,4 @@ def _unidentified(cells: CellCounts, sets: IntArray, n_ranks: int) -> Iterator[s
 
 
 def _checked(iterations: int, start: float) -> tuple[int, float]:
-    if not 0 < start < 1:
-        raise OptionError(f"start={start}: expected a probability between 0 and 1")
-    return whole_number("iterations", iterations, 0), float(start)
+    return steps_of(iterations), real_number("start", start, "a probability between 0 and 1", low=0, high=1)

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from idealrank.clicks.sessions import Sessions, nested
+from idealrank.clicks.sessions import Sessions, check_sessions, nested
 from idealrank.data.types import FloatArray, IntArray
 
 _LEAST = 1e-12  # a probability of 0 or 1 that the sessions contradict costs 40 bits, not infinitely many
@@ -49,10 +49,12 @@ class FittedModel(ABC):
 
     def log_likelihood(self, sessions: Sessions) -> float:
         """Natural logarithm of the probability of all clicks."""
+        check_sessions(sessions)
         return float(np.nansum(_log_probability(self.conditional(sessions), sessions)))
 
     def perplexity_by_rank(self, sessions: Sessions) -> FloatArray:
         """Perplexity of the clicks at each rank: 2 for a coin, 1 for certainty (Dupret and Piwowarski 2008)."""
+        check_sessions(sessions)
         shown = (sessions.pair >= 0).sum(axis=0)
         bits = -np.nansum(_log_probability(self.marginal(sessions), sessions), axis=0) / np.log(2)
         found: FloatArray = 2 ** np.divide(bits, shown, out=np.full(sessions.n_ranks, np.nan), where=shown > 0)
@@ -64,6 +66,7 @@ class FittedModel(ABC):
 
     def attraction(self, sessions: Sessions) -> FloatArray:
         """Attractiveness of what stands at each rank; NaN below the end of a list. Shape (sessions, ranks)."""
+        check_sessions(sessions)
         if sessions.documents == self.documents:
             values = self.attractiveness_values
         else:

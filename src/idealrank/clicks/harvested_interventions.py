@@ -9,16 +9,19 @@ import numpy.typing as npt
 from scipy.special import ndtri
 
 from idealrank._warnings import warn
-from idealrank.clicks.sessions import Sessions
-from idealrank.clicks.weighted_rows import check_confidence
+from idealrank.clicks.arguments import check_confidence, one_of, replicates_of
+from idealrank.clicks.model_intervals import inverse_of
+from idealrank.clicks.sessions import Sessions, check_sessions
 from idealrank.data.types import FloatArray, IntArray
 from idealrank.errors import InputError
-from idealrank.measures.rules import checked
-from idealrank.stats.randomness import RandomLike, generator_of, whole_number
+from idealrank.stats.randomness import RandomLike, generator_of
 
 HarvestMethod: TypeAlias = Literal["all-pairs", "pivot"]
 
-_EDGE = 1e-6  # probabilities stay this far from 0 and 1 in the likelihood
+_EDGE = 1e-6  # probabilities stay this far from 0 and 1 in the likelihood of the search
+_INSIDE = 0.99  # of the rates from which steps of Newton start: inside the bounds
+_MOST_STEPS, _LEAST_SHARE = 100, 1e-9
+_ROUNDING, _CONVERGED = 1e-15, 1e-12
 
 
 @dataclass(frozen=True, eq=False)
@@ -28,7 +31,7 @@ class HarvestedPropensities:
     Attributes
     ----------
     relative : float64 array, shape (ranks,)
-        Estimates; the first is 1. NaN for ranks that no chain of interventions links with the first.
+        Estimates; the first is 1. NaN for ranks that no chain of interventions with clicks links with the first.
     intervals : float64 array, shape (ranks, 2)
         Normal intervals of the logarithms, with standard errors by bootstrap over queries; NaN without replicates.
     interventions : int64 array, shape (ranks, ranks)
@@ -79,7 +82,7 @@ def harvested_propensities(
     Raises
     ------
     InputError
-        No document changes its rank, or no list has a click.
+        No document changes its rank, no list has a click, or a list has more than 1,000 ranks.
     OptionError
         An option is unknown, or outside its range.
 
@@ -100,9 +103,10 @@ def harvested_propensities(
     >>> bool(abs(found.relative - [1, 1 / 2, 1 / 3]).max() < 0.05)
     True
     """
-    checked("method", method, HarvestMethod)
-    check_confidence(confidence)
-    replicates = whole_number("n_resamples", n_resamples, 0)
+    one_of("method", method, HarvestMethod)
+    check_sessions(sessions)
+    sessions.require_ranks()
+    level, replicates = check_confidence(confidence), replicates_of(n_resamples, width=sessions.n_ranks)
     sessions.require_click()
     harvest = _Harvest.of(sessions)
     interventions = harvest.interventions
@@ -111,13 +115,13 @@ def harvested_propensities(
     relative = _relative(*harvest.sums(None), method)
     if np.isnan(relative).any():
         lost = ", ".join(str(rank + 1) for rank in np.flatnonzero(np.isnan(relative)))
-        warn(f"no chain of interventions links rank {lost} with the first: no propensity there")
+        warn(f"no chain of interventions with clicks links rank {lost} with the first: no propensity there")
     intervals = np.full((relative.size, 2), np.nan)
     if replicates:
         generator, n_queries = generator_of(rng), len(sessions.queries)
         drawn = (np.bincount(generator.integers(0, n_queries, n_queries), minlength=n_queries) for _ in range(replicates))
         values = np.array([_relative(*harvest.sums(times), method) for times in drawn])
-        intervals = _log_intervals(relative, values, confidence)
+        intervals = _log_intervals(relative, values, level)
     return HarvestedPropensities(relative, intervals, interventions, len(sessions), method)
 
 
@@ -192,32 +196,113 @@ def _relative(clicked: FloatArray, skipped: FloatArray, method: HarvestMethod) -
 
 
 def _all_pairs(clicked: FloatArray, skipped: FloatArray) -> FloatArray:
-    """Propensities of greatest likelihood: a rank times a relevance of each pair of ranks, which is the same from both sides."""
-    from scipy.optimize import minimize  # noqa: PLC0415  (few ask for it)
+    """Propensities of greatest likelihood: a rank times a relevance of each pair of ranks, which is the same from both sides.
 
+    Steps of Newton in logarithms, in which the likelihood is concave, end at the same digits on every processor. Where the relevance of a
+    pair would have to be above 1, or every impression was clicked, a search inside the bounds takes over.
+    """
     n = clicked.shape[0]
-    one, other = np.nonzero((clicked + skipped) > 0)
-    scale = float((clicked + skipped).sum()) or 1.0
-    hits, misses = clicked[one, other] / scale, skipped[one, other] / scale
-    pair = np.minimum(one, other) * n + np.maximum(one, other)
-    distinct, of_row = np.unique(pair, return_inverse=True)
-    of_row = of_row.reshape(-1)
-
-    def loss(logits: FloatArray) -> tuple[float, FloatArray]:
-        values = 1 / (1 + np.exp(-logits))
-        rate = np.clip(values[one] * values[n + of_row], _EDGE, 1 - _EDGE)
-        slope = -(hits / rate - misses / (1 - rate)) * rate
-        # the derivative of log(p * r) by the logit of p is 1 - p, and by that of r is 1 - r
-        of_ranks = np.bincount(one, slope * (1 - values[one]), logits.size)
-        of_pairs = np.bincount(n + of_row, slope * (1 - values[n + of_row]), logits.size)
-        return -float((hits * np.log(rate) + misses * np.log(1 - rate)).sum()), np.asarray(of_ranks + of_pairs, np.float64)
-
-    start = np.zeros(n + distinct.size)
-    fitted = minimize(loss, start, jac=True, method="L-BFGS-B", options={"maxiter": 2000, "ftol": 1e-14, "gtol": 1e-9})
-    values = 1 / (1 + np.exp(-fitted.x[:n]))
-    found: FloatArray = np.where(_linked(one, other, n), values / values[0], np.nan)
+    # A pair without a click at either rank tells nothing, and a rank without any click has the propensity 0.
+    tells = (clicked + clicked.T > 0) & (clicked + skipped > 0)
+    hits = clicked.sum(axis=1, where=tells) > 0
+    one, other = np.nonzero(tells & hits[:, None] & hits)
+    linked = _linked(one, other, n) & hits[0]
+    met_one, met_other = np.nonzero(tells)
+    kept = linked[one]
+    found = np.where(hits, np.nan, 0.0) if hits[0] else np.full(n, np.nan)
+    found[~hits & ~_linked(met_one, met_other, n)] = np.nan
+    if kept.any():
+        rows = _PairRows.of(one[kept], other[kept], clicked, skipped)
+        logs = rows.newton()
+        values = rows.searched() if logs is None else np.exp(logs)
+        found[rows.ranks] = values / values[0]
     found[0] = 1.0
     return found
+
+
+@dataclass(frozen=True, eq=False)
+class _PairRows:
+    """A row for each rank and each other rank that it is compared with, and the number of each unordered pair."""
+
+    ranks: IntArray
+    rank: IntArray
+    pair: IntArray
+    hits: FloatArray
+    misses: FloatArray
+
+    @classmethod
+    def of(cls, one: IntArray, other: IntArray, clicked: FloatArray, skipped: FloatArray) -> "_PairRows":
+        """Rows of these ordered pairs of ranks; the first rank is among them."""
+        scale = float((clicked[one, other] + skipped[one, other]).sum())
+        ranks, rank = np.unique(one, return_inverse=True)
+        pair = np.unique(np.minimum(one, other) * clicked.shape[0] + np.maximum(one, other), return_inverse=True)[1]
+        return cls(ranks, rank.reshape(-1), pair.reshape(-1), clicked[one, other] / scale, skipped[one, other] / scale)
+
+    def newton(self) -> FloatArray | None:
+        """Logarithms of propensities relative to the first rank; None where the maximum lies at a bound."""
+        n, n_pairs = self.ranks.size, int(self.pair.max()) + 1
+        logs = np.zeros(n)
+        shown = np.bincount(self.pair, self.hits + self.misses, n_pairs)
+        relevance = np.log(np.bincount(self.pair, self.hits, n_pairs) / shown * _INSIDE)
+        best = self._loss(logs, relevance)
+        for _ in range(_MOST_STEPS):
+            rate = np.exp(logs[self.rank] + relevance[self.pair])
+            slope = self.misses * rate / (1 - rate) - self.hits
+            bend = self.misses * rate / (1 - rate) ** 2
+            of_pair = np.bincount(self.pair, bend, n_pairs)
+            if not (of_pair > 0).all():
+                return None
+            # Relevances are eliminated: what is left is a Laplacian of ranks, of which the first one stays at 0.
+            to_pair, by_pair = bend / of_pair[self.pair], np.bincount(self.pair, slope, n_pairs) / of_pair
+            left = np.diag(np.bincount(self.rank, bend, n).astype(np.float64))
+            places = np.argsort(self.pair, kind="stable").reshape(-1, 2)  # both sides of each pair
+            for first, second in ((0, 0), (0, 1), (1, 0), (1, 1)):
+                np.subtract.at(
+                    left, (self.rank[places[:, first]], self.rank[places[:, second]]), bend[places[:, first]] * to_pair[places[:, second]]
+                )
+            pull = np.bincount(self.rank, slope - bend * by_pair[self.pair], n)
+            move = np.zeros(n)
+            with np.errstate(divide="ignore", over="ignore", invalid="ignore"):
+                move[1:] = -(inverse_of(left[1:, 1:]) * pull[1:]).sum(axis=1)
+            along = -by_pair - np.bincount(self.pair, to_pair * move[self.rank], n_pairs)
+            if not (np.isfinite(move).all() and np.isfinite(along).all()):
+                return None
+            share = 1.0
+            while share > _LEAST_SHARE and not self._loss(logs + share * move, relevance + share * along) <= best + _ROUNDING:
+                share /= 2
+            if share <= _LEAST_SHARE:
+                return None
+            logs, relevance = logs + share * move, relevance + share * along
+            best = self._loss(logs, relevance)
+            if share == 1 and max(float(np.abs(move).max()), float(np.abs(along).max())) < _CONVERGED:
+                return logs if float(relevance.max()) + float(logs.max()) <= 0 else None
+        return None
+
+    def _loss(self, logs: FloatArray, relevance: FloatArray) -> float:
+        """Negative log-likelihood; infinite where a rate reaches 1."""
+        log_rate = logs[self.rank] + relevance[self.pair]
+        if not (log_rate < 0).all():
+            return math.inf
+        return -float((self.hits * log_rate + self.misses * np.log(-np.expm1(log_rate))).sum())
+
+    def searched(self) -> FloatArray:
+        """Propensities of greatest likelihood among probabilities, by a search that depends on the processor in the last digits."""
+        from scipy.optimize import minimize  # noqa: PLC0415  (few need it)
+
+        n, size = self.ranks.size, self.ranks.size + int(self.pair.max()) + 1
+
+        def loss(logits: FloatArray) -> tuple[float, FloatArray]:
+            values = 1 / (1 + np.exp(-logits))
+            rate = np.clip(values[self.rank] * values[n + self.pair], _EDGE, 1 - _EDGE)
+            slope = -(self.hits / rate - self.misses / (1 - rate)) * rate
+            # the derivative of log(p * r) by the logit of p is 1 - p, and by that of r is 1 - r
+            of_ranks = np.bincount(self.rank, slope * (1 - values[self.rank]), size)
+            of_pairs = np.bincount(n + self.pair, slope * (1 - values[n + self.pair]), size)
+            return -float((self.hits * np.log(rate) + self.misses * np.log(1 - rate)).sum()), np.asarray(of_ranks + of_pairs, np.float64)
+
+        fitted = minimize(loss, np.zeros(size), jac=True, method="L-BFGS-B", options={"maxiter": 2000, "ftol": 1e-14, "gtol": 1e-9})
+        found: FloatArray = 1 / (1 + np.exp(-fitted.x[:n]))
+        return found
 
 
 def _linked(one: IntArray, other: IntArray, n: int) -> "npt.NDArray[np.bool_]":

@@ -1,7 +1,7 @@
 """Interleaving of two rankings: lists that mix both, credit of clicks, and tests of preference that hold under peeking."""
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, TypeAlias
 
@@ -11,10 +11,10 @@ from scipy.special import ndtri
 from scipy.stats import beta as beta_distribution
 from scipy.stats import binom
 
-from idealrank.clicks.weighted_rows import check_confidence
+from idealrank.clicks.arguments import array_of, check_confidence, label_column, number_table, one_of, real_number
+from idealrank.clicks.weighted_rows import label_codes
 from idealrank.data.types import FloatArray, IntArray
-from idealrank.errors import InputError, OptionError
-from idealrank.measures.rules import checked
+from idealrank.errors import InputError, OptionError, shown
 from idealrank.stats.randomness import RandomLike, generator_of, whole_number
 
 Method: TypeAlias = Literal["team-draft", "balanced", "probabilistic"]
@@ -62,7 +62,7 @@ class Interleaved:
         >>> shown.preference([0, 1]), shown.preference([1, 1])
         (1.0, 0.0)
         """
-        clicked = np.asarray(clicks)
+        clicked = number_table("clicks", clicks)
         if clicked.shape != (len(self.documents),) or not np.isin(clicked, (0, 1)).all():
             raise InputError(f"clicks: found {clicked.tolist()}, expected 0 or 1 for each of the {len(self.documents)} documents")
         return float(np.sign(((2 * np.array(self.shares) - 1) * clicked).sum()))
@@ -108,29 +108,41 @@ def interleave(
     >>> sorted(found.documents), sorted(found.teams)
     (['a', 'b', 'c', 'd'], ['A', 'A', 'B', 'B'])
     """
-    checked("method", method, Method)
-    rankings = [list(map(str, ranking)) for ranking in (ranking_a, ranking_b)]
-    for name, ranking in zip(("ranking_a", "ranking_b"), rankings, strict=True):
-        if not ranking:
-            raise InputError(f"{name}: found no document, expected at least one")
-        if len(set(ranking)) < len(ranking):
-            raise InputError(f"{name}: found {next(one for one in ranking if ranking.count(one) > 1)!r} twice, expected each document once")
+    one_of("method", method, Method)
+    rankings = [_ranking(name, one) for name, one in (("ranking_a", ranking_a), ("ranking_b", ranking_b))]
     size, generator = whole_number("length", length), generator_of(rng)
     if method == "team-draft":
         return _team_draft(rankings, size, generator)
     return _balanced(rankings, size, generator) if method == "balanced" else _probabilistic(rankings, size, generator)
 
 
+def _ranking(name: str, given: Sequence[str]) -> list[str]:
+    """Documents of a ranking as texts, checked."""
+    found = array_of(name, given, "documents from the first rank down")
+    if found.ndim != 1 or isinstance(given, Mapping):
+        raise InputError(f"{name}: found shape {found.shape}, expected documents from the first rank down")
+    if not found.size:
+        raise InputError(f"{name}: found no document, expected at least one")
+    documents = list(map(str, label_column(name, given, found.size, "ranks").tolist()))
+    seen: set[str] = set()
+    for document in documents:
+        if document in seen:
+            raise InputError(f"{name}: found {shown(repr(document))} twice, expected each document once")
+        seen.add(document)
+    return documents
+
+
 def _team_draft(rankings: list[list[str]], size: int, rng: np.random.Generator) -> Interleaved:
     found: list[str] = []
     teams: list[str] = []
     taken: set[str] = set()
+    left = [iter(ranking) for ranking in rankings]
     while len(found) < size:
         before = len(found)
         first = int(rng.integers(2))
         for side in (first, 1 - first):
-            following = next((one for one in rankings[side] if one not in taken), None)
-            if following is not None and len(found) < size:
+            following = next((one for one in left[side] if one not in taken), None) if len(found) < size else None
+            if following is not None:
                 found.append(following)
                 taken.add(following)
                 teams.append("AB"[side])
@@ -141,14 +153,12 @@ def _team_draft(rankings: list[list[str]], size: int, rng: np.random.Generator) 
 
 def _balanced(rankings: list[list[str]], size: int, rng: np.random.Generator) -> Interleaved:
     first = int(rng.integers(2))
-    found: list[str] = []
+    found: dict[str, None] = {}
     places = [0, 0]
     while len(found) < size and min(places) < max(map(len, rankings)) and any(p < len(r) for p, r in zip(places, rankings, strict=True)):
         side = first if places[first] <= places[1 - first] else 1 - first
         if places[side] < len(rankings[side]):
-            following = rankings[side][places[side]]
-            if following not in found:
-                found.append(following)
+            found.setdefault(rankings[side][places[side]])
         places[side] += 1
     ranks = [{one: rank for rank, one in enumerate(ranking)} for ranking in rankings]
     most = max(map(len, rankings))
@@ -161,20 +171,26 @@ def _balanced(rankings: list[list[str]], size: int, rng: np.random.Generator) ->
 
 
 def _probabilistic(rankings: list[list[str]], size: int, rng: np.random.Generator) -> Interleaved:
-    left = [list(ranking) for ranking in rankings]
-    ranks = [{one: rank for rank, one in enumerate(ranking, 1)} for ranking in rankings]
+    places = [{one: place for place, one in enumerate(ranking)} for ranking in rankings]
+    left = [np.arange(len(ranking)) for ranking in rankings]  # places of the documents that are not yet in the list
+    weights = [np.array([rank**-_SOFTNESS for rank in range(1, len(ranking) + 1)]) for ranking in rankings]
     found: list[str] = []
     teams: list[str] = []
     shares: list[float] = []
-    while len(found) < size and any(left):
-        weights = [np.array([ranks[side][one] ** -_SOFTNESS for one in left[side]]) for side in (0, 1)]
-        side = int(rng.integers(2)) if all(left) else int(not left[0])
-        one = left[side][int(rng.choice(len(left[side]), p=weights[side] / weights[side].sum()))]
-        chances = [weights[other][left[other].index(one)] / weights[other].sum() if one in left[other] else 0.0 for other in (0, 1)]
+    while len(found) < size and any(one.size for one in left):
+        side = int(rng.integers(2)) if all(one.size for one in left) else int(not left[0].size)
+        drawn = int(rng.choice(left[side].size, p=weights[side] / weights[side].sum()))
+        one = rankings[side][int(left[side][drawn])]
+        chances = [0.0, 0.0]
+        for other in (0, 1):
+            place = places[other].get(one)
+            if place is not None:
+                at = int(np.searchsorted(left[other], place))
+                chances[other] = float(weights[other][at] / weights[other].sum())
+                left[other], weights[other] = (np.delete(column[other], at) for column in (left, weights))
         found.append(one)
         teams.append("AB"[side])
         shares.append(float(chances[1] / (chances[0] + chances[1])))
-        left = [[other for other in ranking if other != one] for ranking in left]
     return Interleaved(tuple(found), tuple(teams), "probabilistic", tuple(shares))
 
 
@@ -252,25 +268,24 @@ def preference(
     >>> preference([1] * 30 + [-1] * 5).verdict
     'B'
     """
-    check_confidence(confidence)
-    signs = np.sign(np.asarray(preferences, np.float64))
+    level = check_confidence(confidence)
+    signs = np.sign(number_table("preferences", preferences))
     if signs.ndim != 1 or not np.isfinite(signs).all():
         raise InputError(f"preferences: found shape {signs.shape}, expected one finite sign a list")
+    if not signs.size:
+        raise InputError("preferences: found no list, expected at least one")
     if users is not None:
-        labels = np.asarray(users)
-        if labels.shape != signs.shape:
-            raise InputError(f"users: found shape {labels.shape}, expected one label for each of the {signs.size} lists")
-        codes = np.unique(labels, return_inverse=True)[1].reshape(-1)
+        codes = label_codes(label_column("users", users, signs.size, "lists"), "users")
         signs = np.sign(np.bincount(codes, signs))
     b, a = int((signs > 0).sum()), int((signs < 0).sum())
     n = a + b
-    tail = (1 - confidence) / 2
+    tail = (1 - level) / 2
     low = float(beta_distribution.ppf(tail, b, n - b + 1)) if b else 0.0
     high = float(beta_distribution.ppf(1 - tail, b + 1, n - b)) if b < n else 1.0
     p = min(1.0, 2 * float(binom.cdf(min(a, b), n, 0.5))) if n else 1.0
     evidence = _log_mixture(a, b) - n * math.log(0.5)
     return Preference(
-        a, b, signs.size - n, b / n if n else 0.5, (low, high), p, _sequence(a, b, confidence), math.exp(-max(evidence, 0.0)), confidence
+        a, b, signs.size - n, b / n if n else 0.5, (low, high), p, _sequence(a, b, level), math.exp(-max(evidence, 0.0)), level
     )
 
 
@@ -326,26 +341,27 @@ def lists_needed(share: float, *, power: float = 0.8, confidence: float = 0.95, 
     >>> lists_needed(0.6), lists_needed(0.6, ties=0.5)
     (210, 420)
     """
-    check_confidence(confidence)
-    if not 0 < share < 1 or share == 0.5:
+    level = check_confidence(confidence)
+    found = real_number("share", share, "a number between 0 and 1 other than 0.5", low=0, high=1)
+    if found == 0.5:
         raise OptionError(f"share={share}: expected a number between 0 and 1 other than 0.5")
-    if not 0 < power < 1 or not 0 <= ties < 1:
-        raise OptionError(f"power={power}, ties={ties}: expected power between 0 and 1, and ties from 0 to less than 1")
-    best = max(share, 1 - share)
+    wanted = real_number("power", power, "a number between 0 and 1, such as 0.8", low=0, high=1)
+    neither = real_number("ties", ties, "a share from 0 to less than 1", low=0, high=1, closed="low")
+    best = max(found, 1 - found)
     n = 1
-    while _sign_power(np.array([n]), best, confidence)[0] < power:
+    while _sign_power(np.array([n]), best, level)[0] < wanted:
         n *= 2
         if n > _MOST_LISTS:
-            least = 0.5 * float(ndtri((1 + confidence) / 2) + ndtri(power)) / math.sqrt(_MOST_LISTS)
+            least = 0.5 * float(ndtri((1 + level) / 2) + ndtri(wanted)) / math.sqrt(_MOST_LISTS)
             raise OptionError(
                 f"share={share}: needs more than {_MOST_LISTS:,} lists with a preference; expected a share about {least:.1g} or more "
                 "from 0.5, or less power"
             )
     sizes = np.arange(max(1, n // 2), n + 1)
-    enough = _sign_power(sizes, best, confidence) >= power
+    enough = _sign_power(sizes, best, level) >= wanted
     # Power goes up and down with the size, as the critical count is whole: take the size from which it stays.
     first = int(sizes[np.flatnonzero(~enough)[-1] + 1]) if not enough.all() else int(sizes[0])
-    return math.ceil(first / (1 - ties))
+    return math.ceil(first / (1 - neither))
 
 
 def _sign_power(sizes: IntArray, share: float, confidence: float) -> FloatArray:

@@ -7,7 +7,8 @@ from typing import Any
 import numpy.typing as npt
 from scipy.special import ndtri
 
-from idealrank.clicks.weighted_rows import check_confidence, cluster_codes, error_of_blocks
+from idealrank.clicks.arguments import check_confidence
+from idealrank.clicks.weighted_rows import cluster_codes, error_of_blocks
 from idealrank.data.types import FloatArray
 
 
@@ -50,7 +51,7 @@ def list_mean(values: FloatArray, clusters: "Sequence[Any] | npt.ArrayLike | Non
     >>> list_mean(np.array([1.0, 3.0]), None, 0.95).standard_error
     1.0
     """
-    check_confidence(confidence)
+    level = check_confidence(confidence)
     error = error_of_blocks(iter([values]), values.size, cluster_codes(clusters, values.size))
-    value, reach = float(values.mean()), error * float(ndtri((1 + confidence) / 2))
+    value, reach = float(values.mean()), error * float(ndtri((1 + level) / 2))
     return ListMean(value, error, (value - reach, value + reach))

@@ -1,20 +1,25 @@
 """Rows of a click log, one a result shown: what is wrong with them, and the sessions of those that make sense."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
 from hashlib import blake2b
 from typing import Any
 
 import numpy as np
 
+from idealrank.clicks.arguments import number_table
 from idealrank.clicks.sessions import Sessions, numbered
 from idealrank.data.types import BoolArray, FloatArray, IntArray
-from idealrank.errors import InputError
+from idealrank.errors import InputError, OptionError, shown
+from idealrank.stats.randomness import whole_number
 
 MOST_LISTS_OF_A_USER = 1000
 """Lists of one user in a log beyond which it is taken for a program."""
+MOST_RESULTS = 1000
+"""Results of a list, beyond which it is taken for an export: a table of all lists has a column for each rank of the longest."""
 SEVERAL = "|"
 """Between the actions of one result, where a log has several."""
+_NUMBERS = ("rank", "click", "propensity", "dwell", "time", "covariate", "period")
 _ALL_CLICKED = 20  # lists of which a user clicked every result
 
 
@@ -69,6 +74,10 @@ class LogRows:
         When it was shown: seconds, of the same clock in all rows.
     cohort : sequence of str, or None
         Cohort of an A/B test that the list was shown to.
+    covariate : float64 array, or None
+        Value of the user from before an A/B test, such as clicks per list.
+    period : float64 array, or None
+        Number of the period of an A/B test, such as its day.
 
     Examples
     --------
@@ -88,6 +97,8 @@ class LogRows:
     dwell: FloatArray | None = None
     time: FloatArray | None = None
     cohort: Sequence[str] | None = None
+    covariate: FloatArray | None = None
+    period: FloatArray | None = None
 
     def redacted(self, key: bytes = b"") -> "LogRows":
         """Replace sessions, users and queries by hashes (BLAKE2b, 64 bits); documents, actions and times stay.
@@ -106,6 +117,8 @@ class LogRows:
         >>> len(rows.query[0]), rows.document
         (16, ['a'])
         """
+        if not isinstance(key, bytes):
+            raise OptionError(f"key={shown(repr(key))}: expected at most {blake2b.MAX_KEY_SIZE} bytes")
         if len(key) > blake2b.MAX_KEY_SIZE:
             raise InputError(f"key: found {len(key)} bytes, expected at most {blake2b.MAX_KEY_SIZE}")
 
@@ -129,12 +142,12 @@ class LogRows:
         InputError
             No list makes sense.
         """
-        if not len(self.session):
-            raise InputError("click log: found no row, expected one for each result shown")
-        table = _Table.of(self)
+        most = whole_number("most_lists", most_lists)
+        rows = checked_rows(self)
+        table = _Table.of(rows)
         kept = np.ones(table.counts.size, bool)
         problems = []
-        for kind, text, wrong in table.problems(self, most_lists):
+        for kind, text, wrong in table.problems(rows, most):
             found = np.flatnonzero(wrong)
             if found.size:
                 problems.append(LogProblem(kind, text, found.size, table.name(found[0])))
@@ -142,10 +155,11 @@ class LogRows:
         if not kept.any():
             said = "; ".join(f"{problem.text}: {problem.n_lists:,}" for problem in problems)
             raise InputError(f"click log: found no list that makes sense ({said}), expected some")
-        sides = None if self.cohort is None else np.array([self.cohort[row] for row in table.first_rows(kept).tolist()])
+        first = table.first_rows(kept)
+        of_lists = (None if column is None else np.asarray(column)[first] for column in (rows.cohort, rows.covariate, rows.period))
         return LogCheck(
-            table.lists.size, kept.size, int(kept.sum()), tuple(problems), table.from_zero, table.sessions(self, kept), kept[table.lists],
-            sides,
+            table.lists.size, kept.size, int(kept.sum()), tuple(problems), table.from_zero, table.sessions(rows, kept), kept[table.lists],
+            *of_lists,
         )  # fmt: skip
 
 
@@ -167,6 +181,8 @@ class LogCheck:
         Whether a row stands in a list that makes sense.
     cohort : array of str, shape (sessions,), or None
         Cohort of each list that makes sense.
+    covariate, period : float64 array, shape (sessions,), or None
+        Value of its user from before the A/B test, and its period.
 
     Examples
     --------
@@ -183,6 +199,8 @@ class LogCheck:
     sessions: Sessions = field(repr=False)
     kept_rows: BoolArray = field(repr=False)
     cohort: "np.ndarray[Any, Any] | None" = field(default=None, repr=False)
+    covariate: FloatArray | None = field(default=None, repr=False)
+    period: FloatArray | None = field(default=None, repr=False)
 
     def as_dict(self) -> Mapping[str, Any]:
         """Return the JSON record."""
@@ -242,6 +260,7 @@ class _Table:
         gaps = np.zeros(self.lists.size, bool)
         gaps[self.order] = self.rank[self.order] != self.place + 1
         yield "ranks", "ranks that are not 1, 2, 3, ...", self._with(gaps)
+        yield "lengths", f"lists of more than {MOST_RESULTS:,} results, which no user reads", self.counts > MOST_RESULTS
         yield "clicks", "clicks that are neither 0 nor 1", self._with(~np.isin(rows.click, (0, 1)))
         blank = [number for number, name in enumerate(self.documents) if not name]
         yield "documents_empty", "results without an id", self._with(np.isin(self.document, blank))
@@ -256,6 +275,7 @@ class _Table:
         if rows.user is not None:
             of_list = np.zeros(self.counts.size, np.int64)
             of_list[self.lists] = numbered(rows.user)[0]
+            yield "users", "rows of two users in one list", self._with(of_list[self.lists] != numbered(rows.user)[0])
             found = _programs(of_list, np.bincount(self.lists, rows.click == 1, self.counts.size) == self.counts, most)
             yield "programs", f"lists of users with more than {most:,} lists, or with a click on everything", found[of_list]
 
@@ -296,6 +316,58 @@ class _Table:
         )
         pairs = tuple((self.queries[int(one)], self.documents[int(other)]) for one, other in found.documents)
         return replace(found, queries=tuple(self.queries[int(one)] for one in found.queries), documents=pairs)
+
+
+def checked_rows(rows: LogRows) -> LogRows:
+    """Return rows whose columns have one length and the type of their role; each list without a user has one of its own.
+
+    Raises
+    ------
+    InputError
+        A column is missing, has another length or another type; or there is no row.
+
+    Examples
+    --------
+    >>> checked_rows(LogRows(["s"], ["q"], ["a"], [1], [0], user=[""])).user
+    ['(session s)']
+    """
+    n = len(_texts("session", rows.session, None))
+    if not n:
+        raise InputError("click log: found no row, expected one for each result shown")
+    found: dict[str, Any] = {}
+    for column in fields(rows):
+        given = getattr(rows, column.name)
+        if given is None and column.default is None:
+            continue
+        if column.name not in _NUMBERS:
+            found[column.name] = _texts(column.name, given, n)
+            continue
+        numbers = number_table(column.name, given)
+        if numbers.shape != (n,):
+            raise InputError(f"{column.name}: found shape {numbers.shape}, expected one number for each of the {n} rows")
+        found[column.name] = numbers
+    if "user" in found and "" in set(found["user"]):
+        found["user"] = [user or f"(session {session})" for user, session in zip(found["user"], rows.session, strict=True)]
+    return replace(rows, **found)
+
+
+def _texts(name: str, given: Any, n: int | None) -> Sequence[str]:
+    """A column of ids, which stays as it is: a table of texts would need far more memory."""
+    said = "one text for each row" if n is None else f"one text for each of the {n} rows"
+    if isinstance(given, np.ndarray) and given.ndim == 1:
+        given = given.tolist()
+    if not isinstance(given, Sequence) or isinstance(given, (str, bytes)):
+        raise InputError(f"{name}: found {shown(type(given).__name__)}, expected {said}")
+    if n is not None and len(given) != n:
+        raise InputError(f"{name}: found {len(given)} values, expected {said}")
+    try:
+        known = set(given)
+    except TypeError as error:
+        raise InputError(f"{name}: found {shown(error)}, expected texts") from None
+    wrong = next((one for one in known if not isinstance(one, (str, int)) or isinstance(one, bool)), None)
+    if wrong is not None or None in known:
+        raise InputError(f"{name}: found {shown(repr(wrong))}, expected texts or whole numbers")
+    return given
 
 
 def _programs(of_list: IntArray, all_clicked: BoolArray, most: int) -> BoolArray:

@@ -8,12 +8,13 @@ from typing import Any, Literal, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
+from idealrank.clicks.arguments import array_of, number_table
 from idealrank.clicks.list_means import ListMean, list_mean
 from idealrank.clicks.logged_rewards import FEWEST_EFFECTIVE, LARGEST_SHARE
 from idealrank.clicks.policy_differences import units_needed, verdict_of
-from idealrank.clicks.sessions import Sessions
+from idealrank.clicks.sessions import Sessions, check_sessions
 from idealrank.data.types import FloatArray, IntArray
-from idealrank.errors import InputError
+from idealrank.errors import InputError, shown
 
 _MOST_MISSING = 0.02  # share of the discounts on documents that were never shown, beyond which there is no verdict
 
@@ -239,7 +240,8 @@ def exposures(sessions: Sessions, propensity: npt.ArrayLike) -> FloatArray:
     >>> exposures(log, [1.0, 0.4]).tolist()
     [[0.5, 0.4], [0.5, 0.4]]
     """
-    given = np.asarray(propensity, np.float64)
+    check_sessions(sessions)
+    given = number_table("propensity", propensity)
     if given.shape != (sessions.n_ranks,) or not (np.isfinite(given) & (given > 0)).all():
         raise InputError(f"propensity: found {given.tolist()}, expected {sessions.n_ranks} finite values above 0, one a rank")
     there = sessions.pair >= 0
@@ -313,6 +315,7 @@ class _Lists:
     def of(
         cls, sessions: Sessions, ranking: Ranking, propensity: npt.ArrayLike, discount: npt.ArrayLike | None, offset: npt.ArrayLike | None
     ) -> "_Lists":
+        check_sessions(sessions)
         if len(sessions) < 2:
             raise InputError(f"sessions: found {len(sessions)} lists, expected at least 2; one list shows no variation")
         rank = _new_ranks(sessions, ranking)
@@ -322,7 +325,7 @@ class _Lists:
         if discount is None:
             table[1:] = 1 / np.log2(np.arange(2, deepest + 2))
         else:
-            given = np.asarray(discount, np.float64)
+            given = number_table("discount", discount)
             if given.ndim != 1 or not ((given >= 0) & (given <= 1)).all():
                 raise InputError(f"discount: found {given.tolist()}, expected probabilities, one a rank")
             kept = min(given.size, deepest)
@@ -330,7 +333,7 @@ class _Lists:
         weights = table[rank] / examined
         missing = _never_shown(sessions, ranking, table)
         if offset is not None:
-            trusted = np.asarray(offset, np.float64)
+            trusted = number_table("offset", offset)
             if trusted.shape != sessions.pair.shape[1:] or not np.isfinite(trusted).all():
                 raise InputError(f"offset: found {trusted.tolist()}, expected {sessions.n_ranks} finite click rates, one a rank")
             gains = np.where(sessions.pair >= 0, (sessions.clicks - trusted) / examined, 0.0)
@@ -363,10 +366,12 @@ def _new_ranks(sessions: Sessions, ranking: Ranking) -> IntArray:
         missing = next((query for query in sessions.queries if query not in ranking), None)
         if missing is not None:
             raise InputError(f"ranking: found no list for the query {missing!r}, expected one for each query of the log")
+        for query in sessions.queries:
+            _require_documents(query, ranking[query])
         places = {(query, document): rank for query in sessions.queries for rank, document in enumerate(ranking[query], 1)}
         of_pair = np.array([*(places.get(pair, 0) for pair in sessions.documents), 0], np.int64)  # the last one is for shorter lists
         return of_pair[sessions.pair]
-    found = np.asarray(ranking)
+    found = array_of("ranking", ranking, "documents by query, or ranks of the documents shown")
     if found.shape != sessions.pair.shape or found.dtype.kind not in "iu":
         raise InputError(f"ranking: found {found.dtype} of shape {found.shape}, expected whole numbers of shape {sessions.pair.shape}")
     shown = np.where(sessions.pair >= 0, found, 0).astype(np.int64)
@@ -380,8 +385,13 @@ def _new_ranks(sessions: Sessions, ranking: Ranking) -> IntArray:
     return shown
 
 
+def _require_documents(query: str, given: object) -> None:
+    if isinstance(given, (str, bytes, Mapping)) or not isinstance(given, Sequence | np.ndarray):
+        raise InputError(f"ranking, query {query!r}: found {shown(repr(given))}, expected a sequence of documents")
+
+
 def _examined(sessions: Sessions, propensity: npt.ArrayLike, most: float) -> FloatArray:
-    given = np.asarray(propensity, np.float64)
+    given = number_table("propensity", propensity)
     if given.shape not in (sessions.pair.shape, sessions.pair.shape[1:]):
         raise InputError(f"propensity: found shape {given.shape}, expected {sessions.pair.shape[1:]} or {sessions.pair.shape}")
     found = np.where(sessions.pair >= 0, given, 1.0)

@@ -9,11 +9,11 @@ import numpy as np
 import numpy.typing as npt
 from scipy.special import ndtri
 
+from idealrank.clicks.arguments import check_confidence, one_of, replicates_of
 from idealrank.clicks.weighted_rows import (
     Estimator,
     ModelEstimator,
     WeightedRows,
-    check_confidence,
     cluster_codes,
     error_of_blocks,
     influence,
@@ -22,8 +22,7 @@ from idealrank.clicks.weighted_rows import (
 )
 from idealrank.data.types import IntArray
 from idealrank.errors import InputError
-from idealrank.measures.rules import checked
-from idealrank.stats.randomness import RandomLike, generator_of, whole_number
+from idealrank.stats.randomness import RandomLike, generator_of
 
 # Below these, normal intervals of weighted means are known to be too short; see the reference page for the simulation.
 FEWEST_EFFECTIVE = 100.0
@@ -155,7 +154,7 @@ def ips(
     >>> round(found.value, 6), round(found.effective_sample_size, 6)
     (0.5, 3.6)
     """
-    checked("estimator", estimator, Estimator)
+    one_of("estimator", estimator, Estimator)
     log = WeightedRows.of(rewards, target_probability, logged_probability, estimator, largest_weight(estimator, "clipped", "clip", clip))
     return value_of_rows(log, clusters, confidence, n_resamples, rng)
 
@@ -235,7 +234,7 @@ def rows_with_model(
     >>> rows_with_model([1, 0], (half, half), ([0.5, 0.25], half), "dr", None).rewards.tolist()
     [0.5, -0.25]
     """
-    checked("estimator", estimator, ModelEstimator)
+    one_of("estimator", estimator, ModelEstimator)
     limit = largest_weight(estimator, "switch", "switch", switch)
     predicted, baseline = (numbers(name, one) for name, one in zip(("predicted_logged", "predicted_target"), predictions, strict=True))
     given = numbers("rewards", rewards)
@@ -254,9 +253,9 @@ def value_of_rows(log: WeightedRows, clusters: Any, confidence: float, n_resampl
     >>> value_of_rows(rows, None, 0.95, 0, None).value
     0.6
     """
-    check_confidence(confidence)
+    level = check_confidence(confidence)
     codes = cluster_codes(clusters, log.n)
-    replicates = whole_number("n_resamples", n_resamples, 0)
+    replicates = replicates_of(n_resamples)
     sums = _sums(log)
     below = sums.weights if log.estimator == "snips" else float(log.n)
     value = sums.weighted / below if below else 0.0  # no weight: no row that the target policy would take
@@ -264,16 +263,16 @@ def value_of_rows(log: WeightedRows, clusters: Any, confidence: float, n_resampl
         value += float(log.baseline.mean())
     error = error_of_blocks(influence(log, value, below / log.n), log.n, codes)
     if replicates:
-        interval = _bootstrap(log, codes, replicates, generator_of(rng), confidence)
+        interval = _bootstrap(log, codes, replicates, generator_of(rng), level)
     else:
-        reach = error * float(ndtri((1 + confidence) / 2))
+        reach = error * float(ndtri((1 + level) / 2))
         interval = (value - reach, value + reach)
     n_clusters = log.n if codes is None else int(codes.max()) + 1
     effective = sums.weights**2 / sums.squares if sums.squares > 0 else 0.0
     largest_share = sums.largest_reward / sums.rewards if sums.rewards > 0 else 0.0
     return PolicyValue(
         value, error, interval, effective, sums.largest, sums.raw / log.n, largest_share, log.n, n_clusters, sums.cut, log.estimator,
-        confidence, _cautions(sums, log.n, effective, largest_share, n_clusters),
+        level, _cautions(sums, log.n, effective, largest_share, n_clusters),
     )  # fmt: skip
 
 
@@ -325,10 +324,10 @@ def _bootstrap(
                 sums[number, part] = column
             else:
                 sums[number] += np.bincount(codes[part], column, units)
-    values = []
-    for _ in range(replicates):
+    values = np.zeros(replicates)
+    for number in range(replicates):
         above, below = (sums * np.bincount(rng.integers(0, units, units), minlength=units)).sum(axis=1)
-        values.append(above / below if below else 0.0)
+        values[number] = above / below if below else 0.0
     low, high = np.quantile(values, [(1 - confidence) / 2, (1 + confidence) / 2])
     return float(low), float(high)
 

@@ -7,13 +7,13 @@ from typing import Any, Literal, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
+from idealrank.clicks.arguments import number_table, one_of
 from idealrank.clicks.list_means import ListMean, list_mean
 from idealrank.clicks.logged_rewards import FEWEST_EFFECTIVE, LARGEST_SHARE
 from idealrank.clicks.policy_differences import units_needed, verdict_of
 from idealrank.clicks.weighted_rows import LARGEST
 from idealrank.data.types import FloatArray, IntArray
 from idealrank.errors import InputError
-from idealrank.measures.rules import checked
 
 SlateEstimator: TypeAlias = Literal["ips", "iips", "rips", "snips", "sniips", "snrips"]
 
@@ -228,7 +228,7 @@ class _Slates:
         cls, rewards: npt.ArrayLike, target_probability: npt.ArrayLike, logged_probability: npt.ArrayLike, estimator: SlateEstimator,
         discount: npt.ArrayLike | None,
     ) -> "_Slates":  # fmt: skip
-        checked("estimator", estimator, SlateEstimator)
+        one_of("estimator", estimator, SlateEstimator)
         gained = _table("rewards", rewards, None)
         target = _table("target_probability", target_probability, gained.shape)
         logged = _table("logged_probability", logged_probability, gained.shape)
@@ -236,7 +236,7 @@ class _Slates:
         said = "above 0, up to 1; a list that is never shown cannot be in the log"
         _refuse("logged_probability", logged, (logged <= 0) | (logged > 1), said)
         ranks = gained.shape[1]
-        worth = np.ones(ranks) if discount is None else np.asarray(discount, np.float64)
+        worth = np.ones(ranks) if discount is None else number_table("discount", discount)
         if worth.shape != (ranks,) or not np.isfinite(worth).all():
             raise InputError(f"discount: found {worth.tolist()}, expected {ranks} finite weights, one a rank")
         _refuse("rewards", gained, np.abs(gained) > LARGEST, f"up to {LARGEST:g} in size; use another unit")
@@ -296,7 +296,7 @@ def _cautions(weights: FloatArray, effective: FloatArray, of_list: FloatArray, c
 
 
 def _table(name: str, given: npt.ArrayLike, shape: tuple[int, ...] | None) -> FloatArray:
-    found = np.asarray(given, np.float64)
+    found = number_table(name, given)
     if shape is not None and found.shape != shape:
         raise InputError(f"{name}: found shape {found.shape}, expected {shape}, as of rewards")
     if found.ndim != 2 or found.shape[0] < 2 or not found.shape[1]:

@@ -8,19 +8,21 @@ import numpy as np
 from scipy.special import ndtri
 
 from idealrank._warnings import warn
+from idealrank.clicks.arguments import check_confidence, replicates_of
 from idealrank.clicks.cascade_models import DBN, DCM, SDBN, Cascade, FittedCascade
 from idealrank.clicks.examination_models import PBM, UBM, CellCounts, FittedPBM, FittedUBM, informative_sets
 from idealrank.clicks.fitted_model import FittedModel
 from idealrank.clicks.sessions import Sessions
-from idealrank.clicks.weighted_rows import check_confidence
 from idealrank.data.types import FloatArray, IntArray
+from idealrank.errors import InputError, OptionError, shown
 from idealrank.stats.intervals import clopper_pearson
-from idealrank.stats.randomness import RandomLike, generator_of, whole_number
+from idealrank.stats.randomness import RandomLike, generator_of
 
 ClickModel: TypeAlias = "PBM | UBM | Cascade | DCM | SDBN | DBN"
 
 _STEP = 0.25  # standard errors by which a step of Newton may move an examination that has converged
 _LEAST = 1e-9
+_MOST_SITUATIONS = 2000  # of a table of 32 MB, which is inverted row by row
 
 
 @dataclass(frozen=True, eq=False)
@@ -84,6 +86,8 @@ def parameter_intervals(
 
     Raises
     ------
+    InputError
+        Lists are so long that PBM or UBM have more than 2,000 situations of examination.
     OptionError
         An option is outside its range.
 
@@ -111,13 +115,15 @@ def parameter_intervals(
     >>> bool((low <= [1, 1 / 2, 1 / 3]).all() and (high >= [1, 1 / 2, 1 / 3]).all())
     True
     """
-    check_confidence(confidence)
+    level = check_confidence(confidence)
+    if not isinstance(model, PBM | UBM | Cascade | DCM | SDBN | DBN):
+        raise OptionError(f"model={shown(repr(model))}: expected a click model, such as PBM()")
     fitted = model.fit(sessions)
     if isinstance(fitted, FittedPBM | FittedUBM):
-        return _by_information(fitted, model, confidence)  # type: ignore[arg-type]
+        return _by_information(fitted, model, level)  # type: ignore[arg-type]
     if isinstance(model, DBN):
-        return _by_bootstrap(fitted, model, sessions, whole_number("n_resamples", n_resamples), rng, confidence)
-    return _by_counts(fitted, model, sessions, confidence)
+        return _by_bootstrap(fitted, model, sessions, replicates_of(n_resamples, least=1, width=2 * len(sessions.documents)), rng, level)
+    return _by_counts(fitted, model, sessions, level)
 
 
 def _by_counts(fitted: FittedCascade, model: ClickModel, sessions: Sessions, confidence: float) -> ParameterIntervals:
@@ -166,8 +172,14 @@ def _by_information(fitted: "FittedPBM | FittedUBM", model: "PBM | UBM", confide
     reach = float(ndtri((1 + confidence) / 2))
     of_pairs, of_situations = np.full(cells.n_pairs, np.nan), np.full(cells.n_situations, np.nan)
     cautions: tuple[str, ...] = ()
+    if compared.size > _MOST_SITUATIONS:
+        raise InputError(
+            f"sessions: found {compared.size:,} situations of examination, expected at most {_MOST_SITUATIONS:,} for intervals: their "
+            "table grows with the square; cut the lists"
+        )
     if compared.size:
-        of_pairs, of_situations[compared], moved = _errors(cells, fitted.attractiveness_values, examined, compared)
+        of_pairs, of_situations[compared], steps = _errors(cells, fitted.attractiveness_values, examined, compared)
+        moved = largest_step(steps, of_situations[compared])
         if moved > _STEP:
             said = (
                 f"expectation maximisation has not converged after {model.iterations:,} iterations: the maximum of the likelihood lies "
@@ -185,6 +197,34 @@ def _by_information(fitted: "FittedPBM | FittedUBM", model: "PBM | UBM", confide
     )
 
 
+def largest_step(steps: FloatArray, errors: FloatArray) -> float:
+    """Return the largest step of situations behind the first, in standard errors.
+
+    Examples
+    --------
+    >>> largest_step(np.array([0.0, 0.1, -0.3]), np.array([0.0, 0.1, 0.2]))
+    1.5
+    """
+    ratios = np.abs(steps[1:]) / np.where(errors[1:] > 0, errors[1:], np.nan)
+    return float(np.round(np.max(ratios[np.isfinite(ratios)], initial=0.0), 12))
+
+
+def steps_left(fitted: FittedPBM) -> FloatArray:
+    """Return the step of Newton left in the logarithm of each relative propensity; NaN where none is known. Shape (ranks,).
+
+    Examples
+    --------
+    >>> log = Sessions.from_arrays(["q"] * 4, [["a", "b"], ["b", "a"]] * 2, [[1, 0], [1, 1], [0, 0], [1, 0]])
+    >>> bool(abs(steps_left(PBM(1000).fit(log))[1]) < 0.01)
+    True
+    """
+    compared = _compared(fitted.cells, fitted.propensity)
+    found = np.full(fitted.propensity.size, np.nan)
+    if compared.size:
+        found[compared] = _errors(fitted.cells, fitted.attractiveness_values, fitted.propensity, compared)[2]
+    return found
+
+
 def _compared(cells: CellCounts, examined: FloatArray) -> IntArray:
     """Situations in the set of the first rank that had a click, from the first rank on; none if it had no click."""
     sets = informative_sets(cells)
@@ -194,8 +234,10 @@ def _compared(cells: CellCounts, examined: FloatArray) -> IntArray:
     return np.flatnonzero((sets == sets[0]) & had_click)
 
 
-def _errors(cells: CellCounts, attractive: FloatArray, examined: FloatArray, compared: IntArray) -> tuple[FloatArray, FloatArray, float]:
-    """Standard errors of log click rates of pairs at the first rank and of log relative examination; the largest step of Newton left."""
+def _errors(
+    cells: CellCounts, attractive: FloatArray, examined: FloatArray, compared: IntArray
+) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """Standard errors of log click rates of pairs at the first rank and of log relative examination; its steps of Newton left."""
     place = np.full(cells.n_situations, -1, np.int64)
     place[compared] = np.arange(compared.size)
     had_click = np.bincount(cells.pair, cells.clicked, cells.n_pairs) > 0  # the maximum of the likelihood of others is 0
@@ -220,13 +262,11 @@ def _errors(cells: CellCounts, attractive: FloatArray, examined: FloatArray, com
     by_pair = np.where(free, np.bincount(pair, score, cells.n_pairs), 0.0)
     steps = (covariance * (np.bincount(situation, score, n) - np.bincount(situation, scaled * by_pair[pair], n))).sum(axis=1)
     errors = np.sqrt(np.where(np.diag(covariance) >= 0, np.diag(covariance), np.nan))
-    ratios = np.abs(steps[1:]) / np.where(errors[1:] > 0, errors[1:], np.nan)
-    moved = float(np.max(ratios[np.isfinite(ratios)], initial=0.0))
     joint = np.zeros(cells.n_pairs)  # of what the errors of examination add to each pair
     for one, rows in enumerate(members):
         own = np.bincount(pair, scaled * covariance[situation, one], cells.n_pairs)
         joint += _spread(pair[rows], scaled[rows], cells.n_pairs) * own
-    return np.sqrt(np.where((of_pair > 0) & (joint >= 0), inverse + joint, np.nan)), errors, moved
+    return np.sqrt(np.where((of_pair > 0) & (joint >= 0), inverse + joint, np.nan)), errors, steps
 
 
 def _spread(places: IntArray, values: FloatArray, size: int) -> FloatArray:

@@ -11,7 +11,8 @@ from scipy.special import ndtri
 from scipy.stats import norm
 
 from idealrank.clicks.ab_tests import row_table
-from idealrank.clicks.weighted_rows import check_confidence, numbers
+from idealrank.clicks.arguments import check_confidence
+from idealrank.clicks.weighted_rows import numbers
 from idealrank.data.types import FloatArray, IntArray
 from idealrank.errors import InputError
 
@@ -109,7 +110,7 @@ def novelty(
     >>> found.verdict
     'fades'
     """
-    check_confidence(confidence)
+    level = check_confidence(confidence)
     rows = row_table(values, cohort, users, denominator)
     when = numbers("period", period)
     if when.size != rows.user.size:
@@ -135,11 +136,11 @@ def novelty(
     weights = weights / (weights * weights).sum()
     error = _error(influence[used] * weights[places[of_row[used]]], rows.user[used], rows.is_b)
     errors = np.array([_error(influence[of_row == one], rows.user[of_row == one], rows.is_b) for one in np.flatnonzero(kept)])
-    slope, reach = float((weights * effects).sum()), float(ndtri((1 + confidence) / 2))
+    slope, reach = float((weights * effects).sum()), float(ndtri((1 + level) / 2))
     p = 2 * float(norm.sf(abs(slope) / error)) if error > 0 else float(slope == 0)
     return Novelty(
         periods[kept], effects, errors, np.column_stack([effects - reach * errors, effects + reach * errors]), slope, error,
-        (slope - reach * error, slope + reach * error), p, float(effects.mean()), int((~kept).sum()), confidence,
+        (slope - reach * error, slope + reach * error), p, float(effects.mean()), int((~kept).sum()), level,
     )  # fmt: skip
 
 

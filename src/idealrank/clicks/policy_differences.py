@@ -5,12 +5,14 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
+import numpy as np
 import numpy.typing as npt
 from scipy.special import ndtri
 
+from idealrank.clicks.arguments import real_number
 from idealrank.clicks.logged_rewards import PolicyValue, ips, rows_with_model, value_of_rows
 from idealrank.clicks.weighted_rows import Estimator, ModelEstimator, WeightedRows, cluster_codes, error_of_blocks, influence
-from idealrank.errors import OptionError
+from idealrank.errors import InputError, shown
 
 
 @dataclass(frozen=True)
@@ -98,7 +100,7 @@ def ips_difference(
         ips(rewards, target, logged_probability, estimator, clip, clusters=clusters, confidence=confidence)
         for target in (target_a, target_b)
     )
-    limit = math.inf if clip is None else clip
+    limit = math.inf if clip is None else float(clip)  # checked by ips
     logs = (WeightedRows.of(rewards, target, logged_probability, estimator, limit) for target in (target_a, target_b))
     return _difference((one, other), logs, clusters)
 
@@ -138,10 +140,30 @@ def doubly_robust_difference(
     >>> round(found.value, 3)
     0.6
     """
-    pairs = list(zip(targets, predicted_targets, strict=True))
+    pairs = list(zip(two("targets", targets), two("predicted_targets", predicted_targets), strict=True))
     logs = [rows_with_model(rewards, (target, logged_probability), (predicted_logged, one), estimator, switch) for target, one in pairs]
     first, second = (value_of_rows(log, clusters, confidence, 0, None) for log in logs)
     return _difference((first, second), iter(logs), clusters)
+
+
+def two(name: str, given: object) -> "tuple[Any, Any]":
+    """Return the columns of both policies.
+
+    Raises
+    ------
+    InputError
+        There are not two.
+
+    Examples
+    --------
+    >>> two("targets", ([0.5], [0.4]))
+    ([0.5], [0.4])
+    """
+    if isinstance(given, np.ndarray) and given.ndim:
+        given = list(given)
+    if not isinstance(given, list | tuple) or len(given) != 2:
+        raise InputError(f"{name}: found {shown(repr(given))}, expected two columns, of policies A and B")
+    return given[0], given[1]
 
 
 def _difference(
@@ -181,9 +203,8 @@ def units_needed(n: int, value: float, error: float, confidence: float, power: f
     >>> round(units_needed(100, 0.1, 0.05, 0.95, 0.8)), units_needed(100, 0.0, 0.05, 0.95, 0.8)
     (196, inf)
     """
-    if not 0 < power < 1:
-        raise OptionError(f"power={power}: expected a number between 0 and 1, such as 0.8")
+    wanted_power = real_number("power", power, "a number between 0 and 1, such as 0.8", low=0, high=1)
     if value == 0:
         return math.inf
-    wanted = float(ndtri((1 + confidence) / 2) + ndtri(power))
+    wanted = float(ndtri((1 + confidence) / 2) + ndtri(wanted_power))
     return n * (wanted * error / value) ** 2

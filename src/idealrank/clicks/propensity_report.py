@@ -1,12 +1,21 @@
 """Propensities of a log with intervals, and how well the model behind them predicts clicks."""
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 
+import numpy as np
+
+from idealrank._warnings import warn
 from idealrank.clicks.click_grades import position_bias
-from idealrank.clicks.examination_models import PBM
-from idealrank.clicks.sessions import Sessions
+from idealrank.clicks.examination_models import PBM, FittedPBM
+from idealrank.clicks.model_intervals import largest_step, steps_left
+from idealrank.clicks.sessions import Sessions, check_sessions
 from idealrank.data.types import FloatArray
 from idealrank.stats.randomness import RandomLike, generator_of
+
+_WIDTH = 2 * 1.959963984540054  # standard errors between the ends of an interval of 95 %
+_STEP = 0.5  # of the standard error of the bootstrap, by which an estimate may lie off
+_MOST_WORK = 10**8  # cells times ranks
 
 
 @dataclass(frozen=True, eq=False)
@@ -27,6 +36,8 @@ class Propensities:
         Rate of clicks at the first rank divided by that at the last, for the same documents.
     n_sessions, n_queries, n_components : int
         Lists, queries, and sets of ranks that share no document.
+    cautions : tuple of str
+        Reasons not to trust the estimates; empty where nothing was found.
 
     Examples
     --------
@@ -44,6 +55,7 @@ class Propensities:
     n_sessions: int
     n_queries: int
     n_components: int
+    cautions: tuple[str, ...] = ()
 
 
 def propensities(
@@ -68,13 +80,40 @@ def propensities(
     ------
     InputError
         No list has a click.
+    OptionError
+        An option is outside its range.
+
+    Warns
+    -----
+    IdealrankWarning
+        Expectation maximisation has not converged, or, by `PBM.fit`, ranks cannot be compared.
     """
+    check_sessions(sessions)
     sessions.require_click()
     generator = generator_of(rng)
     fitted = PBM(iterations).fit(sessions)
     unseen, seen = sessions.split(held_out, generator)
     perplexity = PBM(iterations).fit(seen).perplexity_by_rank(unseen)
+    intervals = fitted.propensity_intervals(n_resamples=n_resamples, rng=generator)
+    cautions = tuple(_cautions(fitted, intervals))
+    for caution in cautions:
+        warn(caution)
     return Propensities(
-        fitted.relative_propensity, fitted.propensity_intervals(n_resamples=n_resamples, rng=generator), sessions.click_rates(), perplexity,
-        position_bias(sessions), len(sessions), len(sessions.queries), fitted.n_components,
+        fitted.relative_propensity, intervals, sessions.click_rates(), perplexity, position_bias(sessions), len(sessions),
+        len(sessions.queries), fitted.n_components, cautions,
     )  # fmt: skip
+
+
+def _cautions(fitted: FittedPBM, intervals: FloatArray) -> Iterator[str]:
+    """Say how far the maximum of the likelihood lies, if that is far for the intervals."""
+    if fitted.propensity.size * fitted.cells.pair.size > _MOST_WORK:
+        yield f"{fitted.propensity.size:,} ranks are too many to look whether expectation maximisation has converged"
+        return
+    with np.errstate(divide="ignore", invalid="ignore"):  # of ranks without a click
+        errors = (np.log(intervals[:, 1]) - np.log(intervals[:, 0])) / _WIDTH
+    moved = largest_step(steps_left(fitted), errors)
+    if moved > _STEP:
+        yield (
+            f"expectation maximisation has not converged after {fitted.iterations:,} iterations: the maximum of the likelihood lies "
+            f"{moved:.1f} standard errors away; raise the number of iterations"
+        )

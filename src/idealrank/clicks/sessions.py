@@ -7,8 +7,13 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from idealrank.clicks.arguments import array_of, label_column, number_table, real_number
 from idealrank.data.types import BoolArray, FloatArray, IntArray
-from idealrank.errors import InputError, OptionError
+from idealrank.errors import InputError, shown
+from idealrank.stats.randomness import RandomLike, generator_of
+
+MOST_RANKS = 1000
+"""Ranks of a list, beyond which no model compares each rank with each other one."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -93,18 +98,18 @@ class Sessions:
         >>> log.lengths.tolist(), log.queries
         ([2, 1], ('7',))
         """
-        rows = np.asarray(documents, object) if not isinstance(documents, np.ndarray) else documents
+        rows = documents if isinstance(documents, np.ndarray) else _object_table(documents)
         if rows.ndim != 2 or not rows.size:
             raise InputError(f"documents: found shape {rows.shape}, expected (sessions, ranks); fill shorter lists up with None")
-        clicked = np.asarray(clicks)
+        clicked = array_of("clicks", clicks, "0 or 1")
+        if clicked.dtype.kind not in "biuf":
+            clicked = number_table("clicks", clicked)
         if clicked.shape != rows.shape:
             raise InputError(f"clicks: found shape {clicked.shape}, expected {rows.shape}, as of documents")
         if not np.isin(clicked, (0, 1)).all():
             where = np.argwhere(~np.isin(clicked, (0, 1)))[0]
             raise InputError(f"clicks, session {where[0]}, rank {where[1] + 1}: found {clicked[tuple(where)]}, expected 0 or 1")
-        labels = np.asarray(query)
-        if labels.shape != rows.shape[:1]:
-            raise InputError(f"query: found shape {labels.shape}, expected one query for each of the {rows.shape[0]} sessions")
+        labels = label_column("query", query, rows.shape[0], "sessions", blank=True)
         codes, queries = numbered(labels)
         shown = _shown(rows)
         clicked = clicked.astype(bool)
@@ -119,9 +124,8 @@ class Sessions:
         pair[shown] = numbers
         _refuse_twice(pair)
         pairs = tuple((queries[int(key // len(names))], names[int(key % len(names))]) for key in distinct)
-        whose, when = _labels("user", user, rows.shape[0]), _labels("time", time, rows.shape[0])
-        seconds = None if when is None else when.astype(np.float64)
-        return cls(queries, pairs, codes, pair, clicked, whose, _propensity(propensity, shown), time=seconds)
+        whose = None if user is None else label_column("user", user, rows.shape[0], "sessions")
+        return cls(queries, pairs, codes, pair, clicked, whose, _propensity(propensity, shown), time=_seconds(time, rows.shape[0]))
 
     @property
     def n_ranks(self) -> int:
@@ -152,13 +156,31 @@ class Sessions:
         >>> len(log.select([1])), log.select([1]).queries
         (1, ('q', 'r'))
         """
-        wanted = np.asarray(rows)
+        wanted = self._places(rows)
         own = {name: None if column is None else column[wanted] for name, column in
                (("user", self.user), ("propensity", self.propensity), ("examination", self.examination), ("time", self.time))}  # fmt: skip
         return Sessions(self.queries, self.documents, self.query[wanted], self.pair[wanted], self.clicks[wanted], **own)
 
-    def split(self, share: float, rng: "np.random.Generator | int" = 0) -> "tuple[Sessions, Sessions]":
-        """Split at random: a share of the sessions, and the rest, such as for fitting and for perplexity.
+    def _places(self, rows: "npt.ArrayLike") -> "np.ndarray[Any, Any]":
+        """Rows to select, checked."""
+        found, expected = array_of("rows", rows, "indexes of sessions"), f"indexes below {len(self)}, or a boolean for each session"
+        if found.dtype.kind == "b":
+            if found.shape != (len(self),):
+                raise InputError(f"rows: found booleans of shape {found.shape}, expected {expected}")
+            return found
+        if found.ndim != 1 or (found.size and found.dtype.kind not in "iu"):
+            raise InputError(f"rows: found {found.dtype} of shape {found.shape}, expected {expected}")
+        if found.size and not (-len(self) <= int(found.min()) and int(found.max()) < len(self)):
+            raise InputError(f"rows: found {int(found.min())} to {int(found.max())}, expected {expected}")
+        return found.astype(np.int64)
+
+    def split(self, share: float, rng: RandomLike = 0) -> "tuple[Sessions, Sessions]":
+        """Split at random: a share of the sessions, at least one, and the rest, such as for fitting and for perplexity.
+
+        Raises
+        ------
+        InputError
+            There are fewer than two sessions.
 
         Examples
         --------
@@ -166,10 +188,11 @@ class Sessions:
         >>> [len(part) for part in log.split(0.5)]
         [2, 2]
         """
-        if not 0 < share < 1:
-            raise OptionError(f"share={share}: expected a number between 0 and 1")
-        order = np.random.default_rng(rng).permutation(len(self))
-        cut = round(share * len(self))
+        part = real_number("share", share, "a number between 0 and 1", low=0, high=1)
+        if len(self) < 2:
+            raise InputError(f"sessions: found {len(self)}, expected at least 2 to split")
+        order = generator_of(rng).permutation(len(self))
+        cut = min(max(round(part * len(self)), 1), len(self) - 1)
         return self.select(np.sort(order[:cut])), self.select(np.sort(order[cut:]))
 
     def require_click(self) -> None:
@@ -187,6 +210,29 @@ class Sessions:
         if not self.clicks.any():
             raise InputError(f"clicks: found none in {len(self):,} lists, expected some; is the column of clicks the right one?")
 
+    def require_ranks(self, most: int = MOST_RANKS) -> None:
+        """Refuse lists that are too long for a table of ranks by ranks.
+
+        Parameters
+        ----------
+        most : int
+            Largest number of ranks.
+
+        Raises
+        ------
+        InputError
+            A list has more ranks.
+
+        Examples
+        --------
+        >>> Sessions.from_arrays(["q"], [["a", "b"]], [[1, 0]]).require_ranks(2)
+        """
+        if self.n_ranks > most:
+            raise InputError(
+                f"sessions: found a list of {self.n_ranks:,} ranks, expected at most {most:,}: memory or time grow with the square of the "
+                "ranks; cut the lists, or leave out lists that no user read"
+            )
+
     def click_rates(self) -> FloatArray:
         """Share of lists with a click at each rank, of those that reach it.
 
@@ -198,6 +244,25 @@ class Sessions:
         shown = (self.pair >= 0).sum(axis=0)
         found: FloatArray = np.divide(self.clicks.sum(axis=0), shown, out=np.full(self.n_ranks, np.nan), where=shown > 0)
         return found
+
+
+def check_sessions(given: object) -> None:
+    """Refuse what are no sessions.
+
+    Raises
+    ------
+    InputError
+        It is something else.
+
+    Examples
+    --------
+    >>> check_sessions(Sessions.from_arrays(["q"], [["a"]], [[1]]))
+    """
+    if not isinstance(given, Sessions):
+        raise InputError(
+            f"sessions: found {shown(type(given).__name__)}, expected Sessions",
+            hint="make them with Sessions.from_arrays, or read a log",
+        )
 
 
 def nested(documents: "Sequence[tuple[str, str]]", values: FloatArray) -> Mapping[str, Mapping[str, float]]:
@@ -220,7 +285,7 @@ def numbered(labels: "Sequence[Any] | np.ndarray[Any, Any]") -> tuple[IntArray, 
     Raises
     ------
     InputError
-        A text and a number are the same id.
+        A text and a number are the same id, or an id is neither.
 
     Examples
     --------
@@ -233,7 +298,10 @@ def numbered(labels: "Sequence[Any] | np.ndarray[Any, Any]") -> tuple[IntArray, 
         return numbers, tuple(map(str, distinct.tolist()))
     names: dict[Any, int] = {}
     given = labels.tolist() if isinstance(labels, np.ndarray) else labels
-    numbers = np.fromiter((names.setdefault(label, len(names)) for label in given), np.int64, len(given))
+    try:
+        numbers = np.fromiter((names.setdefault(label, len(names)) for label in given), np.int64, len(given))
+    except TypeError as error:
+        raise InputError(f"ids: found {shown(error)}, expected texts or whole numbers") from None
     texts = tuple(map(str, names))
     if len(set(texts)) < len(texts):
         twice = next(text for text in texts if texts.count(text) > 1)
@@ -266,7 +334,7 @@ def _shown(rows: "np.ndarray[Any, Any]") -> BoolArray:
     elif rows.dtype.kind in "US":
         found = rows != rows.dtype.type()
     elif rows.dtype == object:
-        found = np.array([not (one is None or one == "" or (isinstance(one, (int, float)) and not one >= 0)) for one in rows.reshape(-1)])
+        found = np.array([_is_id(one) for one in rows.reshape(-1)], bool)
         found = found.reshape(rows.shape)
     else:
         raise InputError(f"documents: found values of type {rows.dtype}, expected ids: texts or whole numbers")
@@ -279,6 +347,28 @@ def _shown(rows: "np.ndarray[Any, Any]") -> BoolArray:
     return np.asarray(found, bool)
 
 
+def _is_id(value: Any) -> bool:
+    if isinstance(value, (int, float, np.number)) and not isinstance(value, complex):
+        return bool(value >= 0)
+    return not (value is None or (isinstance(value, (str, bytes)) and not value))
+
+
+def _object_table(documents: Any) -> "np.ndarray[Any, Any]":
+    try:
+        return np.asarray(documents, object)
+    except ValueError as error:
+        raise InputError(f"documents: found no table ({shown(error)}), expected shape (sessions, ranks)") from None
+
+
+def _seconds(given: Any, n: int) -> FloatArray | None:
+    if given is None:
+        return None
+    found = number_table("time", given)
+    if found.shape != (n,) or not np.isfinite(found).all():
+        raise InputError(f"time: found shape {found.shape}, expected finite seconds, one for each of the {n} sessions")
+    return found
+
+
 def _refuse_twice(pair: IntArray) -> None:
     ordered = np.sort(pair, axis=1)
     twice = (ordered[:, 1:] == ordered[:, :-1]) & (ordered[:, 1:] >= 0)
@@ -287,19 +377,10 @@ def _refuse_twice(pair: IntArray) -> None:
         raise InputError(f"documents, session {row}: found one document at two ranks, expected each once")
 
 
-def _labels(name: str, given: Any, n: int) -> "np.ndarray[Any, Any] | None":
-    if given is None:
-        return None
-    found = np.asarray(given)
-    if found.shape != (n,):
-        raise InputError(f"{name}: found shape {found.shape}, expected one label for each of the {n} sessions")
-    return found
-
-
 def _propensity(given: Any, shown: BoolArray) -> FloatArray | None:
     if given is None:
         return None
-    found = np.asarray(given, np.float64)
+    found = number_table("propensity", given)
     if found.shape != shown.shape:
         raise InputError(f"propensity: found shape {found.shape}, expected {shown.shape}, as of documents")
     wrong = shown & ~((found > 0) & (found <= 1))

@@ -6,10 +6,10 @@ from typing import Literal, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
+from idealrank.clicks.arguments import MOST_CELLS, MOST_USERS, number_table, one_of, real_number
 from idealrank.clicks.sessions import Sessions
 from idealrank.data.types import BoolArray, FloatArray, IntArray
 from idealrank.errors import InputError, OptionError
-from idealrank.measures.rules import checked
 from idealrank.stats.randomness import RandomLike, generator_of, whole_number
 
 UserModel: TypeAlias = Literal["pbm", "cascade", "sdbn", "dcm", "trust"]
@@ -88,42 +88,56 @@ def simulate(
     >>> len(log), log.propensity[0].tolist()
     (1000, [0.3333333333333333, 0.3333333333333333])
     """
-    checked("model", model, UserModel)
-    checked("policy", policy, LoggingPolicy)
+    one_of("model", model, UserModel)
+    one_of("policy", policy, LoggingPolicy)
     truth = _matrix("attractiveness", attractiveness)
     if not ((truth >= 0) & (truth <= 1)).all():
         raise InputError("attractiveness: found a value outside [0, 1], expected probabilities")
     n_queries, n_documents = truth.shape
     length, n = whole_number("ranks", ranks), whole_number("n_sessions", n_sessions)
+    _require_memory(n, n_documents)
     if length > n_documents:
         raise OptionError(f"ranks={length}: expected at most {n_documents}, the number of documents")
-    for name, value in (("satisfaction", satisfaction), ("noise", noise), ("drift", drift)):
-        if not 0 <= value <= 1:
-            raise OptionError(f"{name}={value}: expected a number from 0 to 1")
-    if not temperature > 0:
-        raise OptionError(f"temperature={temperature}: expected a number above 0")
+    satisfied, mistakes, change, heat, exponent = _reals(satisfaction, noise, drift, temperature, popularity)
+    n_users = None if users is None else whole_number("users", users, 1, MOST_USERS)
     generator = generator_of(rng)
-    examined = 1 / np.arange(1, length + 1) if propensity is None else np.asarray(propensity, np.float64)
+    examined = 1 / np.arange(1, length + 1) if propensity is None else number_table("propensity", propensity)
     if examined.shape != (length,) or not ((examined >= 0) & (examined <= 1)).all():
         raise InputError(f"propensity: found {examined.tolist()}, expected {length} probabilities, one a rank")
     ranked_by = generator.standard_normal(truth.shape) if scores is None else _matrix("scores", scores)
     if ranked_by.shape != truth.shape:
         raise InputError(f"scores: found shape {ranked_by.shape}, expected {truth.shape}, as of attractiveness")
-    weights = np.arange(1, n_queries + 1, dtype=np.float64) ** -popularity
+    weights = np.arange(1, n_queries + 1, dtype=np.float64) ** -exponent
     query = generator.choice(n_queries, n, p=weights / weights.sum())
-    shown, shown_with = _lists(ranked_by, query, length, policy, temperature, generator)
+    shown, shown_with = _lists(ranked_by, query, length, policy, heat, generator)
     attraction = truth[query[:, None], shown]
-    if drift:
-        attraction = attraction + np.linspace(0, drift, n)[:, None] * (1 - 2 * attraction)
-    clicks = _clicks(attraction, model, examined, satisfaction, noise, generator)
-    user = None if users is None else generator.integers(0, whole_number("users", users), n)
+    if change:
+        attraction = attraction + np.linspace(0, change, n)[:, None] * (1 - 2 * attraction)
+    clicks = _clicks(attraction, model, examined, satisfied, mistakes, generator)
+    user = None if n_users is None else generator.integers(0, n_users, n)
     log = Sessions.from_arrays(query, shown, clicks, user=user, propensity=shown_with)
     seen = np.broadcast_to(examined, clicks.shape).copy() if model in ("pbm", "trust") else None
     return Sessions(log.queries, log.documents, log.query, log.pair, log.clicks, log.user, log.propensity, seen)
 
 
+def _require_memory(n: int, n_documents: int) -> None:
+    if n * n_documents > MOST_CELLS:
+        most = MOST_CELLS // n_documents
+        raise OptionError(f"n_sessions={n}: expected at most {most:,} with {n_documents:,} documents; more need too much memory")
+
+
+def _reals(satisfaction: float, noise: float, drift: float, temperature: float, popularity: float) -> tuple[float, ...]:
+    """Options that are numbers, checked, in this order."""
+    shares = (
+        real_number(name, value, "a number from 0 to 1", low=0, high=1, closed="both")
+        for name, value in (("satisfaction", satisfaction), ("noise", noise), ("drift", drift))
+    )
+    heat = real_number("temperature", temperature, "a finite number above 0, such as 1", low=0)
+    return *shares, heat, real_number("popularity", popularity, "a number from 0 to 100", low=0, high=100, closed="both")
+
+
 def _matrix(name: str, given: npt.ArrayLike) -> FloatArray:
-    found = np.asarray(given, np.float64)
+    found = number_table(name, given)
     if found.ndim != 2 or not found.size or not np.isfinite(found).all():
         raise InputError(f"{name}: found shape {found.shape}, expected finite numbers of shape (queries, documents)")
     return found
@@ -138,7 +152,10 @@ def _lists(
         shown = np.argsort(rng.random((n, n_documents)), axis=1)[:, :length]
         return shown, np.full(shown.shape, 1 / n_documents)
     if policy == "plackett-luce":
-        odds = scores[query] / temperature
+        with np.errstate(over="ignore"):
+            odds = scores[query] / temperature
+        if not np.isfinite(odds).all():
+            raise OptionError(f"temperature={temperature:g}: found scores divided by it that are no numbers, expected a larger one")
         shown = np.argsort(-(odds + rng.gumbel(size=odds.shape)), axis=1, kind="stable")[:, :length]
         left = np.exp(odds - odds.max(axis=1, keepdims=True))
         strength = np.take_along_axis(left, shown, axis=1)

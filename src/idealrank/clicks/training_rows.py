@@ -6,11 +6,11 @@ from typing import Literal, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from idealrank.clicks.sessions import Sessions
+from idealrank.clicks.arguments import number_table, one_of, real_number
+from idealrank.clicks.sessions import Sessions, check_sessions
 from idealrank.clicks.weighted_rows import LARGEST
 from idealrank.data.types import FloatArray, IntArray
-from idealrank.errors import InputError, OptionError
-from idealrank.measures.rules import checked
+from idealrank.errors import InputError
 
 TrainedLists: TypeAlias = Literal["with-pairs", "all"]
 
@@ -102,9 +102,11 @@ def click_rows(
     >>> bool(rows.labels.size == rows.group.sum()), rows.positions[:3].tolist()
     (True, [1, 2, 3])
     """
-    checked("lists", lists, TrainedLists)
-    if largest_weight is not None and not largest_weight >= 1:
-        raise OptionError(f"largest_weight={largest_weight}: expected a number of 1 or more")
+    one_of("lists", lists, TrainedLists)
+    check_sessions(sessions)
+    most = None
+    if largest_weight is not None:
+        most = real_number("largest_weight", largest_weight, "a number of 1 or more, such as 100", low=1, closed="low")
     shown = sessions.pair >= 0
     chance = _chances(propensity, sessions)
     clicked = (sessions.clicks & shown).sum(axis=1)
@@ -115,8 +117,8 @@ def click_rows(
         row, column = np.argwhere(cells & ~(np.isfinite(chance) & (chance > 0)))[0]
         expected = "expected a number above 0; estimate it, or leave out what stands at this rank"
         raise InputError(f"propensity, session {row}, rank {column + 1}: found {chance[row, column]:g}, {expected}")
-    if largest_weight is not None:
-        own = np.maximum(own, 1 / largest_weight)
+    if most is not None:
+        own = np.maximum(own, 1 / most)
     if (own < 1 / LARGEST).any():
         raise InputError(f"propensity: found {own.min():g}, too small: expected at least {1 / LARGEST:g}; set largest_weight, such as 100")
     ranks = np.broadcast_to(np.arange(1, sessions.n_ranks + 1), shown.shape)
@@ -126,7 +128,7 @@ def click_rows(
 
 def _chances(given: "npt.ArrayLike | None", sessions: Sessions) -> FloatArray:
     shape = sessions.pair.shape
-    found = np.ones(1) if given is None else np.asarray(given, np.float64)
+    found = np.ones(1) if given is None else number_table("propensity", given)
     if given is not None and found.shape not in (shape[1:], shape):
         raise InputError(f"propensity: found shape {found.shape}, expected {shape[1:]}, one a rank, or {shape}, one a place")
     return np.broadcast_to(found, shape)

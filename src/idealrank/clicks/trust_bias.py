@@ -6,12 +6,13 @@ from dataclasses import dataclass
 import numpy as np
 
 from idealrank._warnings import warn
-from idealrank.clicks.sessions import Sessions
-from idealrank.clicks.weighted_rows import check_confidence
+from idealrank.clicks.arguments import check_confidence, replicates_of
+from idealrank.clicks.sessions import Sessions, check_sessions
 from idealrank.data.types import FloatArray, IntArray
 from idealrank.errors import InputError
-from idealrank.stats.randomness import RandomLike, generator_of, whole_number
+from idealrank.stats.randomness import RandomLike, generator_of
 
+_DRAWN = 1 << 24  # times of queries that are drawn at once
 _STRONG = 4.0  # standard errors of the covariance with the instrument, below which the slope is not to be trusted
 
 
@@ -105,8 +106,9 @@ def trust_propensities(sessions: Sessions, *, n_resamples: int = 200, confidence
     >>> bool((np.abs(found.slope - [1, 1 / 2, 1 / 3]) < 0.1).all()), found.has_trust_bias
     (True, False)
     """
-    check_confidence(confidence)
-    replicates = whole_number("n_resamples", n_resamples, 0)
+    check_sessions(sessions)
+    sessions.require_ranks()
+    level, replicates = check_confidence(confidence), replicates_of(n_resamples, width=3 * sessions.n_ranks)
     if sessions.n_ranks < 3:
         raise InputError(f"sessions: found {sessions.n_ranks} ranks, expected at least 3; two ranks and noise cannot be told apart")
     sums, n_pairs = _sums(sessions)
@@ -117,9 +119,8 @@ def trust_propensities(sessions: Sessions, *, n_resamples: int = 200, confidence
     intervals, strength = [np.full(shape, np.nan), np.full(shape, np.nan)], np.full(sessions.n_ranks, np.inf)
     if replicates:
         generator, n_queries = generator_of(rng), sums.shape[0]
-        times = np.array([np.bincount(generator.integers(0, n_queries, n_queries), minlength=n_queries) for _ in range(replicates)])
-        drawn = _lines(np.einsum("dq,q...->d...", times.astype(np.float64), sums))
-        tails = [(1 - confidence) / 2, (1 + confidence) / 2]
+        drawn = _lines(_drawn_sums(sums, replicates, generator, n_queries))
+        tails = [(1 - level) / 2, (1 + level) / 2]
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", RuntimeWarning)  # ranks without any pair are NaN
             intervals = [np.nanquantile(one, tails, axis=0).T for one in drawn[:2]]
@@ -128,6 +129,17 @@ def trust_propensities(sessions: Sessions, *, n_resamples: int = 200, confidence
     for caution in cautions:
         warn(caution)
     return TrustPropensities(slope[0], offset[0], intervals[0], intervals[1], n_pairs, len(sessions), cautions)
+
+
+def _drawn_sums(sums: FloatArray, replicates: int, rng: np.random.Generator, n_queries: int) -> FloatArray:
+    """Sums of queries drawn with replacement, replicate by replicate in blocks that memory holds."""
+    found = np.empty((replicates, *sums.shape[1:]))
+    step = max(1, _DRAWN // n_queries)
+    for start in range(0, replicates, step):
+        rows = range(start, min(start + step, replicates))
+        times = np.array([np.bincount(rng.integers(0, n_queries, n_queries), minlength=n_queries) for _ in rows])
+        found[start : rows.stop] = np.einsum("dq,q...->d...", times.astype(np.float64), sums)
+    return found
 
 
 def _cautions(n_pairs: IntArray, strength: FloatArray) -> list[str]:

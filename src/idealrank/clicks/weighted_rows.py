@@ -8,8 +8,9 @@ from typing import Any, Literal, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
+from idealrank.clicks.arguments import label_column, number_table, real_number
 from idealrank.data.types import FloatArray, IntArray
-from idealrank.errors import InputError, OptionError
+from idealrank.errors import InputError, OptionError, shown
 
 Estimator: TypeAlias = Literal["ips", "snips", "clipped"]
 ModelEstimator: TypeAlias = Literal["dr", "switch"]
@@ -18,17 +19,6 @@ ModelEstimator: TypeAlias = Literal["dr", "switch"]
 _BLOCK = 1 << 15
 LARGEST = 1e50
 """Largest weight, and largest size of a value: squares of their products stay far from overflow."""
-
-
-def check_confidence(confidence: float) -> None:
-    """Refuse a confidence level outside (0, 1).
-
-    Examples
-    --------
-    >>> check_confidence(0.95)
-    """
-    if not 0 < confidence < 1:
-        raise OptionError(f"confidence={confidence}: expected a number between 0 and 1, such as 0.95")
 
 
 def cluster_codes(clusters: "Sequence[Any] | npt.ArrayLike | None", n: int) -> IntArray | None:
@@ -41,17 +31,19 @@ def cluster_codes(clusters: "Sequence[Any] | npt.ArrayLike | None", n: int) -> I
     """
     if clusters is None:
         return None
-    labels = np.asarray(clusters)
-    if labels.shape != (n,):
-        raise InputError(f"clusters: found shape {labels.shape}, expected one label for each of the {n} rows")
-    codes = label_codes(labels)
+    codes = label_codes(label_column("clusters", clusters, n), "clusters")
     if int(codes.max(initial=0)) < 1:
         raise InputError("clusters: found one cluster, expected at least 2; one cluster shows no variation")
     return codes
 
 
-def label_codes(labels: "np.ndarray[Any, Any]") -> IntArray:
+def label_codes(labels: "np.ndarray[Any, Any]", name: str = "labels") -> IntArray:
     """Number labels in their sorted order: whole numbers that lie close together by a table, others by a sort.
+
+    Raises
+    ------
+    InputError
+        Labels of several types have no order.
 
     Examples
     --------
@@ -66,7 +58,10 @@ def label_codes(labels: "np.ndarray[Any, Any]") -> IntArray:
             used = np.zeros(high - low + 1, np.int64)
             used[places] = 1
             return places if used.all() else (np.cumsum(used) - 1)[places]
-    return np.asarray(np.unique(labels, return_inverse=True)[1].reshape(-1), np.int64)
+    try:
+        return np.asarray(np.unique(labels, return_inverse=True)[1].reshape(-1), np.int64)
+    except TypeError as error:
+        raise InputError(f"{name}: found labels without an order ({shown(error)}), expected texts, or whole numbers") from None
 
 
 def numbers(name: str, given: npt.ArrayLike) -> FloatArray:
@@ -82,10 +77,7 @@ def numbers(name: str, given: npt.ArrayLike) -> FloatArray:
     >>> numbers("rewards", [1, 0]).tolist()
     [1.0, 0.0]
     """
-    try:
-        found = np.ascontiguousarray(given, np.float64)
-    except (TypeError, ValueError) as error:
-        raise InputError(f"{name}: found what is no number ({error}), expected finite values") from None
+    found = number_table(name, given)
     if found.ndim != 1:
         raise InputError(f"{name}: found shape {found.shape}, expected one value a row")
     size = max(float(found.max()), -float(found.min())) if found.size else 0.0  # NaN if a value is
@@ -111,9 +103,7 @@ def largest_weight(estimator: str, needs: str, name: str, limit: float | None) -
         raise OptionError(
             f"{name}: found {found}, expected " + ("a largest weight, such as 10" if limit is None else f"none for {estimator!r}")
         )
-    if limit is not None and not (limit > 0 and math.isfinite(limit)):
-        raise OptionError(f"{name}={limit}: expected a finite weight above 0, such as 10")
-    return math.inf if limit is None else float(limit)
+    return math.inf if limit is None else real_number(name, limit, "a finite weight above 0, such as 10", low=0)
 
 
 @dataclass(frozen=True)

@@ -410,7 +410,10 @@ def _bounds(group: Any, offsets: Any, n: int) -> IntArray:
         return np.array([0, n], np.int64)
     if type(group).__name__.endswith("GroupBy"):  # pandas, which may not be installed
         raise InputError(f"group: found {type(group).__name__}, expected sizes, as groupby(...).size() gives them")
-    sizes = np.asarray(group)
+    try:
+        sizes = np.asarray(group)
+    except ValueError:
+        raise InputError(f"group: found rows of different lengths, expected sizes of lists: whole numbers that add up to {n}") from None
     if sizes.dtype.kind == "f" and sizes.size:
         broken = np.flatnonzero(sizes.reshape(-1) % 1 != 0)
         found = f"the size {sizes.reshape(-1)[broken[0]]}" if broken.size else f"sizes of type {sizes.dtype}"

@@ -1,11 +1,9 @@
 """Values and gradients that boosting libraries call for in every round, on the arrays that they hand over."""
 
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from typing import Any
 from weakref import ref
-
-import numpy as np
 
 from idealrank.api.evaluation import evaluate
 from idealrank.conventions import Convention
@@ -13,6 +11,10 @@ from idealrank.errors import OptionError
 from idealrank.measures.measure import Measure
 from idealrank.measures.parse import MeasureLike, parse_measures
 from idealrank.training import LambdaObjective, UnbiasedObjective
+from idealrank.training.row_arrays import row_numbers
+
+_OF_CLICKS = ("propensity", "unclicked_propensity", "positions", "regularisation", "bias")
+_LEAST_CHANCE = 1e-12  # its inverse is a weight
 
 
 @dataclass(frozen=True)
@@ -34,6 +36,20 @@ class RoundMeasures:
 
     measures: tuple[Measure, ...]
     convention: Convention
+
+    @classmethod
+    def of_one(cls, measure: MeasureLike, convention: "str | Convention", library: str) -> "tuple[RoundMeasures, Measure]":
+        """Parse the one measure that a library takes, and the convention.
+
+        Raises
+        ------
+        OptionError
+            As for `of`, or there are several measures.
+        """
+        found = cls.of(measure, convention)
+        if len(found.measures) != 1:
+            raise OptionError(f"measure: found {len(found.measures)}, expected one, as {library} takes one function")
+        return found, found.measures[0]
 
     @classmethod
     def of(cls, measures: "MeasureLike | Iterable[MeasureLike]", convention: "str | Convention" = "standard") -> "RoundMeasures":
@@ -87,22 +103,30 @@ class RoundGradients:
         Raises
         ------
         OptionError
-            An option is out of its range, or propensities are given beside positions.
+            An option is unknown or out of its range, or propensities are given beside positions.
+        InputError
+            Propensities or positions are no numbers.
         """
         given = dict(options)
+        known_names = [*(one.name for one in fields(LambdaObjective)), *_OF_CLICKS]
+        for name in given:
+            if name not in known_names:
+                raise OptionError(f"{name}: found an unknown option, expected one of {', '.join(known_names)}")
         positions = given.pop("positions", None)
         estimation = {name: given.pop(name) for name in ("regularisation", "bias") if name in given}
         chances = {"up": given.pop("propensity", None), "down": given.pop("unclicked_propensity", None)}
-        known = {name: chance for name, chance in chances.items() if chance is not None}
-        if any(not (np.asarray(chance) > 0).all() for chance in known.values()):
-            raise OptionError("propensity: found 0 or less, expected above 0; clip it from below, as in numpy.maximum(propensity, 0.05)")
+        known = {name: row_numbers("propensity", chance) for name, chance in chances.items() if chance is not None}
+        if any((chance < _LEAST_CHANCE).any() for chance in known.values()):
+            least = min(float(chance.min()) for chance in known.values())
+            found = "0 or less" if least <= 0 else f"{least:g}"
+            raise OptionError(f"propensity: found {found}, expected above 0; clip it from below, as in numpy.maximum(propensity, 0.05)")
         if positions is None:
             if estimation:
                 raise OptionError(f"{next(iter(estimation))}: expected only with positions, the rank at which each row was shown")
-            return cls(LambdaObjective(**given), {name: 1 / np.asarray(chance, np.float64) for name, chance in known.items()})
+            return cls(LambdaObjective(**given), {name: 1 / chance for name, chance in known.items()})
         if known:
             raise OptionError("positions: found propensities, too; expected one of them, since positions estimate their own")
-        return cls(UnbiasedObjective(objective=LambdaObjective(**given), **estimation), {"positions": np.asarray(positions)})
+        return cls(UnbiasedObjective(objective=LambdaObjective(**given), **estimation), {"positions": row_numbers("positions", positions)})
 
     @property
     def lists(self) -> Any:

@@ -15,6 +15,7 @@ from idealrank.data.types import AnyArray
 from idealrank.errors import InputError
 from idealrank.integrations.boosting import RoundMeasures
 from idealrank.measures.parse import MeasureLike
+from idealrank.training.row_arrays import number_array, row_ids, row_numbers
 
 __all__ = ["eval_function"]
 
@@ -26,9 +27,11 @@ class _KnownPool:
 
     @classmethod
     def of(cls, pool: Any) -> "_KnownPool":
-        if isinstance(pool, tuple):  # labels and query ids, where there is no Pool
+        if isinstance(pool, tuple) and len(pool) == 2:  # labels and query ids, where there is no Pool
             labels, qid = pool
-            return cls(np.asarray(labels, np.float32).reshape(-1), np.asarray(qid))
+            return cls(row_numbers("pools: labels", labels).astype(np.float32), row_ids("pools: query ids", qid))
+        if not hasattr(pool, "get_group_id_hash"):
+            raise InputError(f"pools: found {type(pool).__name__}, expected a catboost.Pool, or labels and query ids, a tuple of two")
         return cls(np.asarray(pool.get_label(), np.float32).reshape(-1), np.asarray(pool.get_group_id_hash()))
 
 
@@ -70,15 +73,16 @@ def eval_function(measure: MeasureLike = "nDCG@10", convention: "str | Conventio
     >>> metric.evaluate([[0.9, 0.1]], [0, 1], None), metric.is_max_optimal(), type(metric).__name__
     ((0.5, 1.0), True, 'RR')
     """
-    found = RoundMeasures.of(measure, convention)
-    (only,) = found.measures
-    known = [_KnownPool.of(pool) for pool in pools]
+    found, only = RoundMeasures.of_one(measure, convention, "CatBoost")
+    given: Any = pools  # what callers without types pass
+    known = [_KnownPool.of(pool) for pool in (given if isinstance(given, Iterable) else [given])]
     _refuse_ambiguity(known)
 
     def evaluate(self: Any, approxes: Any, target: Any, weight: Any) -> tuple[float, float]:
         del self, weight  # CatBoost's mean over groups is ours already
-        pool = _pool_of(known, np.asarray(target, np.float32).reshape(-1))
-        scores = np.asarray(approxes[0], np.float64)
+        pool = _pool_of(known, row_numbers("target", target).astype(np.float32))
+        listed = number_array("approxes", approxes)
+        scores = row_numbers("approxes", listed[0] if listed.ndim == 2 and len(listed) == 1 else listed, pool.labels.size)
         ((_, value, _),) = found.values(pool.labels, scores, qid=pool.qid)
         return value, 1.0
 

@@ -113,7 +113,8 @@ class _MeasureOfDataset:
     found: RoundMeasures
 
     def __call__(self, predictions: Any, dataset: Any) -> list[tuple[str, float, bool]]:
-        return self.found.values(dataset.get_label(), predictions, _group_of(dataset))
+        group = _group_of(dataset)
+        return self.found.values(dataset.get_label(), predictions, group)
 
 
 @dataclass(frozen=True, eq=False)
@@ -136,7 +137,8 @@ class _GradientOfDataset:
         return self  # LightGBM trains with a copy of its parameters; the lists stay at hand
 
     def __call__(self, predictions: Any, dataset: Any) -> Any:
-        return self.found.gradients(dataset, dataset.get_label(), _group_of(dataset), predictions, dataset.get_weight())
+        group = _group_of(dataset)
+        return self.found.gradients(dataset, dataset.get_label(), group, predictions, dataset.get_weight())
 
 
 @dataclass(frozen=True, eq=False)
@@ -155,6 +157,10 @@ class _GradientOfArrays:
 
 
 def _group_of(dataset: Any) -> Any:
+    if not hasattr(dataset, "get_group"):
+        raise OptionError(
+            f"found {type(dataset).__name__}, expected a Dataset, as lightgbm.train hands over; the scikit-learn API takes api='sklearn'"
+        )
     group = dataset.get_group()
     if group is None:
         raise OptionError("the Dataset has no group; expected the number of rows of each query, as in Dataset(X, y, group=sizes)")
@@ -177,7 +183,7 @@ def _refuse_torn_queries(dataset: Any) -> None:
         )
 
 
-def _for_api(api: Api, native: Callback, sklearn: Callback) -> Callback:
-    if api not in ("native", "sklearn"):
+def _for_api(api: Any, native: Callback, sklearn: Callback) -> Callback:
+    if not isinstance(api, str) or api not in ("native", "sklearn"):
         raise OptionError(f"api={api!r}: expected native or sklearn")
     return native if api == "native" else sklearn

@@ -14,12 +14,15 @@ from idealrank._lazy import load_extra
 from idealrank.api.evaluation import evaluate
 from idealrank.conventions import Convention
 from idealrank.data.types import AnyArray, IntArray
-from idealrank.errors import OptionError
+from idealrank.errors import InputError, OptionError, shown
 from idealrank.measures.measure import Measure
 from idealrank.measures.parse import MeasureLike, parse_measure
+from idealrank.stats.randomness import whole_number
 from idealrank.training import query_folds
+from idealrank.training.row_arrays import row_ids, row_numbers
 
 _base: Any = load_extra("sklearn.base", "rankers in scikit-learn", "sklearn", "scikit-learn")
+_check_is_fitted: Any = load_extra("sklearn.utils.validation", "rankers in scikit-learn", "sklearn", "scikit-learn").check_is_fitted
 Column = int | str
 
 __all__ = ["QueryKFold", "QueryRanker", "query_scorer"]
@@ -33,11 +36,11 @@ def column_of(table: Any, column: Column) -> AnyArray:
     >>> column_of(np.array([[7, 0.5], [8, 0.1]]), 0)
     array([7., 8.])
     """
-    if hasattr(table, "columns"):
-        return np.asarray(table[table.columns[column] if isinstance(column, int) else column])
-    if not isinstance(column, int):
-        raise OptionError(f"qid={column!r}: found an array, which has no column names; expected the number of its column")
-    return np.asarray(table)[:, column]
+    names = _names_of(table, column)
+    if names is not None:
+        return np.asarray(table[names[column] if isinstance(column, int) else column])
+    found: AnyArray = np.asarray(table)[:, int(column)]
+    return found
 
 
 def without_column(table: Any, column: Column) -> Any:
@@ -48,11 +51,37 @@ def without_column(table: Any, column: Column) -> Any:
     >>> without_column(np.array([[7, 0.5], [8, 0.1]]), 0).tolist()
     [[0.5], [0.1]]
     """
-    if hasattr(table, "columns"):
-        name = table.columns[column] if isinstance(column, int) else column
-        return table[[one for one in table.columns if one != name]]
+    names = _names_of(table, column)
+    if names is not None:
+        name = names[column] if isinstance(column, int) else column
+        return table[[one for one in names if one != name]]
     array = np.asarray(table)
     return array[:, np.arange(array.shape[1]) != column]
+
+
+def _names_of(table: Any, column: Column) -> list[Any] | None:
+    """Names of the columns of a dataframe, None for an array; the column must be one of them."""
+    if isinstance(column, bool) or not isinstance(column, (int, str)):
+        raise OptionError(f"qid={column!r}: expected the number or the name of a column of X")
+    names = list(table.columns) if hasattr(table, "columns") else None
+    if isinstance(column, str) and names is None:
+        raise OptionError(f"qid={column!r}: found an array, which has no column names; expected the number of its column")
+    if isinstance(column, str) and names is not None and column not in names:
+        raise OptionError(f"qid={column!r}: found no such column, expected one of {shown(', '.join(map(str, names)))}")
+    width = _width_of(table) if names is None else len(names)
+    if isinstance(column, int) and not -width <= column < width:
+        raise OptionError(f"qid={column}: found {width} columns, expected the number of one of them, from 0 on")
+    return names
+
+
+def _width_of(table: Any) -> int:
+    try:
+        shape = np.shape(table)
+    except ValueError:  # rows of different lengths
+        shape = ()
+    if len(shape) != 2:
+        raise InputError(f"X: found {type(table).__name__} of shape {shape}, expected rows and columns, one of them with the query ids")
+    return int(shape[1])
 
 
 class QueryRanker(_base.BaseEstimator):  # type: ignore[misc]
@@ -108,7 +137,10 @@ class QueryRanker(_base.BaseEstimator):  # type: ignore[misc]
         **fit_options
             For the ranker's own ``fit``; they are not sorted.
         """
-        ids = column_of(X, self.qid)
+        if isinstance(self.estimator, type) or not hasattr(self.estimator, "fit"):
+            raise OptionError(f"estimator: found {type(self.estimator).__name__}, expected an estimator, such as LGBMRanker()")
+        ids = row_ids("X, column of query ids", column_of(X, self.qid))
+        row_numbers("y", y, ids.size)
         order = np.argsort(ids, kind="stable")
         features, labels = _rows(without_column(X, self.qid), order), np.asarray(y)[order]
         self.estimator_ = _base.clone(self.estimator)
@@ -118,6 +150,7 @@ class QueryRanker(_base.BaseEstimator):  # type: ignore[misc]
 
     def predict(self, X: Any) -> AnyArray:  # noqa: N803
         """Scores of the rows of X, in their order."""
+        _check_is_fitted(self)
         return np.asarray(self.estimator_.predict(without_column(X, self.qid)))
 
     def score(self, X: Any, y: Any) -> float:  # noqa: N803
@@ -177,7 +210,7 @@ class query_scorer:  # noqa: N801  (called as a function)
     def __call__(self, estimator: Any, X: Any, y: Any) -> float:  # noqa: N803
         """Mean over queries; negative for a measure of which less is better."""
         scores = np.asarray(estimator.predict(X), np.float64)
-        means = evaluate(np.asarray(y), scores, self.measure, self.convention, qid=column_of(X, self.qid)).mean()
+        means = evaluate(y, scores, self.measure, self.convention, qid=column_of(X, self.qid)).mean()
         return float(means[str(self.measure)]) * (1 if self.measure.direction > 0 else -1)
 
 
@@ -208,8 +241,7 @@ class QueryKFold:
     """
 
     def __init__(self, n_splits: int = 5, *, qid: Column = 0, seed: int | None = None) -> None:
-        if n_splits < 2:
-            raise OptionError(f"n_splits={n_splits}: expected 2 or more folds")
+        whole_number("n_splits", n_splits, 2)
         self.n_splits, self.qid, self.seed = n_splits, qid, seed
 
     def __repr__(self) -> str:
@@ -221,5 +253,5 @@ class QueryKFold:
 
     def split(self, X: Any, y: Any = None, groups: Any = None) -> Iterator[tuple[IntArray, IntArray]]:  # noqa: N803
         """Rows of training and of testing, for each fold."""
-        ids = column_of(X, self.qid) if groups is None else np.asarray(groups)
+        ids = column_of(X, self.qid) if groups is None else groups
         yield from query_folds(ids, self.n_splits, self.seed)

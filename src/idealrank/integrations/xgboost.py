@@ -51,8 +51,7 @@ def eval_function(
     >>> eval_function("RR").__name__
     'RR'
     """
-    found = RoundMeasures.of(measure, convention)
-    (only,) = found.measures
+    found, only = RoundMeasures.of_one(measure, convention, "XGBoost")
     name = str(only).replace(":", "=").replace(" ", "_")
 
     def of_matrix(predictions: Any, matrix: Any) -> tuple[str, float]:

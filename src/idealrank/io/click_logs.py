@@ -4,14 +4,14 @@ import re
 from array import array
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime
+from datetime import UTC, date, datetime
 from typing import Any
 
 import numpy as np
 
 from idealrank.clicks import LogRows
 from idealrank.data.types import FloatArray
-from idealrank.errors import FileFormatError, OptionError, shown
+from idealrank.errors import FileFormatError, InputError, OptionError, shown
 from idealrank.io.formats.delimited import rows_in_batches, sniff_delimiter
 from idealrank.io.notes import Notes, Tell
 from idealrank.io.numerals import parse_number
@@ -47,6 +47,8 @@ SHOWN = (
     LogField("time", ("time", "timestamp"), required=False, is_number=True),
 )
 COHORT = LogField("cohort", ("cohort", "arm", "variant", "group"))
+COVARIATE = LogField("covariate", ("covariate", "before"), required=False, is_number=True)
+PERIOD = LogField("period", ("period", "day", "week"), required=False)
 REWARDS = (
     LogField("reward", ("reward", "click", "clicked", "rewards"), is_number=True),
     LogField("logged", ("logged_probability", "propensity", "propensity_score", "pscore", "logged"), is_number=True),
@@ -77,8 +79,8 @@ EXPERIMENT = (
     COHORT,
     LogField("user", ("user", "user_id", "userid", "client_id"), required=False),
     LogField("denominator", ("denominator",), required=False, is_number=True),
-    LogField("covariate", ("covariate", "before"), required=False, is_number=True),
-    LogField("period", ("period", "day", "week"), required=False, is_number=True),
+    COVARIATE,
+    PERIOD,
 )
 
 
@@ -97,7 +99,8 @@ def read_log(path: Paths, *, columns: Mapping[str, str] | None = None, cohorts: 
     columns : mapping, optional
         Names of the columns by role, where they are others.
     cohorts : bool
-        Read the log of an A/B test, which has a column ``cohort``, too.
+        Read the log of an A/B test, which has a column ``cohort``, and may have ``covariate`` (the value of the user before the test) and
+        ``period`` (a number, or the day as a date), too.
     tell : callable, optional
         Callback for messages about irregularities; without it they are warnings.
 
@@ -116,10 +119,11 @@ def read_log(path: Paths, *, columns: Mapping[str, str] | None = None, cohorts: 
     >>> read_log(path).click.tolist()
     [0.0, 1.0]
     """
-    found = read_columns(path, (*SHOWN, COHORT) if cohorts else SHOWN, columns=columns, tell=tell)
+    found = read_columns(path, (*SHOWN, COHORT, COVARIATE, PERIOD) if cohorts else SHOWN, columns=columns, tell=tell)
     return LogRows(
         found["session"], found["query"], found["document"], found["rank"], found["click"], found.get("user"), found.get("propensity"),
-        found.get("action"), found.get("dwell"), found.get("time"), found.get("cohort"),
+        found.get("action"), found.get("dwell"), found.get("time"), found.get("cohort"), found.get("covariate"),
+        found.get("period"),
     )  # fmt: skip
 
 
@@ -146,7 +150,53 @@ def read_columns(
                 found[role].extend(values)
             else:
                 found[role] = values
+    if "period" in found:
+        found["period"] = period_numbers(found["period"], tell)
     return {role: np.array(values) if isinstance(values, array) else values for role, values in found.items()}
+
+
+def period_numbers(texts: Sequence[str], tell: Tell | None = None) -> FloatArray:
+    """Numbers of periods: as they stand, or days from the first one, day 1, if they are dates.
+
+    Parameters
+    ----------
+    texts : sequence of str
+        A number, or a date or time of ISO 8601, for each row.
+    tell : callable, optional
+        Callback for the message which day is the first.
+
+    Raises
+    ------
+    InputError
+        A row has neither, or some rows have numbers and some dates.
+
+    Examples
+    --------
+    >>> period_numbers(["2026-11-30", "2026-12-01"]).tolist()
+    [1.0, 2.0]
+    """
+    known = dict.fromkeys(texts)
+    days: dict[str, float | None] = {text: _day(text) for text in known}
+    numbers: dict[str, float | None] = {text: parse_number(text) for text in known}
+    # 20261130 is a number and a date: a column is of dates if all of it may be, or if it starts with what is no number.
+    chosen, other = (days, numbers) if None not in days.values() or numbers[texts[0]] is None else (numbers, days)
+    wrong = next((text for text in known if chosen[text] is None or not np.isfinite(chosen[text] or 0)), None)
+    if wrong is not None:
+        said = "a number, or a date such as 2026-11-30" if other[wrong] is None else "numbers in all rows, or dates in all rows"
+        raise InputError(f"period, row {list(texts).index(wrong) + 1}: found {shown(repr(wrong))}, expected {said}")
+    found = np.array([chosen[text] for text in texts], np.float64)
+    if chosen is days:
+        Notes(tell).inform(f"period: day 1 is {date.fromordinal(int(found.min()))}")
+        found += 1 - found.min()
+    return found
+
+
+def _day(text: str) -> int | None:
+    """Number of the day of a date or time, as it is written, whatever its zone; None if it is none."""
+    try:
+        return datetime.fromisoformat(text).toordinal()
+    except ValueError:
+        return None
 
 
 def _columns_of(source: Source, fields: Sequence[LogField], given: Mapping[str, str]) -> dict[str, Any]:

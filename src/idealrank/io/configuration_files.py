@@ -1,12 +1,19 @@
-"""Configuration files: YAML, TOML and JSON, read into plain values."""
+"""Configuration files: YAML, TOML and JSON, read into plain values; a key twice, and values that grow without end, are refused."""
 
 import json
+import re
 import tomllib
 from pathlib import Path
 from typing import Any
 
 from idealrank._lazy import load_extra
-from idealrank.errors import InputError
+from idealrank.errors import FileFormatError, InputError, shown
+
+_LARGEST_FILE = 1 << 22
+_MOST_VALUES = 1 << 20  # with each alias of YAML counted as what it stands for
+_MOST_BITS = 1023  # whole numbers that a float64 can hold
+_MERGE = "tag:yaml.org,2002:merge"  # the key <<
+_JSON_TOKEN = re.compile(r'"(?:[^"\\]|\\.)*"(\s*:)?|[{}]', re.DOTALL)
 
 
 def read_configuration(path: str) -> Any:
@@ -15,7 +22,7 @@ def read_configuration(path: str) -> Any:
     Raises
     ------
     InputError
-        The file cannot be read, or is not of its format.
+        The file cannot be read, is not of its format, has a key twice, or is too large once its aliases are followed.
 
     Examples
     --------
@@ -26,19 +33,126 @@ def read_configuration(path: str) -> Any:
     ...     read_configuration(str(path))
     {'seed': 1}
     """
+    text = _text_of(path)
+    read = {".toml": _from_toml, ".json": _from_json}.get(Path(path).suffix.lower(), _from_yaml)
     try:
-        text = Path(path).read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError) as error:
-        raise InputError(f"{path}: {getattr(error, 'strerror', None) or 'found bytes that are no UTF-8, expected text'}") from None
+        found = read(text, path)
+        _count(found, path, {}, set())
+    except RecursionError:
+        raise InputError(f"{path}: found values nested too deeply, expected sections with keys and values") from None
+    return found
+
+
+def _text_of(path: str) -> str:
     try:
-        if path.endswith(".toml"):
-            return tomllib.loads(text)
-        if path.endswith(".json"):
-            return json.loads(text)
+        with Path(path).open("rb") as file:
+            content = file.read(_LARGEST_FILE + 1)
+    except OSError as error:
+        raise InputError(f"{path}: {error.strerror or error}") from None
+    except ValueError as error:  # a name may hold a null character
+        raise InputError(f"{path!r}: {error}, expected the name of a file") from None
+    if len(content) > _LARGEST_FILE:
+        raise InputError(f"{path}: found more than {_LARGEST_FILE >> 20} MB, expected a configuration; are these the data?")
+    try:
+        return content.decode("utf-8-sig")
+    except UnicodeDecodeError:
+        raise InputError(f"{path}: found bytes that are no UTF-8, expected text; save it as UTF-8") from None
+
+
+def _twice(path: str, line: int, key: object, first: int) -> FileFormatError:
+    return FileFormatError(path, line, f"the key {shown(repr(key))} again, after line {first}", "it once", "leave one of them out")
+
+
+def _from_toml(text: str, path: str) -> Any:
+    try:
+        return tomllib.loads(text)
     except ValueError as error:
-        raise InputError(f"{path}: {error}") from None
+        raise InputError(f"{path}: {_said(error)}") from None
+
+
+def _from_json(text: str, path: str) -> Any:
+    try:
+        found = json.loads(text)
+    except json.JSONDecodeError as error:
+        raise InputError(f"{path}:{error.lineno}: {error.msg}, at column {error.colno}; expected JSON") from None
+    except ValueError as error:
+        raise InputError(f"{path}: {_said(error)}") from None
+    objects: list[dict[str, int]] = []
+    for token in _JSON_TOKEN.finditer(text):
+        if token[0] == "{":
+            objects.append({})
+        elif token[0] == "}":
+            objects.pop()
+        elif token[1]:
+            key, line = json.loads(token[0][: -len(token[1])]), text.count("\n", 0, token.start()) + 1
+            if key in objects[-1]:
+                raise _twice(path, line, key, objects[-1][key])
+            objects[-1][key] = line
+    return found
+
+
+def _said(error: Exception) -> str:
+    if "integer string conversion" in str(error):
+        return "found a whole number of thousands of digits, expected a smaller one"
+    return " ".join(str(error).split())
+
+
+def _from_yaml(text: str, path: str) -> Any:
     yaml = load_extra("yaml", "a configuration in YAML", "train", "pyyaml")
     try:
-        return yaml.safe_load(text)
+        loader = yaml.SafeLoader(text)
+        node = loader.get_single_node()
+        if node is None:
+            return None
+        _check_node(loader, node, path, set())
+        return loader.construct_document(node)
     except yaml.YAMLError as error:
-        raise InputError(f"{path}: {' '.join(str(error).split())}") from None
+        mark = getattr(error, "problem_mark", None)
+        if mark is None:
+            raise InputError(f"{path}: {' '.join(str(error).split())}; expected YAML") from None
+        said = ", ".join(filter(None, (error.context, error.problem)))
+        raise InputError(f"{path}:{mark.line + 1}: {said}, at column {mark.column + 1}; expected YAML") from None
+
+
+def _check_node(loader: Any, node: Any, path: str, checked: set[int]) -> None:
+    """Refuse keys of one section that are equal, and values that Python cannot hold, such as the 31st of June."""
+    if id(node) in checked:  # an alias
+        return
+    checked.add(id(node))
+    if node.id == "scalar":
+        try:
+            loader.construct_object(node)
+        except (ValueError, OverflowError) as error:
+            raise InputError(f"{path}:{node.start_mark.line + 1}: {_said(error)}") from None
+        return
+    seen: dict[tuple[str, object], int] = {}
+    for part in node.value:
+        key, *values = part if isinstance(part, tuple) else (part,)
+        if values and key.id == "scalar":
+            own, line = (key.tag, key.value), key.start_mark.line + 1
+            if own in seen:
+                raise _twice(path, line, key.value, seen[own])
+            seen[own] = line
+        for one in (key, *values):
+            if one.tag != _MERGE:
+                _check_node(loader, one, path, checked)
+
+
+def _count(value: Any, path: str, counted: dict[int, int], inside: set[int]) -> int:
+    """Number of values; an alias of YAML counts as the values that it stands for, which text of it would repeat."""
+    if isinstance(value, int) and value.bit_length() > _MOST_BITS:
+        raise InputError(f"{path}: found a whole number of {value.bit_length():,} bits, expected a smaller one")
+    if not isinstance(value, (dict, list, set, tuple)):
+        return 1
+    if id(value) in inside:
+        raise InputError(f"{path}: found a value that contains itself, expected none; take the alias out")
+    if id(value) not in counted:
+        inside.add(id(value))
+        parts = [*value, *value.values()] if isinstance(value, dict) else value
+        counted[id(value)] = 1 + sum(_count(one, path, counted, inside) for one in parts)
+        inside.discard(id(value))
+        if counted[id(value)] > _MOST_VALUES:
+            raise InputError(
+                f"{path}: found more than {_MOST_VALUES:,} values, expected a configuration; aliases repeat what they stand for"
+            )
+    return counted[id(value)]

@@ -200,7 +200,7 @@ def _geometric(base: float) -> RankDiscount:
 def _table(weights: Sequence[Any]) -> RankDiscount:
     try:
         listed = [float(weight) for weight in weights]
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         listed = []
     if not listed or not all(map(math.isfinite, listed)):
         raise OptionError(f"discount={shown(weights)}: expected a name, a function, or the weights of ranks 1, 2, ... as finite numbers")

@@ -305,7 +305,10 @@ def parse_pair_measures(measures: "MeasureLike | Iterable[MeasureLike]") -> tupl
 
 
 def _each_once(measures: "MeasureLike | Iterable[MeasureLike]", parse: Callable[[MeasureLike], Measure]) -> tuple[Measure, ...]:
-    given = [measures] if isinstance(measures, (str, Measure)) else list(measures)
+    try:
+        given = list(measures) if isinstance(measures, Iterable) and not isinstance(measures, (str, Measure)) else [measures]
+    except TypeError:  # an array of no dimension calls itself iterable
+        raise OptionError(f"measures: found {shown(repr(measures))}, expected measures or their texts, as in nDCG@10") from None
     parsed = tuple(dict.fromkeys(parse(measure) for measure in given))
     texts = Counter(map(str, parsed))
     for text, count in texts.items():

@@ -1,5 +1,6 @@
 """Values of queries as columns, tables and levels, checked where they come in; and whether the caller gave one column or many."""
 
+from numbers import Real
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -136,7 +137,7 @@ def open_share(name: str, value: float) -> None:
     --------
     >>> open_share("level", 0.95)
     """
-    if not 0 < value < 1:
+    if not isinstance(value, Real) or not 0 < value < 1:
         raise OptionError(f"{name}={value!r}: expected a number between 0 and 1, such as 0.95 for a level")
 
 

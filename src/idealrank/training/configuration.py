@@ -212,9 +212,6 @@ def _model(section: Section) -> ModelSection:
     section.refuse_unknown("library", "rounds", "params")
     library = section.choice("library", ("lightgbm", "xgboost", "catboost"))
     params = dict(section.section("params").given) if section.has("params") else {}
-    for name in params:
-        if not isinstance(name, str):
-            raise section.error("params", repr(name), "names of parameters as keys")
     _refuse_types(section, library, params)
     own = next((params[name] for name in _ROUNDS if name in params), None)
     rounds = section.number("rounds", 100 if own is None else own)

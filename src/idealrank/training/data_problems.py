@@ -1,7 +1,7 @@
 """Checks of training data: what a trainer would refuse late, or accept in silence, is found before training, with the option to change."""
 
 import hashlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any, Literal, TypeAlias
@@ -10,7 +10,9 @@ import numpy as np
 
 from idealrank.data.types import AnyArray, FloatArray, IntArray
 from idealrank.errors import InputError, OptionError
+from idealrank.stats.randomness import whole_number
 from idealrank.training.objectives import LambdaObjective
+from idealrank.training.row_arrays import feature_table, row_ids, row_numbers, whole_numbers
 
 Library: TypeAlias = Literal["lightgbm", "xgboost", "catboost", "idealrank"]
 Severity: TypeAlias = Literal["error", "warning"]
@@ -103,7 +105,9 @@ def check_training(
     Raises
     ------
     OptionError
-        The library is unknown.
+        The library is unknown, or a cutoff or truncation is no whole number of 1 or more.
+    InputError
+        An argument is no array of numbers, or of ids.
 
     References
     ----------
@@ -120,18 +124,22 @@ def check_training(
     warning: lambdarank_truncation_level=30: found evaluation at 10, expected a little more than that; set
         lambdarank_truncation_level=13, or evaluate at 30
     """
-    if library not in _HIGHEST:
+    named: Any = library  # what callers without types pass
+    if not isinstance(named, str) or named not in _HIGHEST:
         raise OptionError(f"library={library!r}: expected one of {', '.join(_HIGHEST)}")
-    grades = np.asarray(labels, np.float64).reshape(-1)
+    for name, rank in (("cutoff", cutoff), ("truncation", truncation)):
+        if rank is not None:
+            whole_number(name, rank)
+    grades = row_numbers("labels", labels, finite=False)
     found = [*_of_labels(grades, library, custom_gain=custom_gain)]
     offsets, problem = _offsets(grades.size, group, qid)
     found += [problem] if problem else []
     if offsets is not None:
         found += _of_queries(grades, offsets)
         if features is not None and held_out_rows is not None:
-            found += _same_rows((grades, offsets, np.asarray(features)), held_out_rows)
+            found += _same_rows((grades, offsets, feature_table("features", features, grades.size)), held_out_rows)
     if qid is not None and held_out is not None:
-        found += _shared(np.asarray(qid), np.asarray(held_out))
+        found += _shared(row_ids("qid", qid), row_ids("held_out", held_out))
     found += _of_truncation(library, cutoff, truncation)
     return sorted(found, key=lambda one: one.severity)
 
@@ -149,10 +157,14 @@ def refuse_problems(problems: Sequence[TrainingProblem]) -> list[TrainingProblem
     >>> refuse_problems(check_training([1, 0], group=[2]))
     []
     """
-    for problem in problems:
+    given: Any = problems  # what callers without types pass
+    listed = list(given) if isinstance(given, Iterable) else [given]
+    for problem in listed:
+        if not isinstance(problem, TrainingProblem):
+            raise InputError(f"problems: found {type(problem).__name__}, expected what check_training returns")
         if problem.severity == "error":
             raise InputError(problem.message)
-    return list(problems)
+    return listed
 
 
 def _of_labels(grades: FloatArray, library: Library, *, custom_gain: bool) -> Iterator[TrainingProblem]:
@@ -185,7 +197,7 @@ def _of_labels(grades: FloatArray, library: Library, *, custom_gain: bool) -> It
 
 def _offsets(n: int, group: Any, qid: Any) -> tuple[IntArray | None, TrainingProblem | None]:
     if qid is not None:
-        ids = np.asarray(qid).reshape(-1)
+        ids = row_ids("qid", qid)
         if ids.size != n:
             message = f"qid: found {ids.size} ids, expected one per row, {n}; set qid to the query of each row"
             return None, TrainingProblem("group-sum", "error", "qid", message)
@@ -199,7 +211,7 @@ def _offsets(n: int, group: Any, qid: Any) -> tuple[IntArray | None, TrainingPro
             )
             return None, TrainingProblem("scattered", "error", "qid", message)
         return np.append(starts, n), None
-    sizes = np.asarray([n] if group is None else group).astype(np.int64).reshape(-1)
+    sizes = whole_numbers("group", [n] if group is None else group)
     if (sizes < 0).any() or int(sizes.sum()) != n:
         message = (
             f"group: found sizes that sum to {int(sizes.sum())}, expected {n}, the number of rows; set group to the rows of each query"
@@ -233,7 +245,11 @@ def _of_queries(grades: FloatArray, offsets: IntArray) -> Iterator[TrainingProbl
 
 
 def _shared(train: AnyArray, test: AnyArray) -> Iterator[TrainingProblem]:
-    common = np.intersect1d(train, test)
+    try:
+        common = np.intersect1d(train, test)
+    except TypeError:
+        found, expected = f"ids of type {test.dtype}", f"ids of the type of qid, {train.dtype}"
+        raise InputError(f"held_out: found {found}, expected {expected}") from None
     if common.size:
         queries = "1 query" if common.size == 1 else f"{common.size} queries"
         message = f"qid: found {queries} in training and in testing (query {common[0]}), expected none; split by query, as QueryKFold does"
@@ -251,9 +267,15 @@ def _hashes(grades: AnyArray, offsets: IntArray, features: AnyArray) -> dict[byt
 
 
 def _same_rows(train: tuple[FloatArray, IntArray, AnyArray], test: tuple[Any, Any, Any]) -> Iterator[TrainingProblem]:
-    labels, group, features = test
+    given: Any = test
+    if not isinstance(given, Sequence) or len(given) != 3:
+        raise InputError(f"held_out_rows: found {type(test).__name__}, expected labels, group and features, a tuple of three")
+    labels = row_numbers("held_out_rows, labels", test[0], finite=False)
+    sizes, features = whole_numbers("held_out_rows, group", test[1]), feature_table("held_out_rows, features", test[2], labels.size)
+    if (sizes < 0).any() or int(sizes.sum()) != labels.size:
+        raise InputError(f"held_out_rows, group: found sizes that sum to {int(sizes.sum())}, expected the number of rows, {labels.size}")
     here = _hashes(*train)
-    there = _hashes(np.asarray(labels, np.float64), np.concatenate(([0], np.cumsum(group))).astype(np.int64), np.asarray(features))
+    there = _hashes(labels, np.concatenate(([0], np.cumsum(sizes))).astype(np.int64), features)
     common = here.keys() & there.keys()
     if common:
         one = min(common, key=here.__getitem__)

@@ -1,6 +1,6 @@
 """Selection of a model: the margin of the winner, the optimism of the best of several, the queries that a claim takes, nested folds."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
@@ -9,12 +9,14 @@ import numpy as np
 from idealrank.conventions import Convention
 from idealrank.data.lists import Lists
 from idealrank.data.types import AnyArray, FloatArray, IntArray
-from idealrank.errors import InputError, OptionError
+from idealrank.errors import InputError, OptionError, shown
 from idealrank.evaluation.evaluate import Evaluation, evaluate_lists
 from idealrank.measures.measure import Measure
 from idealrank.measures.parse import MeasureLike, parse_measures
 from idealrank.stats import difference_interval, pilot, queries_needed
-from idealrank.stats.randomness import RandomLike, generator_of
+from idealrank.stats.randomness import RandomLike, generator_of, whole_number
+from idealrank.stats.values import open_share
+from idealrank.training.row_arrays import number_array, row_ids, row_numbers
 
 Train: TypeAlias = Callable[[Any, IntArray], Callable[[IntArray], Any]]
 """Trains a configuration on rows, and returns what scores other rows."""
@@ -125,25 +127,37 @@ def best_of(
     >>> found.names, found.is_clear, round(found.optimism, 6)
     (('large', 'deep', 'small'), True, 0.0)
     """
-    table = np.asarray(values, np.float64)
+    table = number_array("values", values)
     if table.ndim != 2 or min(table.shape) < 2 or not np.isfinite(table).all():
         raise InputError(f"values: found shape {table.shape}, expected finite numbers of two or more queries and configurations")
-    if len(names) != table.shape[1] or len(set(names)) != len(names):
-        raise OptionError(f"names: found {len(set(names))} different ones, expected one for each of {table.shape[1]} configurations")
+    listed = _names(names)
+    if len(listed) != table.shape[1] or len(set(listed)) != len(listed):
+        raise OptionError(f"names: found {len(set(listed))} different ones, expected one for each of {table.shape[1]} configurations")
+    if not isinstance(higher_is_better, (bool, np.bool_)):
+        raise OptionError(f"higher_is_better={higher_is_better!r}: expected True or False")
+    open_share("level", level)
+    n_resamples = whole_number("n_resamples", n_resamples)
     sign = 1.0 if higher_is_better else -1.0
     means = table.mean(axis=0)
     order: list[int] = np.argsort(-sign * means, kind="stable").tolist()
     first, second = order[:2]
-    pairs = len(names) * (len(names) - 1) / 2
+    pairs = len(listed) * (len(listed) - 1) / 2
     differences = sign * (table[:, first] - table[:, second])
     margin = float(differences.mean())
     alpha = (1 - level) / pairs
     found = difference_interval(np.zeros_like(differences), differences, level=1 - alpha)
     needed = _needed(margin, pilot(differences).sd, alpha)
     return BestOf(
-        tuple(names[place] for place in order), {names[place]: float(means[place]) for place in order}, table.shape[0], margin,
+        tuple(listed[place] for place in order), {listed[place]: float(means[place]) for place in order}, table.shape[0], margin,
         (float(found.low), float(found.high)), sign * _optimism(sign * table, n_resamples, generator_of(rng)), needed, level,
     )  # fmt: skip
+
+
+def _names(names: Any) -> list[str]:
+    listed = list(names) if isinstance(names, Iterable) and not isinstance(names, (str, bytes)) else [names]
+    if isinstance(names, (str, bytes)) or not all(isinstance(name, str) for name in listed):
+        raise OptionError(f"names: found {shown(repr(names))}, expected a list of texts, one for each configuration")
+    return listed
 
 
 def _needed(margin: float, spread: float, alpha: float) -> int | None:
@@ -238,9 +252,10 @@ def nested_cv(
     Raises
     ------
     InputError
-        There are too few queries for the folds, or a model does not return one score for each row.
+        There are too few queries for the folds, an argument is no array of numbers or ids, or a model does not return one score for each
+        row.
     OptionError
-        There is no configuration, or the measure has no better direction.
+        There is no configuration, `train` cannot be called, or the measure has no better direction.
 
     References
     ----------
@@ -255,10 +270,19 @@ def nested_cv(
     >>> found.chosen, len(found.evaluation.queries)
     (('up', 'up', 'up', 'up', 'up'), 20)
     """
-    (parsed,) = parse_measures(measure)
+    parsed, *more = parse_measures(measure)
+    if more:
+        raise OptionError(f"measure: found {1 + len(more)}, expected one, which chooses")
+    given: Any = configurations  # what callers without types pass
+    if not isinstance(given, Mapping) or not callable(train):
+        found = f"{type(train).__name__} for train and {type(configurations).__name__} for configurations"
+        raise OptionError(f"found {found}; expected a function of a configuration and rows, and a mapping of names to configurations")
     if not configurations or not parsed.direction:
         raise OptionError(f"found {len(configurations)} configurations and measure {parsed}; expected one or more, and a better direction")
-    grades, ids = np.asarray(labels), np.asarray(qid)
+    convention = Convention.of(convention)
+    seed, outer, inner = whole_number("seed", seed, 0), whole_number("outer", outer, 2), whole_number("inner", inner, 2)
+    grades = row_numbers("labels", labels)
+    ids = row_ids("qid", qid, grades.size)
     scores = np.full(grades.size, np.nan)
     chosen, inner_means = [], []
     for number, (rows, tested) in enumerate(query_folds(ids, outer, seed)):
@@ -289,15 +313,18 @@ def query_folds(qid: Any, n_splits: int, seed: int | None = None) -> list[tuple[
     Raises
     ------
     InputError
-        There are fewer queries than folds, or fewer than two folds.
+        There are fewer queries than folds, or an id is missing.
+    OptionError
+        There are fewer than two folds, or the seed is no whole number.
 
     Examples
     --------
     >>> [(train.tolist(), test.tolist()) for train, test in query_folds([7, 7, 8], 2)]
     [([2], [0, 1]), ([0, 1], [2])]
     """
-    _, first, codes = np.unique(np.asarray(qid), return_index=True, return_inverse=True)
-    if not 2 <= n_splits <= first.size:
+    n_splits, seed = whole_number("n_splits", n_splits, 2), None if seed is None else whole_number("seed", seed, 0)
+    _, first, codes = np.unique(row_ids("qid", qid), return_index=True, return_inverse=True)
+    if n_splits > first.size:
         raise InputError(f"n_splits={n_splits}: found {first.size} queries, expected two folds or more, and as many queries or more")
     place = np.empty(first.size, np.int64)
     place[np.argsort(first) if seed is None else np.random.default_rng(seed).permutation(first.size)] = np.arange(first.size)
@@ -313,7 +340,10 @@ def _held_out(train: Train, configuration: Any, rows: IntArray, ids: AnyArray, f
 
 
 def _scores(train: Train, configuration: Any, learned: IntArray, tested: IntArray) -> FloatArray:
-    found = np.asarray(train(configuration, learned)(tested), np.float64)
+    model = train(configuration, learned)
+    if not callable(model):
+        raise OptionError(f"train: found {type(model).__name__} returned, expected a function of rows that gives their scores")
+    found = number_array("train: scores of its function", model(tested))
     if found.shape != tested.shape:  # one score for all would be broadcast
         raise InputError(f"train: its function of {tested.size} rows returned shape {found.shape}, expected one score for each row")
     return found

@@ -16,6 +16,7 @@ from idealrank.data.types import AnyArray, FloatArray, IntArray, thread_count
 from idealrank.errors import InputError, OptionError
 from idealrank.measures.discounts import DiscountLike, LinearDiscount, make_discount
 from idealrank.measures.gains import GainLike, make_gain
+from idealrank.training.row_arrays import row_numbers, whole_numbers
 
 LambdaMeasure: TypeAlias = Literal["nDCG", "AP", "RR", "ERR", "pairs"]
 Beyond: TypeAlias = Literal["kept", "zero"]
@@ -90,9 +91,10 @@ class LambdaObjective:
     def __post_init__(self) -> None:
         if str(self.measure) not in _SWAPS:
             raise OptionError(f"measure={self.measure!r}: expected one of {', '.join(_SWAPS)}")
-        if self.beyond not in ("kept", "zero"):
+        beyond: Any = self.beyond  # arrays have no truth
+        if not isinstance(beyond, str) or beyond not in ("kept", "zero"):
             raise OptionError(f"beyond={self.beyond!r}: expected kept or zero")
-        if self.damped not in (None, True, False):
+        if not (self.damped is None or isinstance(self.damped, (bool, np.bool_))):
             raise OptionError(f"damped={self.damped!r}: expected true or false, or None for the default of the discount")
         for name, number in (("cutoff", self.cutoff), ("truncation", self.truncation)):
             if number is not None and not (_is_number(number) and number % 1 == 0 and 1 <= number <= _DEEPEST):
@@ -152,13 +154,13 @@ class LambdaObjective:
         >>> LambdaObjective(measure="AP").prepare([1, 0, 0, 1], [2, 2]).n_queries
         2
         """
-        grades = _numbers("labels", labels)
+        grades = row_numbers("labels", labels)
         bounds = _bounds(grades.size, group, offsets)
         gains = self._gains(grades)
         length = int(np.diff(bounds).max(initial=0))
         weights = self._weights(length)
         scale = self._scale(gains, bounds, weights)
-        factors = [None if given is None else _numbers(name, given, grades.size) for name, given in (("up", up), ("down", down))]
+        factors = [None if given is None else row_numbers(name, given, grades.size) for name, given in (("up", up), ("down", down))]
         if self.measure == "nDCG" and self.beyond == "zero" and self.cutoff is not None:
             weights[self.cutoff :] = 0.0
         return LambdaLists(self, gains, bounds, weights, scale, factors[0], factors[1])
@@ -269,7 +271,8 @@ class LambdaLists:
         >>> [array.round(4).tolist() for array in lists.gradients([0.0, 1.0], dtype="float64")]
         [[-0.2698, 0.2698], [0.0726, 0.0726]]
         """
-        given = _numbers("scores", scores, self.gains.size)
+        given = row_numbers("scores", scores, self.gains.size)
+        _check_type(dtype)
         slope, bend = np.empty(given.size, dtype), np.empty(given.size, dtype)
         _kernel.lambda_gradients(
             self.gains, given, self.offsets, self.weights, self.scale, slope, bend,
@@ -277,7 +280,7 @@ class LambdaLists:
             damped=self.objective.is_damped, up=self.up, down=self.down, threads=thread_count(threads),
         )  # fmt: skip
         if weights is not None:
-            factor = _numbers("weights", weights, given.size).astype(slope.dtype)
+            factor = row_numbers("weights", weights, given.size).astype(slope.dtype)
             slope *= factor
             bend *= factor
         return slope, bend
@@ -287,26 +290,26 @@ def _is_number(value: Any) -> bool:
     return isinstance(value, Real) and not isinstance(value, bool)
 
 
-def _numbers(name: str, values: Any, size: int | None = None) -> FloatArray:
-    array = np.ascontiguousarray(values, np.float64).reshape(-1)
-    if size is not None and array.size != size:
-        raise InputError(f"{name}: found {array.size} entries, expected one per row, {size}")
-    finite = np.isfinite(array)
-    if not finite.all():
-        wrong = int(np.flatnonzero(~finite)[0])
-        raise InputError(f"{name}: found {array[wrong]} at row {wrong}, expected finite numbers")
-    return array
+def _check_type(dtype: Any) -> None:
+    try:
+        known = np.dtype(dtype) in (np.float32, np.float64)
+    except (TypeError, ValueError):
+        known = False
+    if dtype is None or not known:
+        raise OptionError(f"dtype={dtype!r}: expected float32 or float64")
 
 
 def _bounds(n: int, group: Any, offsets: Any) -> IntArray:
     if group is not None and offsets is not None:
         raise InputError("found group and offsets, expected one of them")
     if offsets is not None:
-        bounds = np.ascontiguousarray(offsets, np.int64)
+        bounds = whole_numbers("offsets", offsets)
     else:
-        sizes = np.asarray([n] if group is None else group)
+        sizes = whole_numbers("group", [n] if group is None else group)
         bounds = np.concatenate(([0], np.cumsum(sizes))).astype(np.int64)
-    if bounds.ndim != 1 or bounds.size == 0 or bounds[0] != 0 or bounds[-1] != n or (np.diff(bounds) < 0).any():
+    if bounds.size == 0 or bounds[0] != 0 or bounds[-1] != n or (np.diff(bounds) < 0).any():
         total = int(bounds[-1]) if bounds.size else 0
-        raise InputError(f"group: the sizes sum to {total}, expected the number of rows, {n}; set group to the rows of each query")
+        raise InputError(
+            f"group: the sizes sum to {total}, expected the number of rows, {n}, and none below 0; set group to the rows of each query"
+        )
     return bounds

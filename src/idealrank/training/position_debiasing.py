@@ -1,6 +1,7 @@
 """Position bias of clicks, estimated while a ranker is trained: unbiased LambdaMART."""
 
 from dataclasses import dataclass, field, replace
+from numbers import Real
 from typing import Any, Literal, TypeAlias
 
 import numpy as np
@@ -9,10 +10,12 @@ from idealrank.data.types import AnyArray, FloatArray, IntArray
 from idealrank.errors import InputError, OptionError
 from idealrank.measures.rules import checked
 from idealrank.training.objectives import LambdaLists, LambdaObjective
+from idealrank.training.row_arrays import row_numbers
 
 EstimatedBias: TypeAlias = Literal["both", "clicked"]
 
 _BLOCK = 1 << 22  # pairs that are looked at together
+_DEEPEST = 1 << 20  # each position has an estimate
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -57,10 +60,13 @@ class UnbiasedObjective:
     bias: EstimatedBias = "both"
 
     def __post_init__(self) -> None:
+        if not isinstance(self.objective, LambdaObjective):
+            raise OptionError(f"objective: found {type(self.objective).__name__}, expected a LambdaObjective")
         if self.objective.swap not in ("discounted", "even"):
             raise OptionError(f"measure={self.objective.measure!r}: expected nDCG or pairs, whose weights of pairs are known in advance")
-        if not 0 <= self.regularisation < np.inf:
-            raise OptionError(f"regularisation={self.regularisation}: expected a number of 0 or more")
+        is_number = isinstance(self.regularisation, Real) and not isinstance(self.regularisation, bool)
+        if not (is_number and 0 <= self.regularisation < np.inf):
+            raise OptionError(f"regularisation={self.regularisation!r}: expected a number of 0 or more")
         checked("bias", self.bias, EstimatedBias)
 
     def __str__(self) -> str:
@@ -86,9 +92,11 @@ class UnbiasedObjective:
             Shapes do not match, or a position is not a whole number of 1 or more.
         """
         lists = self.objective.prepare(labels, group, offsets=offsets)
-        ranks = np.asarray(positions)
-        if ranks.shape != lists.gains.shape or not (np.isfinite(ranks) & (ranks >= 1) & (ranks == np.floor(ranks))).all():
-            raise InputError(f"positions: found shape {ranks.shape}, expected a rank of 1 or more for each of the {lists.gains.size} rows")
+        ranks = row_numbers("positions", positions, lists.gains.size)
+        wrong = np.flatnonzero(~((ranks >= 1) & (ranks <= _DEEPEST) & (ranks == np.floor(ranks))))
+        if wrong.size:
+            found = f"{ranks[wrong[0]]:g} at row {wrong[0]}"
+            raise InputError(f"positions: found {found}, expected whole numbers from 1, the top, to {_DEEPEST:,}")
         places = ranks.astype(np.int64) - 1
         n = int(places.max(initial=-1)) + 1
         return UnbiasedLists(self, lists, places, *_pairs(lists), np.ones(n), np.ones(n))

@@ -12,6 +12,7 @@ from idealrank.cli.format_option import Formats
 from idealrank.cli.input_options import Inputs
 from idealrank.cli.progress import Watch
 from idealrank.clicks import CohortEffects, ab_effect, cohort_effects, novelty
+from idealrank.data.types import FloatArray
 from idealrank.errors import InputError, OptionError
 from idealrank.io.click_logs import EXPERIMENT, read_columns, read_log
 from idealrank.io.table_columns import parse_columns
@@ -28,14 +29,16 @@ Examples:
 
 A row is one list, session or user, with its cohort (A or B), its value, and its user. The rows of one user count together. With a column
 `denominator`, the value is a ratio, such as clicks per list. With a column `covariate` (the value of the user before the experiment, one
-row per user), CUPED removes the variance that it explains. With a column `period` (or day, or week), a table shows the effect in each
-period, and whether the effect fades: days since the first visit of the user show novelty best. --resamples adds a bootstrap over users. If
-the users were not split as planned, there is no verdict: find the reason first.
+value per user), CUPED removes the variance that it explains. With a column `period` (or day, or week; numbers or dates), a table shows the
+effect in each period, and whether the effect fades: days since the first visit of the user show novelty best. --resamples adds a bootstrap
+over users. If the users were not split as planned, there is no verdict: find the reason first.
 
 With --log, ROWS is a click log with a column `cohort`: a row for each result shown, with session, query, document, rank, click and user.
 Values are the clicks of a list, and whether it had one. With --qrels, the lists of the log are also measured, each query as often as it was
-asked.
+asked. The columns `covariate` and `period` work as above; without `period`, the days of a column `time` are the periods.
 """
+
+_DAY = 86_400.0
 
 _FORMATS = Formats("A table to read;", table="views.online:effect_parts", json="views.online:effect_json")
 _OF_LOG = Formats("A table to read;", table="views.online:cohort_parts", json="views.online:cohort_json")
@@ -58,8 +61,8 @@ _OF_LOG = Formats("A table to read;", table="views.online:cohort_parts", json="v
 @options.confidence
 @click.option(
     "--columns", "columns_text", metavar="ROLE=NAME,...", default="",
-    help="Columns by role: value=, cohort=, user=, denominator=, covariate=, period=; with --log cohort=, and roles of a click log.  "
-    "[default: by their usual names]",
+    help="Columns by role: value=, cohort=, user=, denominator=, covariate=, period=; with --log also the roles of a "
+    "click log.  [default: by their usual names]",
 )  # fmt: skip
 @_FORMATS.option
 @options.output
@@ -133,10 +136,29 @@ class CohortLog:
             path, inputs = self.qrels_path, Inputs(qrels_columns_text=self.qrels_columns_text)
             qrels = watch.run("judgments", lambda _: inputs.open_qrels(path, convention))
         assert found.cohort is not None  # noqa: S101  (read_log refuses a log without the column)
-        compared = cohort_effects(found.sessions, found.cohort, qrels, measures, convention=convention, **how)
+        period = found.period if found.period is not None else days_of(found.sessions.time)
+        compared = cohort_effects(
+            found.sessions, found.cohort, qrels, measures, convention=convention, covariate=found.covariate, period=period, **how
+        )
         for caution in compared.cautions:
             console.say("warning", caution)
         return compared
+
+
+def days_of(seconds: FloatArray | None) -> FloatArray | None:
+    """Number the days of UTC from the first one, day 1; None if all times are of one day, or there are none.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> days_of(np.array([0.0, 90_000.0])).tolist()
+    [1.0, 2.0]
+    """
+    if seconds is None:
+        return None
+    days = seconds // _DAY
+    found: FloatArray = days - days.min() + 1
+    return found if found.max() > 1 else None
 
 
 def _note(message: str) -> None:

@@ -322,7 +322,7 @@ class SequentialRule(AlarmRule):
         return self._reading(test, stakes, differences, memory, signal=signal)
 
     def _back(self, rounds: float, differences: Any, known: Memory) -> Reading:
-        """Test the other way, from zero at the opening: is the mean back, but for the tolerance or half a small drop?"""
+        """Test the other way, from zero at the opening: the mean is back, but for the tolerance or half a small drop."""
         total, count = known["since"]
         test = SequentialDrop(rounds, -max(self.tolerance, min(_NEARLY, -total / count / 2), 1e-4))
         stakes = test.step(_array(known.get("back"), test), -differences)

@@ -105,7 +105,7 @@ class ClickLogPage:
 
     def cautions(self) -> list[str]:
         """Cautions about the numbers; empty where there is none."""
-        found, bias = [], self.propensities.position_bias
+        found, bias = [f"{one[0].upper()}{one[1:]}." for one in self.propensities.cautions], self.propensities.position_bias
         left_out = self.check.n_lists - self.check.n_kept
         if bias > _LARGE_BIAS:
             found.append(

@@ -125,18 +125,27 @@ def effect_json(found: Effect, trend: Novelty | None = None) -> str:
     1.0
     """
     record = {
-        "version": __version__, "schema": SCHEMA, "verdict": found.verdict, **_effect_record(found),
-        "novelty": None if trend is None else {
-            "verdict": trend.verdict, "slope": trend.slope, "standard_error": trend.standard_error, "interval": list(trend.interval),
-            "p": trend.p, "periods_left_out": trend.n_left_out,
-            "periods": [
-                {"period": period, "difference": effect, "standard_error": error, "interval": interval}
-                for period, effect, error, interval in
-                zip(*(column.tolist() for column in (trend.periods, trend.effects, trend.standard_errors, trend.intervals)), strict=True)
-            ],
-        },
-    }  # fmt: skip
+        "version": __version__,
+        "schema": SCHEMA,
+        "verdict": found.verdict,
+        **_effect_record(found),
+        "novelty": _trend_record(trend),
+    }
     return json.dumps(finite(record), indent=2) + "\n"
+
+
+def _trend_record(trend: Novelty | None) -> dict[str, Any] | None:
+    if trend is None:
+        return None
+    columns = (trend.periods, trend.effects, trend.standard_errors, trend.intervals)
+    return {
+        "verdict": trend.verdict, "slope": trend.slope, "standard_error": trend.standard_error, "interval": list(trend.interval),
+        "p": trend.p, "periods_left_out": trend.n_left_out,
+        "periods": [
+            {"period": period, "difference": effect, "standard_error": error, "interval": interval}
+            for period, effect, error, interval in zip(*(column.tolist() for column in columns), strict=True)
+        ],
+    }  # fmt: skip
 
 
 def _effect_record(found: Effect) -> dict[str, Any]:
@@ -180,7 +189,30 @@ def cohort_parts(found: CohortEffects) -> list[Part]:
     )
     if found.n_judged:
         said += f"; measures: of {found.n_judged:,} lists whose query has judgments, each query as often as it was asked"
-    return [[verdict], Table.of(columns, list(found.effects)), ["method", *wrapped(said)]]
+    parts: list[Part] = [[verdict], Table.of(columns, list(found.effects))]
+    reductions = [f"{name} {100 * effect.variance_reduction:.0f} %" for name, effect in found.effects.items() if effect.variance_reduction]
+    if reductions:
+        said += f"; CUPED took out of the variance: {', '.join(reductions)}"
+    if found.trends:
+        said += "; trend: least squares over the periods, with errors by user, each value by itself"
+        parts.append(_trends(found))
+    return [*parts, ["method", *wrapped(said)]]
+
+
+def _trends(found: CohortEffects) -> Table:
+    """A row a value: its trend over the periods."""
+    places = _PLACES + 1
+    columns: list[Column[str]] = [
+        Column("B - A over time", "text", Cell),
+        Column("periods", "number", lambda name: count_cell(found.trends[name].periods.size)),
+        Column("first", "number", lambda name: number_cell(float(found.trends[name].effects[0]), _PLACES, signed=True)),
+        Column("last", "number", lambda name: number_cell(float(found.trends[name].effects[-1]), _PLACES, signed=True)),
+        Column("trend a period", "number", lambda name: number_cell(found.trends[name].slope, places, signed=True)),
+        Column("interval", "number", lambda name: interval_cell(found.trends[name].interval, places)),
+        Column("p", "number", lambda name: Cell(p_text(found.trends[name].p), found.trends[name].p)),
+        Column("effect", "text", lambda name: Cell(found.trends[name].verdict)),
+    ]
+    return Table.of(columns, list(found.trends))
 
 
 def cohort_json(found: CohortEffects) -> str:
@@ -196,7 +228,10 @@ def cohort_json(found: CohortEffects) -> str:
     record = {
         "version": __version__, "schema": SCHEMA, "lists": found.n_lists, "judged_lists": found.n_judged, "cautions": list(found.cautions),
         "values": {
-            name: {"verdict": found.verdict(name), "p_adjusted": found.p.get(name), **_effect_record(effect)}
+            name: {
+                "verdict": found.verdict(name), "p_adjusted": found.p.get(name), **_effect_record(effect),
+                "novelty": _trend_record(found.trends.get(name)),
+            }
             for name, effect in found.effects.items()
         },
     }  # fmt: skip

@@ -55,7 +55,7 @@ def propensity_json(found: Propensities) -> str:
     """
     record = {
         "version": __version__, "schema": SCHEMA, "lists": found.n_sessions, "queries": found.n_queries,
-        "position_bias": found.position_bias, "sets_of_ranks": found.n_components,
+        "position_bias": found.position_bias, "sets_of_ranks": found.n_components, "cautions": list(found.cautions),
         "ranks": [
             {"rank": rank + 1, "propensity": value, "interval": interval, "click_rate": rate, "perplexity": perplexity}
             for rank, (value, interval, rate, perplexity) in enumerate(_ranks(found))

@@ -1,0 +1,242 @@
+"""Arguments of public functions, checked: numbers, tables of numbers, labels, sessions and replicates."""
+
+import math
+from collections.abc import Sequence
+from typing import Any, get_args
+
+import numpy as np
+import numpy.typing as npt
+
+from idealrank.data.alignment import check_choice
+from idealrank.data.types import FloatArray
+from idealrank.errors import InputError, OptionError, shown
+from idealrank.stats.randomness import whole_number
+
+MOST_RESAMPLES = 10_000_000
+"""Replicates of a bootstrap, beyond which its digits stay the same and only its time grows."""
+MOST_ITERATIONS = 1_000_000
+"""Steps of expectation maximisation."""
+MOST_CELLS = 1_000_000_000
+"""Numbers that one table may hold: 8 GB."""
+MOST_USERS = 1_000_000_000_000
+"""Users of an experiment, more than there are people."""
+
+
+def real_number(name: str, value: object, expected: str, *, low: float = -math.inf, high: float = math.inf, closed: str = "") -> float:
+    """Return an option that is one finite number inside its range.
+
+    Parameters
+    ----------
+    name : str
+        The option.
+    value : object
+        What was given.
+    expected : str
+        Words for the range, with an example.
+    low, high : float
+        Ends of the range.
+    closed : {"", "low", "high", "both"}
+        Ends that belong to the range.
+
+    Raises
+    ------
+    OptionError
+        It is no number, or outside the range.
+
+    Examples
+    --------
+    >>> real_number("power", 0.8, "a number between 0 and 1, such as 0.8", low=0, high=1)
+    0.8
+    """
+    number = _number(value)
+    is_above = number >= low if closed in ("low", "both") else number > low
+    is_below = number <= high if closed in ("high", "both") else number < high
+    if not (is_above and is_below and math.isfinite(number)):
+        raise OptionError(f"{name}={shown(repr(value))}: expected {expected}")
+    return number
+
+
+def _number(value: Any) -> float:
+    """Return a number; NaN for anything else, such as a text, a boolean or an array."""
+    if isinstance(value, (str, bytes, bytearray, bool, np.bool_)) or (isinstance(value, np.ndarray) and value.ndim):
+        return math.nan
+    try:
+        return float(value)
+    except (TypeError, ValueError, OverflowError):
+        return math.nan
+
+
+def one_of(name: str, value: object, kind: object) -> None:
+    """Refuse a value that its Literal type does not list.
+
+    Raises
+    ------
+    OptionError
+        It is another one.
+
+    Examples
+    --------
+    >>> from typing import Literal
+    >>> one_of("estimator", "ips", Literal["ips", "snips"])
+    """
+    check_choice(name, value, get_args(kind))
+
+
+def check_confidence(confidence: float) -> float:
+    """Return a confidence level; refuse one outside (0, 1).
+
+    Examples
+    --------
+    >>> check_confidence(0.95)
+    0.95
+    """
+    return real_number("confidence", confidence, "a number between 0 and 1, such as 0.95", low=0, high=1)
+
+
+def replicates_of(n_resamples: int, *, least: int = 0, width: int = 1) -> int:
+    """Return the number of replicates of a bootstrap.
+
+    Parameters
+    ----------
+    n_resamples : int
+        What was given.
+    least : int
+        The fewest.
+    width : int
+        Numbers that are kept of each replicate.
+
+    Raises
+    ------
+    OptionError
+        It is no whole number, or memory and time do not allow so many.
+
+    Examples
+    --------
+    >>> replicates_of(1000)
+    1000
+    """
+    number = whole_number("n_resamples", n_resamples, least)
+    most = max(least, min(MOST_RESAMPLES, MOST_CELLS // max(width, 1)))
+    if number > most:
+        kept = "" if width <= 1 else f" of {width:,} numbers each"
+        raise OptionError(
+            f"n_resamples={number}: expected a whole number from {least} to {most:,}; more replicates{kept} take too much time and memory"
+        )
+    return number
+
+
+def steps_of(iterations: int) -> int:
+    """Return the number of steps of expectation maximisation.
+
+    Examples
+    --------
+    >>> steps_of(50)
+    50
+    """
+    return whole_number("iterations", iterations, 0, MOST_ITERATIONS)
+
+
+def number_table(name: str, given: npt.ArrayLike) -> FloatArray:
+    """Return numbers as an array of any shape.
+
+    Raises
+    ------
+    InputError
+        It holds something else, or its rows differ in length.
+
+    Examples
+    --------
+    >>> number_table("rewards", [[1, 0], [0, 1]]).shape
+    (2, 2)
+    """
+    found = array_of(name, given, "numbers")
+    if found.dtype.kind not in "biufO":
+        raise InputError(f"{name}: found {_kind(found)}, expected numbers")
+    try:
+        return np.ascontiguousarray(found, np.float64) if found.ndim else np.asarray(found, np.float64)
+    except (TypeError, ValueError, OverflowError) as error:
+        raise InputError(f"{name}: found what is no number ({shown(error)}), expected numbers") from None
+
+
+def array_of(name: str, given: Any, expected: str) -> "np.ndarray[Any, Any]":
+    """Return what was given as an array of one shape.
+
+    Raises
+    ------
+    InputError
+        Rows differ in length, or it is no sequence.
+
+    Examples
+    --------
+    >>> array_of("query", ["q", "r"], "queries").shape
+    (2,)
+    """
+    try:
+        found = np.asarray(given)
+    except (TypeError, ValueError, OverflowError) as error:
+        raise InputError(f"{name}: found no array of one shape ({shown(error)}), expected {expected}") from None
+    if not found.ndim and found.dtype == object:
+        raise InputError(f"{name}: found {shown(type(given).__name__)}, expected {expected}")
+    return found
+
+
+def label_column(
+    name: str, given: "Sequence[Any] | npt.ArrayLike", n: int, of: str = "rows", *, blank: bool = False
+) -> "np.ndarray[Any, Any]":
+    """Return one label for each row, such as its user: texts or numbers, none of them missing.
+
+    Parameters
+    ----------
+    name : str
+        The argument.
+    given : sequence, shape (n,)
+        What was given.
+    n : int
+        Number of rows.
+    of : str
+        What the rows are.
+    blank : bool
+        Whether an empty text is a label.
+
+    Raises
+    ------
+    InputError
+        The length differs, or a label is missing.
+
+    Examples
+    --------
+    >>> label_column("users", ["u", "v"], 2).tolist()
+    ['u', 'v']
+    """
+    found = array_of(name, given, f"one label for each of the {n} {of}")
+    if found.shape != (n,):
+        raise InputError(f"{name}: found shape {found.shape}, expected one label for each of the {n} {of}")
+    if found.dtype.kind in "iub":
+        return found
+    if found.dtype.kind == "f":
+        missing = np.isnan(found)
+    elif found.dtype.kind in "US":
+        missing = (found == found.dtype.type()) & (not blank)
+    elif found.dtype.kind == "O":
+        missing = np.array([_is_missing(label, blank=blank) for label in found.tolist()], bool)
+    elif found.dtype.kind in "mM":
+        missing = np.isnat(found)
+    else:
+        raise InputError(f"{name}: found {_kind(found)}, expected labels: texts or whole numbers")
+    if missing.any():
+        row = int(missing.argmax())
+        label = found[row]
+        raise InputError(f"{name}, row {row}: found {'an empty text' if label == '' else label}, expected a label; leave such rows out")
+    return found
+
+
+def _is_missing(label: Any, *, blank: bool) -> bool:
+    """Return whether a label is None, NaN, or an empty text."""
+    return label is None or (isinstance(label, str) and not label and not blank) or (isinstance(label, float) and math.isnan(label))
+
+
+def _kind(found: "np.ndarray[Any, Any]") -> str:
+    """Return the content of an array in words."""
+    return {"U": "texts", "S": "texts", "M": "times", "m": "durations", "c": "complex numbers"}.get(
+        found.dtype.kind, f"values of type {found.dtype}"
+    )

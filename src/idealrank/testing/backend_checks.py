@@ -1,0 +1,234 @@
+"""The contract of search backends, tried on one of them: order, limit, repetition, hostile queries, threads, errors, closing."""
+
+import math
+import threading
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field
+from itertools import pairwise
+from typing import Any
+
+from idealrank.errors import BackendError, OptionError, shown
+from idealrank.live.backends.protocol import Backend, SearchQuery
+
+_THREADS = 4
+# Empty, blank, other scripts, letters that compose, direction marks, operators of query languages, JSON, SQL, a null, and a long text.
+HOSTILE = (
+    "", " \t\n ", "été naïve", "東京の天気", "שלום \u202eabc", "e\u0301", "👩\u200d👩 ", "AND OR NOT NEAR(", 'a "b',
+    "title:x^2 ~1 [* TO *]", "-a +b !c | (d", '{"match_all": {}}', "'; DROP TABLE documents; --", "%s {text} ${HOME} \\", "a\0b",
+    "word " * 3000,
+)  # fmt: skip
+"""Texts that each backend must answer, or refuse with `BackendError`."""
+
+
+@dataclass
+class _Trial:
+    """A backend, what it is asked, and the complaints so far."""
+
+    backend: Backend
+    queries: Sequence[SearchQuery]
+    limit: int
+    exact: bool
+    faults: list[str] = field(default_factory=list)
+
+    def ask(self, query: SearchQuery, limit: int) -> list[tuple[str, float]] | None:
+        """Documents of a query with good form; None after a complaint."""
+        try:
+            hits = list(self.backend.search(query, limit))
+        except Exception as error:  # noqa: BLE001  (whatever is raised is a complaint)
+            self.faults.append(f"query {shown(repr(query.text))}: raised {type(error).__name__}: {shown(error)}, expected documents")
+            return None
+        found = list(_faults_of_answer(hits, limit))
+        self.faults += [f"query {shown(repr(query.text))}, limit {limit}: {fault}" for fault in found]
+        return None if found else [(str(document), float(score)) for document, score in hits]
+
+
+def _faults_of_answer(hits: Sequence[Any], limit: int) -> Iterator[str]:
+    if len(hits) > limit:
+        yield f"found {len(hits)} documents, expected at most {limit}"
+    if not all(isinstance(hit, tuple) and len(hit) == 2 for hit in hits):
+        yield f"found {shown(repr(hits[0]))}, expected pairs of document and score"
+        return
+    documents, scores = [hit[0] for hit in hits], [hit[1] for hit in hits]
+    if not all(isinstance(document, str) and document for document in documents):
+        yield f"found documents {shown(repr(documents))}, expected texts that are not empty"
+    elif len(set(documents)) < len(documents):
+        yield f"found a document twice in {shown(repr(documents))}, expected each once"
+    if not all(isinstance(score, float) and math.isfinite(score) for score in scores):
+        yield f"found scores {shown(repr(scores))}, expected finite floats"
+    elif any(after > before for before, after in pairwise(scores)):
+        yield f"found scores {shown(repr(scores))}, expected them to fall: larger is better, and a distance must be negated"
+
+
+def _check_answers(trial: _Trial) -> None:
+    """Form of answers, and the limit."""
+    most = 0
+    for query in trial.queries:
+        whole = trial.ask(query, trial.limit)
+        first = trial.ask(query, 1)
+        if whole is None or first is None:
+            continue
+        most = max(most, len(whole))
+        if bool(whole) != bool(first):
+            trial.faults.append(f"query {shown(repr(query.text))}: found {len(first)} documents with limit 1, and {len(whole)} with more")
+        elif trial.exact and whole and first[0][1] != whole[0][1]:
+            trial.faults.append(f"query {shown(repr(query.text))}: the best document has score {whole[0][1]}, with limit 1 {first[0][1]}")
+    if most < 2 and not trial.faults:
+        trial.faults.append("no query has two documents, so that no order was checked; pass queries that the index answers")
+
+
+def _check_repetition(trial: _Trial) -> None:
+    """Equal answers to equal queries."""
+    for query in trial.queries:
+        first, again = trial.ask(query, trial.limit), trial.ask(query, trial.limit)
+        if trial.exact and first is not None and again is not None and first != again:
+            trial.faults.append(f"query {shown(repr(query.text))}: answered {shown(first)}, then {shown(again)}")
+
+
+def _check_hostile(trial: _Trial) -> None:
+    """Any text is answered, or refused with the error of backends."""
+    vector = trial.queries[0].vector
+    for place, text in enumerate(HOSTILE):
+        query = SearchQuery(f"check-{place}", text, vector)
+        try:
+            hits = list(trial.backend.search(query, trial.limit))
+        except BackendError as error:
+            if error.temporary:
+                trial.faults.append(
+                    f"query {shown(repr(text))}: raised a temporary error ({shown(error)}), expected documents or a lasting one"
+                )
+            continue
+        except Exception as error:  # noqa: BLE001
+            trial.faults.append(f"query {shown(repr(text))}: raised {type(error).__name__}: {shown(error)}, expected BackendError")
+            continue
+        trial.faults += [f"query {shown(repr(text))}: {fault}" for fault in _faults_of_answer(hits, trial.limit)]
+
+
+def _check_threads(trial: _Trial) -> None:
+    """Searches at the same time have the answers of searches one by one."""
+    alone = {query.id: trial.ask(query, trial.limit) for query in trial.queries}
+    together: list[dict[str, Any]] = [{} for _ in range(_THREADS)]
+    started = threading.Barrier(_THREADS)
+
+    def ask_all(found: dict[str, Any], first: int) -> None:
+        started.wait()
+        for query in (*trial.queries[first:], *trial.queries[:first]):
+            found[query.id] = trial.ask(query, trial.limit)
+
+    threads = [
+        threading.Thread(target=ask_all, args=(found, place % len(trial.queries)), daemon=True) for place, found in enumerate(together)
+    ]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    for query in trial.queries:
+        answers = [found.get(query.id) for found in together]
+        if trial.exact and any(answer != alone[query.id] for answer in answers):
+            other = next(answer for answer in answers if answer != alone[query.id])
+            trial.faults.append(f"query {shown(repr(query.text))}: answered {shown(alone[query.id])} alone, {shown(other)} among threads")
+
+
+def _check_failing(make: Callable[[], Backend], *, temporary: bool, query: SearchQuery) -> Iterator[str]:
+    """A backend that cannot work says so by the error of backends, with the right mark."""
+    what = "an engine that is not reached" if temporary else "a backend with a mistake"
+    backend = None
+    try:
+        backend = make()
+        backend.search(query, 1)
+    except (BackendError, OptionError) as error:
+        if isinstance(error, BackendError) and error.temporary != temporary:
+            yield f"{what} raised an error with temporary={error.temporary}, expected temporary={temporary}: {shown(error)}"
+    except Exception as error:  # noqa: BLE001
+        yield f"{what} raised {type(error).__name__}: {shown(error)}, expected BackendError"
+    else:
+        yield f"{what} raised nothing, expected BackendError"
+    finally:
+        if backend is not None:
+            with suppress(Exception):
+                backend.close()
+
+
+def faults_of_backend(
+    backend: object,
+    queries: Sequence[SearchQuery | str],
+    *,
+    limit: int = 10,
+    exact: bool = True,
+    unreachable: Callable[[], Backend] | None = None,
+    mistaken: Callable[[], Backend] | None = None,
+) -> list[str]:
+    """List the complaints of `check_backend`, one sentence each; empty without any.
+
+    Examples
+    --------
+    >>> from idealrank.live.backends.python_function import FunctionBackend
+    >>> faults_of_backend(FunctionBackend(lambda text, limit: ["a"]), ["a b"])
+    ['no query has two documents, so that no order was checked; pass queries that the index answers']
+    """
+    asked = [SearchQuery(f"check-q{place}", one) if isinstance(one, str) else one for place, one in enumerate(queries)]
+    if not asked:
+        raise OptionError("check_backend: found no query, expected one or more that the index answers")
+    if not isinstance(backend, Backend) or not backend.name:
+        return ["found an object without name, search and close, expected the protocol Backend"]
+    trial = _Trial(backend, asked, limit, exact)
+    _check_answers(trial)
+    if not trial.faults:
+        for check in (_check_repetition, _check_hostile, _check_threads):
+            check(trial)
+    if unreachable is not None:
+        trial.faults += _check_failing(unreachable, temporary=True, query=asked[0])
+    if mistaken is not None:
+        trial.faults += _check_failing(mistaken, temporary=False, query=asked[0])
+    for time in ("first", "second"):
+        try:
+            backend.close()
+        except Exception as error:  # noqa: BLE001
+            trial.faults.append(f"the {time} close raised {type(error).__name__}: {shown(error)}, expected it to do nothing more")
+    return list(dict.fromkeys(trial.faults))
+
+
+def check_backend(
+    backend: Backend,
+    queries: Sequence[SearchQuery | str],
+    *,
+    limit: int = 10,
+    exact: bool = True,
+    unreachable: Callable[[], Backend] | None = None,
+    mistaken: Callable[[], Backend] | None = None,
+) -> None:
+    """Check that a search backend keeps to the protocol `Backend`, and close it.
+
+    Answers have at most `limit` documents, each once, with finite scores that fall. Equal queries have equal answers, also from several
+    threads. Any text is answered or refused with `BackendError`: empty, other scripts, operators of query languages.
+
+    Parameters
+    ----------
+    backend : Backend
+        Backend with an index that is filled.
+    queries : sequence of SearchQuery or str
+        Queries that the index answers, one of them with two documents or more. Vector indexes need `SearchQuery` with a vector.
+    limit : int
+        Documents of each query.
+    exact : bool
+        False for an index whose answers may differ from time to time.
+    unreachable : callable, optional
+        Makes a backend whose engine is not reached; it must raise a temporary `BackendError`.
+    mistaken : callable, optional
+        Makes a backend with a mistake, such as an unknown index; it must raise a `BackendError` that is not temporary, or `OptionError`.
+
+    Raises
+    ------
+    AssertionError
+        With a sentence for each promise that does not hold.
+
+    Examples
+    --------
+    >>> from idealrank.live.backends.python_function import FunctionBackend
+    >>> check_backend(FunctionBackend(lambda text, limit: sorted(set(text.split()))[:limit]), ["one two"])
+    """
+    faults = faults_of_backend(backend, queries, limit=limit, exact=exact, unreachable=unreachable, mistaken=mistaken)
+    if faults:
+        raise AssertionError(
+            "\n".join([f"backend {getattr(backend, 'name', backend)} violates the protocol:", *(f"* {one}" for one in faults)])
+        )
