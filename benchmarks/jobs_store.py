@@ -14,6 +14,7 @@ from report import Row
 SCRIPT = Path(__file__).resolve().parent / "contenders" / "kept.py"
 EVALUATIONS, QUERIES, MEASURES = 1000, 10_000, 3
 ANSWER_SECONDS = 1.0
+PAGE_SECONDS, PAGE_BYTES = 0.3, 200_000
 JOBS = {"measure": "the history of a measure", "query": "the history of one query", "show": "one evaluation, every hash checked"}
 
 
@@ -36,12 +37,23 @@ def rows(*, quick: bool, **_: bool) -> Iterator[Row]:
         subject = f"a store of {evaluations:,} evaluations, {QUERIES:,} queries, {MEASURES} measures"
         size = sum(path.stat().st_size for path in folder.rglob("*") if path.is_file())
         yield from (answered(subject, words, samples[job]) for job, words in JOBS.items())
+        yield served(subject, [call("page", folder, evaluations, rounds).run() for _ in range(rounds)])
         yield checked(subject, hashed)
         each = built_in.reported()["wall"] / evaluations
         behind = f"each on the disk before the next; {size / 2**20:.0f} MiB in all"
         yield Row(subject, "storing one evaluation", "", seconds(each), None, behind, {"ours": Timing.of([built_in])})
     finally:
         shutil.rmtree(folder, ignore_errors=True)
+
+
+def served(subject: str, samples: list[Sample]) -> Row:
+    """The first page of `idealrank serve` for the first visitor, without the start of the process."""
+    found = [sample.reported()["found"] for sample in samples]
+    first, following, size = (min(one[name] for one in found) for name in ("first", "next", "bytes"))
+    is_met = first <= PAGE_SECONDS and size <= PAGE_BYTES
+    behind = f"the least of {len(samples)} processes, {size / 1000:.0f} kB; for the next visitor {seconds(following)}"
+    target = f"at most {seconds(PAGE_SECONDS)} and {PAGE_BYTES / 1000:.0f} kB"
+    return Row(subject, "the first page of `idealrank serve`", target, seconds(first), is_met, behind, {"ours": Timing.least(samples)})
 
 
 def checked(subject: str, samples: list[Sample]) -> Row:

@@ -19,7 +19,9 @@ import numpy as np
 ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT))
 
-from tests.web import browsing, pages  # noqa: E402  (the path above comes first)
+from tests.unit import serve_samples  # noqa: E402  (the path above comes first)
+from tests.unit.test_serve_canaries import watched  # noqa: E402
+from tests.web import browsing, pages, serving  # noqa: E402
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -90,6 +92,24 @@ def _gate(part: str) -> Picture:
     return lambda visits: _part(_report(visits, file=pages.pull_request()), part)
 
 
+def _served(path: str, scheme: browsing.Scheme = "light") -> Picture:
+    """A page of `idealrank serve` over a store of three runs; `path` may name the newest evaluation of a run in braces."""
+
+    def picture(visits: browsing.Visits) -> bytes:
+        with tempfile.TemporaryDirectory() as folder:
+            ids = serve_samples.example_store(Path(folder), names=("bm25", "neural", "hybrid"), days=9, n_queries=60)
+            watched(Path(folder))
+            with serving.server(Path(folder)) as home:
+                page = visits._browser.new_context(device_scale_factor=1.5, color_scheme=scheme).new_page()
+                page.set_viewport_size({"width": _WIDE[0], "height": _WIDE[1]})
+                page.goto(home + path.format(**{name: keys[-1] for name, keys in ids.items()}))
+                taken = page.screenshot(animations="disabled")
+                page.context.close()
+        return taken
+
+    return picture
+
+
 def _top(**options: Any) -> Picture:
     return lambda visits: _report(visits, **options).screenshot(animations="disabled")
 
@@ -110,6 +130,10 @@ PICTURES: dict[str, Picture] = {
     "queries": _section("queries", fragment="#only=losses&sort=difference"),
     "gate": _gate("section.verdict"),
     "gate-changes": _gate("#changes"),
+    "serve-overview": _served("/"),
+    "serve-comparison": _served("/compare?a={bm25}&b={hybrid}", scheme="dark"),
+    "serve-query": _served("/query?run={hybrid}&against={bm25}&query=q7"),
+    "serve-canaries": _served("/canaries"),
     "gate-query": lambda visits: _report(visits, pages.pull_request(), fragment="#query=q48").screenshot(animations="disabled"),
 }
 

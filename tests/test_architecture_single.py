@@ -135,7 +135,6 @@ SMALL = 60  # lines of code, from which a module with one user stands for itself
 DOORS = ("idealrank.api.", "idealrank.cli.commands.", "idealrank.integrations.", "idealrank.conventions.")
 ALONE = {
     "io.query_vectors": "files of embeddings, apart from files of words",
-    "live.web.application": "the addresses of all pages; the module that starts them loads before Starlette is known to be there",
     "_installation": "how this copy was installed, apart from the tree of errors",
     "analysis.explanation.listed_hits": "lists of all queries, where its neighbours explain one",
     "analysis.explanation.swaps": "another question than contributions: what would raise the value",

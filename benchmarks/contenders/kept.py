@@ -1,8 +1,9 @@
-"""A store: JOB FOLDER EVALUATIONS QUERIES. JOB is build, measure, query, show or hashes; prints what it found and the time of the one call.
+"""A store: JOB FOLDER EVALUATIONS QUERIES; prints what it found and the time of the one call. JOB is a function below.
 
 Values are random numbers, the seed of an evaluation its place, so that anybody can say what has to come back.
 """
 
+import asyncio
 import hashlib
 import json
 import sqlite3
@@ -55,6 +56,41 @@ def show(folder: Path, *_: int) -> dict[str, float]:
         return {str(row): value for row, value in enumerate(store.evaluation(newest).evaluation["AP"][:100].tolist())}
 
 
+def page(folder: Path, *_: int) -> dict[str, float]:
+    """The first page of `idealrank serve`, asked of the application itself: for the first visitor, and for the next."""
+    from idealrank.live.web.access import StoreFolder  # noqa: PLC0415
+    from idealrank.live.web.application import application  # noqa: PLC0415
+    from idealrank.live.web.guard import Guard  # noqa: PLC0415
+
+    app = application(StoreFolder(folder), Guard())
+    scope = {
+        "type": "http", "method": "GET", "path": "/", "raw_path": b"/", "query_string": b"", "headers": [(b"host", b"localhost")],
+        "scheme": "http", "http_version": "1.1", "server": ("localhost", 80), "client": ("localhost", 1), "root_path": "",
+    }  # fmt: skip
+
+    async def asked() -> tuple[float, float]:
+        sent: list[Any] = []
+
+        async def receive() -> Any:
+            return {"type": "http.request", "body": b"", "more_body": False}
+
+        async def send(message: Any) -> None:
+            sent.append(message)
+
+        start = time.perf_counter()
+        await app(dict(scope), receive, send)
+        spent = time.perf_counter() - start
+        if sent[0]["status"] != 200:
+            raise RuntimeError(f"found status {sent[0]['status']}, expected 200")
+        return spent, float(sum(len(one.get("body", b"")) for one in sent[1:]))
+
+    async def both() -> dict[str, float]:
+        (first, size), (following, _) = await asked(), await asked()
+        return {"first": first, "next": following, "bytes": size}
+
+    return asyncio.run(both())
+
+
 def hashes(folder: Path, *_: int) -> dict[str, float]:
     """The SHA-256 of every record and value file, compared with their names: what checking adds to the history of one query."""
     with closing(sqlite3.connect(folder / "store.sqlite3")) as connection:
@@ -70,7 +106,7 @@ def hashes(folder: Path, *_: int) -> dict[str, float]:
 
 
 def main(job: str, folder: str, evaluations: str, queries: str) -> None:
-    jobs: dict[str, Any] = {"build": build, "measure": measure, "query": query, "show": show, "hashes": hashes}
+    jobs: dict[str, Any] = {"build": build, "measure": measure, "query": query, "show": show, "page": page, "hashes": hashes}
     cpu, wall = time.process_time(), time.perf_counter()
     found = jobs[job](Path(folder), int(evaluations), int(queries))
     print(json.dumps({"found": found, "cpu": time.process_time() - cpu, "wall": time.perf_counter() - wall}))

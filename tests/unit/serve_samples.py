@@ -34,7 +34,7 @@ def example_store(folder: Path, names: Sequence[str] = ("bm25", "neural"), days:
     with Store.open(folder) as store:
         for day in range(days):
             for better, name in enumerate(names):
-                noise = 4.0 - better - day / 2
+                noise = max(4.0 - better - day / 3, 0.8)
                 lists = {
                     query: {doc: grade + draw.gauss(0, noise) for doc, grade in docs.items()} | {"x": 0.0} for query, docs in qrels.items()
                 }

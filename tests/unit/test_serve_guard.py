@@ -91,7 +91,7 @@ def test_every_answer_forbids_what_no_page_needs(path: str) -> None:
     policy = dict(part.strip().split(" ", 1) for part in headers["content-security-policy"].split(";"))
     assert policy["default-src"] == "'none'"
     assert "unsafe" not in headers["content-security-policy"]
-    assert (headers["x-content-type-options"], headers["x-frame-options"], headers["referrer-policy"]) == ("nosniff", "DENY", "no-referrer")
+    assert (headers["x-content-type-options"], headers["x-frame-options"], headers["referrer-policy"]) == ("nosniff", "DENY", "same-origin")
 
 
 def test_the_token_is_in_no_text_of_the_guard() -> None:

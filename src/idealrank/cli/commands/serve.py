@@ -25,6 +25,15 @@ The page reads the store and changes nothing. Press Ctrl-C to end it.
 
 @click.command(epilog=_EPILOG, short_help="Show a store as a local web page.")
 @store_options.store
+@click.option(
+    "--data", metavar="DIR", multiple=True,
+    help="Folder with judgments and runs that were evaluated. Files with the stored SHA-256 give whole rankings.",
+)  # fmt: skip
+@click.option(
+    "--slices", "slices_text", metavar="FILE",
+    help="Categories of queries: CSV, JSON lines or Parquet with columns query and category. "
+    "traffic:FILE makes head, torso and tail from columns query and traffic.",
+)  # fmt: skip
 @click.option("--host", metavar="ADDRESS", default="127.0.0.1", show_default=True, help="Address to listen on.")
 @click.option("--port", type=click.IntRange(0, 65535), default=8765, show_default=True, help="Port; 0 takes a free one.")
 @click.option(
@@ -33,7 +42,16 @@ The page reads the store and changes nothing. Press Ctrl-C to end it.
     "of a process, so prefer the variable.",
 )  # fmt: skip
 @click.option("--allow-host", "names", metavar="NAME", multiple=True, help="Further name by which requests may call this host.")
-def serve(*, store_path: str | None, host: str, port: int, token: str | None, names: tuple[str, ...]) -> None:
+def serve(
+    *,
+    store_path: str | None,
+    data: tuple[str, ...],
+    slices_text: str | None,
+    host: str,
+    port: int,
+    token: str | None,
+    names: tuple[str, ...],
+) -> None:
     """Show runs, comparisons and gates of a store in a browser, with a measure over time.
 
     The page listens on this machine alone, and only reads. Without a store it is empty.
@@ -42,5 +60,7 @@ def serve(*, store_path: str | None, host: str, port: int, token: str | None, na
 
     if token is not None and not token.strip():
         raise OptionError(f"token: found an empty one, expected text; set {_TOKEN} or leave it out")
-    serving = Serving(store=store_path or None, host=host, port=port, token=(token or "").strip(), names=names)
+    serving = Serving(
+        store=store_path or None, host=host, port=port, token=(token or "").strip(), names=names, data=data, slices=slices_text
+    )
     serve(serving, lambda address: console.tell(f"serving {store_path or 'no store'} at {address}  (Ctrl-C ends)"))

@@ -65,7 +65,9 @@ def verdict_page(request: Request) -> Response:
             kept = store.comparison(entry.id) if entry.kind == "comparison" else store.gate(entry.id)
             table = replace(verdict_table(entry.kind, kept.result), title="Result as stored")
             return site.page("evaluation_means.html", context | {"title": entry.name, "lacking": str(error), "means": table})
-        return site.page("comparison.html", page_context(subject) | context | {"address": _address(entry.parts)})
+        return site.page(
+            "comparison.html", page_context(subject) | context | {"address": _address(entry.parts), "every": _every(entry.parts)}
+        )
 
 
 def comparison_page(request: Request) -> Response:
@@ -84,19 +86,25 @@ def comparison_page(request: Request) -> Response:
             raise HTTPException(400, f"found {len({one.id for one in entries})} evaluation(s), expected two different ones; tick two")
         if not asked.get("a"):
             return RedirectResponse(f"/compare?a={entries[0].id}&b={entries[1].id}", 303)
+        compared = [one.id for one in entries]
         context: dict[str, Any] = {"a": entries[0].id, "b": entries[1].id, "choices": _choices(store), "pair": entries}
         try:
             measures = asked.get("measure", "").strip()
-            subject = subject_of(site, store, [one.id for one in entries], measures=measures, different=different)
+            subject = subject_of(site, store, compared, measures=measures, different=different)
         except IncompatibleError as error:
             can_ask = not different and "judgments" in str(error)
             return site.page("compare.html", context | {"title": "Compare", "lacking": str(error), "can_ask": can_ask}, 409)
-        return site.page("comparison.html", page_context(subject) | context | {"address": _address([one.id for one in entries])})
+        return site.page("comparison.html", page_context(subject) | context | {"address": _address(compared), "every": _every(compared)})
 
 
 def _address(ids: Sequence[str]) -> str:
     """Where a query of these evaluations is looked into: the last is the run, the one before what it is held against."""
     return f"/query?run={ids[-1]}&against={ids[-2]}&query=" if len(ids) == 2 else f"/query?run={ids[0]}&query="
+
+
+def _every(ids: Sequence[str]) -> str:
+    """Where all queries of two evaluations are listed."""
+    return f"/queries?run={ids[-1]}&against={ids[-2]}" if len(ids) == 2 else ""
 
 
 def subject_of(site: Site, store: Store, ids: Sequence[str], *, measures: str = "", different: bool = False) -> Subject:

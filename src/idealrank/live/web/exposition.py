@@ -8,6 +8,8 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from idealrank.analysis.history import Point, Timeline
+from idealrank.errors import MissingExtraError
+from idealrank.live.alerts.round_metrics import metrics_text
 from idealrank.live.web.overview import intervals_of
 from idealrank.live.web.site import Site
 from idealrank.store import Entry, Store
@@ -22,12 +24,12 @@ class Family:
 
     Examples
     --------
-    >>> family = Family("idealrank_value", "Newest mean.")
+    >>> family = Family("idealrank_evaluation_value", "Newest mean.")
     >>> family.add(0.5, run='a "b"')
     >>> print(family.text(), end="")
-    # HELP idealrank_value Newest mean.
-    # TYPE idealrank_value gauge
-    idealrank_value{run="a \"b\""} 0.5
+    # HELP idealrank_evaluation_value Newest mean.
+    # TYPE idealrank_evaluation_value gauge
+    idealrank_evaluation_value{run="a \"b\""} 0.5
     """
 
     def __init__(self, name: str, meaning: str) -> None:
@@ -75,8 +77,18 @@ def metrics(request: Request) -> Response:
     """Answer ``/metrics``."""
     site = Site.of(request)
     with site.folder.opened() as store:
-        text = "".join(family.text() for family in families(site, store))
-    return Response(text.encode(), headers={"content-type": CONTENT_TYPE})
+        text = "".join(family.text() for family in families(site, store)).encode()
+        if store is not None and store.monitors():
+            text += _of_monitors(store)
+    return Response(text, headers={"content-type": CONTENT_TYPE})
+
+
+def _of_monitors(store: Store) -> bytes:
+    """Metrics of the rounds of canary queries; their names are other ones."""
+    try:
+        return metrics_text(store)
+    except MissingExtraError as error:
+        return f"# {error}\n".encode()
 
 
 def families(site: Site, store: Store | None) -> Iterator[Family]:
@@ -112,9 +124,9 @@ def _newest(store: Store) -> list[Entry]:
 
 
 def _values(site: Site, store: Store, newest: Sequence[Entry]) -> Iterator[Family]:
-    value = Family("idealrank_value", "Newest mean of a measure.")
-    low = Family("idealrank_value_interval_low", "Lower end of the 95 % interval of the newest mean.")
-    high = Family("idealrank_value_interval_high", "Upper end of the 95 % interval of the newest mean.")
+    value = Family("idealrank_evaluation_value", "Newest mean of a measure.")
+    low = Family("idealrank_evaluation_value_low", "Lower end of the 95 % interval of the newest mean.")
+    high = Family("idealrank_evaluation_value_high", "Upper end of the 95 % interval of the newest mean.")
     by_measure: dict[str, list[Point]] = {}
     for entry in newest:
         for measure, mean in (entry.means or {}).items():
@@ -132,10 +144,10 @@ def _values(site: Site, store: Store, newest: Sequence[Entry]) -> Iterator[Famil
 
 
 def _coverage(store: Store, newest: Sequence[Entry]) -> Iterator[Family]:
-    scored = Family("idealrank_scored_queries", "Queries that count in the newest evaluation.")
-    missing = Family("idealrank_missing_queries", "Judged queries without an answer in the newest evaluation.")
-    unjudged = Family("idealrank_unjudged_share", "Share of unjudged documents in the newest evaluation.")
-    when = Family("idealrank_last_evaluation_timestamp_seconds", "Time of the newest evaluation, in seconds since 1970.")
+    scored = Family("idealrank_evaluation_scored_queries", "Queries that count in the newest evaluation.")
+    missing = Family("idealrank_evaluation_missing_queries", "Judged queries without an answer in the newest evaluation.")
+    unjudged = Family("idealrank_evaluation_unjudged_share", "Share of unjudged documents in the newest evaluation.")
+    when = Family("idealrank_evaluation_timestamp_seconds", "Time of the newest evaluation, in seconds since 1970.")
     for entry in newest:
         cover = read_coverage(store.evaluation(entry.id).fields["coverage"], [])
         scored.add(cover.scored, run=entry.name)

@@ -8,6 +8,7 @@ from starlette.responses import Response
 
 from idealrank.analysis.history import Step, Timeline
 from idealrank.errors import InputError, OptionError
+from idealrank.live.web.canary_pages import alarms_open
 from idealrank.live.web.site import Site
 from idealrank.live.web.timelines import Drawing
 from idealrank.measures.parse import parse_measure
@@ -33,7 +34,7 @@ def overview(request: Request) -> Response:
         shown = _shown(asked["show"])
         context = {
             "title": "Overview", "counts": counts, "is_empty": False, "asked": asked | {"show": str(shown)}, "choices": _choices(store),
-            "verdicts": _verdicts(store),
+            "verdicts": _verdicts(store), "monitors": alarms_open(store),
         }  # fmt: skip
         try:
             timeline = _timeline(store, asked, shown)

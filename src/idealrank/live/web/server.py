@@ -31,6 +31,10 @@ class Serving:
         What each request has to show; required unless the address is loopback.
     names : sequence of str
         Further names by which requests may call this host.
+    data : sequence of str
+        Folders with the judgments and runs that were evaluated.
+    slices : str, optional
+        File of the categories of queries; or ``traffic:`` and a file of traffic.
 
     Raises
     ------
@@ -50,6 +54,8 @@ class Serving:
     port: int = 8765
     token: str = field(default="", repr=False)
     names: Sequence[str] = ()
+    data: Sequence[str] = ()
+    slices: str | None = None
 
     def __post_init__(self) -> None:
         if not is_loopback(self.host) and not self.token:
@@ -59,6 +65,8 @@ class Serving:
             )
         if self.store is not None and Path(self.store).is_file():
             raise OptionError(f"store {self.store}: found a file, expected the folder of a store")
+        if missing := next((one for one in self.data if not Path(one).is_dir()), None):
+            raise OptionError(f"data {missing}: found no such folder, expected one with judgments and runs")
 
 
 def serve(serving: Serving, started: Callable[[str], None]) -> None:
@@ -86,12 +94,16 @@ def serve(serving: Serving, started: Callable[[str], None]) -> None:
     uvicorn = load_extra("uvicorn", "`idealrank serve`", "web")
     for package in ("starlette", "jinja2"):
         load_extra(package, "`idealrank serve`", "web")
+    from idealrank.io.query_files import QueryFiles  # noqa: PLC0415  (SciPy)
     from idealrank.live.web.access import StoreFolder  # noqa: PLC0415  (Starlette)
     from idealrank.live.web.application import application  # noqa: PLC0415
     from idealrank.live.web.guard import Guard  # noqa: PLC0415
+    from idealrank.live.web.originals import Originals  # noqa: PLC0415
 
+    slices = QueryFiles(slices_text=serving.slices).read().categories
     with _bound(serving.host, serving.port) as listening:
-        app = application(StoreFolder(serving.store), Guard(serving.host, serving.token, tuple(serving.names)))
+        guard = Guard(serving.host, serving.token, tuple(serving.names))
+        app = application(StoreFolder(serving.store), guard, Originals(serving.data), slices)
         config = uvicorn.Config(
             app, log_level="error", access_log=False, server_header=False, proxy_headers=False, lifespan="off", ws="none",
             timeout_graceful_shutdown=_GRACE,

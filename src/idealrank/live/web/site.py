@@ -1,14 +1,12 @@
 """Parts that all pages share: the store, templates, styles, results that were computed before, and answers to errors."""
 
 import json
-import threading
-from collections import OrderedDict
-from collections.abc import Callable, Hashable, Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
 from hashlib import sha256
 from importlib import resources
-from typing import Any, TypeVar
+from typing import Any
 
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
@@ -17,69 +15,15 @@ from starlette.responses import Response
 from idealrank.errors import IdealrankError, IncompatibleError, OptionError
 from idealrank.live.web.access import StoreFolder
 from idealrank.live.web.guard import Guard
+from idealrank.live.web.kept import Kept
+from idealrank.live.web.originals import Originals
 from idealrank.reports.page.html import styles, templates
 from idealrank.version import __version__
 
-T = TypeVar("T")
-
-_MOST_KEPT = 64
 _TITLES = {
     400: "This request cannot be answered", 401: "Sign in", 403: "Not allowed", 404: "Not found", 405: "Only for reading",
     503: "The store cannot be read",
 }  # fmt: skip
-
-
-class Kept:
-    """Results by what they are computed from, the latest used ones; each is computed once, however many ask for it at a time.
-
-    An entry of a store never changes, so what is computed from entries alone never has to be computed again.
-
-    Examples
-    --------
-    >>> kept = Kept()
-    >>> kept.get("a", lambda: 1), kept.get("a", lambda: 2)
-    (1, 1)
-    """
-
-    def __init__(self, most: int = _MOST_KEPT) -> None:
-        self._most = most
-        self._lock = threading.Lock()
-        self._found: OrderedDict[Hashable, Any] = OrderedDict()
-        self._making: dict[Hashable, threading.Lock] = {}
-
-    def get(self, key: Hashable, make: Callable[[], T]) -> T:
-        """Return the result of a key, and compute it if it is not kept."""
-        with self._lock:
-            if key in self._found:
-                self._found.move_to_end(key)
-                found: T = self._found[key]
-                return found
-            making = self._making.setdefault(key, threading.Lock())
-        with making:
-            with self._lock:
-                if key in self._found:
-                    made_meanwhile: T = self._found[key]
-                    return made_meanwhile
-            try:
-                made = make()
-            finally:
-                with self._lock:
-                    self._making.pop(key, None)
-            self.put(key, made)
-            return made
-
-    def put(self, key: Hashable, value: Any) -> None:
-        """Keep a result that was computed elsewhere."""
-        with self._lock:
-            self._found[key] = value
-            self._found.move_to_end(key)
-            while len(self._found) > self._most:
-                self._found.popitem(last=False)
-
-    def known(self, key: Hashable) -> Any:
-        """Return the result of a key; None if it is not kept."""
-        with self._lock:
-            return self._found.get(key)
 
 
 @dataclass(frozen=True)
@@ -92,6 +36,10 @@ class Site:
         Store that is shown.
     guard : Guard
         Rules for requests.
+    originals : Originals
+        Folders with the files of evaluations.
+    slices : mapping of str to sequence of str
+        Categories of each query; empty without a file of slices.
     results : Kept
         Comparisons and evaluations, by their ids.
     intervals : Kept
@@ -105,6 +53,8 @@ class Site:
 
     folder: StoreFolder
     guard: Guard
+    originals: Originals = field(default_factory=lambda: Originals(()))
+    slices: Mapping[str, Sequence[str]] = field(default_factory=dict)
     results: Kept = field(default_factory=Kept)
     intervals: Kept = field(default_factory=lambda: Kept(20_000))
 
@@ -181,7 +131,9 @@ async def answer_error(request: Request, error: Exception) -> Response:
     >>> answer_error.__name__
     'answer_error'
     """
-    return told(Site.of(request), request.url.path, *failure(error))
+    answer = told(Site.of(request), request.url.path, *failure(error))
+    answer.headers.update(getattr(error, "headers", None) or {})  # of a method that is not allowed, the others
+    return answer
 
 
 def told(site: Site, path: str, status: int, detail: str) -> Response:

@@ -4,6 +4,7 @@ The line is drawn in a box that stretches with the page; dots, marks and texts s
 """
 
 import math
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
@@ -15,7 +16,7 @@ from idealrank.reports.views.history import minute, short_commit
 WIDTH = 1000  # of the stretched box
 _TALL, _LOW = 220, 96  # pixels of a panel alone, and of one among several
 _MOST_PANELS = 6
-_LABELS = 8  # commits named below a panel
+_LABELS, _NARROW_LABELS = 8, 3  # texts below a panel, on a desk and on a phone
 _EDGE = 6  # pixels between the values and the frame
 
 
@@ -45,10 +46,26 @@ class Dot:
     y: float
     text: str
 
+    @property
+    def address(self) -> str:
+        """Page of the evaluation; empty if there is none, as of a round whose evaluation was removed."""
+        return f"/runs/{self.point.id}" if re.fullmatch("[0-9a-f]{12}", self.point.id) else ""
+
 
 @dataclass(frozen=True)
 class Mark:
-    """A mark on the axis: a new commit, or a change after which values cannot be compared.
+    """A mark on the axis: a date, a new commit, an alarm, or a change after which values cannot be compared.
+
+    Attributes
+    ----------
+    x : float
+        Share of the width, in percent.
+    label : str
+        Its text; empty where there is no room.
+    anchor : {"start", "middle", "end"}
+        Side of the text that is at the mark.
+    is_minor : bool
+        Whether a narrow page leaves the text out.
 
     Examples
     --------
@@ -59,6 +76,7 @@ class Mark:
     x: float
     label: str
     anchor: str = "middle"
+    is_minor: bool = False
 
 
 @dataclass(frozen=True)
@@ -77,6 +95,8 @@ class Panel:
         Coordinates of polylines and polygons in the stretched box, one for each stretch without a gap.
     commits, breaks : list of Mark
         Commits that are new, and what changed so that values on both sides cannot be compared.
+    alarms : list of Mark
+        Rounds that opened an alarm.
     ticks : list of (float, str)
         Pixels from the top, and the number there.
 
@@ -93,6 +113,7 @@ class Panel:
     bands: list[str] = field(default_factory=list)
     commits: list[Mark] = field(default_factory=list)
     breaks: list[Mark] = field(default_factory=list)
+    alarms: list[Mark] = field(default_factory=list)
     ticks: list[tuple[float, str]] = field(default_factory=list)
 
     @property
@@ -134,8 +155,25 @@ class Drawing:
     dates: list[Mark] = field(default_factory=list)
     has_bands: bool = False
 
+    @property
+    def has_commits(self) -> bool:
+        """True if any commit is marked."""
+        return any(panel.commits for panel in self.panels)
+
+    @property
+    def has_alarms(self) -> bool:
+        """True if any alarm is marked."""
+        return any(panel.alarms for panel in self.panels)
+
     @classmethod
-    def of(cls, timeline: Timeline, intervals: Mapping[str, tuple[float, float]], *, together: bool = False) -> "Drawing":
+    def of(
+        cls,
+        timeline: Timeline,
+        intervals: Mapping[str, tuple[float, float]],
+        *,
+        together: bool = False,
+        marks: Mapping[str, str] | None = None,
+    ) -> "Drawing":
         """Lay out a timeline.
 
         Parameters
@@ -146,6 +184,8 @@ class Drawing:
             By id of the evaluation; without one a value has no band.
         together : bool
             All runs in one line.
+        marks : mapping of str to str, optional
+            Alarms that opened, by id of the point.
         """
         lines = timeline.lines(together=together)
         newest = {run: points[-1].when for run, points in lines.items()}
@@ -159,6 +199,9 @@ class Drawing:
         found = timeline.steps(together=together)
         x = {point.id: _share(place, len(points)) for place, point in enumerate(points)}
         panels = [_panel(run, [found[point.id] for point in lines[run]], x, scale, intervals) for run in shown]
+        for panel in panels:
+            ids = {point.id for point in lines[panel.run]}
+            panel.alarms.extend(Mark(x[one], label) for one, label in (marks or {}).items() if one in ids)
         return cls(panels, len(lines) - len(shown), _dates(points, x), any(panel.bands for panel in panels))
 
 
@@ -255,12 +298,11 @@ def _said(step: Step, ends: tuple[float, float] | None, places: int) -> str:
 
 def _thinned(marks: Sequence[Mark]) -> list[Mark]:
     """Every mark stays; of the labels only so many that they have room."""
-    apart = 100 / _LABELS
-    last, found = -math.inf, []
+    last, last_major, found = -math.inf, -math.inf, []
     for mark in marks:
-        is_shown = mark.x - last >= apart
-        last = mark.x if is_shown else last
-        found.append(Mark(mark.x, mark.label if is_shown else "", _anchor(mark.x)))
+        is_shown, is_major = mark.x - last >= 100 / _LABELS, mark.x - last_major >= 100 / _NARROW_LABELS
+        last, last_major = mark.x if is_shown else last, mark.x if is_shown and is_major else last_major
+        found.append(Mark(mark.x, mark.label if is_shown else "", _anchor(mark.x), not is_major))
     return found
 
 

@@ -59,7 +59,7 @@ def explanation_parts(explanation: Explanation, *, everything: bool = False) -> 
     return [
         explanation_head(explanation),
         _list(explanation, rows, everything=everything),
-        _improvements(explanation),
+        improvements(explanation),
         paragraph(explanation.convention, [explanation.measure], with_tool=True),
     ]
 
@@ -180,8 +180,15 @@ def _fitted(table: list[list[str]]) -> list[list[str]]:
     return [[clipped(cell, needed[column] - 2) if column in needed else cell for column, cell in enumerate(row)] for row in table]
 
 
-def _improvements(explanation: Explanation) -> list[str]:
-    """The two best changes in words; nothing for a query that does not count."""
+def improvements(explanation: Explanation) -> list[str]:
+    """The two best changes in words; nothing for a query that does not count.
+
+    Examples
+    --------
+    >>> import idealrank as ir
+    >>> improvements(ir.explain({"q": {"a": 1}}, {"q": ["x", "a"]}, "q", "RR"))[0]
+    'best swap of two returned documents: 0.5000 -> 1.0000 (+0.5000)'
+    """
     if explanation.value is None or (explanation.note and explanation.n_relevant == 0):
         return []
     swap, missing, rows = explanation.best_swap, explanation.best_missing, explanation.rows

@@ -1,0 +1,372 @@
+"""The JSON API: the same numbers as the pages, with the keys of ``--format json``.
+
+Each operation is one row of `OPERATIONS`: its parameters are checked by what the OpenAPI document says of them.
+"""
+
+import json
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from starlette.exceptions import HTTPException
+from starlette.requests import Request
+from starlette.responses import Response
+
+from idealrank.api.evaluation import evaluate_read
+from idealrank.api.explanation import explain
+from idealrank.conventions import PRESETS, Convention
+from idealrank.data.interchange import finite
+from idealrank.errors import IdealrankError, IncompatibleError, InputError, OptionError
+from idealrank.live.web.access import entry_of
+from idealrank.live.web.canary_pages import alarms_open
+from idealrank.live.web.convention_pages import ranking_of
+from idealrank.live.web.details import subject_of
+from idealrank.live.web.query_pages import sides_of
+from idealrank.live.web.site import Site
+from idealrank.reports.table.records import SCHEMA, convention_record
+from idealrank.reports.views.history import history_json
+from idealrank.store import Entry, Store
+from idealrank.store.record import Kind
+from idealrank.version import __version__
+
+Given = Mapping[str, Any]
+
+_MOST, _USUAL = 1000, 100
+_MOST_TEXT = 500
+_ID = "^[0-9a-f]{4,12}$"
+
+
+@dataclass(frozen=True)
+class Parameter:
+    """Parameter of an operation.
+
+    Attributes
+    ----------
+    name, description : str
+        As the document has them.
+    schema : mapping
+        JSON schema: a string, perhaps with a pattern or choices, or an integer within bounds.
+    required : bool
+        Whether a request without it is refused.
+
+    Examples
+    --------
+    >>> Parameter("limit", "", {"type": "integer", "minimum": 1}).value("3")
+    3
+    """
+
+    name: str
+    description: str
+    schema: Mapping[str, Any]
+    required: bool = False
+
+    def value(self, text: str) -> "str | int":
+        """Return the value of a text.
+
+        Raises
+        ------
+        HTTPException
+            400 if the schema does not allow it.
+        """
+        if self.schema["type"] == "integer":
+            number = int(text) if re.fullmatch(r"-?[0-9]{1,12}", text, re.ASCII) else None
+            if number is None or not self.schema["minimum"] <= number <= self.schema.get("maximum", number):
+                raise self._refused(f"a whole number from {self.schema['minimum']} to {self.schema.get('maximum', 'any')}")
+            return number
+        if "enum" in self.schema and text not in self.schema["enum"]:
+            raise self._refused(f"one of {', '.join(self.schema['enum'])}")
+        if "pattern" in self.schema and not re.search(self.schema["pattern"].replace("$", r"\Z"), text):
+            raise self._refused(self.description)
+        if not self.schema.get("minLength", 0) <= len(text) <= self.schema.get("maxLength", len(text)):
+            raise self._refused(f"text of {self.schema.get('minLength', 0)} to {self.schema.get('maxLength')} characters")
+        return text
+
+    def _refused(self, expected: str) -> HTTPException:
+        return HTTPException(400, f"{self.name}: found another value, expected {expected}")
+
+
+@dataclass(frozen=True)
+class Operation:
+    """Something that can be asked for.
+
+    Attributes
+    ----------
+    path : str
+        Address, with its parameters in braces.
+    name, summary : str
+        As the document has them.
+    answer : callable
+        Makes the result from the page, the store and the parameters.
+    parameters : tuple of Parameter
+        All of them; those of the path are in it, too.
+    result : mapping
+        JSON schema of the result.
+
+    Examples
+    --------
+    >>> OPERATIONS[0].path
+    '/api/evaluations'
+    """
+
+    path: str
+    name: str
+    summary: str
+    answer: Callable[[Site, Store, Given], Any]
+    parameters: tuple[Parameter, ...] = ()
+    result: Mapping[str, Any] = field(default_factory=lambda: {"type": "object"})
+
+    def given(self, request: Request) -> dict[str, Any]:
+        """Read the parameters of a request.
+
+        Raises
+        ------
+        HTTPException
+            400 for one that is unknown, missing, given twice or not allowed.
+        """
+        known = {one.name: one for one in self.parameters}
+        found: dict[str, Any] = {}
+        for name, text in [*request.path_params.items(), *request.query_params.multi_items()]:
+            if name not in known:
+                raise HTTPException(400, f"parameter {name!r}: found an unknown one, expected one of {', '.join(known) or 'none'}")
+            if name in found:
+                raise HTTPException(400, f"{name}: found it more than once, expected it once")
+            found[name] = known[name].value(str(text))
+        for one in self.parameters:
+            if one.required and one.name not in found:
+                raise HTTPException(400, f"{one.name}: found none, expected {one.description}")
+            if "default" in one.schema:
+                found.setdefault(one.name, one.schema["default"])
+        return found
+
+    def endpoint(self, request: Request) -> Response:
+        """Answer a request."""
+        site, given = Site.of(request), self.given(request)
+        with site.folder.required() as store:
+            try:
+                return answer_json(self.answer(site, store, given))
+            except OptionError as error:  # a measure that no evaluation has, or that cannot be explained
+                raise HTTPException(404, str(error)) from error
+            except IncompatibleError as error:
+                raise HTTPException(409, str(error)) from error
+
+
+def answer_json(result: Any) -> Response:
+    """Answer with JSON; a number that is not finite is null.
+
+    Examples
+    --------
+    >>> answer_json({"value": float("nan")}).body
+    b'{"value":null}'
+    """
+    text = json.dumps(_plain(result), separators=(",", ":"), allow_nan=False)
+    return Response(text, media_type="application/json")
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, Mapping):
+        return {str(name): _plain(one) for name, one in value.items()}
+    if isinstance(value, list | tuple):
+        return [_plain(one) for one in value]
+    return finite(value)
+
+
+def origin(entry: Entry) -> dict[str, Any]:
+    """Describe an entry with the keys of ``idealrank show --format json``.
+
+    Examples
+    --------
+    >>> origin(Entry(id="3f2a9c41d07b", kind="evaluation", name="bm25"))["kind"]
+    'evaluation'
+    """
+    record = entry.record
+    return {
+        "id": entry.id, "kind": entry.kind, "name": entry.name, "when": record.time, "command": record.command, "commit": record.commit,
+        "changed": record.dirty, "tags": list(record.tags), "notes": list(record.notes), "parts": list(entry.parts),
+    }  # fmt: skip
+
+
+def _entries(*kinds: Kind) -> Callable[[Site, Store, Given], Any]:
+    def answer(_site: Site, store: Store, given: Given) -> Any:
+        wanted = {name: given[name] for name in ("run", "tag", "measure", "commit") if name in given}
+        found = [one for kind in kinds for one in store.entries(kind=kind, limit=given["limit"], **wanted)]
+        newest = sorted(found, key=lambda one: (one.record.time, one.id), reverse=True)[: given["limit"]]
+        rows = [origin(one) | {"mean": one.means, "queries": one.n_queries, "convention": _name(one)} for one in newest]
+        return {"version": __version__, "schema": SCHEMA, "entries": rows}
+
+    return answer
+
+
+def _name(entry: Entry) -> "dict[str, str] | None":
+    return {"name": entry.convention, "fingerprint": entry.fingerprint} if entry.convention else None
+
+
+def _evaluation(site: Site, store: Store, given: Given) -> Any:
+    entry = entry_of(store, given["id"], "evaluation")
+    subject = subject_of(site, store, [entry.id])
+    evaluation = subject.evaluations[0]
+    ends = {text: list(one.interval) for text, runs in subject.means.items() for one in runs.values()}
+    return origin(entry) | {
+        "version": __version__, "schema": SCHEMA, "convention": convention_record(evaluation.convention), "mean": evaluation.mean(),
+        "intervals": ends, "coverage": evaluation.coverage.as_dict(), "judgments": evaluation.provenance.judgments,
+        "inputs": store.evaluation(entry.id).fields["inputs"],
+    }  # fmt: skip
+
+
+def _queries(site: Site, store: Store, given: Given) -> Any:
+    (side,) = sides_of(site, store, [given["id"]])
+    found = side.evaluation
+    texts = [str(one) for one in found.measures]
+    part = slice(given["offset"], given["offset"] + given["limit"])
+    rows = {
+        query: {text: value if counts else None for text, value, counts in zip(texts, values, scored, strict=True)}
+        for query, values, scored in zip(
+            list(found.queries[part]), found.values[part].tolist(), found.scored[part].tolist(), strict=True
+        )
+    }  # fmt: skip
+    return {"version": __version__, "schema": SCHEMA, "id": side.entry.id, "total": len(found.queries), "queries": rows}
+
+
+def _verdict(_site: Site, store: Store, given: Given) -> Any:
+    entry = entry_of(store, given["id"])
+    if entry.kind == "evaluation":
+        raise HTTPException(404, f"id {entry.id}: found an evaluation, expected a comparison or a gate")
+    kept = store.comparison(entry.id) if entry.kind == "comparison" else store.gate(entry.id)
+    return origin(entry) | {"result": kept.result}
+
+
+def _comparison(site: Site, store: Store, given: Given) -> Any:
+    ids = [entry_of(store, given[name], "evaluation").id for name in ("a", "b")]
+    if ids[0] == ids[1]:
+        raise HTTPException(400, "a and b: found one evaluation, expected two")
+    subject = subject_of(site, store, ids, measures=given.get("measure", ""), different=given["judgments"] == "different")
+    compared = {} if subject.comparison is None else subject.comparison.as_dict()
+    return {"version": __version__, "schema": SCHEMA, "a": ids[0], "b": ids[1], **compared}
+
+
+def _history(_site: Site, store: Store, given: Given) -> Any:
+    try:
+        found = store.history(**{name: given[name] for name in ("measure", "run", "tag", "query", "since") if name in given})
+    except InputError as error:
+        raise HTTPException(404, str(error)) from error
+    return json.loads("".join(history_json(found, shown=given["limit"])))
+
+
+def _explanation(site: Site, store: Store, given: Given) -> Any:
+    (side,) = sides_of(site, store, [given["id"]])
+    original = site.originals.of(side.stored)
+    if original is None:
+        raise HTTPException(404, "found no judgments and run of this evaluation, expected them below a folder of --data")
+    measure = given.get("measure", str(side.evaluation.measures[0]))
+    try:
+        return explain(original.qrels, original.run, given["query"], measure, side.evaluation.convention).as_dict()
+    except InputError as error:
+        raise HTTPException(404, str(error)) from error
+
+
+def _under(site: Site, store: Store, given: Given) -> Any:
+    (side,) = sides_of(site, store, [given["id"]])
+    convention = Convention.of(given["convention"])
+    ranking = ranking_of(site, side)
+    if isinstance(ranking, str) or not ranking.measures:
+        raise HTTPException(404, ranking if isinstance(ranking, str) else ranking.lacking)
+    try:
+        found = evaluate_read(ranking.qrels, ranking.run, ranking.measures, convention)
+    except IdealrankError as error:
+        raise HTTPException(400, str(error)) from error
+    stored = side.evaluation.mean()
+    return {
+        "version": __version__, "schema": SCHEMA, "id": side.entry.id, "convention": convention_record(convention),
+        "mean": found.mean(), "stored": {str(one): stored[str(one)] for one in ranking.measures}, "lacking": ranking.lacking,
+    }  # fmt: skip
+
+
+def _monitors(_site: Site, store: Store, _given: Given) -> Any:
+    return {"version": __version__, "schema": SCHEMA, "monitors": alarms_open(store)}
+
+
+_TEXT = {"type": "string", "minLength": 1, "maxLength": _MOST_TEXT}
+_NULLABLE = {"type": ["number", "null"]}
+_MEANS = {"type": ["object", "null"], "additionalProperties": _NULLABLE}
+_LIMIT = Parameter("limit", "most entries", {"type": "integer", "minimum": 1, "maximum": _MOST, "default": _USUAL})
+_IN_PATH = Parameter(
+    "id", "id of an entry, or a unique prefix of 4 hexadecimal digits or more", {"type": "string", "pattern": _ID}, required=True
+)
+_MEASURE = Parameter("measure", "measure in any spelling", _TEXT)
+_RUN, _TAG = Parameter("run", "name of a run", _TEXT), Parameter("tag", "tag of an entry", _TEXT)
+_COMMIT = Parameter("commit", "commit or the beginning of one", _TEXT)
+_SINCE = Parameter("since", "so long ago: 7d, 12h, 30m, 2w", {"type": "string", "pattern": "^[0-9]{1,4}[mhdw]$"})
+_HEAD: Mapping[str, Any] = {"version": {"type": "string"}, "schema": {"type": "integer"}}
+_ORIGIN: Mapping[str, Any] = {
+    "id": {"type": "string", "pattern": "^[0-9a-f]{12}$"}, "kind": {"enum": ["evaluation", "comparison", "gate"]},
+    "name": {"type": "string"}, "when": {"type": "string"}, "command": {"type": "string"}, "commit": {"type": "string"},
+    "changed": {"type": ["boolean", "null"]}, "tags": {"type": "array", "items": {"type": "string"}},
+    "notes": {"type": "array", "items": {"type": "string"}}, "parts": {"type": "array", "items": {"type": "string"}},
+}  # fmt: skip
+
+
+def _object(required: Mapping[str, Any]) -> dict[str, Any]:
+    return {"type": "object", "properties": dict(required), "required": list(required)}
+
+
+_LISTED = _object({
+    **_HEAD,
+    "entries": {"type": "array", "items": _object({
+        **_ORIGIN, "mean": _MEANS, "queries": {"type": ["integer", "null"]}, "convention": {"type": ["object", "null"]},
+    })},
+})  # fmt: skip
+
+OPERATIONS: tuple[Operation, ...] = (
+    Operation(
+        "/api/evaluations", "list_evaluations", "Evaluations, the newest first", _entries("evaluation"),
+        (_RUN, _TAG, _MEASURE, _COMMIT, _LIMIT), _LISTED,
+    ),
+    Operation(
+        "/api/evaluations/{id}", "show_evaluation", "One evaluation with intervals, coverage and input files", _evaluation, (_IN_PATH,),
+        _object({**_ORIGIN, **_HEAD, "mean": _MEANS, "intervals": {"type": "object"}, "coverage": {"type": "object"},
+                 "convention": {"type": "object"}, "inputs": {"type": "array"}}),
+    ),
+    Operation(
+        "/api/evaluations/{id}/queries", "list_values", "Values of each query of an evaluation", _queries,
+        (_IN_PATH, _LIMIT, Parameter("offset", "queries to pass over", {"type": "integer", "minimum": 0, "default": 0, "maximum": 10**9})),
+        _object({**_HEAD, "id": {"type": "string"}, "total": {"type": "integer"},
+                 "queries": {"type": "object", "additionalProperties": {"type": "object", "additionalProperties": _NULLABLE}}}),
+    ),
+    Operation(
+        "/api/evaluations/{id}/explanation", "explain_query", "Value of a query, rank by rank, where judgments and run are found",
+        _explanation, (_IN_PATH, Parameter("query", "id of a query", _TEXT, required=True), _MEASURE),
+        _object({"run": {"type": "string"}, "query": {"type": "string"}, "value": _NULLABLE, "rows": {"type": "array"}}),
+    ),
+    Operation(
+        "/api/evaluations/{id}/convention", "evaluate_under", "Means of an evaluation under another convention", _under,
+        (_IN_PATH, Parameter("convention", "convention", {"type": "string", "enum": list(PRESETS)}, required=True)),
+        _object({**_HEAD, "id": {"type": "string"}, "convention": {"type": "object"}, "mean": _MEANS, "stored": _MEANS}),
+    ),
+    Operation(
+        "/api/history", "show_history", "Values of one measure in the order in which they were stored", _history,
+        (_MEASURE, _RUN, _TAG, Parameter("query", "id of a query", _TEXT), _SINCE,
+         _LIMIT),
+        _object({**_HEAD, "measure": {"type": "string"}, "total": {"type": "integer"}, "points": {"type": "array"}}),
+    ),
+    Operation(
+        "/api/comparison", "compare", "Two evaluations against each other, computed now", _comparison,
+        (Parameter("a", "id of the first evaluation", {"type": "string", "pattern": _ID}, required=True),
+         Parameter("b", "id of the second evaluation", {"type": "string", "pattern": _ID}, required=True), _MEASURE,
+         Parameter("judgments", "whether they may differ", {"type": "string", "enum": ["same", "different"], "default": "same"})),
+        _object({**_HEAD, "a": {"type": "string"}, "b": {"type": "string"}, "pairs": {"type": "array"}}),
+    ),
+    Operation("/api/verdicts", "list_verdicts", "Comparisons and gates, the newest first", _entries("comparison", "gate"),
+        (_TAG, _COMMIT, _LIMIT), _LISTED),
+    Operation(
+        "/api/monitors", "list_monitors", "Monitors of canary queries with their open alarms", _monitors, (),
+        _object({**_HEAD, "monitors": {"type": "array", "items": _object({
+            "name": {"type": "string"}, "open": {"type": "array", "items": {"type": "string"}}, "outcome": {"type": "string"},
+            "when": {"type": "string"},
+        })}}),
+    ),
+    Operation(
+        "/api/verdicts/{id}", "show_verdict", "A comparison or a gate as it was stored", _verdict, (_IN_PATH,),
+        _object({**_ORIGIN, "result": {"type": "object"}}),
+    ),
+)  # fmt: skip
+"""Everything that can be asked for, but the document itself."""

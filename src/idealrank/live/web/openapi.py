@@ -1,0 +1,74 @@
+"""The OpenAPI document of the JSON API, made from its operations."""
+
+from typing import Any
+
+from starlette.requests import Request
+from starlette.responses import Response
+
+from idealrank.live.web.json_api import OPERATIONS, Operation, answer_json
+from idealrank.live.web.site import Site
+from idealrank.version import __version__
+
+PATH = "/api/openapi.json"
+_ERROR = {
+    "description": "Refused", "content": {"application/json": {"schema": {"$ref": "#/components/schemas/Error"}}},
+}  # fmt: skip
+_REFUSALS = {
+    "400": "A parameter has another value than its schema allows, or the host is not this server's",
+    "401": "The token is missing or wrong", "404": "There is no such entry or value, or no store",
+    "409": "The evaluations cannot be compared", "503": "The store cannot be read",
+}  # fmt: skip
+
+
+def document(*, has_token: bool) -> dict[str, Any]:
+    """The document, in OpenAPI 3.1.
+
+    Parameters
+    ----------
+    has_token : bool
+        Whether requests have to show a token.
+
+    Examples
+    --------
+    >>> document(has_token=False)["paths"]["/api/history"]["get"]["operationId"]
+    'show_history'
+    """
+    described = {operation.path: {"get": _operation(operation)} for operation in OPERATIONS}
+    components: dict[str, Any] = {
+        "schemas": {"Error": {"type": "object", "properties": {"error": {"type": "string"}}, "required": ["error"]}}
+    }  # fmt: skip
+    secured: dict[str, Any] = {}
+    if has_token:
+        components["securitySchemes"] = {"token": {"type": "http", "scheme": "bearer"}}
+        secured = {"security": [{"token": []}]}
+    return {
+        "openapi": "3.1.0",
+        "info": {
+            "title": "idealrank", "version": __version__,
+            "description": "Evaluations, comparisons and gates of a store. Everything is read-only.", "license": {"name": "Apache-2.0"},
+        },
+        "paths": described, "components": components, **secured,
+    }  # fmt: skip
+
+
+def _operation(operation: Operation) -> dict[str, Any]:
+    return {
+        "operationId": operation.name,
+        "summary": operation.summary,
+        "parameters": [
+            {
+                "name": one.name, "in": "path" if f"{{{one.name}}}" in operation.path else "query", "description": one.description,
+                "required": one.required, "schema": dict(one.schema),
+            }
+            for one in operation.parameters
+        ],
+        "responses": {
+            "200": {"description": operation.summary, "content": {"application/json": {"schema": dict(operation.result)}}},
+            **{status: {**_ERROR, "description": words} for status, words in _REFUSALS.items()},
+        },
+    }  # fmt: skip
+
+
+def openapi(request: Request) -> Response:
+    """Answer with the document."""
+    return answer_json(document(has_token=bool(Site.of(request).guard.token)))
