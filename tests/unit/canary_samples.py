@@ -1,5 +1,6 @@
 """Engines and stores for the tests of monitors."""
 
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -41,12 +42,12 @@ def write_files(folder: Path) -> None:
     (folder / "qrels.txt").write_text("".join(f"q{place} 0 q{place}-good 1\n" for place in range(30)))
 
 
-def monitor_of(engine: Any, **keys: Any) -> CanaryMonitor:
+def monitor_of(engine: Any, *, say: Callable[[str], None] = lambda _: None, **keys: Any) -> CanaryMonitor:
     given = {
         "name": "shop", "store": "store", "backend": {"kind": "replay"}, "queries": "queries.tsv", "qrels": "qrels.txt", "retries": 0,
         "baseline": {"rounds": 2}, "alarms": ALARMS, "notify": [{"kind": "log", "path": "alarms.jsonl"}],
     }  # fmt: skip
-    return CanaryMonitor(MonitorConfig.of({**given, **keys}, "monitor.yaml"), backend=lambda: engine)
+    return CanaryMonitor(MonitorConfig.of({**given, **keys}, "monitor.yaml"), say=say, backend=lambda: engine)
 
 
 def filled(store: ir.Store) -> None:

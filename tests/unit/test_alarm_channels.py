@@ -1,7 +1,11 @@
 """Channels of alarms: each message at least once, in order, with one key; secrets stay out of what is said and stored."""
 
 import json
-from collections.abc import Iterator
+import socketserver
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
 from datetime import datetime
 from pathlib import Path
 from typing import Any
@@ -10,7 +14,7 @@ import pytest
 
 import idealrank as ir
 from idealrank._sections import Section
-from idealrank.errors import BackendError
+from idealrank.errors import BackendError, OptionError
 from idealrank.live.alerts.alarm_channels import AppriseChannel, Channel, channels_of, post
 from idealrank.live.canary.canary_rounds import CanaryMonitor
 from idealrank.live.canary.monitor_config import MonitorConfig
@@ -130,12 +134,12 @@ def store(folder: Path) -> Iterator[ir.Store]:
         yield opened
 
 
-def _monitor(engine: Steerable, *channels: dict[str, Any]) -> CanaryMonitor:
+def _monitor(engine: Steerable, *channels: dict[str, Any], say: Callable[[str], None] = lambda _: None) -> CanaryMonitor:
     given = {
         "name": "shop", "store": "store", "backend": {"kind": "replay"}, "queries": "queries.tsv", "qrels": "qrels.txt", "retries": 0,
         "alarms": [{"kind": "threshold", "name": "floor", "least": 0.5, "signals": "1 of 1", "recover": 1}], "notify": list(channels),
     }  # fmt: skip
-    return CanaryMonitor(MonitorConfig.of(given, "monitor.yaml"), backend=lambda: engine)
+    return CanaryMonitor(MonitorConfig.of(given, "monitor.yaml"), say=say, backend=lambda: engine)
 
 
 def test_messages_wait_for_a_channel_that_fails_and_keep_their_order(engine: Steerable, store: ir.Store) -> None:
@@ -165,9 +169,123 @@ def test_alertmanager_hears_of_open_alarms_after_each_round(engine: Steerable, s
     assert labels == ["floor"] * 5  # the opening, three rounds that keep it open, and the end
 
 
-def test_a_channel_that_the_configuration_has_no_more_keeps_no_message(engine: Steerable, store: ir.Store) -> None:
+def test_a_channel_that_the_configuration_has_no_more_keeps_no_message_and_each_is_said(engine: Steerable, store: ir.Store) -> None:
     engine.state = "bad"
     _monitor(engine, {"kind": "webhook", "url": "http://127.0.0.1:9"}).run_round(store)
     assert len(store.monitoring("shop").waiting()) == 1
-    _monitor(engine, {"kind": "log", "path": "alarms.jsonl"}).run_round(store)
+    said: list[str] = []
+    _monitor(engine, {"kind": "log", "path": "alarms.jsonl"}, say=said.append).run_round(store)
     assert store.monitoring("shop").waiting() == []
+    (note,) = said
+    assert note.startswith("the configuration has no channel webhook any more; this message is not sent: shop: alarm floor opened: ")
+
+
+# --- receivers that misbehave ----------------------------------------------------------------------------------------------------
+
+
+@contextmanager
+def answering(data: bytes) -> Iterator[str]:
+    """A receiver that sends these bytes, whatever they are."""
+
+    class Handler(socketserver.StreamRequestHandler):
+        def handle(self) -> None:
+            self.request.recv(65536)
+            self.wfile.write(data)
+
+    with socketserver.ThreadingTCPServer(("127.0.0.1", 0), Handler) as server:
+        server.daemon_threads = True
+        threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01}, daemon=True).start()
+        yield f"http://127.0.0.1:{server.server_address[1]}"
+        server.shutdown()
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        b"garbage\r\n\r\n",
+        b"",
+        b"HTTP/1.1 200 OK\r\n" + b"a: b\r\n" * 200 + b"\r\n",
+        b"HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\nzz\r\n",
+        b"HTTP/1.1 500 No\r\ntransfer-encoding: chunked\r\n\r\nzz\r\n",
+        b"HTTP/1.1 500 No\r\ncontent-length: -7\r\n\r\n",
+    ],
+    ids=["no HTTP", "nothing", "200 headers", "a broken body", "a broken body of an error", "a length below 0"],
+)
+def test_an_answer_that_is_no_http_is_a_failure_that_may_pass(data: bytes) -> None:
+    with answering(data) as address, pytest.raises(BackendError) as failed:
+        post(address, {}, {})
+    assert failed.value.temporary
+    assert address in str(failed.value)
+
+
+@pytest.mark.parametrize(
+    "url", ["http://exa mple/", "http://example/\n", "http:///hook", "http://[::1/", "http://example:hook/", "http://é/"]
+)
+def test_an_address_that_cannot_be_asked_is_refused_when_it_is_read(url: str) -> None:
+    with pytest.raises(OptionError, match=r"notify\[1\].url: found"):
+        _channel(kind="webhook", url=url)
+
+
+@pytest.mark.parametrize("url", ["http://exa mple/", "http://[::1/", "http://example:hook/"])
+def test_an_address_that_cannot_be_asked_is_a_failure(url: str) -> None:
+    with pytest.raises(BackendError):
+        post(url, {}, {})
+
+
+@pytest.mark.parametrize("status", [301, 302, 303, 307, 308])
+def test_a_redirect_is_not_followed_and_the_message_is_not_sent(status: int) -> None:
+    with service(lambda path, body, handler: send(handler, {})) as (other, reached):
+        away = other.replace("127.0.0.1", "localhost") + "/x"
+        with service(lambda path, body, handler: send(handler, {}, status, location=away)) as (address, _):
+            hook = _channel(kind="webhook", url=address, headers={"Authorization": "Bearer abc"})
+            with pytest.raises(BackendError, match=f"HTTP {status}"):
+                hook.send(_notice())
+    assert reached == []
+
+
+def test_a_secret_at_the_cut_of_an_answer_is_not_shown_in_part(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("HOOK_KEY", "s3cret-value-that-is-long")
+    said = "x" * 485 + " s3cret-value-that-is-long"
+    with service(lambda path, body, handler: send(handler, said.encode(), 403)) as (address, _):
+        hook = _channel(kind="webhook", url=address, headers={"Authorization": "${HOOK_KEY}"})
+        with pytest.raises(BackendError) as failed:
+            hook.send(_notice())
+    assert "s3c" not in str(failed.value)
+
+
+def test_a_text_that_is_no_utf_8_is_sent_as_json_escapes_it(tmp_path: Path) -> None:
+    with service(lambda path, body, handler: send(handler, {})) as (address, seen):
+        _channel(kind="webhook", url=address).send(_notice(slice="a\udcff"))
+    _channel(kind="log", path=str(tmp_path / "a.jsonl")).send(_notice(slice="a\udcff"))
+    assert [body["slice"] for _, _, body in seen] == ["a\udcff"]
+    assert json.loads((tmp_path / "a.jsonl").read_text())["slice"] == "a\udcff"
+
+
+class ForeignError(Exception):
+    """An error of a class that the monitor has never heard of."""
+
+
+@dataclass(frozen=True)
+class Broken:
+    """Channel that fails with whatever a library may raise."""
+
+    name: str = "broken"
+
+    def send(self, notice: StoredNotice) -> None:
+        raise ForeignError("the library gave up on s3cret")
+
+    keep_alive = send
+
+    def hide(self, text: str) -> str:
+        return text.replace("s3cret", "${KEY}")
+
+
+def test_any_exception_of_a_channel_is_its_problem_and_the_watch_goes_on(engine: Steerable, store: ir.Store) -> None:
+    monitor = _monitor(engine, {"kind": "log", "path": "alarms.jsonl"})
+    monitor.config = replace(monitor.config, channels=(Broken(), *monitor.config.channels))  # type: ignore[arg-type]
+    engine.state = "bad"
+    assert [len(monitor.run_round(store)) for _ in range(2)] == [1, 1]
+    (waiting,) = store.monitoring("shop").waiting()
+    assert (waiting.channel, waiting.attempts) == ("broken", 2)
+    assert waiting.problem == "broken: ForeignError: the library gave up on ${KEY}"
+    assert len(Path("alarms.jsonl").read_text().splitlines()) == 1

@@ -13,7 +13,8 @@ import pytest
 import idealrank as ir
 from idealrank.errors import BackendError, InputError
 from idealrank.live.canary import canary_rounds
-from idealrank.live.canary.monitor_loop import watch_rounds
+from idealrank.live.canary.monitor_config import MetricsSection
+from idealrank.live.canary.monitor_loop import refresh_metrics, watch_rounds
 from idealrank.store.database import Database
 from idealrank.store.monitoring import StoredRound
 from tests.conftest import ROOT
@@ -62,14 +63,15 @@ def test_rounds_wait_while_the_disk_is_full_and_are_stored_in_order_when_there_i
 
 
 def test_a_disk_that_is_full_at_the_end_of_a_round_loses_no_message(store: ir.Store, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    engine = Steerable()
-    monitor = monitor_of(engine)
+    engine, said = Steerable(), list[str]()
+    monitor = monitor_of(engine, say=said.append)
     engine.state = "bad"
     monitor.run_round(store)
     with monkeypatch.context() as full:
         full.setattr("idealrank.store.monitoring.Monitoring.mark_sent", _full)
-        with pytest.raises(InputError):
-            monitor.run_round(store)
+        assert [one.number for one in monitor.run_round(store)] == [2]  # stored before, and told
+    assert monitor.waiting == []
+    assert ["disk is full" in text for text in said] == [True]
     monitor.run_round(store)
     lines = [json.loads(line) for line in (folder / "alarms.jsonl").read_text().splitlines()]
     assert [line["key"] for line in lines] == ["shop/floor//2/opened"] * 2  # at least once, with one key
@@ -189,6 +191,39 @@ def test_a_round_with_too_few_grades_of_people_has_no_value(store: ir.Store, fol
     assert [one.outcome for one in rounds] == ["complete", "complete", "incomplete", "complete"]
     assert rounds[-1].record["corrected"]
     assert events(folder) == []
+
+
+class ForeignError(Exception):
+    """An error of a class that the monitor has never heard of."""
+
+
+@pytest.mark.parametrize("where", ["search", "close", "making"])
+def test_any_exception_of_an_engine_is_its_failure_and_the_watch_goes_on(
+    store: ir.Store, monkeypatch: pytest.MonkeyPatch, where: str
+) -> None:
+    engine = Steerable()
+    monitor = monitor_of(engine, notify=[])
+
+    def fail(*_: Any) -> Any:
+        raise ForeignError("gave up")
+
+    if where == "making":
+        monitor._backend = fail
+    else:
+        monkeypatch.setattr(engine, where, fail)
+    (stored,) = monitor.run_round(store)
+    assert stored.outcome == ("complete" if where == "close" else "failed")
+    assert "ForeignError: gave up" in stored.record["problems"][0]
+
+
+def test_a_file_of_metrics_that_fails_in_any_way_is_a_note(store: ir.Store, monkeypatch: pytest.MonkeyPatch) -> None:
+    def fail(*_: Any) -> Any:
+        raise ForeignError("gave up")
+
+    monkeypatch.setattr("idealrank.live.canary.monitor_loop.write_metrics", fail)
+    said: list[str] = []
+    refresh_metrics(store, MetricsSection(file="a.prom"), said.append)
+    assert said == ["a.prom: ForeignError: gave up"]
 
 
 # --- kill -9 ---------------------------------------------------------------------------------------------------------------------

@@ -10,17 +10,20 @@ import urllib.request
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
+from http.client import HTTPException
 from pathlib import Path
 from typing import Any, Protocol
+from urllib.parse import urlsplit
 
 from idealrank._lazy import load_extra
 from idealrank._sections import Section
-from idealrank.errors import BackendError
+from idealrank.errors import BackendError, shown
 from idealrank.live.backends.secrets import Secrets
 from idealrank.store.monitoring import StoredAlarm, StoredNotice
 
 _TIMEOUT = 10.0  # seconds for one message
 _LONGEST = 500  # letters of an answer in a message
+_MOST_READ = 65536  # bytes of an answer; secrets are hidden in them before they are cut
 
 
 class Channel(Protocol):
@@ -91,7 +94,7 @@ class JsonLines:
             sys.stderr.flush()
             return
         try:
-            with Path(self.path).open("a", encoding="utf-8") as file:
+            with Path(self.path).open("a", encoding="utf-8", errors="backslashreplace") as file:  # as JSON escapes half a pair
                 file.write(line)
         except OSError as error:
             raise BackendError(f"{self.path}: {error.strerror or error}", temporary=True) from None
@@ -209,16 +212,36 @@ def post(url: str, content: Any, headers: Mapping[str, str], hide: Callable[[str
     BackendError
         The receiver did not take it.
     """
-    body = json.dumps(content, ensure_ascii=False).encode()
-    request = urllib.request.Request(url, body, {"Content-Type": "application/json", **headers}, method="POST")  # noqa: S310  (checked when it was read)
+    body = json.dumps(content).encode()
     try:
-        with urllib.request.urlopen(request, timeout=_TIMEOUT) as answer:  # noqa: S310
-            answer.read(_LONGEST)
+        request = urllib.request.Request(url, body, {"Content-Type": "application/json", **headers}, method="POST")  # noqa: S310  (checked when it was read)
+        status, said = _answered(request)
+    except (OSError, ValueError, HTTPException) as error:
+        reason = getattr(error, "reason", None) or error
+        raise BackendError(f"{hide(url)}: {shown(hide(str(reason) or type(error).__name__))}", temporary=True) from None
+    if not 200 <= status < 300:
+        temporary = status in (408, 429) or status >= 500
+        raise BackendError(f"{hide(url)}: HTTP {status}: {hide(said)[:_LONGEST]}", temporary=temporary)
+
+
+class _Unfollowed(urllib.request.HTTPRedirectHandler):
+    """No redirect is followed: it would lose the message, and carry headers with secrets to another place."""
+
+    def redirect_request(self, *_: Any) -> None:
+        return None
+
+
+_OPENER = urllib.request.build_opener(_Unfollowed)
+
+
+def _answered(request: urllib.request.Request) -> tuple[int, str]:
+    """Status and text of an answer."""
+    try:
+        answer = _OPENER.open(request, timeout=_TIMEOUT)
     except urllib.error.HTTPError as error:
-        said = error.read(_LONGEST).decode("utf-8", "replace")
-        raise BackendError(hide(f"{url}: HTTP {error.code}: {said}"), temporary=error.code in (408, 429) or error.code >= 500) from None
-    except (OSError, ValueError) as error:
-        raise BackendError(hide(f"{url}: {getattr(error, 'reason', None) or error}"), temporary=True) from None
+        answer = error
+    with answer:
+        return answer.status, answer.read(_MOST_READ).decode("utf-8", "replace")
 
 
 def channels_of(top: Section, every: float) -> tuple[Channel, ...]:
@@ -244,7 +267,7 @@ def channels_of(top: Section, every: float) -> tuple[Channel, ...]:
 
 def _channel(section: Section, every: float) -> Channel:
     kinds = ("log", "webhook", "alertmanager", "apprise")
-    if "kind" not in section.given:
+    if not section.has("kind"):
         raise section.error("kind", "nothing", f"one of {', '.join(kinds)}")
     kind = section.choice("kind", kinds)
     name = section.text("name", kind) or kind
@@ -261,8 +284,9 @@ def _channel(section: Section, every: float) -> Channel:
         return AppriseChannel(name, tuple(secrets.fill(list(section.texts("urls")), section)), secrets.hide)
     section.refuse_unknown("kind", "name", "url", "headers", *(["hold"] if kind == "alertmanager" else []))
     url = str(secrets.fill(section.text("url", None) or "", section))
-    if not url.startswith(("http://", "https://")):
-        raise section.error("url", repr(section.given.get("url")), "an address that starts with http:// or https://")
+    if not _can_be_asked(url):
+        expected = "an address that starts with http:// or https://, with a host, in ASCII and without blanks"
+        raise section.error("url", repr(section.given.get("url")), expected)
     headers = section.section("headers").given
     if not all(isinstance(one, str) for pair in headers.items() for one in pair):
         raise section.error("headers", repr(headers), "texts by name")
@@ -271,3 +295,12 @@ def _channel(section: Section, every: float) -> Channel:
         return Webhook(name, url, filled, secrets.hide)
     hold = section.amount("hold", max(4 * every, 300.0), least=1.0, unit="seconds")
     return Alertmanager(name, url, filled, hold, secrets.hide)
+
+
+def _can_be_asked(url: str) -> bool:
+    try:
+        parts = urlsplit(url)
+        asked = parts.scheme in ("http", "https") and bool(parts.hostname) and parts.port != 0
+    except ValueError:
+        return False
+    return asked and url.isascii() and url.isprintable() and " " not in url

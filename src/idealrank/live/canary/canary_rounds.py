@@ -17,12 +17,13 @@ from idealrank.data.qrels import Qrels
 from idealrank.data.run import Run
 from idealrank.errors import IdealrankError, IdealrankWarning, InputError, MissingExtraError, OptionError
 from idealrank.evaluation.evaluate import Evaluation
-from idealrank.live.alerts.alarm_channels import Channel
+from idealrank.live.alerts.alarm_channels import Channel, title_of
 from idealrank.live.alerts.alarm_states import AlarmPlan, advance, open_alarms
 from idealrank.live.alerts.seen_rounds import Baseline, SeenRound
 from idealrank.live.backends import backend_from
 from idealrank.live.backends.protocol import Backend, SearchQuery
 from idealrank.live.canary.monitor_config import MonitorConfig, label_age
+from idealrank.live.outside_failures import failure_of
 from idealrank.live.search_jobs import Latencies, SearchJob
 from idealrank.live.search_journal import QueryRecord
 from idealrank.measures.measure import Measure
@@ -232,15 +233,16 @@ class CanaryMonitor:
     def _asked(self, queries: Sequence[SearchQuery]) -> tuple[list[QueryRecord], list[str]]:
         """Answer or failure of each query; a query that the job left out has failed."""
         found: dict[str, QueryRecord] = {}
-        problems: list[str] = []
-        try:
+
+        def ask() -> None:
             backend = self._backend()
             try:
                 SearchJob(backend, self.config.policy).run(queries, lambda record: found.__setitem__(record.query, record))
             finally:
                 backend.close()
-        except (IdealrankError, OSError) as error:
-            problems.append(str(error))
+
+        failure = failure_of("backend", ask)
+        problems = [failure] if failure else []
         reason = problems[0] if problems else "not asked"
         records = [found.get(query.id) or QueryRecord(query.id, (), 0.0, 0, reason) for query in queries]
         problems += [f"{one.query}: {one.failure}" for one in records if one.failure and one.failure not in problems]
@@ -310,17 +312,31 @@ class CanaryMonitor:
         return stored
 
     def deliver(self, store: Store) -> list[str]:
-        """Send the messages that wait, and return the problems; a message that a channel does not take waits on."""
+        """Send the messages that wait, and return the problems; a message that a channel does not take waits on.
+
+        A store that cannot be written is a problem, too: what was sent and could not be marked is sent again, with the same key.
+        """
+        problems: list[str] = []
+        try:
+            self._deliver(store, problems)
+        except InputError as error:
+            problems.append(f"what became of the messages could not be stored: {error}")
+        for problem in problems:
+            self._say(problem)
+        return problems
+
+    def _deliver(self, store: Store, problems: list[str]) -> None:
         rounds = store.monitoring(self.config.name)
         channels = {channel.name: channel for channel in self.config.channels}
-        problems: list[str] = []
         broken: set[str] = set()
         for notice in rounds.waiting():
             channel = channels.get(notice.channel)
             if channel is None:
-                rounds.mark_sent(notice.id, "")  # the configuration has this channel no more
+                title = title_of(notice.content)
+                self._say(f"the configuration has no channel {notice.channel} any more; this message is not sent: {title}")
+                rounds.mark_sent(notice.id, "")
             elif notice.channel not in broken:  # messages of a channel keep their order
-                problem = _problem(lambda channel=channel, notice=notice: channel.send(notice))  # type: ignore[misc]
+                problem = _problem(channel, lambda channel=channel, notice=notice: channel.send(notice))  # type: ignore[misc]
                 if problem:
                     broken.add(notice.channel)
                     problems.append(problem)
@@ -328,13 +344,10 @@ class CanaryMonitor:
                 else:
                     rounds.mark_sent(notice.id, utc_now())
         problems += self._keep_alive(store, [channel for name, channel in channels.items() if name not in broken])
-        for problem in problems:
-            self._say(problem)
-        return problems
 
     def _keep_alive(self, store: Store, channels: Sequence[Channel]) -> list[str]:
         alarms = store.monitoring(self.config.name).alarms(only_open=True)
-        found = (_problem(lambda channel=channel: channel.keep_alive(alarms)) for channel in channels)  # type: ignore[misc]
+        found = (_problem(channel, lambda channel=channel: channel.keep_alive(alarms)) for channel in channels)  # type: ignore[misc]
         return [problem for problem in found if problem]
 
     def open_alarms(self, store: Store) -> list[str]:
@@ -342,13 +355,9 @@ class CanaryMonitor:
         return open_alarms(store.monitoring(self.config.name).state())
 
 
-def _problem(send: Callable[[], None]) -> str:
-    """Why a message could not be sent; empty if it was."""
-    try:
-        send()
-    except IdealrankError as error:
-        return str(error)
-    return ""
+def _problem(channel: Channel, send: Callable[[], None]) -> str:
+    """Why a message could not be sent, without secrets; empty if it was."""
+    return failure_of(channel.name, send, getattr(channel, "hide", str))
 
 
 def _latency(records: Sequence[QueryRecord]) -> dict[str, float]:

@@ -271,9 +271,9 @@ def rules_of(top: Section) -> tuple[AlarmRule, ...]:
 
 
 def _rule(section: Section) -> AlarmRule:
-    kind = section.given.get("kind")
-    if kind not in RULES:
-        raise section.error("kind", "nothing" if kind is None else repr(kind), f"one of {', '.join(RULES)}")
+    if not section.has("kind"):
+        raise section.error("kind", "nothing", f"one of {', '.join(RULES)}")
+    kind = section.choice("kind", tuple(RULES))
     rule = RULES[kind]
     own = {one.name: one for one in fields(rule)}
     keys = {"false_alarms" if name == "rounds" else name for name in own}
@@ -314,7 +314,7 @@ _RANGES: Mapping[str, tuple[float, float]] = {
 
 def _signals(section: Section) -> tuple[int, int]:
     given = section.given.get("signals")
-    text = re.fullmatch(r"(\d+) of (\d+)", given) if isinstance(given, str) else None
+    text = re.fullmatch(r"(\d{1,4}) of (\d{1,4})", given) if isinstance(given, str) else None
     pair = [int(text[1]), int(text[2])] if text else given
     if not (isinstance(pair, Sequence) and len(pair) == 2 and all(type(one) is int for one in pair) and 1 <= pair[0] <= pair[1] <= 1000):
         raise section.error("signals", repr(given), "two numbers, as in `2 of 3`")

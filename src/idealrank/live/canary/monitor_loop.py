@@ -7,10 +7,11 @@ from contextlib import contextmanager
 from typing import Any
 
 from idealrank._lazy import load_extra
-from idealrank.errors import InputError, MissingExtraError
+from idealrank.errors import InputError
 from idealrank.live.alerts.round_metrics import metrics_text, write_metrics
 from idealrank.live.canary.canary_rounds import CanaryMonitor
 from idealrank.live.canary.monitor_config import MetricsSection
+from idealrank.live.outside_failures import failure_of
 from idealrank.store.monitoring import StoredRound
 from idealrank.store.store import Store
 
@@ -62,15 +63,24 @@ def watch_rounds(
 
 
 def refresh_metrics(store: Store, metrics: MetricsSection, say: Callable[[str], None]) -> None:
-    """Write the file of metrics, if there is one; a disk that is full is a note."""
-    if metrics.file is None:
+    """Write the file of metrics, if there is one; why it cannot be written is a note."""
+    file = metrics.file
+    if file is None:
         return
-    try:
-        write_metrics(store, metrics.file)
-    except MissingExtraError:
-        raise
-    except (InputError, OSError) as error:
-        say(f"{metrics.file}: {error}")
+    load_metrics()
+    if failure := failure_of(file, lambda: write_metrics(store, file)):
+        say(failure)
+
+
+def load_metrics() -> None:
+    """Load what writes metrics.
+
+    Raises
+    ------
+    MissingExtraError
+        The package prometheus-client is not installed.
+    """
+    load_extra("prometheus_client", "metrics for Prometheus", "monitor", "prometheus-client")
 
 
 @contextmanager
@@ -87,7 +97,7 @@ def metrics_server(folder: str, metrics: MetricsSection) -> Iterator[int | None]
     if metrics.port is None:
         yield None
         return
-    load_extra("prometheus_client", "metrics for Prometheus", "monitor", "prometheus-client")
+    load_metrics()
     from wsgiref.simple_server import WSGIRequestHandler, WSGIServer, make_server  # noqa: PLC0415  (few ask for metrics)
 
     class Quiet(WSGIRequestHandler):
