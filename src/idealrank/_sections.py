@@ -1,11 +1,13 @@
 """Sections of configuration files, checked key by key; the files of `train`, `search` and `monitor` share them."""
 
-import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from idealrank.errors import OptionError, near_ids, shown
+
+_MOST = 1e6  # of an amount: as seconds about 11 days, which every clock and engine takes
+_MOST_WHOLE = 2**63 - 1
 
 
 @dataclass(frozen=True)
@@ -86,10 +88,12 @@ class Section:
         return value
 
     def number(self, key: str, default: int, *, least: int = 1) -> int:
-        """Return a whole number of at least `least`."""
+        """Return a whole number of at least `least`, and below 2^63."""
         value = self.given.get(key, default)
         if isinstance(value, bool) or not isinstance(value, int) or value < least:
-            raise self.error(key, repr(value), f"a whole number of {least} or more")
+            raise self.error(key, _written(value), f"a whole number of {least} or more")
+        if value > _MOST_WHOLE:
+            raise self.error(key, _written(value), f"a whole number from {least} to 2^63 - 1")
         return value
 
     def share(self, key: str) -> float:
@@ -122,12 +126,13 @@ class Section:
             raise self.error(key, repr(value), f"one of {', '.join(choices)}")
         return str(value)
 
-    def amount(self, key: str, default: float, *, least: float = 0.0, most: float = math.inf, unit: str = "") -> float:
-        """Return a number from `least` to `most`; the unit appears in the message only."""
+    def amount(self, key: str, default: float, *, least: float = 0.0, most: float = _MOST, unit: str = "") -> float:
+        """Return a finite number from `least` to `most`; the unit appears in the message only."""
         value = self.given.get(key, default)
         if isinstance(value, bool) or not isinstance(value, (int, float)) or not least <= value <= most:
-            limits = f"from {least:g} to {most:g}" if most < math.inf else f"of {least:g} or more"
-            raise self.error(key, repr(value), f"a number {limits}{f' ({unit})' if unit else ''}")
+            above = isinstance(value, (int, float)) and value > least
+            limits = f"from {least:g} to {most:g}" if most < _MOST or above else f"of {least:g} or more"
+            raise self.error(key, _written(value), f"a number {limits}{f' ({unit})' if unit else ''}")
         return float(value)
 
     def flag(self, key: str, *, default: bool = False) -> bool:
@@ -136,3 +141,8 @@ class Section:
         if not isinstance(value, bool):
             raise self.error(key, repr(value), "true or false")
         return value
+
+
+def _written(value: object) -> str:
+    """A value for a message; Python writes no number of more than 4,300 digits, but for its hexadecimal form."""
+    return f"{hex(value)[:12]}..." if isinstance(value, int) and abs(value) > _MOST_WHOLE else repr(value)

@@ -132,6 +132,17 @@ def test_the_line_has_the_value_the_coverage_and_what_is_wrong(say: Say, folder:
     )
 
 
+def test_the_lines_of_open_alarms_name_slices_with_a_slash(say: Say, folder: Path) -> None:
+    path = folder / "shop" / "slices.csv"
+    heading, *rows = path.read_text().splitlines()
+    path.write_text("\n".join([heading, *(f"{row.split(',')[0]},sh/ort" for row in rows)]) + "\n")
+    change(folder, alarms=[{"kind": "threshold", "name": "floor", "least": 1.0, "signals": "1 of 1", "slices": True}])
+    said = say("monitor", "monitor.json", "--once", cwd=folder)
+    assert said.code == 1
+    line = said.out.splitlines()[1]
+    assert re.fullmatch(r"  alarm floor \(slice sh/ort\) since round 1: \S.*", line), line
+
+
 def test_the_store_keeps_each_round_as_an_evaluation(say: Say, folder: Path) -> None:
     _, record = once(say, folder)
     with ir.Store.open(folder / "store") as store:

@@ -2,6 +2,7 @@
 
 import json
 import re
+import socket
 import urllib.request
 from pathlib import Path
 from typing import Any
@@ -10,8 +11,10 @@ import pytest
 import yaml
 
 import idealrank as ir
+from idealrank._sections import Section
 from idealrank.cli.main import COMMANDS
 from idealrank.live.alerts.round_metrics import GAUGES, metrics_text, write_metrics
+from idealrank.live.canary import monitor_loop
 from idealrank.live.canary.monitor_config import MetricsSection
 from idealrank.live.canary.monitor_loop import metrics_server
 from tests.conftest import ROOT
@@ -58,6 +61,62 @@ def test_the_server_answers_metrics_and_nothing_else(tmp_path: Path) -> None:
                 assert answer.headers["Content-Type"].startswith("text/plain; version=0.0.4")
             with pytest.raises(urllib.error.HTTPError, match="404"):
                 urllib.request.urlopen(f"{address}/", timeout=5)
+
+
+def _asked(port: int | None, request: bytes) -> bytes:
+    with socket.create_connection(("127.0.0.1", port or 0), timeout=5) as connection:
+        connection.sendall(request)
+        with connection.makefile("rb") as answer:
+            return answer.read()
+
+
+@pytest.mark.parametrize(
+    ("host", "status"),
+    [
+        ("Host: 127.0.0.1:1\r\n", b"200"),
+        ("Host: localhost\r\n", b"200"),
+        ("Host: [::1]:9464\r\n", b"200"),
+        ("Host: prometheus-names-it:9464\r\n", b"200"),
+        ("", b"400"),
+        ("Host: evil.example\r\n", b"400"),
+        ("Host: localhost.evil.example\r\n", b"400"),
+        ("Host: 192.168.1.5\r\n", b"400"),
+        ("Host: a@localhost\r\n", b"400"),
+        ("Host: [::1\r\n", b"400"),
+        ("Host: localhost\r\nHost: localhost\r\n", b"400"),
+    ],
+)
+def test_the_server_answers_only_requests_that_name_it(tmp_path: Path, host: str, status: bytes) -> None:
+    ir.Store.open(tmp_path).close()
+    with metrics_server(str(tmp_path), MetricsSection(port=0, names=("prometheus-names-it",))) as port:
+        assert _asked(port, f"GET /metrics HTTP/1.0\r\n{host}\r\n".encode()).split()[1] == status
+
+
+def test_on_a_network_the_server_is_also_named_by_its_addresses(tmp_path: Path) -> None:
+    ir.Store.open(tmp_path).close()
+    with metrics_server(str(tmp_path), MetricsSection(port=0, host="0.0.0.0")) as port:
+        assert _asked(port, b"GET /metrics HTTP/1.0\r\nHost: 192.168.1.5:1\r\n\r\n").split()[1] == b"200"
+        assert _asked(port, b"GET /metrics HTTP/1.0\r\nHost: evil.example\r\n\r\n").split()[1] == b"400"
+
+
+def test_without_a_host_the_server_listens_on_this_machine_alone() -> None:
+    assert MetricsSection.of(Section({"port": 9464}, "monitor.yaml", "metrics")).host == "127.0.0.1"
+
+
+def test_a_client_that_says_nothing_keeps_nobody_waiting_and_is_dropped(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(monitor_loop, "_PATIENCE", 0.2)
+    ir.Store.open(tmp_path).close()
+    with metrics_server(str(tmp_path), MetricsSection(port=0)) as port, socket.create_connection(("127.0.0.1", port), timeout=5) as silent:
+        assert _asked(port, b"GET /metrics HTTP/1.0\r\nHost: localhost\r\n\r\n").split()[1] == b"200"
+        assert silent.recv(1) == b""
+
+
+def test_a_store_that_cannot_be_read_is_a_503_without_a_traceback(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    ir.Store.open(tmp_path).close()
+    with metrics_server(str(tmp_path), MetricsSection(port=0)) as port:
+        (tmp_path / "store.sqlite3").write_bytes(b"no database" * 1000)
+        assert _asked(port, b"GET /metrics HTTP/1.0\r\nHost: localhost\r\n\r\n").split()[1] == b"503"
+    assert capfd.readouterr().err == ""
 
 
 def test_a_file_of_metrics_appears_at_once(tmp_path: Path) -> None:

@@ -9,7 +9,9 @@ from idealrank.cli import console, output
 from idealrank.io.configuration_files import read_configuration
 
 if TYPE_CHECKING:
-    from idealrank.store.monitoring import StoredRound
+    from collections.abc import Sequence
+
+    from idealrank.store.monitoring import StoredAlarm, StoredRound
 
 _ALARM, _NO_VALUE = 1, 3
 
@@ -110,22 +112,16 @@ def _once(watched: Any, store: Any, *, as_json: bool, say: Any) -> None:
         raise click.exceptions.Exit(_NO_VALUE)
 
 
-def _tell(one: "StoredRound", alarms: list[str], *, as_json: bool) -> None:
+def _tell(one: "StoredRound", alarms: "Sequence[StoredAlarm]", *, as_json: bool) -> None:
     if as_json:
         fields = {"monitor": one.monitor, "round": one.number, "time": one.time, "outcome": one.outcome, "evaluation": one.evaluation}
-        output.write([json.dumps({**fields, **one.record, "alarms": alarms}, ensure_ascii=False) + "\n"], None)
+        output.write([json.dumps({**fields, **one.record, "alarms": [alarm.id for alarm in alarms]}, ensure_ascii=False) + "\n"], None)
         return
     output.write([f"{one.time[:19]}Z {one.monitor} round {one.number}: {_numbers(one)}" + "\n"], None)
-    for key in alarms:
-        rule, group = key.split("/")[1:3]
-        reading = one.record.get("readings", {}).get(f"{rule}/{group}", {})
-        output.write(
-            [
-                f"  alarm {rule}{f' (slice {group})' if group else ''} since round {key.rpartition('/')[2]}: {reading.get('text', '')}"
-                + "\n"
-            ],
-            None,
-        )
+    for alarm in alarms:
+        group = f" (slice {alarm.slice})" if alarm.slice else ""
+        reading = one.record.get("readings", {}).get(f"{alarm.rule}/{alarm.slice}", {})
+        output.write([f"  alarm {alarm.rule}{group} since round {alarm.opened}: {reading.get('text', '')}\n"], None)
 
 
 def _numbers(one: "StoredRound") -> str:

@@ -293,7 +293,7 @@ def _channel(section: Section, every: float) -> Channel:
     filled = secrets.fill(dict(headers), section)
     if kind == "webhook":
         return Webhook(name, url, filled, secrets.hide)
-    hold = section.amount("hold", max(4 * every, 300.0), least=1.0, unit="seconds")
+    hold = section.amount("hold", max(4 * every, 300.0), least=1.0, most=1e9, unit="seconds")
     return Alertmanager(name, url, filled, hold, secrets.hide)
 
 

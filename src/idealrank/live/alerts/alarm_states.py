@@ -181,17 +181,6 @@ def _learn(plan: AlarmPlan, held: State, known: Baseline, seen: SeenRound) -> No
         held["learned"] = []
 
 
-def open_alarms(state: Mapping[str, Any]) -> list[str]:
-    """Return the ids of the open alarms of a state.
-
-    Examples
-    --------
-    >>> open_alarms({})
-    []
-    """
-    return [one["open"] for rule in state.get("rules", {}).values() for one in rule["groups"].values() if one["open"]]
-
-
 def group_title(group: str) -> str:
     """Return the words for a group of queries.
 

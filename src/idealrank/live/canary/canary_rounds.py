@@ -18,7 +18,7 @@ from idealrank.data.run import Run
 from idealrank.errors import IdealrankError, IdealrankWarning, InputError, MissingExtraError, OptionError
 from idealrank.evaluation.evaluate import Evaluation
 from idealrank.live.alerts.alarm_channels import Channel, title_of
-from idealrank.live.alerts.alarm_states import AlarmPlan, advance, open_alarms
+from idealrank.live.alerts.alarm_states import AlarmPlan, advance
 from idealrank.live.alerts.seen_rounds import Baseline, SeenRound
 from idealrank.live.backends import backend_from
 from idealrank.live.backends.protocol import Backend, SearchQuery
@@ -28,7 +28,7 @@ from idealrank.live.search_jobs import Latencies, SearchJob
 from idealrank.live.search_journal import QueryRecord
 from idealrank.measures.measure import Measure
 from idealrank.measures.parse import parse_measure
-from idealrank.store.monitoring import Outcome, RoundStep, StoredRound
+from idealrank.store.monitoring import Outcome, RoundStep, StoredAlarm, StoredRound
 from idealrank.store.record import Record
 from idealrank.store.store import Store
 
@@ -216,7 +216,7 @@ class CanaryMonitor:
             return FinishedRound(number, time, replace(seen, outcome="incomplete"), record)
         considered = evaluation.coverage.considered
         coverage = 1 - evaluation.coverage.unjudged / considered if considered else None
-        seen = replace(seen, outcome="complete", values=counted_values(evaluation), people=people, coverage=coverage)
+        seen = replace(seen, outcome="complete", values=values_by_query(evaluation), people=people, coverage=coverage)
         return FinishedRound(number, time, seen, record | self._numbers(seen, evaluation, problems), evaluation)
 
     def _drawn(self, store: Store, time: str) -> tuple[list[SearchQuery], float]:
@@ -264,7 +264,7 @@ class CanaryMonitor:
         people = self._people
         if people is None or not any(query in answers for query in people.queries):
             return {}
-        return counted_values(self._evaluated(answers, people))
+        return values_by_query(self._evaluated(answers, people))
 
     def _numbers(self, seen: SeenRound, evaluation: Evaluation, problems: Sequence[str]) -> dict[str, Any]:
         interval = seen.interval()
@@ -350,9 +350,9 @@ class CanaryMonitor:
         found = (_problem(channel, lambda channel=channel: channel.keep_alive(alarms)) for channel in channels)  # type: ignore[misc]
         return [problem for problem in found if problem]
 
-    def open_alarms(self, store: Store) -> list[str]:
-        """Return the ids of open alarms."""
-        return open_alarms(store.monitoring(self.config.name).state())
+    def open_alarms(self, store: Store) -> list[StoredAlarm]:
+        """Return the open alarms, first opened first."""
+        return store.monitoring(self.config.name).alarms(only_open=True)[::-1]
 
 
 def _problem(channel: Channel, send: Callable[[], None]) -> str:
@@ -379,15 +379,15 @@ def _check_measure(measure: Measure, config: MonitorConfig) -> None:
         )
 
 
-def counted_values(evaluation: Evaluation) -> dict[str, float]:
-    """Values of the first measure, by query, without those that do not count.
+def values_by_query(evaluation: Evaluation, place: int = 0) -> dict[str, float]:
+    """Values of a measure, by query, without those that do not count.
 
     Examples
     --------
-    >>> counted_values(evaluate({"q": {"a": 1}}, {"q": ["a"]}, "RR"))
+    >>> values_by_query(evaluate({"q": {"a": 1}}, {"q": ["a"]}, "RR"))
     {'q': 1.0}
     """
-    rows = zip(evaluation.queries, evaluation.values[:, 0].tolist(), evaluation.scored[:, 0].tolist(), strict=True)
+    rows = zip(evaluation.queries, evaluation.values[:, place].tolist(), evaluation.scored[:, place].tolist(), strict=True)
     return {str(query): float(value) for query, value, counts in rows if counts and value == value}
 
 
@@ -396,9 +396,7 @@ def _entry_values(store: Store, entry: str, measure: Measure) -> dict[str, float
     texts = [str(one) for one in stored.measures]
     if str(measure) not in texts:
         raise InputError(f"baseline.entry: found {', '.join(texts)} in evaluation {entry}, expected {measure}")
-    place = texts.index(str(measure))
-    rows = zip(stored.queries, stored.values[:, place].tolist(), stored.scored[:, place].tolist(), strict=True)
-    return {str(query): float(value) for query, value, counts in rows if counts}
+    return values_by_query(stored, texts.index(str(measure)))
 
 
 def hash_of(texts: Any) -> str:

@@ -111,6 +111,8 @@ class MetricsSection:
         Address to listen on.
     file : str or None
         File for the textfile collector of node_exporter, written after each round.
+    names : tuple of str
+        Further names of this host that requests may use, such as the name of a service.
 
     Examples
     --------
@@ -121,15 +123,16 @@ class MetricsSection:
     port: int | None = None
     host: str = "127.0.0.1"
     file: str | None = None
+    names: tuple[str, ...] = ()
 
     @classmethod
     def of(cls, section: Section) -> "MetricsSection":
         """Read the section."""
-        section.refuse_unknown("port", "host", "file")
+        section.refuse_unknown("port", "host", "file", "names")
         port = section.number("port", 0, least=0) if section.has("port") else None
         if port is not None and port > 65535:
             raise section.error("port", str(port), "a port from 0 to 65535")
-        return cls(port, section.text("host", cls.host) or cls.host, section.text("file", None))
+        return cls(port, section.text("host", cls.host) or cls.host, section.text("file", None), section.texts("names"))
 
 
 @dataclass(frozen=True)

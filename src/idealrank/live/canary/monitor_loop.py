@@ -3,8 +3,10 @@
 import math
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
+from functools import partial
 from typing import Any
+from urllib.parse import urlsplit
 
 from idealrank._lazy import load_extra
 from idealrank.errors import InputError
@@ -12,8 +14,11 @@ from idealrank.live.alerts.round_metrics import metrics_text, write_metrics
 from idealrank.live.canary.canary_rounds import CanaryMonitor
 from idealrank.live.canary.monitor_config import MetricsSection
 from idealrank.live.outside_failures import failure_of
+from idealrank.live.web.addresses import is_address, is_loopback
 from idealrank.store.monitoring import StoredRound
 from idealrank.store.store import Store
+
+_PATIENCE = 10.0  # seconds that a client may be silent
 
 
 def watch_rounds(
@@ -98,23 +103,25 @@ def metrics_server(folder: str, metrics: MetricsSection) -> Iterator[int | None]
         yield None
         return
     load_metrics()
-    from wsgiref.simple_server import WSGIRequestHandler, WSGIServer, make_server  # noqa: PLC0415  (few ask for metrics)
+    from socketserver import ThreadingMixIn  # noqa: PLC0415  (few ask for metrics)
+    from wsgiref.simple_server import WSGIRequestHandler, WSGIServer, make_server  # noqa: PLC0415
 
     class Quiet(WSGIRequestHandler):
+        timeout = _PATIENCE
+
+        def handle(self) -> None:
+            with suppress(OSError):  # a client that says nothing, or goes away
+                super().handle()
+
         def log_message(self, format: str, *args: Any) -> None:  # noqa: A002  (its name there)
             """Say nothing."""
 
-    def answer(environment: Any, start: Callable[..., Any]) -> list[bytes]:
-        if environment.get("PATH_INFO") != "/metrics":
-            start("404 Not Found", [("Content-Type", "text/plain; charset=utf-8")])
-            return [b"see /metrics\n"]
-        with Store.open(folder) as store:  # in the thread of the server
-            body = metrics_text(store)
-        start("200 OK", [("Content-Type", "text/plain; version=0.0.4; charset=utf-8"), ("Content-Length", str(len(body)))])
-        return [body]
+    class Threads(ThreadingMixIn, WSGIServer):
+        daemon_threads = True
+        block_on_close = False
 
     try:
-        server = make_server(metrics.host, metrics.port, answer, WSGIServer, Quiet)
+        server = make_server(metrics.host, metrics.port, partial(_answer, folder, metrics), Threads, Quiet)
     except OSError as error:
         raise InputError(
             f"metrics: {metrics.host}:{metrics.port}: {error.strerror or error}; choose another port in metrics.port"
@@ -128,3 +135,39 @@ def metrics_server(folder: str, metrics: MetricsSection) -> Iterator[int | None]
     finally:
         server.shutdown()
         server.server_close()
+
+
+def _answer(folder: str, metrics: MetricsSection, environment: Any, start: Callable[..., Any]) -> list[bytes]:
+    """Answer a request, in a thread of its own."""
+    if not _names_it(str(environment.get("HTTP_HOST", "")), metrics):
+        status, body = "400 Bad Request", b"found a host that is not this server's, expected its address, or one of metrics.names\n"
+    elif environment.get("PATH_INFO") != "/metrics":
+        status, body = "404 Not Found", b"see /metrics\n"
+    else:
+        found: list[bytes] = []
+        failure = failure_of("metrics", lambda: found.append(_text_of(folder)))
+        status, body = ("503 Service Unavailable", f"{failure}\n".encode()) if failure else ("200 OK", found[0])
+    kind = "text/plain; version=0.0.4; charset=utf-8" if status == "200 OK" else "text/plain; charset=utf-8"
+    start(status, [("Content-Type", kind), ("Content-Length", str(len(body)))])
+    return [body]
+
+
+def _text_of(folder: str) -> bytes:
+    with Store.open(folder) as store:
+        return metrics_text(store)
+
+
+def _names_it(host: str, metrics: MetricsSection) -> bool:
+    """Whether the header `Host` names this server; a name of another that resolves to this machine does not.
+
+    A server on the network is also reached by its addresses, which cannot be made to point elsewhere as a name can.
+    """
+    try:
+        split = urlsplit(f"//{host}")
+        name, _ = split.hostname or "", split.port
+    except ValueError:
+        return False
+    if not name or split.netloc != host or split.username is not None:
+        return False
+    own = {metrics.host.lower(), *(one.lower() for one in metrics.names)}
+    return name in own or is_loopback(name) or (not is_loopback(metrics.host) and is_address(name))
