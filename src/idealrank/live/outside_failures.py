@@ -1,4 +1,4 @@
-"""What a system outside did wrong, as a text: the one place that decides which exceptions a watch outlives."""
+"""Failures of systems outside, as texts: the one place that decides which exceptions a watch outlives."""
 
 from collections.abc import Callable
 

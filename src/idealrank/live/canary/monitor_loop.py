@@ -158,7 +158,7 @@ def _text_of(folder: str) -> bytes:
 
 
 def _names_it(host: str, metrics: MetricsSection) -> bool:
-    """Whether the header `Host` names this server; a name of another that resolves to this machine does not.
+    """Return whether the header `Host` names this server; a foreign name that resolves to this machine does not.
 
     A server on the network is also reached by its addresses, which cannot be made to point elsewhere as a name can.
     """
