@@ -196,7 +196,7 @@ def recall_at(pairs: RunPairs, cutoff: int) -> FloatArray:
 
 
 def recall_of_runs(exact: Run, approximate: Run, cutoffs: Iterable[int] = (10,), *, level: float = 0.95, threads: int = 0) -> IndexRecall:
-    """Compare the first documents of an approximate run with those of an exact one, query by query.
+    """Compare the first documents of an approximate run with an exact run, query by query.
 
     Parameters
     ----------

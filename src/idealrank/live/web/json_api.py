@@ -99,7 +99,7 @@ class Operation:
     answer : callable
         Makes the result from the page, the store and the parameters.
     parameters : tuple of Parameter
-        All of them; those of the path are in it, too.
+        All of them, parameters of the path included.
     result : mapping
         JSON schema of the result.
 

@@ -145,7 +145,7 @@ def _number(text: str) -> int:
 
 
 def _values(sides: Sequence[Side], measure: Measure) -> tuple[list[str], FloatArray]:
-    """Queries of the newer run first, then those of the other alone; a column a side, NaN where a query does not count."""
+    """Queries of the newer run first, then the queries that only the other has; a column a side, NaN where a query does not count."""
     queries = list(dict.fromkeys([*sides[-1].evaluation.queries, *sides[0].evaluation.queries]))
     places = {query: place for place, query in enumerate(queries)}
     values = np.full((len(queries), len(sides)), math.nan)
