@@ -227,6 +227,10 @@ def _data(section: Section) -> DataSection:
     )  # fmt: skip
     if found.propensity is not None and found.position is not None:
         raise section.error("propensity", f"{found.propensity}, and position, too", "one of them, since positions estimate propensities")
+    used = [found.label, found.qid, *filter(None, (found.propensity, found.position)), *found.features]
+    twice = next((name for name in used if used.count(name) > 1), None)
+    if twice is not None:
+        raise section.error("features" if twice in found.features else "label", twice, "each column once; a label as a feature would leak")
     for name, path, share in (("valid", found.valid, found.valid_share), ("test", found.test, found.test_share)):
         if path is not None and share:
             raise section.error(f"{name}_share", str(share), f"nothing beside `{name}: {path}`")
