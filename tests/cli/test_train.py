@@ -115,6 +115,11 @@ def test_xgboost_trains_with_an_objective_of_ours(folder: Path, say: Say) -> Non
     assert len(curve["train"]["AP"]) == 4
 
 
+def test_a_model_that_xgboost_cannot_cut_is_kept_whole(folder: Path, say: Say) -> None:
+    said = say("train", configured(folder, model={"library": "xgboost", "params": {"nthread": 1, "booster": "gblinear"}}), cwd=folder)
+    assert said.code == 0, said.err
+
+
 def test_several_seeds_have_a_folder_each(folder: Path, say: Say) -> None:
     said = say("train", configured(folder, seeds=[1, 2]), cwd=folder)
     assert said.code == 0, said.err
