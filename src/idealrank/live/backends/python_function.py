@@ -65,21 +65,39 @@ class FunctionBackend:
 def from_section(section: Section) -> FunctionBackend:
     """Make the backend of a section: ``function``, ``takes``, ``order``."""
     section.refuse_unknown("kind", "function", "takes", "order", "timeout")
-    given = section.text("function", None)
+    found = named_object(section, "function", "function")
+    if not callable(found):
+        raise section.error("function", shown(repr(found)), "a function")
+    name = section.text("function", "") or ""
+    return FunctionBackend(found, name, takes=section.choice("takes", tuple(_TAKES)), order=section.choice("order", ORDERS))
+
+
+def named_object(section: Section, key: str, what: str) -> Any:
+    """Return the object of the user's code that a text such as ``module:name`` or ``file.py:name`` names.
+
+    Raises
+    ------
+    OptionError
+        The text has another form, or the import fails.
+
+    Examples
+    --------
+    >>> named_object(Section({"function": "math:gcd"}, "search.yaml", "backend"), "function", "function")
+    <built-in function gcd>
+    """
+    given = section.text(key, None)
     place, _, name = (given or "").rpartition(":")
     if not place or not name:
-        raise section.error("function", "nothing" if given is None else repr(given), "module:function, or file.py:function")
+        raise section.error(key, "nothing" if given is None else repr(given), f"module:{what}, or file.py:{what}")
     try:
         found: Any = _module(place)
         for part in name.split("."):
             found = getattr(found, part)
     except OptionError as error:
-        raise section.error("function", str(error), "an existing file") from None
+        raise section.error(key, str(error), "an existing file") from None
     except Exception as error:  # noqa: BLE001  (a module of the user may fail in any way)
-        raise section.error("function", f"{given} ({type(error).__name__}: {error})", "a function that can be imported") from None
-    if not callable(found):
-        raise section.error("function", shown(repr(found)), "a function")
-    return FunctionBackend(found, given or "", takes=section.choice("takes", tuple(_TAKES)), order=section.choice("order", ORDERS))
+        raise section.error(key, f"{given} ({type(error).__name__}: {error})", f"a {what} that can be imported") from None
+    return found
 
 
 def _module(place: str) -> Any:

@@ -1,0 +1,96 @@
+"""DuckDB: a query in SQL over a database file, with words by the extension ``fts`` and vectors by functions of lists."""
+
+import threading
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from idealrank._lazy import is_installed, load_extra
+from idealrank._sections import Section
+from idealrank.errors import BackendError, InputError
+from idealrank.live.backends.answers import ranked
+from idealrank.live.backends.connections import Connections
+from idealrank.live.backends.engine_errors import reason
+from idealrank.live.backends.protocol import Backend, ScoredDocument, SearchQuery
+from idealrank.live.backends.section_values import required
+from idealrank.live.backends.vector_forms import vector_numbers
+
+
+class DuckdbSql:
+    """Query in SQL whose rows are ``(document, score)``, best first.
+
+    Parameters
+    ----------
+    connection : duckdb.DuckDBPyConnection
+        Open database; each thread gets a cursor of it.
+    statement : str
+        Query with the parameters ``$text``, ``$vector`` (a list of numbers) and ``$limit``.
+    name : str
+        Name for messages and results.
+
+    Notes
+    -----
+    Larger scores are better: a query over distances selects the distance times -1.
+    """
+
+    def __init__(self, connection: Any, *, statement: str, name: str = "duckdb") -> None:
+        self.name = name
+        self._connection = connection
+        self._lock = threading.Lock()
+        self._cursors: Connections[Any] = Connections(self._cursor, lambda cursor: cursor.close())
+        self._statement = statement
+        self._parameters = [one for one in ("text", "vector", "limit") if f"${one}" in statement]
+
+    def search(self, query: SearchQuery, limit: int) -> Sequence[ScoredDocument]:
+        """Return the rows of the query."""
+        duckdb = load_extra("duckdb", f"the backend {self.name}", "duckdb")
+        values: dict[str, Any] = {"text": query.text, "limit": limit}
+        if "vector" in self._parameters:
+            values["vector"] = vector_numbers(query, self.name)
+        try:
+            rows = self._cursors.get().execute(self._statement, {key: values[key] for key in self._parameters}).fetchall()
+        except duckdb.Error as error:
+            raise BackendError(f"{self.name}: {reason(error)}") from None
+        if rows and len(rows[0]) != 2:
+            raise BackendError(f"{self.name}: found {len(rows[0])} columns, expected two: document and score")
+        return ranked(self.name, [document for document, _ in rows], [score for _, score in rows], limit=limit)
+
+    def close(self) -> None:
+        """Close the cursors and the database."""
+        self._cursors.close()
+        self._connection.close()
+
+    def _cursor(self) -> Any:
+        with self._lock:
+            return self._connection.cursor()
+
+
+def _load(connection: Any, extension: str) -> None:
+    """Load an extension that is installed; a package of PyPI may hold it, else DuckDB looks in its own folder."""
+    if is_installed("duckdb_extensions"):
+        packaged = load_extra("duckdb_extensions", "the backend duckdb", "duckdb", "duckdb-extensions")
+        if is_installed(f"duckdb_extension_{extension}"):
+            packaged.import_extension(extension, con=connection)
+    connection.load_extension(extension)
+
+
+def from_section(section: Section) -> Backend:
+    """Make the backend of a section with the kind ``duckdb``."""
+    section.refuse_unknown("kind", "path", "sql", "extensions", "timeout")
+    duckdb = load_extra("duckdb", "the backend duckdb", "duckdb")
+    path = required(section, "path", "a database file of DuckDB")
+    statement = required(section, "sql", "a query with two columns, document and score, and the parameters $text and $limit")
+    if not Path(path).is_file():
+        raise InputError(f"{path}: found no file, expected a database of DuckDB")
+    try:
+        connection = duckdb.connect(path, read_only=True)
+    except duckdb.Error as error:
+        raise InputError(f"{path}: {reason(error)}") from None
+    for extension in section.texts("extensions"):
+        try:
+            _load(connection, extension)
+        except duckdb.Error as error:
+            raise section.error(
+                "extensions", f"{extension!r}, which DuckDB cannot load ({reason(error)})", "an installed extension"
+            ) from None
+    return DuckdbSql(connection, statement=statement)

@@ -1,0 +1,186 @@
+"""Elasticsearch and OpenSearch over HTTP: ``_search`` for each query, or ``_msearch`` for the queries that wait at the same time."""
+
+import json
+import threading
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from idealrank._lazy import load_extra
+from idealrank._sections import Section
+from idealrank.errors import BackendError, shown
+from idealrank.live.backends.answers import ranked
+from idealrank.live.backends.engine_errors import reason
+from idealrank.live.backends.http_endpoint import at_path, filled, retry_after
+from idealrank.live.backends.protocol import Backend, ScoredDocument, SearchQuery
+from idealrank.live.backends.section_values import required
+
+_TEMPORARY = (408, 425, 429, 500, 502, 503, 504)
+
+
+@dataclass(eq=False)
+class _Waiting:
+    """Query that waits for an ``_msearch`` of another thread."""
+
+    body: dict[str, Any]
+    woken: threading.Event = field(default_factory=threading.Event)
+    answer: Any = None
+    error: BackendError | None = None
+
+
+class Elasticsearch:
+    """Index of Elasticsearch or OpenSearch, asked over HTTP.
+
+    Parameters
+    ----------
+    client : httpx.Client
+        With the address of the server as ``base_url``, and the headers that it needs.
+    index : str
+        Name of the index, or of several with commas.
+    body : mapping
+        Body of a search with places, such as ``{"query": {"match": {"title": "{text}"}}}``; ``size`` is added.
+    id_path : str
+        Path of the id in a hit: ``_id``, or ``_source.sku``.
+    batch : int
+        At most as many queries in a request to ``_msearch``; 1 sends each query to ``_search``. Queries are put together only while
+        another request is under way, so no query waits for company.
+    name : str
+        Name for messages and results.
+
+    Notes
+    -----
+    The score is ``_score``. A body with ``sort`` returns no scores; then the score is the reciprocal of the rank. An answer with failed
+    shards or ``timed_out`` is an error, since it is only a part of the ranking.
+    """
+
+    def __init__(
+        self, client: Any, *, index: str, body: dict[str, Any], id_path: str = "_id", batch: int = 1, name: str = "elasticsearch"
+    ) -> None:
+        self.name = name
+        self._client = client
+        self._index, self._batch = index, batch
+        source = [id_path.removeprefix("_source.")] if id_path.startswith("_source.") else False
+        self._body = {"_source": source, **body}
+        self._id_path = id_path
+        self._lock = threading.Lock()
+        self._queue: list[_Waiting] = []
+        self._under_way = False
+
+    def search(self, query: SearchQuery, limit: int) -> Sequence[ScoredDocument]:
+        """Return the hits of a query."""
+        body = {**filled(self._body, query, limit), "size": limit}
+        if self._batch == 1:
+            return self._hits(self._send(f"/{self._index}/_search", json.dumps(body), "application/json"), limit)
+        return self._hits(self._together(_Waiting(body)), limit)
+
+    def close(self) -> None:
+        """Close the connections of the client."""
+        self._client.close()
+
+    def _together(self, one: _Waiting) -> Any:
+        """Answer of a query that is sent with those that wait: its thread sends for all, unless another request is under way."""
+        with self._lock:
+            self._queue.append(one)
+            leads, self._under_way = not self._under_way, True
+        if not leads:
+            one.woken.wait()
+        if one.answer is None and one.error is None:
+            with self._lock:
+                several, self._queue = self._queue[: self._batch], self._queue[self._batch :]
+            try:
+                self._answer(several)
+            finally:
+                with self._lock:
+                    self._under_way = bool(self._queue)
+                    if self._queue:
+                        self._queue[0].woken.set()  # without an answer: it sends for the next ones
+        if one.error is not None:
+            raise one.error
+        return one.answer
+
+    def _answer(self, several: list[_Waiting]) -> None:
+        try:
+            for one, answer in zip(several, self._responses(several), strict=True):
+                one.answer = answer
+        except BackendError as error:
+            for one in several:
+                one.error = BackendError(str(error), temporary=error.temporary, retry_after=error.retry_after)
+        finally:
+            for one in several:
+                if one.answer is None and one.error is None:
+                    one.error = BackendError(f"{self.name}: the request of several queries was broken off", temporary=True)
+                one.woken.set()
+
+    def _responses(self, several: list[_Waiting]) -> list[Any]:
+        header = json.dumps({"index": self._index})
+        lines = "".join(f"{header}\n{json.dumps(one.body)}\n" for one in several)
+        found = at_path(self._send("/_msearch", lines, "application/x-ndjson"), "responses")
+        if not isinstance(found, list) or len(found) != len(several):
+            raise BackendError(f"{self.name}: found {shown(repr(found))}, expected {len(several)} responses of _msearch")
+        return found
+
+    def _send(self, path: str, content: str, kind: str) -> Any:
+        httpx = load_extra("httpx", f"the backend {self.name}", "search")
+        try:
+            response = self._client.post(path, content=content.encode(), headers={"content-type": kind})
+        except httpx.TransportError as error:
+            raise BackendError(f"{self.name}: {reason(error)}", temporary=True) from None
+        try:
+            answer = response.json()
+        except ValueError:
+            answer = None
+        if response.status_code != 200:
+            self._refuse(response.status_code, answer, response.text, retry_after(response.headers.get("retry-after")))
+        if not isinstance(answer, dict):
+            raise BackendError(f"{self.name}: found {shown(response.text)}, expected an answer in JSON")
+        return answer
+
+    def _refuse(self, status: int, answer: Any, text: str, wait: float | None = None) -> None:
+        found = at_path(answer, "error.root_cause.0.reason") or at_path(answer, "error.reason") or at_path(answer, "error") or text
+        hint = "is the key in `api_key`? `${NAME}` takes it from the environment" if status in (401, 403) else ""
+        said = f"{self.name}: HTTP {status}: {reason(found)}"
+        raise BackendError(said, temporary=status in _TEMPORARY, retry_after=wait, hint=hint)
+
+    def _hits(self, answer: Any, limit: int) -> list[ScoredDocument]:
+        if at_path(answer, "error") is not None:  # one of several answers
+            self._refuse(int(at_path(answer, "status") or 400), answer, "")
+        hits = at_path(answer, "hits.hits")
+        if not isinstance(hits, list):
+            raise BackendError(f"{self.name}: found {shown(repr(answer))}, expected hits.hits")
+        failed = at_path(answer, "_shards.failed")
+        if failed or at_path(answer, "timed_out"):
+            found = f"{failed} failed shards" if failed else "timed_out"
+            raise BackendError(f"{self.name}: found {found}, expected the whole ranking", temporary=True)
+        documents = [at_path(hit, self._id_path) for hit in hits]
+        scores = [at_path(hit, "_score") for hit in hits]
+        unscored = bool(hits) and all(score is None for score in scores)
+        return ranked(self.name, documents, None if unscored else scores, limit=limit)
+
+
+def from_section(section: Section) -> Backend:
+    """Make the backend of a section with the kind ``elasticsearch`` or ``opensearch``."""
+    httpx = load_extra("httpx", f"the backend {section.given['kind']}", "search")
+    section.refuse_unknown("kind", "url", "index", "fields", "body", "id", "batch", "timeout", "api_key", "user", "password")
+    body = section.given.get("body")
+    if body is None:
+        fields = list(section.texts("fields"))
+        body = {"query": {"multi_match": {"query": "{text}", **({"fields": fields} if fields else {})}}}
+    elif not isinstance(body, dict):
+        raise section.error("body", repr(body), "a body of _search, such as `query: {match: {title: '{text}'}}`")
+    elif section.has("fields"):
+        raise section.error("fields", "both `fields` and `body`", "one of them")
+    key, password = section.text("api_key", None), section.text("password", None)
+    client = httpx.Client(
+        base_url=required(section, "url", "an address such as http://127.0.0.1:9200").rstrip("/"),
+        timeout=section.amount("timeout", 10.0, unit="seconds"),
+        headers={"authorization": f"ApiKey {key}"} if key else {},
+        auth=(section.text("user", "elastic") or "", password) if password else None,
+    )
+    return Elasticsearch(
+        client,
+        index=required(section, "index", "the name of an index"),
+        body=body,
+        id_path=section.text("id", "_id") or "_id",
+        batch=section.number("batch", 1),
+        name=section.given["kind"],
+    )

@@ -1,0 +1,107 @@
+"""FAISS: an index file, and a file with the id of each of its vectors."""
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from idealrank._lazy import load_extra
+from idealrank._sections import Section
+from idealrank.errors import BackendError, InputError
+from idealrank.live.backends.answers import ranked
+from idealrank.live.backends.protocol import Backend, ScoredDocument, SearchQuery
+from idealrank.live.backends.section_values import optional_number, required
+from idealrank.live.backends.vector_forms import vector_numbers
+
+
+class FaissIndex:
+    """Nearest vectors of a FAISS index.
+
+    Parameters
+    ----------
+    index : faiss.Index
+        Index of any type.
+    ids : sequence of str
+        Id of each document, in the order of the vectors.
+    normalize : bool
+        Divide query vectors by their length, for an index of normalised vectors whose inner product is the cosine.
+    ef_search : int or None
+        Effort of an HNSW index; more finds more neighbours and takes longer.
+    nprobe : int or None
+        Number of lists that an IVF index visits.
+    name : str
+        Name for messages and results.
+
+    Raises
+    ------
+    InputError
+        The number of ids is not the number of vectors.
+
+    Notes
+    -----
+    The score is the inner product, or for other metrics the distance times -1; FAISS reports squared distances for ``METRIC_L2``.
+    """
+
+    def __init__(
+        self,
+        index: Any,
+        ids: Sequence[str],
+        *,
+        normalize: bool = False,
+        ef_search: int | None = None,
+        nprobe: int | None = None,
+        name: str = "faiss",
+    ) -> None:
+        self.name = name
+        if len(ids) != index.ntotal:
+            raise InputError(f"{name}: found {len(ids)} ids for {index.ntotal} vectors, expected one for each")
+        faiss = load_extra("faiss", f"the backend {name}", "faiss", "faiss-cpu")
+        self._index, self._ids, self._normalize = index, ids, normalize
+        self._order = "score" if index.metric_type == faiss.METRIC_INNER_PRODUCT else "distance"
+        for key, value in (("efSearch", ef_search), ("nprobe", nprobe)):
+            if value is not None:
+                try:
+                    faiss.ParameterSpace().set_index_parameter(index, key, value)
+                except RuntimeError:
+                    raise InputError(f"{name}: an index of type {type(index).__name__} has no {key}") from None
+
+    def search(self, query: SearchQuery, limit: int) -> Sequence[ScoredDocument]:
+        """Return the nearest vectors."""
+        vector = np.array([vector_numbers(query, self.name)], dtype=np.float32)
+        if vector.shape[1] != self._index.d:
+            raise BackendError(f"{self.name}: found a vector of {vector.shape[1]} dimensions, expected {self._index.d}")
+        if self._normalize:
+            length = float(np.sqrt((vector.astype(np.float64) ** 2).sum()))
+            vector = vector / np.float32(length or 1.0)
+        distances, places = self._index.search(np.ascontiguousarray(vector, dtype=np.float32), limit)
+        # -1 fills the places of a list that the search could not fill.
+        found = places[0] >= 0
+        ids = [self._ids[place] for place in places[0][found]]
+        return ranked(self.name, ids, distances[0][found].tolist(), limit=limit, order=self._order)
+
+    def close(self) -> None:
+        """Release the index."""
+        self._index, self._ids = None, ()
+
+
+def from_section(section: Section) -> Backend:
+    """Make the backend of a section with the kind ``faiss``."""
+    section.refuse_unknown("kind", "path", "ids", "normalize", "ef_search", "nprobe", "timeout")
+    faiss = load_extra("faiss", "the backend faiss", "faiss", "faiss-cpu")
+    path, ids = required(section, "path", "an index file"), required(section, "ids", "a file with an id in each line")
+    try:
+        index = faiss.read_index(path)
+    except RuntimeError:
+        raise InputError(f"{path}: found no index that FAISS can read") from None
+    try:
+        names = Path(ids).read_text(encoding="utf-8").splitlines()
+    except (OSError, UnicodeDecodeError) as error:
+        raise InputError(f"{ids}: {getattr(error, 'strerror', None) or 'found bytes that are no UTF-8, expected text'}") from None
+    return FaissIndex(
+        index,
+        names,
+        normalize=section.flag("normalize"),
+        ef_search=optional_number(section, "ef_search"),
+        nprobe=optional_number(section, "nprobe"),
+    )

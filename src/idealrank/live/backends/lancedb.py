@@ -1,0 +1,107 @@
+"""LanceDB: rows of a table by vector, or by words if the table has an index for full text."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from idealrank._lazy import load_extra
+from idealrank._sections import Section
+from idealrank.errors import BackendError, InputError
+from idealrank.live.backends.answers import ranked
+from idealrank.live.backends.engine_errors import reason
+from idealrank.live.backends.protocol import Backend, ScoredDocument, SearchQuery
+from idealrank.live.backends.section_values import optional_number, required
+from idealrank.live.backends.vector_forms import vector_numbers
+
+METRICS = ("cosine", "l2", "dot")
+
+
+class LanceRows:
+    """Rows of a table of LanceDB.
+
+    Parameters
+    ----------
+    table : lancedb.table.Table
+        Open table.
+    id_column : str
+        Column of ids.
+    column : str
+        Column of vectors, or of texts with an index; empty for the only one.
+    by : {'vector', 'text'}
+        Part of the query that is searched for.
+    metric : {'cosine', 'l2', 'dot'}
+        Distance between vectors.
+    nprobes, ef, refine_factor : int or None
+        Effort of an approximate index: partitions to visit, candidates of HNSW, and rows to compare again without quantisation.
+    name : str
+        Name for messages and results.
+
+    Notes
+    -----
+    The score is the one of LanceDB for words, and the distance times -1 for vectors.
+    """
+
+    def __init__(
+        self,
+        table: Any,
+        *,
+        id_column: str = "id",
+        column: str = "",
+        by: str = "vector",
+        metric: str = "cosine",
+        nprobes: int | None = None,
+        ef: int | None = None,
+        refine_factor: int | None = None,
+        name: str = "lancedb",
+    ) -> None:
+        self.name = name
+        self._table = table
+        self._id, self._column, self._by, self._metric = id_column, column, by, metric
+        self._effort = {"nprobes": nprobes, "ef": ef, "refine_factor": refine_factor}
+
+    def search(self, query: SearchQuery, limit: int) -> Sequence[ScoredDocument]:
+        """Return the rows with the best scores."""
+        try:
+            rows = self._rows(query, limit)
+        except (ValueError, RuntimeError, OSError) as error:
+            raise BackendError(f"{self.name}: {reason(error)}", temporary=isinstance(error, OSError)) from None
+        number, order = ("_score", "score") if self._by == "text" else ("_distance", "distance")
+        return ranked(self.name, [row[self._id] for row in rows], [row[number] for row in rows], limit=limit, order=order)
+
+    def close(self) -> None:
+        """Release the table."""
+        self._table = None
+
+    def _rows(self, query: SearchQuery, limit: int) -> list[dict[str, Any]]:
+        rows: list[dict[str, Any]]
+        if self._by == "text":
+            asked = self._table.search(query.text, query_type="fts", fts_columns=self._column or None)
+            rows = asked.select([self._id, "_score"]).limit(limit).to_list()
+        else:
+            vector = vector_numbers(query, self.name)
+            near = self._table.search(vector, query_type="vector", vector_column_name=self._column or None).distance_type(self._metric)
+            for key, value in self._effort.items():
+                if value is not None:
+                    near = getattr(near, key)(value)
+            rows = near.select([self._id, "_distance"]).limit(limit).to_list()
+        return rows
+
+
+def from_section(section: Section) -> Backend:
+    """Make the backend of a section with the kind ``lancedb``."""
+    section.refuse_unknown("kind", "path", "table", "id", "column", "by", "metric", "nprobes", "ef", "refine_factor", "timeout")
+    lancedb = load_extra("lancedb", "the backend lancedb", "lancedb")
+    path, table = required(section, "path", "a folder or an address of LanceDB"), required(section, "table", "the name of a table")
+    try:
+        opened = lancedb.connect(path).open_table(table)
+    except (ValueError, RuntimeError, OSError) as error:
+        raise InputError(f"{path}: {reason(error)}") from None
+    return LanceRows(
+        opened,
+        id_column=section.text("id", "id") or "",
+        column=section.text("column", "") or "",
+        by=section.choice("by", ("vector", "text")),
+        metric=section.choice("metric", METRICS),
+        nprobes=optional_number(section, "nprobes"),
+        ef=optional_number(section, "ef"),
+        refine_factor=optional_number(section, "refine_factor"),
+    )

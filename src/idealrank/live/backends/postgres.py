@@ -1,0 +1,183 @@
+"""PostgreSQL: full text (kind ``postgres``), neighbours by pgvector (``pgvector``), and a query of your own (``postgres-sql``)."""
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from idealrank._lazy import load_extra
+from idealrank._sections import Section
+from idealrank.errors import BackendError
+from idealrank.live.backends.answers import ranked
+from idealrank.live.backends.connections import Connections
+from idealrank.live.backends.engine_errors import reason
+from idealrank.live.backends.protocol import Backend, ScoredDocument, SearchQuery
+from idealrank.live.backends.section_values import optional_number, required
+from idealrank.live.backends.vector_forms import vector_numbers
+
+OPERATORS = {"cosine": "<=>", "l2": "<->", "inner-product": "<#>", "l1": "<+>"}
+"""Operator of pgvector by distance; ``<#>`` is the inner product times -1, so that less is nearer for each of them."""
+
+_SHARED = ("kind", "url", "timeout")
+
+
+class PostgresSql:
+    """Query in SQL whose rows are ``(document, score)``, best first.
+
+    Parameters
+    ----------
+    connect : callable
+        Makes a connection of psycopg; one for each thread.
+    statement : str or psycopg.sql.Composable
+        Query with the parameters ``%(text)s``, ``%(vector)s`` (text that pgvector reads) and ``%(limit)s``.
+    by_vector : bool
+        The query needs a vector.
+    name : str
+        Name for messages and results.
+
+    Notes
+    -----
+    Larger scores are better: a query over distances selects the distance times -1.
+    """
+
+    def __init__(self, connect: Callable[[], Any], *, statement: Any, name: str = "postgres-sql", by_vector: bool = False) -> None:
+        self.name = name
+        self._connections: Connections[Any] = Connections(connect, lambda connection: connection.close())
+        self._statement = statement
+        self._by_vector = by_vector
+
+    def search(self, query: SearchQuery, limit: int) -> Sequence[ScoredDocument]:
+        """Return the rows of the query."""
+        vector = f"[{','.join(map(repr, vector_numbers(query, self.name)))}]" if self._by_vector else None
+        rows = self._rows({"text": query.text, "vector": vector, "limit": limit})
+        return ranked(self.name, [document for document, _ in rows], [score for _, score in rows], limit=limit)
+
+    def close(self) -> None:
+        """Close the connections of all threads."""
+        self._connections.close()
+
+    def _rows(self, values: Mapping[str, Any]) -> list[tuple[Any, Any]]:
+        psycopg = load_extra("psycopg", f"the backend {self.name}", "postgres")
+        try:
+            rows: list[tuple[Any, Any]] = self._connections.get().execute(self._statement, values).fetchall()
+        except (psycopg.OperationalError, psycopg.InterfaceError) as error:
+            if not isinstance(error, psycopg.errors.QueryCanceled):  # a cancelled query leaves the connection as it was
+                self._connections.drop()
+            said = reason(error)  # a failed connection has no code
+            lasting = any(words in said for words in ("does not exist", "authentication failed"))
+            raise BackendError(f"{self.name}: {said}", temporary=not lasting) from None
+        except psycopg.Error as error:
+            raise BackendError(f"{self.name}: {reason(error)}") from None
+        if rows and len(rows[0]) != 2:
+            raise BackendError(f"{self.name}: found {len(rows[0])} columns, expected two: document and score")
+        return rows
+
+
+def text_statement(table: str, *, id_column: str, column: str, language: str, operator: str, rank: str) -> Any:
+    """Return the query for full text: documents that match, by falling rank, equal ranks by id.
+
+    Parameters
+    ----------
+    table, id_column, column : str
+        Table, its column of ids, and its column of ``tsvector``; a table may have its schema before a dot.
+    language : str
+        Configuration of text search, such as ``english``.
+    operator : {'any', 'all', 'web'}
+        Documents with any word, with all words, or by the syntax of web search engines (``websearch_to_tsquery``).
+    rank : {'ts_rank', 'ts_rank_cd'}
+        Function of the score: by frequency of the words, or by their distance as well.
+    """
+    sql = load_extra("psycopg.sql", "the backend postgres", "postgres", "psycopg")
+    asked = {
+        "all": "plainto_tsquery({language}, %(text)s)",
+        "any": "replace(plainto_tsquery({language}, %(text)s)::text, ' & ', ' | ')::tsquery",
+        "web": "websearch_to_tsquery({language}, %(text)s)",
+    }[operator]
+    statement = (
+        f"WITH asked AS (SELECT {asked} AS query) SELECT {{id}}, {rank}({{words}}, asked.query) AS score FROM {{table}}, asked "  # noqa: S608
+        "WHERE {words} @@ asked.query ORDER BY score DESC, {id} LIMIT %(limit)s"
+    )
+    names = {"table": sql.Identifier(*table.split(".")), "id": sql.Identifier(id_column), "words": sql.Identifier(column)}
+    return sql.SQL(statement).format(language=sql.Literal(language), **names)
+
+
+def vector_statement(table: str, *, id_column: str, column: str, distance: str, vector_type: str) -> Any:
+    """Return the query for nearest neighbours, in the form that an index of pgvector can answer."""
+    sql = load_extra("psycopg.sql", "the backend pgvector", "postgres", "psycopg")
+    asked = f"{{column}} {OPERATORS[distance]} %(vector)s::{vector_type}"
+    statement = f"SELECT {{id}}, -({asked}) FROM {{table}} ORDER BY {asked} LIMIT %(limit)s"  # noqa: S608  (names are quoted)
+    names = {"table": sql.Identifier(*table.split(".")), "id": sql.Identifier(id_column), "column": sql.Identifier(column)}
+    return sql.SQL(statement).format(**names)
+
+
+def connecting(url: str, *, timeout: float, settings: Mapping[str, object]) -> Callable[[], Any]:
+    """Return a function that makes connections which can only read, with a limit for the time of each query.
+
+    Parameters
+    ----------
+    url : str
+        Address, such as ``postgresql://reader@127.0.0.1/shop``.
+    timeout : float
+        Seconds, for the connection and for each query.
+    settings : mapping
+        Settings of the session, such as ``hnsw.ef_search``.
+    """
+    psycopg = load_extra("psycopg", "the backend postgres", "postgres")
+
+    def connect() -> Any:
+        made = psycopg.connect(url, autocommit=True, connect_timeout=max(1, round(timeout)), application_name="idealrank")
+        limits = {"default_transaction_read_only": "on", "statement_timeout": f"{round(timeout * 1000)}"}
+        for key, value in {**limits, **settings}.items():
+            made.execute("SELECT set_config(%s, %s, false)", (key, str(value)))
+        return made
+
+    return connect
+
+
+def _connect(section: Section, settings: Mapping[str, object]) -> Callable[[], Any]:
+    url = required(section, "url", "an address such as postgresql://reader@127.0.0.1/shop")
+    timeout = section.amount("timeout", 10.0, unit="seconds")
+    return connecting(url, timeout=timeout, settings=settings)
+
+
+def _text(section: Section) -> Backend:
+    section.refuse_unknown(*_SHARED, "table", "id", "column", "language", "operator", "rank")
+    statement = text_statement(
+        required(section, "table", "the name of a table"),
+        id_column=section.text("id", "id") or "",
+        column=required(section, "column", "the name of a column of tsvector"),
+        language=section.text("language", "english") or "",
+        operator=section.choice("operator", ("any", "all", "web")),
+        rank=section.choice("rank", ("ts_rank", "ts_rank_cd")),
+    )
+    return PostgresSql(_connect(section, {}), statement=statement, name="postgres")
+
+
+def _vector(section: Section) -> Backend:
+    section.refuse_unknown(*_SHARED, "table", "id", "column", "distance", "type", "ef_search", "probes", "iterative_scan")
+    settings = {
+        "hnsw.ef_search": optional_number(section, "ef_search"),
+        "ivfflat.probes": optional_number(section, "probes"),
+        "hnsw.iterative_scan": section.choice("iterative_scan", ("strict_order", "off")) if section.has("iterative_scan") else None,
+    }
+    statement = vector_statement(
+        required(section, "table", "the name of a table"),
+        id_column=section.text("id", "id") or "",
+        column=required(section, "column", "the name of a column of vectors"),
+        distance=section.choice("distance", tuple(OPERATORS)),
+        vector_type=section.choice("type", ("vector", "halfvec")),
+    )
+    connect = _connect(section, {key: value for key, value in settings.items() if value is not None})
+    return PostgresSql(connect, statement=statement, name="pgvector", by_vector=True)
+
+
+def _sql(section: Section) -> Backend:
+    section.refuse_unknown(*_SHARED, "sql")
+    statement = required(section, "sql", "a query with two columns, document and score, and the parameters %(text)s and %(limit)s")
+    return PostgresSql(_connect(section, {}), statement=statement, by_vector="%(vector)s" in statement)
+
+
+_MAKERS: dict[str, Callable[[Section], Backend]] = {"postgres": _text, "pgvector": _vector, "postgres-sql": _sql}
+
+
+def from_section(section: Section) -> Backend:
+    """Make the backend of a section with the kind ``postgres``, ``pgvector`` or ``postgres-sql``."""
+    return _MAKERS[section.given["kind"]](section)

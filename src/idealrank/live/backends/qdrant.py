@@ -1,0 +1,133 @@
+"""Qdrant: points of a collection by their vectors, from a server or from a folder (embedded mode)."""
+
+import contextlib
+import threading
+from collections.abc import Sequence
+from typing import Any
+
+from idealrank._lazy import load_extra
+from idealrank._sections import Section
+from idealrank.errors import BackendError, shown
+from idealrank.live.backends.answers import ranked
+from idealrank.live.backends.engine_errors import reason
+from idealrank.live.backends.http_endpoint import at_path
+from idealrank.live.backends.protocol import Backend, ScoredDocument, SearchQuery
+from idealrank.live.backends.section_values import optional_number, required
+from idealrank.live.backends.vector_forms import vector_numbers
+
+_DISTANCES = ("euclid", "manhattan")
+
+
+class QdrantPoints:
+    """Nearest points of a collection.
+
+    Parameters
+    ----------
+    client : qdrant_client.QdrantClient
+        Client of a server, or of the embedded mode (``QdrantClient(path=...)`` or ``QdrantClient(":memory:")``), which compares the
+        query with every point.
+    collection : str
+        Name of the collection.
+    vector_name : str
+        Name of the vector, for points with several; empty for the only one.
+    id_path : str
+        Path in the payload of the id of the document; empty for the id of the point.
+    ef : int or None
+        ``hnsw_ef``: more finds more neighbours and takes longer.
+    exact : bool
+        Compare the query with every point.
+    name : str
+        Name for messages and results.
+
+    Notes
+    -----
+    The score is the one of Qdrant for cosine and dot product. For the distances Euclid and Manhattan it is the distance times -1.
+    """
+
+    def __init__(
+        self,
+        client: Any,
+        *,
+        collection: str,
+        vector_name: str = "",
+        id_path: str = "",
+        ef: int | None = None,
+        exact: bool = False,
+        name: str = "qdrant",
+    ) -> None:
+        self.name = name
+        self._client = client
+        self._collection, self._vector_name = collection, vector_name
+        self._id_path = id_path
+        self._effort = (ef, exact)
+        self._order = ""
+        # The embedded mode serves one thread at a time.
+        embedded = type(getattr(client, "_client", client)).__name__ == "QdrantLocal"
+        self._lock: contextlib.AbstractContextManager[Any] = threading.Lock() if embedded else contextlib.nullcontext()
+
+    def search(self, query: SearchQuery, limit: int) -> Sequence[ScoredDocument]:
+        """Return the nearest points."""
+        vector = vector_numbers(query, self.name)
+        models = load_extra("qdrant_client.models", f"the backend {self.name}", "qdrant", "qdrant-client")
+        ef, exact = self._effort
+        with self._lock, self._as_backend_errors():
+            if not self._order:
+                self._order = self._order_of_scores()
+            answer = self._client.query_points(
+                self._collection,
+                query=vector,
+                using=self._vector_name or None,
+                limit=limit,
+                search_params=models.SearchParams(hnsw_ef=ef, exact=exact),
+                with_payload=[self._id_path] if self._id_path else False,
+            )
+        ids = [at_path(point.payload, self._id_path) if self._id_path else point.id for point in answer.points]
+        return ranked(self.name, ids, [point.score for point in answer.points], limit=limit, order=self._order)
+
+    def close(self) -> None:
+        """Close the client."""
+        self._client.close()
+
+    def _order_of_scores(self) -> str:
+        vectors = self._client.get_collection(self._collection).config.params.vectors
+        one = vectors.get(self._vector_name) if isinstance(vectors, dict) else vectors
+        if one is None:
+            known = ", ".join(vectors) if isinstance(vectors, dict) else "none"
+            raise BackendError(f"{self.name}: found no vector {shown(repr(self._vector_name))} in the collection, expected one of {known}")
+        return "distance" if str(getattr(one.distance, "value", one.distance)).lower() in _DISTANCES else "score"
+
+    @contextlib.contextmanager
+    def _as_backend_errors(self) -> Any:
+        errors = load_extra("qdrant_client.http.exceptions", f"the backend {self.name}", "qdrant", "qdrant-client")
+        try:
+            yield
+        except errors.UnexpectedResponse as error:
+            status = error.status_code or 0
+            said = reason((error.content or b"").decode("utf-8", "replace") or error.reason_phrase)
+            raise BackendError(f"{self.name}: HTTP {status}: {said}", temporary=status in (408, 429, 500, 502, 503, 504)) from None
+        except (errors.ResponseHandlingException, ConnectionError, TimeoutError) as error:
+            raise BackendError(f"{self.name}: {reason(error)}", temporary=True) from None
+        except (ValueError, KeyError) as error:  # of the embedded mode: an unknown collection, another number of dimensions
+            raise BackendError(f"{self.name}: {reason(error)}") from None
+
+
+def from_section(section: Section) -> Backend:
+    """Make the backend of a section with the kind ``qdrant``."""
+    section.refuse_unknown("kind", "url", "path", "collection", "vector_name", "id", "ef", "exact", "timeout", "api_key")
+    if section.has("url") == section.has("path"):
+        raise section.error("url", "both or neither of `url` and `path`", "the address of a server, or the folder of the embedded mode")
+    qdrant = load_extra("qdrant_client", "the backend qdrant", "qdrant", "qdrant-client")
+    timeout = section.amount("timeout", 10.0, unit="seconds")
+    if section.has("path"):
+        client = qdrant.QdrantClient(path=section.text("path", None))
+    else:
+        key, seconds = section.text("api_key", None), max(1, round(timeout))
+        client = qdrant.QdrantClient(url=section.text("url", None), api_key=key, timeout=seconds, check_compatibility=False)
+    return QdrantPoints(
+        client,
+        collection=required(section, "collection", "the name of a collection"),
+        vector_name=section.text("vector_name", "") or "",
+        id_path=section.text("id", "") or "",
+        ef=optional_number(section, "ef"),
+        exact=section.flag("exact"),
+    )

@@ -1,0 +1,126 @@
+"""sqlite-vec: nearest neighbours in a virtual table ``vec0`` of SQLite."""
+
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+from idealrank._lazy import is_installed, load_extra
+from idealrank._sections import Section
+from idealrank.errors import BackendError, InputError, MissingExtraError
+from idealrank.live.backends.answers import ranked
+from idealrank.live.backends.connections import Connections
+from idealrank.live.backends.engine_errors import reason
+from idealrank.live.backends.protocol import Backend, ScoredDocument, SearchQuery
+from idealrank.live.backends.section_values import required
+from idealrank.live.backends.vector_forms import vector_bytes
+
+DRIVERS = ("sqlite3", "pysqlite3", "apsw")
+"""Modules that can open the database, in the order in which they are tried. Many builds of `sqlite3` cannot load extensions."""
+
+
+class SqliteVec:
+    """Nearest rows of a ``vec0`` table.
+
+    Parameters
+    ----------
+    connect : callable
+        Makes a connection with sqlite-vec loaded, of `sqlite3`, `pysqlite3` or `apsw`; one for each thread.
+    table, column, id_column : str
+        Virtual table, its column of vectors, and its column of ids, such as ``rowid``.
+    name : str
+        Name for messages and results.
+
+    Notes
+    -----
+    The score is the distance times -1.
+    """
+
+    def __init__(self, connect: Callable[[], Any], *, table: str, column: str, id_column: str = "rowid", name: str = "sqlite-vec") -> None:
+        self.name = name
+        self._connections: Connections[Any] = Connections(connect, lambda connection: connection.close())
+        ids, vectors = _quoted(id_column), _quoted(column)
+        source = f"{_quoted(table)} WHERE {vectors} MATCH ? AND k = ?"
+        self._statement = f"SELECT {ids}, distance FROM {source} ORDER BY distance"  # noqa: S608  (quoted)
+
+    def search(self, query: SearchQuery, limit: int) -> Sequence[ScoredDocument]:
+        """Return the nearest rows."""
+        vector = vector_bytes(query, self.name)
+        connection = self._connections.get()
+        try:
+            rows = connection.cursor().execute(self._statement, (vector, limit)).fetchall()
+        except Exception as error:  # each driver has errors of its own
+            if not type(error).__module__.startswith((*DRIVERS, "pysqlite3")):
+                raise
+            raise BackendError(f"{self.name}: {reason(error)}", temporary="locked" in str(error)) from None
+        return ranked(self.name, [document for document, _ in rows], [distance for _, distance in rows], limit=limit, order="distance")
+
+    def close(self) -> None:
+        """Close the connections of all threads."""
+        self._connections.close()
+
+
+def open_database(path: str, driver: str = "", *, timeout: float = 10.0) -> Callable[[], Any]:
+    """Return a function that opens a database for reading and loads sqlite-vec.
+
+    Parameters
+    ----------
+    path : str
+        Database.
+    driver : {'', 'sqlite3', 'pysqlite3', 'apsw'}
+        Module to open it with; the first one that can load extensions, if empty.
+    timeout : float
+        Seconds to wait for a lock of another process.
+
+    Raises
+    ------
+    MissingExtraError
+        No installed module can load extensions.
+    """
+    extension = load_extra("sqlite_vec", "the backend sqlite-vec", "sqlite-vec").loadable_path()
+    chosen = driver or next((one for one in DRIVERS if _loads_extensions(one)), "")
+    if not chosen:
+        raise MissingExtraError("the backend sqlite-vec", "a module of SQLite that loads extensions", "sqlite-vec")
+    module = load_extra(chosen, "the backend sqlite-vec", "sqlite-vec")
+    uri = f"{Path(path).absolute().as_uri()}?mode=ro"
+
+    def connect() -> Any:
+        if chosen == "apsw":
+            made = module.Connection(uri, flags=module.SQLITE_OPEN_READONLY | module.SQLITE_OPEN_URI)
+            made.set_busy_timeout(round(timeout * 1000))
+        else:
+            # A connection is closed by the thread that ends the search, which may be another one.
+            made = module.connect(uri, uri=True, timeout=timeout, check_same_thread=False)
+        made.enable_load_extension(True)  # noqa: FBT003  (the name of the argument differs between the modules)
+        made.load_extension(extension)
+        made.enable_load_extension(False)  # noqa: FBT003
+        return made
+
+    return connect
+
+
+def _loads_extensions(driver: str) -> bool:
+    if not is_installed(driver):
+        return False
+    module = load_extra(driver, "the backend sqlite-vec", "sqlite-vec")
+    return hasattr(module.Connection, "enable_load_extension")
+
+
+def _quoted(identifier: str) -> str:
+    return '"' + identifier.replace('"', '""') + '"'
+
+
+def from_section(section: Section) -> Backend:
+    """Make the backend of a section with the kind ``sqlite-vec``."""
+    section.refuse_unknown("kind", "path", "table", "column", "id", "driver", "timeout")
+    path = required(section, "path", "a database of SQLite")
+    if not Path(path).is_file():
+        raise InputError(f"{path}: found no file, expected a database of SQLite")
+    driver = section.choice("driver", DRIVERS) if section.has("driver") else ""
+    if driver and is_installed(driver) and not _loads_extensions(driver):
+        raise section.error("driver", f"{driver}, which cannot load extensions", "another of " + ", ".join(DRIVERS))
+    return SqliteVec(
+        open_database(path, driver, timeout=section.amount("timeout", 10.0, unit="seconds")),
+        table=required(section, "table", "the name of a table of type vec0"),
+        column=required(section, "column", "the name of a column of vectors"),
+        id_column=section.text("id", "rowid") or "",
+    )
