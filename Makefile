@@ -25,7 +25,7 @@ GROUP       := import sys, tomllib; print(*tomllib.load(open("pyproject.toml", "
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help demo test test-slow test-all check format test-peers test-peers-clicks test-services bench docs gallery fuzz wheel demo-rebuild clean
+.PHONY: help demo demo-live test test-slow test-all check format test-peers test-peers-clicks test-services bench docs gallery fuzz wheel demo-rebuild clean
 
 help: ## print the targets
 	@sed -nE 's/^([a-z-]+):.*## (.*)/  make \1@\2/p' Makefile | awk -F@ '{ printf "%-22s%s\n", $$1, $$2 }'
@@ -45,6 +45,9 @@ demo: $(VENV)/.installed ## evaluate two real rankers over Python's own document
 		echo && echo "For a page with every query, build/demo.html: $(BIN)/python -m pip install -e '.[report]' && make demo"; \
 	fi
 	@echo "To go on in this shell: source $(BIN)/activate"
+
+demo-live: $(VENV)/.installed $(VENV)/.group-test ## watch an index that can be damaged: monitor, page, Prometheus, Alertmanager and Grafana, where installed
+	@$(BIN)/python examples/canary/live_stack.py build/demo-live $(ARGS)
 
 # Compiled code is kept between runs, whatever the environment says: hundreds of tests start a process that loads the library, and
 # pytest rewrites the assertions of every module of ours. Without it a run takes almost twice the time.

@@ -1,14 +1,18 @@
 """Click models by expectation maximisation, values of policies with intervals, and their bootstrap over clusters, on the clock."""
 
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from dataclasses import replace
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 from jobs_stats import within
 from measuring import Contender, Timing, in_turns, require_equal
-from report import Row
+from report import Row, faster
 
-SCRIPT = Path(__file__).resolve().parent / "contenders" / "clicks.py"
+FOLDER = Path(__file__).resolve().parent
+SCRIPT, PEERS = FOLDER / "contenders" / "clicks.py", FOLDER / "contenders" / "clicks_peers.py"
+COMPARED = {"obp": 1_000_000, "clax": 5_000}  # rows, and lists
 SESSIONS, ROWS, CHECKED = 1_000_000, 10_000_000, 2000
 PBM_SECONDS, UBM_SECONDS, ESTIMATE_SECONDS, BOOTSTRAP_SECONDS = 3.0, 10.0, 0.5, 2.0
 
@@ -25,6 +29,33 @@ def rows(*, quick: bool, **_: bool) -> Iterator[Row]:
     yield timed(subject, call("estimates", decisions, calls=3), None if quick else ESTIMATE_SECONDS)
     subject = f"SNIPS with a bootstrap of 1,000 replicates over 10,000 clusters, {decisions:,} rows"
     yield timed(subject, call("bootstrap", decisions), None if quick else BOOTSTRAP_SECONDS)
+    if not quick:
+        yield from beside_peers()
+
+
+def beside_peers() -> Iterator[Row]:
+    """The same values by other programs, each in the environment that `make test-peers-clicks` makes for it; none if there is none."""
+    sb_obp, clax = (FOLDER.parent / f".venv-peers-{name}" / "bin" / "python" for name in ("obp", "models"))
+    if sb_obp.exists():
+        subject = f"IPS with a bootstrap of 100 replicates over {COMPARED['obp']:,} rows"
+        yield beside(subject, "sb-obp 0.5.10", call("rows", COMPARED["obp"]), (sb_obp, "obp"), lambda value: 1e-2 * abs(value))
+    if clax.exists():
+        subject = f"position-based model and its log-likelihood, {COMPARED['clax']:,} sessions x 10"
+        yield beside(subject, "clax-models 0.1.1", call("model", COMPARED["clax"]), (clax, "clax"), lambda value: 2e-3 * abs(value))
+
+
+def beside(subject: str, peer: str, ours: Contender, theirs: tuple[Path, str], tolerance: Callable[[float], float]) -> Row:
+    """Equal values first: of drawn means, and of likelihoods of which one program goes nearer to the maximum, nearly; then times."""
+    python, name = theirs
+    with TemporaryDirectory() as folder:
+        arrays = str(Path(folder, "arrays.npz"))
+        Contender((sys.executable, str(SCRIPT), "arrays", str(COMPARED[name]), arrays), 1).run()
+        samples = in_turns({"ours": ours, "theirs": Contender((str(python), str(PEERS), name, arrays), 1)})
+    own, other = (samples[one][0].reported()["values"] for one in ("ours", "theirs"))
+    shared = next(iter(own))
+    require_equal(subject, own, {shared: other[shared]}, tolerance(own[shared]))
+    row = faster(subject, f"{peer} / idealrank", 1.0, *(Timing.of_calls(samples[one]) for one in ("ours", "theirs")))
+    return replace(row, behind=f"{row.behind}; {other['steps']:,.0f} steps of Adam" if "steps" in other else row.behind)
 
 
 def call(name: str, size: int, *, calls: int = 1) -> Contender:

@@ -31,6 +31,8 @@ ALLOWED = {
     "idealrank.stats.randomness": {"whole_number"},
     # what there is to choose from
     "idealrank.measures.facts": {"classes_of", "facts_of", "families", "family_title"},
+    # what a command begins to load before it reads files: no value is computed
+    "idealrank.stats.special": {"load_special"},
     # the labels of a ranked list, which `theory` asks of files: no value is computed
     "idealrank.data.align": {"align"},
     # the interval of a mean whose values a store holds: no run is evaluated

@@ -1,5 +1,7 @@
 """Click models and values of policies: NAME SIZE CALLS; prints some values, and the median time of a call.
 
+"arrays SIZE FILE" writes the data for peers.
+
 The data are made before the clock starts. The contenders named plain-... are the textbook, in plain NumPy.
 """
 
@@ -126,20 +128,43 @@ def plain_bootstrap(size: int) -> Values:
     return {"low": float(low), "high": float(high)}
 
 
+def estimate_rows(size: int) -> Values:
+    """IPS with a bootstrap over rows."""
+    reward, target, logged, _ = rewards(size)
+    return {"mean": ips(reward, target, logged, n_resamples=100, rng=4).value}
+
+
+def likelihood(size: int) -> Values:
+    """The model and its log-likelihood, of which `pbm` has the model alone."""
+    return {"log-likelihood": PBM(ITERATIONS).fit(sessions(size)).log_likelihood(sessions(size))}
+
+
+def write_arrays(path: str, size: int) -> None:
+    """Arrays for the peers, which read no Sessions."""
+    reward, target, logged, _ = rewards(size)
+    log = sessions(size)
+    np.savez(
+        path, reward=reward, target=target, logged=logged, pair=log.pair, clicks=log.clicks, likelihood=likelihood(size)["log-likelihood"]
+    )
+
+
 CONTENDERS: dict[str, Callable[[int], Values]] = {
     "pbm": pbm, "plain-pbm": plain_pbm, "ubm": ubm, "plain-ubm": plain_ubm, "estimates": estimates, "plain-estimates": plain_estimates,
-    "bootstrap": bootstrap, "plain-bootstrap": plain_bootstrap,
+    "bootstrap": bootstrap, "plain-bootstrap": plain_bootstrap, "rows": estimate_rows, "model": likelihood,
 }  # fmt: skip
 
 
 def main() -> None:
-    name, size, calls = sys.argv[1], int(sys.argv[2]), int(sys.argv[3])
+    name, size, calls = sys.argv[1], int(sys.argv[2]), sys.argv[3]
+    if name == "arrays":
+        write_arrays(calls, size)
+        return
     warnings.simplefilter("ignore", IdealrankWarning)  # few sessions do not identify all examination of a UBM
     call = CONTENDERS[name]
     call(100)  # loads what is loaded at the first call
-    (sessions if "bm" in name else rewards)(size)
+    (sessions if "bm" in name or name == "model" else rewards)(size)
     taken, values = [], {}
-    for _ in range(calls):
+    for _ in range(int(calls)):
         wall, cpu = time.perf_counter(), time.process_time()
         values = call(size)
         taken.append((time.perf_counter() - wall, time.process_time() - cpu))

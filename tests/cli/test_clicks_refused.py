@@ -35,6 +35,8 @@ def folder(tmp_path: Path) -> Path:
             for number in range(60) for rank in range(2)
         )  # fmt: skip
         (tmp_path / f"{name}.csv").write_text(f"session,query,document,rank,click\n{rows}", encoding="utf-8")
+    fixed = "".join(f"s{number},q{number % 3},{'ab'[rank]},{rank + 1},{number % 2}\n" for number in range(60) for rank in range(2))
+    (tmp_path / "fixed.csv").write_text(f"session,query,document,rank,click\n{fixed}", encoding="utf-8")
     (tmp_path / "own.run").write_text("q0 Q0 a 1 2 r\nq1 Q0 b 1 2 r\n", encoding="utf-8")
     (tmp_path / "other.run").write_text("x0 Q0 a 1 2 r\n", encoding="utf-8")
     (tmp_path / "two.csv").write_text("click,pscore,target\n0,1,1\n1,1,1\n", encoding="utf-8")
@@ -50,6 +52,7 @@ REFUSED = {
     "propensity none.csv": "clicks: found none in 60 lists",
     "propensity none.csv --method all-pairs": "clicks: found none in 60 lists",
     "runs log.csv other.run": "found none of the 3 queries of the log, such as 'q0'",
+    "runs fixed.csv own.run": "found 2 sets of ranks that share no document, expected ranks that can be compared",
     "grade log.csv --cuts nan": "expected rising rates",
     "grade log.csv --actions none=0,click=-1": "table['click']=-1.0: expected a grade from 0 to 100",
     "grade log.csv --actions none=0,click=1e20": "table['click']=1e+20: expected a grade from 0 to 100",

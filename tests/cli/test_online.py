@@ -117,6 +117,8 @@ REFUSED = {
     "ab zeros.csv": "denominator, cohort A: found a sum of 0",
     "ab mixed.csv": "period, row 81: found '3', expected numbers in all rows, or dates in all rows",
     "ab monday.csv": "period, row 81: found 'Monday', expected a number, or a date such as 2026-11-30",
+    "ab tiny.csv": "denominator, cohort A: found a sum of",
+    "ab blank.csv": "users, row 1: found an empty text, expected a label",
     "ab huge.csv": "values, row 0: found 1e+308, expected at most 1e+50",
 }
 
@@ -124,6 +126,8 @@ REFUSED = {
 @pytest.mark.parametrize("command", REFUSED)
 def test_what_cannot_be_computed_is_refused(command: str, say: Say, folder: Path) -> None:
     (folder / "zeros.csv").write_text("cohort,value,denominator\n" + "A,1,0\nB,2,0\n" * 5, encoding="utf-8")
+    (folder / "tiny.csv").write_text("cohort,value,denominator\n" + "A,1,1e-300\nB,2,1e-300\n" * 5, encoding="utf-8")
+    (folder / "blank.csv").write_text("cohort,value,user\n" + "A,1,u\nA,1,\nB,2,v\n" * 5, encoding="utf-8")
     (folder / "huge.csv").write_text("cohort,value\n" + "A,1e308\nB,1e308\n" * 5, encoding="utf-8")
 
     said = say("online", *command.split(), cwd=folder)

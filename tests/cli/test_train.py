@@ -195,16 +195,20 @@ def test_a_mistake_names_the_key_and_what_is_expected(folder: Path, say: Say, ch
         (40, {"model": {"library": "xgboost"}}, "expected at most 31, the last label with a gain in XGBoost; set ndcg_exp_gain=False"),
         (1.5, {}, "found 1.5 at row 0, expected whole numbers for LightGBM's lambdarank; use an objective of idealrank with gain="),
         (-1, {}, "found -1 at row 0, expected 0 or more; shift the labels, or make them 0"),
+        (5, {"model": {"params": {"label_gain": "0,1,3,7,15"}}}, "found 5 at row 0, expected at most 4, the last label with a gain in"),
     ],
 )
+@pytest.mark.parametrize("part", ["train", "valid", "test"])
 def test_a_label_that_the_library_cannot_take_stops_training(
-    folder: Path, say: Say, label: float, changes: dict[str, Any], message: str
+    folder: Path, say: Say, label: float, changes: dict[str, Any], message: str, part: str
 ) -> None:
-    text = (folder / "train.svm").read_text()
-    (folder / "train.svm").write_text(f"{label:g}{text[1:]}", encoding="utf-8")
-    said = say("train", configured(folder, data={"train": "train.svm", "valid_share": 0, "test_share": 0}, **changes), cwd=folder)
+    text = (folder / f"{part}.svm").read_text()
+    (folder / f"{part}.svm").write_text(f"{label:g}{text[1:]}", encoding="utf-8")
+    data = {"train": "train.svm", "valid": "valid.svm", "test": "test.svm", "valid_share": 0, "test_share": 0}
+    said = say("train", configured(folder, data=data, **changes), cwd=folder)
     assert said.code == 2
-    assert message in said.err
+    assert f"data.{part}, labels: found {label:g} at row 0 of {part}.svm, expected" in said.err
+    assert message.replace("row 0", f"row 0 of {part}.svm") in said.err
     assert not (folder / "out").exists()
 
 
@@ -307,8 +311,16 @@ def test_a_caution_says_what_to_set(folder: Path, say: Say, changes: dict[str, A
     [
         ("test", lambda line: f"0{line[1:]}", "data.test: found no label above 0 in any of 30 queries, expected some"),
         ("valid", lambda line: f"0{line[1:]}", "data.valid: found no label above 0 in any of 30 queries, expected some"),
-        ("test", lambda line: " ".join(line.split()[:2]), "data.test: found no feature with two values, expected some; scores are equal"),
-        ("train", lambda line: " ".join([*line.split()[:2], "1:3"]), "data.train: found no feature with two values, expected some"),
+        (
+            "test",
+            lambda line: " ".join(line.split()[:2]),
+            "data.test: found no feature that differs within a query, expected some; scores are tied",
+        ),
+        (
+            "train",
+            lambda line: " ".join([*line.split()[:2], "1:3"]),
+            "data.train: found no feature that differs within a query, expected some",
+        ),
         (
             "test",
             lambda line: line.replace("qid:test0 ", "qid:valid0 "),

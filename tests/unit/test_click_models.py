@@ -241,3 +241,10 @@ def test_a_list_too_long_for_a_table_of_ranks_by_ranks_is_refused(fit: Callable[
 def test_other_models_take_a_list_of_any_length(model: PBM) -> None:
     with pytest.warns(IdealrankWarning) if isinstance(model, PBM) else nullcontext():
         assert len(model.fit(LONG).documents) == 30_000
+
+
+def test_a_log_of_clicks_alone_fits_without_a_division_by_0() -> None:
+    log = Sessions.from_arrays(["q", "r"] * 5, [["a", "b"], ["b", "a"]] * 5, [[1, 1]] * 10)
+    found = DBN(5).fit(log)
+    assert found.attractiveness_values.tolist() == [1.0] * 4
+    assert found.continuation == 1.0

@@ -146,3 +146,17 @@ def test_one_period_gives_a_caution_in_place_of_a_trend() -> None:
 
     assert not found.trends
     assert "no trend over time" in found.cautions[0]
+
+
+def test_lists_without_a_user_are_users_of_their_own_and_long_lists_are_left_out() -> None:
+    """1,200 lists of visitors that are not logged in are no program; a list of 2,000 results is no list that a user saw."""
+    sessions = [f"s{number}" for number in range(1200)]
+    long = ["long"] * 2000
+    rows = LogRows(
+        sessions + long, ["q"] * 3200, ["a"] * 1200 + [f"d{number}" for number in range(2000)],
+        np.concatenate([np.ones(1200), np.arange(1.0, 2001)]), np.arange(3200) % 2.0, user=[""] * 1200 + ["u"] * 2000,
+    )  # fmt: skip
+    check = rows.check()
+    assert [(problem.kind, problem.n_lists) for problem in check.problems] == [("lengths", 1)]
+    assert check.sessions.user is not None
+    assert np.unique(check.sessions.user).size == 1200

@@ -1,5 +1,7 @@
 """Categories reach the kernel as codes: the same tables as plain text gives, without a copy of each id for every row."""
 
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -36,6 +38,30 @@ def test_categories_of_polars_are_read_as_their_text(kind: Any, monkeypatch: pyt
     assert content(run_from_frame(pl.concat([whole[:1], whole[1:]], rechunk=False))) == PLAIN
     monkeypatch.setattr("idealrank.io.dataframes._MOST_CODES", 0)
     assert content(run_from_frame(whole)) == PLAIN
+
+
+@pytest.mark.parametrize("most", [0, 1 << 18])
+@pytest.mark.parametrize("block", [1, 3, 1 << 16])
+def test_pieces_of_categories_are_read_as_one_and_an_error_names_its_row(most: int, block: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("idealrank.io.dataframes._MOST_COPIED", most)  # from so many rows on each piece is read by itself
+    monkeypatch.setattr("idealrank.io.dataframes._BLOCK", block)
+    many = {"qid": [f"q{row // 9}" for row in range(40)], "docno": [f"d{row * 7 % 31}" for row in range(40)], "score": list(range(40))}
+    text = pl.DataFrame(many, schema_overrides={"score": pl.Float64})
+    whole = categories(text, pl.Categorical)
+    pieces = pl.concat([whole[:1], whole[1:1], whole[1:17], whole[17:]], rechunk=False)
+    assert content(run_from_frame(pieces)) == content(run_from_frame(text))
+    bad = pieces.with_columns(score=pl.when(pl.int_range(pl.len()) == 23).then(np.nan).otherwise("score"))
+    with pytest.raises(Exception, match=r"run: row 23 .*NaN as score"):
+        run_from_frame(bad)
+
+
+def test_categories_are_read_without_pandas() -> None:
+    script = (
+        "import sys, polars as pl; from idealrank.io.dataframes import run_from_frame; "
+        "frame = pl.DataFrame({'qid': ['q'], 'docno': ['d'], 'score': [1.0]}, schema={'qid': pl.Categorical, 'docno': pl.Categorical, "
+        "'score': pl.Float64}); run_from_frame(frame); print({'pandas', 'pyarrow.compute'} & set(sys.modules))"
+    )
+    assert subprocess.run([sys.executable, "-c", script], check=True, capture_output=True, text=True).stdout == "set()\n"
 
 
 def test_chunks_with_dictionaries_of_their_own_are_read_as_their_text(monkeypatch: pytest.MonkeyPatch) -> None:

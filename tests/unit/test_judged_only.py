@@ -55,3 +55,19 @@ def test_false_is_the_same_as_not_saying_it() -> None:
     assert str(ir.AP(judged_only=True)) == "AP(judged_only=True)"
     with pytest.raises(ir.OptionError, match="judged_only=maybe: expected true or false"):
         ir.parse_measure("AP(judged_only=maybe)")
+
+
+@given(judgments(), runs(), conventions(unjudged="not-relevant", missing="zero", rounding="none"))
+def test_measures_asked_together_have_the_values_that_each_has_alone(qrels: Grades, run: Scores, convention: Convention) -> None:
+    """The closed-up lists are made once for all of them, and apart for those that also drop what was pooled and never judged."""
+    texts = [
+        "nDCG(judged_only=true)",
+        "AP(judged_only=true)",
+        "R(judged_only=true)@3",
+        "P(judged_only=true)@2",
+        "AP(judged_only=true,rel=2)",
+        "AP",
+    ]
+    together = quietly(ir.evaluate, qrels, run, texts, convention)
+    for text in texts:
+        np.testing.assert_array_equal(together[text], quietly(ir.evaluate, qrels, run, [text], convention)[text])

@@ -200,3 +200,11 @@ def test_labels_are_numbered_as_by_a_sort_whatever_their_type() -> None:
         found = label_codes(labels)
         assert found.dtype == np.int64
         assert found.tolist() == np.unique(labels, return_inverse=True)[1].tolist()
+
+
+@pytest.mark.parametrize("estimator", ["ips", "snips"])
+def test_rewards_of_0_alone_allow_no_verdict(estimator: str) -> None:
+    """The interval has no width, whatever the number of rows: rare rewards may not have come up."""
+    found = ips(np.zeros(5000), np.full(5000, 0.5), np.full(5000, 0.5), estimator)  # type: ignore[arg-type]
+    assert not found.supported
+    assert "an interval without width says nothing" in found.cautions[0]

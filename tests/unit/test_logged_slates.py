@@ -189,3 +189,8 @@ def test_what_does_not_fit_is_refused() -> None:
         slate_value(good, good, good, discount=[1.0])
     with pytest.raises(OptionError, match="estimator"):
         slate_value(good, good, good, "dr")  # type: ignore[arg-type]
+
+
+def test_lists_without_a_reward_allow_no_verdict() -> None:
+    half = np.full((500, 2), 0.5)
+    assert "no list has a reward" in slate_value(np.zeros((500, 2)), half, half).cautions[0]

@@ -200,6 +200,15 @@ def test_the_weight_of_the_first_ten_ranks_is_that_of_the_paper() -> None:
     assert weight == pytest.approx(0.8556, abs=5e-5)
 
 
+@pytest.mark.parametrize("length", [1, 2, 7, 10, 100, 1000])
+@pytest.mark.parametrize("p", [0.5, 0.9, 0.98])
+def test_rbo_is_exactly_1_for_a_list_with_itself_and_0_without_a_common_document(length: int, p: float) -> None:
+    ranking, others = {"q": [str(rank) for rank in range(length)]}, {"q": [f"other {rank}" for rank in range(length)]}
+
+    assert value(ranking, ranking, ir.RBO(p=p)) == 1.0  # type: ignore[arg-type]
+    assert value(ranking, others, ir.RBO(p=p)) == 0.0  # type: ignore[arg-type]
+
+
 def test_long_lists_keep_their_digits() -> None:
     """A hundred thousand documents: what follows is nothing, and the least value is the value."""
     documents = [f"d{i}" for i in range(100_000)]

@@ -7,7 +7,6 @@ must stand before NumPy is loaded.
 import gc
 import os
 import sys
-import traceback
 from collections.abc import Sequence
 from itertools import pairwise
 from typing import NoReturn
@@ -185,6 +184,8 @@ def _failed(error: Exception, typed: Sequence[str]) -> int:
     if words := _resources(error):
         console.error(words)
         return FAULT
+    import traceback  # noqa: PLC0415  (only of a fault; it loads the tokenizer)
+
     console.tell("".join(traceback.format_exception(error)).rstrip("\n"))
     console.error("this is a fault of idealrank; please report it with the lines above")
     return FAULT

@@ -10,7 +10,7 @@ import numpy.typing as npt
 from scipy.stats import chi2, norm
 
 from idealrank.clicks.arguments import MOST_USERS, array_of, check_confidence, label_column, real_number, replicates_of
-from idealrank.clicks.weighted_rows import label_codes, numbers
+from idealrank.clicks.weighted_rows import LARGEST, label_codes, numbers
 from idealrank.data.types import BoolArray, FloatArray, IntArray
 from idealrank.errors import InputError, OptionError
 from idealrank.stats.randomness import RandomLike, generator_of, whole_number
@@ -245,7 +245,7 @@ def row_table(
     for chosen, name in ((~is_b, "A"), (is_b, "B")):
         if chosen.sum() < 2:
             raise InputError(f"cohort {name}: found {int(chosen.sum())} users, expected at least 2")
-        if not below[chosen[codes]].sum() > 0:
+        if not below[chosen[codes]].sum() >= 1 / LARGEST:
             found = float(below[chosen[codes]].sum())
             raise InputError(f"denominator, cohort {name}: found a sum of {found:g}, expected one above 0; is the column the right one?")
     return RowTable(y, below, codes, is_b)

@@ -196,9 +196,9 @@ def _dbn_step(
         quiet = (1 - goes_on) + goes_on * below
         is_last, above = last == rank + 1, last > rank + 1
         whole = s[:, rank] + (1 - s[:, rank]) * quiet
-        at_last[:, rank] = np.where(is_last, s[:, rank] / whole, 0.0)
-        onward = goes_on * below / quiet  # chance of having gone on, of a user who may, and clicked nothing more
-        free = np.where(is_last, (1 - s[:, rank]) * quiet / whole, np.where(above, 1.0, examined[:, rank]))
+        at_last[:, rank] = np.where(is_last, share(s[:, rank], whole, 0.0), 0.0)
+        onward = share(goes_on * below, quiet, 0.0)  # chance of having gone on, of a user who may, and clicked nothing more
+        free = np.where(is_last, share((1 - s[:, rank]) * quiet, whole, 0.0), np.where(above, 1.0, examined[:, rank]))
         chance = np.where(above, 1.0, free * onward)
         # Whether a user went on from the last rank of a list leaves no trace, and tells nothing of how many do.
         moved += float(chance[lower].sum())

@@ -272,7 +272,7 @@ def value_of_rows(log: WeightedRows, clusters: Any, confidence: float, n_resampl
     largest_share = sums.largest_reward / sums.rewards if sums.rewards > 0 else 0.0
     return PolicyValue(
         value, error, interval, effective, sums.largest, sums.raw / log.n, largest_share, log.n, n_clusters, sums.cut, log.estimator,
-        level, _cautions(sums, log.n, effective, largest_share, n_clusters),
+        level, _cautions(sums, log.n, effective, largest_share, n_clusters, has_model=log.baseline is not None),
     )  # fmt: skip
 
 
@@ -296,14 +296,20 @@ def _sums(log: WeightedRows) -> _Sums:
     for _, raw, rewards in log.blocks():
         weights = log.cut(raw)
         products = weights * rewards
-        weighted = np.abs(products)
         # Sums in the order of NumPy, not of BLAS, which depends on the processor.
-        squares = float((weights * weights).sum())
-        raw_squares = squares if weights is raw else float((raw * raw).sum())
-        rows.append(
-            (float(weights.sum()), squares, float(products.sum()), float(raw.sum()), raw_squares, float(raw.max()),
-             int(np.count_nonzero(raw > log.limit)), float(weighted.sum()), float(weighted.max()))
-        )  # fmt: skip
+        total, total_products, largest = float(weights.sum()), float(products.sum()), float(raw.max())
+        raw_total, cut = total, 0
+        if weights is not raw:
+            raw_total, cut = float(raw.sum()), int(np.count_nonzero(raw > log.limit)) if largest > log.limit else 0
+        size, largest_size = total_products, products
+        if log.is_negative:
+            largest_size = np.abs(products)
+            size = float(largest_size.sum())
+        largest_product = float(largest_size.max())
+        np.multiply(weights, weights, out=products)
+        squares = float(products.sum())
+        raw_squares = squares if weights is raw else float(np.multiply(raw, raw, out=products).sum())
+        rows.append((total, squares, total_products, raw_total, raw_squares, largest, cut, size, largest_product))
     columns = list(zip(*rows, strict=True))
     sums = [math.fsum(column) for column in columns]
     return _Sums(sums[0], sums[1], sums[2], sums[3], sums[4], max(columns[5]), int(sums[6]), sums[7], max(columns[8]))
@@ -332,7 +338,7 @@ def _bootstrap(
     return float(low), float(high)
 
 
-def _cautions(sums: _Sums, n: int, effective: float, share: float, n_clusters: int) -> tuple[str, ...]:
+def _cautions(sums: _Sums, n: int, effective: float, share: float, n_clusters: int, *, has_model: bool) -> tuple[str, ...]:
     """Why an interval of these weights cannot be trusted."""
     found = []
     mean = sums.raw / n
@@ -344,6 +350,8 @@ def _cautions(sums: _Sums, n: int, effective: float, share: float, n_clusters: i
         )
     if min(effective, n_clusters) < FEWEST_EFFECTIVE:
         found.append(f"{n:,} rows are worth {min(effective, n_clusters):.0f} of equal weight, fewer than {FEWEST_EFFECTIVE:.0f}")
+    if sums.rewards == 0 and not has_model:
+        found.append("no row has a reward with a weight above 0: an interval without width says nothing")
     if share > LARGEST_SHARE:
         found.append(f"one row has {100 * share:.0f} % of all weighted rewards, more than {100 * LARGEST_SHARE:.0f} %")
     return tuple(found)

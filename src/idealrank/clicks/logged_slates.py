@@ -290,6 +290,8 @@ def _cautions(weights: FloatArray, effective: FloatArray, of_list: FloatArray, c
             )
     total = float(np.abs(of_list).sum())
     share = float(np.abs(of_list).max()) / total if total > 0 else 0.0
+    if not total > 0:
+        found.append("no list has a reward with a weight above 0: an interval without width says nothing")
     if share > LARGEST_SHARE:
         found.append(f"one list has {100 * share:.0f} % of all weighted rewards, more than {100 * LARGEST_SHARE:.0f} %")
     return tuple(found)

@@ -77,17 +77,37 @@ def numbers(name: str, given: npt.ArrayLike) -> FloatArray:
     >>> numbers("rewards", [1, 0]).tolist()
     [1.0, 0.0]
     """
+    return bounded_numbers(name, given)[0]
+
+
+def bounded_numbers(name: str, given: npt.ArrayLike) -> tuple[FloatArray, float, float]:
+    """A column of finite numbers, none larger than `LARGEST`, with its smallest and its largest.
+
+    Examples
+    --------
+    >>> bounded_numbers("rewards", [1, 0])[1:]
+    (0.0, 1.0)
+    """
     found = number_table(name, given)
     if found.ndim != 1:
         raise InputError(f"{name}: found shape {found.shape}, expected one value a row")
-    size = max(float(found.max()), -float(found.min())) if found.size else 0.0  # NaN if a value is
+    low, high = _ends(found)
+    size = max(high, -low) if low == low else low
     if not math.isfinite(size):
         place = int(np.argmin(np.isfinite(found)))
         raise InputError(f"{name}, row {place}: found {found[place]}, expected a finite value; leave such rows out")
     if size > LARGEST:
         place = int(np.argmax(np.abs(found)))
         raise InputError(f"{name}, row {place}: found {found[place]:g}, expected at most {LARGEST:g} in size; use another unit")
-    return found
+    return found, low, high
+
+
+def _ends(column: FloatArray) -> tuple[float, float]:
+    """Smallest and largest value, both NaN if a value is; block by block, so that memory is read once."""
+    if not column.size:
+        return 0.0, 0.0
+    blocks = [column[start : start + _BLOCK] for start in range(0, column.size, _BLOCK)]
+    return float(np.min([block.min() for block in blocks])), float(np.max([block.max() for block in blocks]))
 
 
 def largest_weight(estimator: str, needs: str, name: str, limit: float | None) -> float:
@@ -110,6 +130,19 @@ def largest_weight(estimator: str, needs: str, name: str, limit: float | None) -
 class WeightedRows:
     """Checked columns in blocks, and the rule for their weights. With a baseline, the model's predictions are subtracted from the rewards.
 
+    Attributes
+    ----------
+    rewards, target, logged : float64 array, shape (rows,)
+        Rewards, and probabilities of the target policy and of the logging policy.
+    estimator : str
+        Name of the estimator.
+    limit : float
+        Largest weight, or infinity.
+    baseline : float64 array, shape (rows,), or None
+        Predicted reward of the target policy.
+    is_negative : bool
+        Whether a reward is below 0.
+
     Examples
     --------
     >>> rows = WeightedRows.of([1, 0], [0.6, 0.4], [0.5, 0.5], "clipped", 1.0)
@@ -123,6 +156,7 @@ class WeightedRows:
     estimator: Estimator | ModelEstimator
     limit: float
     baseline: FloatArray | None = None
+    is_negative: bool = True
 
     @classmethod
     def of(
@@ -130,17 +164,19 @@ class WeightedRows:
         baseline: FloatArray | None = None,
     ) -> "WeightedRows":  # fmt: skip
         given = {"rewards": rewards, "target_probability": target, "logged_probability": logged}
-        columns = {name: numbers(name, column) for name, column in given.items()}
-        n = columns["rewards"].size
-        for name, column in columns.items():
+        columns = {name: bounded_numbers(name, column) for name, column in given.items()}
+        n = columns["rewards"][0].size
+        for name, (column, _, _) in columns.items():
             if column.size != n:
                 raise InputError(f"{name}: found {column.size} values, expected one for each of the {n} rewards")
         if n < 2:
             raise InputError(f"rewards: found {n} rows, expected at least 2; one row shows no variation")
-        _check_range("target_probability", columns["target_probability"], zero=True)
-        _check_range("logged_probability", columns["logged_probability"], zero=False)
-        _check_weights(columns["target_probability"], columns["logged_probability"])
-        return cls(columns["rewards"], columns["target_probability"], columns["logged_probability"], estimator, limit, baseline)
+        _check_range("target_probability", *columns["target_probability"], zero=True)
+        _check_range("logged_probability", *columns["logged_probability"], zero=False)
+        (gained, lowest, _), (of_target, _, most), (of_logged, least, _) = columns.values()
+        if most > LARGEST * least:  # of different rows, perhaps
+            _check_weights(of_target, of_logged)
+        return cls(gained, of_target, of_logged, estimator, limit, baseline, lowest < 0)
 
     @property
     def n(self) -> int:
@@ -160,9 +196,8 @@ class WeightedRows:
         return found
 
 
-def _check_range(name: str, column: FloatArray, *, zero: bool) -> None:
-    low = float(column.min())
-    if (low < 0 if zero else low <= 0) or float(column.max()) > 1:
+def _check_range(name: str, column: FloatArray, low: float, high: float, *, zero: bool) -> None:
+    if (low < 0 if zero else low <= 0) or high > 1:
         place = int(np.argmax((column < 0) | (column > 1) | ((column == 0) & (not zero))))
         hint = "" if zero else "; an action that the logging policy never takes cannot be in its log"
         raise InputError(
@@ -191,7 +226,9 @@ def influence(log: WeightedRows, value: float, norm: float) -> Iterator[FloatArr
     """
     for part, raw, rewards in log.blocks():
         centred = rewards - value if log.estimator == "snips" else rewards
-        own = log.cut(raw) * centred / (norm or 1.0)
+        own = log.cut(raw) * centred
+        if norm not in (0.0, 1.0):
+            own /= norm
         yield own if log.baseline is None else own + log.baseline[part]
 
 
@@ -216,7 +253,8 @@ def error_of_blocks(blocks: Iterator[FloatArray], n: int, codes: IntArray | None
         own = float(block.mean())
         centred = block - own
         gap, joined = own - mean, count + block.size
-        spread += float((centred * centred).sum()) + gap * gap * count * block.size / joined
+        np.multiply(centred, centred, out=centred)
+        spread += float(centred.sum()) + gap * gap * count * block.size / joined
         mean += gap * block.size / joined
         count = joined
     return math.sqrt(spread / (n - 1) / n)

@@ -15,7 +15,7 @@ import numpy as np
 from idealrank.data.alignment import Ties
 from idealrank.data.policies import IdealGrades
 from idealrank.data.qrels import Qrels
-from idealrank.data.segments import sizes_of, starts_of
+from idealrank.data.segments import number_within, sizes_of, starts_of
 from idealrank.data.top import Top
 from idealrank.data.types import BoolArray, FloatArray, IntArray, QueryIds, ShortArray
 
@@ -166,7 +166,7 @@ def closed_up(hits: Hits) -> Hits:
     >>> closed_up(Hits(np.array([0, 0]), np.array([3, 7]), np.ones(2))).rank
     array([1, 2])
     """
-    rank = np.arange(1, hits.query.size + 1) - np.searchsorted(hits.query, hits.query)
+    rank = number_within(hits.query)
     if hits.tie_first is None:
         return replace(hits, rank=rank)
     starts = starts_of(hits.query, hits.tie_first)
@@ -289,6 +289,7 @@ class Judged:
         self.unjudged_depth = unjudged_depth
         self.qrels = qrels
         self._relevant: dict[float, Relevant] = {}
+        self._closed: dict[bool, tuple[Hits, dict[float, Relevant]]] = {}  # shared by all condensed lists, with or without pooled documents
         self.top: Top | None = None
         self.beside: dict[str, object] = {}
 
@@ -368,18 +369,22 @@ class Judged:
         if kept is not None:
             lengths = np.bincount(self.hits.query[kept], minlength=self.n_queries)
         counters = replace(self.alignments, judged=lengths, first_unjudged=lengths * 0, straddling=lengths * 0)
+        whole = kept is None
+        if whole not in self._closed:
+            self._closed[whole] = closed_up(self.hits if kept is None else self.hits.part(kept)), {}
+        hits, relevant = self._closed[whole]
         closer = Judged(
             queries=self.queries,
             ties=self.ties,
             lengths=lengths,
             returned=self.returned,
-            hits=lambda: closed_up(self.hits if kept is None else self.hits.part(kept)),
+            hits=lambda: hits,
             ideal=lambda: self.ideal,
             alignments=counters,
             scope=self.scope,
             judgments=lambda: self.judgments,
         )
-        closer.beside = self.beside
+        closer.beside, closer._relevant = self.beside, relevant
         return closer
 
     def relevant(self, threshold: float) -> Relevant:

@@ -222,18 +222,28 @@ def _refuse_infinite(parts: Mapping[str, FeatureRows]) -> None:
             raise InputError(f"{place}: found {rows.features[row, column]}, expected a finite number for XGBoost; correct or clip it")
 
 
+def _of_clicks(config: TrainingConfig, train: FeatureRows) -> dict[str, Any]:
+    """Options of an objective for clicks as labels."""
+    if "propensity" in train.beside:
+        return {"propensity": train.beside["propensity"]}
+    if config.bias is None:
+        return {}
+    return {"positions": train.beside["position"], "regularisation": config.bias.regularisation, "bias": config.bias.bias}
+
+
 def _lightgbm(config: TrainingConfig, rounds: Rounds, seed: int, tell: Tell) -> TrainedModel:
     library = load_extra("lightgbm", "training with LightGBM", "lightgbm")
     params = {"objective": "lambdarank", "seed": seed, "verbose": -1, **config.model.params, "metric": "None"}
     for name in ("early_stopping_round", "early_stopping_rounds", "early_stopping", "n_iter_no_change"):
         params.pop(name, None)  # ours stops on a measure of idealrank
     if config.objective is not None:
-        params["objective"] = lightgbm.objective(**vars(config.objective))
+        params["objective"] = lightgbm.objective(**vars(config.objective), **_of_clicks(config, rounds.parts["train"]))
     sets: dict[str, Any] = {}
     for name, rows in rounds.parts.items():
         names = list(rows.names) or "auto"
         sets[name] = library.Dataset(
             rows.features, rows.labels, group=rows.group, reference=sets.get("train"), feature_name=names, params={"verbose": -1},
+            position=None if config.objective or "position" not in rows.beside else rows.beside["position"].astype(np.int64),
         )  # fmt: skip
     found = {id(data): name for name, data in sets.items()}
 
@@ -260,7 +270,8 @@ def _xgboost(config: TrainingConfig, rounds: Rounds, seed: int, tell: Tell) -> T
     library = load_extra("xgboost", "training with XGBoost", "xgboost")
     params = {"objective": "rank:ndcg", "seed": seed, "verbosity": 0, **config.model.params, "disable_default_eval_metric": 1}
     params.pop("eval_metric", None)
-    chosen = {} if config.objective is None else {"obj": xgboost.objective(**vars(config.objective))}
+    clicks = _of_clicks(config, rounds.parts["train"])
+    chosen = {} if config.objective is None else {"obj": xgboost.objective(**vars(config.objective), **clicks)}
     if chosen:
         params.pop("objective")
     _refuse_infinite(rounds.parts)

@@ -1,7 +1,7 @@
 """Results of `idealrank train`: models with what they were trained from, predictions as runs, an evaluation, and learning curves."""
 
 import json
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -15,10 +15,10 @@ from idealrank.api.held_out import keep_opened, require_unopened
 from idealrank.data.types import FloatArray
 from idealrank.errors import InputError, OptionError
 from idealrank.evaluation.evaluate import Evaluation
-from idealrank.integrations.trainers import Curves, Tell, TrainedModel, train_model, unused_parameters
+from idealrank.integrations.trainers import Curves, Tell, TrainedModel, train_model
+from idealrank.integrations.training_checks import tied_scores
 from idealrank.io.formats.feature_rows import FeatureRows, read_feature_rows
 from idealrank.reports.figures.learning import learning_page
-from idealrank.training import TrainingProblem, check_training, refuse_problems
 from idealrank.training.configuration import TrainingConfig
 
 
@@ -38,6 +38,8 @@ class TrainedSystem:
         By part of the data; ``test`` if there is one.
     files : tuple of Path
         Files that were written.
+    cautions : tuple of str
+        Cautions about the scores.
 
     Examples
     --------
@@ -50,6 +52,7 @@ class TrainedSystem:
     curves: Curves
     evaluations: Mapping[str, Evaluation]
     files: tuple[Path, ...]
+    cautions: tuple[str, ...] = ()
 
     @property
     def final(self) -> tuple[str, Evaluation]:
@@ -79,16 +82,24 @@ def read_parts(config: TrainingConfig, tell: Callable[[str], None] | None = None
     """
     data = config.data
 
-    def read(path: str) -> FeatureRows:
-        rows = read_feature_rows(path, label=data.label, qid=data.qid, features=data.features, tell=tell)
+    columns = {name: where for name, where in (("propensity", data.propensity), ("position", data.position)) if where is not None}
+
+    def read(path: str, names: Sequence[str], beside: Mapping[str, str] | None = None) -> FeatureRows:
+        rows = read_feature_rows(
+            path, label=data.label, qid=data.qid, features=names, beside=beside, no_features=tuple(columns.values()), tell=tell
+        )
         for name, value, usual in (("features", data.features, ()), ("label", data.label, "label"), ("qid", data.qid, "qid")):
             if not rows.names and value != usual:
                 found = list(value) if name == "features" else value
                 raise OptionError(f"data.{name}: found {found!r} for {path}, expected it for Parquet only; leave it out, or use Parquet")
         return rows
 
-    parts = {"train": read(data.train)}
-    parts |= {name: read(path) for name, path in (("valid", data.valid), ("test", data.test)) if path is not None}
+    parts = {"train": read(data.train, data.features, columns)}
+    names = parts["train"].names  # by name, as columns of another file may have another order
+    parts |= {name: read(path, names) for name, path in (("valid", data.valid), ("test", data.test)) if path is not None}
+    for name, rows in parts.items():
+        if bool(rows.names) != bool(names):
+            raise OptionError(f"data.{name}: found {rows.path} beside {data.train}, expected both in Parquet, or both in text")
     parts = _split(parts, {"valid": data.valid_share, "test": data.test_share}, config.seeds[0])
     width = max(rows.features.shape[1] for rows in parts.values())
     return {name: rows.widened(width) for name, rows in parts.items()}
@@ -113,80 +124,6 @@ def _split(parts: dict[str, FeatureRows], shares: Mapping[str, float], seed: int
         keep[order[taken:]] = True
         parts["train"] = whole.select(keep)
     return parts
-
-
-def check_parts(config: TrainingConfig, parts: Mapping[str, FeatureRows]) -> list[TrainingProblem]:
-    """Warnings about the data and the configuration.
-
-    Raises
-    ------
-    InputError
-        The data cannot be used.
-    """
-    cutoffs = [measure.cutoff for measure in _measures(config) if isinstance(measure.cutoff, int)]
-    train = parts["train"]
-    common: dict[str, Any] = {
-        "library": "idealrank" if config.objective or not config.takes_grades else config.model.library,
-        "custom_gain": bool(
-            config.model.params.get("label_gain") or config.model.params.get("ndcg_exp_gain") is False or not config.takes_grades
-        ),
-    }
-    found = list(
-        refuse_problems(
-            check_training(
-                train.labels, group=train.group, cutoff=_smallest_that_matters(config, cutoffs), truncation=config.truncation, **common
-            )
-        )
-    )
-    for name in ("valid", "test"):
-        if name in parts:
-            other = parts[name]
-            if not (train.numbered and other.path != train.path):
-                ids: dict[str, Any] = {"qid": np.array(train.queries)[train.codes], "held_out": np.array(other.queries)}
-                refuse_problems([one for one in check_training(train.labels, **ids, **common) if one.kind == "shared-query"])
-            rows = (other.labels, other.group, other.features)
-            checked = check_training(train.labels, group=train.group, features=train.features, held_out_rows=rows, **common)
-            refuse_problems([one for one in checked if one.kind == "shared-query"])
-    found += _of_parts(parts)
-    found += [TrainingProblem("parameter", "warning", "model.params", message) for message in unused_parameters(config)]
-    if "test" not in parts:
-        seen = "valid" if "valid" in parts else "train"
-        message = f"data.test: found no test set, so that the result is that of {seen}, which training used; set data.test or test_share"
-        found.append(TrainingProblem("no-test", "warning", "data.test", message))
-    return found
-
-
-def _of_parts(parts: Mapping[str, FeatureRows]) -> Iterator[TrainingProblem]:
-    """Parts on which every model has the same value, and queries of early stopping in the test set."""
-    for name, rows in parts.items():
-        n = len(rows.queries)
-        if name != "train" and not (rows.labels > 0).any():
-            message = f"data.{name}: found no label above 0 in any of {n} queries, expected some; all models are equal: check labels"
-            yield TrainingProblem("no-positive", "warning", f"data.{name}", message)
-        if rows.labels.size > 1 and not any((column != column[0]).any() for column in rows.features.T):
-            message = f"data.{name}: found no feature with two values, expected some; scores are equal, so the file's order counts"
-            yield TrainingProblem("constant", "warning", f"data.{name}", message)
-    if "valid" in parts and "test" in parts:
-        valid, test = parts["valid"], parts["test"]
-        common = set(valid.queries) & set(test.queries)
-        if common and not (valid.numbered and valid.path != test.path):
-            message = f"data.test: found {len(common)} queries of data.valid ({min(common)}), expected none; split by query"
-            yield TrainingProblem("shared-query", "warning", "data.test", message)
-
-
-def _measures(config: TrainingConfig) -> tuple[Any, ...]:
-    from idealrank.measures.parse import parse_measures  # noqa: PLC0415  (texts of options become values)
-
-    return tuple(parse_measures(config.evaluation.measures))
-
-
-def _smallest_that_matters(config: TrainingConfig, cutoffs: list[int]) -> int | None:
-    """Cutoff of the measure that stops training, else the largest."""
-    texts = config.evaluation.measures
-    stop = config.evaluation.stop_measure
-    if stop is not None and isinstance(cutoff := _measures(config)[texts.index(stop)].cutoff, int):
-        return int(cutoff)
-    return max(cutoffs, default=None)
 
 
 def train(config: TrainingConfig, parts: Mapping[str, FeatureRows], tell: Tell | None = None) -> Iterator[TrainedSystem]:
@@ -245,15 +182,16 @@ def _written(config: TrainingConfig, parts: Mapping[str, FeatureRows], model: Tr
         raise InputError(f"{folder}: cannot be created: {error.strerror or error}") from None
     files = [folder / f"model{model.ending}"]
     model.save(files[0])
-    evaluations = {}
+    evaluations, cautions = {}, []
     for name, rows in parts.items():
         scores = np.asarray(model.predict(rows.features), np.float64)
         evaluations[name] = _evaluated(config, rows, scores, name)
+        cautions.append(tied_scores(rows, scores, name))
         files += [_write(folder / f"{name}.run", _run_lines(rows, scores)), _write(folder / f"{name}.scores", _score_lines(rows, scores))]
     if config.evaluation.test_store is not None:
         named = replace(evaluations["test"], name=str(folder))
         keep_opened(named, config.evaluation.test_store, config.evaluation.again)
-    system = TrainedSystem(seed, model.rounds.best, model.rounds.curves, evaluations, ())
+    system = TrainedSystem(seed, model.rounds.best, model.rounds.curves, evaluations, (), tuple(filter(None, cautions)))
     files += [
         _write(folder / "config.json", [_json(config.to_dict() | {"seed": seed})]),
         _write(folder / "evaluation.json", [_json(_report(config, system))]),
@@ -261,7 +199,7 @@ def _written(config: TrainingConfig, parts: Mapping[str, FeatureRows], model: Tr
         _write(folder / "curve.json", [_json({"best_round": system.rounds, "curves": system.curves})]),
     ]
     files.append(_write(folder / "curve.html", [learning_page(system.curves, system.rounds)]))
-    return TrainedSystem(seed, system.rounds, system.curves, evaluations, tuple(files))
+    return replace(system, files=tuple(files))
 
 
 def _write(path: Path, lines: "Iterator[str] | list[str]") -> Path:
@@ -308,4 +246,5 @@ def _report(config: TrainingConfig, system: TrainedSystem) -> dict[str, Any]:
         "measures": found,
         "means": means,
         "rounds": system.rounds,
+        "cautions": list(system.cautions),
     }

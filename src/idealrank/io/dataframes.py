@@ -19,7 +19,10 @@ from idealrank.io.row_parts import Rows, Table, to_qrels, to_run
 from idealrank.io.table_columns import Chosen, Columns, choose_columns, named_columns, query_column
 from idealrank.io.typed_values import all_numbers, check_id, check_number
 from idealrank.io.usual_columns import DOCUMENT, candidates
+from idealrank.stats.randomness import in_order
 
+_MOST_COPIED = 1 << 18  # rows
+_BLOCK = 1 << 16  # categories at a time
 _MOST_CODES = 16  # of Polars, for a row: of a column that is a small part of what it keeps there are more
 
 
@@ -52,7 +55,7 @@ def qrels_from_frame(
     >>> qrels_from_frame(pandas.DataFrame({"qid": ["q1"], "docno": ["d1"], "label": [2]}))["q1"]
     {'d1': 2.0}
     """
-    qrels = to_qrels([_rows(frame, "qrels", columns, name, Notes(tell))], [name], duplicates)
+    qrels = to_qrels(_rows(frame, "qrels", columns, name, Notes(tell)), [name], duplicates)
     return Qrels.from_table(qrels.table, name=name)
 
 
@@ -77,11 +80,11 @@ def run_from_frame(frame: Any, columns: Columns = None, *, name: str = "run", te
     >>> run_from_frame(frame).ranking("q1").documents
     ['d2', 'd1']
     """
-    run = to_run([_rows(frame, "run", columns, name, Notes(tell))], [name], name)
+    run = to_run(_rows(frame, "run", columns, name, Notes(tell)), [name], name)
     return Run.from_table(run.source, name=name)  # type: ignore[arg-type]
 
 
-def _rows(frame: Any, table: Table, columns: Columns, where: str, notes: Notes) -> Rows:
+def _rows(frame: Any, table: Table, columns: Columns, where: str, notes: Notes) -> list[Rows]:
     import narwhals.stable.v2 as nw  # noqa: PLC0415  (only those who pass a dataframe pay for it)
     from narwhals.exceptions import DuplicateError  # noqa: PLC0415  (as above)
 
@@ -96,10 +99,10 @@ def _rows(frame: Any, table: Table, columns: Columns, where: str, notes: Notes) 
         raise InputError(f"{where}: found {type(frame).__name__}, expected a dataframe (pandas, Polars, PyArrow, ...) or an Arrow stream")
     data = load_extra("pyarrow", f"reading a {type(frame).__name__}", "arrow").table(frame)
     chosen = choose_columns(data.schema.names, table, columns, where, notes)
-    return rows_from_table(data, table, chosen, where, refuse)
+    return _rows_of_pieces(data, table, chosen, where)
 
 
-def _rows_of_narwhals(frame: Any, table: Table, columns: Columns, where: str, notes: Notes) -> Rows:
+def _rows_of_narwhals(frame: Any, table: Table, columns: Columns, where: str, notes: Notes) -> list[Rows]:
     import narwhals.stable.v2 as nw  # noqa: PLC0415  (only those who pass a dataframe pay for it)
 
     names = {str(name): name for name in frame.collect_schema().names()}
@@ -111,12 +114,12 @@ def _rows_of_narwhals(frame: Any, table: Table, columns: Columns, where: str, no
     try:
         pyarrow = load_extra("pyarrow", "reading it fast", "arrow")
     except MissingExtraError:
-        return _rows_of_cells(picked, table, chosen, where)
+        return [_rows_of_cells(picked, table, chosen, where)]
     try:
-        return rows_from_table(_arrow_table(picked, chosen.names, pyarrow), table, chosen, where, refuse)
+        return _rows_of_pieces(_arrow_table(picked, chosen.names, pyarrow), table, chosen, where)
     except (pyarrow.ArrowInvalid, pyarrow.ArrowTypeError, UnicodeEncodeError):
         # Cells of mixed types (a pandas column of objects) have no Arrow type, half a surrogate pair no UTF-8; they go the slow way.
-        return _rows_of_cells(picked, table, chosen, where)
+        return [_rows_of_cells(picked, table, chosen, where)]
 
 
 def _refuse_lists(frame: Any, table: Table, columns: Columns, where: str) -> None:
@@ -144,56 +147,102 @@ def _arrow_table(frame: Any, wanted: Sequence[str], pyarrow: Any) -> Any:
         return frame.to_arrow().rename_columns(wanted)
     most: dict[Any, int] = {}  # by type, for several columns may share their categories
     for found in codes.values():
-        most[found.dtype] = max(most.get(found.dtype, 0), int(found.rows.max()) + 1)
-    words = {dtype: _categories(dtype, count) if count <= _MOST_CODES * len(frame) else None for dtype, count in most.items()}
+        most[found.dtype] = max(most.get(found.dtype, 0), found.most)
+    words = {dtype: _categories(dtype, count, pyarrow) if count <= _MOST_CODES * len(frame) else None for dtype, count in most.items()}
     coded = {name: _coded(columns[name].to_native(), found, words[found.dtype], pyarrow) for name, found in codes.items()}
-    return pyarrow.table({name: series.to_arrow() if coded.get(name) is None else coded[name] for name, series in columns.items()})
+    arrays = [_in_chunks(series.to_native(), pyarrow) if coded.get(name) is None else coded[name] for name, series in columns.items()]
+    return pyarrow.Table.from_arrays(arrays, names=list(columns))  # by other names it would look for pandas
+
+
+def _in_chunks(series: Any, pyarrow: Any) -> Any:
+    """A Polars column, without a copy that would make it one piece."""
+    chunks = [chunk.to_arrow() for chunk in series.get_chunks() if len(chunk)]
+    return pyarrow.chunked_array(chunks or [series.to_arrow()])
+
+
+def _rows_of_pieces(data: Any, table: Table, chosen: Chosen, where: str) -> list[Rows]:
+    """Rows of an Arrow table: large columns in several pieces are read piece by piece, where they are."""
+    if data.num_rows < _MOST_COPIED or data.column(0).num_chunks == 1:
+        return [rows_from_table(data, table, chosen, where, refuse)]
+    rows, first = [], 0
+    for batch in data.to_batches():
+        piece = type(data).from_batches([batch])
+        rows.append(rows_from_table(piece, table, chosen, where, refuse, first=first))
+        first += batch.num_rows
+    return rows
 
 
 class _Codes(NamedTuple):
-    """Type of a categorical Polars column, and the code of each row."""
+    """Type of a categorical Polars column, the code of each row, in pieces, and one more than the largest."""
 
     dtype: Any
-    rows: AnyArray
+    pieces: list[AnyArray]
+    most: int
 
 
 def _codes(series: Any) -> _Codes | None:
     """None for any other column, and for one without rows or with nulls."""
     if type(series).__module__.partition(".")[0] != "polars" or str(series.dtype).partition("(")[0] not in ("Categorical", "Enum"):
         return None
-    return None if series.null_count() or not len(series) else _Codes(series.dtype, series.to_physical().to_numpy())
+    if series.null_count() or not len(series):
+        return None
+    pieces = [piece.to_numpy() for piece in series.to_physical().get_chunks() if len(piece)]  # where they are, since each is whole
+    return _Codes(series.dtype, pieces, max(int(piece.max()) for piece in pieces) + 1)
 
 
-def _categories(dtype: Any, most: int) -> Any:
-    """The first categories of a Polars type, by code, as an Arrow array; None where Polars cannot tell, or a code has none."""
+def _categories(dtype: Any, most: int, pyarrow: Any) -> Any:
+    """The first categories of a Polars type, by code; None where Polars cannot tell, a code has none, or they take 2 GB."""
     polars = import_module("polars")
-    codes = polars.Series(np.arange(most, dtype=np.uint32))
-    try:
+
+    def words(block: int) -> Any:
+        codes = polars.Series(np.arange(block * _BLOCK, min((block + 1) * _BLOCK, most), dtype=np.uint32))
         found = codes.cat.to(dtype, strict=False)
-        if found.dtype != dtype or found.null_count() or not (found.to_physical() == codes).all():
-            return None
-        return found.cast(str).to_arrow()
+        is_known = found.dtype == dtype and not found.null_count() and (found.to_physical() == codes).all()
+        return found.cast(str).to_arrow() if is_known else None
+
+    # In blocks, whose memory is used again: a first touch of memory takes longer than what is written there.
+    ends, letters, size = np.zeros(most + 1, np.int32), np.empty(8 * most, np.uint8), 0
+    try:
+        for block, found in enumerate(in_order(words, -(-most // _BLOCK), None)):
+            if found is None:
+                return None
+            _, offsets, data = found.cast(pyarrow.large_string()).buffers() if found.type != pyarrow.large_string() else found.buffers()
+            starts = np.frombuffer(offsets, np.int64, len(found) + 1, found.offset * 8)
+            count, first = int(starts[-1] - starts[0]), block * _BLOCK + 1
+            if size + count > np.iinfo(np.int32).max:
+                return None
+            np.add(starts[1:], size - starts[0], out=ends[first : first + len(found)], casting="unsafe")
+            if size + count > letters.size:
+                letters.resize(max(size + count, 2 * letters.size), refcheck=False)
+            letters[size : size + count] = np.frombuffer(data, np.uint8, count, int(starts[0])) if count else 0
+            size += count
     except (AttributeError, TypeError, polars.exceptions.PolarsError):  # older versions, and categories with codes of fewer bytes
         return None
+    return pyarrow.Array.from_buffers(pyarrow.string(), most, [None, *map(pyarrow.py_buffer, (ends, letters[:size]))])
 
 
 def _coded(series: Any, codes: _Codes, words: Any, pyarrow: Any) -> Any:
     """A categorical column as codes of its categories; None if they are few of very many."""
-    rows = codes.rows.astype(np.int32, copy=False) if codes.rows.dtype != np.uint32 else codes.rows.view(np.int32)
     if words is not None:
-        return pyarrow.DictionaryArray.from_arrays(pyarrow.array(rows), words, safe=False)  # the reader looks at the codes itself
-    most = int(codes.rows.max()) + 1
-    if most > _MOST_CODES * rows.size:
+        return pyarrow.chunked_array([_dictionary(piece, words, pyarrow) for piece in codes.pieces])
+    rows = np.concatenate(codes.pieces)
+    if codes.most > _MOST_CODES * rows.size:
         return None
-    row_of = np.zeros(most, np.int64)
+    row_of = np.zeros(codes.most, np.int64)
     row_of[rows[::-1]] = np.arange(rows.size - 1, -1, -1)  # the first row of each, for the last one written stays
     is_first = np.zeros(rows.size, bool)
     is_first[row_of[rows]] = True
     firsts = np.flatnonzero(is_first)
-    place = np.zeros(most, np.int32)
+    place = np.zeros(codes.most, np.int32)
     place[rows[firsts]] = np.arange(firsts.size, dtype=np.int32)
-    words = series.gather(firsts).cast(str).to_arrow()
-    return pyarrow.DictionaryArray.from_arrays(pyarrow.array(place[rows]), words)
+    return _dictionary(place[rows], series.gather(firsts).cast(str).to_arrow(), pyarrow)
+
+
+def _dictionary(rows: AnyArray, words: Any, pyarrow: Any) -> Any:
+    """An Arrow array of codes; the reader looks at the codes itself. Made of memory: arrays of NumPy would have pyarrow load pandas."""
+    codes = rows.view(np.int32) if rows.dtype == np.uint32 else rows.astype(np.int32, copy=False)
+    indices = pyarrow.Array.from_buffers(pyarrow.int32(), codes.size, [None, pyarrow.py_buffer(np.ascontiguousarray(codes))])
+    return pyarrow.DictionaryArray.from_arrays(indices, words, safe=False)
 
 
 def _rows_of_cells(frame: Any, table: Table, chosen: Chosen, where: str) -> Rows:

@@ -7,10 +7,10 @@ from itertools import combinations_with_replacement, product
 from typing import TypeAlias
 
 import numpy as np
-from scipy.special import gammaln
 
 from idealrank.data.types import BoolArray, FloatArray, IntArray
 from idealrank.judging.free_documents import FreeDocuments, Ragged
+from idealrank.stats.special import gammaln
 
 _ROWS = 1 << 20  # documents of all copies of queries that are measured at once
 

@@ -3,7 +3,6 @@
 import math
 import re
 from dataclasses import dataclass
-from decimal import ROUND_FLOOR, Context, Decimal
 from typing import TypeAlias
 
 import numpy as np
@@ -67,6 +66,8 @@ def _floor_of_power(n: int, numerator: int, denominator: int) -> int:
         return n
     if denominator > _LARGEST_DEGREE:
         # Never a whole number; it comes no closer to one than twice the digits of the exponent can tell.
+        from decimal import ROUND_FLOOR, Context, Decimal  # noqa: PLC0415  (few ask for such a power)
+
         context = Context(prec=40 + 2 * len(str(denominator)), rounding=ROUND_FLOOR)
         power = context.exp(context.divide(context.multiply(context.ln(Decimal(n)), Decimal(numerator)), Decimal(denominator)))
         return int(power)

@@ -184,15 +184,22 @@ class Depths:
         sums = np.bincount(self.query, weights=agreement * powers[self.depth - 1], minlength=self._end.size)
         return (1 - p) * sums.astype(np.float64, copy=False)
 
+    def _weights(self, p: float) -> FloatArray:
+        """`_weighted` of an agreement of 1 at every depth, added in the same order."""
+        sums = np.cumsum(np.power(p, np.arange(int(self._end.max(initial=0)), dtype=np.float64)))
+        found: FloatArray = (1 - p) * np.concatenate(([0.0], sums))[self._end]
+        return found
+
     def extrapolated(self, p: float) -> FloatArray:
-        """RBO_ext, equation 32."""
+        """RBO_ext, equation 32, as a mean over weights that are summed alike: equal lists have exactly 1."""
         short = self._short[self.query]
         at_short = (self._start + self._short - 1)[self.query]
         seen = (2 * self.common / self.sizes)[at_short]
         agreement = 2 * (self.common + seen * np.maximum(self.depth - short, 0)) / self.sizes
         last = agreement[self._start + self._end - 1]
-        beyond: FloatArray = last * np.power(p, self._end.astype(np.float64))
-        return self._weighted(agreement, p) + beyond
+        beyond = np.power(p, self._end.astype(np.float64))
+        found: FloatArray = (self._weighted(agreement, p) + last * beyond) / (self._weights(p) + beyond)
+        return found
 
     def least(self, p: float) -> FloatArray:
         """RBO_min, equation 11: nothing that follows is common."""

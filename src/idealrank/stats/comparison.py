@@ -6,10 +6,9 @@ Of arrays alone; corrections over many pairs, verdicts and names come afterwards
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Literal, NamedTuple, TypeAlias
+from typing import Any, Literal, NamedTuple, TypeAlias
 
 import numpy as np
-from scipy.special import chdtri, nctdtr, nctdtrinc, ndtr, ndtri, stdtrit
 
 from idealrank.data.types import BoolArray, FloatArray
 from idealrank.errors import OptionError
@@ -21,7 +20,9 @@ from idealrank.stats.paired_tests import PairedTest, SignedRanks, paired_t, sign
 from idealrank.stats.permutation import PermutationTest, permutation_test
 from idealrank.stats.randomness import whole_number
 from idealrank.stats.roots import fewest
+from idealrank.stats.shared_flips import SharedFlips
 from idealrank.stats.sign_flips import MOST_UNITS
+from idealrank.stats.special import chdtri, nctdtr, nctdtrinc, ndtr, ndtri, stdtrit
 from idealrank.stats.tolerance import ROUNDING, largest_of, subtracted
 from idealrank.stats.values import chosen, open_share
 
@@ -63,6 +64,8 @@ class Plan:
         Of the permutation test; the others are two-sided.
     null : float
         The difference that it tests.
+    flips : SharedFlips, optional
+        Flips of this seed that several tests of the same queries share.
 
     Examples
     --------
@@ -79,6 +82,7 @@ class Plan:
     threads: int | None = None
     alternative: Alternative = "two-sided"
     null: float = 0.0
+    flips: SharedFlips | None = None
 
     def __post_init__(self) -> None:
         chosen("test", self.test, TESTS)
@@ -95,6 +99,11 @@ class Plan:
     def alpha(self) -> float:
         """One minus the level."""
         return round(1 - self.level, 12)
+
+    @property
+    def rng(self) -> Any:
+        """The shared flips, or the seed."""
+        return self.seed if self.flips is None else self.flips
 
     @property
     def sides(self) -> int:
@@ -251,7 +260,7 @@ def _flipped(a: FloatArray, b: FloatArray, design: Design, plan: Plan, side: Alt
         a,
         b,
         n_resamples=plan.n_resamples,
-        rng=plan.seed,
+        rng=plan.rng,
         alternative=side,
         null=null,
         level=plan.level,

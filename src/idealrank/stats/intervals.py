@@ -11,12 +11,12 @@ from typing import Any, Literal, NamedTuple, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
-from scipy.special import betaincinv, ndtr, ndtri, stdtrit
 
 from idealrank.data.types import BoolArray, FloatArray, IntArray
 from idealrank.errors import OptionError
 from idealrank.stats.design import Design, LinearMean, linear_mean, strata_of
 from idealrank.stats.randomness import RandomLike, generator_of, in_order, threads_of, whole_number
+from idealrank.stats.special import betaincinv, ndtr, ndtri, stdtrit
 from idealrank.stats.tolerance import ROUNDING, largest_of, subtracted
 from idealrank.stats.values import Figure, chosen, columns_of, design_of, figure, open_share, paired
 

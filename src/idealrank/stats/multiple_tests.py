@@ -14,6 +14,7 @@ from idealrank.data.types import BoolArray, FloatArray
 from idealrank.errors import InputError, OptionError
 from idealrank.stats.design import Design
 from idealrank.stats.randomness import RandomLike, whole_number
+from idealrank.stats.shared_flips import flips_of
 from idealrank.stats.sign_flips import MOST_UNITS, AllFlips, Alternative, Flips, Part, Units, counted_rank
 from idealrank.stats.tails import nth_largest
 from idealrank.stats.tolerance import ROUNDING, subtracted
@@ -464,7 +465,7 @@ def _flipped(tests: _Tests, draws: int, level: float, rng: RandomLike, threads: 
         stream, draws, observed = tests.stream(AllFlips(rows.size), rows, threads), 1 << rows.size, 0
     else:
         every = len(tests.units.totals)
-        stream, observed = tests.stream(Flips(every, rng), slice(None), threads), 1
+        stream, observed = tests.stream(flips_of(every, rng), slice(None), threads), 1
     rank = counted_rank(level, draws, observed)
     wanted = Thresholds(np.where(tests.differ, tests.observed, -np.inf)[None])
     tail = nth_largest(stream, max(rank, 1), draws, 1, wanted.count)

@@ -10,12 +10,12 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from scipy.special import bdtr, bdtrc, ndtr, ndtri, stdtr
 
 from idealrank.data.types import BoolArray, FloatArray, IntArray
 from idealrank.stats.design import Design, linear_mean
 from idealrank.stats.effects import deviations, in_units, outcomes
 from idealrank.stats.intervals import ALTERNATIVES, Alternative, difference_interval, exact_bounds, in_columns
+from idealrank.stats.special import bdtr, bdtrc, ndtr, ndtri, stdtr
 from idealrank.stats.tolerance import ROUNDING, largest_of, ranks_within, subtracted
 from idealrank.stats.values import chosen, design_of, figure, open_share, paired, refuse_design
 

@@ -10,6 +10,7 @@ from idealrank.data.types import BoolArray, FloatArray, IntArray
 from idealrank.errors import OptionError
 from idealrank.stats.design import Design
 from idealrank.stats.randomness import RandomLike, in_order, whole_number
+from idealrank.stats.shared_flips import flips_of
 from idealrank.stats.sign_flips import MOST_UNITS, ROW_BITS, AllFlips, Alternative, Flips, Units, counted_rank, listed_ends
 from idealrank.stats.tails import Tail, nth_largest
 from idealrank.stats.tolerance import ROUNDING, subtracted
@@ -216,7 +217,7 @@ def _tested(units: Units, exact: BoolArray, asked: _Asked, rng: RandomLike) -> _
     n_units = units.weights.size
     if n_units <= MOST_UNITS:
         return _flipped(units, AllFlips(n_units), 0, asked._replace(draws=1 << n_units))
-    flips = Flips(n_units, rng)
+    flips = flips_of(n_units, rng)
     found = _Found(*(np.empty(exact.size) for _ in _Found._fields))
     # Where no unit differs every draw is as good as what was observed, and every mean is 0: there is nothing to list.
     rank = counted_rank(asked.level, 1 << ROW_BITS, 0)

@@ -8,6 +8,7 @@ from idealrank._sections import Section
 from idealrank.errors import OptionError, shown
 from idealrank.measures.measure_texts import number_text
 from idealrank.training.objectives import LambdaObjective
+from idealrank.training.position_debiasing import UnbiasedObjective
 
 Trainer: TypeAlias = Literal["lightgbm", "xgboost", "catboost"]
 
@@ -19,6 +20,8 @@ _OBJECTIVE = ("objective", "objective_type", "app", "application", "loss")
 _METRIC = {"lightgbm": ("metric", "metrics", "metric_types"), "xgboost": ("eval_metric",), "catboost": ()}
 # Objectives that form pairs down to a truncation level, and take grades with gains.
 _BY_PAIRS = {"lightgbm": ("lambdarank",), "xgboost": ("rank:ndcg",), "catboost": ()}
+# Options of the estimation of position bias.
+_OF_POSITIONS = ("regularisation", "bias")
 # Metrics of the libraries, as measures; their map divides by the cutoff if that is less than the number of relevant documents.
 _OWN_METRICS = {
     "lightgbm": {"ndcg": "nDCG", "lambdarank": "nDCG", "rank_xendcg": "nDCG", "map": "AP(divisor=reachable)"},
@@ -44,6 +47,9 @@ class DataSection:
         Columns of Parquet files.
     features : tuple of str
         Columns of Parquet files; default all others that hold numbers.
+    propensity, position : str or None
+        Of `train`, whose labels are clicks: the probability that users looked at each row, or the rank at which it was shown. A column
+        of Parquet, or a file with one number a line.
 
     Examples
     --------
@@ -59,6 +65,8 @@ class DataSection:
     label: str = "label"
     qid: str = "qid"
     features: tuple[str, ...] = ()
+    propensity: str | None = None
+    position: str | None = None
 
 
 @dataclass(frozen=True)
@@ -110,6 +118,8 @@ class TrainingConfig:
         Measures, convention and early stopping.
     seeds : tuple of int
         One model for each.
+    bias : UnbiasedObjective or None
+        The objective with the estimation of position bias, if `data` has positions for it.
     output : str
         Folder of the results.
 
@@ -126,6 +136,7 @@ class TrainingConfig:
     evaluation: EvaluationSection
     seeds: tuple[int, ...] = (0,)
     output: str = "training"
+    bias: UnbiasedObjective | None = None
 
     @classmethod
     def of(cls, given: Any, path: str = "configuration") -> "TrainingConfig":
@@ -147,13 +158,16 @@ class TrainingConfig:
         top.refuse_unknown("data", "model", "objective", "evaluation", "seed", "seeds", "output")
         data, model = _data(top.section("data", required=True)), _model(top.section("model"))
         objective = _objective(top.section("objective")) if top.has("objective") else None
+        bias = _bias(top.section("objective"), data, objective)
         evaluation = _evaluation(top.section("evaluation"), model, objective)
         if top.has("seed") and top.has("seeds"):
             raise top.error("seed", "both seed and seeds", "one of them")
         seeds = tuple(top.numbers("seeds", least=0)) if top.has("seeds") else (top.number("seed", 0, least=0),)
         if not seeds or len(set(seeds)) != len(seeds):
             raise top.error("seeds", str(list(seeds)), "one or more different whole numbers")
-        return cls(data, model, objective, evaluation, seeds, top.text("output", "training") or "training")
+        found = cls(data, model, objective, evaluation, seeds, top.text("output", "training") or "training", bias)
+        _refuse_clicks_without_objective(top.section("data"), found)
+        return found
 
     @property
     def own_objective(self) -> str:
@@ -180,24 +194,37 @@ class TrainingConfig:
             return int(30 if given is None else given)
         return None if given is None else int(given)
 
+    @property
+    def highest_label(self) -> int | None:
+        """Last label with a gain in ``label_gain`` of LightGBM; None without such a table."""
+        given = self.model.params.get("label_gain") if self.model.library == "lightgbm" and self.objective is None else None
+        listed = given.split(",") if isinstance(given, str) else given if isinstance(given, Sequence) else [given]
+        return len(listed) - 1 if given else None
+
     def to_dict(self) -> dict[str, Any]:
         """Return the configuration with every default, as plain values."""
         found = asdict(self)
         if self.objective is not None:
             found["objective"]["gain"] = str(self.objective.gain)
             found["objective"]["discount"] = str(self.objective.discount)
+        del found["bias"]
+        if self.bias is not None:
+            found["objective"] |= {"regularisation": self.bias.regularisation, "bias": self.bias.bias}
         return found
 
 
 def _data(section: Section) -> DataSection:
-    section.refuse_unknown("train", "valid", "test", "valid_share", "test_share", "label", "qid", "features")
+    section.refuse_unknown("train", "valid", "test", "valid_share", "test_share", "label", "qid", "features", "propensity", "position")
     train = section.text("train", None)
     if train is None:
         raise section.error("train", "nothing", "the file to train on, LETOR, SVMlight or Parquet")
     found = DataSection(
         train, section.text("valid", None), section.text("test", None), section.share("valid_share"), section.share("test_share"),
         section.text("label", "label") or "label", section.text("qid", "qid") or "qid", section.texts("features"),
+        section.text("propensity", None), section.text("position", None),
     )  # fmt: skip
+    if found.propensity is not None and found.position is not None:
+        raise section.error("propensity", f"{found.propensity}, and position, too", "one of them, since positions estimate propensities")
     for name, path, share in (("valid", found.valid, found.valid_share), ("test", found.test, found.test_share)):
         if path is not None and share:
             raise section.error(f"{name}_share", str(share), f"nothing beside `{name}: {path}`")
@@ -242,12 +269,38 @@ def _refuse_types(section: Section, library: str, params: Mapping[str, Any]) -> 
 
 
 def _objective(section: Section) -> LambdaObjective:
-    fields = ("measure", "gain", "discount", "cutoff", "truncation", "beyond", "sigma", "damped", "rel", "max_rel")
-    section.refuse_unknown(*fields)
+    names = ("measure", "gain", "discount", "cutoff", "truncation", "beyond", "sigma", "damped", "rel", "max_rel")
+    section.refuse_unknown(*names, *_OF_POSITIONS)
     try:
-        return LambdaObjective(**section.given)
+        return LambdaObjective(**{name: value for name, value in section.given.items() if name in names})
     except (OptionError, TypeError, ValueError) as error:  # weights of a discount that are no numbers are NumPy's to refuse
         raise OptionError(f"{section.path}: objective: {error}") from None
+
+
+def _bias(section: Section, data: DataSection, objective: LambdaObjective | None) -> UnbiasedObjective | None:
+    """Unbiased LambdaMART, if there are positions and an objective."""
+    options = {name: section.given[name] for name in _OF_POSITIONS if name in section.given}
+    if data.position is None and options:
+        raise section.error(next(iter(options)), repr(next(iter(options.values()))), "it only with data.position")
+    if data.position is None or objective is None:
+        return None
+    try:
+        return UnbiasedObjective(objective=objective, **options)
+    except OptionError as error:
+        raise OptionError(f"{section.path}: objective: {error}") from None
+
+
+def _refuse_clicks_without_objective(section: Section, config: "TrainingConfig") -> None:
+    """Of the libraries' own objectives only LightGBM's lambdarank takes positions, and none propensities."""
+    data, library = config.data, config.model.library
+    takes_positions = library == "lightgbm" and config.own_objective in _BY_PAIRS["lightgbm"]
+    if config.objective is not None or not (data.propensity or (data.position and not takes_positions)):
+        return
+    key, value = ("propensity", data.propensity) if data.propensity else ("position", data.position)
+    if library == "catboost":
+        raise section.error(key, repr(value), "nothing, as CatBoost takes no objective of idealrank; use LightGBM or XGBoost")
+    example = "`objective: {measure: pairs, gain: linear, damped: false}`"
+    raise section.error(key, repr(value), f"it with a section objective, as in {example}; {config.own_objective} does not use it")
 
 
 def _evaluation(section: Section, model: ModelSection, objective: LambdaObjective | None) -> EvaluationSection:

@@ -35,13 +35,15 @@ class TrainingProblem:
     ----------
     kind : str
         ``group-sum``, ``scattered``, ``label-high``, ``label-fraction``, ``label-number``, ``label-negative``, ``no-positive``,
-        ``one-grade``, ``shared-query``, ``truncation``, or of `idealrank train` ``constant``, ``parameter`` or ``no-test``.
+        ``one-grade``, ``shared-query``, ``truncation``, or of `idealrank train` ``constant``, ``parameter``, ``clicks`` or ``no-test``.
     severity : {"error", "warning"}
         An error stops training, or makes its result wrong.
     parameter : str
         Option to change.
     message : str
         Place, value found, value expected, and the next step.
+    row : int or None
+        Row of a label, from 0, where one label is the problem.
 
     Examples
     --------
@@ -54,6 +56,7 @@ class TrainingProblem:
     severity: Severity
     parameter: str
     message: str
+    row: int | None = None
 
     def __str__(self) -> str:
         return self.message
@@ -172,19 +175,19 @@ def _of_labels(grades: FloatArray, library: Library, *, custom_gain: bool) -> It
     if not finite.all():
         row = int(np.flatnonzero(~finite)[0])
         message = f"labels: found {grades[row]} at row {row}, expected numbers; leave unjudged rows out, or give them a label"
-        yield TrainingProblem("label-number", "error", "labels", message)
+        yield TrainingProblem("label-number", "error", "labels", message, row)
         return
     negative, fractions = grades < 0, grades != np.floor(grades)
     if negative.any():
         row = int(np.flatnonzero(negative)[0])
         message = f"labels: found {grades[row]:g} at row {row}, expected 0 or more; shift the labels, or make them 0"
-        yield TrainingProblem("label-negative", "error" if library != "idealrank" else "warning", "labels", message)
+        yield TrainingProblem("label-negative", "error" if library != "idealrank" else "warning", "labels", message, row)
     if fractions.any() and library in ("lightgbm", "xgboost"):
         row = int(np.flatnonzero(fractions)[0])
         tool = "LightGBM's lambdarank" if library == "lightgbm" else "XGBoost's ndcg_exp_gain=True"
         step = "use an objective of idealrank with gain=" if library == "lightgbm" else "set ndcg_exp_gain=False"
         message = f"labels: found {grades[row]:g} at row {row}, expected whole numbers for {tool}; {step}, or make grades of them"
-        yield TrainingProblem("label-fraction", "error", "objective" if library == "lightgbm" else "ndcg_exp_gain", message)
+        yield TrainingProblem("label-fraction", "error", "objective" if library == "lightgbm" else "ndcg_exp_gain", message, row)
     if not custom_gain and grades.size and grades.max() > _HIGHEST[library]:
         row, name = int(grades.argmax()), {"lightgbm": "LightGBM", "xgboost": "XGBoost"}.get(library, "gain=exp2")
         step = {"lightgbm": "label_gain", "xgboost": "ndcg_exp_gain=False"}.get(library, _GAIN[library])
@@ -192,7 +195,7 @@ def _of_labels(grades: FloatArray, library: Library, *, custom_gain: bool) -> It
             f"labels: found {grades[row]:g} at row {row}, expected at most {_HIGHEST[library]}, the last label with a gain in {name}; "
             f"set {step}, or use an objective of idealrank with gain="
         )
-        yield TrainingProblem("label-high", "error", _GAIN[library], message)
+        yield TrainingProblem("label-high", "error", _GAIN[library], message, row)
 
 
 def _offsets(n: int, group: Any, qid: Any) -> tuple[IntArray | None, TrainingProblem | None]:

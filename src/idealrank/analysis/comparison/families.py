@@ -10,7 +10,6 @@ from dataclasses import dataclass, replace
 from typing import Literal, NamedTuple, TypeAlias
 
 import numpy as np
-from scipy.special import stdtr
 
 from idealrank.analysis.comparison.query_table import QueryTable, restricted
 from idealrank.analysis.comparison.tipping import critical_t
@@ -18,6 +17,7 @@ from idealrank.data.types import BoolArray, FloatArray
 from idealrank.stats.comparison import MeasureTest, Plan, compare_columns
 from idealrank.stats.design import Design
 from idealrank.stats.multiple_tests import adjust, simultaneous
+from idealrank.stats.special import stdtr
 from idealrank.stats.tolerance import subtracted
 
 Side: TypeAlias = Literal["better", "worse", "undecided"]
@@ -161,7 +161,7 @@ def _together(
     counted = np.stack([test.counted for test in tests], axis=1)
     together = simultaneous(
         _differences(tests, counted), counted=counted, alternative=plan.alternative, null=plan.null, n_resamples=plan.n_resamples,
-        rng=plan.seed, level=plan.level, design=design, threads=plan.threads,
+        rng=plan.rng, level=plan.level, design=design, threads=plan.threads,
     )  # fmt: skip
     rows = []
     columns = (together.p, together.low, together.high, together.critical_t)

@@ -228,7 +228,7 @@ def unjudged_keys(evaluation: Evaluation, rows: IntArray) -> "tuple[KeyArray, In
         return np.zeros(0, np.uint64), np.zeros(0, np.int64)
     # A large odd multiple of the query, so that one number stands for query and document.
     keys = judged.unjudged.key + rows[judged.unjudged.query].astype(np.uint64) * np.uint64(0x9E3779B97F4A7C15)
-    order = np.argsort(keys)  # stable where no key comes twice, and faster than the stable sort
+    order = _rising(keys)
     sorted_keys = keys[order]
     again = np.append(False, sorted_keys[1:] == sorted_keys[:-1])
     if again.any():  # a document that is listed twice, and counts twice: its first place meets that of the other run, then its second
@@ -237,6 +237,14 @@ def unjudged_keys(evaluation: Evaluation, rows: IntArray) -> "tuple[KeyArray, In
         resorted = np.argsort(keys, kind="stable")
         return keys[resorted], order[resorted]
     return sorted_keys, order
+
+
+def _rising(keys: KeyArray) -> IntArray:
+    """Places of keys in rising order. Keys are hashes: their upper bits, with the place below them, are sorted three times as fast."""
+    low = np.uint64((1 << max(keys.size - 1, 1).bit_length()) - 1)
+    order = (np.sort(keys & ~low | np.arange(keys.size, dtype=np.uint64)) & low).astype(np.int64)
+    found = keys[order]
+    return order if (found[1:] >= found[:-1]).all() else np.argsort(keys)
 
 
 def matches(a: "tuple[KeyArray, IntArray]", b: "tuple[KeyArray, IntArray]") -> tuple[IntArray, IntArray]:

@@ -48,6 +48,7 @@ from idealrank.stats.comparison import POWER, RESAMPLES, Plan, TestName, needed_
 from idealrank.stats.design import Design
 from idealrank.stats.intervals import mean_interval
 from idealrank.stats.randomness import RandomLike, in_order, whole_number
+from idealrank.stats.shared_flips import SharedFlips
 from idealrank.stats.sign_flips import MOST_UNITS
 from idealrank.stats.values import chosen
 from idealrank.version import __version__
@@ -161,7 +162,8 @@ class _Case:
         rows = [[self._test(pair, column) for column in columns] for pair in self.wanted]
         families = [[one[0] for one in rows], [test for one in rows for test in one[1:]]]
         self._enough_draws(max(map(len, families)))
-        primary, companions = (corrected(family, self.design, self.plan, self.correction, alone=alone) for family in families)
+        plan = replace(self.plan, flips=SharedFlips(self.plan.seed))  # each column is tested alone and in its family
+        primary, companions = (corrected(family, self.design, plan, self.correction, alone=alone) for family in families)
         rest = iter(companions)
         return [[first, *(next(rest) for _ in columns[1:])] for first in primary]
 

@@ -8,7 +8,6 @@ from threading import Lock
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
-from scipy.special import stdtrit
 
 from idealrank.analysis.comparison.bounds import GradeBounds
 from idealrank.analysis.comparison.places import (
@@ -26,6 +25,7 @@ from idealrank.data.types import BoolArray, FloatArray, IntArray
 from idealrank.evaluation.evaluate import Evaluation
 from idealrank.measures.measure import Measure
 from idealrank.stats.design import Design, linear_mean
+from idealrank.stats.special import stdtrit
 
 
 def shrinking(side: Places, own: BoolArray, gain: FloatArray, n_queries: int) -> "Callable[[float], FloatArray] | None":

@@ -33,7 +33,7 @@ from idealrank.measures.measure import Measure
 from idealrank.measures.parse import MeasureLike, default_measures, parse_run_measure
 from idealrank.stats.comparison import POWER, RESAMPLES, MeasureTest, Plan, TestName, compare_columns
 from idealrank.stats.design import Design
-from idealrank.stats.randomness import RandomLike, whole_number
+from idealrank.stats.randomness import RandomLike, in_order, whole_number
 from idealrank.stats.sign_flips import MOST_UNITS
 from idealrank.stats.tolerance import ROUNDING
 
@@ -215,7 +215,8 @@ def robust(
 
     asked = ComparisonRequest(_fit(parsed), adapted(Convention.of(convention)), readings.grades, default_measures(tables), arrays=False)
     names = distinct([run_a.name, run_b.name])
-    run_a, run_b = map(in_memory_where_distinct, (run_a, run_b))  # each is ranked in many ways
+    runs = (run_a, run_b)  # each is ranked in many ways
+    run_a, run_b = in_order(lambda place: in_memory_where_distinct(runs[place]), len(runs), threads)
     sides = [RunValues(name, Sweep.of_run(readings, run, threads=threads)) for run, name in zip((run_a, run_b), names, strict=True)]
     found = _Study(sides[0], sides[1], asked, adapted, way or VariantTest(), tell).robustness(variants, pairs)
     return _as_far_as_judged(found, parsed, readings, (run_a, run_b), way or VariantTest())

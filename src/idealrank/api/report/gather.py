@@ -11,7 +11,7 @@ from idealrank.analysis.comparison import RunMean, intervals, with_companions
 from idealrank.analysis.comparison.query_table import QueryTable, queries_of
 from idealrank.api.report.curves import curves, families
 from idealrank.api.report.material import ReportMaterial, Texts, lined_up
-from idealrank.api.report.query_lists import Lister, depth_of, lists_of_hits
+from idealrank.api.report.query_lists import Lister, MadeOnDemand, depth_of, lists_of_hits
 from idealrank.api.report.selection import documents_of_lists, most_queries, queries_first, room_for_lists
 from idealrank.data.judged import Judged
 from idealrank.data.qrels import Qrels
@@ -64,14 +64,14 @@ def gather(found: ReportMaterial, *, tell: Tell | None = None, progress: "Callab
     evaluations = lined_up(found.evaluations, names)
     queries = evaluations[0].queries
     query_texts = _texts(found.queries, queries, _QUERY_LETTERS, "queries", tell)
-    lists: dict[str, QueryLists] = {}
+    lists: Mapping[str, QueryLists] = {}
     drawn: tuple[CutoffCurve, ...] = ()
     room = room_for_lists(evaluations, len(found.measures), query_texts)
     if isinstance(found.qrels, Qrels) and found.runs and evaluations[0].provenance.max_documents is None:
         evaluations, lists, drawn = _looked_into(found, found.qrels, evaluations, room, progress)
     elif any(found.hits):
         lists = lists_of_hits(found.hits, _chosen(found, evaluations, room), depth_of(found.measures))
-    documents = documents_of_lists(lists)
+    documents = {} if found.documents is None else documents_of_lists(lists)
     texts = _texts(found.documents, documents, _DOCUMENT_LETTERS, "documents", tell)
     return Subject(
         evaluations=evaluations, measures=found.measures, means=_means(found, evaluations), comparison=found.comparison,
@@ -82,7 +82,7 @@ def gather(found: ReportMaterial, *, tell: Tell | None = None, progress: "Callab
 
 def _looked_into(
     found: ReportMaterial, qrels: Qrels, evaluations: Sequence[Evaluation], room: int, progress: "Callable[[int, int], None] | None"
-) -> tuple[tuple[Evaluation, ...], dict[str, QueryLists], tuple[CutoffCurve, ...]]:
+) -> tuple[tuple[Evaluation, ...], Mapping[str, QueryLists], tuple[CutoffCurve, ...]]:
     """Evaluations with their judgedness, lists of as many queries as there may be room for, and curves."""
     wanted, depth = families(found.measures), depth_of(found.measures)
     lister = Lister(qrels, found.measures[0], evaluations[0].convention, depth)
@@ -92,9 +92,11 @@ def _looked_into(
         looked.append(_look_into(found, lister, evaluation, _looked_at(found, lister.qrels, given, run), run, chosen))
         if progress is not None:
             progress(number, len(evaluations))
-    lists = {
-        query: QueryLists(runs=tuple(one.listings[query] for one in looked), relevant=lister.relevant(query)) for query in chosen
-    }  # fmt: skip
+
+    def lists_of(query: str) -> QueryLists:
+        return QueryLists(runs=tuple(one.listings[query] for one in looked), relevant=lister.relevant(query))
+
+    lists = MadeOnDemand(chosen, lists_of)
     means = {one.evaluation.name: one.at_cutoffs for one in looked}
     return tuple(one.evaluation for one in looked), lists, curves(wanted, means, max(one.longest for one in looked))
 

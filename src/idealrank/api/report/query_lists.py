@@ -1,8 +1,8 @@
 """Rankings of single queries for a page: first documents with grade, tie and contribution, and the relevant documents."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import islice
-from typing import NamedTuple
+from typing import Generic, NamedTuple, TypeVar
 
 import numpy as np
 
@@ -18,6 +18,43 @@ from idealrank.data.types import decode_id, sought_id
 from idealrank.evaluation.judged_hits import JudgedHits
 from idealrank.measures.measure import Measure
 from idealrank.reports.subject import Listing, QueryLists
+
+Made = TypeVar("Made")
+
+
+class MadeOnDemand(Mapping[str, Made], Generic[Made]):
+    """A mapping whose values are made when they are first asked for: a page has room for some of the lists that it could show.
+
+    Parameters
+    ----------
+    keys : sequence of str
+        In this order.
+    make : callable
+        Makes the value of a key.
+
+    Examples
+    --------
+    >>> found = MadeOnDemand(["a", "b"], str.upper)
+    >>> list(found), found["b"], len(found)
+    (['a', 'b'], 'B', 2)
+    """
+
+    def __init__(self, keys: Sequence[str], make: Callable[[str], Made]) -> None:
+        self._keys, self._make = dict.fromkeys(keys), make
+        self._made: dict[str, Made] = {}
+
+    def __getitem__(self, key: str) -> Made:
+        if key not in self._made:
+            if key not in self._keys:
+                raise KeyError(key)
+            self._made[key] = self._make(key)
+        return self._made[key]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._keys)
+
+    def __len__(self) -> int:
+        return len(self._keys)
 
 
 def lists_of_hits(hits: Sequence[JudgedHits | None], order: Sequence[str], depth: int) -> dict[str, QueryLists]:
@@ -120,14 +157,14 @@ class Lister(NamedTuple):
     convention: Convention
     depth: int
 
-    def listings(self, run: Run, judged: Judged, queries: Sequence[str]) -> dict[str, Listing | None]:
+    def listings(self, run: Run, judged: Judged, queries: Sequence[str]) -> Mapping[str, Listing | None]:
         """The lists of some queries; None where the run does not answer one. `judged` has the hits of whole lists, and their top."""
         convention = Convention.of(self.convention, unjudged="skipped") if self.measure.judged_only else self.convention
         found = list_hits(judged, self.measure.under(convention), convention.alignment) if queries else None
         if found is None:
             held = in_memory(run) if queries else run
             return {query: self._listing(held, query, convention) for query in queries}
-        return {query: self._listing_of_hits(query, found) for query in queries}
+        return MadeOnDemand(queries, lambda query: self._listing_of_hits(query, found))
 
     def _listing_of_hits(self, query: str, found: ListedHits) -> Listing | None:
         """The list from its judged documents, and the ids of its first ranks."""

@@ -108,7 +108,13 @@ def _estimated(sessions: Sessions, method: str, iterations: int) -> tuple[FloatA
         found = trust_propensities(sessions, n_resamples=200)
         return found.slope, found.offset
     if method == "em":
-        return PBM(iterations).fit(sessions).relative_propensity, None
+        fitted = PBM(iterations).fit(sessions)
+        if fitted.n_components > 1:
+            raise InputError(
+                f"propensities: found {fitted.n_components} sets of ranks that share no document, expected ranks that can be compared",
+                hint="log swapped results or a second ranker, or state the propensities by --propensities FILE",
+            )
+        return fitted.relative_propensity, None
     return harvested_propensities(sessions, method=method, n_resamples=0).relative, None  # type: ignore[arg-type]
 
 

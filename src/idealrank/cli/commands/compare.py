@@ -28,6 +28,7 @@ from idealrank.measures.parse import DEFAULT_MEASURES
 from idealrank.reports.table.formats import FORMATS
 from idealrank.reports.table.text import Part
 from idealrank.reports.views.comparison.league import Letters
+from idealrank.stats.special import load_special
 
 
 def why_command(qrels: str, runs: Sequence[str], measures: Sequence[Measure], convention: str, inputs: Inputs) -> str:
@@ -252,6 +253,7 @@ def _evaluated(
 ) -> tuple[list[Run], list[Evaluation]]:
     """Every run, one after the other, and where they are to be kept, the runs."""
     kept, found = [], []
+    load_special()  # meanwhile
     for path, name in zip(paths, names, strict=True):
         run = watch.run(name, lambda _, path=path, name=name: opened(path, name))  # type: ignore[misc]
         found.append(watch.run(name, lambda progress, run=run: evaluated(run, progress=progress)))  # type: ignore[misc]

@@ -19,6 +19,7 @@ from idealrank.errors import OptionError
 from idealrank.evaluation.evaluate import Evaluation
 from idealrank.io.query_files import QueryFiles
 from idealrank.measures.measure import Measure
+from idealrank.stats.special import load_special
 
 _EPILOG = """\
 Examples:
@@ -102,6 +103,7 @@ def robust(
     """
     convention, measure = options.parse_convention(convention_text), _checked(runs, measure_text)
     input_options.refuse_standard_input_twice(qrels, *inputs.more_qrels, *runs, *files.paths)
+    load_special()
     names, of_queries = input_options.run_names(runs), files.read(input_options.notes().inform)
     watch, judgments = Watch(), _judgments(inputs, qrels, convention)
 

@@ -42,6 +42,9 @@ A configuration for LightGBM, whose own parameters stand under params unchanged:
   seed: 1
   output: models/ranker
 
+If labels are clicks, data.propensity or data.position names a column of Parquet, or a file with one number a line for each row of
+data.train.
+
 A section `objective:` with gain, discount, cutoff or measure trains for that measure instead of the library's own objective.
 """
 
@@ -61,24 +64,24 @@ def train(*, config: str, output_folder: str | None, check: bool, layout: str, o
     The measure of every round is the one that `idealrank evaluate` reports afterwards. The folder has the model, the configuration with
     every default, predictions as runs, an evaluation with intervals, values per query, and learning curves.
     """
-    from idealrank.integrations import training_folder as work  # noqa: PLC0415  (help needs none of it)
+    from idealrank.integrations import training_checks, training_folder  # noqa: PLC0415  (help needs none of it)
 
     given = read_configuration(config)
     if output_folder is not None and isinstance(given, dict):
         given["output"] = output_folder
     chosen, watch = TrainingConfig.of(given, config), Watch()
-    parts = watch.run("data", lambda _: work.read_parts(chosen, partial(console.say, "note")))
-    problems = watch.run("checks", lambda _: work.check_parts(chosen, parts))
+    parts = watch.run("data", lambda _: training_folder.read_parts(chosen, partial(console.say, "note")))
+    problems = watch.run("checks", lambda _: training_checks.check_parts(chosen, parts))
     if check:
         sizes = ", ".join(f"{name} {len(rows.queries)} queries and {rows.labels.size} rows" for name, rows in parts.items())
         lines = [f"{config}: {sizes}", *(f"{problem.severity}: {problem}" for problem in problems)]
         output.write((f"{line}\n" for line in lines), output_path)
         return
-    systems = watch.count("training", lambda tell: list(work.train(chosen, parts, tell)))
+    systems = watch.count("training", lambda tell: list(training_folder.train(chosen, parts, tell)))
     report = {
         "convention": chosen.evaluation.convention,
         "systems": [_record(system) for system in systems],
-        "warnings": [str(problem) for problem in problems],
+        "warnings": [*map(str, problems), *_cautions(systems)],
         "again": _again(chosen, systems[0]),
     }
     _FORMATS.write(layout, output_path, report)
@@ -88,6 +91,11 @@ def _record(system: Any) -> dict[str, Any]:
     part, _ = system.final
     found = {"seed": system.seed, "rounds": system.rounds, "part": part, "measures": system.record()}
     return found | {"folder": str(system.files[0].parent), "files": [path.name for path in system.files]}
+
+
+def _cautions(systems: list[Any]) -> list[str]:
+    """Of the scores; with the seed if there are several models."""
+    return [f"seed {system.seed}, {one}" if len(systems) > 1 else one for system in systems for one in system.cautions]
 
 
 def _again(config: TrainingConfig, system: Any) -> str:

@@ -224,7 +224,8 @@ def _numbers(column: Any, name: str, where: str) -> FloatArray:
         column = column.cast(pyarrow.int8())
     elif not (pyarrow.types.is_integer(kind) or pyarrow.types.is_floating(kind) or pyarrow.types.is_decimal(kind)):
         raise InputError(f"{where}: found column {name!r} of type {kind}, expected numbers", **_OTHER_COLUMN)
-    column = column.cast(pyarrow.float64(), safe=False)
+    if kind != pyarrow.float64():  # a cast loads pyarrow.compute, which takes longer than most files
+        column = column.cast(pyarrow.float64(), safe=False)
     column = column.fill_null(np.nan) if column.null_count else column
     parts = [_in_place(chunk, np.dtype(np.float64)) for chunk in column.chunks]
     values: FloatArray = parts[0] if len(parts) == 1 else np.concatenate([np.zeros(0), *parts])

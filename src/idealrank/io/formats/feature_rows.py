@@ -1,7 +1,7 @@
 """Rows of features for training, from LETOR and SVMlight files and from Parquet: labels, queries and a dense matrix."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from importlib import import_module
 from typing import Any
@@ -16,6 +16,7 @@ from idealrank.errors import FileFormatError, InputError, near_ids
 from idealrank.io.complaints import refuse
 from idealrank.io.formats.letor import read_labels
 from idealrank.io.notes import Notes, Tell
+from idealrank.io.numerals import parse_number
 from idealrank.io.sources import AnyPath, Source, open_sources
 
 _MOST_FEATURES = 1 << 20
@@ -44,6 +45,8 @@ class FeatureRows:
         Names of features; empty for numbers.
     numbered : bool
         Queries have no ids but their number in a group file.
+    beside : mapping of str to float64 array, shape (n,)
+        Other numbers of each row, by name, such as the rank at which users saw it.
 
     Examples
     --------
@@ -60,6 +63,7 @@ class FeatureRows:
     places: IntArray
     names: tuple[str, ...] = ()
     numbered: bool = False
+    beside: Mapping[str, FloatArray] = field(default_factory=dict)
 
     @property
     def group(self) -> IntArray:
@@ -81,9 +85,11 @@ class FeatureRows:
         rows = np.repeat(keep, self.group)
         offsets = np.concatenate(([0], np.cumsum(self.group[keep]))).astype(np.int64)
         queries = [query for query, kept in zip(self.queries, keep.tolist(), strict=True) if kept]
+        beside = {name: numbers[rows] for name, numbers in self.beside.items()}
         return replace(
-            self, labels=self.labels[rows], features=self.features[rows], offsets=offsets, queries=queries, places=self.places[rows]
-        )
+            self, labels=self.labels[rows], features=self.features[rows], offsets=offsets, queries=queries, places=self.places[rows],
+            beside=beside,
+        )  # fmt: skip
 
     def widened(self, width: int) -> "FeatureRows":
         """Return the rows with zeros for features that only other files have."""
@@ -98,6 +104,8 @@ def read_feature_rows(
     qid: str = "qid",
     features: Sequence[str] = (),
     group: AnyPath | None = None,
+    beside: Mapping[str, str] | None = None,
+    no_features: Collection[str] = (),
     tell: Tell | None = None,
 ) -> FeatureRows:
     r"""Read labels, queries and features.
@@ -112,6 +120,10 @@ def read_feature_rows(
         Columns of features of a Parquet file; default all others that hold numbers.
     group : path, optional
         Of LETOR files without ``qid:``; default the file's name followed by ``.query`` or ``.group``.
+    beside : mapping of str to str, optional
+        Other numbers of each row, by name: a column of a Parquet file; for text, the path of a file with one number a line.
+    no_features : collection of str
+        Columns of a Parquet file that are no features, if they are there.
     tell : callable, optional
         Gets messages about guesses.
 
@@ -136,8 +148,26 @@ def read_feature_rows(
     notes = Notes(tell)
     source = open_sources(path, notes)[0]
     if bytes(source.data[:4]) == b"PAR1":
-        return _parquet_rows(source, label, qid, features)
-    return letor_rows(source, group, notes)
+        return _parquet_rows(source, label, qid, features, beside or {}, no_features)
+    rows = letor_rows(source, group, notes)
+    found = {name: _numbers_file(file, name, rows, notes)[rows.places] for name, file in (beside or {}).items()}
+    return replace(rows, beside=found)
+
+
+def _numbers_file(path: str, name: str, rows: FeatureRows, notes: Notes) -> FloatArray:
+    source = open_sources(path, notes)[0]
+    found = []
+    for number, line in enumerate(source.open(), 1):
+        text = line.strip().decode("utf-8", "replace")
+        value = parse_number(text)
+        if value is None:
+            raise FileFormatError(
+                source.path, number, quoted(line.rstrip(b"\r\n")), f"one number a line, the {name} of a row of {rows.path}"
+            )
+        found.append(value)
+    if len(found) != rows.labels.size:
+        raise InputError(f"{source.path}: found {len(found)} lines, expected one for each of {rows.labels.size} rows of {rows.path}")
+    return np.array(found, np.float64)
 
 
 def letor_rows(source: Source, group: AnyPath | None = None, notes: Notes | None = None) -> FeatureRows:
@@ -200,26 +230,39 @@ def _together(
     return FeatureRows(path, labels[order], matrix[order], offsets, listed, order, names)
 
 
-def _parquet_rows(source: Source, label: str, qid: str, features: Sequence[str]) -> FeatureRows:
+def _parquet_rows(
+    source: Source, label: str, qid: str, features: Sequence[str], beside: Mapping[str, str], no_features: Collection[str]
+) -> FeatureRows:
     pyarrow = load_extra("pyarrow", "reading Parquet", "arrow")
     parquet: Any = import_module("pyarrow.parquet")
     try:
         table = parquet.read_table(pyarrow.BufferReader(source.read()))
     except (pyarrow.ArrowException, OSError) as error:
         raise InputError(f"{source.path}: damaged Parquet file: {error}") from None
-    for name, option in ((label, "data.label"), (qid, "data.qid"), *((one, "data.features") for one in features)):
+    for name, option in (
+        (label, "data.label"),
+        (qid, "data.qid"),
+        *((one, "data.features") for one in features),
+        *((one, f"data.{key}") for key, one in beside.items()),
+    ):
         if name not in table.column_names:
             near = near_ids(name, table.column_names, 1)
             hint = f"; did you mean {near[0]}?" if near else ""
-            raise InputError(f"{source.path}: found no column {name!r}, expected it by {option}{hint}")
+            raise InputError(f"{source.path}: found no column {name!r}, expected it by {option}{hint or _hint(option)}")
     types = {name: str(table.schema.field(name).type) for name in table.column_names}
     numeric = [name for name, kind in types.items() if kind.startswith(("int", "uint", "float", "double", "bool"))]
-    names = tuple(features) or tuple(name for name in numeric if name not in {label, qid})
+    left_out = {label, qid, *beside.values(), *no_features}
+    names = tuple(features) or tuple(name for name in numeric if name not in left_out)
     columns = [_numbers_of(table, name, source.path) for name in names]
     if not columns or not table.num_rows:
         raise InputError(f"{source.path}: found {table.num_rows} rows and {len(columns)} features, expected at least one of each")
     ids = np.asarray(table.column(qid).to_pylist())
-    return _together(source.path, _numbers_of(table, label, source.path), np.column_stack(columns), ids, None, names)
+    rows = _together(source.path, _numbers_of(table, label, source.path), np.column_stack(columns), ids, None, names)
+    return replace(rows, beside={key: _numbers_of(table, one, source.path)[rows.places] for key, one in beside.items()})
+
+
+def _hint(option: str) -> str:
+    return "; name features that every file has" if option == "data.features" else ""
 
 
 def _numbers_of(table: Any, name: str, path: str) -> FloatArray:

@@ -176,8 +176,9 @@ class BaselineRule(AlarmRule):
 class ChartRule(AlarmRule):
     """Chart of standardised differences from the baseline: base of `CusumRule` and `EwmaRule`.
 
-    The difference is divided by the noise of a usual round. A baseline learned from m rounds is itself uncertain by ``noise / sqrt(m)``,
-    and this much of a drop counts as none.
+    The difference is divided by the noise of a usual round. A baseline learned from m rounds is itself uncertain by ``noise / sqrt(m)``:
+    this much of a drop counts as none. The noise is uncertain by ``noise / sqrt(2 m)``, and half of this is added to it. From 20 rounds on,
+    the mean number of rounds between false alarms is then at least the stated one.
 
     Examples
     --------
@@ -211,7 +212,7 @@ class ChartRule(AlarmRule):
         return found
 
     def _standardised(self, seen: SeenRound, base: Baseline, group: str, drop: float) -> float:
-        noise = max(base.noise[group], self.least_noise)
+        noise = max(base.noise[group] * (1 + 0.5 / math.sqrt(2 * base.noise_rounds)), self.least_noise)
         if seen.sampled < 1:  # the queries of this round are a sample, and its error may be larger than that of usual rounds
             differences = base.differences(seen, group)
             if differences.size > 1:

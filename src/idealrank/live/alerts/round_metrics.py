@@ -13,11 +13,11 @@ from idealrank.store.store import Store
 _WHAT, _EXTRA, _PACKAGE = "metrics for Prometheus", "monitor", "prometheus-client"
 
 GAUGES = {
-    "value": ("idealrank_value", "Mean of the measure over the canary queries in the last complete round.", ("measure", "slice")),
-    "low": ("idealrank_value_low", "Lower end of the 95 % confidence interval of the mean.", ("measure",)),
-    "high": ("idealrank_value_high", "Upper end of the 95 % confidence interval of the mean.", ("measure",)),
+    "value": ("idealrank_canary_value", "Mean of the measure over the canary queries in the last complete round.", ("measure", "slice")),
+    "low": ("idealrank_canary_low", "Lower end of the 95 % confidence interval of the mean.", ("measure",)),
+    "high": ("idealrank_canary_high", "Upper end of the 95 % confidence interval of the mean.", ("measure",)),
     "coverage": ("idealrank_judged_share", "Share of judged documents above the cutoff in the last complete round.", ()),
-    "label_days": ("idealrank_label_age_days", "Age of the judgments in days.", ()),
+    "label_days": ("idealrank_label_age_seconds", "Age of the judgments.", ()),
     "failed": ("idealrank_failed_share", "Share of queries without an answer in the last round.", ()),
     "latency": ("idealrank_latency_seconds", "Latency of answered queries in the last round.", ("quantile",)),
     "round": ("idealrank_last_round_timestamp_seconds", "Start of the last round.", ()),
@@ -101,7 +101,7 @@ def _of_complete(one: StoredRound) -> Iterator[tuple[str, list[str], float]]:
     yield from _numbers(one, "low", measure)
     yield from _numbers(one, "high", measure)
     yield from _numbers(one, "coverage")
-    yield from _numbers(one, "label_days")
+    yield from ((key, labels, 86400 * days) for key, labels, days in _numbers(one, "label_days"))
 
 
 def _numbers(one: StoredRound, key: str, *labels: str) -> Iterator[tuple[str, list[str], float]]:

@@ -125,6 +125,8 @@ class Baseline:
         Standard deviation of the mean of a usual round, by group; empty while it is being learned.
     rounds : int
         Rounds behind the values; 1 for a stored evaluation.
+    noise_rounds : int
+        Rounds behind the noise.
 
     Examples
     --------
@@ -136,6 +138,7 @@ class Baseline:
     people: Mapping[str, float] = field(default_factory=dict)
     noise: Mapping[str, float] = field(default_factory=dict)
     rounds: int = 1
+    noise_rounds: int = 1000
 
     @property
     def known(self) -> bool:
@@ -202,7 +205,7 @@ def learn(rounds: list[dict[str, Any]], base: Baseline, groups: Mapping[str, tup
         drops = [drop for one in seen if (drop := usual.mean_drop(one, name)) is not None]
         if len(drops) >= 2:
             noise[name] = float(np.std(drops, ddof=1))
-    return Baseline(values=values, people=people, noise=noise, rounds=usual.rounds)
+    return Baseline(values=values, people=people, noise=noise, rounds=usual.rounds, noise_rounds=len(rounds))
 
 
 def _means(rounds: list[Mapping[str, float]]) -> dict[str, float]:

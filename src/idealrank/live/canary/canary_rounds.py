@@ -2,6 +2,7 @@
 
 import os
 import random
+import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
@@ -14,7 +15,7 @@ from idealrank.api.evaluation import evaluate, to_qrels
 from idealrank.api.per_query import slices_of
 from idealrank.data.qrels import Qrels
 from idealrank.data.run import Run
-from idealrank.errors import IdealrankError, InputError, MissingExtraError, OptionError
+from idealrank.errors import IdealrankError, IdealrankWarning, InputError, MissingExtraError, OptionError
 from idealrank.evaluation.evaluate import Evaluation
 from idealrank.live.alerts.alarm_channels import Channel
 from idealrank.live.alerts.alarm_states import AlarmPlan, advance, open_alarms
@@ -101,6 +102,7 @@ class CanaryMonitor:
         self.queries = self._canaries()
         self.waiting: list[FinishedRound] = []
         self._wants_baseline = False
+        self._cautions: list[str] = []
 
     def _canaries(self) -> list[SearchQuery]:
         judged = set(self._qrels.queries)
@@ -198,12 +200,13 @@ class CanaryMonitor:
             return FinishedRound(number, time, seen, record)
         if failed > self.config.most_failed:
             return FinishedRound(number, time, replace(seen, outcome="incomplete"), record)
+        self._cautions = []
         evaluation = self._evaluated(answers, self._qrels)
         people = {} if self._people is None else self._human_values(answers)
         considered = evaluation.coverage.considered
         coverage = 1 - evaluation.coverage.unjudged / considered if considered else None
         seen = replace(seen, outcome="complete", values=counted_values(evaluation), people=people, coverage=coverage)
-        return FinishedRound(number, time, seen, record | self._numbers(seen, evaluation), evaluation)
+        return FinishedRound(number, time, seen, record | self._numbers(seen, evaluation, problems), evaluation)
 
     def _drawn(self, store: Store, time: str) -> tuple[list[SearchQuery], float]:
         """Queries of the round: all, or a random sample once the baseline is known."""
@@ -239,7 +242,11 @@ class CanaryMonitor:
         if not with_documents:  # a run has a document: one that nobody judged stands for none
             with_documents = {next(iter(answers)): {"no-document": 0.0}}
         run = Run(with_documents, name=self.config.name)
-        return evaluate(chosen, run, self.measures, self.config.evaluation.convention)
+        with warnings.catch_warnings(record=True) as cautions:
+            warnings.simplefilter("always", IdealrankWarning)
+            found = evaluate(chosen, run, self.measures, self.config.evaluation.convention)
+        self._cautions += [str(one.message) for one in cautions]
+        return found
 
     def _human_values(self, answers: Mapping[str, Sequence[Any]]) -> dict[str, float]:
         people = self._people
@@ -247,11 +254,12 @@ class CanaryMonitor:
             return {}
         return counted_values(self._evaluated(answers, people))
 
-    def _numbers(self, seen: SeenRound, evaluation: Evaluation) -> dict[str, Any]:
+    def _numbers(self, seen: SeenRound, evaluation: Evaluation, problems: Sequence[str]) -> dict[str, Any]:
         interval = seen.interval()
         low, high = interval if interval is not None else (None, None)
         return {
             "value": seen.mean(), "low": low, "high": high, "coverage": seen.coverage, "corrected": bool(seen.people),
+            "problems": [*problems, *dict.fromkeys(self._cautions)],
             "slices": {name: seen.mean(name) for name in seen.names()}, "convention": evaluation.convention.name,
         }  # fmt: skip
 

@@ -51,7 +51,7 @@ def watch_rounds(
             for one in monitor.run_round(store):
                 tell(one)
         except InputError as error:
-            say(f"{len(monitor.waiting)} rounds wait to be stored: {error}")
+            say(f"{len(monitor.waiting)} rounds wait to be stored: {error}" if monitor.waiting else str(error))
         refresh_metrics(store, monitor.config.metrics, say)
         done += 1
         if done >= rounds:

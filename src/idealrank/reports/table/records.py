@@ -1,6 +1,5 @@
 """Results for programs: JSON, rows of cells (CSV) and trec_eval's layout, written piece by piece, for there may be ten million queries."""
 
-import csv
 import io
 import json
 import math
@@ -151,6 +150,8 @@ def delimited(rows: Iterable[Row], delimiter: str = ",") -> Iterator[str]:
     >>> list(delimited([["a,b", "c"], ["=1+1", "-0.5"]]))
     ['"a,b",c\n', "'=1+1,-0.5\n"]
     """
+    import csv  # noqa: PLC0415  (of all formats only these need it)
+
     line = io.StringIO()
     writer = csv.writer(line, delimiter=delimiter, lineterminator="\r\n")  # so that a carriage return is quoted, as a line feed is
     for cells in rows:

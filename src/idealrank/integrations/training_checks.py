@@ -1,0 +1,169 @@
+"""Checks of the data of `idealrank train` before and after training: labels of every part, shared queries, clicks, scores that are tied."""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from idealrank.data.types import FloatArray
+from idealrank.errors import InputError
+from idealrank.integrations.trainers import unused_parameters
+from idealrank.io.formats.feature_rows import FeatureRows
+from idealrank.measures.parse import parse_measures
+from idealrank.training import TrainingProblem, check_training, refuse_problems
+from idealrank.training.configuration import TrainingConfig
+
+_EXPECTED = {
+    "propensity": "a probability above 0; clip it from below, such as at 0.05",
+    "position": "a rank from 1, the top; take rows that users did not see out",
+}
+
+
+def check_parts(config: TrainingConfig, parts: Mapping[str, FeatureRows]) -> list[TrainingProblem]:
+    """Warnings about the data and the configuration.
+
+    Raises
+    ------
+    InputError
+        The data cannot be used.
+    """
+    train, common = parts["train"], _limits(config)
+    _refuse_columns(train)
+    for name, rows in parts.items():
+        _refuse_labels(config, name, rows, common)
+    found = refuse_problems(
+        check_training(train.labels, group=train.group, cutoff=_cutoff_that_matters(config), truncation=config.truncation, **common)
+    )
+    for name in ("valid", "test"):
+        if name in parts:
+            other = parts[name]
+            if not (train.numbered and other.path != train.path):
+                ids: dict[str, Any] = {"qid": np.array(train.queries)[train.codes], "held_out": np.array(other.queries)}
+                refuse_problems([one for one in check_training(train.labels, **ids, **common) if one.kind == "shared-query"])
+            rows_of = (other.labels, other.group, other.features)
+            checked = check_training(train.labels, group=train.group, features=train.features, held_out_rows=rows_of, **common)
+            refuse_problems([one for one in checked if one.kind == "shared-query"])
+    found += _of_parts(parts)
+    found += _of_clicks(config, parts)
+    found += [TrainingProblem("parameter", "warning", "model.params", message) for message in unused_parameters(config)]
+    if "test" not in parts:
+        seen = "valid" if "valid" in parts else "train"
+        message = f"data.test: found no test set, so that the result is that of {seen}, which training used; set data.test or test_share"
+        found.append(TrainingProblem("no-test", "warning", "data.test", message))
+    return found
+
+
+def tied_scores(rows: FeatureRows, scores: FloatArray, name: str) -> str:
+    r"""A caution if most queries have one score for all their rows, so that the order of the file decides; else empty.
+
+    Examples
+    --------
+    >>> from idealrank.io.formats.feature_rows import letor_rows
+    >>> from idealrank.io.sources import Source
+    >>> rows = letor_rows(Source("a.letor", b"1 qid:a 1:1\n0 qid:a 1:1\n"))
+    >>> tied_scores(rows, np.zeros(2), "test")[:62]
+    'data.test: found one score for all rows of 1 of 1 queries with'
+    """
+    several = np.flatnonzero(rows.group > 1)
+    if not several.size:
+        return ""
+    highest, lowest = (of.reduceat(scores, rows.offsets[:-1])[several] for of in (np.maximum, np.minimum))
+    tied = int((highest == lowest).sum())
+    if 2 * tied <= several.size:
+        return ""
+    found = f"one score for all rows of {tied} of {several.size} queries with several rows"
+    return f"data.{name}: found {found}, so the file's order counts; train for more rounds, or add features that differ within a query"
+
+
+def _limits(config: TrainingConfig) -> dict[str, Any]:
+    """Options of `check_training` that depend on the objective."""
+    params = config.model.params
+    return {
+        "library": "idealrank" if config.objective or not config.takes_grades else config.model.library,
+        "custom_gain": bool(params.get("label_gain") or params.get("ndcg_exp_gain") is False or not config.takes_grades),
+    }
+
+
+def _refuse_labels(config: TrainingConfig, name: str, rows: FeatureRows, common: Mapping[str, Any]) -> None:
+    """Labels of one part, with the place in its file."""
+    problems = [one for one in check_training(rows.labels, group=rows.group, **common) if one.row is not None]
+    highest = config.highest_label
+    if highest is not None and rows.labels.max() > highest:
+        row = int(rows.labels.argmax())
+        expected = f"expected at most {highest}, the last label with a gain in label_gain; add gains to label_gain, or change the labels"
+        problems.append(
+            TrainingProblem("label-high", "error", "label_gain", f"labels: found {rows.labels[row]:g} at row {row}, {expected}", row)
+        )
+    for one in problems:
+        place = f"data.{name}, {one.message}".replace(f" at row {one.row}", f" at row {rows.places[one.row]} of {rows.path}", 1)
+        refuse_problems([replace(one, message=place)])
+
+
+def _refuse_columns(rows: FeatureRows) -> None:
+    for name, values in rows.beside.items():
+        fits = np.isfinite(values) & (values > 0) & ((values == np.floor(values)) | (name == "propensity"))
+        if not fits.all():
+            row = int(np.flatnonzero(~fits)[0])
+            raise InputError(f"data.{name}: found {values[row]:g} at row {rows.places[row]} of {rows.path}, expected {_EXPECTED[name]}")
+
+
+def _of_clicks(config: TrainingConfig, parts: Mapping[str, FeatureRows]) -> Iterator[TrainingProblem]:
+    """Labels that are no clicks where clicks are debiased, and clicks that judge the model."""
+    if not parts["train"].beside:
+        return
+    (key,) = parts["train"].beside
+    labels = np.unique(parts["train"].labels)
+    if not np.isin(labels, (0, 1)).all():
+        found = ", ".join(f"{label:g}" for label in labels[:5])
+        message = (
+            f"data.{key}: found labels {found} in data.train, expected clicks, 0 or 1; only clicks depend on the rank: leave {key} out"
+        )
+        yield TrainingProblem("clicks", "warning", f"data.{key}", message)
+    for name, share in (("valid", config.data.valid_share), ("test", config.data.test_share)):
+        if share:
+            message = (
+                f"data.{name}_share: found clicks as labels, whose value favours the ranker of the log; set data.{name} to judged rows"
+            )
+            yield TrainingProblem("clicks", "warning", f"data.{name}", message)
+
+
+def _of_parts(parts: Mapping[str, FeatureRows]) -> Iterator[TrainingProblem]:
+    """Parts on which every model has the same value, and queries of early stopping in the test set."""
+    for name, rows in parts.items():
+        n = len(rows.queries)
+        if name != "train" and not (rows.labels > 0).any():
+            message = f"data.{name}: found no label above 0 in any of {n} queries, expected some; all models are equal: check labels"
+            yield TrainingProblem("no-positive", "warning", f"data.{name}", message)
+        if rows.labels.size > n and not _varies(rows):
+            message = (
+                f"data.{name}: found no feature that differs within a query, expected some; scores are tied, so the file's order counts"
+            )
+            yield TrainingProblem("constant", "warning", f"data.{name}", message)
+    if "valid" in parts and "test" in parts:
+        valid, test = parts["valid"], parts["test"]
+        common = set(valid.queries) & set(test.queries)
+        if common and not (valid.numbered and valid.path != test.path):
+            message = f"data.test: found {len(common)} queries of data.valid ({min(common)}), expected none; split by query"
+            yield TrainingProblem("shared-query", "warning", "data.test", message)
+
+
+def _varies(rows: FeatureRows) -> bool:
+    """True if a feature differs between two neighbours of one query."""
+    neighbours = np.ones(rows.labels.size - 1, bool)
+    ends = rows.offsets[1:-1] - 1
+    neighbours[ends[(ends >= 0) & (ends < neighbours.size)]] = False
+    for column in rows.features.T:
+        here, there = column[:-1], column[1:]
+        if ((here != there) & ~(np.isnan(here) & np.isnan(there)) & neighbours).any():
+            return True
+    return False
+
+
+def _cutoff_that_matters(config: TrainingConfig) -> int | None:
+    """Cutoff of the measure that stops training, else the largest."""
+    measures = parse_measures(config.evaluation.measures)
+    stop = config.evaluation.stop_measure
+    if stop is not None and isinstance(cutoff := measures[config.evaluation.measures.index(stop)].cutoff, int):
+        return int(cutoff)
+    return max((measure.cutoff for measure in measures if isinstance(measure.cutoff, int)), default=None)

@@ -1,0 +1,68 @@
+"""Shared sign flips: the numbers of plain ones, and each column is summed once."""
+
+import dataclasses
+from typing import Any
+
+import numpy as np
+import pytest
+
+from idealrank.stats import shared_flips
+from idealrank.stats.comparison import Plan, compare_columns
+from idealrank.stats.design import Design
+from idealrank.stats.multiple_tests import simultaneous
+from idealrank.stats.shared_flips import KeptFlips, SharedFlips
+from idealrank.stats.sign_flips import Flips
+
+RNG = np.random.default_rng(3)
+COLUMNS = RNG.integers(-50, 50, (37, 6)).astype(np.float64)
+A = RNG.random((37, 4))
+B = A + RNG.normal(0.02, 0.1, A.shape)
+
+
+def sums(flips: Flips, columns: Any, draws: int) -> list[list[float]]:
+    blocks = list(flips.map(columns, draws, np.copy, threads=2))
+    parts = list(flips.map_parts(columns, draws, lambda parts: np.concatenate([sums for _, sums in parts], axis=1), threads=1))
+    assert [block.tolist() for block in parts] == [block.tolist() for block in blocks]
+    found: list[list[float]] = np.concatenate(blocks).tolist()
+    return found
+
+
+@pytest.mark.parametrize("draws", [1, 2048, 5000])
+def test_kept_sums_are_those_of_plain_flips(draws: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    kept = KeptFlips(37, 5)
+    for columns in (COLUMNS[:, :2], COLUMNS, COLUMNS[:, [4, 1]], np.repeat(COLUMNS, 6, axis=1)):
+        assert sums(kept, columns, draws) == sums(Flips(37, 5), columns, draws)
+    monkeypatch.setattr(shared_flips, "_MOST_COLUMNS", 3)  # of more, none is kept
+    assert sums(KeptFlips(37, 5), COLUMNS, draws) == sums(Flips(37, 5), COLUMNS, draws)
+
+
+def test_more_draws_than_are_kept_are_made_anew() -> None:
+    kept = KeptFlips(37, 5)
+    assert sums(kept, COLUMNS, 100) == sums(Flips(37, 5), COLUMNS, 100)
+    assert sums(kept, COLUMNS, 3000) == sums(Flips(37, 5), COLUMNS, 3000)
+
+
+def test_a_column_is_summed_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    widths: list[int] = []
+    plain = Flips._sums
+
+    def noted(self: Flips, columns: Any, block: int) -> Any:
+        widths.append(columns.shape[1])
+        return plain(self, columns, block)
+
+    monkeypatch.setattr(Flips, "_sums", noted)
+    kept = KeptFlips(37, 5)
+    for columns in (COLUMNS[:, :2], COLUMNS, COLUMNS[:, 1:]):
+        list(kept.map(columns, 10, np.copy))
+    assert widths == [2, 4]
+
+
+def test_tests_by_shared_flips_are_those_by_their_seed() -> None:
+    plan = Plan(n_resamples=5000, seed=7, margin=0.05)
+    shared = dataclasses.replace(plan, flips=SharedFlips(7))
+    for columns in (slice(1), slice(1, None), slice(None)):
+        assert compare_columns(A[:, columns], B[:, columns], Design.of(37), shared) == compare_columns(
+            A[:, columns], B[:, columns], Design.of(37), plan
+        )
+        ours, plain = (simultaneous((B - A)[:, columns], rng=rng, n_resamples=5000) for rng in (shared.rng, plan.rng))
+        assert [ours.p.tolist(), ours.low.tolist(), ours.high.tolist()] == [plain.p.tolist(), plain.low.tolist(), plain.high.tolist()]
