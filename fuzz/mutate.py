@@ -62,7 +62,7 @@ COMMANDS = [
     "compare Q A B --weights weights.csv --cluster cluster.csv", "gate Q A --baseline B", "gate Q A --baseline base.run.gz --format json",
     "gate Q A --baseline B --contracts contracts.csv", "gate Q A", "gate Q A --baseline B --junit junit.xml --markdown out.md",
     "robust Q A B --try ties --try cutoff", "why Q A B", "why Q A B --format json", "seeds Q old-seed1.run old-seed2.run vs A B -m AP",
-    "overlap A B -m RBO,tau,overlap@10", "explain Q A --query q1", "explain Q A --query q1 -m AP --all",
+    "overlap A B -m RBO,tau,overlap@10", "recall A B --qrels Q -k 2", "explain Q A --query q1", "explain Q A --query q1 -m AP --all",
     "reconcile Q A --value 0.3 -m nDCG@2", "reconcile Q A --versus lightgbm -m nDCG@2", "validate Q A B", "validate Q A --json",
     "trec-eval -q -m all_trec qrels.txt bm25.run",
     "trec-eval -c -m official qrels.txt neural.run", "advise Q A", "choose Q A B --size 2 --cutoffs 1,10",

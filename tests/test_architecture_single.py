@@ -134,6 +134,8 @@ SMALL = 60  # lines of code, from which a module with one user stands for itself
 # Doors and commands are one a feature, however small.
 DOORS = ("idealrank.api.", "idealrank.cli.commands.", "idealrank.integrations.", "idealrank.conventions.")
 ALONE = {
+    "live.web.openapi": "the document of the API, apart from its answers",
+    "live.web.slice_pages": "one module a kind of page",
     "io.query_vectors": "files of embeddings, apart from files of words",
     "_installation": "how this copy was installed, apart from the tree of errors",
     "analysis.explanation.listed_hits": "lists of all queries, where its neighbours explain one",

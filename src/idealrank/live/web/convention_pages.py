@@ -19,7 +19,7 @@ from idealrank.data.run import Run
 from idealrank.errors import IdealrankError
 from idealrank.evaluation.evaluate import Evaluation
 from idealrank.evaluation.judged_hits import JudgedHits
-from idealrank.live.web.query_pages import Side, sides_of
+from idealrank.live.web.query_pages import QuerySide, sides_of
 from idealrank.live.web.site import Site
 from idealrank.measures.measure import Measure
 from idealrank.reports.table.cells import Cell, Column, Table, number_cell
@@ -33,7 +33,7 @@ _CHOICES = 200
 
 
 @dataclass(frozen=True)
-class Ranking:
+class KnownRanking:
     """Judgments and a run that can be evaluated under any convention, and the measures for which they can.
 
     Attributes
@@ -47,7 +47,7 @@ class Ranking:
 
     Examples
     --------
-    >>> Ranking(Qrels({"q": {"a": 1}}), Run({"q": ["a"]}), ()).lacking
+    >>> KnownRanking(Qrels({"q": {"a": 1}}), Run({"q": ["a"]}), ()).lacking
     ''
     """
 
@@ -57,7 +57,7 @@ class Ranking:
     lacking: str = ""
 
 
-def rebuilt(evaluation: Evaluation, hits: JudgedHits | None) -> "Ranking | str":
+def rebuilt(evaluation: Evaluation, hits: JudgedHits | None) -> "KnownRanking | str":
     """Rebuild a ranking from its judged documents; a sentence says why it is impossible.
 
     Parameters
@@ -107,7 +107,7 @@ def rebuilt(evaluation: Evaluation, hits: JudgedHits | None) -> "Ranking | str":
         "" if len(kept) == len(evaluation.measures) else
         "The store keeps judged documents that the run returned, and these measures also need those that it missed."
     )  # fmt: skip
-    return Ranking(*found, kept, lacking)
+    return KnownRanking(*found, kept, lacking)
 
 
 def _is_same(one: Evaluation, other: Evaluation, measure: Measure) -> bool:
@@ -119,7 +119,7 @@ def _is_same(one: Evaluation, other: Evaluation, measure: Measure) -> bool:
     return bool(np.allclose(a.values, b.values[order], rtol=0, atol=_SAME, equal_nan=True) and (a.scored == b.scored[order]).all())
 
 
-def ranking_of(site: Site, side: Side) -> "Ranking | str":
+def ranking_of(site: Site, side: QuerySide) -> "KnownRanking | str":
     """The ranking of an evaluation, from the originals or from what the store keeps.
 
     Examples
@@ -129,7 +129,7 @@ def ranking_of(site: Site, side: Side) -> "Ranking | str":
     """
     original = site.originals.of(side.stored)
     if original is not None:
-        return Ranking(original.qrels, original.run, side.evaluation.measures)
+        return KnownRanking(original.qrels, original.run, side.evaluation.measures)
     return site.results.get(("rebuilt", side.entry.id), lambda: rebuilt(side.evaluation, side.stored.hits))
 
 
@@ -157,7 +157,7 @@ def conventions_page(request: Request) -> Response:
         return site.page("conventions.html", context)
 
 
-def _under(site: Site, side: Side, ranking: Ranking, convention: Convention) -> "Evaluation | str":
+def _under(site: Site, side: QuerySide, ranking: KnownRanking, convention: Convention) -> "Evaluation | str":
     """The evaluation under another convention, computed once; a sentence if the convention refuses the data."""
 
     def made() -> "Evaluation | str":
@@ -170,7 +170,7 @@ def _under(site: Site, side: Side, ranking: Ranking, convention: Convention) -> 
     return site.results.get(key, made)
 
 
-def _one(site: Site, side: Side, ranking: Ranking, convention: Convention) -> dict[str, Any]:
+def _one(site: Site, side: QuerySide, ranking: KnownRanking, convention: Convention) -> dict[str, Any]:
     found = _under(site, side, ranking, convention)
     if isinstance(found, str):
         return {"lacking": found}
@@ -183,7 +183,7 @@ def _one(site: Site, side: Side, ranking: Ranking, convention: Convention) -> di
     }  # fmt: skip
 
 
-def _changed(side: Side, found: Evaluation, measure: Measure) -> Table | None:
+def _changed(side: QuerySide, found: Evaluation, measure: Measure) -> Table | None:
     """Queries whose value changes most."""
     before = side.evaluation.select([measure]).per_query()
     after = found.select([measure]).per_query()
@@ -205,7 +205,7 @@ def _changed(side: Side, found: Evaluation, measure: Measure) -> Table | None:
     return Table.of(columns, largest, title=f"Queries whose {text} changes most")
 
 
-def _table(site: Site, side: Side, ranking: Ranking, chosen: str) -> Table:
+def _table(site: Site, side: QuerySide, ranking: KnownRanking, chosen: str) -> Table:
     """Every preset, a row each."""
     found = {name: _under(site, side, ranking, preset) for name, preset in PRESETS.items()}
     stored = side.evaluation.mean()

@@ -4,6 +4,7 @@ Each operation is one row of `OPERATIONS`: its parameters are checked by what th
 """
 
 import json
+import math
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
@@ -16,7 +17,6 @@ from starlette.responses import Response
 from idealrank.api.evaluation import evaluate_read
 from idealrank.api.explanation import explain
 from idealrank.conventions import PRESETS, Convention
-from idealrank.data.interchange import finite
 from idealrank.errors import IdealrankError, IncompatibleError, InputError, OptionError
 from idealrank.live.web.access import entry_of
 from idealrank.live.web.canary_pages import alarms_open
@@ -38,7 +38,7 @@ _ID = "^[0-9a-f]{4,12}$"
 
 
 @dataclass(frozen=True)
-class Parameter:
+class ApiParameter:
     """Parameter of an operation.
 
     Attributes
@@ -52,7 +52,7 @@ class Parameter:
 
     Examples
     --------
-    >>> Parameter("limit", "", {"type": "integer", "minimum": 1}).value("3")
+    >>> ApiParameter("limit", "", {"type": "integer", "minimum": 1}).value("3")
     3
     """
 
@@ -98,8 +98,8 @@ class Operation:
         As the document has them.
     answer : callable
         Makes the result from the page, the store and the parameters.
-    parameters : tuple of Parameter
-        All of them; those of the path are in it, too.
+    parameters : tuple of ApiParameter
+        All of them, also of the path.
     result : mapping
         JSON schema of the result.
 
@@ -113,7 +113,7 @@ class Operation:
     name: str
     summary: str
     answer: Callable[[Site, Store, Given], Any]
-    parameters: tuple[Parameter, ...] = ()
+    parameters: tuple[ApiParameter, ...] = ()
     result: Mapping[str, Any] = field(default_factory=lambda: {"type": "object"})
 
     def given(self, request: Request) -> dict[str, Any]:
@@ -168,7 +168,7 @@ def _plain(value: Any) -> Any:
         return {str(name): _plain(one) for name, one in value.items()}
     if isinstance(value, list | tuple):
         return [_plain(one) for one in value]
-    return finite(value)
+    return None if isinstance(value, float) and not math.isfinite(value) else value
 
 
 def origin(entry: Entry) -> dict[str, Any]:
@@ -288,14 +288,15 @@ def _monitors(_site: Site, store: Store, _given: Given) -> Any:
 _TEXT = {"type": "string", "minLength": 1, "maxLength": _MOST_TEXT}
 _NULLABLE = {"type": ["number", "null"]}
 _MEANS = {"type": ["object", "null"], "additionalProperties": _NULLABLE}
-_LIMIT = Parameter("limit", "most entries", {"type": "integer", "minimum": 1, "maximum": _MOST, "default": _USUAL})
-_IN_PATH = Parameter(
+_LIMIT = ApiParameter("limit", "most entries", {"type": "integer", "minimum": 1, "maximum": _MOST, "default": _USUAL})
+_IN_PATH = ApiParameter(
     "id", "id of an entry, or a unique prefix of 4 hexadecimal digits or more", {"type": "string", "pattern": _ID}, required=True
 )
-_MEASURE = Parameter("measure", "measure in any spelling", _TEXT)
-_RUN, _TAG = Parameter("run", "name of a run", _TEXT), Parameter("tag", "tag of an entry", _TEXT)
-_COMMIT = Parameter("commit", "commit or the beginning of one", _TEXT)
-_SINCE = Parameter("since", "so long ago: 7d, 12h, 30m, 2w", {"type": "string", "pattern": "^[0-9]{1,4}[mhdw]$"})
+_MEASURE = ApiParameter("measure", "measure in any spelling", _TEXT)
+_RUN, _TAG = ApiParameter("run", "name of a run", _TEXT), ApiParameter("tag", "tag of an entry", _TEXT)
+_COMMIT = ApiParameter("commit", "commit or the beginning of one", _TEXT)
+_SINCE = ApiParameter("since", "so long ago: 7d, 12h, 30m, 2w", {"type": "string", "pattern": "^[0-9]{1,4}[mhdw]$"})
+_OFFSET = ApiParameter("offset", "queries to pass over", {"type": "integer", "minimum": 0, "default": 0, "maximum": 10**9})
 _HEAD: Mapping[str, Any] = {"version": {"type": "string"}, "schema": {"type": "integer"}}
 _ORIGIN: Mapping[str, Any] = {
     "id": {"type": "string", "pattern": "^[0-9a-f]{12}$"}, "kind": {"enum": ["evaluation", "comparison", "gate"]},
@@ -328,31 +329,31 @@ OPERATIONS: tuple[Operation, ...] = (
     ),
     Operation(
         "/api/evaluations/{id}/queries", "list_values", "Values of each query of an evaluation", _queries,
-        (_IN_PATH, _LIMIT, Parameter("offset", "queries to pass over", {"type": "integer", "minimum": 0, "default": 0, "maximum": 10**9})),
+        (_IN_PATH, _LIMIT, _OFFSET),
         _object({**_HEAD, "id": {"type": "string"}, "total": {"type": "integer"},
                  "queries": {"type": "object", "additionalProperties": {"type": "object", "additionalProperties": _NULLABLE}}}),
     ),
     Operation(
         "/api/evaluations/{id}/explanation", "explain_query", "Value of a query, rank by rank, where judgments and run are found",
-        _explanation, (_IN_PATH, Parameter("query", "id of a query", _TEXT, required=True), _MEASURE),
+        _explanation, (_IN_PATH, ApiParameter("query", "id of a query", _TEXT, required=True), _MEASURE),
         _object({"run": {"type": "string"}, "query": {"type": "string"}, "value": _NULLABLE, "rows": {"type": "array"}}),
     ),
     Operation(
         "/api/evaluations/{id}/convention", "evaluate_under", "Means of an evaluation under another convention", _under,
-        (_IN_PATH, Parameter("convention", "convention", {"type": "string", "enum": list(PRESETS)}, required=True)),
+        (_IN_PATH, ApiParameter("convention", "convention", {"type": "string", "enum": list(PRESETS)}, required=True)),
         _object({**_HEAD, "id": {"type": "string"}, "convention": {"type": "object"}, "mean": _MEANS, "stored": _MEANS}),
     ),
     Operation(
         "/api/history", "show_history", "Values of one measure in the order in which they were stored", _history,
-        (_MEASURE, _RUN, _TAG, Parameter("query", "id of a query", _TEXT), _SINCE,
+        (_MEASURE, _RUN, _TAG, ApiParameter("query", "id of a query", _TEXT), _SINCE,
          _LIMIT),
         _object({**_HEAD, "measure": {"type": "string"}, "total": {"type": "integer"}, "points": {"type": "array"}}),
     ),
     Operation(
         "/api/comparison", "compare", "Two evaluations against each other, computed now", _comparison,
-        (Parameter("a", "id of the first evaluation", {"type": "string", "pattern": _ID}, required=True),
-         Parameter("b", "id of the second evaluation", {"type": "string", "pattern": _ID}, required=True), _MEASURE,
-         Parameter("judgments", "whether they may differ", {"type": "string", "enum": ["same", "different"], "default": "same"})),
+        (ApiParameter("a", "id of the first evaluation", {"type": "string", "pattern": _ID}, required=True),
+         ApiParameter("b", "id of the second evaluation", {"type": "string", "pattern": _ID}, required=True), _MEASURE,
+         ApiParameter("judgments", "whether they may differ", {"type": "string", "enum": ["same", "different"], "default": "same"})),
         _object({**_HEAD, "a": {"type": "string"}, "b": {"type": "string"}, "pairs": {"type": "array"}}),
     ),
     Operation("/api/verdicts", "list_verdicts", "Comparisons and gates, the newest first", _entries("comparison", "gate"),

@@ -37,13 +37,13 @@ _SORTS = {
 
 
 @dataclass(frozen=True)
-class Side:
+class QuerySide:
     """An evaluation on a page of queries.
 
     Examples
     --------
-    >>> Side.__name__
-    'Side'
+    >>> QuerySide.__name__
+    'QuerySide'
     """
 
     entry: Entry
@@ -64,7 +64,7 @@ class Side:
         return queries.index(query) if query in queries else None
 
 
-def sides_of(site: Site, store: Store, ids: Sequence[str]) -> list[Side]:
+def sides_of(site: Site, store: Store, ids: Sequence[str]) -> list[QuerySide]:
     """Evaluations of a page, read once.
 
     Raises
@@ -76,11 +76,11 @@ def sides_of(site: Site, store: Store, ids: Sequence[str]) -> list[Side]:
     for one in ids:
         entry = entry_of(store, one, "evaluation")
         stored = store.evaluation(entry.id)
-        sides.append(Side(entry, stored, site.results.get(("evaluation", entry.id), lambda stored=stored: stored.evaluation)))  # type: ignore[misc]
+        sides.append(QuerySide(entry, stored, site.results.get(("evaluation", entry.id), lambda stored=stored: stored.evaluation)))  # type: ignore[misc]
     return sides
 
 
-def asked_sides(site: Site, store: Store, request: Request) -> list[Side]:
+def asked_sides(site: Site, store: Store, request: Request) -> list[QuerySide]:
     """The run of the address, after the one that it is held against."""
     asked = request.query_params
     run, against = asked.get("run", "").strip(), asked.get("against", "").strip()
@@ -89,7 +89,7 @@ def asked_sides(site: Site, store: Store, request: Request) -> list[Side]:
     return sides_of(site, store, [against, run] if against else [run])
 
 
-def measure_of(sides: Sequence[Side], text: str) -> Measure:
+def measure_of(sides: Sequence[QuerySide], text: str) -> Measure:
     """The measure that is asked for, or the first one that all have.
 
     Raises
@@ -136,7 +136,7 @@ def queries_page(request: Request) -> Response:
         })  # fmt: skip
 
 
-def _ids(sides: Sequence[Side]) -> dict[str, str]:
+def _ids(sides: Sequence[QuerySide]) -> dict[str, str]:
     return {"run": sides[-1].entry.id, **({"against": sides[0].entry.id} if len(sides) > 1 else {})}
 
 
@@ -144,8 +144,8 @@ def _number(text: str) -> int:
     return max(int(text), 1) if text.isascii() and text.isdigit() and len(text) < 9 else 1
 
 
-def _values(sides: Sequence[Side], measure: Measure) -> tuple[list[str], FloatArray]:
-    """Queries of the newer run first, then those of the other alone; a column a side, NaN where a query does not count."""
+def _values(sides: Sequence[QuerySide], measure: Measure) -> tuple[list[str], FloatArray]:
+    """Queries of the newer run, then further ones of the other; a column a side, NaN where a query does not count."""
     queries = list(dict.fromkeys([*sides[-1].evaluation.queries, *sides[0].evaluation.queries]))
     places = {query: place for place, query in enumerate(queries)}
     values = np.full((len(queries), len(sides)), math.nan)
@@ -193,7 +193,7 @@ def query_page(request: Request) -> Response:
         } | _neighbours(sides, measure, query, ids))  # fmt: skip
 
 
-def _neighbours(sides: Sequence[Side], measure: Measure, query: str, ids: dict[str, str]) -> dict[str, Any]:
+def _neighbours(sides: Sequence[QuerySide], measure: Measure, query: str, ids: dict[str, str]) -> dict[str, Any]:
     """The queries before and after it, the largest loss or the worst value first."""
     queries, values = _values(sides, measure)
     order = _order(queries, values, "loss" if len(sides) > 1 else "worst", measure.direction or 1)
@@ -206,7 +206,7 @@ def _neighbours(sides: Sequence[Side], measure: Measure, query: str, ids: dict[s
     return {**links, "position": at + 1, "n_queries": len(order)}
 
 
-def _value_table(sides: Sequence[Side], places: Sequence[int | None]) -> Table:
+def _value_table(sides: Sequence[QuerySide], places: Sequence[int | None]) -> Table:
     common = [str(one) for one in sides[-1].evaluation.measures]
     columns: list[Column[str]] = [Column("measure", cell=str)]
     for side, place in zip(sides, places, strict=True):
@@ -216,7 +216,7 @@ def _value_table(sides: Sequence[Side], places: Sequence[int | None]) -> Table:
     return Table.of(columns, common, title="Values of this query")
 
 
-def _change_cell(sides: Sequence[Side], places: Sequence[int | None], text: str) -> Cell:
+def _change_cell(sides: Sequence[QuerySide], places: Sequence[int | None], text: str) -> Cell:
     a, b = (side.value(text, place) for side, place in zip(sides, places, strict=True))
     direction = parse_measure(text).direction
     cell = number_cell(b - a, signed=True)
@@ -225,14 +225,14 @@ def _change_cell(sides: Sequence[Side], places: Sequence[int | None], text: str)
     return replace(cell, tone="worse") if (b - a) * direction < 0 else cell
 
 
-def _rankings(site: Site, sides: Sequence[Side], query: str, measure: Measure) -> list[dict[str, Any]]:
+def _rankings(site: Site, sides: Sequence[QuerySide], query: str, measure: Measure) -> list[dict[str, Any]]:
     return [
         {"name": side.entry.name, "id": side.entry.id, **(_explained(site, side, query, measure) or _listed(side, query, measure))}
         for side in sides
     ]  # fmt: skip
 
 
-def _explained(site: Site, side: Side, query: str, measure: Measure) -> dict[str, Any] | None:
+def _explained(site: Site, side: QuerySide, query: str, measure: Measure) -> dict[str, Any] | None:
     """The whole ranking and account, from the files themselves; None without them."""
     original = site.originals.of(side.stored)
     if original is None:
@@ -266,7 +266,7 @@ def _paragraphs(lines: Sequence[str]) -> list[str]:
     return [f"{line[:1].upper()}{line[1:]}." for line in found]
 
 
-def _listed(side: Side, query: str, measure: Measure) -> dict[str, Any]:
+def _listed(side: QuerySide, query: str, measure: Measure) -> dict[str, Any]:
     """The ranking as far as judged documents were kept."""
     depth = depth_of([measure])
     listing = lists_of_hits([side.stored.hits], [query], depth)[query].runs[0]

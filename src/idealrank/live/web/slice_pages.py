@@ -8,7 +8,7 @@ from starlette.responses import Response
 
 from idealrank.api.comparison import compare
 from idealrank.errors import IncompatibleError, InputError
-from idealrank.live.web.query_pages import Side, asked_sides, measure_of
+from idealrank.live.web.query_pages import QuerySide, asked_sides, measure_of
 from idealrank.live.web.site import Site
 from idealrank.reports.page.tables import slices_grid
 from idealrank.reports.views.evaluation import slice_tables
@@ -37,7 +37,7 @@ def slices_page(request: Request) -> Response:
         return site.page("slices.html", context | {"table": table})
 
 
-def _table(site: Site, sides: list[Side], measure: str) -> Any:
+def _table(site: Site, sides: list[QuerySide], measure: str) -> Any:
     if len(sides) == 1:
         found = sides[0].evaluation
         return replace(slice_tables([found], [found.by(site.slices)])[0], title="Means on each slice")
