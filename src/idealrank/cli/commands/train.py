@@ -42,8 +42,7 @@ A configuration for LightGBM, whose own parameters stand under params unchanged:
   seed: 1
   output: models/ranker
 
-If labels are clicks, data.propensity or data.position names a column of Parquet, or a file with one number a line for each row of
-data.train.
+If labels are clicks, data.propensity or data.position names a column of Parquet, or a file with one number a line.
 
 A section `objective:` with gain, discount, cutoff or measure trains for that measure instead of the library's own objective.
 """
