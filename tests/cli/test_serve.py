@@ -6,6 +6,7 @@ import socket
 import subprocess
 import sys
 import time
+import urllib.error
 import urllib.request
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -60,6 +61,18 @@ def test_the_page_follows_a_store_that_appears_later(tmp_path: Path) -> None:
             assert b"neural is at nDCG@10" in answer.read()
 
 
+def test_a_token_opens_the_page_of_a_running_server() -> None:
+    with running("--token", "s3cret") as (_, address):
+        asked = urllib.request.Request(address, headers={"Authorization": "Bearer s3cret"})
+        with urllib.request.urlopen(asked, timeout=30) as answer:
+            assert b"No store is shown." in answer.read()
+        with pytest.raises(urllib.error.HTTPError) as refused:
+            urllib.request.urlopen(address, timeout=30)
+
+    assert refused.value.code == 401
+    refused.value.close()
+
+
 def test_a_port_in_use_is_refused(say: Say) -> None:
     with socket.socket() as taken:
         taken.bind(("127.0.0.1", 0))
@@ -80,6 +93,7 @@ def test_a_port_in_use_is_refused(say: Say) -> None:
         (["--host", "no.such.host.invalid", "--token", "x"], "expected an address of this machine"),
         (["--host", "203.0.113.7", "--token", "x"], "expected an address of this machine"),
         (["--token", " "], "token: found an empty one"),
+        (["--token", "s\udcff"], "token: found bytes that are no UTF-8"),
         (["--port", "70000"], "70000 is not in the range"),
     ],
 )

@@ -2,7 +2,9 @@
 
 import pytest
 
+from idealrank.errors import OptionError
 from idealrank.live.web.guard import COOKIE, Guard
+from idealrank.live.web.server import Serving
 from tests.unit.serve_samples import HOME, client
 
 OWN = ["127.0.0.1", "127.0.0.1:8765", "localhost", "LOCALHOST:1", "[::1]", "[::1]:8765"]
@@ -74,6 +76,18 @@ def test_a_token_is_asked_for_and_remembered() -> None:
     assert asking.get("/").status_code == 200
     asking.cookies.clear()
     assert asking.get("/", headers=[(b"cookie", f"{COOKIE}=é".encode())]).status_code == 401
+
+
+def test_a_token_that_is_no_ascii_is_taken_from_a_header_and_a_form() -> None:
+    asking = client(guard=Guard(token="schlüssel"))
+
+    assert asking.get("/", headers={"authorization": "Bearer schlüssel".encode()}).status_code == 200
+    assert asking.post("/sign-in", data={"token": "schlüssel"}, follow_redirects=False).status_code == 303
+
+
+def test_a_token_that_is_no_text_is_refused_at_the_start() -> None:
+    with pytest.raises(OptionError, match=r"^token: found bytes that are no UTF-8, expected text"):
+        Serving(token="s\udcff")
 
 
 def test_without_a_token_nothing_signs_in() -> None:

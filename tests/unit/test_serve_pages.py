@@ -2,12 +2,15 @@
 
 import re
 import sqlite3
+from html import unescape
 from pathlib import Path
+from urllib.parse import urldefrag, urljoin, urlsplit
 
 import pytest
 
 from idealrank.store import Store
 from tests.unit.serve_samples import HOSTILE, client, example_store
+from tests.unit.test_serve_canaries import watched
 
 
 def test_without_a_store_the_overview_is_empty() -> None:
@@ -143,6 +146,77 @@ def test_a_damaged_store_is_a_page_that_says_so(tmp_path: Path) -> None:
     for path in ("/", "/metrics", "/compare", "/runs/ffff"):
         answer = client(tmp_path).get(path)
         assert (answer.status_code, "damaged" in answer.text) == (503, True), path
+
+
+def test_a_store_that_is_damaged_further_down_is_no_missing_page(tmp_path: Path) -> None:
+    ids = example_store(tmp_path)
+    place = tmp_path / "store.sqlite3"
+    with sqlite3.connect(place) as connection:
+        connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+        size = connection.execute("PRAGMA page_size").fetchone()[0]
+    connection.close()
+    content = place.read_bytes()
+    place.write_bytes(content[:size] + b"\xff" * (len(content) - size))
+    asking, run = client(tmp_path), ids["bm25"][0]
+
+    paths = [
+        "/", f"/runs/{run}", f"/verdicts/{ids['gate'][0]}", f"/compare?a={run}&b={ids['neural'][0]}", f"/queries?run={run}", "/metrics",
+        f"/query?run={run}&query=q1", f"/conventions?run={run}", "/canaries", "/canaries/shop", "/api/history", f"/api/evaluations/{run}",
+    ]  # fmt: skip
+    assert {path: asking.get(path).status_code for path in paths} == dict.fromkeys(paths, 503)
+
+
+def test_thousands_of_ids_are_refused_before_any_is_looked_up(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    run = example_store(tmp_path, days=1)["bm25"][0]
+    asked: list[str] = []
+    monkeypatch.setattr(Store, "resolve", lambda _store, beginning, **_: asked.append(beginning))
+
+    answer = client(tmp_path).get("/compare?" + "&".join(f"id={run[:4]}{place:04x}" for place in range(3000)))
+
+    assert (answer.status_code, "expected two different ones" in answer.text, asked) == (400, True, [])
+
+
+def test_an_id_that_is_ticked_again_counts_once(tmp_path: Path) -> None:
+    ids = example_store(tmp_path, days=1)
+    a, b = ids["bm25"][0], ids["neural"][0]
+
+    answer = client(tmp_path).get("/compare", params=[("id", a)] * 40 + [("id", b)], follow_redirects=False)
+
+    assert answer.headers["location"] == f"/compare?a={a}&b={b}"
+
+
+def test_every_address_of_every_page_is_answered(tmp_path: Path) -> None:
+    name = 'né/ural "a&b</script><script>alert(2)// bell \x07, escape \x1b[2J, \u202eright to left'
+    example_store(tmp_path, ("bm25", name), days=2, n_queries=1)
+    watched(tmp_path, name)
+    asking = client(tmp_path)
+    waiting, seen, wrong = ["/", "/compare", "/slices", "/conventions", "/canaries"], set[str](), list[str]()
+
+    while waiting:
+        path = waiting.pop()
+        if path in seen:
+            continue
+        seen.add(path)
+        answer = asking.get(path)
+        if answer.status_code >= 400:
+            wrong.append(f"{answer.status_code} {path}")
+        if answer.headers["content-type"].startswith("text/html"):
+            assert len(re.findall(r"<script\b", answer.text)) == 1, path
+            assert not re.search(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]", answer.text), path
+            found = re.findall(r'\b(?:href|src)="([^"]*)"', answer.text)
+            waiting += [urldefrag(urljoin(path, unescape(one)))[0] for one in found if not one.startswith(("#", "data:"))]
+
+    assert wrong == []
+    assert {urlsplit(path).path.split("/")[1] for path in seen} >= {
+        "runs",
+        "verdicts",
+        "compare",
+        "queries",
+        "query",
+        "canaries",
+        "metrics",
+    }
+    assert all(path.startswith("/") for path in seen)
 
 
 def test_a_missing_value_file_does_not_hide_the_others(tmp_path: Path) -> None:

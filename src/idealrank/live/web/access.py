@@ -6,7 +6,7 @@ from pathlib import Path
 
 from starlette.exceptions import HTTPException
 
-from idealrank.errors import IdealrankError, InputError
+from idealrank.errors import IdealrankError, InputError, OptionError
 from idealrank.store import Store
 from idealrank.store.database import NAME
 from idealrank.store.record import Entry, Kind
@@ -72,7 +72,7 @@ def entry_of(store: Store, beginning: str, kind: Kind | None = None) -> Entry:
     Raises
     ------
     HTTPException
-        404 if there is no such entry.
+        404 if there is no such entry, 503 if the store cannot be read.
 
     Examples
     --------
@@ -85,17 +85,19 @@ def entry_of(store: Store, beginning: str, kind: Kind | None = None) -> Entry:
     """
     try:
         found = store.resolve(beginning, kind=kind)
-    except IdealrankError as error:
+    except OptionError as error:
         raise HTTPException(404, str(error)) from error
+    except InputError as error:
+        raise HTTPException(status_of(error), str(error)) from error
     return store.entry(found)
 
 
-def in_store(error: IdealrankError) -> bool:
-    """Return whether an error comes from what is stored, not from what was asked.
+def status_of(error: InputError) -> int:
+    """Return 404 if only what was asked for is not there, 503 if the store could not be read.
 
     Examples
     --------
-    >>> in_store(InputError("a value file is damaged"))
-    True
+    >>> status_of(InputError("id 0123: found none"))
+    404
     """
-    return isinstance(error, InputError)
+    return 404 if error.__cause__ is None else 503  # the cause is what SQLite or the disk said

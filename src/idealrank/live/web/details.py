@@ -79,11 +79,13 @@ def comparison_page(request: Request) -> Response:
     with site.folder.opened() as store:
         if store is None or not ids:
             return site.page("compare.html", {"title": "Compare", "choices": [] if store is None else _choices(store), "a": "", "b": ""})
-        entries = [entry_of(store, one, "evaluation") for one in ids]
+        if len(set(ids)) != 2:  # before any of them is looked up: an address may hold thousands
+            raise _not_two(len(set(ids)))
+        entries = [entry_of(store, one, "evaluation") for one in dict.fromkeys(ids)]
         if asked.get("a", "").strip() == "":  # ticked in a list: the older one comes first
             entries = sorted(entries, key=lambda entry: (entry.record.time, entry.id))
-        if len(entries) != 2 or entries[0].id == entries[1].id:
-            raise HTTPException(400, f"found {len({one.id for one in entries})} evaluation(s), expected two different ones; tick two")
+        if entries[0].id == entries[1].id:
+            raise _not_two(1)
         if not asked.get("a"):
             return RedirectResponse(f"/compare?a={entries[0].id}&b={entries[1].id}", 303)
         compared = [one.id for one in entries]
@@ -95,6 +97,10 @@ def comparison_page(request: Request) -> Response:
             can_ask = not different and "judgments" in str(error)
             return site.page("compare.html", context | {"title": "Compare", "lacking": str(error), "can_ask": can_ask}, 409)
         return site.page("comparison.html", page_context(subject) | context | {"address": _address(compared), "every": _every(compared)})
+
+
+def _not_two(found: int) -> HTTPException:
+    return HTTPException(400, f"found {found} evaluation(s), expected two different ones; tick two")
 
 
 def _address(ids: Sequence[str]) -> str:

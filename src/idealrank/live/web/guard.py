@@ -110,7 +110,8 @@ class Guard:
 
     def _is_known(self, headers: Headers) -> bool:
         scheme, _, given = headers.get("authorization", "").partition(" ")
-        if scheme.lower() == "bearer" and self.fits(given.strip()):
+        text = given.strip().encode("latin-1").decode("utf-8", "replace")  # headers were read byte by byte
+        if scheme.lower() == "bearer" and self.fits(text):
             return True
         try:
             cookies = SimpleCookie(headers.get("cookie", ""))

@@ -18,7 +18,7 @@ from idealrank.api.evaluation import evaluate_read
 from idealrank.api.explanation import explain
 from idealrank.conventions import PRESETS, Convention
 from idealrank.errors import IdealrankError, IncompatibleError, InputError, OptionError
-from idealrank.live.web.access import entry_of
+from idealrank.live.web.access import entry_of, status_of
 from idealrank.live.web.canary_pages import alarms_open
 from idealrank.live.web.convention_pages import ranking_of
 from idealrank.live.web.details import subject_of
@@ -248,7 +248,7 @@ def _history(_site: Site, store: Store, given: Given) -> Any:
     try:
         found = store.history(**{name: given[name] for name in ("measure", "run", "tag", "query", "since") if name in given})
     except InputError as error:
-        raise HTTPException(404, str(error)) from error
+        raise HTTPException(status_of(error), str(error)) from error
     return json.loads("".join(history_json(found, shown=given["limit"])))
 
 

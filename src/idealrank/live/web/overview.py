@@ -8,6 +8,7 @@ from starlette.responses import Response
 
 from idealrank.analysis.history import Step, Timeline
 from idealrank.errors import InputError, OptionError
+from idealrank.live.web.access import status_of
 from idealrank.live.web.canary_pages import alarms_open
 from idealrank.live.web.site import Site
 from idealrank.live.web.timelines import Drawing
@@ -39,6 +40,8 @@ def overview(request: Request) -> Response:
         try:
             timeline = _timeline(store, asked, shown)
         except (InputError, OptionError) as error:
+            if isinstance(error, InputError) and status_of(error) != 404:
+                raise
             return site.page("overview.html", context | {"lacking": str(error)}, 404)
         return site.page("overview.html", context | _over_time(site, store, timeline))
 

@@ -39,7 +39,7 @@ class Serving:
     Raises
     ------
     OptionError
-        The address is not loopback and there is no token.
+        The address is not loopback and there is no token, or the token is no text.
 
     Examples
     --------
@@ -58,6 +58,10 @@ class Serving:
     slices: str | None = None
 
     def __post_init__(self) -> None:
+        try:
+            self.token.encode()
+        except UnicodeEncodeError:
+            raise OptionError("token: found bytes that are no UTF-8, expected text; choose another token") from None
         if not is_loopback(self.host) and not self.token:
             raise OptionError(
                 f"host {self.host}: found an address that other machines reach and no token, expected a token: set IDEALRANK_TOKEN or "
