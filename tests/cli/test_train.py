@@ -115,6 +115,11 @@ def test_xgboost_trains_with_an_objective_of_ours(folder: Path, say: Say) -> Non
     assert len(curve["train"]["AP"]) == 4
 
 
+def test_a_model_that_xgboost_cannot_cut_is_kept_whole(folder: Path, say: Say) -> None:
+    said = say("train", configured(folder, model={"library": "xgboost", "params": {"nthread": 1, "booster": "gblinear"}}), cwd=folder)
+    assert said.code == 0, said.err
+
+
 def test_several_seeds_have_a_folder_each(folder: Path, say: Say) -> None:
     said = say("train", configured(folder, seeds=[1, 2]), cwd=folder)
     assert said.code == 0, said.err
@@ -136,6 +141,8 @@ def test_a_check_trains_nothing(folder: Path, say: Say) -> None:
     [
         ({"data": {"trian": "x"}}, "config.json: data: unknown key 'trian', expected train, valid, test"),
         ({"data": {"train": None}}, "config.json: data.train: found nothing, expected the file to train on"),
+        ({"model": {"rounds": 2**40}}, "config.json: model.rounds: found 1099511627776, expected at most 1,000,000"),
+        ({"output": "a\0b"}, "output: found 'a\\x00b' (embedded null byte), expected the name of a folder"),
         ({"model": {"rounds": "many"}}, "config.json: model.rounds: found 'many', expected a whole number of 1 or more"),
         ({"model": {"library": "keras"}}, "config.json: model.library: found 'keras', expected one of lightgbm, xgboost, catboost"),
         ({"model": ["lightgbm"]}, "config.json: model: found list, expected keys with values"),
@@ -161,6 +168,8 @@ def test_a_check_trains_nothing(folder: Path, say: Say) -> None:
         ({"model": {"library": "xgboost", "params": {"eval_metric": ["map@3"]}, "rounds": 0}}, "model.rounds: found 0, expected"),
         ({"model": {"library": "xgboost", "params": {"eval_metric": 5}}}, "model.params.eval_metric: found 5, expected a text, as in ndcg"),
         ({"model": {"params": {"metric": [None]}}}, "model.params.metric: found [None], expected a text, as in ndcg, or a list of texts"),
+        ({"model": {"params": {"lambdarank_truncation_level": 0}}}, "model.params.lambdarank_truncation_level: found 0, expected a whole"),
+        ({"model": {"params": {"num_threads": 10**6}}}, "config.json: model.params.num_threads: found 1000000, expected at most 1,024"),
         ({"model": {"params": {"lambdarank_truncation_level": []}}}, "model.params.lambdarank_truncation_level: found [], expected whole"),
         ({"model": {"params": {"eval_at": []}}}, "model.params.eval_at: found [], expected whole numbers, as in 5 or [1, 3, 5]"),
         ({"model": {"params": {"eval_at": [float("inf")]}}}, "model.params.eval_at: found [inf], expected whole numbers"),

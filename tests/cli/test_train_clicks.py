@@ -8,7 +8,7 @@ from typing import Any
 import lightgbm as lgb
 import numpy as np
 import pytest
-from pyarrow import parquet, table
+from pyarrow import Table, array, parquet, table
 
 import idealrank as ir
 from idealrank.clicks import click_rows, simulate
@@ -101,7 +101,7 @@ def test_positions_reach_the_lambdarank_of_lightgbm_itself(folder: Path, say: Sa
     assert said.code == 0, said.err
     params = PARAMS | {"objective": "lambdarank", "verbose": -1, "metric": "None", "seed": 0}
     data = lgb.Dataset(LOG.X, LOG.y, group=LOG.rows.group, position=LOG.rows.positions)
-    assert scores(folder).tolist() == lgb.train(params, data, 8).predict(LOG.new).tolist()
+    assert scores(folder).tolist() == np.asarray(lgb.train(params, data, 8).predict(LOG.new)).tolist()
 
 
 @pytest.mark.parametrize("library", ["lightgbm", "xgboost"])
@@ -139,11 +139,17 @@ def test_a_file_beside_a_letor_file_has_one_number_a_line_in_any_order_of_querie
         ({"propensity": "p"}, {"model": {"library": "catboost"}}, "expected nothing, as CatBoost takes no objective of idealrank"),
         ({"propensity": "p", "position": "rank"}, {"objective": PAIRS}, "data.propensity: found p, and position, too, expected one of"),
         ({"propensity": "q"}, {"objective": PAIRS}, "log.parquet: found no column 'q', expected it by data.propensity"),
-        ({"propensity": "label"}, {"objective": PAIRS}, "data.propensity: found 0 at row"),
+        ({"features": ["first"], "propensity": "third"}, {"objective": PAIRS}, "data.propensity: found -"),
         ({"position": "p"}, {"objective": PAIRS}, "data.position: found 0.5 at row 1 of log.parquet, expected a rank from 1, the top"),
         ({}, {"objective": {"bias": "clicked"}}, "clicks.json: objective.bias: found 'clicked', expected it only with data.position"),
         ({"position": "rank"}, {"objective": PAIRS | {"bias": "no"}}, "clicks.json: objective: bias=no: expected one of both | clicked"),
         ({"position": "rank"}, {"objective": {"measure": "AP"}}, "clicks.json: objective: measure='AP': expected nDCG or pairs"),
+        ({"features": ["first", "label"]}, {}, "clicks.json: data.features: found label, expected each column once"),
+        ({"features": ["first", "first"]}, {}, "clicks.json: data.features: found first, expected each column once"),
+        ({"features": ["p"], "propensity": "p"}, {"objective": PAIRS}, "data.features: found p, expected each column once"),
+        ({"label": "qid"}, {}, "clicks.json: data.label: found qid, expected each column once"),
+        ({"train": "twice.parquet"}, {}, "twice.parquet: found two columns 'a', expected different names; rename or drop one"),
+        ({"train": "null.parquet", "features": []}, {}, "null.parquet, column 'qid': qid: found ids of several types"),
         ({"train": "one.svm", "propensity": "one.txt"}, {"objective": PAIRS}, "one.txt: found 1 lines, expected one for each of 2 rows"),
         ({"train": "one.svm", "propensity": "bad.txt"}, {"objective": PAIRS}, "bad.txt:2: found \"half\", expected one number a line"),
         ({"train": "one.svm", "propensity": "none.txt"}, {"objective": PAIRS}, "none.txt: found no such file; did you mean 'one.txt'?"),
@@ -152,6 +158,9 @@ def test_a_file_beside_a_letor_file_has_one_number_a_line_in_any_order_of_querie
 def test_a_mistake_names_the_place(folder: Path, say: Say, data: dict[str, Any], changes: dict[str, Any], message: str) -> None:
     for name, text in (("one.svm", "1 qid:1 1:1\n0 qid:1 1:2\n"), ("one.txt", "1\n"), ("bad.txt", "1\nhalf\n")):
         (folder / name).write_text(text, encoding="utf-8")
+    number = array([1, 0])
+    parquet.write_table(Table.from_arrays([number] * 4, names=["label", "qid", "a", "a"]), folder / "twice.parquet")
+    parquet.write_table(Table.from_arrays([number, array([None, "q"]), number], names=["label", "qid", "a"]), folder / "null.parquet")
     said = say("train", configured(folder, data, **changes), cwd=folder)
     assert said.code == 2, said.err
     assert message in said.err

@@ -295,7 +295,7 @@ def _xgboost(config: TrainingConfig, rounds: Rounds, seed: int, tell: Tell) -> T
             params, sets["train"], config.model.rounds, evals=[(data, name) for name, data in sets.items()], custom_metric=measure,
             verbose_eval=False, callbacks=[Told()], **chosen,
         )  # fmt: skip
-    kept = model[: rounds.best]
+        kept = model if rounds.best == len(rounds.curves["train"][str(rounds.measures.measures[0])]) else model[: rounds.best]
     names = list(rounds.parts["train"].names) or None
 
     def predict(features: FloatArray) -> FloatArray:

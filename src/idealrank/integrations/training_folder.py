@@ -180,6 +180,8 @@ def _written(config: TrainingConfig, parts: Mapping[str, FeatureRows], model: Tr
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise InputError(f"{folder}: cannot be created: {error.strerror or error}") from None
+    except ValueError as error:  # a null character
+        raise InputError(f"output: found {str(folder)!r} ({error}), expected the name of a folder") from None
     files = [folder / f"model{model.ending}"]
     model.save(files[0])
     evaluations, cautions = {}, []

@@ -20,6 +20,8 @@ _OBJECTIVE = ("objective", "objective_type", "app", "application", "loss")
 _METRIC = {"lightgbm": ("metric", "metrics", "metric_types"), "xgboost": ("eval_metric",), "catboost": ()}
 # Objectives that form pairs down to a truncation level, and take grades with gains.
 _BY_PAIRS = {"lightgbm": ("lambdarank",), "xgboost": ("rank:ndcg",), "catboost": ()}
+_MOST_ROUNDS = 1_000_000
+_THREADS, _MOST_THREADS = ("num_threads", "num_thread", "nthread", "nthreads", "n_jobs", "thread_count"), 1024
 # Options of the estimation of position bias.
 _OF_POSITIONS = ("regularisation", "bias")
 # Metrics of the libraries, as measures; their map divides by the cutoff if that is less than the number of relevant documents.
@@ -225,6 +227,10 @@ def _data(section: Section) -> DataSection:
     )  # fmt: skip
     if found.propensity is not None and found.position is not None:
         raise section.error("propensity", f"{found.propensity}, and position, too", "one of them, since positions estimate propensities")
+    used = [found.label, found.qid, *filter(None, (found.propensity, found.position)), *found.features]
+    twice = next((name for name in used if used.count(name) > 1), None)
+    if twice is not None:
+        raise section.error("features" if twice in found.features else "label", twice, "each column once; a label as a feature would leak")
     for name, path, share in (("valid", found.valid, found.valid_share), ("test", found.test, found.test_share)):
         if path is not None and share:
             raise section.error(f"{name}_share", str(share), f"nothing beside `{name}: {path}`")
@@ -242,8 +248,12 @@ def _model(section: Section) -> ModelSection:
     _refuse_types(section, library, params)
     own = next((params[name] for name in _ROUNDS if name in params), None)
     rounds = section.number("rounds", 100 if own is None else own)
+    if rounds > _MOST_ROUNDS:
+        raise section.error("rounds", f"{rounds}", f"at most {_MOST_ROUNDS:,}")
     for name in filter(params.__contains__, ("lambdarank_truncation_level", "lambdarank_num_pair_per_sample")):
         params[name] = _numbers_of(section, name, params[name], int)[0]
+        if not 1 <= params[name] < 2**31:
+            raise section.error(f"params.{name}", str(params[name]), "a whole number of 1 or more")
     return ModelSection(library, rounds, {name: value for name, value in params.items() if name not in _ROUNDS})  # type: ignore[arg-type]
 
 
@@ -254,7 +264,9 @@ def _refuse_types(section: Section, library: str, params: Mapping[str, Any]) -> 
         expected = None
         if value is None:
             continue
-        if name in _STOPPING:
+        if name in _THREADS and isinstance(value, int) and value > _MOST_THREADS:
+            expected = f"at most {_MOST_THREADS:,}"
+        elif name in _STOPPING:
             expected = None if type(value) is int else number
         elif name in _METRIC[library]:
             listed = [value] if isinstance(value, str) else value

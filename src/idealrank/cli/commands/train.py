@@ -42,8 +42,7 @@ A configuration for LightGBM, whose own parameters stand under params unchanged:
   seed: 1
   output: models/ranker
 
-If labels are clicks, data.propensity or data.position names a column of Parquet, or a file with one number a line for each row of
-data.train.
+If labels are clicks, data.propensity or data.position names a column of Parquet, or a file with one number a line.
 
 A section `objective:` with gain, discount, cutoff or measure trains for that measure instead of the library's own objective.
 """
@@ -55,7 +54,6 @@ _FORMATS = Formats("Means with intervals to read;", table="views.training:traini
 @click.argument("config")
 @click.option("--output-folder", metavar="DIR", help="Folder of the results, instead of `output` of the configuration.")
 @click.option("--check", is_flag=True, help="Only check the configuration and the data.")
-@options.schema
 @_FORMATS.option
 @options.output
 def train(*, config: str, output_folder: str | None, check: bool, layout: str, output_path: str | None) -> None:

@@ -236,7 +236,12 @@ def _parquet_rows(
     pyarrow = load_extra("pyarrow", "reading Parquet", "arrow")
     parquet: Any = import_module("pyarrow.parquet")
     try:
-        table = parquet.read_table(pyarrow.BufferReader(source.read()))
+        file = pyarrow.BufferReader(source.read())
+        listed = parquet.read_schema(file).names
+        if len(set(listed)) != len(listed):
+            twice = next(name for name in listed if listed.count(name) > 1)
+            raise InputError(f"{source.path}: found two columns {twice!r}, expected different names; rename or drop one")
+        table = parquet.read_table(file)
     except (pyarrow.ArrowException, OSError) as error:
         raise InputError(f"{source.path}: damaged Parquet file: {error}") from None
     for name, option in (
@@ -257,7 +262,11 @@ def _parquet_rows(
     if not columns or not table.num_rows:
         raise InputError(f"{source.path}: found {table.num_rows} rows and {len(columns)} features, expected at least one of each")
     ids = np.asarray(table.column(qid).to_pylist())
-    rows = _together(source.path, _numbers_of(table, label, source.path), np.column_stack(columns), ids, None, names)
+    labels = _numbers_of(table, label, source.path)
+    try:
+        rows = _together(source.path, labels, np.column_stack(columns), ids, None, names)
+    except InputError as error:
+        raise InputError(f"{source.path}, column {qid!r}: {error}") from None
     return replace(rows, beside={key: _numbers_of(table, one, source.path)[rows.places] for key, one in beside.items()})
 
 
