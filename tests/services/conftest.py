@@ -1,8 +1,10 @@
 """Real servers, each started once for the session and stopped at its end, and a small corpus whose exact neighbours are known."""
 
 import runpy
+import tempfile
 from collections.abc import Iterator
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -67,8 +69,9 @@ def redis_url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
 
 
 @pytest.fixture(scope="session")
-def postgres_url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    with servers()["postgres_server"](tmp_path_factory.mktemp("postgres") / "data") as url:
+def postgres_url() -> Iterator[str]:
+    # As root, the server runs as a user of its own, who must reach the folder: every start of pytest closes the folder of its own again.
+    with tempfile.TemporaryDirectory(prefix="idealrank-") as folder, servers()["postgres_server"](Path(folder) / "data") as url:
         yield url
 
 

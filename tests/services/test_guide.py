@@ -5,6 +5,7 @@ import shutil
 import sys
 from pathlib import Path
 
+import numpy as np
 import pytest
 import yaml
 
@@ -33,11 +34,12 @@ def folder(tmp_path_factory: pytest.TempPathFactory, redis_url: str, postgres_ur
         sys.path.remove(str(PYDOCS))
     made = tmp_path_factory.mktemp("guide")
     texts = dict(zip(corpus.ids, corpus.texts, strict=True))
+    vectors = corpus.vectors / np.sqrt((corpus.vectors**2).sum(1, keepdims=True))  # as those of the example
     engines.sqlite_fts5(made, texts)
-    engines.redis_indexes(redis_url, texts, corpus.vectors)
-    engines.postgres_table(database_of_guide(postgres_url, create=True), texts, corpus.vectors)
-    engines.qdrant_collection(made, corpus.ids, corpus.vectors)
-    engines.faiss_index(made, corpus.ids, corpus.vectors)
+    engines.redis_indexes(redis_url, texts, vectors)
+    engines.postgres_table(database_of_guide(postgres_url, create=True), texts, vectors)
+    engines.qdrant_collection(made, corpus.ids, vectors)
+    engines.faiss_index(made, corpus.ids, vectors)
     with httpx.Client(base_url=emulator_url) as client:
         for document, text in texts.items():
             client.put(f"/documents/_doc/{document}", json={"body": text}).raise_for_status()

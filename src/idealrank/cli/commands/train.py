@@ -54,6 +54,7 @@ _FORMATS = Formats("Means with intervals to read;", table="views.training:traini
 @click.argument("config")
 @click.option("--output-folder", metavar="DIR", help="Folder of the results, instead of `output` of the configuration.")
 @click.option("--check", is_flag=True, help="Only check the configuration and the data.")
+@options.schema
 @_FORMATS.option
 @options.output
 def train(*, config: str, output_folder: str | None, check: bool, layout: str, output_path: str | None) -> None:
