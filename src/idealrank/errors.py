@@ -13,9 +13,35 @@ Messages say where, what was found, what was expected and what to do next. `Idea
 """
 
 import re
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
 
 _SHOWN = 80
+_SEARCHED = 10_000  # letters of a value in which secrets are looked for
+_hide: ContextVar[Callable[[str], str] | None] = ContextVar("hide", default=None)
+
+
+@contextmanager
+def hiding(hide: Callable[[str], str]) -> Iterator[None]:
+    """Let `shown` hide secrets before it cuts a value, in this thread and block.
+
+    Parameters
+    ----------
+    hide : callable
+        Returns a text without secrets.
+
+    Examples
+    --------
+    >>> with hiding(lambda text: text.replace("s3cret", "${KEY}")):
+    ...     shown("the key s3cret")
+    'the key ${KEY}'
+    """
+    token = _hide.set(hide)
+    try:
+        yield
+    finally:
+        _hide.reset(token)
 
 
 def shown(value: object) -> str:
@@ -27,6 +53,8 @@ def shown(value: object) -> str:
     ('nDCG\\n@10', 80, 'xx ...')
     """
     text = str(value)
+    if (hide := _hide.get()) is not None:
+        text = hide(text[:_SEARCHED])
     # A long text is cut first: what is left out need not be made printable.
     printable = "".join(letter if letter.isprintable() else ascii(letter)[1:-1] for letter in text[: _SHOWN + 1])
     if len(printable) <= _SHOWN:

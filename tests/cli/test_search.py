@@ -126,8 +126,51 @@ def test_two_searches_do_not_write_one_journal(say: Say, folder: Path) -> None:
     from idealrank.live.search_journal import SearchJournal
 
     with SearchJournal(str(folder / "out.run.journal.jsonl"), {}):
-        said = say("search", "search.json", "-o", "out.run", cwd=folder)
-    assert (said.code, "another search that writes this journal" in said.err) == (2, True)
+        for more in ((), ("--restart",)):
+            said = say("search", "search.json", "-o", "out.run", *more, cwd=folder)
+            assert (said.code, "another search that writes this journal" in said.err) == (2, True)
+
+
+def test_a_restart_keeps_the_journal_of_a_running_search(say: Say, folder: Path) -> None:
+    from idealrank.live.search_journal import QueryRecord, SearchJournal
+
+    path = folder / "out.run.journal.jsonl"
+    with SearchJournal(str(path), {}) as journal:
+        assert say("search", "search.json", "-o", "out.run", "--restart", cwd=folder).code == 2
+        journal.add(QueryRecord("q0", (), 0.5, 1))
+    assert "q0" in path.read_text()
+    assert say("search", "search.json", "-o", "out.run", "--restart", cwd=folder).code == 0
+    assert len(asked(folder)) == 5
+
+
+def test_a_backend_that_is_down_does_not_stop_the_others(say: Say, folder: Path) -> None:
+    (folder / "engine.py").write_text("def a(text, limit): return [('x', float('nan'))]\ndef b(text, limit): return ['y', 'x']\n")
+    change(folder, backend=None, backends={name: {"kind": "function", "function": f"engine.py:{name}"} for name in "ab"})
+    said = say("search", "search.json", "-o", "runs", "--format", "json", cwd=folder)
+    assert (said.code, "1 of 2 backends failed: a: all 5 queries failed" in said.err) == (2, True)
+    assert [one["name"] for one in json.loads(said.out)["systems"]] == ["b"]
+    assert (folder / "runs" / "b.run").exists()
+
+
+@pytest.mark.parametrize(
+    ("text", "message"), [("q 1\tone\n", "found query 'q 1'"), ("q\udcff\tone\n", r"found the id 'q\udcff' of a query")]
+)
+def test_ids_of_queries_are_checked_before_the_engine_is_asked(say: Say, folder: Path, text: str, message: str) -> None:
+    (folder / "queries.tsv").write_bytes(text.encode("utf-8", "surrogateescape"))
+    said = say("search", "search.json", "-o", "out.run", cwd=folder)
+    assert (said.code, message in said.err) == (2, True), said.err
+    assert not (folder / "asked.txt").exists()
+
+
+@pytest.mark.parametrize("document", ["b\udcff", "b c"])
+def test_one_bad_id_fails_its_query_and_no_other(say: Say, folder: Path, document: str) -> None:
+    (folder / "engine.py").write_text(f"def search(text, limit): return [{document!r} if text == 'two' else 'a']\n")
+    said = say("search", "search.json", "-o", "out.run", "--format", "json", cwd=folder)
+    assert said.code == 0, said.err
+    assert list(json.loads(said.out)["systems"][0]["failed"]) == ["q1"]
+    (folder / "engine.py").write_text("def search(text, limit): return ['a']\n")
+    said = say("search", "search.json", "-o", "out.run", "--format", "json", "--retry-failed", cwd=folder)
+    assert json.loads(said.out)["systems"][0]["failed"] == {}
 
 
 def test_an_engine_that_answers_nothing_gives_no_run(say: Say, folder: Path) -> None:
@@ -164,8 +207,15 @@ def test_several_backends_and_a_sweep_give_a_run_each(say: Say, folder: Path) ->
         ({"limits": 3}, "top level: unknown key 'limits'"),
         ({"limit": 0}, "limit: found 0, expected a whole number of 1 or more"),
         ({"rate": 0}, "rate: found 0, expected a number above 0 (queries a second)"),
+        ({"rate": 1e-300}, "rate: found 1e-300, expected a number above 0 (queries a second)"),
+        ({"timeout": float("inf")}, "timeout: found inf, expected a number from 0 to 86400 (seconds)"),
+        ({"backoff": 10**400}, "expected a smaller one"),
+        ({"breaker": {"pause": 1e300}}, "breaker.pause: found 1e+300, expected a number from 0 to 86400 (seconds)"),
+        ({"backend": {"kind": ["a"]}}, "backend.kind: found ['a'], expected one of "),
+        ({"backend": {"kind": "replay", "path": "a\0b.jsonl"}}, "a\\x00b.jsonl: embedded null byte"),
+        ({"output": "a\0b.run"}, "cannot be written: embedded null byte"),
         ({"timeout": 0}, "timeout: found 0, expected a number above 0 (seconds)"),
-        ({"breaker": {"pause": -1}}, "breaker.pause: found -1, expected a number of 0 or more (seconds)"),
+        ({"breaker": {"pause": -1}}, "breaker.pause: found -1, expected a number from 0 to 86400 (seconds)"),
         ({"breaker": {"wait": 1}}, "breaker: unknown key 'wait'"),
         ({"evaluation": {"measure": "AP"}}, "evaluation: unknown key 'measure', expected measures, convention; did you mean measures?"),
         ({"evaluation": {"measures": ["nDGC@10"]}, "qrels": "qrels.txt"}, "nDGC"),
@@ -176,7 +226,7 @@ def test_several_backends_and_a_sweep_give_a_run_each(say: Say, folder: Path) ->
 )
 def test_a_mistake_is_named_before_the_engine_is_asked(say: Say, folder: Path, keys: dict[str, Any], message: str) -> None:
     change(folder, **keys)
-    said = say("search", "search.json", "-o", "out.run", cwd=folder)
+    said = say("search", "search.json", *(() if "output" in keys else ("-o", "out.run")), cwd=folder)
     assert (said.code, message in said.err, "Traceback" in said.err) == (2, True, False), said.err
     assert not (folder / "asked.txt").exists()
 

@@ -15,6 +15,7 @@ from idealrank._sections import Section
 from idealrank.errors import BackendError, OptionError
 from idealrank.live.backends import backend_from
 from idealrank.live.backends.protocol import Backend, ScoredDocument, SearchQuery
+from idealrank.live.backends.sqlite_fts5 import FullTextIndex
 from idealrank.testing import check_backend, faults_of_backend
 from tests.unit.live_fakes import send, service
 
@@ -35,7 +36,7 @@ def test_sqlite_keeps_the_contract(tmp_path: Path) -> None:
     for operator in ("any", "all"):
         check_backend(
             make(kind="sqlite-fts5", path=path, operator=operator), QUERIES, limit=3,
-            mistaken=lambda: make(kind="sqlite-fts5", path=path, table="no such"),
+            mistaken=lambda: FullTextIndex(path, "no such"),
         )  # fmt: skip
 
 

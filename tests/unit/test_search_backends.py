@@ -15,7 +15,7 @@ import numpy as np
 import pytest
 
 from idealrank._sections import Section
-from idealrank.errors import BackendError, OptionError
+from idealrank.errors import BackendError, InputError, OptionError
 from idealrank.live.backends import KINDS, backend_from
 from idealrank.live.backends.protocol import ScoredDocument, SearchQuery
 from idealrank.live.backends.secrets import Secrets
@@ -82,12 +82,12 @@ def test_no_query_is_taken_for_an_expression(database: str, text: str) -> None:
 def test_fts5_names_what_is_missing(database: str, tmp_path: Path) -> None:
     with pytest.raises(OptionError, match=r"search.yaml: backend.path: found no such file no.db, expected a file of SQLite"):
         make({"kind": "sqlite-fts5", "path": "no.db"})
-    with pytest.raises(BackendError, match="no such table: texts"):
+    with pytest.raises(OptionError, match=r"search.yaml: backend: sqlite-fts5: .*no such table: texts"):
         make({"kind": "sqlite-fts5", "path": database, "table": "texts"})
-    with pytest.raises(BackendError, match="found no column 'docno' in 'documents', expected id, title, body"):
+    with pytest.raises(OptionError, match="found no column 'docno' in 'documents', expected id, title, body"):
         make({"kind": "sqlite-fts5", "path": database, "id": "docno"})
     (tmp_path / "text.db").write_text("no database at all, but a text of some length " * 30)
-    with pytest.raises(BackendError, match="not a database"):
+    with pytest.raises(OptionError, match="not a database"):
         make({"kind": "sqlite-fts5", "path": str(tmp_path / "text.db")})
 
 
@@ -127,6 +127,7 @@ BAD = [
     ("[null]", "found None as the id"),
     ('[""]', "found '' as the id"),
     ("[1.5]", "found 1.5 as the id"),
+    (r'["a\udcff"]', r"found the id 'a\udcff' with half a surrogate pair, expected valid Unicode"),
     ("[true]", "found True as the id"),
     ('{"documents": ["a", "b"], "scores": [3]}', "found 1 scores for 2 documents"),
 ]
@@ -359,3 +360,75 @@ def test_a_secret_is_hidden_in_each_form_in_which_programs_write_it(monkeypatch:
         coded = b64encode(f"{user}{secret}".encode()).decode()
         assert len(secret) < 8 or b64encode(secret.encode()).decode()[2:-4] not in secrets.hide(coded)
         assert len(secret) < 8 or "${SEARCH_KEY}" in secrets.hide(coded)
+
+
+def exits(_: str, __: int) -> Any:
+    raise SystemExit("x" * 100_000)
+
+
+def test_an_exit_of_a_function_is_a_failure_and_its_message_is_cut() -> None:
+    with pytest.raises(BackendError, match="SystemExit: xxx") as caught:
+        found({"kind": "function", "function": f"{HERE}:exits"})
+    assert len(str(caught.value)) < 200
+
+
+@pytest.mark.parametrize("letters", range(20, 90, 3))
+def test_a_secret_at_the_place_where_a_message_is_cut_is_hidden_whole(monkeypatch: pytest.MonkeyPatch, letters: int) -> None:
+    monkeypatch.setenv("SEARCH_KEY", "SuperSecretTokenValue-0123456789")
+
+    def echo(_: str, __: Any, handler: BaseHTTPRequestHandler) -> None:
+        send(handler, f"{'x' * letters} {handler.headers['authorization']}".encode(), 401)
+
+    with service(echo) as (url, _), pytest.raises(BackendError) as caught:
+        found({"kind": "http", "url": url, "headers": {"authorization": "Bearer ${SEARCH_KEY}"}})
+    assert "Supe" not in str(caught.value)
+
+
+def test_a_program_that_repeats_a_secret_in_its_error_shows_no_part_of_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("SEARCH_KEY", "SuperSecretTokenValue-0123456789")
+    program = "import sys\nfor line in sys.stdin: print('x' * 60 + sys.argv[1], flush=True)"
+    with pytest.raises(BackendError) as caught:
+        found({"kind": "command", "command": [sys.executable, "-c", program, "${SEARCH_KEY}"]})
+    assert "Super" not in str(caught.value)
+
+
+def refuses(section: Section) -> Any:
+    raise ArithmeticError(section.given)
+
+
+def test_errors_while_a_backend_is_made_hide_secrets(monkeypatch: pytest.MonkeyPatch, database: str, tmp_path: Path) -> None:
+    monkeypatch.setenv("SEARCH_KEY", database)
+    with pytest.raises(OptionError, match=r"\$\{SEARCH_KEY\}: no such table") as caught:
+        make({"kind": "sqlite-fts5", "path": "${SEARCH_KEY}", "table": "texts"})
+    assert database not in str(caught.value)
+    monkeypatch.setenv("SEARCH_KEY", str(tmp_path / "missing.jsonl"))
+    with pytest.raises(InputError) as unread:
+        make({"kind": "replay", "path": "${SEARCH_KEY}"})
+    assert "missing" not in str(unread.value)
+    monkeypatch.setattr("idealrank.live.backends.recorded_answers.from_section", refuses)
+    with pytest.raises(OptionError, match=r"search.yaml: backend: found ArithmeticError") as other:
+        make({"kind": "replay", "path": "${SEARCH_KEY}"})
+    assert "missing" not in str(other.value)
+
+
+@pytest.mark.parametrize("kind", [["http"], {"http": 1}, 7, True])
+def test_a_kind_that_is_no_text_is_refused(kind: Any) -> None:
+    with pytest.raises(OptionError, match=r"backend.kind: found .*expected one of sqlite-fts5"):
+        make({"kind": kind})
+
+
+@pytest.mark.parametrize("timeout", [float("inf"), float("nan"), 1e300, 10**400])
+def test_a_timeout_that_no_clock_can_wait_for_is_refused(timeout: float) -> None:
+    with pytest.raises(OptionError, match=r"backend.timeout: found .*expected a number from 0 to 86400"):
+        make({"kind": "replay", "path": "a.jsonl", "timeout": timeout})
+
+
+@pytest.mark.parametrize("ending", ["jsonl", "run"])
+def test_a_nul_in_a_path_is_refused(ending: str) -> None:
+    with pytest.raises(InputError):
+        make({"kind": "replay", "path": f"a\0b.{ending}"})
+
+
+def test_an_answer_that_is_a_list_has_an_empty_path() -> None:
+    with service(lambda _, __, handler: send(handler, ["a", "b"])) as (url, _):
+        assert found({"kind": "http", "url": url, "hits": "", "id": ""}) == [("a", 1.0), ("b", 0.5)]

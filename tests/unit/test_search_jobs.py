@@ -1,17 +1,21 @@
 """A job asks each query until it is answered, and hurts no engine; the clock is moved, so that no test waits."""
 
+import os
+import queue
 import threading
 from collections import Counter
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 
-from idealrank.errors import BackendError
+from idealrank.errors import BackendError, FileFormatError, InputError
 from idealrank.live.backends.protocol import ScoredDocument, SearchQuery
 from idealrank.live.search_jobs import BreakerPolicy, Latencies, SearchJob, SearchPolicy, WorkerThreads
-from idealrank.live.search_journal import QueryRecord
+from idealrank.live.search_journal import QueryRecord, SearchJournal
+from idealrank.live.timing import SystemClock
 from tests.unit.live_fakes import AtOnce, FakeClock, Never, Scripted
 
 
@@ -168,3 +172,48 @@ def test_percentiles_are_those_of_numpy() -> None:
     found = Latencies.of(list(seconds))
     assert [found.p50, found.p95, found.p99] == pytest.approx(np.quantile(seconds, [0.5, 0.95, 0.99]), abs=1e-6)
     assert Latencies.of([]).p50 is None
+
+
+@pytest.mark.parametrize("error", [SystemExit(3), KeyboardInterrupt(), GeneratorExit(), RuntimeError("x" * 100_000)])
+def test_whatever_a_client_raises_is_a_short_failure_of_its_query(error: BaseException) -> None:
+    class Raising:
+        name = "raising"
+
+        def search(self, query: SearchQuery, limit: int) -> Any:
+            raise error
+
+        def close(self) -> None:
+            pass
+
+    kept: list[QueryRecord] = []
+    SearchJob(Raising(), SearchPolicy(timeout=60)).run([SearchQuery("q1", "a")], kept.append)
+    assert f"raising: {type(error).__name__}" in kept[0].failure
+    assert len(kept[0].failure) < 200
+
+
+def test_pauses_and_waits_have_an_end() -> None:
+    assert SearchPolicy(retries=5000).delay("q1", 4000) <= 30
+    waiting: queue.Queue[int] = queue.Queue()
+    waiting.put(1)
+    assert SystemClock().wait_for(waiting, float("inf")) == 1
+
+
+def test_a_record_of_no_number_is_named(tmp_path: Path) -> None:
+    path = tmp_path / "a.journal.jsonl"
+    SearchJournal(str(path), {}).close()
+    with path.open("a") as file:
+        file.write('{"query": "q1", "seconds": 1, "attempts": Infinity}\n')
+    with pytest.raises(FileFormatError, match="a record of a query"):
+        SearchJournal(str(path), {})
+
+
+def test_a_disk_that_takes_no_more_is_an_error_with_a_next_step(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def full(_: int) -> None:
+        raise OSError(28, "No space left on device")
+
+    journal = SearchJournal(str(tmp_path / "a.journal.jsonl"), {})
+    monkeypatch.setattr(os, "fsync", full)
+    with pytest.raises(InputError, match=r"No space left on device; make room .*the same command continues"):
+        journal.close()
+    monkeypatch.undo()
+    SearchJournal(str(tmp_path / "a.journal.jsonl"), {}).close()

@@ -7,13 +7,15 @@ from types import MappingProxyType
 from typing import Any
 
 from idealrank._sections import Section
-from idealrank.errors import InputError
+from idealrank.errors import InputError, shown
 from idealrank.io.query_vectors import read_vectors
 from idealrank.io.texts import read_texts
+from idealrank.live.backends import LONGEST_TIMEOUT
 from idealrank.live.backends.protocol import SearchQuery
 from idealrank.live.search_jobs import BreakerPolicy, SearchPolicy
 
 _LONGEST = 1_000_000  # letters of a query
+_LARGEST_RATE = 1e9
 
 KEYS = (
     "backend", "backends", "queries", "limit", "concurrency", "rate", "timeout", "retries", "backoff", "breaker", "seed", "qrels",
@@ -63,9 +65,12 @@ class QueriesSection:
         Raises
         ------
         InputError
-            A file cannot be read, or has no query.
+            A file cannot be read, or has no query, or an id is no valid Unicode.
         """
         texts = read_texts(self.path, length=_LONGEST)
+        for query in texts:
+            if not query.isascii() and any("\ud800" <= letter <= "\udfff" for letter in query):
+                raise InputError(f"{self.path}: found the id {shown(repr(query))} of a query, expected valid Unicode (UTF-8)")
         if not texts:
             raise InputError(f"{self.path}: found no query, expected one or more")
         vectors: Mapping[str, Any] = {} if self.vectors is None else read_vectors(self.vectors, list(texts))
@@ -159,17 +164,18 @@ def policy_of(top: Section) -> SearchPolicy:
     usual = SearchPolicy()
     breaker = top.section("breaker")
     breaker.refuse_unknown("failures", "pause", "probes")
-    rate = top.amount("rate", 0.0, unit="queries a second") if top.has("rate") else None
-    if rate == 0:
-        raise top.error("rate", "0", "a number above 0 (queries a second), or no rate")
-    timeout = top.amount("timeout", usual.timeout, unit="seconds")
+    rate = top.amount("rate", 0.0, most=_LARGEST_RATE, unit="queries a second") if top.has("rate") else None
+    if rate is not None and rate < 1 / LONGEST_TIMEOUT:
+        raise top.error("rate", repr(top.given["rate"]), "a number above 0 (queries a second), one query a day or more, or no rate")
+    timeout = top.amount("timeout", usual.timeout, most=LONGEST_TIMEOUT, unit="seconds")
     if timeout == 0:
         raise top.error("timeout", "0", "a number above 0 (seconds)")
     return SearchPolicy(
         top.number("limit", usual.limit), top.number("concurrency", usual.concurrency), rate, timeout,
-        top.number("retries", usual.retries, least=0), top.amount("backoff", usual.backoff, unit="seconds"),
+        top.number("retries", usual.retries, least=0), top.amount("backoff", usual.backoff, most=LONGEST_TIMEOUT, unit="seconds"),
         BreakerPolicy(
-            breaker.number("failures", usual.breaker.failures), breaker.amount("pause", usual.breaker.pause, unit="seconds"),
+            breaker.number("failures", usual.breaker.failures),
+            breaker.amount("pause", usual.breaker.pause, most=LONGEST_TIMEOUT, unit="seconds"),
             breaker.number("probes", usual.breaker.probes),
         ),
         top.number("seed", usual.seed, least=0),

@@ -11,12 +11,13 @@ from typing import Protocol
 
 import numpy as np
 
-from idealrank.errors import BackendError
+from idealrank.errors import BackendError, shown
 from idealrank.live.backends.protocol import Backend, ScoredDocument, SearchQuery
 from idealrank.live.search_journal import QueryRecord
 from idealrank.live.timing import Clock, SystemClock
 
 _LONGEST_BACKOFF = 30.0
+_DOUBLED = 64  # times that a pause is doubled, at most
 _LONGEST_ASKED = 120.0  # seconds of Retry-After that are waited for
 _PERCENTILES = (50, 95, 99)
 
@@ -85,7 +86,7 @@ class SearchPolicy:
 
     def delay(self, query: str, attempts: int) -> float:
         """Return seconds before the next attempt, after so many."""
-        whole = min(_LONGEST_BACKOFF, self.backoff * 2.0 ** (attempts - 1))
+        whole = min(_LONGEST_BACKOFF, self.backoff * 2.0 ** min(attempts - 1, _DOUBLED))
         return whole * (1 - random.Random(f"{self.seed} {query} {attempts}").random() / 2)  # noqa: S311  (no secret)
 
 
@@ -320,8 +321,8 @@ class SearchJob:
             attempt.hits = self._backend.search(attempt.task.query, self._policy.limit)
         except BackendError as error:
             attempt.error = error
-        except Exception as error:  # noqa: BLE001  (a client may raise anything; the query failed, and the job goes on)
-            attempt.error = BackendError(f"{self._backend.name}: {type(error).__name__}: {error}")
+        except BaseException as error:  # noqa: BLE001  (a client may raise anything; the query failed, and the job goes on)
+            attempt.error = BackendError(f"{self._backend.name}: {type(error).__name__}: {shown(error)}")
         attempt.seconds = self._clock.now() - started
         self._ended.put(attempt)
 

@@ -74,6 +74,8 @@ class SearchJournal:
         The file; made if it is missing.
     subject : mapping
         What the answers depend on: backend, limit, and the fingerprint of the queries.
+    restart : bool
+        Drop the records of an earlier search, once no other process writes the file.
 
     Raises
     ------
@@ -93,16 +95,18 @@ class SearchJournal:
     ['q1']
     """
 
-    def __init__(self, path: str, subject: Mapping[str, Any]) -> None:
+    def __init__(self, path: str, subject: Mapping[str, Any], *, restart: bool = False) -> None:
         self.path = path
         self.records: dict[str, QueryRecord] = {}
         self._waiting = 0
         try:
             self._file: IO[bytes] = Path(path).open("a+b", buffering=0)  # noqa: SIM115  (closed by `close`)
-        except OSError as error:
-            raise InputError(f"{path}: cannot be written: {error.strerror or error}") from None
+        except (OSError, ValueError) as error:  # a NUL in the path is a ValueError
+            raise _unwritten(path, error) from None
         try:
             self._lock()
+            if restart:
+                self._file.truncate(0)
             self._start(dict(subject))
         except BaseException:
             self._file.close()
@@ -138,7 +142,7 @@ class SearchJournal:
         for number, line in enumerate(others, 2):
             try:
                 record = QueryRecord.of(self._parsed(line, number))
-            except (KeyError, TypeError, ValueError):
+            except (KeyError, TypeError, ValueError, OverflowError):
                 raise FileFormatError(self.path, number, shown(repr(line)), "a record of a query") from None
             self.records[record.query] = record
 
@@ -165,24 +169,40 @@ class SearchJournal:
             while data:
                 data = data[self._file.write(data) :]
         except OSError as error:
-            raise InputError(f"{self.path}: cannot be written: {error.strerror or error}") from None
+            raise _unwritten(self.path, error) from None
 
     def sync(self) -> None:
-        """Bring all records to the disk."""
-        os.fsync(self._file.fileno())
+        """Bring all records to the disk.
+
+        Raises
+        ------
+        InputError
+            The disk takes no more, or a network disk is gone.
+        """
+        try:
+            os.fsync(self._file.fileno())
+        except OSError as error:
+            raise _unwritten(self.path, error) from None
         self._waiting = 0
 
     def close(self) -> None:
         """Bring all records to the disk, and close the file."""
         if not self._file.closed:
-            self.sync()
-            self._file.close()
+            try:
+                self.sync()
+            finally:
+                self._file.close()
 
     def __enter__(self) -> "SearchJournal":
         return self
 
     def __exit__(self, *_: object) -> None:
         self.close()
+
+
+def _unwritten(path: str, error: Exception) -> InputError:
+    reason = getattr(error, "strerror", None) or error
+    return InputError(f"{path}: cannot be written: {reason}", hint="make room or correct the path; the same command continues the search")
 
 
 def _changed(before: Any, now: Mapping[str, Any]) -> str | None:

@@ -3,9 +3,7 @@
 import hashlib
 import json
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import suppress
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Any
 
 from idealrank._files import write_bytes
@@ -16,7 +14,7 @@ from idealrank.data.run import Run
 from idealrank.errors import BackendError, InputError, shown
 from idealrank.evaluation.evaluate import Evaluation
 from idealrank.live.backends import backend_from
-from idealrank.live.backends.protocol import Backend, SearchQuery
+from idealrank.live.backends.protocol import Backend, ScoredDocument, SearchQuery
 from idealrank.live.search_configuration import MeasuresSection
 from idealrank.live.search_jobs import Latencies, SearchJob, SearchPolicy
 from idealrank.live.search_journal import QueryRecord, SearchJournal
@@ -25,6 +23,7 @@ Tell = Callable[[int, int, Latencies], None]
 """Called with queries done, queries in all, and the latencies so far."""
 
 _EVERY = 50  # answers between two computations of percentiles
+_BLANK_HINT = "end the name of the run in .json"
 
 
 @dataclass(frozen=True, eq=False)
@@ -71,6 +70,11 @@ class SearchRun:
         return Latencies.of([one.seconds for one in self.records if not one.failure])
 
     @property
+    def no_documents(self) -> str:
+        """Message for answers that are all empty."""
+        return f"{self.name}: found no document in any answer, expected some; see the query, the index and the field of text"
+
+    @property
     def run(self) -> Run:
         """Answers with documents, as a run; queries that failed are not in it.
 
@@ -81,7 +85,7 @@ class SearchRun:
         """
         answers = {one.query: dict(one.hits) for one in self.records if one.hits}
         if not answers:
-            raise InputError(f"{self.name}: found no document in any answer, expected some; see the query, the index and the field of text")
+            raise InputError(self.no_documents)
         return Run(answers, name=self.name)
 
     def to_dict(self) -> dict[str, Any]:
@@ -143,18 +147,16 @@ def search_section(
     OptionError
         The section does not fit, or the journal is of another search.
     BackendError
-        The engine answers no more, or answered no query.
+        The engine answers no more, answered no query, or no answer has a document.
     InputError
-        A file cannot be written, or no answer has a document.
+        A file cannot be written, or the run cannot have the id of a query.
     """
-    journal_file = journal_path(path)
-    if restart:
-        with suppress(FileNotFoundError):
-            Path(journal_file).unlink()
+    check_query_ids(queries, path)
     backend = backend_from(section)
+    asked = backend if path.endswith(".json") else _TrecIds(backend)
     try:
-        with SearchJournal(journal_file, subject_of(section, queries, policy)) as journal:
-            _ask(backend, queries, policy, journal, retry_failed=retry_failed, tell=tell)
+        with SearchJournal(journal_path(path), subject_of(section, queries, policy), restart=restart) as journal:
+            _ask(asked, queries, policy, journal, retry_failed=retry_failed, tell=tell)
             records = tuple(journal.records[query.id] for query in queries)
     finally:
         backend.close()
@@ -163,8 +165,57 @@ def search_section(
         query, failure = next(iter(found.failures.items()))
         hint = "--retry-failed asks the queries again"
         raise BackendError(f"{name}: all {len(records)} queries failed; {query}: {failure}", hint=hint)
+    if not any(one.hits for one in records):
+        raise BackendError(found.no_documents)
     write_run(found.run, records, path)
     return found
+
+
+def check_query_ids(queries: Sequence[SearchQuery], path: str) -> None:
+    """Check that a run at a path can have the ids of all queries.
+
+    Raises
+    ------
+    InputError
+        TREC has no place for a blank in an id.
+
+    Examples
+    --------
+    >>> check_query_ids([SearchQuery("q 1", "a")], "out.json")
+    >>> check_query_ids([SearchQuery("q 1", "a")], "out.run")
+    Traceback (most recent call last):
+    ...
+    idealrank.errors.InputError: out.run: found query 'q 1', expected an id without blanks in a TREC run; end the name of the run in .json
+    """
+    for query in () if path.endswith(".json") else queries:
+        if _has_blank(query.id):
+            raise InputError(_no_trec(path, "query", query.id), hint=_BLANK_HINT)
+
+
+def _has_blank(text: str) -> bool:
+    return not text or any(map(str.isspace, text))
+
+
+def _no_trec(place: str, what: str, text: str) -> str:
+    return f"{place}: found {what} {shown(repr(text))}, expected an id without blanks in a TREC run"
+
+
+class _TrecIds:
+    """Backend whose answers a TREC run can hold; an id with a blank is a failure of its query."""
+
+    def __init__(self, backend: Backend) -> None:
+        self.name = backend.name
+        self._backend = backend
+
+    def search(self, query: SearchQuery, limit: int) -> Sequence[ScoredDocument]:
+        hits = self._backend.search(query, limit)
+        for document, _ in hits:
+            if _has_blank(document):
+                raise BackendError(_no_trec(self.name, "document", document), hint=_BLANK_HINT)
+        return hits
+
+    def close(self) -> None:
+        self._backend.close()
 
 
 def _ask(
@@ -234,9 +285,8 @@ def write_run(run: Run, records: Sequence[QueryRecord], path: str) -> None:
     for record in records:
         for rank, (document, score) in enumerate(record.hits, 1):
             for what, text in (("query", record.query), ("document", document)):
-                if not text or any(map(str.isspace, text)):
-                    found = f"{path}: found {what} {shown(repr(text))}, expected an id without blanks in a TREC run"
-                    raise InputError(found, hint="end the name of the run in .json")
+                if _has_blank(text):
+                    raise InputError(_no_trec(path, what, text), hint=_BLANK_HINT)
             lines.append(f"{record.query} Q0 {document} {rank} {score!r} {tag}\n")
     write_bytes(["".join(lines).encode("utf-8", "surrogateescape")], path)
 

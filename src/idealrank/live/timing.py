@@ -5,6 +5,7 @@ import time
 from typing import Protocol, TypeVar
 
 Item = TypeVar("Item")
+_LONGEST_WAIT = 86_400.0  # seconds; queues cannot wait for any number
 
 
 class Clock(Protocol):
@@ -38,9 +39,9 @@ class SystemClock:
         return time.monotonic()
 
     def wait_for(self, items: "queue.Queue[Item]", seconds: float) -> "Item | None":
-        """Wait for an item."""
+        """Wait for an item, a day at most."""
         try:
-            return items.get(timeout=max(0.0, seconds))
+            return items.get(timeout=min(max(0.0, seconds), _LONGEST_WAIT))
         except queue.Empty:
             return None
 

@@ -9,10 +9,12 @@ import click
 from idealrank.cli import options
 from idealrank.cli.format_option import Formats
 from idealrank.cli.progress import Watch
-from idealrank.errors import OptionError
+from idealrank.errors import BackendError, InputError, OptionError
 from idealrank.io.configuration_files import read_configuration
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from idealrank.live.search_configuration import SearchConfig
 
 _EPILOG = """\
@@ -84,28 +86,53 @@ def search(
         options.refuse_to_replace(path, files)
     watch = Watch()
     queries = chosen.queries.read()
+    for path in paths.values():
+        work.check_query_ids(queries, path)
     judgments = _judgments(qrels or chosen.qrels, chosen.evaluation)
-    systems = []
-    for name, section in chosen.backends.items():
 
-        def ask(count: Any, name: str = name, section: Any = section) -> Any:
+    def one(name: str) -> Any:
+        def ask(count: Any) -> Any:
             def tell(done: int, total: int, latencies: Any) -> None:
                 count(done, total)
                 count.note = _latency_words(latencies)
 
             return work.search_section(
-                section, name, queries, chosen.policy, paths[name], restart=restart, retry_failed=retry_failed, tell=tell
+                chosen.backends[name], name, queries, chosen.policy, paths[name], restart=restart, retry_failed=retry_failed, tell=tell
             )  # fmt: skip
 
         found = watch.count(name, ask)
-        systems.append(found if judgments is None else work.evaluated(found, judgments, chosen.evaluation))
-    found = [one.to_dict() for one in systems]
+        return found if judgments is None else work.evaluated(found, judgments, chosen.evaluation)
+
+    systems, failed = _each(list(chosen.backends), one)
+    if not systems:
+        raise _together(failed, len(paths))
+    found = [system.to_dict() for system in systems]
     if report is not None:
         from idealrank.cli.result_options import write_page_file  # noqa: PLC0415  (few ask for pages)
         from idealrank.reports.figures.latency_quality import latency_quality_page  # noqa: PLC0415
 
         write_page_file(latency_quality_page(found), report)
     _FORMATS.write(layout, None, {"systems": found})
+    if failed:
+        raise _together(failed, len(paths))
+
+
+def _each(names: list[str], search: "Callable[[str], Any]") -> tuple[list[Any], list[BackendError]]:
+    """Search with each backend; one that fails does not stop the others."""
+    found, failed = [], []
+    for name in names:
+        try:
+            found.append(search(name))
+        except BackendError as error:
+            failed.append(error)
+    return found, failed
+
+
+def _together(failed: list[BackendError], backends: int) -> BackendError:
+    """Error for the backends of a search that failed; the only one as it is."""
+    if backends == 1:
+        return failed[0]
+    return BackendError(f"{len(failed)} of {backends} backends failed: {'; '.join(map(str, failed))}")
 
 
 def _judgments(path: str | None, evaluation: Any) -> Any:
@@ -128,7 +155,10 @@ def _paths(chosen: "SearchConfig", output: str | None, config: str) -> dict[str,
     folder = Path(output)
     if folder.exists() and not folder.is_dir():
         raise OptionError(f"-o {output}: found a file, expected a folder for the runs of {len(chosen.backends)} backends")
-    folder.mkdir(parents=True, exist_ok=True)
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except (OSError, ValueError) as error:  # a NUL in the path is a ValueError
+        raise InputError(f"-o {output}: cannot be written: {getattr(error, 'strerror', None) or error}") from None
     paths = {name: str(folder / f"{re.sub(r'[^A-Za-z0-9._=-]+', '-', name)}.run") for name in chosen.backends}
     if len(set(paths.values())) < len(paths):
         raise OptionError(f"{config}: backends: found names that give the same file, expected names that differ in letters and digits")

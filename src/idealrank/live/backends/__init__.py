@@ -8,9 +8,12 @@ from importlib import import_module
 from types import MappingProxyType
 
 from idealrank._sections import Section
-from idealrank.errors import OptionError
+from idealrank.errors import BackendError, IdealrankError, InputError, MissingExtraError, OptionError, hiding, shown
 from idealrank.live.backends.protocol import Backend
 from idealrank.live.backends.secrets import Secrets, SecretsHidden
+
+LONGEST_TIMEOUT = 86_400.0
+"""Seconds, at most, that a search may wait for anything."""
 
 _HOME = "idealrank.live.backends"
 KINDS: Mapping[str, str] = MappingProxyType(
@@ -56,6 +59,8 @@ def backend_from(section: Section) -> Backend:
         The kind is unknown, a key does not fit, or an environment variable is missing.
     MissingExtraError
         The client of the engine is not installed.
+    BackendError
+        The engine does not answer.
 
     Examples
     --------
@@ -64,15 +69,30 @@ def backend_from(section: Section) -> Backend:
     ...
     idealrank.errors.OptionError: search.yaml: backend.kind: found 'nothing', expected ...
     """
-    kind = section.given.get("kind")
-    if not isinstance(kind, str) or kind not in KINDS:
-        raise section.error("kind", "nothing" if kind is None else repr(kind), f"one of {', '.join(KINDS)}")
+    if not section.has("kind"):
+        raise section.error("kind", "nothing", f"one of {', '.join(KINDS)}")
+    kind = section.choice("kind", tuple(KINDS))
+    section.amount("timeout", 1.0, most=LONGEST_TIMEOUT, unit="seconds")
     secrets = Secrets()
     filled = Section(secrets.fill(section.given, section), section.path, section.name)
     try:
-        backend: Backend = import_module(KINDS[kind]).from_section(filled)
-    except OptionError as error:
+        with hiding(secrets.hide):
+            backend: Backend = import_module(KINDS[kind]).from_section(filled)
+    except IdealrankError as error:
         if not secrets:
             raise
-        raise OptionError(secrets.hide(str(error))) from None
+        raise _without_secrets(error, secrets) from None
+    except Exception as error:  # noqa: BLE001  (a client may refuse its configuration with any exception)
+        found = f"{type(error).__name__}: {secrets.hide(str(error))}"
+        raise OptionError(f"{section.path}: {section.name}: found {shown(found)}, expected a backend that can be made") from None
     return SecretsHidden(backend, secrets) if secrets else backend
+
+
+def _without_secrets(error: IdealrankError, secrets: Secrets) -> IdealrankError:
+    """Error of the same kind whose text hides the secrets."""
+    said = secrets.hide(str(error))
+    if isinstance(error, BackendError):
+        return BackendError(said, temporary=error.temporary, retry_after=error.retry_after)
+    if isinstance(error, MissingExtraError):
+        return error
+    return InputError(said) if isinstance(error, InputError) else OptionError(said)

@@ -96,10 +96,11 @@ def ranked_value(name: str, value: Any, *, limit: int, order: str = "score") -> 
 
 
 def _id(name: str, value: Any) -> str:
-    if isinstance(value, str) and value:
-        return value
-    if isinstance(value, bytes) and value:
-        return value.decode("utf-8", "surrogateescape")
+    if isinstance(value, (str, bytes)) and value:
+        text = value.decode("utf-8", "surrogateescape") if isinstance(value, bytes) else value
+        if not text.isascii() and any("\ud800" <= letter <= "\udfff" for letter in text):
+            raise BackendError(f"{name}: found the id {shown(repr(text))} with half a surrogate pair, expected valid Unicode")
+        return text
     if not isinstance(value, (bool, float)) and hasattr(value, "__index__"):
         return str(int(value))
     raise BackendError(f"{name}: found {shown(repr(value))} as the id of a document, expected a text or a whole number")

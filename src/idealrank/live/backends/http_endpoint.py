@@ -223,9 +223,14 @@ def from_section(section: Section) -> HttpEndpoint:
     body = section.given.get("body")
     method = section.choice("method", ("GET", "POST") if body is None else ("POST", "GET"))
     return HttpEndpoint(
-        url, method=method, body=body, **texts, hits=section.text("hits", "") or "", document=section.text("id", "") or "",
-        score=section.text("score", "") or "", order=section.choice("order", ORDERS), timeout=section.amount("timeout", 10.0),
+        url, method=method, body=body, **texts, hits=_place(section, "hits"), document=_place(section, "id"),
+        score=_place(section, "score"), order=section.choice("order", ORDERS), timeout=section.amount("timeout", 10.0),
     )  # fmt: skip
+
+
+def _place(section: Section, key: str) -> str:
+    """Path into the answer; empty for the whole of it."""
+    return "" if section.given.get(key) == "" else section.text(key, "") or ""
 
 
 def _as_text(section: Section, key: str) -> str:

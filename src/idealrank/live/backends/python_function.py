@@ -53,9 +53,9 @@ class FunctionBackend:
         except BackendError:
             raise
         except (ConnectionError, TimeoutError) as error:
-            raise BackendError(f"{self.name}: {type(error).__name__}: {error}", temporary=True) from error
-        except Exception as error:
-            raise BackendError(f"{self.name}: {type(error).__name__}: {error}") from error
+            raise BackendError(f"{self.name}: {type(error).__name__}: {shown(error)}", temporary=True) from error
+        except (Exception, SystemExit) as error:
+            raise BackendError(f"{self.name}: {type(error).__name__}: {shown(error)}") from error
         return ranked_value(self.name, value, limit=limit, order=self._order)
 
     def close(self) -> None:
@@ -95,7 +95,7 @@ def named_object(section: Section, key: str, what: str) -> Any:
             found = getattr(found, part)
     except OptionError as error:
         raise section.error(key, str(error), "an existing file") from None
-    except Exception as error:  # noqa: BLE001  (a module of the user may fail in any way)
+    except (Exception, SystemExit) as error:  # noqa: BLE001  (a module of the user may fail in any way)
         raise section.error(key, f"{given} ({type(error).__name__}: {error})", f"a {what} that can be imported") from None
     return found
 

@@ -78,8 +78,8 @@ def read_answers(path: str) -> dict[str, list[ScoredDocument] | BackendError]:
     """
     try:
         lines = Path(path).read_text(encoding="utf-8", errors="surrogateescape").split("\n")
-    except OSError as error:
-        raise InputError(f"{path}: {error.strerror or error}") from None
+    except (OSError, ValueError) as error:  # a NUL in the path is a ValueError
+        raise InputError(f"{shown(path)}: {getattr(error, 'strerror', None) or error}") from None
     return dict(_answers(lines, path))
 
 

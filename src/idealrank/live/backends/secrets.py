@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from idealrank._sections import Section
-from idealrank.errors import BackendError
+from idealrank.errors import BackendError, hiding, shown
 from idealrank.live.backends.protocol import Backend, ScoredDocument, SearchQuery
 
 _SHORTEST = 6  # letters in base 64 that are hidden
@@ -119,11 +119,12 @@ class SecretsHidden:
     def search(self, query: SearchQuery, limit: int) -> Sequence[ScoredDocument]:
         """Search, and hide the secrets in a message of failure."""
         try:
-            return self._backend.search(query, limit)
+            with hiding(self._secrets.hide):
+                return self._backend.search(query, limit)
         except BackendError as error:
             said, temporary, wait = str(error), error.temporary, error.retry_after
-        except Exception as error:  # noqa: BLE001  (a message of a client may show a secret, too)
-            said, temporary, wait = f"{self.name}: {type(error).__name__}: {error}", False, None
+        except (Exception, SystemExit) as error:  # noqa: BLE001  (a message of a client may show a secret, too)
+            said, temporary, wait = f"{self.name}: {type(error).__name__}: {shown(self._secrets.hide(str(error)))}", False, None
         raise BackendError(self._secrets.hide(said), temporary=temporary, retry_after=wait)
 
     def close(self) -> None:

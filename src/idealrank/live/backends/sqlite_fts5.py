@@ -7,7 +7,7 @@ from pathlib import Path
 from urllib.parse import quote
 
 from idealrank._sections import Section
-from idealrank.errors import BackendError
+from idealrank.errors import BackendError, OptionError
 from idealrank.live.backends.answers import ranked
 from idealrank.live.backends.protocol import ScoredDocument, SearchQuery
 
@@ -60,7 +60,7 @@ class FullTextIndex:
         try:
             found = self._connection().execute(f"SELECT * FROM {_named(self._table)} LIMIT 0").description  # noqa: S608  (quoted)
         except sqlite3.Error as error:
-            raise BackendError(f"{self.name}: {self._path}: {error}") from None
+            raise self._failure(error) from None
         columns = [one[0] for one in found]
         for one in (self._document, *self._weights):
             if one not in columns and (one, self._document) != ("rowid", "rowid"):
@@ -89,9 +89,12 @@ class FullTextIndex:
         try:
             rows = self._connection().execute(self._statement, (words, limit)).fetchall()
         except sqlite3.Error as error:
-            busy = isinstance(error, sqlite3.OperationalError) and ("locked" in str(error) or "busy" in str(error))
-            raise BackendError(f"{self.name}: {self._path}: {error}", temporary=busy) from None
+            raise self._failure(error) from None
         return ranked(self.name, [one for one, _ in rows], [score for _, score in rows], limit=limit, order="distance")
+
+    def _failure(self, error: sqlite3.Error) -> BackendError:
+        busy = isinstance(error, sqlite3.OperationalError) and ("locked" in str(error) or "busy" in str(error))
+        return BackendError(f"{self.name}: {self._path}: {error}", temporary=busy)
 
     def close(self) -> None:
         """Close the connections of all threads."""
@@ -118,14 +121,26 @@ def _named(name: str) -> str:
 
 
 def from_section(section: Section) -> FullTextIndex:
-    """Make the backend of a section: ``path``, ``table``, ``id``, ``weights``, ``operator``."""
+    """Make the backend of a section: ``path``, ``table``, ``id``, ``weights``, ``operator``.
+
+    Raises
+    ------
+    OptionError
+        The file has no such table or column.
+    BackendError
+        Another process holds the file locked.
+    """
     section.refuse_unknown("kind", "path", "table", "id", "weights", "operator", "timeout")
     path = section.text("path", None)
     if path is None or not Path(path).is_file():
         raise section.error("path", "nothing" if path is None else f"no such file {path}", "a file of SQLite")
     weights = Section(section.given.get("weights") or {}, section.path, f"{section.name}.weights")
-    return FullTextIndex(
-        path, section.text("table", "documents") or "documents", section.text("id", "id") or "id",
-        weights={key: weights.amount(key, 1.0) for key in weights.given}, operator=section.choice("operator", ("any", "all")),
-        timeout=section.amount("timeout", 10.0),
-    )  # fmt: skip
+    table, document = section.text("table", "documents") or "documents", section.text("id", "id") or "id"
+    weighted = {key: weights.amount(key, 1.0) for key in weights.given}
+    operator, timeout = section.choice("operator", ("any", "all")), section.amount("timeout", 10.0)
+    try:
+        return FullTextIndex(path, table, document, weights=weighted, operator=operator, timeout=timeout)
+    except BackendError as error:
+        if error.temporary:
+            raise
+        raise OptionError(f"{section.path}: {section.name}: {error}") from None
