@@ -15,11 +15,17 @@ Messages say where, what was found, what was expected and what to do next. `Idea
 import re
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
-from contextvars import ContextVar
+from threading import local
 
 _SHOWN = 80
 _SEARCHED = 10_000  # letters of a value in which secrets are looked for
-_hide: ContextVar[Callable[[str], str] | None] = ContextVar("hide", default=None)
+
+
+class _Hidden(local):
+    hide: Callable[[str], str] | None = None
+
+
+_hidden = _Hidden()
 
 
 @contextmanager
@@ -37,11 +43,11 @@ def hiding(hide: Callable[[str], str]) -> Iterator[None]:
     ...     shown("the key s3cret")
     'the key ${KEY}'
     """
-    token = _hide.set(hide)
+    before, _hidden.hide = _hidden.hide, hide
     try:
         yield
     finally:
-        _hide.reset(token)
+        _hidden.hide = before
 
 
 def shown(value: object) -> str:
@@ -53,7 +59,7 @@ def shown(value: object) -> str:
     ('nDCG\\n@10', 80, 'xx ...')
     """
     text = str(value)
-    if (hide := _hide.get()) is not None:
+    if (hide := _hidden.hide) is not None:
         text = hide(text[:_SEARCHED])
     # A long text is cut first: what is left out need not be made printable.
     printable = "".join(letter if letter.isprintable() else ascii(letter)[1:-1] for letter in text[: _SHOWN + 1])

@@ -351,8 +351,8 @@ class CanaryMonitor:
         return [problem for problem in found if problem]
 
     def open_alarms(self, store: Store) -> list[StoredAlarm]:
-        """Return the open alarms, first opened first."""
-        return store.monitoring(self.config.name).alarms(only_open=True)[::-1]
+        """Return the open alarms, first opened first, and by rule and slice."""
+        return sorted(store.monitoring(self.config.name).alarms(only_open=True), key=lambda one: (one.opened, one.rule, one.slice))
 
 
 def _problem(channel: Channel, send: Callable[[], None]) -> str:
