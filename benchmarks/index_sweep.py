@@ -1,4 +1,4 @@
-"""What approximate indexes cost: recall and NDCG lost against latency, over the effort of FAISS, Redis and Qdrant.
+"""Cost of approximate indexes: recall and NDCG lost against latency, over the effort of FAISS, Redis and Qdrant.
 
 .venv-services/bin/python benchmarks/index_sweep.py > build/index-sweep.md      (make test-services makes the environment)
 

@@ -34,7 +34,7 @@ def rows(*, quick: bool, **_: bool) -> Iterator[Row]:
 
 
 def beside_peers() -> Iterator[Row]:
-    """The same values by other programs, each in the environment that `make test-peers-clicks` makes for it; none if there is none."""
+    """Compare with other programs on equal values, if `make test-peers-clicks` has made their environments."""
     sb_obp, clax = (FOLDER.parent / f".venv-peers-{name}" / "bin" / "python" for name in ("obp", "models"))
     if sb_obp.exists():
         subject = f"IPS with a bootstrap of 100 replicates over {COMPARED['obp']:,} rows"

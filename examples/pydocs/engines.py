@@ -69,7 +69,7 @@ def collection() -> dict[str, str]:
     collected = documentation.collect_documents()
     expected = json.loads(COLLECTION.read_text(encoding="utf-8"))
     if documentation.digest(collected) != expected["sha256"]:
-        raise CollectionError(f"the documents of this Python differ from those of CPython {expected['python']}, whose ids qrels.txt has")
+        raise CollectionError(f"the documents of this Python are not the judged ones; run CPython {expected['python']}")
     return {document.doc_id: " ".join(pieces(document.searchable)) for document in collected}
 
 
@@ -157,7 +157,7 @@ def search(folder: Path, backends: dict[str, dict[str, object]]) -> int:
         "backends": backends,
         "queries": {"path": str(QUERIES), "vectors": str(folder / "queries.npy")},
         "limit": 100,
-        "concurrency": 1,  # so that the latencies are those of the engines
+        "concurrency": 1,  # latencies without waiting for other queries
         "qrels": str(QRELS),
         "evaluation": {"measures": ["nDCG@10", "R@100", "Judged@10"]},
     }

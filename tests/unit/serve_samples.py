@@ -26,7 +26,7 @@ def client(folder: "Path | str | None" = None, *, guard: Guard | None = None, **
 
 
 def example_store(folder: Path, names: Sequence[str] = ("bm25", "neural"), days: int = 3, n_queries: int = 12) -> dict[str, list[str]]:
-    """A store in which each run gets better from day to day; ids by run, the oldest first, and those of a comparison and a gate."""
+    """Make a store of runs that improve daily; return the ids by run, oldest first, and the ids of a comparison and a gate."""
     draw = random.Random(5)
     qrels = {f"q{place}": {f"d{grade}{place}": grade for grade in range(4)} for place in range(n_queries)}
     ids: dict[str, list[str]] = {name: [] for name in names}

@@ -1,4 +1,4 @@
-"""Charts of a drop: their run lengths are those of published tables, and those that a simulation counts."""
+"""Charts of a drop: run lengths agree with published tables and with a simulation."""
 
 import math
 from itertools import pairwise

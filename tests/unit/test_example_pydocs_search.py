@@ -19,7 +19,7 @@ PYDOCS = ROOT / "examples" / "pydocs"
 def test_pages_show_the_numbers_of_the_search(tmp_path: Path) -> None:
     collection = json.loads((PYDOCS / "collection.json").read_text())
     if platform.python_version() != collection["python"]:
-        pytest.skip(f"the judged documents are those of Python {collection['python']}")
+        pytest.skip(f"the judged documents belong to Python {collection['python']}")
     path = tmp_path / "pydocs.db"
     subprocess.run([sys.executable, PYDOCS / "search_index.py", path], check=True, capture_output=True)
     with sqlite3.connect(path) as database:

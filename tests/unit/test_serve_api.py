@@ -15,7 +15,7 @@ from tests.unit.serve_samples import client, example_store
 
 
 def fits(value: Any, schema: dict[str, Any]) -> bool:
-    """Whether a value is what a schema of the document allows: the few words of JSON Schema that it uses."""
+    """Return True if a schema of the document allows the value; knows only the JSON Schema keywords used there."""
     kinds = {"object": dict, "array": list, "string": str, "integer": int, "number": int | float, "null": type(None), "boolean": bool}
     allowed = schema.get("type", list(kinds))
     if not any(isinstance(value, kinds[one]) for one in ([allowed] if isinstance(allowed, str) else allowed)):

@@ -342,7 +342,7 @@ def checked_rows(rows: LogRows) -> LogRows:
         if column.name not in _NUMBERS:
             found[column.name] = _texts(column.name, given, n)
             continue
-        numbers = number_table(column.name, given)
+        numbers = number_table(column.name, getattr(rows, column.name))
         if numbers.shape != (n,):
             raise InputError(f"{column.name}: found shape {numbers.shape}, expected one number for each of the {n} rows")
         found[column.name] = numbers

@@ -32,7 +32,8 @@ class _KnownPool:
             return cls(row_numbers("pools: labels", labels).astype(np.float32), row_ids("pools: query ids", qid))
         if not hasattr(pool, "get_group_id_hash"):
             raise InputError(f"pools: found {type(pool).__name__}, expected a catboost.Pool, or labels and query ids, a tuple of two")
-        return cls(np.asarray(pool.get_label(), np.float32).reshape(-1), np.asarray(pool.get_group_id_hash()))
+        known: Any = pool
+        return cls(np.asarray(known.get_label(), np.float32).reshape(-1), np.asarray(known.get_group_id_hash()))
 
 
 def eval_function(measure: MeasureLike = "nDCG@10", convention: "str | Convention" = "standard", *, pools: Iterable[Any]) -> Any:

@@ -19,6 +19,7 @@ class Clock(Protocol):
 
     def now(self) -> float:
         """Return seconds of a clock that is never set back."""
+        ...
 
     def wait_for(self, items: "queue.Queue[Item]", seconds: float) -> "Item | None":
         """Return the next item, or None if none comes in so many seconds."""

@@ -90,6 +90,21 @@ class Entry:
     record: Record = Record()
 
 
+def origin(entry: Entry) -> dict[str, Any]:
+    """Describe an entry with the keys of ``idealrank show --format json``.
+
+    Examples
+    --------
+    >>> origin(Entry(id="3f2a9c41d07b", kind="evaluation", name="bm25"))["kind"]
+    'evaluation'
+    """
+    record = entry.record
+    return {
+        "id": entry.id, "kind": entry.kind, "name": entry.name, "when": record.time, "command": record.command, "commit": record.commit,
+        "changed": record.dirty, "tags": list(record.tags), "notes": list(record.notes), "parts": list(entry.parts),
+    }  # fmt: skip
+
+
 OUTSIDE = "a time outside the years 1 to 9999 in UTC"
 
 

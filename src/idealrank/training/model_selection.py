@@ -154,7 +154,7 @@ def best_of(
 
 
 def _names(names: Any) -> list[str]:
-    listed = list(names) if isinstance(names, Iterable) and not isinstance(names, (str, bytes)) else [names]
+    listed: list[Any] = list(names) if isinstance(names, Iterable) and not isinstance(names, (str, bytes)) else [names]
     if isinstance(names, (str, bytes)) or not all(isinstance(name, str) for name in listed):
         raise OptionError(f"names: found {shown(repr(names))}, expected a list of texts, one for each configuration")
     return listed

@@ -77,22 +77,6 @@ def facts(entry: "Entry") -> dict[str, str]:
     }
 
 
-def origin(entry: "Entry") -> dict[str, Any]:
-    """Return the origin of an entry for JSON.
-
-    Examples
-    --------
-    >>> from idealrank.store import Entry
-    >>> origin(Entry(id="3f2a9c41d07b", kind="evaluation", name="bm25"))["kind"]
-    'evaluation'
-    """
-    record = entry.record
-    return {
-        "id": entry.id, "kind": entry.kind, "name": entry.name, "when": record.time, "command": record.command, "commit": record.commit,
-        "changed": record.dirty, "tags": list(record.tags), "notes": list(record.notes), "parts": list(entry.parts),
-    }  # fmt: skip
-
-
 class _Shown(Protocol):
     """Parts of an entry to show, by format."""
 
@@ -130,7 +114,7 @@ class _Evaluated:
         from idealrank.reports.table.records import json_report  # noqa: PLC0415
 
         record = json.loads("".join(json_report([self.evaluation], per_query=self.per_query, intervals=self.means)))
-        return _json(origin(self.kept.entry) | {"inputs": self.kept.fields["inputs"]} | record)
+        return _json(self.kept.entry, {"inputs": self.kept.fields["inputs"]} | record)
 
     def rows(self) -> "Iterable[Row]":
         from idealrank.reports.table.records import evaluation_rows  # noqa: PLC0415
@@ -155,7 +139,7 @@ class _Means:
 
     def json(self) -> str:
         fields, entry = self.kept.fields, self.kept.entry
-        return _json(origin(entry) | {"inputs": fields["inputs"], "mean": entry.means, "convention": fields["convention"]})
+        return _json(entry, {"inputs": fields["inputs"], "mean": entry.means, "convention": fields["convention"]})
 
     def rows(self) -> "Iterable[Row]":
         from idealrank.reports.table.forms import as_rows  # noqa: PLC0415
@@ -178,7 +162,7 @@ class _Verdict:
         return [head, "\n", words.verdict_text(kept.entry.kind, kept.result), *_convention(kept)]
 
     def json(self) -> str:
-        return _json(origin(self.kept.entry) | {"options": self.kept.options, "result": self.kept.result})
+        return _json(self.kept.entry, {"options": self.kept.options, "result": self.kept.result})
 
     def rows(self) -> "Iterable[Row]":
         from idealrank.reports.table.forms import as_rows  # noqa: PLC0415
@@ -221,5 +205,7 @@ def _convention(kept: "StoredVerdict") -> list[str]:
     return ["\n", "\n".join(paragraph(convention)), "\n"]
 
 
-def _json(record: Mapping[str, Any]) -> str:
-    return json.dumps(record, indent=2) + "\n"
+def _json(entry: "Entry", record: Mapping[str, Any]) -> str:
+    from idealrank.store.record import origin  # noqa: PLC0415  (NumPy, which the help does not need)
+
+    return json.dumps({**origin(entry), **record}, indent=2) + "\n"

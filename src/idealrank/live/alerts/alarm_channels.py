@@ -38,6 +38,7 @@ class Channel(Protocol):
     @property
     def name(self) -> str:
         """Name of the channel."""
+        ...
 
     def send(self, notice: StoredNotice) -> None:
         """Send a message, or raise `BackendError`."""
@@ -227,7 +228,7 @@ def post(url: str, content: Any, headers: Mapping[str, str], hide: Callable[[str
 class _Unfollowed(urllib.request.HTTPRedirectHandler):
     """No redirect is followed: it would lose the message, and carry headers with secrets to another place."""
 
-    def redirect_request(self, *_: Any) -> None:
+    def redirect_request(self, req: Any, fp: Any, code: int, msg: str, headers: Any, newurl: str) -> None:
         return None
 
 
@@ -236,6 +237,7 @@ _OPENER = urllib.request.build_opener(_Unfollowed)
 
 def _answered(request: urllib.request.Request) -> tuple[int, str]:
     """Status and text of an answer."""
+    answer: Any
     try:
         answer = _OPENER.open(request, timeout=_TIMEOUT)
     except urllib.error.HTTPError as error:

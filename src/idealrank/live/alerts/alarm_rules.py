@@ -1,6 +1,7 @@
 """Rules of alarms: each reads a round and says, for all queries and each slice, whether it signals and whether all is well again."""
 
 import math
+from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import lru_cache
@@ -49,7 +50,7 @@ class Reading:
 
 
 @dataclass(frozen=True, kw_only=True)
-class AlarmRule:
+class AlarmRule(ABC):
     """AlarmRule of an alarm.
 
     Attributes
@@ -79,9 +80,9 @@ class AlarmRule:
     kind: ClassVar[str] = ""
     needs_baseline: ClassVar[bool] = False
 
+    @abstractmethod
     def read(self, seen: SeenRound, base: Baseline, memory: Mapping[str, Memory]) -> dict[str, Reading]:
         """Read a round; `memory` has what the rule noted before, by group, and the key ``open`` while an alarm is open."""
-        raise NotImplementedError
 
     def groups(self, seen: SeenRound) -> list[str]:
         """Return the groups that the rule watches."""
@@ -193,9 +194,9 @@ class ChartRule(AlarmRule):
     tolerance: float = 0.0
     least_noise: float = 0.001
 
+    @abstractmethod
     def chart(self, families: int) -> "Cusum | Ewma":
         """Return the chart of one of so many groups."""
-        raise NotImplementedError
 
     def read(self, seen: SeenRound, base: Baseline, memory: Mapping[str, Memory]) -> dict[str, Reading]:
         """Read a round."""

@@ -57,7 +57,8 @@ class FaissIndex:
         if len(ids) != index.ntotal:
             raise InputError(f"{name}: found {len(ids)} ids for {index.ntotal} vectors, expected one for each")
         faiss = load_extra("faiss", f"the backend {name}", "faiss", "faiss-cpu")
-        self._index, self._ids, self._normalize = index, ids, normalize
+        self._index: Any = index
+        self._ids, self._normalize = ids, normalize
         self._order = "score" if index.metric_type == faiss.METRIC_INNER_PRODUCT else "distance"
         for key, value in (("efSearch", ef_search), ("nprobe", nprobe)):
             if value is not None:

@@ -54,7 +54,7 @@ class LanceRows:
         name: str = "lancedb",
     ) -> None:
         self.name = name
-        self._table = table
+        self._table: Any = table
         self._id, self._column, self._by, self._metric = id_column, column, by, metric
         self._effort = {"nprobes": nprobes, "ef": ef, "refine_factor": refine_factor}
 

@@ -75,6 +75,7 @@ class Backend(Protocol):
 
     def search(self, query: SearchQuery, limit: int) -> Sequence[ScoredDocument]:
         """Return at most `limit` documents, best first."""
+        ...
 
     def close(self) -> None:
         """Release connections and files; further calls do nothing."""

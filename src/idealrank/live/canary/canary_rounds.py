@@ -251,7 +251,7 @@ class CanaryMonitor:
     def _evaluated(self, answers: Mapping[str, Sequence[Any]], qrels: Qrels) -> Evaluation:
         chosen = Qrels({query: qrels[query] for query in qrels.queries if query in answers})
         with_documents = {query: dict(hits) for query, hits in answers.items() if hits}
-        if not with_documents:  # a run has a document: one that nobody judged stands for none
+        if not with_documents:  # a run may not be empty; an unjudged document changes no value
             with_documents = {next(iter(answers)): {"no-document": 0.0}}
         run = Run(with_documents, name=self.config.name)
         with warnings.catch_warnings(record=True) as cautions:

@@ -67,7 +67,7 @@ def _day(section: Section) -> date | None:
     if given is None or (isinstance(given, date) and not isinstance(given, datetime)):
         return given  # YAML reads dates by itself
     try:
-        return date.fromisoformat(given)
+        return date.fromisoformat(section.given["judged"])
     except (TypeError, ValueError):
         raise section.error("judged", repr(given), "a day, as in 2026-05-01") from None
 
@@ -318,7 +318,7 @@ _RANGES: Mapping[str, tuple[float, float]] = {
 def _signals(section: Section) -> tuple[int, int]:
     given = section.given.get("signals")
     text = re.fullmatch(r"(\d{1,4}) of (\d{1,4})", given) if isinstance(given, str) else None
-    pair = [int(text[1]), int(text[2])] if text else given
+    pair: Any = [int(text[1]), int(text[2])] if text else given
     if not (isinstance(pair, Sequence) and len(pair) == 2 and all(type(one) is int for one in pair) and 1 <= pair[0] <= pair[1] <= 1000):
         raise section.error("signals", repr(given), "two numbers, as in `2 of 3`")
     return pair[0], pair[1]

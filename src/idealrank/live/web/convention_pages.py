@@ -96,7 +96,7 @@ def rebuilt(evaluation: Evaluation, hits: JudgedHits | None) -> "KnownRanking | 
         if length
     }
     for place, rank, document, grade in zip(hits.query.tolist(), hits.rank.tolist(), hits.documents, hits.grade.tolist(), strict=True):
-        query = hits.queries[place]
+        query = hits.queries[int(place)]
         qrels[query][document] = grade
         lists[query].pop(f"unjudged {rank}", None)
         lists[query][document] = -float(rank)

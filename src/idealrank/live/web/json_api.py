@@ -27,7 +27,7 @@ from idealrank.live.web.site import Site
 from idealrank.reports.table.records import SCHEMA, convention_record
 from idealrank.reports.views.history import history_json
 from idealrank.store import Entry, Store
-from idealrank.store.record import Kind
+from idealrank.store.record import Kind, origin
 from idealrank.version import __version__
 
 Given = Mapping[str, Any]
@@ -169,21 +169,6 @@ def _plain(value: Any) -> Any:
     if isinstance(value, list | tuple):
         return [_plain(one) for one in value]
     return None if isinstance(value, float) and not math.isfinite(value) else value
-
-
-def origin(entry: Entry) -> dict[str, Any]:
-    """Describe an entry with the keys of ``idealrank show --format json``.
-
-    Examples
-    --------
-    >>> origin(Entry(id="3f2a9c41d07b", kind="evaluation", name="bm25"))["kind"]
-    'evaluation'
-    """
-    record = entry.record
-    return {
-        "id": entry.id, "kind": entry.kind, "name": entry.name, "when": record.time, "command": record.command, "commit": record.commit,
-        "changed": record.dirty, "tags": list(record.tags), "notes": list(record.notes), "parts": list(entry.parts),
-    }  # fmt: skip
 
 
 def _entries(*kinds: Kind) -> Callable[[Site, Store, Given], Any]:
