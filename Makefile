@@ -17,6 +17,7 @@ VENV_PEERS  ?= .venv-peers
 VENV_TORCH  ?= .venv-torch
 VENV_BENCH  ?= .venv-bench
 VENV_SERVICES ?= .venv-services
+VENV_CLUSTER ?= .venv-cluster
 INSTALL     := -m pip --disable-pip-version-check --quiet install
 KERNEL      := $(wildcard src/kernel/*) CMakeLists.txt pyproject.toml src/idealrank/version.py
 PACKAGE     := $(shell find src/idealrank -type f -not -name '*.pyc' -not -name '*.so' 2>/dev/null)
@@ -25,7 +26,7 @@ GROUP       := import sys, tomllib; print(*tomllib.load(open("pyproject.toml", "
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help demo demo-live test test-slow test-all check format test-peers test-peers-clicks test-services bench docs gallery fuzz wheel demo-rebuild clean
+.PHONY: help demo demo-live test test-slow test-all check format test-peers test-peers-clicks test-services test-cluster bench docs gallery fuzz wheel demo-rebuild clean
 
 help: ## print the targets
 	@sed -nE 's/^([a-z-]+):.*## (.*)/  make \1@\2/p' Makefile | awk -F@ '{ printf "%-22s%s\n", $$1, $$2 }'
@@ -91,6 +92,9 @@ test-peers-clicks: $(VENV)/.installed $(VENV)/.group-test $(PEERS_CLICKS:%=.venv
 
 test-services: $(VENV_SERVICES)/.installed ## search backends against real servers and indexes, which the tests start and stop
 	@$(VENV_SERVICES)/bin/python -m pytest -m service tests/services $(ARGS)
+
+test-cluster: $(VENV_CLUSTER)/.installed ## Spark and Dask on clusters of two workers on loopback, one of which is killed; needs Java 17
+	@$(VENV_CLUSTER)/bin/python -m pytest -m service tests/cluster $(ARGS)
 
 bench: $(VENV_BENCH)/.installed ## equal values first, then times, against peers and hand-written C++; prints the README's tables
 	@$(VENV_BENCH)/bin/python benchmarks/run.py $(ARGS)
@@ -161,6 +165,13 @@ $(VENV_SERVICES)/.installed: $(KERNEL) tests/services/requirements.txt
 	@echo "installing the engines into $(VENV_SERVICES): a gigabyte and a half ..."
 	@$(VENV_SERVICES)/bin/python -c '$(GROUP)' test-base > $(VENV_SERVICES)/test-base.txt
 	@$(VENV_SERVICES)/bin/python $(INSTALL) -r tests/services/requirements.txt -r $(VENV_SERVICES)/test-base.txt --editable .
+	@touch $@
+
+$(VENV_CLUSTER)/.installed: $(KERNEL) tests/cluster/requirements.txt
+	@python=$$(.ci/find-python 3.11 $(PYTHON311) python3.11 python3) && $$python -m venv $(VENV_CLUSTER)
+	@echo "installing Spark and Dask into $(VENV_CLUSTER): about a gigabyte ..."
+	@$(VENV_CLUSTER)/bin/python -c '$(GROUP)' test-base > $(VENV_CLUSTER)/test-base.txt
+	@$(VENV_CLUSTER)/bin/python $(INSTALL) -r tests/cluster/requirements.txt -r $(VENV_CLUSTER)/test-base.txt --editable .
 	@touch $@
 
 # Speed is measured on what a user gets: an ordinary install, byte-compiled by pip, made anew when any source file changed.

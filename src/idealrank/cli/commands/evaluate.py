@@ -10,6 +10,8 @@ from idealrank.cli import input_options, options
 from idealrank.cli.format_option import Formats, LimitedWriter
 from idealrank.cli.progress import Watch
 from idealrank.cli.result_options import Results, results
+from idealrank.cli.spark_engine import on_spark
+from idealrank.data.qrels import Qrels
 from idealrank.data.run import Run
 from idealrank.data.types import Progress
 from idealrank.errors import OptionError
@@ -86,6 +88,10 @@ _FORMATS = Formats(
     "--judgments", "kind", type=click.Choice(list(_TABLES)), default="qrels", show_default=True,
     help="Kind of QRELS, in trec_eval's words: grades, preferences, grades read as preferences, or grades of several assessors.",
 )  # fmt: skip
+@click.option(
+    "--engine", type=click.Choice(["local", "spark"]), default="local", show_default=True,
+    help="Where values are computed: this machine, or the Spark cluster of spark.master (Parquet is read there, other files here).",
+)  # fmt: skip
 @click.option("--per-query", is_flag=True, help="Values of every query.")
 @click.option(
     "--intervals", is_flag=True, help="95 % confidence interval of each mean. To decide about a difference, use `idealrank compare`."
@@ -109,6 +115,7 @@ def evaluate(
     measure_texts: tuple[str, ...],
     convention_text: str,
     kind: str,
+    engine: str,
     per_query: bool,
     intervals: bool,
     slices_text: str | None,
@@ -136,11 +143,15 @@ def evaluate(
     given, opened = input_options.InputFiles(qrels=qrels, inputs=inputs, others=runs), list[Run]()
     results.check(given.paths, {"-o": output_path})
     names, watch = input_options.run_names(runs), Watch()
+    if engine == "spark":
+        _refuse_beside_spark(kind, results)
     kept: dict[str, Any] = {"keep_for": results.looked_at(measures), "keep_top": results.ranks_looked_at(measures)}
     judgments = watch.run("judgments", lambda _: inputs.open_judgments(qrels, kind, convention))
 
     def evaluate_one(path: str, name: str) -> Evaluation:
         def work(progress: Progress) -> Evaluation:
+            if engine == "spark" and isinstance(judgments, Qrels):
+                return on_spark(inputs, judgments, path, qrels=qrels, name=name, measures=measures, convention=convention)
             run = inputs.open_run(path, name, qrels)
             opened.extend([run] if results.are_wanted else [])
             return evaluate_run(judgments, run, measures, convention, **kept, threads=threads, progress=progress)
@@ -153,6 +164,13 @@ def evaluate(
     slices = [] if of_queries is None else _slices(evaluations, of_queries)
     _write(evaluations, layout, output_path, slices, per_query=per_query, intervals=intervals, digits=digits)
     results.write(watch, given, evaluations=tuple(evaluations), measures=measures, qrels=judgments, runs=tuple(opened), threads=threads)
+
+
+def _refuse_beside_spark(kind: str, results: Results) -> None:
+    if kind != "qrels":
+        raise OptionError(f"found --engine spark with --judgments {kind}, expected --judgments qrels")
+    if results.are_wanted:
+        raise OptionError("found --engine spark with a report or a store, which need the run itself; expected --engine local")
 
 
 def _of_queries(slices_text: str, output_path: str | None) -> "OfQueries":

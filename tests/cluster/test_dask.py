@@ -1,0 +1,52 @@
+"""`evaluate_dask` on two worker processes has the bits of `evaluate`."""
+
+import pandas as pd
+import pytest
+
+import idealrank as ir
+from tests.cluster.test_spark import MEASURES, QRELS, RUN, same
+
+pytestmark = pytest.mark.service
+
+
+@pytest.fixture(scope="module")
+def client():
+    from dask.distributed import Client, LocalCluster
+
+    with LocalCluster(n_workers=2, threads_per_worker=1, host="127.0.0.1", dashboard_address=None) as cluster, Client(cluster) as found:
+        yield found
+
+
+def frames():
+    import dask.dataframe as dd
+
+    graded = pd.DataFrame(
+        [(query, doc, grade) for query, one in QRELS.items() for doc, grade in one.items()], columns=["qid", "docno", "label"]
+    )
+    ranked = pd.DataFrame(
+        [(query, doc, score) for query, one in RUN.items() for doc, score in one.items()], columns=["qid", "docno", "score"]
+    )
+    return dd.from_pandas(graded, npartitions=3), dd.from_pandas(ranked.sample(frac=1, random_state=1), npartitions=7)
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_the_bits_are_those_of_evaluate(client) -> None:
+    from idealrank.integrations.dask import evaluate_dask
+
+    qrels, run = frames()
+    for convention in ("standard", "standard,ties=expected", "standard,missing=left-out"):
+        same(evaluate_dask(qrels, run, MEASURES, convention), ir.evaluate(QRELS, RUN, MEASURES, convention))
+    same(evaluate_dask(QRELS, run, MEASURES, partitions=31), ir.evaluate(QRELS, RUN, MEASURES))
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_input_that_cannot_be_used_is_told(client) -> None:
+    from idealrank.integrations.dask import evaluate_dask
+
+    qrels, run = frames()
+    with pytest.raises(ir.InputError, match="no Dask dataframe"):
+        evaluate_dask(QRELS, RUN, MEASURES)
+    with pytest.raises(ir.OptionError, match="order of rows"):
+        evaluate_dask(qrels, run, MEASURES, "standard,ties=input")
+    with pytest.raises(ir.InputError, match="column 'score' of type float64, expected ids"):
+        evaluate_dask(qrels, run, MEASURES, run_columns={"document": "score", "query": "qid", "score": "score"})

@@ -1,0 +1,133 @@
+"""`evaluate_spark` on a cluster of two workers, one of which is killed: the bits of `evaluate`, every time."""
+
+import threading
+import time
+import warnings
+
+import numpy as np
+import pytest
+
+import idealrank as ir
+from tests.cluster.conftest import executors
+
+pytestmark = pytest.mark.service
+MEASURES = ["nDCG@10", "AP", "RR", "num_q"]
+
+
+def workload() -> tuple[dict[str, dict[str, float]], dict[str, dict[str, float]]]:
+    """200 queries, one of them a third of all rows; some only judged, some only answered; scores with ties."""
+    rng = np.random.default_rng(7)
+    run = {f"q{n}": {f"d{k}": float(rng.integers(40)) for k in range(3000 if n == 50 else 30)} for n in range(5, 200)}
+    qrels = {f"q{n}": {f"d{k}": int(rng.integers(4)) for k in rng.choice(40, 12, replace=False)} for n in range(190)}
+    return qrels, run
+
+
+QRELS, RUN = workload()
+
+
+def frames(session):
+    graded = [(query, doc, int(grade)) for query, one in QRELS.items() for doc, grade in one.items()]
+    ranked = [(query, doc, score) for query, one in RUN.items() for doc, score in one.items()]
+    np.random.default_rng(3).shuffle(ranked := np.array(ranked, dtype=object))
+    rows = [(query, doc, float(score)) for query, doc, score in ranked]
+    return session.createDataFrame(graded, "qid string, docno string, label int"), session.createDataFrame(
+        rows, "qid string, docno string, score double"
+    )
+
+
+def same(found: ir.Evaluation, whole: ir.Evaluation) -> None:
+    whole = whole.on(sorted(whole.queries, key=str.encode))
+    assert list(found.queries) == list(whole.queries)
+    assert (found.values.tobytes(), found.scored.tobytes()) == (whole.values.tobytes(), whole.scored.tobytes())
+    assert found.mean() == whole.mean()
+    assert found.coverage.as_dict() == whole.coverage.as_dict()
+    assert found.provenance.judgments == whole.provenance.judgments
+
+
+def test_a_worker_is_killed_in_the_middle_and_the_result_is_exact(spark, cluster, tmp_path) -> None:
+    """The first partitions of the run are done when the worker dies, with their output; the others are being made."""
+    from idealrank.integrations.spark import evaluate_spark
+
+    folder, killed = tmp_path / "begun", tmp_path / "killed"
+    folder.mkdir()
+
+    def waiting(batches):
+        import os
+
+        from pyspark import TaskContext
+
+        number = TaskContext.get().partitionId()
+        (folder / f"{number}-{os.getpid()}").touch()
+        end = time.monotonic() + 120
+        while number >= 2 and not killed.exists() and time.monotonic() < end:
+            time.sleep(0.05)
+        yield from batches
+
+    def kill() -> None:
+        while len([path for path in folder.iterdir() if not path.name.startswith(("0-", "1-"))]) < 2:
+            time.sleep(0.05)
+        cluster.kill_worker(cluster.workers[0])
+        killed.touch()
+
+    qrels, run = frames(spark)
+    held = run.repartition(6).mapInArrow(waiting, run.schema)
+    killer = threading.Thread(target=kill, daemon=True)
+    killer.start()
+    found = evaluate_spark(qrels, held, MEASURES)
+    killer.join(10)
+    assert killed.exists()
+    assert cluster.workers[0].poll() is not None
+    assert executors(spark) == 1
+    assert len(list(folder.iterdir())) > 6  # partitions that were lost were made again
+    same(found, ir.evaluate(QRELS, RUN, MEASURES))
+
+
+def test_every_input_has_the_bits_of_evaluate(spark, tmp_path) -> None:
+    from idealrank.integrations.spark import evaluate_spark, per_query_spark
+
+    qrels, run = frames(spark)
+    for convention in ("standard", "trec_eval", "standard,ties=expected", "standard,missing=left-out"):
+        same(evaluate_spark(qrels, run, MEASURES, convention, partitions=3), ir.evaluate(QRELS, RUN, MEASURES, convention))
+    whole = ir.evaluate(QRELS, RUN, MEASURES)
+    same(evaluate_spark(QRELS, run, MEASURES, partitions=40), whole)  # more partitions than some hashes fill
+    same(evaluate_spark(qrels, RUN, MEASURES), whole)
+    run.repartition(1).write.partitionBy("qid").parquet(str(tmp_path / "hive"))
+    same(evaluate_spark(qrels, spark.read.parquet(str(tmp_path / "hive")), MEASURES), whole)
+    per_query_spark(qrels, run, MEASURES).write.parquet(str(tmp_path / "values"))
+    rows = {row["query"]: row for row in spark.read.parquet(str(tmp_path / "values")).collect()}
+    assert {query: {name: rows[query][name] for name in values} for query, values in whole.per_query().items()} == whole.per_query()
+
+
+def test_input_that_cannot_be_used_is_told_as_by_evaluate(spark) -> None:
+    from idealrank.integrations.spark import evaluate_spark
+
+    qrels, run = frames(spark)
+    with pytest.raises(ir.InputError, match="found query 'q5', document None"):
+        evaluate_spark(qrels, run.union(spark.createDataFrame([("q5", None, 1.0)], run.schema)), MEASURES)
+    with pytest.raises(ir.InputError, match=r'"q1 d[0-9]+" a second time'):
+        evaluate_spark(qrels.union(qrels.where("qid = 'q1'")), run, MEASURES)
+    with pytest.raises(ir.InputError, match="found columns 'qid', 'docno', expected one for the score"):
+        evaluate_spark(qrels, run.drop("score"), MEASURES)
+    with pytest.raises(ir.OptionError, match="depend on the order of rows"):
+        evaluate_spark(qrels, run, MEASURES, "standard,ties=input")
+    with pytest.raises(ir.InputError, match="no Spark dataframe"):
+        evaluate_spark(QRELS, RUN, MEASURES)
+
+
+def test_mllib_agrees_where_it_is_right_and_differs_where_it_is_not(spark) -> None:
+    """`RankingMetrics` takes ranked lists and sets of relevant documents: grades are lost, unless a list of them is given."""
+    from pyspark.mllib.evaluation import RankingMetrics
+
+    queries = [query for query in QRELS if query in RUN and any(grade > 0 for grade in QRELS[query].values())]
+    held = ir.Run({query: RUN[query] for query in queries})
+    lists = [(held.ranking(query).documents, [doc for doc, grade in QRELS[query].items() if grade > 0]) for query in queries]
+    metrics = RankingMetrics(spark.sparkContext.parallelize(lists))
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ir.IdealrankWarning)
+        binary = {query: {doc: min(grade, 1) for doc, grade in QRELS[query].items()} for query in queries}
+        ours = ir.evaluate(binary, held, ["AP", "P@10", "nDCG@10"]).mean()
+        graded = ir.evaluate({query: QRELS[query] for query in queries}, held, ["nDCG@10"]).mean()
+    assert metrics.meanAveragePrecision == pytest.approx(ours["AP"], abs=1e-12)
+    assert metrics.precisionAt(10) == pytest.approx(ours["P@10"], abs=1e-12)
+    assert metrics.ndcgAt(10) == pytest.approx(ours["nDCG@10"], abs=1e-12)
+    assert abs(metrics.ndcgAt(10) - graded["nDCG@10"]) > 0.01  # 1, 2 and 3 count the same
