@@ -3,6 +3,7 @@
 from idealrank.stats.compact_letters import Letters as Letters
 from idealrank.stats.compact_letters import letters as letters
 from idealrank.stats.design import Design as Design
+from idealrank.stats.difference_sums import DifferenceSums as DifferenceSums
 from idealrank.stats.discrimination import DiscriminativePower as DiscriminativePower
 from idealrank.stats.discrimination import SwapRates as SwapRates
 from idealrank.stats.discrimination import discriminative_power as discriminative_power
