@@ -1,5 +1,6 @@
 """`evaluate_spark` on a cluster of two workers, one of which is killed: the bits of `evaluate`, every time."""
 
+import json
 import threading
 import time
 import warnings
@@ -86,7 +87,7 @@ def test_every_input_has_the_bits_of_evaluate(spark, tmp_path) -> None:
     from idealrank.integrations.spark import evaluate_spark, per_query_spark
 
     qrels, run = frames(spark)
-    for convention in ("standard", "trec_eval", "standard,ties=expected", "standard,missing=left-out"):
+    for convention in ("standard", "trec_eval", "standard,missing=left-out"):
         same(evaluate_spark(qrels, run, MEASURES, convention, partitions=3), ir.evaluate(QRELS, RUN, MEASURES, convention))
     whole = ir.evaluate(QRELS, RUN, MEASURES)
     same(evaluate_spark(QRELS, run, MEASURES, partitions=40), whole)  # more partitions than some hashes fill
@@ -114,6 +115,7 @@ def test_input_that_cannot_be_used_is_told_as_by_evaluate(spark) -> None:
         evaluate_spark(QRELS, RUN, MEASURES)
 
 
+@pytest.mark.filterwarnings("ignore:Deprecated in 3.0.0:FutureWarning")
 def test_mllib_agrees_where_it_is_right_and_differs_where_it_is_not(spark) -> None:
     """`RankingMetrics` takes ranked lists and sets of relevant documents: grades are lost, unless a list of them is given."""
     from pyspark.mllib.evaluation import RankingMetrics
@@ -131,3 +133,25 @@ def test_mllib_agrees_where_it_is_right_and_differs_where_it_is_not(spark) -> No
     assert metrics.precisionAt(10) == pytest.approx(ours["P@10"], abs=1e-12)
     assert metrics.ndcgAt(10) == pytest.approx(ours["nDCG@10"], abs=1e-12)
     assert abs(metrics.ndcgAt(10) - graded["nDCG@10"]) > 0.01  # 1, 2 and 3 count the same
+
+
+def test_the_command_prints_the_json_of_the_local_engine(spark, tmp_path, monkeypatch) -> None:
+    """For TREC text, which this process reads, and for Parquet, which the cluster reads."""
+    from click.testing import CliRunner
+
+    from idealrank.cli.main import main
+
+    def printed(run, *options: str) -> list[dict]:
+        arguments = ["evaluate", str(tmp_path / "qrels.txt"), str(tmp_path / run), "-m", "nDCG@10,AP", "--per-query", "--format", "json"]
+        found = CliRunner().invoke(main, [*arguments, *options], catch_exceptions=False)
+        assert found.exit_code == 0, found.output
+        return json.loads(found.stdout)
+
+    text = "".join(f"{query} 0 {doc} {grade}\n" for query, one in QRELS.items() for doc, grade in one.items())
+    (tmp_path / "qrels.txt").write_text(text, "utf-8")
+    lines = "".join(f"{query} Q0 {doc} 1 {score} tag\n" for query, one in RUN.items() for doc, score in one.items())
+    (tmp_path / "a.run").write_text(lines, "utf-8")
+    frames(spark)[1].toPandas().to_parquet(tmp_path / "a.parquet")
+    for run in ("a.run", "a.parquet"):
+        assert printed(run, "--engine", "spark") == printed(run)
+    assert printed("a.run", "--engine", "spark", "--convention", "lightgbm") == printed("a.run", "--convention", "lightgbm")

@@ -41,7 +41,7 @@ _CHOSEN = Chosen("query", "document", "value")
 
 
 @dataclass(frozen=True)
-class Plan:
+class PartitionPlan:
     """Measures and convention of an evaluation in parts, as they are sent to workers.
 
     Attributes
@@ -57,7 +57,7 @@ class Plan:
 
     Examples
     --------
-    >>> Plan.of("nDCG@10").needs_order, Plan.of("nDCG@10", "standard,ties=input").needs_order
+    >>> PartitionPlan.of("nDCG@10").needs_order, PartitionPlan.of("nDCG@10", "standard,ties=input").needs_order
     (False, True)
     """
 
@@ -73,8 +73,8 @@ class Plan:
         convention: "Convention | str" = "standard",
         name: str = "run",
         max_documents: int | None = None,
-    ) -> "Plan":
-        """Plan an evaluation.
+    ) -> "PartitionPlan":
+        """PartitionPlan an evaluation.
 
         Raises
         ------
@@ -90,7 +90,7 @@ class Plan:
 
     @property
     def needs_order(self) -> bool:
-        """Whether values depend on the order of rows, which engines do not keep."""
+        """True if values depend on the order of rows, which engines do not keep."""
         return needs_order(self.convention)
 
 
@@ -105,14 +105,14 @@ def needs_order(convention: Convention) -> bool:
     return convention.alignment.ties == "input" or convention.alignment.duplicates in ("first", "last")
 
 
-def evaluate_rows(table: Any, plan: Plan) -> Evaluation:
+def evaluate_rows(table: Any, plan: PartitionPlan) -> Evaluation:
     """Evaluate the queries of an Arrow table, which has every row of each.
 
     Parameters
     ----------
     table : pyarrow.Table
         Columns query and document (text or bytes), value (a number) and kind (0: judgments, 1: results), in any order of rows.
-    plan : Plan
+    plan : PartitionPlan
         Measures and convention.
 
     Raises
@@ -124,9 +124,11 @@ def evaluate_rows(table: Any, plan: Plan) -> Evaluation:
     --------
     >>> import pyarrow
     >>> rows = {"query": ["q", "q", "q"], "document": ["a", "b", "a"], "value": [1.0, 0.9, 0.4], "kind": [0, 1, 1]}
-    >>> evaluate_rows(pyarrow.table(rows), Plan.of("RR")).mean()
+    >>> evaluate_rows(pyarrow.table(rows), PartitionPlan.of("RR")).mean()
     {'RR': 0.5}
     """
+    if plan.convention.alignment.ties not in ("docid", "docid-ascending", "input"):
+        table = table.sort_by("document")  # sums over tied documents round by their order, which engines do not keep
     kinds = table.column("kind").to_numpy()
     parts = {name: table.filter(import_module("pyarrow").array(kinds == kind)).select(_CHOSEN.names) for name, kind in KINDS.items()}
     for kind, part in parts.items():
@@ -203,7 +205,7 @@ def whole_queries(batches: Iterable[Any], block: int = _BLOCK) -> Iterator[Any]:
         yield checked(pyarrow.Table.from_batches(waiting))
 
 
-def evaluated_batches(batches: Iterable[Any], plan: Plan) -> Iterator[Any]:
+def evaluated_batches(batches: Iterable[Any], plan: PartitionPlan) -> Iterator[Any]:
     """Evaluate record batches that are sorted by query; yield a record batch of values for each table of whole queries.
 
     Columns: query (bytes), values and scored (a list over the measures), counts (JSON). The last row of a batch has the counts alone. An
@@ -213,8 +215,8 @@ def evaluated_batches(batches: Iterable[Any], plan: Plan) -> Iterator[Any]:
     --------
     >>> import pyarrow
     >>> rows = pyarrow.record_batch({"query": ["q", "q"], "document": ["a", "a"], "value": [1.0, 0.4], "kind": [0, 1]})
-    >>> found = evaluated_batches([rows], Plan.of("RR"))
-    >>> evaluation_of(pyarrow.Table.from_batches(found), Plan.of("RR")).mean()
+    >>> found = evaluated_batches([rows], PartitionPlan.of("RR"))
+    >>> evaluation_of(pyarrow.Table.from_batches(found), PartitionPlan.of("RR")).mean()
     {'RR': 1.0}
     """
     try:
@@ -244,7 +246,7 @@ def _batch(queries: list[Any], values: list[Any], scored: list[Any], counts: lis
     return pyarrow.RecordBatch.from_arrays(columns, names=list(kinds))
 
 
-def evaluation_of(table: Any, plan: Plan) -> Evaluation:
+def evaluation_of(table: Any, plan: PartitionPlan) -> Evaluation:
     """The evaluation of all partitions, from the rows of `evaluated_batches` in any order; queries sorted by id.
 
     Raises
@@ -255,7 +257,7 @@ def evaluation_of(table: Any, plan: Plan) -> Evaluation:
     Examples
     --------
     >>> import pyarrow
-    >>> evaluation_of(pyarrow.Table.from_batches([], _batch([], [], [], []).schema), Plan.of("RR"))
+    >>> evaluation_of(pyarrow.Table.from_batches([], _batch([], [], [], []).schema), PartitionPlan.of("RR"))
     Traceback (most recent call last):
         ...
     idealrank.errors.InputError: found no rows, expected judgments and results

@@ -1,4 +1,4 @@
-"""`--engine spark`: Parquet is read by the cluster, other files by this process; values and output are those of the local engine."""
+"""`--engine spark`: Parquet is read by the cluster, other files by this process; values and output do not differ from the local engine."""
 
 from collections.abc import Sequence
 from dataclasses import replace

@@ -5,7 +5,7 @@ from importlib import import_module
 from typing import Any
 
 from idealrank._lazy import load_extra
-from idealrank.api.partitions import KINDS, ROWS, Plan, evaluate_rows, finished, local_rows
+from idealrank.api.partitions import KINDS, ROWS, PartitionPlan, evaluate_rows, finished, local_rows
 from idealrank.conventions import Convention
 from idealrank.errors import InputError, OptionError
 from idealrank.evaluation.evaluate import Evaluation
@@ -61,7 +61,7 @@ def evaluate_dask(
         evaluate_dask(dd.read_parquet("qrels"), dd.read_parquet("run"), ["nDCG@10", "RR"]).mean()
     """
     frames: Any = load_extra("dask.dataframe", "evaluate_dask", "dask")
-    plan = Plan.of(measures, convention, name, max_documents)
+    plan = PartitionPlan.of(measures, convention, name, max_documents)
     tables: dict[Table, tuple[Any, Columns]] = {"qrels": (qrels, qrels_columns), "run": (run, run_columns)}
     if not any(isinstance(table, frames.DataFrame) for table, _ in tables.values()):
         raise InputError("found no Dask dataframe, expected one as qrels or run; idealrank.evaluate takes other tables")
@@ -75,7 +75,7 @@ def evaluate_dask(
     return finished(parts)
 
 
-def _evaluated(part: Any, plan: Plan) -> Evaluation:
+def _evaluated(part: Any, plan: PartitionPlan) -> Evaluation:
     return evaluate_rows(import_module("pyarrow").Table.from_pandas(part, preserve_index=False), plan)
 
 

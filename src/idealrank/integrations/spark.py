@@ -4,7 +4,7 @@ from collections.abc import Iterable, Iterator
 from typing import Any
 
 from idealrank._lazy import load_extra
-from idealrank.api.partitions import KINDS, ROWS, Plan, evaluated_batches, evaluation_of, local_rows
+from idealrank.api.partitions import KINDS, ROWS, PartitionPlan, evaluated_batches, evaluation_of, local_rows
 from idealrank.conventions import Convention
 from idealrank.errors import InputError, OptionError
 from idealrank.evaluation.evaluate import Evaluation
@@ -75,7 +75,7 @@ def evaluate_spark(
 
         evaluate_spark(spark.read.parquet("qrels"), spark.read.parquet("run"), ["nDCG@10", "RR"]).mean()
     """
-    plan = Plan.of(measures, convention, name, max_documents)
+    plan = PartitionPlan.of(measures, convention, name, max_documents)
     found = _evaluated(qrels, run, plan, {"qrels": qrels_columns, "run": run_columns}, partitions, session)
     return evaluation_of(found.toArrow(), plan)
 
@@ -112,7 +112,7 @@ def per_query_spark(
         per_query_spark(qrels, run, ["nDCG@10"]).write.parquet("values")
     """
     functions: Any = load_extra("pyspark.sql.functions", "evaluate_spark", "spark", "pyspark")
-    plan = Plan.of(measures, convention, max_documents=max_documents)
+    plan = PartitionPlan.of(measures, convention, max_documents=max_documents)
     found = _evaluated(qrels, run, plan, {"qrels": qrels_columns, "run": run_columns}, partitions, session)
     refused = functions.get_json_object("counts", "$.error")
     checked = found.withColumn("query", functions.when(refused.isNotNull(), functions.raise_error(refused)).otherwise(found["query"]))
@@ -123,7 +123,7 @@ def per_query_spark(
     return checked.where("query is not null").select(functions.col("query").cast("string"), *values)
 
 
-def _evaluated(qrels: Any, run: Any, plan: Plan, columns: dict[Table, Columns], partitions: int | None, session: Any) -> Any:
+def _evaluated(qrels: Any, run: Any, plan: PartitionPlan, columns: dict[Table, Columns], partitions: int | None, session: Any) -> Any:
     """The rows of `evaluated_batches`, of all partitions."""
     frame: Any = load_extra("pyspark.sql", "evaluate_spark", "spark", "pyspark").DataFrame
     load_extra("pyarrow", "evaluate_spark", "spark")
@@ -148,7 +148,7 @@ def _evaluated(qrels: Any, run: Any, plan: Plan, columns: dict[Table, Columns], 
     return shuffled.sortWithinPartitions("query", *order).mapInArrow(work, _RESULT)
 
 
-def _refuse_order(plan: Plan) -> None:
+def _refuse_order(plan: PartitionPlan) -> None:
     if plan.needs_order:
         alignment = plan.convention.alignment
         raise OptionError(

@@ -143,8 +143,7 @@ def evaluate(
     given, opened = input_options.InputFiles(qrels=qrels, inputs=inputs, others=runs), list[Run]()
     results.check(given.paths, {"-o": output_path})
     names, watch = input_options.run_names(runs), Watch()
-    if engine == "spark":
-        _refuse_beside_spark(kind, results)
+    _refuse_beside(engine, kind, results)
     kept: dict[str, Any] = {"keep_for": results.looked_at(measures), "keep_top": results.ranks_looked_at(measures)}
     judgments = watch.run("judgments", lambda _: inputs.open_judgments(qrels, kind, convention))
 
@@ -166,7 +165,9 @@ def evaluate(
     results.write(watch, given, evaluations=tuple(evaluations), measures=measures, qrels=judgments, runs=tuple(opened), threads=threads)
 
 
-def _refuse_beside_spark(kind: str, results: Results) -> None:
+def _refuse_beside(engine: str, kind: str, results: Results) -> None:
+    if engine == "local":
+        return
     if kind != "qrels":
         raise OptionError(f"found --engine spark with --judgments {kind}, expected --judgments qrels")
     if results.are_wanted:
