@@ -267,11 +267,14 @@ def channels_of(top: Section, every: float) -> tuple[Channel, ...]:
     return tuple(found)
 
 
+CHANNELS = ("log", "webhook", "alertmanager", "apprise")
+"""Kinds of channels."""
+
+
 def _channel(section: Section, every: float) -> Channel:
-    kinds = ("log", "webhook", "alertmanager", "apprise")
     if not section.has("kind"):
-        raise section.error("kind", "nothing", f"one of {', '.join(kinds)}")
-    kind = section.choice("kind", kinds)
+        raise section.error("kind", "nothing", f"one of {', '.join(CHANNELS)}")
+    kind = section.choice("kind", CHANNELS)
     name = section.text("name", kind) or kind
     if "/" in name:
         raise section.error("name", repr(name), "a name without a slash")
