@@ -242,21 +242,26 @@ def test_every_key_of_an_alarm_and_a_channel_is_in_the_schema(what: str, kinds: 
         assert set(known[1].split(", ")) == set(schema["properties"])
 
 
-# Values at both sides of each limit of a number, where the schema has one.
-LIMITS = [
-    ("every", 1e8), ("every", 0.0001), ("every", "0m"), ("every", "1.5h"), ("rate", 1 / 86400), ("rate", 1e-6), ("timeout", 86401), ("sample", 9),
-    ("most_failed", 0.51), ("limit", 0), ("baseline", {"rounds": 1}), ("metrics", {"port": 65536}), ("metrics", {"port": 65535}),
-    ("alarms", [{"kind": "threshold"}]), ("alarms", [{"kind": "cusum", "allowance": 0.04}]), ("alarms", [{"kind": "cusum", "allowance": 10}]),
-    ("alarms", [{"kind": "baseline", "confidence": 0.49}]), ("alarms", [{"kind": "ewma", "weight": 1.01}]),
-    ("alarms", [{"kind": "sequential", "tolerance": 0.91}]), ("alarms", [{"kind": "sequential", "false_alarms": 101}]),
-    ("alarms", [{"kind": "errors", "signals": "0 of 3"}]), ("alarms", [{"kind": "errors", "signals": "3 of 1001"}]),
-    ("alarms", [{"kind": "errors", "signals": "0002 of 010"}]), ("alarms", [{"kind": "labels", "slices": True}]),
-    ("alarms", [{"kind": "coverage", "slices": True}]), ("alarms", [{"kind": "latency", "quantile": "p90"}]),
-    ("alarms", [{"kind": "errors", "name": "a b"}]), ("notify", [{"kind": "apprise", "urls": []}]), ("notify", [{"kind": "log", "name": "a/b"}]),
-    ("notify", [{"kind": "webhook", "url": "ftp://example.org"}]), ("notify", [{"kind": "webhook", "url": "http:///hook"}]),
-    ("notify", [{"kind": "webhook", "url": "http://exa mple/"}]), ("notify", [{"kind": "alertmanager", "url": "http://a", "hold": 0}]),
-    ("notify", [{"kind": "webhook", "url": "http://a", "hold": 5}]), ("notify", [{"kind": "webhook", "url": "http://a", "headers": {"a": 1}}]),
-    ("qrels", {"path": "a", "judged": "May"}), ("backend", {"kind": "replay", "sweep": {"path": ["answers.jsonl"]}}),
+# Values at both sides of the limits that the schema states.
+ALARMS: list[Config] = [
+    {"kind": "threshold"}, {"kind": "cusum", "allowance": 0.04}, {"kind": "cusum", "allowance": 10}, {"kind": "baseline", "confidence": 0.49},
+    {"kind": "ewma", "weight": 1.01}, {"kind": "sequential", "tolerance": 0.91}, {"kind": "sequential", "false_alarms": 101},
+    {"kind": "errors", "signals": "0 of 3"}, {"kind": "errors", "signals": "3 of 1001"}, {"kind": "errors", "signals": "0002 of 010"},
+    {"kind": "labels", "slices": True}, {"kind": "coverage", "slices": True}, {"kind": "latency", "quantile": "p90"},
+    {"kind": "errors", "name": "a b"},
+]  # fmt: skip
+CHANNELS_GIVEN: list[Config] = [
+    {"kind": "apprise", "urls": []}, {"kind": "log", "name": "a/b"}, {"kind": "webhook", "url": "ftp://example.org"},
+    {"kind": "webhook", "url": "http:///hook"}, {"kind": "webhook", "url": "http://exa mple/"},
+    {"kind": "webhook", "url": "http://a", "hold": 5}, {"kind": "webhook", "url": "http://a", "headers": {"a": 1}},
+    {"kind": "alertmanager", "url": "http://a", "hold": 0},
+]  # fmt: skip
+LIMITS: list[tuple[str, Any]] = [
+    ("every", 1e8), ("every", 0.0001), ("every", "0m"), ("every", "1.5h"), ("rate", 1 / 86400), ("rate", 1e-6), ("timeout", 86401),
+    ("sample", 9), ("most_failed", 0.51), ("limit", 0), ("baseline", {"rounds": 1}), ("metrics", {"port": 65536}),
+    ("metrics", {"port": 65535}), ("qrels", {"path": "a", "judged": "May"}),
+    ("backend", {"kind": "replay", "sweep": {"path": ["answers.jsonl"]}}),
+    *(("alarms", [one]) for one in ALARMS), *(("notify", [one]) for one in CHANNELS_GIVEN),
 ]  # fmt: skip
 
 
