@@ -244,8 +244,9 @@ def test_every_key_of_an_alarm_and_a_channel_is_in_the_schema(what: str, kinds: 
 
 # Values at both sides of the limits that the schema states.
 ALARMS: list[Config] = [
-    {"kind": "threshold"}, {"kind": "cusum", "allowance": 0.04}, {"kind": "cusum", "allowance": 10}, {"kind": "baseline", "confidence": 0.49},
-    {"kind": "ewma", "weight": 1.01}, {"kind": "sequential", "tolerance": 0.91}, {"kind": "sequential", "false_alarms": 101},
+    {"kind": "threshold"}, {"kind": "cusum", "allowance": 0.04}, {"kind": "cusum", "allowance": 10},
+    {"kind": "baseline", "confidence": 0.49}, {"kind": "ewma", "weight": 1.01}, {"kind": "sequential", "tolerance": 0.91},
+    {"kind": "sequential", "false_alarms": 101},
     {"kind": "errors", "signals": "0 of 3"}, {"kind": "errors", "signals": "3 of 1001"}, {"kind": "errors", "signals": "0002 of 010"},
     {"kind": "labels", "slices": True}, {"kind": "coverage", "slices": True}, {"kind": "latency", "quantile": "p90"},
     {"kind": "errors", "name": "a b"},
