@@ -59,7 +59,8 @@ WHOLE: dict[str, list[Config]] = {
             "name": "shop", "store": "store", "backend": {"kind": "replay", "path": "answers.jsonl"}, "queries": {"path": "queries.tsv"},
             "qrels": {"path": "canaries.qrels", "judged": "2026-05-01"}, "evaluation": {"measures": ["nDCG@10"], "convention": "lightgbm"},
             "slices": "slices.csv", "every": "15m", "sample": 20, "most_failed": 0.2, "baseline": {"rounds": 20, "entry": "0123"},
-            "metrics": {"port": 9464, "host": "127.0.0.1", "file": "a.prom", "names": ["monitor"]}, "limit": 50, "concurrency": 8,
+            "metrics": {"port": 9464, "host": "127.0.0.1", "file": "a.prom", "names": ["monitor"], "otlp": "http://127.0.0.1:4318/v1"},
+            "limit": 50, "concurrency": 8,
             "rate": 20.5, "timeout": 5, "retries": 0, "backoff": 0.1, "breaker": {"failures": 3, "pause": 1, "probes": 2}, "seed": 4,
             "alarms": [
                 {
@@ -260,7 +261,8 @@ CHANNELS_GIVEN: list[Config] = [
 LIMITS: list[tuple[str, Any]] = [
     ("every", 1e8), ("every", 0.0001), ("every", "0m"), ("every", "1.5h"), ("rate", 1 / 86400), ("rate", 1e-6), ("timeout", 86401),
     ("sample", 9), ("most_failed", 0.51), ("limit", 0), ("baseline", {"rounds": 1}), ("metrics", {"port": 65536}),
-    ("metrics", {"port": 65535}), ("qrels", {"path": "a", "judged": "May"}),
+    ("metrics", {"port": 65535}), ("metrics", {"otlp": "127.0.0.1:4318"}), ("metrics", {"otlp": "http:///v1"}),
+    ("qrels", {"path": "a", "judged": "May"}),
     ("backend", {"kind": "replay", "sweep": {"path": ["answers.jsonl"]}}),
     *(("alarms", [one]) for one in ALARMS), *(("notify", [one]) for one in CHANNELS_GIVEN),
 ]  # fmt: skip

@@ -263,7 +263,7 @@ def _channel(section: Section, every: float) -> Channel:
         return AppriseChannel(name, tuple(secrets.fill(list(section.texts("urls")), section)), secrets.hide)
     section.refuse_unknown("kind", "name", "url", "headers", *(["hold"] if kind == "alertmanager" else []))
     url = str(secrets.fill(section.text("url", None) or "", section))
-    if not _can_be_asked(url):
+    if not can_be_asked(url):
         expected = "an address that starts with http:// or https://, with a host, in ASCII and without blanks"
         raise section.error("url", repr(section.given.get("url")), expected)
     headers = section.section("headers").given
@@ -277,7 +277,14 @@ def _channel(section: Section, every: float) -> Channel:
     return Alertmanager(name, url, filled, hold, secrets.hide)
 
 
-def _can_be_asked(url: str) -> bool:
+def can_be_asked(url: str) -> bool:
+    """Return True for an address of HTTP with a host, in ASCII and without blanks.
+
+    Examples
+    --------
+    >>> can_be_asked("http://127.0.0.1:4318/v1/metrics"), can_be_asked("http:///hook")
+    (True, False)
+    """
     try:
         parts = urlsplit(url)
         asked = parts.scheme in ("http", "https") and bool(parts.hostname) and parts.port != 0

@@ -8,7 +8,7 @@ from typing import Any
 
 from idealrank._sections import Section
 from idealrank.errors import OptionError
-from idealrank.live.alerts.alarm_channels import Channel, channels_of
+from idealrank.live.alerts.alarm_channels import Channel, can_be_asked, channels_of
 from idealrank.live.alerts.alarm_rules import RULES, AlarmRule
 from idealrank.live.search_configuration import MeasuresSection, QueriesSection, policy_of
 from idealrank.live.search_jobs import SearchPolicy
@@ -113,6 +113,8 @@ class MetricsSection:
         File for the textfile collector of node_exporter, written after each round.
     names : tuple of str
         Further names of this host that requests may use, such as the name of a service.
+    otlp : str or None
+        Address of a collector of OpenTelemetry that takes metrics by OTLP over HTTP.
 
     Examples
     --------
@@ -124,15 +126,19 @@ class MetricsSection:
     host: str = "127.0.0.1"
     file: str | None = None
     names: tuple[str, ...] = ()
+    otlp: str | None = None
 
     @classmethod
     def of(cls, section: Section) -> "MetricsSection":
         """Read the section."""
-        section.refuse_unknown("port", "host", "file", "names")
+        section.refuse_unknown("port", "host", "file", "names", "otlp")
         port = section.number("port", 0, least=0) if section.has("port") else None
         if port is not None and port > 65535:
             raise section.error("port", str(port), "a port from 0 to 65535")
-        return cls(port, section.text("host", cls.host) or cls.host, section.text("file", None), section.texts("names"))
+        otlp = section.text("otlp", None)
+        if otlp is not None and not can_be_asked(otlp):
+            raise section.error("otlp", repr(otlp), "an address such as http://127.0.0.1:4318/v1/metrics")
+        return cls(port, section.text("host", cls.host) or cls.host, section.text("file", None), section.texts("names"), otlp)
 
 
 @dataclass(frozen=True)
