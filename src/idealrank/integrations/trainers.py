@@ -1,4 +1,4 @@
-"""One training with LightGBM, XGBoost or CatBoost: measures of every round, early stopping on one of them, predictions."""
+"""One training with LightGBM, XGBoost, CatBoost or PyTorch: measures of every round, early stopping on one of them, predictions."""
 
 import re
 import warnings
@@ -19,7 +19,8 @@ from idealrank.integrations.boosting import RoundMeasures
 from idealrank.io.formats.feature_rows import FeatureRows
 from idealrank.training.configuration import TrainingConfig
 
-Tell = Callable[[int, int], None]
+_NAMES = {"lightgbm": "LightGBM", "xgboost": "XGBoost", "catboost": "CatBoost", "torch": "PyTorch"}
+Tell = Callable[[int, int, str], None]
 Curves = dict[str, dict[str, list[float]]]
 
 
@@ -61,6 +62,20 @@ class Rounds:
         for text, value, _ in found:
             self.curves.setdefault(part, {}).setdefault(text, []).append(value)
         return found
+
+    @property
+    def note(self) -> str:
+        """The last value of the measure that stops training, or of the first one, with its part of the data; empty before all rounds.
+
+        Examples
+        --------
+        >>> Rounds(RoundMeasures.of("RR"), {}, curves={"train": {"RR": [0.4, 0.65]}}).note
+        'train RR 0.6500'
+        """
+        part = "valid" if "valid" in self.curves else "train"
+        text = self.stop_measure or str(self.measures.measures[0])
+        values = self.curves.get(part, {}).get(text)
+        return f"{part} {text} {values[-1]:.4f}" if values else ""
 
     @property
     def best(self) -> int:
@@ -122,7 +137,7 @@ def train_model(config: TrainingConfig, parts: Mapping[str, FeatureRows], seed: 
     seed : int
         Of the library, unless its own parameters have one.
     tell : callable
-        Told rounds done and rounds in all.
+        Told rounds done, rounds in all, and the value of the last round, as text.
 
     Raises
     ------
@@ -136,7 +151,7 @@ def train_model(config: TrainingConfig, parts: Mapping[str, FeatureRows], seed: 
     if evaluation.stop_after and "valid" not in parts:
         raise OptionError("evaluation.early_stopping: found no validation set, expected data.valid or data.valid_share")
     rounds = Rounds(measures, parts, evaluation.stop_after, evaluation.stop_measure)
-    train = {"lightgbm": _lightgbm, "xgboost": _xgboost, "catboost": _catboost}[config.model.library]
+    train = {"lightgbm": _lightgbm, "xgboost": _xgboost, "catboost": _catboost, "torch": _torch}[config.model.library]
     return train(config, rounds, seed, tell)
 
 
@@ -160,7 +175,7 @@ def unused_parameters(config: TrainingConfig) -> list[str]:
     >>> unused_parameters(TrainingConfig.of({"data": {"train": "rank.train"}, "model": {"params": params}}))
     ["model.params: found 'num_leafs', which LightGBM does not know; did you mean num_leaves?"]
     """
-    params, name = config.model.params, {"lightgbm": "LightGBM", "xgboost": "XGBoost"}.get(config.model.library, "")
+    params, name = config.model.params, _NAMES[config.model.library]
     usual = ["max_depth", "learning_rate", "min_child_weight", "max_leaves", "subsample", "colsample_bytree", "reg_alpha", "reg_lambda"]
     unused: list[str] = []
     if config.model.library == "lightgbm":
@@ -169,6 +184,8 @@ def unused_parameters(config: TrainingConfig) -> list[str]:
         unused, usual = [one for one in params if one not in aliases and not any(one in names for names in aliases.values())], [*aliases]
     elif config.model.library == "xgboost":
         unused = _unused_of_xgboost(params)
+    else:
+        load_extra(config.model.library, f"training with {_NAMES[config.model.library]}", config.model.library)
     found = []
     for one in unused:
         near = near_ids(one, usual, 1)
@@ -251,7 +268,7 @@ def _lightgbm(config: TrainingConfig, rounds: Rounds, seed: int, tell: Tell) -> 
         return rounds.add(found[id(data)], predictions)
 
     def after(round_: Any) -> None:
-        tell(round_.iteration + 1, config.model.rounds)
+        tell(round_.iteration + 1, config.model.rounds, rounds.note)
         if rounds.is_over:
             raise library.callback.EarlyStopException(rounds.best - 1, [])
 
@@ -262,7 +279,10 @@ def _lightgbm(config: TrainingConfig, rounds: Rounds, seed: int, tell: Tell) -> 
         )  # fmt: skip
     best = rounds.best
     return TrainedModel(
-        partial(model.predict, num_iteration=best), lambda path: model.save_model(str(path), num_iteration=best), ".txt", rounds
+        partial(model.predict, num_iteration=best),
+        lambda path: path.write_bytes(model.model_to_string(num_iteration=best).encode()),
+        ".txt",
+        rounds,
     )
 
 
@@ -287,7 +307,7 @@ def _xgboost(config: TrainingConfig, rounds: Rounds, seed: int, tell: Tell) -> T
 
     class Told(library.callback.TrainingCallback):  # type: ignore[misc, name-defined]
         def after_iteration(self, model: Any, epoch: int, evals_log: Any) -> bool:
-            tell(epoch + 1, config.model.rounds)
+            tell(epoch + 1, config.model.rounds, rounds.note)
             return rounds.is_over
 
     with _refusals("XGBoost", library.core.XGBoostError):
@@ -301,7 +321,7 @@ def _xgboost(config: TrainingConfig, rounds: Rounds, seed: int, tell: Tell) -> T
     def predict(features: FloatArray) -> FloatArray:
         return np.asarray(kept.predict(library.DMatrix(features, feature_names=names), output_margin=True), np.float64)
 
-    return TrainedModel(predict, lambda path: kept.save_model(str(path)), ".json", rounds)
+    return TrainedModel(predict, lambda path: path.write_bytes(kept.save_raw("json")), ".json", rounds)
 
 
 def _catboost(config: TrainingConfig, rounds: Rounds, seed: int, tell: Tell) -> TrainedModel:
@@ -328,8 +348,28 @@ def _catboost(config: TrainingConfig, rounds: Rounds, seed: int, tell: Tell) -> 
     for name, pool in pools.items():
         for number, scores in enumerate(model.staged_predict(pool), 1):
             rounds.add(name, scores)
-            tell(number, model.tree_count_)
+            tell(number, model.tree_count_, rounds.note)
     best = rounds.best
     if best < model.tree_count_:
         model.shrink(best)
-    return TrainedModel(model.predict, lambda path: model.save_model(str(path)), ".cbm", rounds)
+    return TrainedModel(model.predict, lambda path: model.save_model(str(path), format="cbm"), ".cbm", rounds)
+
+
+def _torch(config: TrainingConfig, rounds: Rounds, seed: int, tell: Tell) -> TrainedModel:
+    load_extra("torch", "training with PyTorch", "torch")
+    from idealrank.integrations import torch as losses  # noqa: PLC0415  (the boosting libraries need no PyTorch)
+    from idealrank.integrations.torch.ranking_network import fit_network  # noqa: PLC0415
+
+    if config.network is None or config.loss is None:
+        raise OptionError("model.library: found torch without a network, expected a configuration that TrainingConfig.of has read")
+
+    def after(_: int, scores: Mapping[str, FloatArray]) -> tuple[bool, bool]:
+        for name, one in scores.items():
+            rounds.add(name, one)
+        return rounds.best == len(next(iter(rounds.curves["train"].values()))), rounds.is_over
+
+    network = fit_network(
+        config.network, getattr(losses, config.loss.loss)(**config.loss.under(config.evaluation.convention)), rounds.parts, seed=seed,
+        epochs=config.model.rounds, step=lambda epoch: tell(epoch - 1, config.model.rounds, rounds.note), after=after,
+    )  # fmt: skip
+    return TrainedModel(network.score, network.save, ".pt", rounds)

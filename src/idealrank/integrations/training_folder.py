@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from idealrank._files import write_bytes
+from idealrank._files import appearing, real_path, write_bytes
 from idealrank.analysis.comparison import RunMean, intervals
 from idealrank.api.evaluation import evaluate
 from idealrank.api.held_out import keep_opened, require_unopened
@@ -139,7 +139,7 @@ def train(config: TrainingConfig, parts: Mapping[str, FeatureRows], tell: Tell |
     parts : mapping
         As `read_parts` gives them.
     tell : callable, optional
-        Told rounds done and rounds in all.
+        Told rounds done, rounds in all, and the value of the last round, as text.
 
     Raises
     ------
@@ -150,9 +150,9 @@ def train(config: TrainingConfig, parts: Mapping[str, FeatureRows], tell: Tell |
     trained = {"train": parts["train"]} | ({"valid": parts["valid"]} if "valid" in parts else {})
     for number, seed in enumerate(config.seeds):
 
-        def told(done: int, total: int, number: int = number) -> None:
+        def told(done: int, total: int, note: str, number: int = number) -> None:
             if tell is not None:
-                tell(number * total + done, len(config.seeds) * total)
+                tell(number * total + done, len(config.seeds) * total, note)
 
         model = train_model(config, trained, seed, told)
         folder = Path(config.output) if len(config.seeds) == 1 else Path(config.output, f"seed-{seed}")
@@ -183,7 +183,7 @@ def _written(config: TrainingConfig, parts: Mapping[str, FeatureRows], model: Tr
     except ValueError as error:  # a null character
         raise InputError(f"output: found {str(folder)!r} ({error}), expected the name of a folder") from None
     files = [folder / f"model{model.ending}"]
-    model.save(files[0])
+    _save(model, files[0])
     evaluations, cautions = {}, []
     for name, rows in parts.items():
         scores = np.asarray(model.predict(rows.features), np.float64)
@@ -195,13 +195,21 @@ def _written(config: TrainingConfig, parts: Mapping[str, FeatureRows], model: Tr
         keep_opened(named, config.evaluation.test_store, config.evaluation.again)
     system = TrainedSystem(seed, model.rounds.best, model.rounds.curves, evaluations, (), tuple(filter(None, cautions)))
     files += [
-        _write(folder / "config.json", [_json(config.to_dict() | {"seed": seed})]),
+        _write(folder / "config.json", [_json(config.to_dict())]),
         _write(folder / "evaluation.json", [_json(_report(config, system))]),
         _write(folder / "per-query.csv", _query_lines(system)),
         _write(folder / "curve.json", [_json({"best_round": system.rounds, "curves": system.curves})]),
     ]
     files.append(_write(folder / "curve.html", [learning_page(system.curves, system.rounds)]))
     return replace(system, files=tuple(files))
+
+
+def _save(model: TrainedModel, path: Path) -> None:
+    try:
+        with appearing(real_path(path)) as unfinished:
+            model.save(unfinished)
+    except OSError as error:
+        raise InputError(f"{path}: cannot be written: {error.strerror or error}") from None
 
 
 def _write(path: Path, lines: "Iterator[str] | list[str]") -> Path:
@@ -241,6 +249,7 @@ def _report(config: TrainingConfig, system: TrainedSystem) -> dict[str, Any]:
     found = system.record()
     means = {name: dict(evaluation.mean()) for name, evaluation in system.evaluations.items()}
     return {
+        "seed": system.seed,
         "part": part,
         "convention": config.evaluation.convention,
         "convention_fingerprint": system.final[1].convention.fingerprint,
