@@ -93,6 +93,10 @@ def test_the_written_configuration_of_a_boosting_library_is_read_again(given: di
         ({"objective": {"loss": "RankNetLoss", "ties": "random"}}, "n.yaml: objective.ties: found 'random', expected one of ignore, half"),
         ({"objective": {"reduction": "none"}}, "n.yaml: objective.reduction: found 'none', expected one of mean, sum"),
         ({"objective": {"loss": "NeuralNDCGLoss", "sinkhorn": -1}}, "objective.sinkhorn: found -1, expected a whole number of 0 or more"),
+        (
+            {"objective": {"loss": "NeuralNDCGLoss", "sinkhorn": 10**9}},
+            "objective.sinkhorn: found 1000000000, expected a whole number from 0",
+        ),
         ({"objective": {"loss": "NeuralNDCGLoss", "gain": "cubic"}}, "n.yaml: objective: gain=cubic: expected linear"),
         ({"objective": {"loss": "NeuralNDCGLoss", "gain": [1]}}, "n.yaml: objective: gain"),
         ({"objective": {"loss": "NeuralNDCGLoss", "convention": "mine"}}, "n.yaml: objective: unknown convention 'mine'"),

@@ -1,9 +1,11 @@
 """One training with LightGBM, XGBoost, CatBoost or PyTorch: measures of every round, early stopping on one of them, predictions."""
 
+import os
 import re
+import sys
 import warnings
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, redirect_stdout
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
@@ -13,13 +15,19 @@ import numpy as np
 
 from idealrank._lazy import load_extra
 from idealrank.data.types import FloatArray
-from idealrank.errors import IdealrankError, InputError, OptionError, near_ids
+from idealrank.errors import IdealrankError, InputError, OptionError, near_ids, shown
 from idealrank.integrations import catboost, lightgbm, xgboost
 from idealrank.integrations.boosting import RoundMeasures
 from idealrank.io.formats.feature_rows import FeatureRows
 from idealrank.training.configuration import TrainingConfig
 
+_LONGEST = 400  # characters of a message of a library, which may repeat a value
+_FEW = 40  # rows on which parameters are tried
 _NAMES = {"lightgbm": "LightGBM", "xgboost": "XGBoost", "catboost": "CatBoost", "torch": "PyTorch"}
+# Where in its source a library found the mistake: LightGBM, CatBoost, and XGBoost with the time.
+_FILE = r"\S+\.(?:cpp|cc|cu|cuh|h|hpp|inl)"
+_SOURCE = re.compile(rf"^(?:\[[\d:]+\] )?{_FILE}:\d+: |\s+at {_FILE}, line \d+\s*\.?")
+_CHECK = re.compile(r"Check failed: \((\w+)\) ([<>]=?) \((-?[\d.]+?)(?:\.0)?f?\)")  # of LightGBM: one parameter against a limit
 Tell = Callable[[int, int, str], None]
 Curves = dict[str, dict[str, list[float]]]
 
@@ -152,7 +160,8 @@ def train_model(config: TrainingConfig, parts: Mapping[str, FeatureRows], seed: 
         raise OptionError("evaluation.early_stopping: found no validation set, expected data.valid or data.valid_share")
     rounds = Rounds(measures, parts, evaluation.stop_after, evaluation.stop_measure)
     train = {"lightgbm": _lightgbm, "xgboost": _xgboost, "catboost": _catboost, "torch": _torch}[config.model.library]
-    return train(config, rounds, seed, tell)
+    with redirect_stdout(sys.stderr):  # a library that is asked to talk prints into the report
+        return train(config, rounds, seed, tell)
 
 
 def unused_parameters(config: TrainingConfig) -> list[str]:
@@ -194,6 +203,73 @@ def unused_parameters(config: TrainingConfig) -> list[str]:
     return found
 
 
+def refuse_parameters(config: TrainingConfig, n_features: int) -> None:
+    """Refuse values that LightGBM refuses, before training; the other libraries tell at their first round.
+
+    LightGBM writes to the terminal by itself what it refuses, with the place in its source, so it is asked here without a terminal.
+
+    Parameters
+    ----------
+    config : TrainingConfig
+        Library and parameters.
+    n_features : int
+        Features of the data, for parameters with a value of each.
+
+    Raises
+    ------
+    InputError
+        A value is refused; the message names the parameter.
+    """
+    params = config.model.params
+    if config.model.library != "lightgbm" or any(name in params for name in ("machines", "num_machines", "machine_list_filename")):
+        return
+    library = _of_this_thread(load_extra("lightgbm", "training with LightGBM", "lightgbm"))
+    known = library.basic._ConfigAliases
+    rows = np.tile(np.arange(_FEW, dtype=np.float64)[:, None], n_features)
+    own = {} if config.objective is None else {"objective": "none"}
+    with _refusals("LightGBM", library.basic.LightGBMError), _quiet(), redirect_stdout(sys.stderr):
+        few = library.Dataset(rows, np.arange(_FEW) % 2, group=[_FEW], params={"verbose": -1})
+        try:
+            tried = {name: value for name, value in params.items() if name != "verbosity"}
+            library.Booster({"objective": "lambdarank", **tried, **own, "verbose": -1, "metric": "None"}, few)
+        except library.basic.LightGBMError as error:
+            token = re.match(r"Unknown token (.*) in data file", str(error))  # any text where it reads a number
+            wrong = next((name for name, value in params.items() if token and str(value).lower() == token[1].lower()), None)
+            if wrong is not None:
+                raise InputError(f"model.params.{wrong}: found {shown(repr(params[wrong]))}, expected a number for LightGBM") from None
+            if (failed := _CHECK.match(str(error))) is None:
+                raise
+            name, sign, limit = failed.groups()
+            given = next((one for one in params if one == name or one in known.get(name)), name)
+            raise InputError(f"model.params.{given}: found {params.get(given)}, expected {name} {sign} {limit} for LightGBM") from None
+
+
+def _of_this_thread(library: Any) -> Any:
+    """LightGBM, whose messages go through Python only in the thread that loaded it, else straight to the standard output."""
+    compiled = library.basic._LIB
+    if hasattr(compiled, "callback"):
+        compiled.LGBM_RegisterLogCallback(compiled.callback)
+    return library
+
+
+@contextmanager
+def _quiet() -> Iterator[None]:
+    """Without the standard error of the process, for a moment."""
+    try:
+        kept = os.dup(2)
+    except OSError:  # it is closed
+        yield
+        return
+    nowhere = os.open(os.devnull, os.O_WRONLY)
+    try:
+        os.dup2(nowhere, 2)
+        yield
+    finally:
+        os.dup2(kept, 2)
+        os.close(kept)
+        os.close(nowhere)
+
+
 def _unused_of_xgboost(params: Mapping[str, Any]) -> list[str]:
     """XGBoost tells in a warning of its first round, here on two rows."""
     library = load_extra("xgboost", "training with XGBoost", "xgboost")
@@ -224,7 +300,8 @@ def _refusals(library: str, own: type[Exception]) -> Iterator[None]:
             place = place.tb_next
         if not isinstance(error, own) and place is not None and str(place.tb_frame.f_globals.get("__name__")).startswith("idealrank"):
             raise
-        said = next(iter(str(error).splitlines()), type(error).__name__)
+        said = _SOURCE.sub("", next(iter(str(error).splitlines()), "")).strip() or type(error).__name__
+        said = said if len(said) <= _LONGEST else f"{said[:_LONGEST]} ..."
         raise InputError(f"{library}: {said}; expected parameters and data that {library} takes: change model.params or data") from None
 
 
@@ -249,8 +326,9 @@ def _of_clicks(config: TrainingConfig, train: FeatureRows) -> dict[str, Any]:
 
 
 def _lightgbm(config: TrainingConfig, rounds: Rounds, seed: int, tell: Tell) -> TrainedModel:
-    library = load_extra("lightgbm", "training with LightGBM", "lightgbm")
-    params = {"objective": "lambdarank", "seed": seed, "verbose": -1, **config.model.params, "metric": "None"}
+    library = _of_this_thread(load_extra("lightgbm", "training with LightGBM", "lightgbm"))
+    quiet = {} if "verbosity" in config.model.params else {"verbose": -1}
+    params = {"objective": "lambdarank", "seed": seed, **quiet, **config.model.params, "metric": "None"}
     for name in ("early_stopping_round", "early_stopping_rounds", "early_stopping", "n_iter_no_change"):
         params.pop(name, None)  # ours stops on a measure of idealrank
     if config.objective is not None:
@@ -344,14 +422,16 @@ def _catboost(config: TrainingConfig, rounds: Rounds, seed: int, tell: Tell) -> 
     with _refusals("CatBoost", library.CatBoostError):
         model = library.CatBoost(params)
         model.fit(pools["train"], eval_set=pools.get("valid"))
-    # It calls Python with one metric; all measures come from its scores after each round.
-    for name, pool in pools.items():
-        for number, scores in enumerate(model.staged_predict(pool), 1):
-            rounds.add(name, scores)
-            tell(number, model.tree_count_, rounds.note)
-    best = rounds.best
-    if best < model.tree_count_:
-        model.shrink(best)
+        if not model.tree_count_:
+            raise InputError("CatBoost: found a model without trees, expected some; set model.params.depth to 1 or more")
+        # It calls Python with one metric; all measures come from its scores after each round.
+        for name, pool in pools.items():
+            for number, scores in enumerate(model.staged_predict(pool), 1):
+                rounds.add(name, scores)
+                tell(number, model.tree_count_, rounds.note)
+        best = rounds.best
+        if best < model.tree_count_:
+            model.shrink(best)
     return TrainedModel(model.predict, lambda path: model.save_model(str(path), format="cbm"), ".cbm", rounds)
 
 

@@ -9,7 +9,7 @@ import numpy as np
 from idealrank.data.types import FloatArray
 from idealrank.errors import InputError
 from idealrank.integrations.boosting import RoundMeasures
-from idealrank.integrations.trainers import unused_parameters
+from idealrank.integrations.trainers import refuse_parameters, unused_parameters
 from idealrank.io.formats.feature_rows import FeatureRows
 from idealrank.measures.parse import parse_measures
 from idealrank.training import TrainingProblem, check_training, refuse_problems
@@ -48,6 +48,7 @@ def check_parts(config: TrainingConfig, parts: Mapping[str, FeatureRows]) -> lis
             refuse_problems([one for one in checked if one.kind == "shared-query"])
     found += [*_of_parts(parts), *_of_loss(config)]
     found += _of_clicks(config, parts)
+    refuse_parameters(config, train.features.shape[1])
     found += [TrainingProblem("parameter", "warning", "model.params", message) for message in unused_parameters(config)]
     if "test" not in parts:
         seen = "valid" if "valid" in parts else "train"

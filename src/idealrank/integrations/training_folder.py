@@ -1,6 +1,7 @@
 """Results of `idealrank train`: models with what they were trained from, predictions as runs, an evaluation, and learning curves."""
 
 import json
+import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -13,7 +14,7 @@ from idealrank.analysis.comparison import RunMean, intervals
 from idealrank.api.evaluation import evaluate
 from idealrank.api.held_out import keep_opened, require_unopened
 from idealrank.data.types import FloatArray
-from idealrank.errors import InputError, OptionError
+from idealrank.errors import InputError, OptionError, shown
 from idealrank.evaluation.evaluate import Evaluation
 from idealrank.integrations.trainers import Curves, Tell, TrainedModel, train_model
 from idealrank.integrations.training_checks import tied_scores
@@ -126,6 +127,41 @@ def _split(parts: dict[str, FeatureRows], shares: Mapping[str, float], seed: int
     return parts
 
 
+def require_folder(config: TrainingConfig) -> None:
+    """Refuse an output folder that cannot be made, before hours of training instead of after them; nothing is written.
+
+    Raises
+    ------
+    InputError
+        Its name is that of a file, or lies in one, or in a folder without the right to write.
+
+    Examples
+    --------
+    >>> require_folder(TrainingConfig.of({"data": {"train": "a"}, "output": "models/ranker"}))
+    """
+    place = Path(config.output)
+    try:
+        while not _exists(place):
+            place = place.parent
+        if not place.is_dir():
+            raise InputError(f"output: found {place}, which is no folder, expected the name of a new or an existing folder")
+        if not os.access(place, os.W_OK | os.X_OK):
+            raise InputError(f"output: found {place}, a folder without the right to write, expected one with it")
+    except OSError as error:
+        raise InputError(f"output: {shown(config.output)}: cannot be created: {error.strerror or error}") from None
+    except ValueError as error:  # a null character
+        raise InputError(f"output: found {config.output!r} ({error}), expected the name of a folder") from None
+
+
+def _exists(place: Path) -> bool:
+    """As `Path.exists`, which takes a name that cannot be one for a missing file."""
+    try:
+        place.stat()
+    except (FileNotFoundError, NotADirectoryError):
+        return False
+    return True
+
+
 def train(config: TrainingConfig, parts: Mapping[str, FeatureRows], tell: Tell | None = None) -> Iterator[TrainedSystem]:
     """Train a model for each seed, and write its files.
 
@@ -180,8 +216,6 @@ def _written(config: TrainingConfig, parts: Mapping[str, FeatureRows], model: Tr
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise InputError(f"{folder}: cannot be created: {error.strerror or error}") from None
-    except ValueError as error:  # a null character
-        raise InputError(f"output: found {str(folder)!r} ({error}), expected the name of a folder") from None
     files = [folder / f"model{model.ending}"]
     _save(model, files[0])
     evaluations, cautions = {}, []

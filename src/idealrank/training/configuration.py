@@ -286,6 +286,8 @@ def _model(section: Section) -> ModelSection:
     _refuse_types(section, library, params)
     own = next((params[name] for name in _ROUNDS if name in params), None)
     rounds = _rounds(section, 100 if own is None else own)
+    if library == "lightgbm" and params.get("label_gain"):
+        _numbers_of(section, "label_gain", params["label_gain"], float)
     for name in filter(params.__contains__, ("lambdarank_truncation_level", "lambdarank_num_pair_per_sample")):
         params[name] = _numbers_of(section, name, params[name], int)[0]
         if not 1 <= params[name] < 2**31:
@@ -309,6 +311,8 @@ def _refuse_types(section: Section, library: str, params: Mapping[str, Any]) -> 
             continue
         if name in _THREADS and isinstance(value, int) and value > _MOST_THREADS:
             expected = f"at most {_MOST_THREADS:,}"
+        elif library == "catboost" and name == "thread_count" and value == 0:
+            expected = "a whole number of 1 or more, or -1 for all cores"  # CatBoost divides by it, and ends the process
         elif name in _STOPPING:
             expected = None if type(value) is int else number
         elif name in _METRIC[library]:

@@ -9,6 +9,7 @@ from idealrank.conventions import Convention
 from idealrank.errors import OptionError
 
 _MOST_LAYERS, _MOST_UNITS, _MOST_COUNT = 32, 8192, 2**31 - 1
+_MOST_REPEATED = 10_000  # Sinkhorn steps and drawn orders, each as long as the loss without it
 _ACTIVATIONS = ("relu", "leaky-relu", "elu", "gelu", "silu", "tanh", "sigmoid")
 _SWITCHES = ("gain", "discount", "no_relevant")
 _NDCG = ("cutoff", *_SWITCHES, "convention", "temperature")
@@ -201,7 +202,7 @@ def _option(section: Section, loss: str, name: str) -> Any:
     if choices is not None:
         return section.choice(name, (*choices, "pair-mean") if name == "reduction" and loss in _BY_PAIRS else choices)
     if name in _COUNTS:
-        return _number(section, name, 1, least=_COUNTS[name])
+        return _number(section, name, 1, least=_COUNTS[name], most=_MOST_REPEATED if name in ("sinkhorn", "samples") else _MOST_COUNT)
     if name == "convention":
         return section.text(name, None)
     return section.given[name] if name in _SWITCHES else section.amount(name, 1.0, least=1e-9, most=1e9)

@@ -78,6 +78,7 @@ def train(*, config: str, output_folder: str | None, check: bool, layout: str, o
     if output_folder is not None and isinstance(given, dict):
         given["output"] = output_folder
     chosen, watch = TrainingConfig.of(given, config), Watch()
+    training_folder.require_folder(chosen)
     parts = watch.run("data", lambda _: training_folder.read_parts(chosen, partial(console.say, "note")))
     problems = watch.run("checks", lambda _: training_checks.check_parts(chosen, parts))
     if check:
