@@ -181,24 +181,6 @@ def test_a_check_trains_nothing(folder: Path, say: Say) -> None:
         ),
         ({"model": {"params": {"early_stopping_round": "3"}}}, "model.params.early_stopping_round: found '3', expected a whole number"),
         ({"model": {"params": {"early_stopping_round": 2.5}}}, "model.params.early_stopping_round: found 2.5, expected a whole number"),
-        ({"model": {"params": {"num_leaves": 1}}}, "error: model.params.num_leaves: found 1, expected num_leaves > 1 for LightGBM"),
-        ({"model": {"params": {"reg_alpha": -1}}}, "model.params.reg_alpha: found -1, expected lambda_l1 >= 0 for LightGBM"),
-        ({"model": {"params": {"learning_rate": "fast"}}}, "model.params.learning_rate: found 'fast', expected a number for LightGBM"),
-        (
-            {"model": {"params": {"label_gain": "0,a"}}, "evaluation": {"measures": ["AP"]}},
-            "config.json: model.params.label_gain: found '0,a', expected numbers, as in 5",
-        ),
-        ({"model": {"params": {"monotone_constraints": [1]}}}, "error: LightGBM: Check failed: "),
-        ({"model": {"library": "xgboost", "params": {"booster": "x"}}}, "error: XGBoost: Unknown gbm type x; expected parameters"),
-        ({"model": {"library": "xgboost", "params": {"tree_method": "x" * 999}}}, "xx ...; expected parameters and data that XGBoost"),
-        (
-            {"model": {"library": "catboost", "params": {"thread_count": 0}}},
-            "config.json: model.params.thread_count: found 0, expected a whole number of 1 or more, or -1 for all cores",
-        ),
-        ({"output": "train.svm"}, "output: found train.svm, which is no folder, expected the name of a new or an existing folder"),
-        ({"output": "train.svm/models"}, "output: found train.svm, which is no folder, expected the name of a new"),
-        ({"output": "x" * 3000}, "x ...: cannot be created: File name too long"),
-        ({"evaluation": {"test_store": "a\0b"}}, "'a\\x00b': found a NUL byte in a path, expected the name of a folder"),
         ({"seeds": [-1, 2]}, "config.json: seeds: found [-1, 2], expected a list of whole numbers of 0 or more"),
         ({"objective": {"cutoff": 2**70}}, "objective: cutoff=1180591620717411303424: expected a whole number from 1 to 2,147,483,647"),
         ({"data": {"features": ["x"]}}, "data.features: found ['x'] for train.svm, expected it for Parquet only; leave it out"),
@@ -213,32 +195,6 @@ def test_a_mistake_names_the_key_and_what_is_expected(folder: Path, say: Say, ch
     said = say("train", configured(folder, **changes), cwd=folder)
     assert said.code == 2, said.err
     assert message in said.err
-    assert not any(ending in said.err for ending in (".cpp", ".cc:", ".hpp", ".h:"))  # of the library's source
-    assert not (folder / "out").exists()
-
-
-@pytest.mark.parametrize("library", ["lightgbm", "xgboost"])
-def test_a_library_that_is_asked_to_talk_does_not_talk_into_the_report(folder: Path, say: Say, library: str) -> None:
-    params = {"verbosity": 3, "nthread": 1}
-    said = say("train", configured(folder, model={"library": library, "params": params}), "--format", "json", cwd=folder)
-    assert said.code == 0, said.err
-    assert json.loads(said.out)["systems"][0]["rounds"] > 0
-    assert "[" in said.err
-
-
-def test_a_folder_without_the_right_to_write_is_refused_before_training(folder: Path, say: Say, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("os.access", lambda *_: False)
-    said = say("train", configured(folder), "--check", cwd=folder)
-    assert said.code == 2
-    assert "output: found ., a folder without the right to write, expected one with it" in said.err
-
-
-def test_the_written_configuration_trains_the_same_model_again(folder: Path, say: Say) -> None:
-    assert say("train", "ranker.yaml", cwd=folder).code == 0
-    again = say("train", "out/config.json", "--output-folder", "again", cwd=folder)
-    assert again.code == 0, again.err
-    assert (folder / "again/model.txt").read_bytes() == (folder / "out/model.txt").read_bytes()
-    assert (folder / "again/test.run").read_bytes() == (folder / "out/test.run").read_bytes()
 
 
 @pytest.mark.parametrize(

@@ -99,8 +99,7 @@ def test_train_refuses_an_objective_for_catboost(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("params", "message"),
     [
-        ({"depth": 0}, "CatBoost: found a model without trees, expected some; set model.params.depth to 1 or more"),
-        ({"depth": 50}, "CatBoost: Maximum tree depth is 16; expected parameters"),
+        ({"rsm": 2}, "CatBoost: Rsm should be in (0, 1]; expected parameters"),
         ({"grow_policy": "x"}, "CatBoost: Key 'x' not found in enum EGrowPolicy"),
     ],
 )

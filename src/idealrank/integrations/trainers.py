@@ -422,8 +422,6 @@ def _catboost(config: TrainingConfig, rounds: Rounds, seed: int, tell: Tell) -> 
     with _refusals("CatBoost", library.CatBoostError):
         model = library.CatBoost(params)
         model.fit(pools["train"], eval_set=pools.get("valid"))
-        if not model.tree_count_:
-            raise InputError("CatBoost: found a model without trees, expected some; set model.params.depth to 1 or more")
         # It calls Python with one metric; all measures come from its scores after each round.
         for name, pool in pools.items():
             for number, scores in enumerate(model.staged_predict(pool), 1):

@@ -21,7 +21,7 @@ _OBJECTIVE = ("objective", "objective_type", "app", "application", "loss")
 _METRIC = {"lightgbm": ("metric", "metrics", "metric_types"), "xgboost": ("eval_metric",), "catboost": (), "torch": ()}
 # Objectives that form pairs down to a truncation level, and take grades with gains.
 _BY_PAIRS = {"lightgbm": ("lambdarank",), "xgboost": ("rank:ndcg",), "catboost": (), "torch": ()}
-_MOST_ROUNDS = 1_000_000
+_MOST_ROUNDS, _DEEPEST_TREE = 1_000_000, 16
 _THREADS, _MOST_THREADS = ("num_threads", "num_thread", "nthread", "nthreads", "n_jobs", "thread_count"), 1024
 # Options of the estimation of position bias.
 _OF_POSITIONS = ("regularisation", "bias")
@@ -313,6 +313,8 @@ def _refuse_types(section: Section, library: str, params: Mapping[str, Any]) -> 
             expected = f"at most {_MOST_THREADS:,}"
         elif library == "catboost" and name == "thread_count" and value == 0:
             expected = "a whole number of 1 or more, or -1 for all cores"  # CatBoost divides by it, and ends the process
+        elif library == "catboost" and name in ("depth", "max_depth") and isinstance(value, int) and not 1 <= value <= _DEEPEST_TREE:
+            expected = f"a whole number from 1 to {_DEEPEST_TREE}"  # CatBoost makes no tree of depth 0, and says nothing
         elif name in _STOPPING:
             expected = None if type(value) is int else number
         elif name in _METRIC[library]:
