@@ -1,4 +1,4 @@
-"""`idealrank train` refuses what a library would refuse, and folders that cannot be made, before training; no library talks into a report."""
+"""`idealrank train` refuses early what a library would refuse, and folders that cannot be made; no library talks into a report."""
 
 import json
 from collections.abc import Callable

@@ -74,7 +74,7 @@ class DataSection:
 
 @dataclass(frozen=True)
 class ModelSection:
-    """Section ``model``: the library and its own parameters, which are passed on unchanged; for ``torch``, those of `NetworkSection`.
+    """Section ``model``: the library and its own parameters, passed on unchanged; `NetworkSection` reads them for ``torch``.
 
     Examples
     --------
@@ -302,6 +302,19 @@ def _rounds(section: Section, default: int) -> int:
     return rounds
 
 
+def _limits_of(library: str, name: str, value: Any) -> str | None:
+    """Return the values expected instead of a number at which a library hangs, crashes or trains nothing in silence; None for others."""
+    if not isinstance(value, int):
+        return None
+    if name in _THREADS and value > _MOST_THREADS:
+        return f"at most {_MOST_THREADS:,}"
+    if library == "catboost" and name == "thread_count" and value == 0:  # it divides by them
+        return "a whole number of 1 or more, or -1 for all cores"
+    if library == "catboost" and name in ("depth", "max_depth") and not 1 <= value <= _DEEPEST_TREE:  # 0 makes no tree
+        return f"a whole number from 1 to {_DEEPEST_TREE}"
+    return None
+
+
 def _refuse_types(section: Section, library: str, params: Mapping[str, Any]) -> None:
     """Of parameters that are read here, and of values that LightGBM cannot write as text."""
     number, metrics = "a whole number, as in 50", "a text, as in ndcg, or a list of texts"
@@ -309,12 +322,8 @@ def _refuse_types(section: Section, library: str, params: Mapping[str, Any]) -> 
         expected = None
         if value is None:
             continue
-        if name in _THREADS and isinstance(value, int) and value > _MOST_THREADS:
-            expected = f"at most {_MOST_THREADS:,}"
-        elif library == "catboost" and name == "thread_count" and value == 0:
-            expected = "a whole number of 1 or more, or -1 for all cores"  # CatBoost divides by it, and ends the process
-        elif library == "catboost" and name in ("depth", "max_depth") and isinstance(value, int) and not 1 <= value <= _DEEPEST_TREE:
-            expected = f"a whole number from 1 to {_DEEPEST_TREE}"  # CatBoost makes no tree of depth 0, and says nothing
+        if limits := _limits_of(library, name, value):
+            expected = limits
         elif name in _STOPPING:
             expected = None if type(value) is int else number
         elif name in _METRIC[library]:

@@ -185,7 +185,7 @@ class LossSection:
         return self.loss == "SoftmaxLoss" and self.options.get("labels") == "raw"
 
     def under(self, convention: str) -> dict[str, Any]:
-        """Return the options of the loss; gains and discounts are those of the evaluation's convention, unless options say otherwise."""
+        """Return the options of the loss, with the evaluation's convention where they name none."""
         default = {"convention": convention} if "convention" in LOSSES[self.loss] else {}
         return {**self.options, **default, **self.options}
 

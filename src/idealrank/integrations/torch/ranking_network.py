@@ -84,7 +84,7 @@ class RankingNetwork(torch.nn.Module):
         return ((self._logarithm(features.double()) - self.centre) / self.scale).float()
 
     def standardise(self, features: FloatArray) -> None:
-        """Set mean and standard deviation to those of these rows, if the transform asks for it; a constant feature becomes 0."""
+        """Take mean and standard deviation from these rows, if the transform asks for it; a constant feature becomes 0."""
         if "standardise" not in self.shape.transform or not len(features):
             return
         rows = self._logarithm(torch.from_numpy(np.ascontiguousarray(features, np.float64)))
