@@ -38,6 +38,16 @@ def folder(tmp_path: Path) -> Path:
             {"model": {"library": "catboost", "params": {"thread_count": 0}}},
             "config.json: model.params.thread_count: found 0, expected a whole number of 1 or more, or -1 for all cores",
         ),
+        (
+            {"model": {"params": {"lambda_l1": 2**70}}},
+            "model.params.lambda_l1: found 1180591620717411303424, expected a number from -9,007",
+        ),
+        ({"model": {"library": "xgboost", "params": {"subsample": float("nan")}}}, "model.params.subsample: found nan, expected a number"),
+        (
+            {"model": {"params": {"lambdarank_truncation_level": 1.5}}},
+            "model.params.lambdarank_truncation_level: found 1.5, expected whole",
+        ),
+        ({"model": {"params": {"eval_at": [True]}}}, "model.params.eval_at: found [True], expected whole numbers, as in 5 or [1, 3, 5]"),
         ({"output": "train.svm"}, "output: found train.svm, which is no folder, expected the name of a new or an existing folder"),
         ({"output": "train.svm/models"}, "output: found train.svm, which is no folder, expected the name of a new"),
         ({"output": "x" * 3000}, "x ...: cannot be created: File name too long"),

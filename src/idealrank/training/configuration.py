@@ -1,5 +1,6 @@
 """Configuration of `idealrank train`: a mapping of sections, checked key by key before anything is read or trained."""
 
+import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from typing import Any, Literal, TypeAlias
@@ -22,6 +23,7 @@ _METRIC = {"lightgbm": ("metric", "metrics", "metric_types"), "xgboost": ("eval_
 # Objectives that form pairs down to a truncation level, and take grades with gains.
 _BY_PAIRS = {"lightgbm": ("lambdarank",), "xgboost": ("rank:ndcg",), "catboost": (), "torch": ()}
 _MOST_ROUNDS, _DEEPEST_TREE = 1_000_000, 16
+_LARGEST = 2**53  # libraries cut longer numbers to some other number
 _THREADS, _MOST_THREADS = ("num_threads", "num_thread", "nthread", "nthreads", "n_jobs", "thread_count"), 1024
 # Options of the estimation of position bias.
 _OF_POSITIONS = ("regularisation", "bias")
@@ -289,7 +291,7 @@ def _model(section: Section) -> ModelSection:
     if library == "lightgbm" and params.get("label_gain"):
         _numbers_of(section, "label_gain", params["label_gain"], float)
     for name in filter(params.__contains__, ("lambdarank_truncation_level", "lambdarank_num_pair_per_sample")):
-        params[name] = _numbers_of(section, name, params[name], int)[0]
+        params[name] = _numbers_of(section, name, params[name], _whole)[0]
         if not 1 <= params[name] < 2**31:
             raise section.error(f"params.{name}", str(params[name]), "a whole number of 1 or more")
     return ModelSection(library, rounds, {name: value for name, value in params.items() if name not in _ROUNDS})  # type: ignore[arg-type]
@@ -304,8 +306,12 @@ def _rounds(section: Section, default: int) -> int:
 
 def _limits_of(library: str, name: str, value: Any) -> str | None:
     """Return the values expected instead of a number at which a library hangs, crashes or trains nothing in silence; None for others."""
+    if isinstance(value, float) and math.isnan(value):
+        return "a number"
     if not isinstance(value, int):
         return None
+    if abs(value) > _LARGEST:
+        return f"a number from -{_LARGEST:,} to {_LARGEST:,}"
     if name in _THREADS and value > _MOST_THREADS:
         return f"at most {_MOST_THREADS:,}"
     if library == "catboost" and name == "thread_count" and value == 0:  # it divides by them
@@ -407,7 +413,7 @@ def _measures_of(section: Section, model: ModelSection, objective: LambdaObjecti
     params = model.params
     named = next((name for name in _EVAL_AT if params.get(name) is not None), None)
     default = [(objective.cutoff if objective else None) or 10]
-    cutoffs = default if named is None else _numbers_of(section, named, params[named], int)
+    cutoffs = default if named is None else _numbers_of(section, named, params[named], _whole)
     gains = _numbers_of(section, "label_gain", params["label_gain"], float) if params.get("label_gain") else []
     gain = f"(gain={{{','.join(f'{grade}:{number_text(one)}' for grade, one in enumerate(gains))}}})" if gains else ""
     found = []
@@ -415,7 +421,7 @@ def _measures_of(section: Section, model: ModelSection, objective: LambdaObjecti
         name, _, cutoff = text.partition("@")
         measure = _OWN_METRICS[model.library].get(_SAME_METRIC.get(name, name))
         if measure is not None:
-            own = _numbers_of(section, "eval_metric", cutoff.rstrip("-"), int) if cutoff else cutoffs
+            own = _numbers_of(section, "eval_metric", cutoff.rstrip("-"), _whole) if cutoff else cutoffs
             found += [f"{measure}{gain if measure == 'nDCG' else ''}@{one}" for one in own]
     return tuple(dict.fromkeys(found)) or tuple(f"nDCG{gain}@{cutoff}" for cutoff in cutoffs)
 
@@ -423,6 +429,12 @@ def _measures_of(section: Section, model: ModelSection, objective: LambdaObjecti
 def _metrics(model: ModelSection) -> list[str]:
     given = next((model.params[name] for name in _METRIC[model.library] if model.params.get(name)), ())
     return [text.strip() for text in given.split(",")] if isinstance(given, str) else list(given)
+
+
+def _whole(value: Any) -> int:
+    if isinstance(value, bool) or (isinstance(value, float) and value != int(value)):
+        raise ValueError
+    return int(value)
 
 
 def _numbers_of(section: Section, key: str, value: Any, number: Callable[[Any], Any]) -> list[Any]:
@@ -433,6 +445,6 @@ def _numbers_of(section: Section, key: str, value: Any, number: Callable[[Any], 
     except (TypeError, ValueError, OverflowError):
         found = []
     if not found:
-        kind = "whole numbers" if number is int else "numbers"
+        kind = "whole numbers" if number is _whole else "numbers"
         raise OptionError(f"{section.path}: model.params.{key}: found {shown(repr(value))}, expected {kind}, as in 5 or [1, 3, 5]")
     return found
