@@ -156,7 +156,8 @@ def test_a_backend_that_is_down_does_not_stop_the_others(say: Say, folder: Path)
 
 
 def test_python_returns_the_record_of_the_command(say: Say, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    change(folder, backend=None, backends={"a": CONFIG["backend"], "b": {"kind": "command", "command": ["false"]}}, qrels="qrels.txt")
+    failing = {"kind": "command", "command": ["false"]}
+    change(folder, backend=None, backends={"a": CONFIG["backend"], "b": failing}, qrels="qrels.txt", retries=0)
     said = say("search", "search.json", "-o", "runs", "--format", "json", cwd=folder)
     monkeypatch.chdir(folder)
     results = ir.search("search.json", "runs")  # answers come from the journal, with their latencies
