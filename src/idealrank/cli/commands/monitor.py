@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from idealrank.cli import console, output
+from idealrank.cli import console, options, output
 from idealrank.io.configuration_files import read_configuration
 
 if TYPE_CHECKING:
@@ -61,6 +61,7 @@ With --once: 0 no alarm is open, 1 an alarm is open, 3 the round has no value, a
 @click.option("--json", "as_json", is_flag=True, help="One JSON object a line for each round.")
 @click.option("--rebaseline", is_flag=True, help="Learn the baseline anew from the next round on; open alarms against the old one end.")
 @click.option("--check", is_flag=True, help="Only check the configuration and its files.")
+@options.schema
 def monitor(*, config: str, once: bool, as_json: bool, rebaseline: bool, check: bool) -> None:
     """Ask the canary queries of CONFIG (YAML, TOML or JSON) in rounds, and raise an alarm if the engine gets worse.
 

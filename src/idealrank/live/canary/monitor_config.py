@@ -9,7 +9,7 @@ from typing import Any
 from idealrank._sections import Section
 from idealrank.errors import OptionError
 from idealrank.live.alerts.alarm_channels import Channel, channels_of
-from idealrank.live.alerts.alarm_rules import RULES, AlarmRule, LabelAgeRule
+from idealrank.live.alerts.alarm_rules import RULES, AlarmRule
 from idealrank.live.search_configuration import MeasuresSection, QueriesSection, policy_of
 from idealrank.live.search_jobs import SearchPolicy
 
@@ -53,7 +53,7 @@ class JudgmentsSection:
         if not top.has("qrels"):
             raise top.error("qrels", "nothing", "a file of judgments, as in canaries.qrels")
         if isinstance(top.given["qrels"], str):
-            return cls(top.given["qrels"])
+            return cls(top.text("qrels", None) or "")
         section = top.section("qrels")
         section.refuse_unknown("path", "judged", "people")
         path = section.text("path", None)
@@ -334,8 +334,10 @@ def _check_rules(top: Section, rules: Sequence[AlarmRule], qrels: JudgmentsSecti
             )
         if rule.slices and not top.has("slices"):
             raise top.error("slices", "nothing", f"a file of slices, which the alarm {rule.name} watches")
-        if isinstance(rule, LabelAgeRule) and rule.slices:
-            raise OptionError(f"{top.path}: alarm {rule.name}: found slices, expected an alarm over all queries")
+        if rule.slices and not rule.by_slice:
+            raise OptionError(
+                f"{top.path}: alarm {rule.name}: found slices, expected an alarm over all queries; {rule.kind} knows no slices"
+            )
 
 
 def label_age(section: JudgmentsSection, file_time: float, now: datetime) -> float:

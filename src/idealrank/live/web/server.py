@@ -86,7 +86,7 @@ def serve(serving: Serving, started: Callable[[str], None]) -> None:
     Raises
     ------
     MissingExtraError
-        Starlette, Jinja2 or uvicorn is not installed.
+        Starlette, Jinja2, uvicorn or prometheus-client is not installed.
     OptionError
         The port is in use or may not be used, or the address is not one of this machine.
 
@@ -98,6 +98,7 @@ def serve(serving: Serving, started: Callable[[str], None]) -> None:
     uvicorn = load_extra("uvicorn", "`idealrank serve`", "web")
     for package in ("starlette", "jinja2"):
         load_extra(package, "`idealrank serve`", "web")
+    load_extra("prometheus_client", "`idealrank serve`", "web", "prometheus-client")
     from idealrank.io.query_files import QueryFiles  # noqa: PLC0415  (SciPy)
     from idealrank.live.web.access import StoreFolder  # noqa: PLC0415  (Starlette)
     from idealrank.live.web.application import application  # noqa: PLC0415
