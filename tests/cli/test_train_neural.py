@@ -7,8 +7,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import yaml
 
 import idealrank as ir
+from idealrank.cli.commands import train as train_command
 from idealrank.training.configuration import TrainingConfig
 from idealrank.training.neural_configuration import LOSSES, NetworkSection
 from tests.cli.terminal import Said
@@ -111,6 +113,14 @@ def test_the_written_configuration_of_a_boosting_library_is_read_again(given: di
 def test_a_mistake_names_the_key_and_what_is_expected(given: dict[str, Any], message: str) -> None:
     with pytest.raises(ir.OptionError, match=message):
         config(**given)
+
+
+def test_the_example_of_the_help_is_read() -> None:
+    text = next(block for block in train_command._EPILOG.split("\b\n") if "library: torch" in block and "ApproxNDCGLoss" in block)
+    given = yaml.safe_load("\n".join(line[2:] for line in text.partition("\n\n")[0].splitlines()))
+    found = TrainingConfig.of({"data": {"train": "a"}} | given)
+    assert found.network is not None
+    assert (found.network.hidden, found.model.rounds, found.own_objective) == ((64, 32), 60, "ApproxNDCGLoss")
 
 
 def test_a_loss_belongs_to_pytorch() -> None:
