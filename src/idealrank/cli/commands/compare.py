@@ -48,7 +48,7 @@ def why_command(qrels: str, runs: Sequence[str], measures: Sequence[Measure], co
     >>> why_command("qrels.txt", ["a b.run", "c.run"], measures, "standard", Inputs(more_qrels=("more.txt",)))
     "idealrank why qrels.txt 'a b.run' c.run -m AP --qrels more.txt"
     """
-    from idealrank.analysis.attribution import can_be_attributed  # noqa: PLC0415  (only where a command is told)
+    from idealrank.api.attribution import can_be_attributed  # noqa: PLC0415  (only where a command is told)
 
     measure = next((measure for measure in measures if can_be_attributed(measure, convention)), None)
     if measure is None or len(runs) != 2 or "-" in (qrels, *runs, *inputs.more_qrels, inputs.group):

@@ -204,7 +204,7 @@ def rows_from_table(
 
 
 def filled_columns(data: Any, names: Iterable[str], where: str) -> set[str]:
-    """Dictionary-encoded columns without an empty id among those of their dictionaries, which pieces of a table share.
+    """Dictionary-encoded columns whose dictionaries, which pieces of a table share, hold no empty id.
 
     Examples
     --------
