@@ -336,7 +336,7 @@ class Evaluation:
         """Merge the evaluations of two parts of a collection that was split by query.
 
         Parts merge in any order and grouping: values by query, counts, aggregates and the judgments' fingerprint are, to the last bit,
-        the same as for the collection evaluated at once. Only the order of queries and files follows the order of the parts.
+        what evaluating the whole collection at once gives. Only the order of queries and files follows the order of the parts.
 
         Parameters
         ----------
