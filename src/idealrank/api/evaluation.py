@@ -107,7 +107,6 @@ def to_run(run: AnyTable, *, name: str | None = None, columns: Columns = None, j
 
 def to_streamed_run(
     run: AnyTable,
-    judgments: Judgments,
     memory: "str | int | None",
     *,
     keep_unjudged: bool = False,
@@ -119,13 +118,15 @@ def to_streamed_run(
     Raises
     ------
     InputError
-        It is neither, or the judgments are of another kind, or parts of the run are to be kept.
+        It cannot be opened.
+    OptionError
+        It is neither, or parts of the run are to be kept.
 
     Examples
     --------
     >>> import polars
     >>> frame = polars.LazyFrame({"qid": ["q1"], "docno": ["d1"], "score": [0.5]})
-    >>> to_streamed_run(frame, Qrels({"q1": {"d1": 1}}), "2GB")
+    >>> to_streamed_run(frame, "2GB")
     Run('run': in parts)
     """
     if keep_unjudged:
@@ -138,9 +139,7 @@ def to_streamed_run(
         from idealrank.io.run_stream import stream_run  # noqa: PLC0415  (few ask for it)
 
         return stream_run(run, memory or 0, name=name, columns=columns)
-    raise OptionError(
-        f"memory: found {type(run).__name__}, which is in memory, expected a path, a Polars lazy frame or a DuckDB relation; leave memory= out"
-    )
+    raise OptionError(f"memory: found {type(run).__name__}, expected a path, a Polars lazy frame or a DuckDB relation; leave memory= out")
 
 
 def _refuse_responses(run: Mapping[Any, Any]) -> None:
@@ -333,7 +332,7 @@ def evaluate(
     read_run_ = None if is_streamed else to_run(run, name=name, columns=of_run, judgments=qrels)
     read_qrels_ = to_judgments(qrels, "error" if duplicates == "twice" else duplicates, of_qrels)
     if read_run_ is None:
-        read_run_ = to_streamed_run(run, read_qrels_, memory, keep_unjudged=keep_unjudged, name=name, columns=of_run)
+        read_run_ = to_streamed_run(run, memory, keep_unjudged=keep_unjudged, name=name, columns=of_run)
     measures = default_measures(tables_of(read_qrels_)) if measures is None else measures
     inputs = input_files((*read_qrels_.paths, *read_run_.paths))
     evaluation = core.evaluate(

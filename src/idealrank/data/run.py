@@ -189,8 +189,10 @@ class Run:
         --------
         >>> class One:
         ...     has_lines = False
+        ...
         ...     def grouped(self):
         ...         from idealrank.data.run_parts import Part
+        ...
         ...         yield Part(_kernel.from_mapping({"q1": {"a": 1}}))
         >>> Run.from_parts(RunParts(One()), name="large")
         Run('large': in parts)

@@ -110,6 +110,7 @@ class RunParts:
     --------
     >>> class Halves:
     ...     has_lines = False
+    ...
     ...     def grouped(self):
     ...         yield Part(_kernel.from_mapping({"q1": {"a": 1}}))
     ...         yield Part(_kernel.from_mapping({"q2": {"b": 1}}))
@@ -140,12 +141,12 @@ class RunParts:
             As the kernel raises it for the whole run.
         """
         try:
-            return self._collected(qrels, self._reader.grouped(), keep_run_only, options, may_scatter=True)
+            return self._collected(qrels, self._reader.grouped(), options, keep_run_only=keep_run_only, may_scatter=True)
         except ScatteredError:
-            return self._collected(qrels, self._reader.regrouped(), keep_run_only, options, may_scatter=False)
+            return self._collected(qrels, self._reader.regrouped(), options, keep_run_only=keep_run_only, may_scatter=False)
 
     def _collected(
-        self, qrels: _kernel.Table, parts: Iterator[Part], keep_run_only: bool, options: dict[str, Any], *, may_scatter: bool
+        self, qrels: _kernel.Table, parts: Iterator[Part], options: dict[str, Any], *, keep_run_only: bool, may_scatter: bool
     ) -> PartsAligned:
         merged = _Merged(qrels, keep_run_only=keep_run_only, may_scatter=may_scatter)
         try:

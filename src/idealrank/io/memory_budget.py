@@ -52,7 +52,7 @@ class MemoryBudget:
             return cls(value, megabytes(value))
         found = re.fullmatch(r"\s*(\d+(?:\.\d+)?)\s*([kmgt]i?)?b?\s*", value, re.IGNORECASE) if isinstance(value, str) else None
         if found is None or float(found[1]) == 0:
-            raise OptionError(f"memory={value!r}: expected an amount of memory, such as 512MB or 2GiB", switch="--memory 512MB")
+            raise OptionError(f"memory={value!r}: expected an amount of memory, such as 512MB or 2GiB")
         return cls(int(float(found[1]) * _UNITS[(found[2] or "").lower()]), value.strip() if isinstance(value, str) else "")
 
     def left(self) -> int:

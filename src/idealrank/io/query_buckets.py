@@ -164,11 +164,13 @@ def regroup(
     yield from _parts(files, layout, limit, too_large, 1, places)
 
 
-def _split(pieces: Iterable[Piece], layout: Layout[Piece], expected: int, limit: int, level: int, places: FirstPlaces | None) -> list[IO[bytes]]:
+def _split(
+    pieces: Iterable[Piece], layout: Layout[Piece], expected: int, limit: int, level: int, places: FirstPlaces | None
+) -> list[IO[bytes]]:
     count = int(min(max(2, 2 * expected // limit + 1), _MOST_FILES))
     files: list[IO[bytes]] = []
     try:
-        files.extend(tempfile.TemporaryFile(buffering=0) for _ in range(count))
+        files.extend(tempfile.TemporaryFile(buffering=0) for _ in range(count))  # noqa: SIM115  (closed with the parts)
         for piece in pieces:
             buffers, hashes = layout.split(piece, lambda found: _bucket_of(found, count, level), count)
             for file, parts in zip(files, buffers, strict=True):
@@ -215,11 +217,8 @@ def _parts(
                 raise too_large(size)
             inner = _split(layout.pieces(mapped), layout, size, limit, level, None)
             mapped.close()
-            if max(each.tell() for each in inner) == size:  # all of it one query, or a few of one hash
-                level_here = _LEVELS + 1
-            else:
-                level_here = level + 1
-            yield from _parts(inner, layout, limit, too_large, level_here, places)
+            is_one = max(each.tell() for each in inner) == size  # one query, or a few of one hash
+            yield from _parts(inner, layout, limit, too_large, _LEVELS + 1 if is_one else level + 1, places)
     finally:
         for file in files:
             file.close()
@@ -295,7 +294,9 @@ def rows_layout() -> Layout[Rows]:
         codes = rank[queries.codes]
         order = np.argsort(codes, kind="stable")
         sizes = np.bincount(codes, minlength=rank.size)
-        documents = _values(rows.documents, pyarrow).take(pyarrow.array(order if rows.documents.codes is None else rows.documents.codes[order]))
+        documents = _values(rows.documents, pyarrow).take(
+            pyarrow.array(order if rows.documents.codes is None else rows.documents.codes[order])
+        )
         _, offsets, data = documents.cast(pyarrow.large_binary()).buffers()
         moved = np.frombuffer(offsets, np.int64, order.size + 1)
         letters_ = memoryview(data if data is not None else b"")
@@ -307,7 +308,9 @@ def rows_layout() -> Layout[Rows]:
             here = by_bucket[ids[number] : ids[number + 1]]
             here = here[sizes[ids[number] : ids[number + 1]] > 0]
             first, last = int(ends[ids[number]]), int(ends[ids[number + 1]])
-            found.append([] if first == last else _packed(queries, here, sizes[rank[here]], moved[first : last + 1], letters_, values[first:last]))
+            found.append(
+                [] if first == last else _packed(queries, here, sizes[rank[here]], moved[first : last + 1], letters_, values[first:last])
+            )
         return found, hashes[queries.codes]
 
     def pieces(mapped: mmap.mmap) -> Iterator[Rows]:

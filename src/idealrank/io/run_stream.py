@@ -8,7 +8,7 @@ import numpy as np
 from idealrank import _kernel
 from idealrank.data.run import Run, name_of
 from idealrank.data.run_parts import Part, RunParts
-from idealrank.errors import InputError, OptionError
+from idealrank.errors import InputError
 from idealrank.io.complaints import refuse
 from idealrank.io.formats.detection import Format, FormatChoice
 from idealrank.io.formats.trec import refuse_swapped
@@ -22,7 +22,7 @@ from idealrank.io.sources import Paths, Source, open_sources
 from idealrank.io.table_columns import Columns
 
 Count: TypeAlias = Callable[[int, int], None]
-"""Gets how much of the run was read, and how much there is: bytes or rows."""
+"""Gets how many bytes of the files were read, and how many there are; twice as many where rows are grouped first."""
 
 # Bytes of the data in parts of the memory that is left for them, found by measurement (benchmarks/jobs_large.py holds them to the budget):
 # a part of text is its lines, which are mapped, and its hits; a part of rows stands in memory as columns and as the kernel's table.
@@ -83,7 +83,7 @@ def stream_run(
         return Run.from_parts(RunParts(TextReader(sources, budget, count)), name=name, paths=paths)
     if kind not in ("parquet", "arrow", "csv", "tsv"):
         raise InputError(
-            f"{paths[0]}: found {kind}, expected TREC text, Parquet, Arrow IPC, CSV or TSV, which can be read within a budget of memory",
+            f"{paths[0]}: found {kind}, expected TREC text, Parquet, Arrow IPC, CSV or TSV, which can be read in parts",
             hint="leave memory= out, or write the run in one of these formats",
             command_hint="leave --memory out, or write the run in one of these formats",
         )
@@ -95,7 +95,7 @@ def _too_large(budget: MemoryBudget, taken: int, size: int, factor: float, query
     which = f"query {query!r}" if query else "the largest query"
     text = f"{-(-needed // 10**6)}MB"
     return InputError(
-        f"memory={budget.text}: {which} has {megabytes(size)} of rows and takes about {megabytes(needed)} in all, expected queries that fit",
+        f"memory={budget.text}: {which} has {megabytes(size)} of rows and takes about {megabytes(needed)} in all, expected less",
         hint=f'memory="{text}"',
         command_hint=f"--memory {text}",
     )
@@ -157,7 +157,9 @@ class TextReader:
 
         done = self._total
         taken = self._budget.total - left
-        for part in regroup(pieces(), layout, self._total, limit // 2, lambda size: _too_large(self._budget, taken, size, 2 * _QUERY_SHARE)):
+        for part in regroup(
+            pieces(), layout, self._total, limit // 2, lambda size: _too_large(self._budget, taken, size, 2 * _QUERY_SHARE)
+        ):
             yield part
             done += part.source.nbytes  # type: ignore[union-attr]
             self._tell(min(done, 2 * self._total), 2 * self._total)
@@ -267,9 +269,7 @@ class PieceReader:
                     self._let_go()
 
         taken = self._budget.total - left
-        return regroup(
-            pieces(), rows_layout(), self._expected, limit, lambda size: _too_large(self._budget, taken, size, left / limit)
-        )
+        return regroup(pieces(), rows_layout(), self._expected, limit, lambda size: _too_large(self._budget, taken, size, left / limit))
 
     def _refuse(self, last: list[Rows], left: int) -> None:
         """Say how much the query takes in all, for which the rest of its rows is counted."""
@@ -299,23 +299,38 @@ class FileReader(PieceReader):
         self, sources: Sequence[Source], kind: Format, columns: Columns, notes: Notes, budget: MemoryBudget, count: Count | None = None
     ) -> None:
         self._sources, self._kind, self._columns, self._notes, self._count = sources, kind, columns, notes, count
-        self._rows_total, self._rows_done, self._passes = self._rows(), 0, 0
-        super().__init__(self._file_pieces, budget, self._bytes(), self._give_back)
+        self._total = sum(len(source.data) for source in sources)
+        self._n_rows = self._rows()
+        self._passes = 1
+        super().__init__(self._file_pieces, budget, 40 * self._n_rows, self._give_back)
+
+    def regrouped(self) -> Iterator[Part]:
+        """Yield tables of whole queries, from temporary files."""
+        self._passes = 2
+        done = self._n_rows
+        for part in super().regrouped():
+            yield part
+            done += part.source.n_rows  # type: ignore[union-attr]
+            self._tell(done)
 
     def _give_back(self) -> None:
         for source in self._sources:
             source.let_go()
 
+    def _tell(self, rows: int) -> None:
+        if self._count is not None:
+            total = self._passes * self._total
+            self._count(min(total, self._total * rows // max(1, self._n_rows)), total)
+
     def _file_pieces(self, size: int) -> Iterator[Rows]:
         notes, self._notes = self._notes, Notes(lambda _: None)  # a second pass says nothing again
-        self._rows_done = 0
+        done = 0
         for source in self._sources:
             try:
                 for rows in self._pieces_of(source, size, notes):
                     yield rows
-                    self._rows_done += rows.values.size
-                    if self._count is not None:
-                        self._count(self._rows_done, max(self._rows_total, self._rows_done))
+                    done += rows.values.size
+                    self._tell(done)
             except InputError:
                 if self._kind in ("parquet", "arrow"):
                     read_part(source, "run", self._kind, self._columns, notes, refuse)  # whose first error is that of the whole file
@@ -331,7 +346,8 @@ class FileReader(PieceReader):
         if self._kind == "arrow":
             from idealrank.io.formats.arrow import arrow_pieces  # noqa: PLC0415  (as above)
 
-            return arrow_pieces(source, "run", self._columns, notes, refuse, most_bytes=size)
+            most = self._budget.left() // 4
+            return arrow_pieces(source, "run", self._columns, notes, refuse, most_bytes=size, most_batch=most)
         from idealrank.io.formats.delimited import delimited_pieces  # noqa: PLC0415  (as above)
 
         return delimited_pieces(source, "run", self._kind, self._columns, notes, refuse, most_rows=max(1024, size // 64))
@@ -339,13 +355,10 @@ class FileReader(PieceReader):
     def _rows(self) -> int:
         """Rows of Parquet files; of others, whose rows are not counted anywhere, about as many as their bytes hold."""
         if self._kind != "parquet":
-            return sum(len(source.data) for source in self._sources) // 32
+            return self._total // 32
         from idealrank.io.formats.arrow import parquet_rows  # noqa: PLC0415  (as above)
 
         return sum(map(parquet_rows, self._sources))
-
-    def _bytes(self) -> int:
-        return self._rows_total * 40 if self._kind == "parquet" else 2 * sum(len(source.data) for source in self._sources)
 
 
 def _table(pieces: Sequence[Rows]) -> _kernel.Table:
@@ -422,16 +435,4 @@ def bytes_of(rows: Rows) -> int:
     letters = int(documents.offsets[-1]) - int(documents.offsets[0])
     if documents.codes is not None:
         letters = letters * documents.codes.size // max(1, documents.offsets.size - 1)
-    queries = 4 if rows.queries.codes is not None else 4
-    return letters + rows.values.size * (16 + queries)
-
-
-def refuse_unfit(wanted: Sequence[str]) -> None:
-    """Refuse what needs a run as a whole.
-
-    Examples
-    --------
-    >>> refuse_unfit([])
-    """
-    if wanted:
-        raise OptionError(f"{wanted[0]}: found a budget of memory too, expected one of them, since it needs the whole run")
+    return letters + rows.values.size * 20  # a score, an offset and the code of a query

@@ -115,7 +115,7 @@ def _bytes_of_row(source: Source, names: list[str], coded: list[str], options: d
 
 
 def arrow_pieces(
-    source: Source, table: Table, columns: Columns, notes: Notes, complain: Complain, *, most_bytes: int
+    source: Source, table: Table, columns: Columns, notes: Notes, complain: Complain, *, most_bytes: int, most_batch: int
 ) -> Iterator[Rows]:
     """Read one Arrow IPC file or stream piece by piece: its record batches, large ones in parts.
 
@@ -125,16 +125,18 @@ def arrow_pieces(
         As for `read_arrow`.
     most_bytes : int
         Bytes of a piece in memory, about.
+    most_batch : int
+        Bytes of a record batch, each of which is in memory as a whole.
 
     Raises
     ------
     InputError
-        The record batches are much larger, each of which is in memory as a whole.
+        The record batches are larger.
     """
     pyarrow = load_extra("pyarrow", "reading Arrow IPC", "arrow")
     chosen, first = None, 0
     try:
-        for batch in _record_batches(source, most_bytes):
+        for batch in _record_batches(source, most_batch):
             if chosen is None:
                 chosen = choose_columns(batch.schema.names, table, columns, source.path, notes)
             data = batch.select(chosen.names)
@@ -150,16 +152,16 @@ def arrow_pieces(
         raise _damaged(source, "an Arrow IPC file or stream", error) from None
 
 
-def _record_batches(source: Source, most_bytes: int) -> Iterator[Any]:
+def _record_batches(source: Source, most: int) -> Iterator[Any]:
     pyarrow, ipc = import_module("pyarrow"), import_module("pyarrow.ipc")
     reader = pyarrow.PythonFile(source.open())
     if bytes(source.data[:6]) == b"ARROW1":
         file = ipc.open_file(reader)
         count = file.num_record_batches
-        if count and len(source.data) // count > 8 * most_bytes:
+        if count and len(source.data) // count > most:
             size = len(source.data) // count // 10**6
             raise InputError(
-                f"{source.path}: found record batches of {size} MB, expected at most {8 * most_bytes // 10**6} MB within this budget of memory",
+                f"{source.path}: found record batches of {size} MB, expected at most {most // 10**6} MB within this budget",
                 hint="allow more memory, or write smaller record batches",
             )
         if not count:

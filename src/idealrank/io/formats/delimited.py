@@ -114,15 +114,15 @@ def delimited_pieces(
     [1]
     """
     delimiter = sniff_delimiter(source) if kind == "csv" else "\t"
-    return _pieces(source, table, delimiter, columns, notes, complain, most_rows)
+    return _pieces(source, table, delimiter, columns, notes, complain, most_rows=most_rows)
 
 
 def _read(source: Source, table: Table, delimiter: str, columns: Columns, notes: Notes, complain: Complain) -> Rows:
-    return next(_pieces(source, table, delimiter, columns, notes, complain, None))
+    return next(_pieces(source, table, delimiter, columns, notes, complain, most_rows=None))
 
 
 def _pieces(
-    source: Source, table: Table, delimiter: str, columns: Columns, notes: Notes, complain: Complain, most_rows: int | None
+    source: Source, table: Table, delimiter: str, columns: Columns, notes: Notes, complain: Complain, *, most_rows: int | None
 ) -> Iterator[Rows]:
     """Rows in pieces; in one, which may be empty, without a number of rows."""
     batches = rows_in_batches(source, delimiter)
