@@ -63,9 +63,12 @@ def _by_query(rng: np.random.Generator, queries: int, judgments: Any) -> Iterato
 def _by_rank(rng: np.random.Generator, queries: int) -> Iterator[tuple[Any, Any, Any]]:
     """Each query once a round, in another order each time; its documents are distinct, too."""
     start, stride = rng.integers(0, CORPUS, queries), rng.integers(1, CORPUS // DEPTH, queries)
-    for rank in range(DEPTH):
-        order = rng.permutation(queries)
-        yield order + 1_000_000, (start + stride * rank)[order] % CORPUS, rng.normal(10, 3, queries).round(6)
+    step = max(1, _GROUP // queries)
+    for first in range(0, DEPTH, step):
+        ranks = range(first, min(first + step, DEPTH))
+        orders = [rng.permutation(queries) for _ in ranks]
+        documents = [(start + stride * rank)[order] % CORPUS for rank, order in zip(ranks, orders, strict=True)]
+        yield np.concatenate(orders) + 1_000_000, np.concatenate(documents), rng.normal(10, 3, queries * len(ranks)).round(6)
 
 
 def _peak(samples: list[Sample]) -> float:

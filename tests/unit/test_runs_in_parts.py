@@ -80,9 +80,9 @@ def outcome(work: Callable[[], ir.Evaluation]) -> Any:
         return type(error).__name__, str(error)
     provenance = found.provenance
     return (
-        found.name, list(found.queries), found.values.tobytes(), found.scored.tobytes(), found.coverage, list(found.coverage.missing_queries),
-        found.coverage.best_grade, found.coverage.looks_swapped, provenance.judgments, provenance.convention, provenance.measures,
-        provenance.inputs,
+        found.name, list(found.queries), found.values.tobytes(), found.scored.tobytes(), found.coverage,
+        list(found.coverage.missing_queries), found.coverage.best_grade, found.coverage.looks_swapped,
+        provenance.judgments, provenance.convention, provenance.measures, provenance.inputs,
     )  # fmt: skip
 
 
@@ -151,8 +151,9 @@ def test_errors_are_those_of_the_whole_run(tmp_path: Path, ending: str, shuffled
 
 
 @pytest.mark.parametrize(
-    "line", [b"q3 Q0 d1 1\n", b"q3 Q0 d1 1 x t\n", b"q1\x00 Q0 d1 1 2 t\n", b"\n", b"# a comment\n", b"  q3  Q0 other 1 2 t\n"]
-)
+    "line",
+    [b"q3 Q0 d1 1\n", b"q3 Q0 d1 1 x t\n", b"q1\x00 Q0 d1 1 2 t\n", b"\n", b"# a comment\n", b"  q3  Q0 other 1 2 t\n"],
+)  # fmt: skip
 @pytest.mark.parametrize("shuffled", [False, True])
 @pytest.mark.usefixtures("small")
 def test_odd_lines_are_read_and_refused_as_in_the_whole_text(tmp_path: Path, line: bytes, shuffled: bool) -> None:
@@ -207,6 +208,13 @@ def test_lazy_frames_and_relations_are_read_in_batches(monkeypatch: pytest.Monke
         assert outcome(lambda: ir.evaluate(qrels, query, None)) == eager  # noqa: B023  (called at once)
         assert max(most) <= 1024 < len(rows)  # never the whole
         assert len(most) >= 3
+
+
+def test_formats_that_are_read_whole_are_refused(tmp_path: Path) -> None:
+    path = tmp_path / "a.json"
+    path.write_text('{"q": {"d": 1}}')
+    with pytest.raises(ir.InputError, match=r"a.json: found json, expected TREC text, Parquet, Arrow IPC, CSV or TSV"):
+        ir.evaluate({"q": {"d": 1}}, path, "AP", memory="2GB")
 
 
 def test_a_failing_query_and_a_missing_column_are_said(tmp_path: Path) -> None:

@@ -293,6 +293,7 @@ class _Merged:
         """All parts as one."""
         n, more = self._n, self._n_run_only
         columns: dict[str, AnyArray] = {}
+        dtype: type[Any]
         offsets = np.concatenate([[0], np.cumsum(self._sizes), np.full(0, 0)]).astype(np.int64)
         order = self._by_query(self._hit_queries)
         for name in _HIT_COLUMNS:

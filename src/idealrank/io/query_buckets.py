@@ -8,6 +8,7 @@ import mmap
 import tempfile
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import IO, Any, Generic, TypeVar
 
 import numpy as np
@@ -301,16 +302,17 @@ def rows_layout() -> Layout[Rows]:
         moved = np.frombuffer(offsets, np.int64, order.size + 1)
         letters_ = memoryview(data if data is not None else b"")
         values = rows.values[order]
-        ids = np.searchsorted(of_id[by_bucket], np.arange(count + 1))
         ends = np.concatenate([[0], np.cumsum(sizes)])
+        words = _values(IdColumn(queries.offsets, queries.data), pyarrow).take(pyarrow.array(by_bucket)).cast(pyarrow.large_binary())
+        _, word_offsets, word_data = words.buffers()
+        names = np.frombuffer(word_offsets, np.int64, by_bucket.size + 1)
+        name_letters = memoryview(word_data if word_data is not None else b"")
+        ids = np.searchsorted(of_id[by_bucket], np.arange(count + 1)).tolist()
         found: list[list[Any]] = []
-        for number in range(count):
-            here = by_bucket[ids[number] : ids[number + 1]]
-            here = here[sizes[ids[number] : ids[number + 1]] > 0]
-            first, last = int(ends[ids[number]]), int(ends[ids[number + 1]])
-            found.append(
-                [] if first == last else _packed(queries, here, sizes[rank[here]], moved[first : last + 1], letters_, values[first:last])
-            )
+        for low, high in pairwise(ids):
+            begin, stop = int(ends[low]), int(ends[high])
+            columns = (names[low : high + 1], name_letters, sizes[low:high], moved[begin : stop + 1], letters_, values[begin:stop])
+            found.append([] if begin == stop else _packed(*columns))
         return found, hashes[queries.codes]
 
     def pieces(mapped: mmap.mmap) -> Iterator[Rows]:
@@ -347,26 +349,14 @@ def _coded(column: IdColumn, pyarrow: Any) -> IdColumn:
     return IdColumn(starts, b"" if data is None else data, codes)
 
 
-def _packed(queries: IdColumn, ids: IntArray, sizes: IntArray, offsets: IntArray, data: memoryview, values: AnyArray) -> list[Any]:
+def _packed(
+    names: IntArray, name_letters: memoryview, sizes: IntArray, offsets: IntArray, letters: memoryview, values: AnyArray
+) -> list[Any]:
     """A block of rows, query by query: the numbers of queries, rows and bytes, then the columns."""
-    names = [queries_bytes(queries, code) for code in ids.tolist()]
-    lengths = np.fromiter(map(len, names), np.int64, len(names))
-    letters = data[int(offsets[0]) : int(offsets[-1])]
-    head = np.array([len(names), values.size, int(lengths.sum()), len(letters)], np.int64)
-    padding = b"\0" * (-(head[2] + head[3]) % 8)
-    return [head, lengths, sizes.astype(np.int64), np.diff(offsets), values, b"".join(names), letters, padding]
-
-
-def queries_bytes(queries: IdColumn, code: int) -> bytes:
-    """The id of a code.
-
-    Examples
-    --------
-    >>> from idealrank.io.id_columns import pack
-    >>> queries_bytes(pack(["a", "bc"]), 1)
-    b'bc'
-    """
-    return bytes(memoryview(queries.data)[int(queries.offsets[code]) : int(queries.offsets[code + 1])])
+    ids, documents = name_letters[int(names[0]) : int(names[-1])], letters[int(offsets[0]) : int(offsets[-1])]
+    head = np.array([sizes.size, values.size, len(ids), len(documents)], np.int64)
+    padding = b"\0" * (-(len(ids) + len(documents)) % 8)
+    return [head, np.diff(names), sizes.astype(np.int64), np.diff(offsets), values, ids, documents, padding]
 
 
 def _unpacked(data: memoryview, at: int) -> tuple[int, Rows]:

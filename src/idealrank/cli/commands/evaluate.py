@@ -131,6 +131,7 @@ def evaluate(
     Files may be TREC text, JSON, CSV, Parquet and others, plain or compressed; - is standard input.
     """
     _FORMATS.check(layout, intervals=intervals, slices=slices_text, per_query=per_query)
+    refuse_whole(memory_text, results, kind)
     of_queries = None if slices_text is None else _of_queries(slices_text, output_path)
     convention = options.parse_convention(convention_text)
     measures = options.parse_measure_texts(measure_texts or default_measures(_TABLES[kind]))
@@ -142,7 +143,6 @@ def evaluate(
     given, opened = input_options.InputFiles(qrels=qrels, inputs=inputs, others=runs), list[Run]()
     results.check(given.paths, {"-o": output_path})
     names, watch = input_options.run_names(runs), Watch()
-    refuse_whole(memory_text, results, kind)
     kept: dict[str, Any] = {"keep_for": results.looked_at(measures), "keep_top": results.ranks_looked_at(measures)}
     judgments = watch.run("judgments", lambda _: inputs.open_judgments(qrels, kind, convention))
 

@@ -111,7 +111,7 @@ def _bytes_of_row(source: Source, names: list[str], coded: list[str], options: d
     """Bytes of a row in memory, by the first ones."""
     file = _parquet_file(source, read_dictionary=coded, **options)
     rows = next(iter(file.iter_batches(4096, columns=names, use_threads=False)))
-    return max(1, -(-rows.nbytes // max(1, rows.num_rows)))
+    return max(1, -(-int(rows.nbytes) // max(1, int(rows.num_rows))))
 
 
 def arrow_pieces(
