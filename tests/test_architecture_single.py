@@ -134,7 +134,7 @@ SMALL = 60  # lines of code, from which a module with one user stands for itself
 # Doors and commands are one a feature, however small.
 DOORS = ("idealrank.api.", "idealrank.cli.commands.", "idealrank.integrations.", "idealrank.conventions.")
 ALONE = {
-    "live.web.openapi": "the document of the API, apart from its answers",
+    "live.alerts.round_telemetry": "the only module that knows OpenTelemetry, loaded for rounds alone",
     "live.web.slice_pages": "one module a kind of page",
     "io.query_vectors": "files of embeddings, apart from files of words",
     "_installation": "how this copy was installed, apart from the tree of errors",
@@ -146,6 +146,7 @@ ALONE = {
     "cli.pair_figure": "one option with its check and its work",
     "cli.paper_options": "options stand beside each other in modules of their own",
     "io.formats.zscores": "one module a format",
+    "reports.figures.point_labels": "places of names, apart from what a figure draws",
     "reports.figures.grade_bounds": "one module a figure, loaded when --figure is given",
 }
 

@@ -9,6 +9,7 @@ import argparse
 import json
 import os
 import shutil
+import signal
 import socket
 import subprocess
 import sys
@@ -126,4 +127,6 @@ if __name__ == "__main__":
     parser.add_argument("--seconds", type=float, default=float("inf"))
     parser.add_argument("--every", default="5s")
     asked = parser.parse_args()
+    for number in (signal.SIGINT, signal.SIGTERM):  # a shell lets commands in the background ignore Ctrl-C
+        signal.signal(number, signal.default_int_handler)
     sys.exit(start(asked.folder, asked.seconds, asked.every))

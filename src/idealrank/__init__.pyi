@@ -60,6 +60,7 @@ from idealrank.data.lists import Lists as Lists
 from idealrank.data.preference_qrels import PreferenceQrels as PreferenceQrels
 from idealrank.data.qrels import Qrels as Qrels
 from idealrank.data.run import Run as Run
+from idealrank.errors import BackendError as BackendError
 from idealrank.errors import FileFormatError as FileFormatError
 from idealrank.errors import IdealrankError as IdealrankError
 from idealrank.errors import IdealrankWarning as IdealrankWarning
@@ -79,6 +80,9 @@ from idealrank.io.formats.preferences import read_preferences as read_preference
 from idealrank.io.query_files import read_categories as read_categories
 from idealrank.io.query_files import read_clusters as read_clusters
 from idealrank.io.query_files import read_traffic as read_traffic
+from idealrank.live.search_runs import SearchRun as SearchRun
+from idealrank.live.searches import SearchResults as SearchResults
+from idealrank.live.searches import search as search
 from idealrank.measures import MEASURES as MEASURES
 from idealrank.measures import PAIR_MEASURES as PAIR_MEASURES
 from idealrank.measures.binary import AP as AP

@@ -2,7 +2,8 @@
 
     IdealrankError
     ├── InputError            data that cannot be evaluated (also a ValueError)
-    │   └── FileFormatError   ... found on a line of a file
+    │   ├── FileFormatError   ... found on a line of a file
+    │   └── NotStoredError    a store does not have what was asked for; any other InputError of a store says that it is damaged
     ├── OptionError           a measure, convention or option that does not exist (also a ValueError)
     ├── IncompatibleError     results that must not be put together (also a ValueError)
     ├── BackendError          a search engine did not answer, or not as expected
@@ -159,6 +160,16 @@ class FileFormatError(InputError):
     def __reduce__(self) -> "tuple[type[FileFormatError], tuple[str, int, str, str, str], dict[str, object]]":
         """Made anew by the process that gets it."""
         return type(self), self._parts, self.__dict__
+
+
+class NotStoredError(InputError):
+    """A store does not have what was asked for.
+
+    Examples
+    --------
+    >>> issubclass(NotStoredError, InputError)
+    True
+    """
 
 
 class OptionError(IdealrankError, ValueError):

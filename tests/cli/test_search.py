@@ -148,8 +148,21 @@ def test_a_backend_that_is_down_does_not_stop_the_others(say: Say, folder: Path)
     change(folder, backend=None, backends={name: {"kind": "function", "function": f"engine.py:{name}"} for name in "ab"})
     said = say("search", "search.json", "-o", "runs", "--format", "json", cwd=folder)
     assert (said.code, "1 of 2 backends failed: a: all 5 queries failed" in said.err) == (2, True)
-    assert [one["name"] for one in json.loads(said.out)["systems"]] == ["b"]
+    found = json.loads(said.out)
+    assert [one["name"] for one in found["systems"]] == ["b"]
+    assert list(found["failed"]) == ["a"]
+    assert found["failed"]["a"].startswith("a: all 5 queries failed; q0: ")
     assert (folder / "runs" / "b.run").exists()
+
+
+def test_python_returns_the_record_of_the_command(say: Say, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    failing = {"kind": "command", "command": ["false"]}
+    change(folder, backend=None, backends={"a": CONFIG["backend"], "b": failing}, qrels="qrels.txt", retries=0)
+    said = say("search", "search.json", "-o", "runs", "--format", "json", cwd=folder)
+    monkeypatch.chdir(folder)
+    results = ir.search("search.json", "runs")  # answers come from the journal, with their latencies
+    assert (list(results.runs), list(results.failures)) == (["a"], ["b"])
+    assert json.loads(said.out) == json.loads(json.dumps(results.to_dict()))
 
 
 @pytest.mark.parametrize(
@@ -246,9 +259,12 @@ def test_a_page_has_every_backend_and_escapes_their_names(say: Say, folder: Path
 
 
 def test_an_output_is_needed_and_a_folder_for_several(say: Say, folder: Path) -> None:
-    assert "search.json: found no output, expected -o RUN" in say("search", "search.json", cwd=folder).err
+    assert (
+        "search.json: found no output, expected the name of a run; use -o RUN, or set `output: FILE`"
+        in say("search", "search.json", cwd=folder).err
+    )
     change(folder, backend=None, backends={"a": CONFIG["backend"], "b": CONFIG["backend"]})
-    assert "-o engine.py: found a file, expected a folder" in say("search", "search.json", "-o", "engine.py", cwd=folder).err
+    assert "output engine.py: found a file, expected a folder" in say("search", "search.json", "-o", "engine.py", cwd=folder).err
 
 
 def test_ids_with_blanks_need_json(say: Say, folder: Path) -> None:

@@ -82,7 +82,8 @@ def service(answer: Answer) -> Iterator[tuple[str, list[tuple[str, dict[str, str
 
         def _any(self) -> None:
             content = self.rfile.read(int(self.headers.get("content-length") or 0))
-            body = json.loads(content) if content else {}
+            is_binary = "protobuf" in self.headers.get("content-type", "")
+            body = content if is_binary else json.loads(content) if content else {}
             seen.append((self.path, {key.lower(): value for key, value in self.headers.items()}, body))
             answer(self.path, body, self)
 

@@ -204,12 +204,12 @@ def answering(data: bytes) -> Iterator[str]:
     [
         b"garbage\r\n\r\n",
         b"",
-        b"HTTP/1.1 200 OK\r\n" + b"a: b\r\n" * 200 + b"\r\n",
+        b"HTTP/1.1 200 OK\r\n" + b"a: b\r\n" * 40_000 + b"\r\n",
         b"HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\nzz\r\n",
         b"HTTP/1.1 500 No\r\ntransfer-encoding: chunked\r\n\r\nzz\r\n",
         b"HTTP/1.1 500 No\r\ncontent-length: -7\r\n\r\n",
     ],
-    ids=["no HTTP", "nothing", "200 headers", "a broken body", "a broken body of an error", "a length below 0"],
+    ids=["no HTTP", "nothing", "40,000 headers", "a broken body", "a broken body of an error", "a length below 0"],
 )
 def test_an_answer_that_is_no_http_is_a_failure_that_may_pass(data: bytes) -> None:
     with answering(data) as address, pytest.raises(BackendError) as failed:

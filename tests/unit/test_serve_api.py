@@ -1,6 +1,5 @@
 """The JSON API: its answers, and that its document says what it does."""
 
-import json
 import re
 from pathlib import Path
 from typing import Any
@@ -114,4 +113,24 @@ def test_the_document_names_every_operation_once() -> None:
 
     assert list(document["paths"]) == [one.path for one in OPERATIONS]
     assert len({one.name for one in OPERATIONS}) == len(OPERATIONS)
-    assert json.dumps(document).count('"operationId"') == len(OPERATIONS)
+    assert [one["get"]["operationId"] for one in document["paths"].values()] == [one.name for one in OPERATIONS]
+
+
+def test_links_of_the_document_lead_to_operations_and_their_parameters(tmp_path: Path) -> None:
+    example_store(tmp_path)
+    asking = client(tmp_path)
+    document = asking.get("/api/openapi.json").json()
+    paths = {one["get"]["operationId"]: (path, one["get"]) for path, one in document["paths"].items()}
+    linked = 0
+    for path, operation in paths.values():
+        for link in operation["responses"]["200"].get("links", {}).values():
+            target, aim = paths[link["operationId"]]
+            assert set(link["parameters"]) <= {one["name"] for one in aim["parameters"]}
+            answer: Any = asking.get(path).json()
+            for expression in link["parameters"].values():
+                found = answer
+                for key in expression.removeprefix("$response.body#/").split("/"):
+                    found = found[int(key) if key.isdecimal() else key]
+                assert asking.get(target.replace("{id}", found)).status_code in (200, 400)  # 400: other parameters are needed
+                linked += 1
+    assert linked == 7

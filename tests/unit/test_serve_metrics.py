@@ -36,7 +36,7 @@ def test_the_newest_value_of_each_run_is_exported(tmp_path: Path) -> None:
 
     found = samples(client(tmp_path).get("/metrics").text)
 
-    labels = 'run="neural",measure="nDCG@10",convention="standard"'
+    labels = 'convention="standard",measure="nDCG@10",run="neural"'
     with Store.open(tmp_path) as store:
         newest = store.entry(ids["neural"][-1])
     low, value, high = (found[f"idealrank_evaluation_value{end}", labels] for end in ("_low", "", "_high"))
@@ -52,4 +52,4 @@ def test_names_of_runs_are_escaped(tmp_path: Path) -> None:
 
     found = samples(client(tmp_path).get("/metrics").text)
 
-    assert any(labels.startswith(f'run="{HOSTILE}\\"\\\\\\n"') for _, labels in found)
+    assert any(labels.endswith(f'run="{HOSTILE}\\"\\\\\\n"') for _, labels in found)

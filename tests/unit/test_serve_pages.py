@@ -166,6 +166,19 @@ def test_a_store_that_is_damaged_further_down_is_no_missing_page(tmp_path: Path)
     assert {path: asking.get(path).status_code for path in paths} == dict.fromkeys(paths, 503)
 
 
+def test_a_record_that_is_not_that_of_its_hash_is_no_missing_page(tmp_path: Path) -> None:
+    run = example_store(tmp_path)["bm25"][0]
+    with sqlite3.connect(tmp_path / "store.sqlite3") as connection:
+        connection.execute("UPDATE entry SET record = replace(record, '\"bm25\"', '\"best\"') WHERE id = ?", [run])
+    connection.close()
+    asking = client(tmp_path)
+
+    for path in ("/", "/?run=bm25", f"/runs/{run}", "/api/history", f"/api/evaluations/{run}"):
+        answer = asking.get(path)
+        assert (answer.status_code, "damaged" in answer.text) == (503, True), path
+    assert asking.get("/?run=nothing").status_code == 404
+
+
 def test_thousands_of_ids_are_refused_before_any_is_looked_up(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     run = example_store(tmp_path, days=1)["bm25"][0]
     asked: list[str] = []

@@ -1,5 +1,7 @@
 """The first page of a large store: as many bytes and questions to its tables as that of a small one."""
 
+import asyncio
+import socket
 import threading
 import time
 import urllib.request
@@ -7,10 +9,16 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 import idealrank as ir
+from idealrank.live.web import server
+from idealrank.live.web.access import StoreFolder
+from idealrank.live.web.addresses import shown_host
+from idealrank.live.web.application import application
+from idealrank.live.web.guard import Guard
 from idealrank.live.web.overview import SHOWN
 from idealrank.store import Record, Store, database, value_files
 from tests.unit.serve_samples import client, example_store
@@ -68,6 +76,37 @@ def test_the_first_page_grows_with_what_it_shows_alone(tmp_path: Path, monkeypat
     assert bytes_b < min(bytes_a + 2_000, 200_000)
 
 
+@pytest.mark.parametrize(("host", "token"), [("127.0.0.1", ""), ("::1", ""), ("0.0.0.0", "a token"), ("::", "a token")])
+def test_what_the_first_page_needs_is_there_before_the_first_request(tmp_path: Path, host: str, token: str) -> None:
+    example_store(tmp_path, days=1)
+    told: list[Any] = []
+    page = application(StoreFolder(tmp_path), Guard(host, token))
+
+    async def overheard(scope: Any, receive: Any, send: Any) -> None:
+        async def tell(message: Any) -> None:
+            told.append(message)
+            await send(message)
+
+        await page(scope, receive, tell)
+
+    asyncio.run(server._prepare(overheard, shown_host(host), token))
+
+    assert told[0]["status"] == 200
+    assert b"nDCG@10" in told[1]["body"]
+
+
+def test_a_page_that_cannot_be_prepared_stops_nothing() -> None:
+    async def broken(scope: Any, receive: Any, send: Any) -> None:
+        raise OSError("the disk is gone")
+
+    asyncio.run(server._prepare(broken, "127.0.0.1", ""))
+
+
+def test_small_pieces_of_an_answer_are_sent_at_once() -> None:
+    with server._bound("127.0.0.1", 0) as listening:
+        assert listening.proto == socket.IPPROTO_TCP  # without it, asyncio leaves Nagle's algorithm on
+
+
 @pytest.mark.slow
 @pytest.mark.usefixtures("fast_disk")
 def test_the_first_page_of_1000_evaluations_is_small(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -80,7 +119,7 @@ def test_the_first_page_of_1000_evaluations_is_small(tmp_path: Path, monkeypatch
 
 @pytest.mark.slow
 def test_fifty_clients_at_once_for_a_minute_get_an_answer_each_time(tmp_path: Path) -> None:
-    from tests.web.serving import server
+    from tests.web.serving import server as page_server
 
     ids = example_store(tmp_path)
     old, new = ids["bm25"][0], ids["neural"][-1]
@@ -102,7 +141,7 @@ def test_fifty_clients_at_once_for_a_minute_get_an_answer_each_time(tmp_path: Pa
                 wrong.append(f"{path}: {error}")
             answered[place] += 1
 
-    with server(tmp_path) as home:
+    with page_server(tmp_path) as home:
         threads = [threading.Thread(target=ask, args=(home, place)) for place in range(50)]
         for thread in threads:
             thread.start()

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from idealrank.analysis.attribution import Attribution
+from idealrank.analysis.attribution import Attribution, can_be_attributed
 from idealrank.analysis.attribution import attribute as attribute_runs
 from idealrank.api.comparison import primary_measure, sources_of
 from idealrank.api.evaluation import AnyTable, to_qrels, to_runs
@@ -10,6 +10,8 @@ from idealrank.conventions import Convention
 from idealrank.errors import OptionError
 from idealrank.evaluation.evaluate import Evaluation
 from idealrank.measures.parse import DEFAULT_MEASURES, MeasureLike
+
+__all__ = ["attribute", "can_be_attributed"]
 
 _FORM = "why(qrels, run_a, run_b)"
 

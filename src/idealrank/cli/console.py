@@ -14,7 +14,6 @@ import click
 
 from idealrank.cli.option_words import worded
 from idealrank.errors import IdealrankWarning
-from idealrank.reports.table.text import harmless, printable, printable_lines
 
 _NOTES: set[str] = set()  # lines that the command has said: judgments and a run may share a file
 _STYLES = {"error": "red", "warning": "yellow", "hint": "cyan"}
@@ -27,6 +26,8 @@ def say(kind: str, message: str) -> None:
     --------
     >>> say("warning", "nothing")  # prints to stderr
     """
+    from idealrank.reports.table.text import harmless, printable  # noqa: PLC0415  (it costs every start 8 ms; most have nothing to say)
+
     label, message = f"{kind}:", printable(worded(message))
     if kind == "note" and message in _NOTES:
         return
@@ -45,6 +46,8 @@ def tell(text: str) -> None:
     --------
     >>> tell("interrupted")  # prints to stderr
     """
+    from idealrank.reports.table.text import printable_lines  # noqa: PLC0415  (it costs every start 8 ms; most have nothing to say)
+
     _write(f"{printable_lines(text)}\n")
 
 

@@ -23,20 +23,18 @@ def fingerprint_text(first: int, second: int) -> str:
     return f"{first % _MODULUS:016x}{second % _MODULUS:016x}"
 
 
-def merged(ours: str | None, theirs: str | None) -> str | None:
+def added(ours: str | None, theirs: str | None) -> str | None:
     """The fingerprint of both parts of a collection that was split by query; None where one part has none.
-
-    Two equal fingerprints stand for one set of judgments, by which both parts were evaluated: it keeps its fingerprint.
 
     Examples
     --------
     >>> from idealrank.data.qrels import Qrels
     >>> one, two, both = Qrels({"p": {"a": 1}}), Qrels({"q": {"a": 1}}), Qrels({"q": {"a": 1}, "p": {"a": 1}})
-    >>> merged(one.fingerprint, two.fingerprint) == both.fingerprint, merged(one.fingerprint, None)
+    >>> added(one.fingerprint, two.fingerprint) == both.fingerprint, added(one.fingerprint, None)
     (True, None)
     """
-    if ours is None or theirs is None or ours == theirs:
-        return ours if ours == theirs else None
+    if ours is None or theirs is None:
+        return None
     return fingerprint_text(int(ours[:16], 16) + int(theirs[:16], 16), int(ours[16:], 16) + int(theirs[16:], 16))
 
 

@@ -159,18 +159,33 @@ class Coverage:
             return ""
         return no_judged_document_words(answered, answered) if answered else no_common_query_words(self.missing)
 
-    def plus(self, other: "Coverage") -> "Coverage":
-        """Add the counts of two parts of one collection."""
+    def plus(self, other: "Coverage", *, shared_judgments: bool = False) -> "Coverage":
+        """Add the counts of two parts of one collection.
+
+        Parameters
+        ----------
+        other : Coverage
+            Counts of other queries.
+        shared_judgments : bool
+            Both parts were evaluated with the judgments of the whole collection, which then count once.
+        """
+        apart = ("missing", "missing_queries", "unjudged_cutoff", "best_grade", "looks_swapped")
         sums: dict[str, Any] = {
-            one.name: getattr(self, one.name) + getattr(other, one.name)
-            for one in fields(self)
-            if one.name not in ("missing_queries", "unjudged_cutoff", "best_grade", "looks_swapped")
+            one.name: getattr(self, one.name) + getattr(other, one.name) for one in fields(self) if one.name not in apart
         }
-        missing, best = (*self.missing_queries, *other.missing_queries), max(self.best_grade, other.best_grade)
-        swapped = self.looks_swapped or other.looks_swapped
+        missing: Sequence[str] = (*self.missing_queries, *other.missing_queries)
+        if shared_judgments:
+            sums |= {"queries_in_qrels": self.queries_in_qrels, "truncated_grades": self.truncated_grades}
+            theirs = set(other.missing_queries)
+            missing = tuple(query for query in self.missing_queries if query in theirs)
         return Coverage(
-            **sums, unjudged_cutoff=self.unjudged_cutoff, missing_queries=missing, best_grade=best, looks_swapped=swapped
-        )  # fmt: skip
+            **sums,
+            missing=len(missing) if shared_judgments else self.missing + other.missing,
+            missing_queries=missing,
+            unjudged_cutoff=self.unjudged_cutoff,
+            best_grade=max(self.best_grade, other.best_grade),
+            looks_swapped=self.looks_swapped or other.looks_swapped,
+        )
 
 
 _MANY_FRACTIONS = 5

@@ -1,7 +1,7 @@
 """Evaluate one run: values per query, what they cover, and how they were made. The mean is a view of them."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
 from typing import Any, Protocol
 
 import numpy as np
@@ -10,7 +10,7 @@ from idealrank import _kernel
 from idealrank._lazy import computed, repr_html
 from idealrank._warnings import warn
 from idealrank.conventions import Convention, array_convention
-from idealrank.data.fingerprints import merged
+from idealrank.data.fingerprints import added
 from idealrank.data.interchange import frame_of
 from idealrank.data.join import Judgments, join, tables_of, ties_for
 from idealrank.data.judged import Judged
@@ -336,10 +336,19 @@ class Evaluation:
     def merge(self, other: "Evaluation") -> "Evaluation":
         """Merge the evaluations of two parts of a collection that was split by query.
 
+        Parts merge in any order and grouping: values by query, counts, aggregates and the judgments' fingerprint are, to the last bit,
+        what evaluating the whole collection at once gives. Only the order of queries and files follows the order of the parts.
+
+        Parameters
+        ----------
+        other : Evaluation
+            Other queries, by the same measures and the same convention. Either part has the judgments of its own queries, or both were
+            evaluated with all judgments, which their equal fingerprints tell; then a query counts as missing if neither part answers it.
+
         Raises
         ------
         IncompatibleError
-            The parts have different conventions or measures, or share a query.
+            The parts have different conventions or measures, which the message names, or share a query.
 
         Examples
         --------
@@ -348,19 +357,11 @@ class Evaluation:
         >>> list(parts[0].merge(parts[1]).queries)
         ['q1', 'q2']
         """
-        ours, theirs = self.convention, other.convention
-        if (ours.alignment, ours.rules) != (theirs.alignment, theirs.rules):  # two functions of one name have one fingerprint
-            raise IncompatibleError(f"found conventions {ours} and {theirs}; expected one convention for both parts")
-        if self.provenance.max_documents != other.provenance.max_documents:
-            raise IncompatibleError(
-                f"found lists cut at {self.provenance.max_documents} and at {other.provenance.max_documents} documents; expected one cut"
-            )
-        if self.measures != other.measures:
-            ours_, theirs_ = (", ".join(map(str, part.measures)) for part in (self, other))
-            same = ", since two different functions of one name are two measures" if ours_ == theirs_ else ""
-            raise IncompatibleError(f"found measures {ours_} and {theirs_}; expected the same{same}")
-        shared = set(self.queries) & set(other.queries)
-        if shared:
+        _refuse_other_ways(self, other)
+        ours, theirs = self.provenance.judgments, other.provenance.judgments
+        together = ours is not None and ours == theirs and self.coverage.queries_in_qrels == other.coverage.queries_in_qrels > 0
+        queries = [set(part.queries) if together else {*part.queries, *part.coverage.missing_queries} for part in (self, other)]
+        if shared := queries[0] & queries[1]:
             raise IncompatibleError(f"query {min(shared)!r} is in both parts ({len(shared)} are); expected each query in one part")
         return Evaluation(
             self.name if self.name == other.name else f"{self.name}+{other.name}",
@@ -368,19 +369,40 @@ class Evaluation:
             self.measures,
             np.concatenate((self.values, other.values)),
             np.concatenate((self.scored, other.scored)),
-            self.coverage.plus(other.coverage),
+            self.coverage.plus(other.coverage, shared_judgments=together),
             replace(
                 self.provenance,
                 inputs=(*self.provenance.inputs, *(i for i in other.provenance.inputs if i not in self.provenance.inputs)),
-                judgments=merged(self.provenance.judgments, other.provenance.judgments),
+                judgments=ours if together else added(ours, theirs),
             ),
             self.path,
-            {text: [*words, *other.texts[text]] for text, words in self.texts.items()},
+            {text: [*self.texts.get(text, ()), *other.texts.get(text, ())] for text in {**self.texts, **other.texts}},
         )
 
     def __repr__(self) -> str:
         means = ", ".join(f"{text} {value:.4f}" for text, value in self.mean().items())
         return f"Evaluation({self.name!r}: {means}; {len(self.queries)} queries, convention {self.convention})"
+
+
+def _refuse_other_ways(one: Evaluation, other: Evaluation) -> None:
+    """Refuse parts that were not measured in one way; the error names what differs."""
+    ours, theirs = one.convention, other.convention
+    if (ours.alignment, ours.rules) != (theirs.alignment, theirs.rules):  # two functions of one name have one fingerprint
+        pairs = [
+            f"{switch.name}={getattr(mine, switch.name)} and {switch.name}={getattr(yours, switch.name)}"
+            for mine, yours in ((ours.alignment, theirs.alignment), (ours.rules, theirs.rules))
+            for switch in fields(mine)
+            if getattr(mine, switch.name) != getattr(yours, switch.name)
+        ]
+        raise IncompatibleError(f"found conventions {ours} and {theirs} ({'; '.join(pairs)}); expected one convention for both parts")
+    if one.provenance.max_documents != other.provenance.max_documents:
+        raise IncompatibleError(
+            f"found lists cut at {one.provenance.max_documents} and at {other.provenance.max_documents} documents; expected one cut"
+        )
+    if one.measures != other.measures:
+        ours_, theirs_ = (", ".join(map(str, part.measures)) for part in (one, other))
+        same = ", since two different functions of one name are two measures" if ours_ == theirs_ else ""
+        raise IncompatibleError(f"found measures {ours_} and {theirs_}; expected the same{same}")
 
 
 def evaluate(
@@ -506,6 +528,58 @@ def unjudged_depth(measures: Iterable[Measure], run: Run) -> int:
         elif short:
             depth = _WHOLE
     return depth
+
+
+def evaluate_part(
+    qrels: Qrels, run: Run, measures: Sequence[Measure], convention: Convention, *, max_documents: int | None = None, threads: int = 1
+) -> Evaluation:
+    """Evaluate some queries of a collection, for `Evaluation.merge`: without warnings, and also where no query counts.
+
+    `warn_of_whole` says of the merged evaluation what `evaluate` says.
+
+    Parameters
+    ----------
+    qrels, run : Qrels, Run
+        All judgments and results of these queries.
+    measures, convention, max_documents, threads
+        As for `evaluate`.
+
+    Examples
+    --------
+    >>> part = evaluate_part(Qrels({}), Run({"q": ["a"]}), parse_measures("AP"), Convention.of("standard"))
+    >>> len(part.queries), part.coverage.without_judgments
+    (0, 1)
+    """
+    resolved = tuple(measure.under(convention) for measure in measures)
+    judged = join(qrels, run, convention.alignment, depth=_depth(resolved), max_documents=max_documents, threads=threads)
+    measured = measure_parts(judged.parts() if splits(resolved) else [judged], judged.n_queries, resolved)
+    coverage = replace(measured.coverage, looks_swapped=_look_swapped(qrels, run))
+    provenance = Provenance(__version__, convention, tuple(map(str, resolved)), (), max_documents, qrels.fingerprint)
+    texts = {str(measures[place]): words for place, words in measured.texts.items()}
+    return Evaluation(run.name, judged.queries, tuple(measures), measured.values, measured.scored, coverage, provenance, "", texts)
+
+
+def warn_of_whole(evaluation: Evaluation) -> None:
+    """Warn of what `evaluate` warns of, once all parts are merged.
+
+    Raises
+    ------
+    InputError
+        No query counts.
+
+    Examples
+    --------
+    >>> warn_of_whole(evaluate(Qrels({"q": {"a": 1}}), Run({"q": ["a"]}), "AP"))
+    """
+    coverage, convention = evaluation.coverage, evaluation.convention
+    if not len(evaluation.queries):
+        raise InputError(
+            f"no query to evaluate: found {coverage.queries_in_qrels} judged queries, run {evaluation.name!r} answers "
+            f"{coverage.queries_in_run}, none of which counts under convention {convention.name}; do the query ids of both match?"
+        )
+    resolved = [measure.under(convention) for measure in evaluation.measures]
+    _warn_of_threshold(resolved, np.array([coverage.best_grade]), "the judgments")
+    _warn(convention, coverage, 0, evaluation.name)
 
 
 def evaluate_lists(

@@ -180,8 +180,8 @@ def configuration_schema(command: str, kinds: Iterable[str] = ()) -> dict[str, A
     Examples
     --------
     >>> schema = configuration_schema("search", ["http", "replay"])
-    >>> schema["title"], schema["properties"]["limit"]["minimum"]
-    ('idealrank search', 1)
+    >>> schema["title"], schema["required"]
+    ('idealrank search', ['queries'])
     """
     whole = json.loads((Path(__file__).parent / "configuration_schema.json").read_text(encoding="utf-8"))
     commands = [name for name, one in whole["$defs"].items() if str(one.get("title", "")).startswith("idealrank ")]

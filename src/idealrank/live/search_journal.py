@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Any
 
-from idealrank._lazy import is_installed
 from idealrank.errors import FileFormatError, InputError, OptionError, shown
 from idealrank.live.backends.protocol import ScoredDocument
+from idealrank.live.file_locks import lock_file
 
 _FORMAT = "idealrank search journal 1"
 _BATCH = 64  # answers between two calls of fsync
@@ -113,14 +113,8 @@ class SearchJournal:
             raise
 
     def _lock(self) -> None:
-        if not is_installed("fcntl"):  # as on Windows
-            return
-        import fcntl  # noqa: PLC0415  (not everywhere)
-
-        try:
-            fcntl.flock(self._file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except OSError:
-            raise OptionError(f"{self.path}: found another search that writes this journal, expected one at a time") from None
+        if not lock_file(self._file.fileno()):
+            raise OptionError(f"{self.path}: found another search that writes this journal, expected one at a time")
 
     def _start(self, subject: dict[str, Any]) -> None:
         """Read what is there, cut a torn last line, and write the first line of a new journal."""

@@ -13,7 +13,7 @@ import numpy as np
 
 from idealrank.analysis.history import Point, Timeline
 from idealrank.data.types import BoolArray, FloatArray
-from idealrank.errors import InputError, OptionError, shown
+from idealrank.errors import InputError, NotStoredError, OptionError, shown
 from idealrank.measures.parse import parse_measure
 from idealrank.store.database import column_text, damaged, from_record, read_parts
 from idealrank.store.encoding import view_array
@@ -228,7 +228,7 @@ def _newest_measure(store: Readable, conditions: str, parameters: Sequence[str])
     return str(found[0][0]) if found else ""
 
 
-def _nothing(store: Readable, measure: str, runs: Sequence[str], tag: str | None, since: str | None) -> InputError:
+def _nothing(store: Readable, measure: str, runs: Sequence[str], tag: str | None, since: str | None) -> NotStoredError:
     """Describe a missing history, and the available ones."""
     asked = [f" of measure {measure}"] if measure else []
     asked += [f" of run {' or '.join(runs)}"] if runs else []
@@ -242,9 +242,9 @@ def _nothing(store: Readable, measure: str, runs: Sequence[str], tag: str | None
     known = {what: [str(row[0]) for row in store.rows(sql)] for what, sql in there.items()}
     folder = shown_folder(store.folder)
     if not known["runs"]:
-        return InputError(f"{folder}: found a store without an evaluation; `idealrank evaluate ... --store {folder}` adds one")
+        return NotStoredError(f"{folder}: found a store without an evaluation; `idealrank evaluate ... --store {folder}` adds one")
     what = "; ".join(f"{name}: {_some(words)}" for name, words in known.items() if words)
-    return InputError(f"{folder}: found no evaluation{''.join(asked)}; there are {what}")
+    return NotStoredError(f"{folder}: found no evaluation{''.join(asked)}; there are {what}")
 
 
 def _some(words: Sequence[str]) -> str:
@@ -278,7 +278,7 @@ def _of_query(store: Readable, query: str, found: "Sequence[_Kept]") -> list[flo
 
     values = [value for some in in_order(values_of, math.ceil(len(found) / _BLOCK), threads=None) for value in some]
     if all(place is None for place in places.values()):
-        raise InputError(
+        raise NotStoredError(
             f"query {shown(repr(query))}: found in none of {len(found):,} evaluations; `idealrank show ID --per-query` lists queries"
         )
     return values

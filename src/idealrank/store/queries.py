@@ -6,7 +6,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from idealrank.errors import InputError, OptionError, shown
+from idealrank.errors import InputError, NotStoredError, OptionError, shown
 from idealrank.measures.parse import parse_measure
 from idealrank.store.database import Database, Row, column_text, damaged, from_record, is_intact, read_parts
 from idealrank.store.encoding import Fields
@@ -35,7 +35,7 @@ def resolve(database: Database, beginning: str, kind: Kind | None) -> str:
 
     Raises
     ------
-    InputError
+    NotStoredError
         No id, or more than one, has this prefix.
     OptionError
         It is no beginning of an id.
@@ -45,11 +45,11 @@ def resolve(database: Database, beginning: str, kind: Kind | None) -> str:
         raise OptionError(f"id {shown(repr(beginning))}: expected 4 to {DIGITS} hexadecimal digits, as `idealrank history` shows them")
     found = database.rows("SELECT id, kind FROM entry WHERE id >= ? AND id <= ? ORDER BY id LIMIT 9", (text, text + "g"))
     if len(found) > 1:
-        raise InputError(f"id {text}: found {', '.join(row[0] for row in found)}, expected one; give more digits")
+        raise NotStoredError(f"id {text}: found {', '.join(row[0] for row in found)}, expected one; give more digits")
     if not found:
-        raise InputError(f"id {text}: found none in {shown_folder(database.path.parent)}; `idealrank history` lists the entries")
+        raise NotStoredError(f"id {text}: found none in {shown_folder(database.path.parent)}; `idealrank history` lists the entries")
     if kind is not None and found[0][1] != kind:
-        raise InputError(f"id {found[0][0]}: found one {found[0][1]}, expected one {kind}")
+        raise NotStoredError(f"id {found[0][0]}: found one {found[0][1]}, expected one {kind}")
     return str(found[0][0])
 
 
@@ -79,9 +79,9 @@ def fields_of(database: Database, key: str) -> Fields:
     return fields
 
 
-def removed(key: str) -> InputError:
+def removed(key: str) -> NotStoredError:
     """Make the error for an entry that another process took out after this one had found it."""
-    return InputError(f"id {key}: another process removed the entry; `idealrank history` lists the entries")
+    return NotStoredError(f"id {key}: another process removed the entry; `idealrank history` lists the entries")
 
 
 def entry(database: Database, key: str) -> Entry:

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from idealrank.cli import console, output
+from idealrank.cli import console, options, output
 from idealrank.io.configuration_files import read_configuration
 
 if TYPE_CHECKING:
@@ -47,7 +47,7 @@ A configuration, here for a table of SQLite's full-text search:
     - {kind: webhook, url: "https://example.org/hook", headers: {Authorization: "Bearer ${TOKEN}"}}
     - {kind: alertmanager, url: "http://127.0.0.1:9093"}
     - {kind: apprise, urls: ["mailto://user:${PASSWORD}@example.org"]}
-  metrics: {port: 9464}        # or {file: idealrank.prom}
+  metrics: {port: 9464}        # or {file: idealrank.prom}, {otlp: ADDRESS}
 
 Further kinds of alarms: baseline, ewma, latency. The keys limit, concurrency, rate, timeout, retries and breaker: see `search`.
 
@@ -61,13 +61,15 @@ With --once: 0 no alarm is open, 1 an alarm is open, 3 the round has no value, a
 @click.option("--json", "as_json", is_flag=True, help="One JSON object a line for each round.")
 @click.option("--rebaseline", is_flag=True, help="Learn the baseline anew from the next round on; open alarms against the old one end.")
 @click.option("--check", is_flag=True, help="Only check the configuration and its files.")
+@options.schema
 def monitor(*, config: str, once: bool, as_json: bool, rebaseline: bool, check: bool) -> None:
     """Ask the canary queries of CONFIG (YAML, TOML or JSON) in rounds, and raise an alarm if the engine gets worse.
 
     Each round is stored with its alarms and messages, all at once. A round in which too many queries fail has no value: it opens an alarm
     of errors, and never closes an alarm of quality.
     """
-    from idealrank.live.canary import canary_rounds, monitor_loop  # noqa: PLC0415  (help needs none of it)
+    from idealrank.live.alerts.round_telemetry import telemetry  # noqa: PLC0415  (help needs none of it)
+    from idealrank.live.canary import canary_rounds, monitor_loop  # noqa: PLC0415
     from idealrank.live.canary.monitor_config import MonitorConfig  # noqa: PLC0415
     from idealrank.store.store import Store  # noqa: PLC0415
 
@@ -84,9 +86,10 @@ def monitor(*, config: str, once: bool, as_json: bool, rebaseline: bool, check: 
     with Store.open(chosen.store) as store, canary_rounds.only_process(store, chosen.name):
         watched.check_backend(store)
         if once:
-            _once(watched, store, as_json=as_json, say=say)
+            with telemetry(chosen.store, chosen.metrics.otlp):
+                _once(watched, store, as_json=as_json, say=say)
             return
-        with monitor_loop.metrics_server(chosen.store, chosen.metrics) as port:
+        with telemetry(chosen.store, chosen.metrics.otlp), monitor_loop.metrics_server(chosen.store, chosen.metrics) as port:
             if port is not None:
                 say(f"metrics on http://{chosen.metrics.host}:{port}/metrics")
             monitor_loop.watch_rounds(watched, store, lambda one: _tell(one, watched.open_alarms(store), as_json=as_json), say=say)

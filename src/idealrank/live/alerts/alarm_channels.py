@@ -5,22 +5,21 @@ A channel sends one message at least once. Each attempt carries the same key, by
 
 import json
 import sys
-import urllib.error
-import urllib.request
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
-from http.client import HTTPException
 from pathlib import Path
 from typing import Any, Protocol
 from urllib.parse import urlsplit
 
 from idealrank._lazy import load_extra
 from idealrank._sections import Section
-from idealrank.errors import BackendError, shown
+from idealrank.errors import BackendError
 from idealrank.live.backends.secrets import Secrets
+from idealrank.live.http_requests import exchange, http_client
 from idealrank.store.monitoring import StoredAlarm, StoredNotice
 
+_WHAT = "messages over HTTP"
 _TIMEOUT = 10.0  # seconds for one message
 _LONGEST = 500  # letters of an answer in a message
 _MOST_READ = 65536  # bytes of an answer; secrets are hidden in them before they are cut
@@ -213,37 +212,12 @@ def post(url: str, content: Any, headers: Mapping[str, str], hide: Callable[[str
     BackendError
         The receiver did not take it.
     """
-    body = json.dumps(content).encode()
-    try:
-        request = urllib.request.Request(url, body, {"Content-Type": "application/json", **headers}, method="POST")  # noqa: S310  (checked when it was read)
-        status, said = _answered(request)
-    except (OSError, ValueError, HTTPException) as error:
-        reason = getattr(error, "reason", None) or error
-        raise BackendError(f"{hide(url)}: {shown(hide(str(reason) or type(error).__name__))}", temporary=True) from None
-    if not 200 <= status < 300:
-        temporary = status in (408, 429) or status >= 500
-        raise BackendError(f"{hide(url)}: HTTP {status}: {hide(said)[:_LONGEST]}", temporary=temporary)
-
-
-class _Unfollowed(urllib.request.HTTPRedirectHandler):
-    """No redirect is followed: it would lose the message, and carry headers with secrets to another place."""
-
-    def redirect_request(self, req: Any, fp: Any, code: int, msg: str, headers: Any, newurl: str) -> None:
-        return None
-
-
-_OPENER = urllib.request.build_opener(_Unfollowed)
-
-
-def _answered(request: urllib.request.Request) -> tuple[int, str]:
-    """Status and text of an answer."""
-    answer: Any
-    try:
-        answer = _OPENER.open(request, timeout=_TIMEOUT)
-    except urllib.error.HTTPError as error:
-        answer = error
-    with answer:
-        return answer.status, answer.read(_MOST_READ).decode("utf-8", "replace")
+    fields = {"content-type": b"application/json", **{name.lower(): value.encode("utf-8", "replace") for name, value in headers.items()}}
+    with http_client(_WHAT, "monitor", timeout=_TIMEOUT) as client:
+        body = json.dumps(content).encode()
+        answer = exchange(client, hide(url), "POST", url, most=_MOST_READ, hide=hide, content=body, headers=fields)
+    if not 200 <= answer.status < 300:
+        raise BackendError(f"{hide(url)}: HTTP {answer.status}: {hide(answer.text)[:_LONGEST]}", temporary=answer.is_temporary)
 
 
 def channels_of(top: Section, every: float) -> tuple[Channel, ...]:
@@ -267,11 +241,14 @@ def channels_of(top: Section, every: float) -> tuple[Channel, ...]:
     return tuple(found)
 
 
+CHANNELS = ("log", "webhook", "alertmanager", "apprise")
+"""Kinds of channels."""
+
+
 def _channel(section: Section, every: float) -> Channel:
-    kinds = ("log", "webhook", "alertmanager", "apprise")
     if not section.has("kind"):
-        raise section.error("kind", "nothing", f"one of {', '.join(kinds)}")
-    kind = section.choice("kind", kinds)
+        raise section.error("kind", "nothing", f"one of {', '.join(CHANNELS)}")
+    kind = section.choice("kind", CHANNELS)
     name = section.text("name", kind) or kind
     if "/" in name:
         raise section.error("name", repr(name), "a name without a slash")
@@ -286,20 +263,28 @@ def _channel(section: Section, every: float) -> Channel:
         return AppriseChannel(name, tuple(secrets.fill(list(section.texts("urls")), section)), secrets.hide)
     section.refuse_unknown("kind", "name", "url", "headers", *(["hold"] if kind == "alertmanager" else []))
     url = str(secrets.fill(section.text("url", None) or "", section))
-    if not _can_be_asked(url):
+    if not can_be_asked(url):
         expected = "an address that starts with http:// or https://, with a host, in ASCII and without blanks"
         raise section.error("url", repr(section.given.get("url")), expected)
     headers = section.section("headers").given
     if not all(isinstance(one, str) for pair in headers.items() for one in pair):
         raise section.error("headers", repr(headers), "texts by name")
     filled = secrets.fill(dict(headers), section)
+    load_extra("httpx", _WHAT, "monitor")
     if kind == "webhook":
         return Webhook(name, url, filled, secrets.hide)
     hold = section.amount("hold", max(4 * every, 300.0), least=1.0, most=1e9, unit="seconds")
     return Alertmanager(name, url, filled, hold, secrets.hide)
 
 
-def _can_be_asked(url: str) -> bool:
+def can_be_asked(url: str) -> bool:
+    """Return True for an address of HTTP with a host, in ASCII and without blanks.
+
+    Examples
+    --------
+    >>> can_be_asked("http://127.0.0.1:4318/v1/metrics"), can_be_asked("http:///hook")
+    (True, False)
+    """
     try:
         parts = urlsplit(url)
         asked = parts.scheme in ("http", "https") and bool(parts.hostname) and parts.port != 0

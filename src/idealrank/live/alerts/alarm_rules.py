@@ -79,6 +79,7 @@ class AlarmRule(ABC):
     severity: str = "page"
     kind: ClassVar[str] = ""
     needs_baseline: ClassVar[bool] = False
+    by_slice: ClassVar[bool] = True  # False if a reading is about all queries only
 
     @abstractmethod
     def read(self, seen: SeenRound, base: Baseline, memory: Mapping[str, Memory]) -> dict[str, Reading]:
@@ -355,6 +356,7 @@ class CoverageRule(AlarmRule):
     """
 
     kind: ClassVar[str] = "coverage"
+    by_slice: ClassVar[bool] = False
     severity: str = "ticket"
     least: float = 0.8
     margin: float = 0.02
@@ -380,6 +382,7 @@ class LabelAgeRule(AlarmRule):
     """
 
     kind: ClassVar[str] = "labels"
+    by_slice: ClassVar[bool] = False
     signals: tuple[int, int] = (1, 1)
     recover: int = 1
     severity: str = "ticket"
@@ -405,6 +408,7 @@ class ErrorRule(AlarmRule):
     """
 
     kind: ClassVar[str] = "errors"
+    by_slice: ClassVar[bool] = False
     most: float = 0.05
 
     def read(self, seen: SeenRound, base: Baseline, memory: Mapping[str, Memory]) -> dict[str, Reading]:
@@ -426,6 +430,7 @@ class LatencyRule(AlarmRule):
     """
 
     kind: ClassVar[str] = "latency"
+    by_slice: ClassVar[bool] = False
     severity: str = "ticket"
     most_ms: float = 1000.0
     quantile: str = "p95"

@@ -1,16 +1,13 @@
 """Metrics of monitors for Prometheus, made from the rounds of a store."""
 
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from datetime import datetime
-from typing import Any
 
 from idealrank._files import write_bytes
-from idealrank._lazy import load_extra
+from idealrank.live.metrics_text import Gauge, gauges_text
 from idealrank.store.monitoring import Monitoring, StoredRound
 from idealrank.store.store import Store
-
-_WHAT, _EXTRA, _PACKAGE = "metrics for Prometheus", "monitor", "prometheus-client"
 
 GAUGES = {
     "value": ("idealrank_canary_value", "Mean of the measure over the canary queries in the last complete round.", ("measure", "slice")),
@@ -48,11 +45,7 @@ def metrics_text(store: Store) -> bytes:
     >>> [line for line in text.splitlines() if line.startswith("idealrank_rounds{")]
     ['idealrank_rounds{monitor="shop",outcome="running"} 1.0']
     """
-    exposition = load_extra("prometheus_client.exposition", _WHAT, _EXTRA, _PACKAGE)
-    registry = load_extra("prometheus_client.registry", _WHAT, _EXTRA, _PACKAGE).CollectorRegistry()
-    registry.register(_Collector(lambda: list(_families(store))))
-    text: bytes = exposition.generate_latest(registry)
-    return text
+    return gauges_text(round_gauges(store))
 
 
 def write_metrics(store: Store, path: str) -> None:
@@ -60,24 +53,23 @@ def write_metrics(store: Store, path: str) -> None:
     write_bytes([metrics_text(store)], path)
 
 
-class _Collector:
-    """Collector for a registry of prometheus-client."""
+def round_gauges(store: Store) -> list[Gauge]:
+    """Return the gauges of all monitors of a store.
 
-    def __init__(self, collect: Callable[[], list[Any]]) -> None:
-        self.collect = collect
-
-
-def _families(store: Store) -> Iterator[Any]:
-    core = load_extra("prometheus_client.core", _WHAT, _EXTRA, _PACKAGE)
-    families = {key: core.GaugeMetricFamily(name, said, labels=["monitor", *labels]) for key, (name, said, labels) in GAUGES.items()}
+    Raises
+    ------
+    MissingExtraError
+        The package prometheus-client is not installed.
+    """
+    gauges = {key: Gauge(name, said, ["monitor", *labels]) for key, (name, said, labels) in GAUGES.items()}
     for name in store.monitors():
-        for key, labels, value in _samples(store.monitoring(name)):
-            families[key].add_metric([name, *labels], value)
-    yield from families.values()
+        for key, labels, value in round_samples(store.monitoring(name)):
+            gauges[key].add(value, name, *labels)
+    return list(gauges.values())
 
 
-def _samples(rounds: Monitoring) -> Iterator[tuple[str, list[str], float]]:
-    """Key, labels and value of each sample of a monitor."""
+def round_samples(rounds: Monitoring) -> Iterator[tuple[str, list[str], float]]:
+    """Yield the key of `GAUGES`, labels and value of each sample of a monitor."""
     for outcome, number in rounds.outcomes().items():
         yield "rounds", [outcome], float(number)
     yield "waiting", [], float(len(rounds.waiting()))

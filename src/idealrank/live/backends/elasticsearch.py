@@ -6,16 +6,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from idealrank._lazy import load_extra
 from idealrank._sections import Section
 from idealrank.errors import BackendError, shown
 from idealrank.live.backends.answers import ranked
 from idealrank.live.backends.engine_errors import reason
-from idealrank.live.backends.http_endpoint import at_path, filled, retry_after
+from idealrank.live.backends.http_endpoint import at_path, filled
 from idealrank.live.backends.protocol import Backend, ScoredDocument, SearchQuery
 from idealrank.live.backends.section_values import required
-
-_TEMPORARY = (408, 425, 429, 500, 502, 503, 504)
+from idealrank.live.http_requests import HttpAnswer, exchange, http_client
 
 
 @dataclass(eq=False)
@@ -120,30 +118,27 @@ class Elasticsearch:
         return found
 
     def _send(self, path: str, content: str, kind: str) -> Any:
-        httpx = load_extra("httpx", f"the backend {self.name}", "search")
+        found = exchange(self._client, self.name, "POST", path, content=content.encode(), headers={"content-type": kind})
         try:
-            response = self._client.post(path, content=content.encode(), headers={"content-type": kind})
-        except httpx.TransportError as error:
-            raise BackendError(f"{self.name}: {reason(error)}", temporary=True) from None
-        try:
-            answer = response.json()
+            answer = found.json()
         except ValueError:
             answer = None
-        if response.status_code != 200:
-            self._refuse(response.status_code, answer, response.text, retry_after(response.headers.get("retry-after")))
+        if found.status != 200:
+            self._refuse(found.status, answer, found.text, temporary=found.is_temporary, wait=found.retry_after)
         if not isinstance(answer, dict):
-            raise BackendError(f"{self.name}: found {shown(response.text)}, expected an answer in JSON")
+            raise BackendError(f"{self.name}: found {shown(found.text)}, expected an answer in JSON")
         return answer
 
-    def _refuse(self, status: int, answer: Any, text: str, wait: float | None = None) -> None:
+    def _refuse(self, status: int, answer: Any, text: str, *, temporary: bool, wait: float | None = None) -> None:
         found = at_path(answer, "error.root_cause.0.reason") or at_path(answer, "error.reason") or at_path(answer, "error") or text
         hint = "is the key in `api_key`? `${NAME}` takes it from the environment" if status in (401, 403) else ""
         said = f"{self.name}: HTTP {status}: {reason(found)}"
-        raise BackendError(said, temporary=status in _TEMPORARY, retry_after=wait, hint=hint)
+        raise BackendError(said, temporary=temporary, retry_after=wait, hint=hint)
 
     def _hits(self, answer: Any, limit: int) -> list[ScoredDocument]:
         if at_path(answer, "error") is not None:  # one of several answers
-            self._refuse(int(at_path(answer, "status") or 400), answer, "")
+            status = int(at_path(answer, "status") or 400)
+            self._refuse(status, answer, "", temporary=HttpAnswer(status, b"").is_temporary)
         hits = at_path(answer, "hits.hits")
         if not isinstance(hits, list):
             raise BackendError(f"{self.name}: found {shown(repr(answer))}, expected hits.hits")
@@ -159,7 +154,6 @@ class Elasticsearch:
 
 def from_section(section: Section) -> Backend:
     """Make the backend of a section with the kind ``elasticsearch`` or ``opensearch``."""
-    httpx = load_extra("httpx", f"the backend {section.given['kind']}", "search")
     section.refuse_unknown("kind", "url", "index", "fields", "body", "id", "batch", "timeout", "api_key", "user", "password")
     body = section.given.get("body")
     if body is None:
@@ -170,7 +164,9 @@ def from_section(section: Section) -> Backend:
     elif section.has("fields"):
         raise section.error("fields", "both `fields` and `body`", "one of them")
     key, password = section.text("api_key", None), section.text("password", None)
-    client = httpx.Client(
+    client = http_client(
+        f"the backend {section.given['kind']}",
+        "search",
         base_url=required(section, "url", "an address such as http://127.0.0.1:9200").rstrip("/"),
         timeout=section.amount("timeout", 10.0, unit="seconds"),
         headers={"authorization": f"ApiKey {key}"} if key else {},

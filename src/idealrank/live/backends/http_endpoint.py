@@ -2,18 +2,15 @@
 
 import json
 from collections.abc import Mapping, Sequence
-from email.utils import parsedate_to_datetime
 from typing import Any
 from urllib.parse import quote
 
-from idealrank._lazy import load_extra
 from idealrank._sections import Section
 from idealrank.errors import BackendError, shown
 from idealrank.live.backends.answers import ORDERS, ranked
 from idealrank.live.backends.protocol import ScoredDocument, SearchQuery
-from idealrank.live.timing import wall_time
+from idealrank.live.http_requests import exchange, http_client
 
-_TEMPORARY = {408, 425, 429, 500, 502, 503, 504}
 _FIELDS = ("text", "limit", "id", "vector")
 
 
@@ -66,12 +63,10 @@ class HttpEndpoint:
         timeout: float = 10.0,
         client: Any = None,
     ) -> None:
-        self._httpx = load_extra("httpx", "a search over HTTP", "search")
         self._url, self._method, self._params, self._body = url, method, dict(params or {}), body
         self._headers = {name: value.encode() for name, value in (headers or {}).items()}
         self._hits, self._document, self._score, self._order = hits, document, score, order
-        self._timeout = timeout
-        self._client = client or self._httpx.Client(timeout=timeout, follow_redirects=False, trust_env=True)
+        self._client = client or http_client("a search over HTTP", "search", timeout=timeout)
 
     def search(self, query: SearchQuery, limit: int) -> list[ScoredDocument]:
         """Send a request, and read the answer."""
@@ -89,23 +84,15 @@ class HttpEndpoint:
         body = None if self._body is None else json.dumps(filled(self._body, query, limit)).encode()
         usual = {"accept": b"application/json"} | ({} if body is None else {"content-type": b"application/json"})
         headers = {**usual, **{name.lower(): value for name, value in self._headers.items()}}
+        answer = exchange(self._client, self.name, self._method, url, params=params or None, content=body, headers=headers)
+        if answer.status != 200:
+            said = shown(" ".join(answer.text.split()))
+            found = f"{self.name}: found status {answer.status}{f' ({said})' if said else ''}, expected 200"
+            raise BackendError(found, temporary=answer.is_temporary, retry_after=answer.retry_after)
         try:
-            response = self._client.request(self._method, url, params=params or None, content=body, headers=headers)
-        except self._httpx.TimeoutException:
-            raise BackendError(f"{self.name}: found no answer in {self._timeout:g} s", temporary=True) from None
-        except self._httpx.TransportError as error:
-            raise BackendError(f"{self.name}: {type(error).__name__}: {error}", temporary=True) from None
-        except (self._httpx.InvalidURL, self._httpx.HTTPError) as error:
-            raise BackendError(f"{self.name}: {type(error).__name__}: {error}") from None
-        if response.status_code != 200:
-            wait = retry_after(response.headers.get("retry-after"))
-            said = shown(" ".join(response.text.split()))
-            found = f"{self.name}: found status {response.status_code}{f' ({said})' if said else ''}, expected 200"
-            raise BackendError(found, temporary=response.status_code in _TEMPORARY, retry_after=wait)
-        try:
-            return response.json()
+            return answer.json()
         except ValueError:
-            raise BackendError(f"{self.name}: found {shown(repr(response.text))}, expected JSON") from None
+            raise BackendError(f"{self.name}: found {shown(repr(answer.text))}, expected JSON") from None
 
     def _field(self, hit: Any, path: str, what: str) -> Any:
         found = at_path(hit, path)
@@ -186,24 +173,6 @@ def at_path(value: Any, path: str) -> Any:
         else:
             return None
     return value
-
-
-def retry_after(text: str | None) -> float | None:
-    """Return the seconds of a header Retry-After, which has seconds or a date; None if it is missing or unreadable.
-
-    Examples
-    --------
-    >>> retry_after("7"), retry_after(None), retry_after("soon")
-    (7.0, None, None)
-    """
-    if text is None:
-        return None
-    if text.strip().isdecimal():
-        return float(text)
-    try:
-        return max(0.0, parsedate_to_datetime(text).timestamp() - wall_time())
-    except (TypeError, ValueError):
-        return None
 
 
 def _kind(value: Any) -> str:

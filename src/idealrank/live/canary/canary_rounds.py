@@ -23,6 +23,7 @@ from idealrank.live.alerts.seen_rounds import Baseline, SeenRound
 from idealrank.live.backends import backend_from
 from idealrank.live.backends.protocol import Backend, SearchQuery
 from idealrank.live.canary.monitor_config import MonitorConfig, label_age
+from idealrank.live.file_locks import lock_file
 from idealrank.live.outside_failures import failure_of
 from idealrank.live.search_jobs import Latencies, SearchJob
 from idealrank.live.search_journal import QueryRecord
@@ -445,26 +446,8 @@ def only_process(store: Store, name: str) -> Iterator[None]:
     except OSError as error:
         raise InputError(f"{path}: {error.strerror or error}; expected a folder that may be written") from None
     try:
-        if not _locked(handle):
+        if not lock_file(handle):
             raise InputError(f"{path}: another process runs the monitor {name}, expected one at a time; let it end, or stop it")
         yield
     finally:
         os.close(handle)
-
-
-def _locked(handle: int) -> bool:
-    if os.name == "nt":
-        import msvcrt  # noqa: PLC0415  (Windows)
-
-        try:
-            msvcrt.locking(handle, msvcrt.LK_NBLCK, 1)  # type: ignore[attr-defined,unused-ignore]
-        except OSError:
-            return False
-        return True
-    import fcntl  # noqa: PLC0415  (not on Windows)
-
-    try:
-        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except OSError:
-        return False
-    return True

@@ -8,8 +8,8 @@ from typing import Any
 
 from idealrank._sections import Section
 from idealrank.errors import OptionError
-from idealrank.live.alerts.alarm_channels import Channel, channels_of
-from idealrank.live.alerts.alarm_rules import RULES, AlarmRule, LabelAgeRule
+from idealrank.live.alerts.alarm_channels import Channel, can_be_asked, channels_of
+from idealrank.live.alerts.alarm_rules import RULES, AlarmRule
 from idealrank.live.search_configuration import MeasuresSection, QueriesSection, policy_of
 from idealrank.live.search_jobs import SearchPolicy
 
@@ -53,7 +53,7 @@ class JudgmentsSection:
         if not top.has("qrels"):
             raise top.error("qrels", "nothing", "a file of judgments, as in canaries.qrels")
         if isinstance(top.given["qrels"], str):
-            return cls(top.given["qrels"])
+            return cls(top.text("qrels", None) or "")
         section = top.section("qrels")
         section.refuse_unknown("path", "judged", "people")
         path = section.text("path", None)
@@ -113,6 +113,8 @@ class MetricsSection:
         File for the textfile collector of node_exporter, written after each round.
     names : tuple of str
         Further names of this host that requests may use, such as the name of a service.
+    otlp : str or None
+        Address of a collector of OpenTelemetry that takes metrics by OTLP over HTTP.
 
     Examples
     --------
@@ -124,15 +126,19 @@ class MetricsSection:
     host: str = "127.0.0.1"
     file: str | None = None
     names: tuple[str, ...] = ()
+    otlp: str | None = None
 
     @classmethod
     def of(cls, section: Section) -> "MetricsSection":
         """Read the section."""
-        section.refuse_unknown("port", "host", "file", "names")
+        section.refuse_unknown("port", "host", "file", "names", "otlp")
         port = section.number("port", 0, least=0) if section.has("port") else None
         if port is not None and port > 65535:
             raise section.error("port", str(port), "a port from 0 to 65535")
-        return cls(port, section.text("host", cls.host) or cls.host, section.text("file", None), section.texts("names"))
+        otlp = section.text("otlp", None)
+        if otlp is not None and not can_be_asked(otlp):
+            raise section.error("otlp", repr(otlp), "an address such as http://127.0.0.1:4318/v1/metrics")
+        return cls(port, section.text("host", cls.host) or cls.host, section.text("file", None), section.texts("names"), otlp)
 
 
 @dataclass(frozen=True)
@@ -334,8 +340,10 @@ def _check_rules(top: Section, rules: Sequence[AlarmRule], qrels: JudgmentsSecti
             )
         if rule.slices and not top.has("slices"):
             raise top.error("slices", "nothing", f"a file of slices, which the alarm {rule.name} watches")
-        if isinstance(rule, LabelAgeRule) and rule.slices:
-            raise OptionError(f"{top.path}: alarm {rule.name}: found slices, expected an alarm over all queries")
+        if rule.slices and not rule.by_slice:
+            raise OptionError(
+                f"{top.path}: alarm {rule.name}: found slices, expected an alarm over all queries; {rule.kind} knows no slices"
+            )
 
 
 def label_age(section: JudgmentsSection, file_time: float, now: datetime) -> float:

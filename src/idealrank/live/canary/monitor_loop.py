@@ -6,15 +6,14 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from functools import partial
 from typing import Any
-from urllib.parse import urlsplit
 
-from idealrank._lazy import load_extra
 from idealrank.errors import InputError
 from idealrank.live.alerts.round_metrics import metrics_text, write_metrics
 from idealrank.live.canary.canary_rounds import CanaryMonitor
 from idealrank.live.canary.monitor_config import MetricsSection
+from idealrank.live.metrics_text import CONTENT_TYPE, load_metrics
 from idealrank.live.outside_failures import failure_of
-from idealrank.live.web.addresses import is_address, is_loopback
+from idealrank.live.web.addresses import names_server
 from idealrank.store.monitoring import StoredRound
 from idealrank.store.store import Store
 
@@ -77,17 +76,6 @@ def refresh_metrics(store: Store, metrics: MetricsSection, say: Callable[[str], 
         say(failure)
 
 
-def load_metrics() -> None:
-    """Load what writes metrics.
-
-    Raises
-    ------
-    MissingExtraError
-        The package prometheus-client is not installed.
-    """
-    load_extra("prometheus_client", "metrics for Prometheus", "monitor", "prometheus-client")
-
-
 @contextmanager
 def metrics_server(folder: str, metrics: MetricsSection) -> Iterator[int | None]:
     """Answer /metrics while the block runs, from the store; None without a port.
@@ -139,7 +127,7 @@ def metrics_server(folder: str, metrics: MetricsSection) -> Iterator[int | None]
 
 def _answer(folder: str, metrics: MetricsSection, environment: Any, start: Callable[..., Any]) -> list[bytes]:
     """Answer a request, in a thread of its own."""
-    if not _names_it(str(environment.get("HTTP_HOST", "")), metrics):
+    if not names_server(str(environment.get("HTTP_HOST", "")), metrics.host, metrics.names):
         status, body = "400 Bad Request", b"found a host that is not this server's, expected its address, or one of metrics.names\n"
     elif environment.get("PATH_INFO") != "/metrics":
         status, body = "404 Not Found", b"see /metrics\n"
@@ -147,7 +135,7 @@ def _answer(folder: str, metrics: MetricsSection, environment: Any, start: Calla
         found: list[bytes] = []
         failure = failure_of("metrics", lambda: found.append(_text_of(folder)))
         status, body = ("503 Service Unavailable", f"{failure}\n".encode()) if failure else ("200 OK", found[0])
-    kind = "text/plain; version=0.0.4; charset=utf-8" if status == "200 OK" else "text/plain; charset=utf-8"
+    kind = CONTENT_TYPE if status == "200 OK" else "text/plain; charset=utf-8"
     start(status, [("Content-Type", kind), ("Content-Length", str(len(body)))])
     return [body]
 
@@ -155,19 +143,3 @@ def _answer(folder: str, metrics: MetricsSection, environment: Any, start: Calla
 def _text_of(folder: str) -> bytes:
     with Store.open(folder) as store:
         return metrics_text(store)
-
-
-def _names_it(host: str, metrics: MetricsSection) -> bool:
-    """Return whether the header `Host` names this server; a foreign name that resolves to this machine does not.
-
-    A server on the network is also reached by its addresses, which cannot be made to point elsewhere as a name can.
-    """
-    try:
-        split = urlsplit(f"//{host}")
-        name, _ = split.hostname or "", split.port
-    except ValueError:
-        return False
-    if not name or split.netloc != host or split.username is not None:
-        return False
-    own = {metrics.host.lower(), *(one.lower() for one in metrics.names)}
-    return name in own or is_loopback(name) or (not is_loopback(metrics.host) and is_address(name))

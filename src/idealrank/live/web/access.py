@@ -6,7 +6,7 @@ from pathlib import Path
 
 from starlette.exceptions import HTTPException
 
-from idealrank.errors import IdealrankError, InputError, OptionError
+from idealrank.errors import IdealrankError, InputError, NotStoredError, OptionError
 from idealrank.store import Store
 from idealrank.store.database import NAME
 from idealrank.store.record import Entry, Kind
@@ -97,7 +97,7 @@ def status_of(error: InputError) -> int:
 
     Examples
     --------
-    >>> status_of(InputError("id 0123: found none"))
-    404
+    >>> status_of(NotStoredError("id 0123: found none")), status_of(InputError("the record is damaged"))
+    (404, 503)
     """
-    return 404 if error.__cause__ is None else 503  # the cause is what SQLite or the disk said
+    return 404 if isinstance(error, NotStoredError) else 503

@@ -15,10 +15,9 @@ from urllib.parse import urlsplit
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from idealrank.live.web.addresses import is_address, is_loopback
+from idealrank.live.web.addresses import names_server
 
 COOKIE = "idealrank-session"
-LOOPBACK = frozenset({"localhost", "127.0.0.1", "::1"})
 POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; form-action 'self'; "
     "base-uri 'none'; frame-ancestors 'none'"
@@ -70,21 +69,8 @@ class Guard:
         return hmac.digest(self.token.encode(), b"idealrank session", sha256).hex()
 
     def names_itself(self, host: str) -> bool:
-        """Return whether the header `Host` of a request names this server.
-
-        On loopback these are its names. A server that listens on the network is also reached by its addresses: an address cannot be
-        made to point elsewhere, as a name can.
-        """
-        try:
-            split = urlsplit(f"//{host}")
-            name, _port = split.hostname or "", split.port
-        except ValueError:
-            return False
-        if not name or split.username is not None or split.path or split.query or split.fragment:
-            return False
-        if name in LOOPBACK or name == self.host.lower() or name in {one.lower() for one in self.names}:
-            return True
-        return not is_loopback(self.host) and is_address(name)
+        """Return whether the header `Host` of a request names this server."""
+        return names_server(host, self.host, self.names)
 
     def refusal(self, method: str, path: str, headers: Headers) -> Refusal | None:
         """Return why a request is refused; None if it is not."""

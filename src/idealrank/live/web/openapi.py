@@ -1,5 +1,6 @@
 """The OpenAPI document of the JSON API, made from its operations."""
 
+from collections.abc import Mapping
 from typing import Any
 
 from starlette.requests import Request
@@ -18,6 +19,17 @@ _REFUSALS = {
     "401": "The token is missing or wrong", "404": "There is no such entry or value, or no store",
     "409": "The evaluations cannot be compared", "503": "The store cannot be read",
 }  # fmt: skip
+
+
+_FIRST, _SECOND = ({"id": f"$response.body#/entries/{place}/id"} for place in (0, 1))
+_LINKS: Mapping[str, Mapping[str, Mapping[str, str]]] = {
+    "list_evaluations": {
+        "show_evaluation": _FIRST, "list_values": _FIRST, "explain_query": _FIRST, "evaluate_under": _FIRST,
+        "compare": {"a": _FIRST["id"], "b": _SECOND["id"]},
+    },
+    "list_verdicts": {"show_verdict": _FIRST},
+}  # fmt: skip
+"""Where an answer leads: parameters of other operations, by the name of the operation."""
 
 
 def document(*, has_token: bool) -> dict[str, Any]:
@@ -63,10 +75,17 @@ def _operation(operation: Operation) -> dict[str, Any]:
             for one in operation.parameters
         ],
         "responses": {
-            "200": {"description": operation.summary, "content": {"application/json": {"schema": dict(operation.result)}}},
+            "200": {
+                "description": operation.summary, "content": {"application/json": {"schema": dict(operation.result)}},
+                **({"links": _links(operation)} if operation.name in _LINKS else {}),
+            },
             **{status: {**_ERROR, "description": words} for status, words in _REFUSALS.items()},
         },
     }  # fmt: skip
+
+
+def _links(operation: Operation) -> dict[str, Any]:
+    return {name: {"operationId": name, "parameters": dict(given)} for name, given in _LINKS[operation.name].items()}
 
 
 def openapi(request: Request) -> Response:

@@ -4,12 +4,17 @@ import asyncio
 import errno
 import socket
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 from idealrank._lazy import load_extra
 from idealrank.errors import OptionError
 from idealrank.live.web.addresses import is_loopback, shown_host
+
+if TYPE_CHECKING:
+    from starlette.types import ASGIApp
 
 _BACKLOG = 256
 _GRACE = 3  # seconds that requests have to end
@@ -86,7 +91,7 @@ def serve(serving: Serving, started: Callable[[str], None]) -> None:
     Raises
     ------
     MissingExtraError
-        Starlette, Jinja2 or uvicorn is not installed.
+        Starlette, Jinja2, uvicorn or prometheus-client is not installed.
     OptionError
         The port is in use or may not be used, or the address is not one of this machine.
 
@@ -98,6 +103,7 @@ def serve(serving: Serving, started: Callable[[str], None]) -> None:
     uvicorn = load_extra("uvicorn", "`idealrank serve`", "web")
     for package in ("starlette", "jinja2"):
         load_extra(package, "`idealrank serve`", "web")
+    load_extra("prometheus_client", "`idealrank serve`", "web", "prometheus-client")
     from idealrank.io.query_files import QueryFiles  # noqa: PLC0415  (SciPy)
     from idealrank.live.web.access import StoreFolder  # noqa: PLC0415  (Starlette)
     from idealrank.live.web.application import application  # noqa: PLC0415
@@ -116,6 +122,7 @@ def serve(serving: Serving, started: Callable[[str], None]) -> None:
 
         async def run() -> None:
             running = asyncio.ensure_future(server.serve(sockets=[listening]))
+            await _prepare(app, shown_host(serving.host), serving.token)
             while not server.started and not running.done():
                 await asyncio.sleep(0.01)
             if server.started:
@@ -125,13 +132,32 @@ def serve(serving: Serving, started: Callable[[str], None]) -> None:
         asyncio.run(run())
 
 
+async def _prepare(app: "ASGIApp", host: str, token: str) -> None:
+    """Answer the first page once before any request: what it loads and computes is then there."""
+    headers = [(b"host", host.encode()), (b"authorization", f"Bearer {token}".encode())]
+    scope: dict[str, Any] = {
+        "type": "http", "asgi": {"version": "3.0"}, "http_version": "1.1", "method": "GET", "scheme": "http", "path": "/", "raw_path": b"/",
+        "query_string": b"", "root_path": "", "headers": headers, "server": (host, 80), "client": None,
+    }  # fmt: skip
+
+    async def receive() -> dict[str, Any]:
+        return {"type": "http.request", "body": b"", "more_body": False}
+
+    async def send(_: object) -> None:
+        """Drop a part of the answer."""
+
+    with suppress(Exception):  # the first request meets it again, and its answer says so
+        await app(scope, receive, send)
+
+
 def _bound(host: str, port: int) -> socket.socket:
     """A socket that listens, so that a port in use is found before anything is loaded."""
     try:
-        kind, _, _, _, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)[0]
+        kind, _, protocol, _, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)[0]
     except (socket.gaierror, UnicodeError, OverflowError) as error:
         raise OptionError(f"host {host}: {error}; expected an address of this machine, such as 127.0.0.1") from None
-    made = socket.socket(kind, socket.SOCK_STREAM)
+    # With its protocol named, asyncio sends small pieces at once; else an answer on an open connection waits 40 ms for the client's system.
+    made = socket.socket(kind, socket.SOCK_STREAM, protocol)
     try:
         made.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         made.bind(address)

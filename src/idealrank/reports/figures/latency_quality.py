@@ -5,9 +5,11 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
+from idealrank.reports.figures.point_labels import Box, NamedPoint, label_boxes, shortened
 from idealrank.reports.figures.theme import DARK, FONT, LIGHT
 
 _WIDTH, _HEIGHT, _LEFT, _TOP, _BOTTOM, _RIGHT = 720, 400, 66, 18, 46, 24
+_FAR = 26.0  # px between a point and its name from which a line joins them
 _LOG_FROM = 5.0  # ratio of the latencies from which their axis is logarithmic
 _PAGE = """\
 <!doctype html>
@@ -27,6 +29,7 @@ svg text.name {{ fill: var(--ink); }}
 .grid {{ stroke: var(--line); }}
 .front {{ stroke: var(--accent); fill: none; stroke-width: 1.5; stroke-dasharray: 4 3; }}
 .interval {{ stroke: var(--run); stroke-width: 1.5; }}
+.leader {{ stroke: var(--quiet); stroke-width: .75; }}
 .point {{ fill: var(--paper); stroke: var(--run); stroke-width: 2; }}
 .point.best {{ fill: var(--accent); stroke: var(--accent); }}
 .table {{ overflow-x: auto; }}
@@ -116,16 +119,29 @@ def _figure(systems: Sequence[Mapping[str, Any]], measure: str, best: set[int]) 
     drawn.append(f'<text x="{(_LEFT + _WIDTH - _RIGHT) / 2:.1f}" y="{_HEIGHT - 8}" text-anchor="middle">p95 latency in ms</text>')
     front = sorted((across(systems[place]["latency"]["p95"] * 1000), up(means[place]["mean"])) for place in best)
     drawn.append(f'<polyline class="front" points="{" ".join(f"{x:.1f},{y:.1f}" for x, y in front)}"/>')
+    points: list[NamedPoint] = []
     for place, (one, mean) in enumerate(zip(systems, means, strict=True)):
         x, y = across(one["latency"]["p95"] * 1000), up(mean["mean"])
         top, bottom = up(_inside(mean["high"], mean["mean"])), up(_inside(mean["low"], mean["mean"]))
-        is_right = x > _WIDTH * 0.7
-        label = f'x="{x + (-10 if is_right else 10):.1f}" y="{y - 8:.1f}" text-anchor="{"end" if is_right else "start"}"'
         drawn.append(f'<line class="interval" x1="{x:.1f}" x2="{x:.1f}" y1="{top:.1f}" y2="{bottom:.1f}"/>')
         drawn.append(f'<circle class="point{" best" if place in best else ""}" cx="{x:.1f}" cy="{y:.1f}" r="5"/>')
-        drawn.append(f'<text class="name" {label}>{html.escape(one["name"])}</text>')
+        points.append(NamedPoint(shortened(one["name"]), x, y, top, bottom))
+    order = sorted(range(len(points)), key=lambda place: (place not in best, place))
+    boxes = label_boxes([points[place] for place in order], Box(_LEFT, 2, _WIDTH - 2, _HEIGHT - _BOTTOM))
+    drawn += [_label(points[place], box) for place, box in zip(order, boxes, strict=True) if box is not None]
     title = f"{html.escape(measure)} with 95 % intervals against p95 latency of {len(systems)} backends"
     return f'<h2>{html.escape(measure)}</h2>\n<svg viewBox="0 0 {_WIDTH} {_HEIGHT}" role="img" aria-label="{title}">{"".join(drawn)}</svg>'
+
+
+def _label(point: NamedPoint, box: Box) -> str:
+    """Name of a point, with a line to it if the two are apart."""
+    middle, left = (box.top + box.bottom) / 2, (box.left + box.right) / 2 < point.x
+    is_over = box.left < point.x < box.right
+    x, anchor = (point.x, "middle") if is_over else (box.right, "end") if left else (box.left, "start")
+    line = ""
+    if abs(middle - point.y) > _FAR:
+        line = f'<line class="leader" x1="{point.x:.1f}" y1="{point.y:.1f}" x2="{x:.1f}" y2="{middle:.1f}"/>'
+    return f'{line}<text class="name" x="{x:.1f}" y="{middle + 4:.1f}" text-anchor="{anchor}">{html.escape(point.name)}</text>'
 
 
 def _inside(bound: float, mean: float) -> float:

@@ -16,7 +16,8 @@ def search_parts(report: Mapping[str, Any]) -> list[Part]:
     ----------
     report : mapping
         ``systems``, a list of mappings with ``name``, ``run``, ``queries``, ``answered``, ``empty``, ``failed``, ``attempts``,
-        ``latency``, and with judgments ``measures`` and ``convention``.
+        ``latency``, and with judgments ``measures`` and ``convention``. ``failed``, the message of each backend that failed, is for
+        `search_json` alone: the command ends with it as an error.
 
     Examples
     --------

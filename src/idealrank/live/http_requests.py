@@ -1,0 +1,130 @@
+"""Requests over HTTP, of backends and of channels for alarms: one way to send them, and to tell which failures may pass."""
+
+import json
+from collections.abc import Callable
+from dataclasses import dataclass
+from email.utils import parsedate_to_datetime
+from typing import Any
+
+from idealrank._lazy import load_extra
+from idealrank.errors import BackendError
+from idealrank.live.backends.engine_errors import reason
+from idealrank.live.timing import wall_time
+
+_TEMPORARY = frozenset({408, 425, 429, 500, 502, 503, 504})
+
+
+@dataclass(frozen=True, slots=True)
+class HttpAnswer:
+    """Answer to a request.
+
+    Attributes
+    ----------
+    status : int
+        Status.
+    content : bytes
+        The body, or its beginning.
+    retry_after : float or None
+        Seconds of the header Retry-After.
+
+    Examples
+    --------
+    >>> answer = HttpAnswer(503, b'{"error": "busy"}', 7.0)
+    >>> answer.is_temporary, answer.json()
+    (True, {'error': 'busy'})
+    """
+
+    status: int
+    content: bytes
+    retry_after: float | None = None
+
+    @property
+    def text(self) -> str:
+        """The body as text."""
+        return self.content.decode("utf-8", "replace")
+
+    @property
+    def is_temporary(self) -> bool:
+        """Return True if the status is one of a failure that may pass."""
+        return self.status in _TEMPORARY
+
+    def json(self) -> Any:
+        """Return the value of the body, or raise `ValueError`."""
+        return json.loads(self.content)
+
+
+def http_client(what: str, extra: str, **options: Any) -> Any:
+    """Return a client of httpx that follows no redirect: it would carry headers with secrets to another place.
+
+    Raises
+    ------
+    MissingExtraError
+        httpx is not installed.
+
+    Examples
+    --------
+    >>> with http_client("a search over HTTP", "search", timeout=5) as client:
+    ...     client.follow_redirects
+    False
+    """
+    return load_extra("httpx", what, extra).Client(**options, follow_redirects=False, trust_env=True)
+
+
+def exchange(
+    client: Any, name: str, method: str, url: str, *, most: int | None = None, hide: Callable[[str], str] = str, **request: Any
+) -> HttpAnswer:
+    """Send a request, and read its answer, whatever its status.
+
+    Parameters
+    ----------
+    client : httpx.Client
+        Client to use.
+    name : str
+        Begins the messages of failure.
+    method, url : str
+        Method and address.
+    most : int, optional
+        Bytes of the body that are read, about; all by default.
+    hide : callable, optional
+        Hides secrets in a text.
+    **request
+        Further arguments of ``client.stream``, such as ``headers`` and ``content``.
+
+    Raises
+    ------
+    BackendError
+        There is no answer, or it is no HTTP; temporary unless the request itself cannot be sent.
+    """
+    httpx = load_extra("httpx", "requests over HTTP", "search")
+    try:
+        with client.stream(method, url, **request) as response:
+            content = bytearray()
+            for part in response.iter_bytes():
+                content += part
+                if most is not None and len(content) >= most:
+                    break
+    except httpx.TimeoutException:
+        raise BackendError(f"{name}: found no answer in {client.timeout.read:g} s", temporary=True) from None
+    except (httpx.InvalidURL, httpx.HTTPError, ValueError) as error:  # UnicodeError among the last
+        text = hide(str(error))
+        said = f"{name}: {type(error).__name__}{f': {reason(text)}' if text.strip() else ''}"
+        raise BackendError(said, temporary=isinstance(error, httpx.TransportError)) from None
+    return HttpAnswer(response.status_code, bytes(content[:most]), retry_after(response.headers.get("retry-after")))
+
+
+def retry_after(text: str | None) -> float | None:
+    """Return the seconds of a header Retry-After, which has seconds or a date; None if it is missing or unreadable.
+
+    Examples
+    --------
+    >>> retry_after("7"), retry_after(None), retry_after("soon")
+    (7.0, None, None)
+    """
+    if text is None:
+        return None
+    if text.strip().isdecimal():
+        return float(text)
+    try:
+        return max(0.0, parsedate_to_datetime(text).timestamp() - wall_time())
+    except (TypeError, ValueError):
+        return None
