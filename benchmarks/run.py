@@ -13,6 +13,7 @@ from pathlib import Path
 import jobs_clicks
 import jobs_commands
 import jobs_judging
+import jobs_large
 import jobs_measures
 import jobs_memory
 import jobs_pairs
@@ -39,6 +40,7 @@ JOBS = {
     "stats": jobs_stats.rows,
     "clicks": jobs_clicks.rows,
     "judging": jobs_judging.rows,
+    "large": jobs_large.rows,
     "store": jobs_store.rows,
     "theory": jobs_theory.rows,
     "training": jobs_training.rows,

@@ -13,7 +13,7 @@ import numpy as np
 from idealrank._kernel import Progress
 from idealrank._warnings import warn
 from idealrank.conventions import Convention, array_convention
-from idealrank.data.interchange import by_query, holds_lists, is_frame
+from idealrank.data.interchange import by_query, holds_lists, is_frame, is_query
 from idealrank.data.join import Judgments, is_judgments, tables_of
 from idealrank.data.lists import Lists
 from idealrank.data.qrels import Qrels, QrelsDuplicates
@@ -103,6 +103,43 @@ def to_run(run: AnyTable, *, name: str | None = None, columns: Columns = None, j
         return read_run(run, name=name, columns=columns, labels=_labels_file(judgments))
     hint = "" if not is_array(run) else _NO_IDS if is_array(judgments) else "; labels and scores are both arrays or both files"
     raise InputError(f"run: found {type(run).__name__}, expected a path, a mapping, a dataframe, or Run{hint}")
+
+
+def to_streamed_run(
+    run: AnyTable,
+    memory: "str | int | None",
+    *,
+    keep_unjudged: bool = False,
+    name: str | None = None,
+    columns: Columns = None,
+) -> Run:
+    """A run that is evaluated in parts, from files or from a query that was not run yet.
+
+    Raises
+    ------
+    InputError
+        It cannot be opened.
+    OptionError
+        It is neither, or parts of the run are to be kept.
+
+    Examples
+    --------
+    >>> import polars
+    >>> frame = polars.LazyFrame({"qid": ["q1"], "docno": ["d1"], "score": [0.5]})
+    >>> to_streamed_run(frame, "2GB")
+    Run('run': in parts)
+    """
+    if keep_unjudged:
+        raise OptionError("keep_unjudged: found memory= too, expected one of them, since unjudged documents are kept of runs in memory")
+    if is_query(run):
+        from idealrank.io.frame_stream import stream_frame  # noqa: PLC0415  (few pass one)
+
+        return stream_frame(run, memory, columns=columns, name=name or "run")
+    if isinstance(run, (str, PathLike)) or _is_paths(run):
+        from idealrank.io.run_stream import stream_run  # noqa: PLC0415  (few ask for it)
+
+        return stream_run(run, memory or 0, name=name, columns=columns)
+    raise OptionError(f"memory: found {type(run).__name__}, expected a path, a Polars lazy frame or a DuckDB relation; leave memory= out")
 
 
 def _refuse_responses(run: Mapping[Any, Any]) -> None:
@@ -221,6 +258,7 @@ def evaluate(
     padding: float | None = None,
     max_documents: int | None = None,
     keep_unjudged: bool = False,
+    memory: "str | int | None" = None,
     threads: int = 0,
     progress: Progress | None = None,
 ) -> Evaluation:
@@ -249,6 +287,10 @@ def evaluate(
     keep_unjudged : bool
         Keep hits and unjudged documents, so that `compare` and `gate` can compute how far the judgments reach; and the judgments and the
         run, so that `robust`, `why` and `explain` take the evaluation. Not for arrays, in which every item is judged.
+    memory : str or int, optional
+        Memory of the whole process, such as ``"512MB"``, or bytes: the run is read in parts. For runs from files (TREC text, Parquet, Arrow
+        IPC, CSV, TSV), Polars lazy frames and DuckDB relations, with `Qrels`; the last two are always read in parts, by default within
+        1 GB beyond what the process takes. The values are the same.
     threads : int
         Number of threads; 0 uses all cores. Values do not depend on it.
     progress : Progress, optional
@@ -286,8 +328,11 @@ def evaluate(
         raise InputError("group, offsets, qid, mask and padding belong to arrays of labels and scores; found other qrels or run")
     convention = Convention.of(convention)
     duplicates = convention.alignment.duplicates
-    read_run_ = to_run(run, name=name, columns=of_run, judgments=qrels)
+    is_streamed = memory is not None or (is_query(run) and not keep_unjudged)
+    read_run_ = None if is_streamed else to_run(run, name=name, columns=of_run, judgments=qrels)
     read_qrels_ = to_judgments(qrels, "error" if duplicates == "twice" else duplicates, of_qrels)
+    if read_run_ is None:
+        read_run_ = to_streamed_run(run, memory, keep_unjudged=keep_unjudged, name=name, columns=of_run)
     measures = default_measures(tables_of(read_qrels_)) if measures is None else measures
     inputs = input_files((*read_qrels_.paths, *read_run_.paths))
     evaluation = core.evaluate(

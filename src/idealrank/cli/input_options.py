@@ -98,6 +98,14 @@ class Inputs:
             path, name=name, format=self.format_of("run"), columns=self.columns_of("run"), labels=labels, group=self.group, tell=_note
         )
 
+    def stream_run(self, path: str, name: str, memory: str, count: Callable[[int, int], None]) -> Run:
+        """One run that is read in parts within a budget of memory; `count` gets what was read and the total."""
+        from idealrank.io.run_stream import stream_run  # noqa: PLC0415  (few runs are that large)
+
+        return stream_run(
+            path, memory, name=name, format=self.format_of("run"), columns=self.columns_of("run"), tell=_note, count=count
+        )  # fmt: skip
+
 
 @dataclass(frozen=True, kw_only=True)
 class InputFiles:

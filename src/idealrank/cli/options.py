@@ -95,6 +95,11 @@ threads: Decorator = click.option(
     "--threads", metavar="N", type=click.IntRange(0, 1 << 16), default=0, help="Number of threads; 0 uses all cores. Results do not "
     "depend on N."
 )  # fmt: skip
+memory: Decorator = click.option(
+    "--memory", "memory_text", metavar="SIZE",
+    help="Memory of the whole process, such as 512MB: runs are read in parts, grouped by query in temporary files if needed. "
+    "For TREC text, Parquet, Arrow IPC, CSV and TSV; the values are the same.",
+)  # fmt: skip
 output: Decorator = click.option("-o", "--output", "output_path", metavar="FILE", help="Output file; it appears when it is complete.")
 
 

@@ -49,6 +49,38 @@ class Count:
         self.done, self.total = done, total
 
 
+class RatedCount:
+    """Calls of a job passed on to a `Count`, whose note becomes the rate.
+
+    Parameters
+    ----------
+    count : Count
+        Stands behind the bar.
+    unit : str
+        What is counted: ``"B"`` for bytes.
+
+    Examples
+    --------
+    >>> count = Count()
+    >>> RatedCount(count, "rows", now=iter([0.0, 2.0]).__next__)(3_000_000, 8_000_000)
+    >>> count.note
+    '1.5 M rows/s'
+    """
+
+    def __init__(self, count: Count, unit: str, now: Callable[[], float] = time.monotonic) -> None:
+        self._count, self._unit, self._now = count, unit, now
+        self._start, self._from, self._last = now(), 0, 0
+
+    def __call__(self, done: int, total: int) -> None:
+        seconds = self._now() - self._start
+        if done < self._last:  # a second pass over the same rows
+            self._start, self._from, seconds = self._now(), done, 0.0
+        self._last = done
+        if seconds > 0:
+            self._count.note = f"{(done - self._from) / seconds / 1e6:.1f} M{' ' if len(self._unit) > 1 else ''}{self._unit}/s"
+        self._count(done, total)
+
+
 class Watch:
     """Runs jobs one after another; draws a bar once the whole has taken longer than some seconds and stderr is a terminal.
 

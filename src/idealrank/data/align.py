@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 
@@ -12,6 +13,7 @@ from idealrank.data.policies import Graded, IdealGrades, apply_grade_policies, i
 from idealrank.data.problems import translate
 from idealrank.data.qrels import Qrels
 from idealrank.data.run import KERNEL_TIES, Run
+from idealrank.data.run_parts import RunParts
 from idealrank.data.top import Top
 from idealrank.data.types import AnyArray, BoolArray, IntArray, QueryIds, decode_id, thread_count
 from idealrank.errors import OptionError
@@ -156,21 +158,19 @@ def align(
     graded = apply_grade_policies(qrels.grades, alignment, lambda row: name_row(qrels, row))
     cut = make_cut(max_documents, alignment, graded.removed)
     depth = cut.documents if cut else depth
+    options: dict[str, Any] = {
+        "ties": KERNEL_TIES.get(alignment.ties, "input"),
+        "float32": alignment.score == "float32",
+        "duplicates": alignment.duplicates,
+        "skip_unjudged": alignment.unjudged == "skipped" and cut is None,
+        "removed": None if graded.removed is None or cut else graded.removed.view(np.uint8),
+        "depth": depth,
+        "unjudged_depth": 0 if cut else unjudged_depth,
+        "threads": thread_count(threads),
+        "progress": progress,
+    }
     try:
-        aligned = _kernel.align(
-            qrels.table,
-            run.source,
-            ties=KERNEL_TIES.get(alignment.ties, "input"),  # type: ignore[arg-type]
-            float32=alignment.score == "float32",
-            duplicates=alignment.duplicates,
-            skip_unjudged=alignment.unjudged == "skipped" and cut is None,
-            removed=None if graded.removed is None or cut else graded.removed.view(np.uint8),
-            depth=depth,
-            unjudged_depth=0 if cut else unjudged_depth,
-            top_depth=0 if cut else top_depth,
-            threads=thread_count(threads),
-            progress=progress,
-        )
+        aligned = _aligned(qrels, run, alignment, 0 if cut else top_depth, options)
     except _kernel.ParseError as error:
         raise translate(error, run.paths, "run") from None
     run.let_go()
@@ -179,6 +179,16 @@ def align(
         is_whole = graded.removed is None and alignment.unjudged != "skipped"
         judged.top = Top.of_aligned(aligned, top_depth, is_whole=is_whole)
     return judged
+
+
+def _aligned(qrels: Qrels, run: Run, alignment: Alignment, top_depth: int, options: dict[str, Any]) -> Any:
+    """What the kernel finds in a run, or in its parts."""
+    source: Any = run.source
+    if not isinstance(source, RunParts):
+        return _kernel.align(qrels.table, source, **options, top_depth=top_depth)
+    if top_depth:
+        raise OptionError(f"run {run.name!r}: found a run that is read in parts, of which no lists are kept; expected one in memory")
+    return source.align(qrels.table, keep_run_only=alignment.without_judgments == "evaluated", **options)
 
 
 def _judged(

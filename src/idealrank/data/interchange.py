@@ -53,6 +53,19 @@ def is_frame(value: object) -> bool:
     return named and speaks and not isinstance(value, type)
 
 
+def is_query(value: object) -> bool:
+    """Return whether an object is a query whose rows are not in memory: a lazy frame of Polars, or a relation of DuckDB.
+
+    Examples
+    --------
+    >>> import polars
+    >>> is_query(polars.LazyFrame({"a": [1]})), is_query(polars.DataFrame({"a": [1]}))
+    (True, False)
+    """
+    kind = type(value)
+    return (kind.__module__.partition(".")[0].lstrip("_"), kind.__name__) in {("polars", "LazyFrame"), ("duckdb", "DuckDBPyRelation")}
+
+
 def holds_lists(value: Any) -> bool:
     """Return whether this is a pandas Series of lists, sets or mappings by query, as ``groupby(...).agg(list)`` makes.
 

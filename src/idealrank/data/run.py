@@ -10,6 +10,7 @@ from idealrank import _kernel
 from idealrank.data.alignment import Alignment
 from idealrank.data.exactness import EXPECTED, first_lost_of_lists, is_large, is_lost
 from idealrank.data.problems import translate
+from idealrank.data.run_parts import RunParts
 from idealrank.data.types import FloatArray, IntArray, decode_id, sought_id, table_columns
 from idealrank.errors import InputError
 
@@ -177,8 +178,29 @@ class Run:
 
     @property
     def source(self) -> "_kernel.Table | _kernel.Text":
-        """Input of the kernel: columns in memory, or text."""
+        """Input of the kernel: columns in memory, or text. Of a run from `from_parts` a `RunParts`, which only `align` takes."""
         return self._source
+
+    @classmethod
+    def from_parts(cls, parts: RunParts, *, name: str = "run", paths: Sequence[str] = ()) -> "Run":
+        """A run that is read part by part when it is evaluated, and can do nothing else.
+
+        Examples
+        --------
+        >>> class One:
+        ...     has_lines = False
+        ...
+        ...     def grouped(self):
+        ...         from idealrank.data.run_parts import Part
+        ...
+        ...         yield Part(_kernel.from_mapping({"q1": {"a": 1}}))
+        >>> Run.from_parts(RunParts(One()), name="large")
+        Run('large': in parts)
+        """
+        self = cls.__new__(cls)
+        self._source = parts  # type: ignore[assignment]
+        self.name, self.paths, self._let_go = name, tuple(paths), None
+        return self
 
     def in_memory(self) -> "Run":
         """Return the same run, held in memory; `ranking` then reads no file.
@@ -247,6 +269,8 @@ class Run:
         return _rebuilt, (table_columns(table), self.name, self.paths)
 
     def __repr__(self) -> str:
+        if isinstance(self._source, RunParts):
+            return f"Run({self.name!r}: {', '.join(self.paths) or 'in parts'})"
         if isinstance(self._source, _kernel.Table):
             return f"Run({self.name!r}: {self._source.n_queries} queries, {self._source.n_rows} documents)"
         return f"Run({self.name!r}: {', '.join(self.paths) or 'text'}, {self._source.nbytes:,} bytes)"

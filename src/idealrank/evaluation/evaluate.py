@@ -17,6 +17,7 @@ from idealrank.data.judged import Judged
 from idealrank.data.lists import Lists
 from idealrank.data.qrels import Qrels
 from idealrank.data.run import Run
+from idealrank.data.run_parts import RunParts
 from idealrank.data.types import AnyArray, BoolArray, FloatArray
 from idealrank.errors import IncompatibleError, InputError
 from idealrank.evaluation.batches import Measured, measure_lists, measure_parts, splits
@@ -484,8 +485,9 @@ def evaluate(
 
 def _look_swapped(qrels: Judgments, run: Run) -> bool:
     """Return whether judgments and run were given in the wrong order; lines of TREC text differ and are refused before."""
-    table = run.source
-    return isinstance(table, _kernel.Table) and look_like_scores(qrels.grades) and look_like_grades(table.values, table.offsets)
+    table: Any = run.source
+    first = table.first_rows if isinstance(table, RunParts) else (table.values, table.offsets) if isinstance(table, _kernel.Table) else None
+    return first is not None and look_like_scores(qrels.grades) and look_like_grades(*first)
 
 
 def _depth(measures: Iterable[Measure]) -> int:

@@ -106,7 +106,7 @@ def _rows_of_narwhals(frame: Any, table: Table, columns: Columns, where: str, no
     import narwhals.stable.v2 as nw  # noqa: PLC0415  (only those who pass a dataframe pay for it)
 
     names = {str(name): name for name in frame.collect_schema().names()}
-    _refuse_lists(frame, table, columns, where)
+    refuse_lists(frame, table, columns, where)
     chosen = choose_columns(list(names), table, columns, where, notes)
     picked = frame.select(*(names[name] for name in chosen.names))
     if isinstance(picked, nw.LazyFrame):
@@ -122,10 +122,22 @@ def _rows_of_narwhals(frame: Any, table: Table, columns: Columns, where: str, no
         return [_rows_of_cells(picked, table, chosen, where)]
 
 
-def _refuse_lists(frame: Any, table: Table, columns: Columns, where: str) -> None:
-    """Refuse a column of lists as the documents, a whole ranking a row."""
+def refuse_lists(frame: Any, table: Table, columns: Columns, where: str) -> None:
+    """Refuse a column of lists as the documents, a whole ranking a row.
+
+    Raises
+    ------
+    InputError
+        There is one.
+
+    Examples
+    --------
+    >>> import polars
+    >>> refuse_lists(polars.DataFrame({"qid": ["q"], "docno": ["d"]}), "run", None, "run")
+    """
     import narwhals.stable.v2 as nw  # noqa: PLC0415  (only those who pass a dataframe pay for it)
 
+    frame = nw.from_native(frame)
     schema = frame.collect_schema()
     spelled, names = named_columns(columns, table).get("document", ""), [str(name) for name in schema.names()]
     for name in [spelled] if spelled else candidates(names, DOCUMENT[0]) or candidates(names, DOCUMENT[1]):

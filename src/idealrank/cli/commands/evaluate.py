@@ -10,6 +10,7 @@ from idealrank.cli import input_options, options
 from idealrank.cli.format_option import Formats, LimitedWriter
 from idealrank.cli.progress import Watch
 from idealrank.cli.result_options import Results, results
+from idealrank.cli.runs_in_parts import RunsInParts, refuse_whole
 from idealrank.cli.spark_engine import on_spark
 from idealrank.data.qrels import Qrels
 from idealrank.data.run import Run
@@ -55,6 +56,9 @@ Examples:
   Values of every query as CSV, and all values as JSON:
     idealrank evaluate qrels.txt bm25.run --per-query --format csv -o values.csv
     zcat bm25.run.gz | idealrank evaluate qrels.txt - --format json
+\b
+  Runs larger than memory; after a crash, the same command goes on:
+    idealrank evaluate qrels.txt a.parquet b.parquet --memory 512MB --format json -o values.json
 \b
   A page with every query:
     idealrank evaluate qrels.txt bm25.run neural.run --report evaluation.html
@@ -107,6 +111,7 @@ _FORMATS = Formats(
 @options.output
 @results
 @options.inputs
+@options.memory
 @options.threads
 def evaluate(
     *,
@@ -124,6 +129,7 @@ def evaluate(
     output_path: str | None,
     results: Results,
     inputs: input_options.Inputs,
+    memory_text: str | None,
     threads: int,
 ) -> None:
     """Evaluate each RUN against the judgments in QRELS.
@@ -132,6 +138,7 @@ def evaluate(
     Files may be TREC text, JSON, CSV, Parquet and others, plain or compressed; - is standard input.
     """
     _FORMATS.check(layout, intervals=intervals, slices=slices_text, per_query=per_query)
+    refuse_whole(memory_text, results, kind)
     of_queries = None if slices_text is None else _of_queries(slices_text, output_path)
     convention = options.parse_convention(convention_text)
     measures = options.parse_measure_texts(measure_texts or default_measures(_TABLES[kind]))
@@ -143,11 +150,19 @@ def evaluate(
     given, opened = input_options.InputFiles(qrels=qrels, inputs=inputs, others=runs), list[Run]()
     results.check(given.paths, {"-o": output_path})
     names, watch = input_options.run_names(runs), Watch()
-    _refuse_beside(engine, kind, results)
+    _refuse_beside(engine, kind, results, memory_text)
     kept: dict[str, Any] = {"keep_for": results.looked_at(measures), "keep_top": results.ranks_looked_at(measures)}
     judgments = watch.run("judgments", lambda _: inputs.open_judgments(qrels, kind, convention))
 
+    parts = None
+    if memory_text is not None:
+        parts = RunsInParts(memory_text, inputs, watch, judgments, measures, convention, threads)
+        parts.open_journal(output_path, runs)
+
     def evaluate_one(path: str, name: str) -> Evaluation:
+        if parts is not None:
+            return parts.evaluate(path, name)
+
         def work(progress: Progress) -> Evaluation:
             if engine == "spark" and isinstance(judgments, Qrels):
                 return on_spark(inputs, judgments, path, qrels=qrels, name=name, measures=measures, convention=convention)
@@ -163,11 +178,15 @@ def evaluate(
     slices = [] if of_queries is None else _slices(evaluations, of_queries)
     _write(evaluations, layout, output_path, slices, per_query=per_query, intervals=intervals, digits=digits)
     results.write(watch, given, evaluations=tuple(evaluations), measures=measures, qrels=judgments, runs=tuple(opened), threads=threads)
+    if parts is not None:
+        parts.close_journal()
 
 
-def _refuse_beside(engine: str, kind: str, results: Results) -> None:
+def _refuse_beside(engine: str, kind: str, results: Results, memory: str | None) -> None:
     if engine == "local":
         return
+    if memory is not None:
+        raise OptionError("found --engine spark with --memory, which is for this machine alone; expected one of them")
     if kind != "qrels":
         raise OptionError(f"found --engine spark with --judgments {kind}, expected --judgments qrels")
     if results.are_wanted:

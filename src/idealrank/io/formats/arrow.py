@@ -31,7 +31,9 @@ def read_parquet(source: Source, table: Table, columns: Columns, notes: Notes, c
     return joined(list(parquet_pieces(source, table, columns, notes, complain)))
 
 
-def parquet_pieces(source: Source, table: Table, columns: Columns, notes: Notes, complain: Complain) -> Iterator[Rows]:
+def parquet_pieces(
+    source: Source, table: Table, columns: Columns, notes: Notes, complain: Complain, *, most_bytes: int | None = None
+) -> Iterator[Rows]:
     """Read one Parquet file, its three columns only, piece by piece: groups of rows on all cores, of which few are in memory at a time.
 
     Parameters
@@ -46,6 +48,8 @@ def parquet_pieces(source: Source, table: Table, columns: Columns, notes: Notes,
         Told about guesses.
     complain : callable
         Gets every row that cannot be used.
+    most_bytes : int, optional
+        Bytes of a piece in memory, about; not more than some pieces are in memory at a time.
     """
     pyarrow = load_extra("pyarrow", "reading Parquet", "arrow")
     try:
@@ -54,7 +58,7 @@ def parquet_pieces(source: Source, table: Table, columns: Columns, notes: Notes,
         text = str(schema.field(chosen.query).type) in ("string", "binary")
         coded = [chosen.query] if text and schema.names.count(chosen.query) == 1 else []  # a query stands in many rows: its code is enough
         first = 0
-        for data in _parquet_tables(source, chosen.names, coded):
+        for data in _parquet_tables(source, chosen.names, coded, most_bytes):
             yield rows_from_table(data, table, chosen, source.path, complain, first=first)
             first += data.num_rows
     except UnicodeDecodeError:
@@ -68,23 +72,116 @@ def _parquet_file(source: Source, **options: Any) -> Any:
     return parquet.ParquetFile(pyarrow.PythonFile(source.open()), pre_buffer=False, **options)
 
 
-def _parquet_tables(source: Source, names: list[str], coded: list[str]) -> Iterator[Any]:
+def _parquet_tables(source: Source, names: list[str], coded: list[str], most_bytes: int | None) -> Iterator[Any]:
     """The columns of a file, a group of rows after the other; large groups in pieces. At least one table, which may be empty."""
-    file = _parquet_file(source, read_dictionary=coded)
+    # Where memory counts, columns are read bit by bit, not a whole group at once.
+    options = {} if most_bytes is None else {"buffer_size": 1 << 18}
+    file = _parquet_file(source, read_dictionary=coded, **options)
     metadata = file.metadata
     sizes = [metadata.row_group(group).num_rows for group in range(metadata.num_row_groups)]
     if not sum(sizes):
         yield file.read(columns=names, use_threads=False)
-    elif max(sizes) > _MOST_ROWS:
+        return
+    most, batch = _MOST_ROWS, _BATCH
+    if most_bytes is not None:
+        most = min(most, max(1024, most_bytes // _bytes_of_row(source, names, coded, options)))
+        batch = min(batch, most)
+    if max(sizes) > most:
         from_batches = import_module("pyarrow").Table.from_batches
-        yield from (from_batches([batch]) for batch in file.iter_batches(_BATCH, columns=names, use_threads=False))
+        yield from (from_batches([rows]) for rows in file.iter_batches(batch, columns=names, use_threads=False))
     else:
         # A file of its own for each group: threads of pyarrow would wait for each other to read through Python.
         def read(group: int) -> Any:
-            own = _parquet_file(source, read_dictionary=coded, metadata=metadata)
+            own = _parquet_file(source, read_dictionary=coded, metadata=metadata, **options)
             return own.read_row_group(group, columns=names, use_threads=False)
 
         yield from in_order(read, len(sizes), None)
+
+
+def parquet_rows(source: Source) -> int:
+    """Number of rows of a Parquet file, as its footer has it; 0 where that cannot be read, which reading the rows will say."""
+    pyarrow = load_extra("pyarrow", "reading Parquet", "arrow")
+    try:
+        return int(_parquet_file(source).metadata.num_rows)
+    except (pyarrow.ArrowException, OSError, UnicodeDecodeError):
+        return 0
+
+
+def _bytes_of_row(source: Source, names: list[str], coded: list[str], options: dict[str, Any]) -> int:
+    """Bytes of a row in memory, by the first ones."""
+    file = _parquet_file(source, read_dictionary=coded, **options)
+    rows = next(iter(file.iter_batches(4096, columns=names, use_threads=False)))
+    return max(1, -(-int(rows.nbytes) // max(1, int(rows.num_rows))))
+
+
+def arrow_pieces(
+    source: Source, table: Table, columns: Columns, notes: Notes, complain: Complain, *, most_bytes: int, most_batch: int
+) -> Iterator[Rows]:
+    """Read one Arrow IPC file or stream piece by piece: its record batches, large ones in parts.
+
+    Parameters
+    ----------
+    source, table, columns, notes, complain
+        As for `read_arrow`.
+    most_bytes : int
+        Bytes of a piece in memory, about.
+    most_batch : int
+        Bytes of a record batch, each of which is in memory as a whole.
+
+    Raises
+    ------
+    InputError
+        The record batches are larger.
+    """
+    pyarrow = load_extra("pyarrow", "reading Arrow IPC", "arrow")
+    chosen, first = None, 0
+    try:
+        for batch in _record_batches(source, most_batch):
+            if chosen is None:
+                chosen = choose_columns(batch.schema.names, table, columns, source.path, notes)
+            data = batch.select(chosen.names)
+            data.validate(full=True)  # as in `read_arrow`
+            step = max(1024, int(most_bytes // max(1, data.nbytes / max(1, data.num_rows))))
+            for begin in range(0, max(1, data.num_rows), step):
+                piece = pyarrow.Table.from_batches([data.slice(begin, step)])
+                yield rows_from_table(piece, table, chosen, source.path, complain, first=first)
+                first += piece.num_rows
+    except UnicodeDecodeError:
+        raise foreign_names(source.path) from None
+    except (pyarrow.ArrowException, OSError) as error:
+        raise _damaged(source, "an Arrow IPC file or stream", error) from None
+
+
+def _record_batches(source: Source, most: int) -> Iterator[Any]:
+    pyarrow, ipc = import_module("pyarrow"), import_module("pyarrow.ipc")
+    reader = pyarrow.PythonFile(source.open())
+    if bytes(source.data[:6]) == b"ARROW1":
+        file = ipc.open_file(reader)
+        count = file.num_record_batches
+        if count and len(source.data) // count > most:
+            size = len(source.data) // count // 10**6
+            raise InputError(
+                f"{source.path}: found record batches of {size} MB, expected at most {most // 10**6} MB within this budget",
+                hint="allow more memory, or write smaller record batches",
+            )
+        if not count:
+            yield pyarrow.RecordBatch.from_pylist([], schema=file.schema)
+        for number in range(count):
+            yield file.get_batch(number)
+        return
+    stream, empty = ipc.open_stream(reader), True
+    while True:
+        before = reader.tell()
+        try:
+            batch = stream.read_next_batch()
+        except StopIteration:
+            break
+        empty = False
+        yield batch
+    if reader.tell() == before:
+        raise _unfinished(source)
+    if empty:
+        yield pyarrow.RecordBatch.from_pylist([], schema=stream.schema)
 
 
 def read_arrow(source: Source, table: Table, columns: Columns, notes: Notes, complain: Complain) -> Rows:
@@ -118,9 +215,13 @@ def _whole_stream(source: Source, reader: Any) -> Any:
         except StopIteration:
             break
     if reader.tell() == before:
-        found, expected = "an Arrow stream that ends without an end-of-stream mark", "a whole stream"
-        raise FileFormatError(source.path, 0, found, expected, "copy it again, or close its writer")
+        raise _unfinished(source)
     return pyarrow.Table.from_batches(batches, schema=stream.schema)
+
+
+def _unfinished(source: Source) -> FileFormatError:
+    found, expected = "an Arrow stream that ends without an end-of-stream mark", "a whole stream"
+    return FileFormatError(source.path, 0, found, expected, "copy it again, or close its writer")
 
 
 def foreign_names(path: str) -> FileFormatError:

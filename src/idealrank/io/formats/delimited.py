@@ -92,7 +92,39 @@ def read_beir(source: Source, table: Table, columns: Columns, notes: Notes, comp
     return _read(source, table, "\t", columns or _BEIR, notes, complain)
 
 
+def delimited_pieces(
+    source: Source, table: Table, kind: str, columns: Columns, notes: Notes, complain: Complain, *, most_rows: int
+) -> Iterator[Rows]:
+    r"""Read columns piece by piece.
+
+    Parameters
+    ----------
+    source, table, columns, notes, complain
+        As for `read_csv`.
+    kind : {"csv", "tsv"}
+        Delimiter to look for.
+    most_rows : int
+        Rows of a piece, about.
+
+    Examples
+    --------
+    >>> from idealrank.io.complaints import refuse
+    >>> source = Source("a.csv", b"qid,docid,score\nq1,d1,0.5\n")
+    >>> [len(piece.values) for piece in delimited_pieces(source, "run", "csv", None, Notes(), refuse, most_rows=1000)]
+    [1]
+    """
+    delimiter = sniff_delimiter(source) if kind == "csv" else "\t"
+    return _pieces(source, table, delimiter, columns, notes, complain, most_rows=most_rows)
+
+
 def _read(source: Source, table: Table, delimiter: str, columns: Columns, notes: Notes, complain: Complain) -> Rows:
+    return next(_pieces(source, table, delimiter, columns, notes, complain, most_rows=None))
+
+
+def _pieces(
+    source: Source, table: Table, delimiter: str, columns: Columns, notes: Notes, complain: Complain, *, most_rows: int | None
+) -> Iterator[Rows]:
+    """Rows in pieces; in one, which may be empty, without a number of rows."""
     batches = rows_in_batches(source, delimiter)
     header, _ = next(batches, ([], None))
     if not header:
@@ -101,16 +133,21 @@ def _read(source: Source, table: Table, delimiter: str, columns: Columns, notes:
     chosen = _choose(names, table, columns, source.path, notes, delimiter)
     scan = _Scan(source.path, table, chosen, names, complain)
     places = _Lines(source.path)
-    queries, documents, values = [], [], []
+    queries, documents, values, count = [], [], [], 0
     for rows, lines in batches:
         batch = scan.columns(rows, lines)
         queries.append(batch[0])
         documents.append(batch[1])
         values.append(batch[2])
         places.add(batch[3])
+        count += batch[2].size
+        if most_rows is not None and count >= most_rows:
+            yield Rows(gathered(queries), gathered(documents), np.concatenate(values), places.of_row)
+            places, values, count = _Lines(source.path), [], 0
     scan.cells.tell_blanks(notes)
-    # One column after the other, so that no more than one of them is in memory twice.
-    return Rows(gathered(queries), gathered(documents), np.concatenate([np.zeros(0), *values]), places.of_row)
+    if most_rows is None or values:
+        # One column after the other, so that no more than one of them is in memory twice.
+        yield Rows(gathered(queries), gathered(documents), np.concatenate([np.zeros(0), *values]), places.of_row)
 
 
 class _Lines:

@@ -1,0 +1,98 @@
+"""Runs that a command evaluates within a budget of memory, with a journal of those that are finished."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from idealrank.api.evaluation import evaluate_read
+from idealrank.cli.input_options import Inputs, notes
+from idealrank.cli.progress import Count, RatedCount, Watch
+from idealrank.cli.result_options import Results
+from idealrank.conventions import Convention
+from idealrank.data.join import Judgments
+from idealrank.errors import OptionError
+from idealrank.evaluation.evaluate import Evaluation
+from idealrank.io.evaluation_journal import EvaluationJournal
+from idealrank.io.memory_budget import MemoryBudget
+from idealrank.measures.measure import Measure
+
+
+def refuse_whole(memory: str | None, results: Results, kind: str) -> None:
+    """Refuse options that need runs as a whole, and text that is no amount of memory, before anything is read.
+
+    Examples
+    --------
+    >>> refuse_whole("512MB", Results(), "qrels")
+    """
+    if memory is None:
+        return
+    MemoryBudget.of(memory)
+    if results.is_page:
+        option = "--report" if results.report is not None else "--figures"
+        raise OptionError(f"{option}: found --memory too, expected one of them, since a page shows documents of every list")
+    if kind != "qrels":
+        raise OptionError(f"--judgments {kind}: found --memory too, expected one of them: runs are read in parts for grades alone")
+
+
+@dataclass
+class RunsInParts:
+    """Runs of one command, evaluated within a budget of memory.
+
+    Attributes
+    ----------
+    memory : str
+        The budget.
+    inputs, watch, judgments, measures, convention, threads
+        Of the command.
+    journal : EvaluationJournal or None
+        Values of finished runs.
+
+    Examples
+    --------
+    >>> import idealrank as ir
+    >>> parts = RunsInParts("1GB", Inputs(), Watch(), ir.Qrels({"q": {"a": 1}}), (ir.parse_measure("RR"),), Convention.of("standard"), 0)
+    >>> parts.journal is None
+    True
+    """
+
+    memory: str
+    inputs: Inputs
+    watch: Watch
+    judgments: Judgments
+    measures: Sequence[Measure]
+    convention: Convention
+    threads: int
+    journal: EvaluationJournal | None = field(default=None)
+
+    def open_journal(self, output_path: str | None, runs: Sequence[str]) -> None:
+        """Keep values of finished runs next to the output until it is written; without such a file, and for standard input, nowhere."""
+        if output_path is None or "-" in (output_path, *runs):
+            return
+        subject = {
+            "measures": list(map(str, self.measures)),
+            "convention": self.convention.fingerprint,
+            "judgments": self.judgments.fingerprint,
+        }
+        path = f"{output_path}.journal"
+        self.journal = EvaluationJournal(path, subject)
+        if len(self.journal):
+            notes().inform(f"{path}: {len(self.journal)} of {len(runs)} runs were evaluated before")
+
+    def evaluate(self, path: str, name: str) -> Evaluation:
+        """Evaluate a run, or take it from the journal."""
+        measures = tuple(self.measures)
+        if self.journal is not None and (found := self.journal.find(path, name, measures, self.convention)) is not None:
+            return found
+
+        def work(tell: Count) -> Evaluation:
+            run = self.inputs.stream_run(path, name, self.memory, RatedCount(tell, "B"))
+            return evaluate_read(self.judgments, run, measures, self.convention, threads=self.threads)
+
+        evaluation = self.watch.count(name, work)
+        if self.journal is not None:
+            self.journal.add(path, evaluation)
+        return evaluation
+
+    def close_journal(self) -> None:
+        """Remove the journal, once the output is written."""
+        if self.journal is not None:
+            self.journal.remove()

@@ -1,0 +1,343 @@
+"""A run that is evaluated part by part, a part holding whole queries, so that the run is never in memory as a whole.
+
+What the kernel finds in each part (hits and counts, far less than the run) is put together into what it finds in the whole run, and
+everything after that is the same code on the same numbers.
+"""
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Protocol
+
+import numpy as np
+
+from idealrank import _kernel
+from idealrank.data.types import AnyArray, FloatArray, IntArray
+from idealrank.errors import IdealrankError
+
+_SAMPLED = 20_000  # rows that tell whether scores look like grades
+_HIT_COLUMNS = ("hit_row", "hit_rank", "tie_first", "tie_last")
+_UNJUDGED_COLUMNS = ("unjudged_key", "unjudged_rank", "unjudged_first", "unjudged_last")
+# Columns of every query, and what stands there for a query that the run lacks.
+_QUERY_COLUMNS = ("length", "returned", "judged", "first_unjudged", "tied", "straddling", "duplicates")
+
+
+class ScatteredError(Exception):
+    """A query stands in two parts: the rows of a run are not grouped by query."""
+
+
+@dataclass(frozen=True)
+class Part:
+    """Some queries of a run, each with all its rows.
+
+    Attributes
+    ----------
+    source : Table or Text
+        The rows.
+    let_go : callable, optional
+        Called after the part was aligned: gives back memory.
+    order : callable, optional
+        Takes ids of queries and returns numbers that grow in the order of first appearance in the run; None where parts come in it.
+
+    Examples
+    --------
+    >>> Part(_kernel.from_mapping({"q": {"a": 1}})).source.n_queries
+    1
+    """
+
+    source: "_kernel.Table | _kernel.Text"
+    let_go: Callable[[], None] | None = None
+    order: Callable[[Sequence[bytes]], AnyArray] | None = None
+
+
+class PartReader(Protocol):
+    """What reads a run part by part."""
+
+    def grouped(self) -> Iterator[Part]:
+        """Yield the parts of a run whose rows are expected to be grouped by query; a query of an ungrouped run may be in several."""
+        ...
+
+    def regrouped(self) -> Iterator[Part]:
+        """Yield parts of whole queries, for rows in any order."""
+        ...
+
+    def whole(self) -> "_kernel.Table | _kernel.Text":
+        """Return the run as one source, whose errors name the first line."""
+        ...
+
+    @property
+    def has_lines(self) -> bool:
+        """True if errors of the kernel name lines of the part, so that the whole run must name its own."""
+        ...
+
+
+@dataclass(frozen=True, eq=False)
+class PartsAligned:
+    """Columns of all queries, with the names of the kernel's `Aligned`; see there.
+
+    Columns of queries that only the run has are broadcast zeros unless they were asked for.
+    """
+
+    n_qrels_queries: int
+    n_queries: int
+    hit_offsets: IntArray
+    columns: dict[str, AnyArray]
+    in_run: AnyArray
+    unjudged_offsets: IntArray
+    counters: dict[str, int]
+    run_only: list[bytes] = field(repr=False)
+
+    def __getattr__(self, name: str) -> AnyArray:
+        """A column."""
+        try:
+            return self.__dict__["columns"][name]  # type: ignore[no-any-return]
+        except KeyError:
+            raise AttributeError(name) from None
+
+    def run_only_ids(self) -> list[bytes]:
+        """Ids of the queries after the first `n_qrels_queries`; those that were asked for."""
+        return self.run_only
+
+
+class RunParts:
+    """Source of a run that is read part by part during evaluation.
+
+    Parameters
+    ----------
+    reader : PartReader
+        Yields the parts.
+
+    Examples
+    --------
+    >>> class Halves:
+    ...     has_lines = False
+    ...
+    ...     def grouped(self):
+    ...         yield Part(_kernel.from_mapping({"q1": {"a": 1}}))
+    ...         yield Part(_kernel.from_mapping({"q2": {"b": 1}}))
+    >>> qrels = _kernel.from_mapping({"q2": {"b": 2}})
+    >>> RunParts(Halves()).align(qrels, keep_run_only=False, ties="input").hit_row
+    array([0])
+    """
+
+    def __init__(self, reader: PartReader) -> None:
+        self._reader = reader
+        self.first_rows: tuple[FloatArray, IntArray] | None = None
+
+    def align(self, qrels: _kernel.Table, *, keep_run_only: bool, **options: Any) -> PartsAligned:
+        """Rank every list and find its judged documents, part by part.
+
+        Parameters
+        ----------
+        qrels : Table
+            The judgments.
+        keep_run_only : bool
+            Keep the columns of queries without judgments.
+        **options
+            As for the kernel's `align`, except `top_depth`.
+
+        Raises
+        ------
+        ParseError
+            As the kernel raises it for the whole run.
+        """
+        try:
+            return self._collected(qrels, self._reader.grouped(), options, keep_run_only=keep_run_only, may_scatter=True)
+        except ScatteredError:
+            return self._collected(qrels, self._reader.regrouped(), options, keep_run_only=keep_run_only, may_scatter=False)
+
+    def _collected(
+        self, qrels: _kernel.Table, parts: Iterator[Part], options: dict[str, Any], *, keep_run_only: bool, may_scatter: bool
+    ) -> PartsAligned:
+        merged = _Merged(qrels, keep_run_only=keep_run_only, may_scatter=may_scatter)
+        try:
+            for part in parts:
+                self._align_part(qrels, part, merged, options)
+                if part.let_go is not None:
+                    part.let_go()
+        except _kernel.ParseError as error:
+            if not self._reader.has_lines or error.args[0] == "stopped":
+                raise
+            self._raise_of_whole(qrels, options)
+            raise
+        finally:
+            if hasattr(parts, "close"):
+                parts.close()
+        if merged.error is not None:
+            raise merged.error
+        self.first_rows = merged.first_rows()
+        return merged.finish()
+
+    def _align_part(self, qrels: _kernel.Table, part: Part, merged: "_Merged", options: dict[str, Any]) -> None:
+        try:
+            aligned = _kernel.align(qrels, part.source, **options)
+        except _kernel.ParseError as error:
+            if error.args[0] != "duplicate" or self._reader.has_lines:
+                raise
+            # The rest is read all the same: an error of a row comes first, and the first query with a duplicate may be in another part.
+            merged.note(error, part)
+            aligned = _kernel.align(qrels, part.source, **{**options, "duplicates": "twice"})
+        merged.add(aligned, part)
+
+    def _raise_of_whole(self, qrels: _kernel.Table, options: dict[str, Any]) -> None:
+        """Raise the error of the first line of the whole run, which parts that hold other lines cannot know."""
+        _kernel.align(qrels, self._reader.whole(), **options)
+
+
+class _Merged:
+    """The results of the parts so far."""
+
+    def __init__(self, qrels: _kernel.Table, *, keep_run_only: bool, may_scatter: bool) -> None:
+        n = qrels.n_queries
+        self._n, self._keep, self._may_scatter = n, keep_run_only, may_scatter
+        self._in_run = np.zeros(n, bool)
+        self._columns: dict[str, AnyArray] = {}
+        self._run_only: list[dict[str, AnyArray]] = []
+        self._ids: list[bytes] = []
+        self._order: list[AnyArray] = []
+        self._known = np.zeros(0, np.int64)  # hashes of the queries without judgments, sorted
+        self._n_run_only = 0
+        self._hits: dict[str, list[AnyArray]] = {name: [] for name in (*_HIT_COLUMNS, *_UNJUDGED_COLUMNS)}
+        self._sizes, self._unjudged_sizes = np.zeros(n, np.int64), np.zeros(n, np.int64)
+        self._hit_queries: list[AnyArray] = []
+        self._unjudged_queries: list[AnyArray] = []
+        self._counters: dict[str, int] = {}
+        self._unjudged = False
+        self._samples: list[tuple[int, FloatArray]] = []
+        self._sampled = 0
+        self.error: Exception | None = None
+        self._error_at: Any = None
+
+    def note(self, error: Exception, part: Part) -> None:
+        """Keep the error of the query that appears first."""
+        at: Any = 0
+        if part.order is not None and isinstance(part.source, _kernel.Table):
+            at = int(part.order([_query_of(part.source, error.args[3])])[0])
+        if self.error is None or (part.order is not None and at < self._error_at):
+            self.error, self._error_at = error, at
+
+    def add(self, aligned: _kernel.Aligned, part: Part) -> None:
+        """Add the results of a part."""
+        n = self._n
+        here = np.flatnonzero(aligned.in_run[:n])
+        if self._in_run[here].any():
+            raise ScatteredError
+        self._in_run[here] = True
+        for name in _QUERY_COLUMNS:
+            column = getattr(aligned, name)
+            whole = self._columns.setdefault(name, np.zeros(n, column.dtype))
+            whole[here] = column[here]
+        self._add_run_only(aligned, part)
+        self._add_hits(aligned, here)
+        for name, count in aligned.counters.items():
+            self._counters[name] = self._counters.get(name, 0) + count
+        if isinstance(part.source, _kernel.Table):
+            self._sample(part.source, part)
+
+    def _add_run_only(self, aligned: _kernel.Aligned, part: Part) -> None:
+        count = aligned.n_queries - self._n
+        if not count:
+            return
+        self._n_run_only += count
+        if not (self._keep or self._may_scatter):
+            return
+        ids = aligned.run_only_ids()
+        if self._may_scatter:
+            found = np.fromiter(map(hash, ids), np.int64, count)
+            found.sort()
+            if self._known.size and (self._known[np.minimum(np.searchsorted(self._known, found), self._known.size - 1)] == found).any():
+                raise ScatteredError  # or two queries of one hash, which regrouping keeps apart
+            self._known = np.sort(np.concatenate([self._known, found]), kind="stable")
+        if self._keep:
+            self._run_only.append({name: np.array(getattr(aligned, name)[self._n :]) for name in _QUERY_COLUMNS})
+            self._ids += ids
+            if part.order is not None:
+                self._order.append(part.order(ids))
+
+    def _add_hits(self, aligned: _kernel.Aligned, here: IntArray) -> None:
+        sizes = np.diff(aligned.hit_offsets[: self._n + 1])[here]
+        self._sizes[here] = sizes
+        self._hit_queries.append(np.repeat(here, sizes).astype(np.int32))
+        tied = aligned.tie_first.size > 0
+        for name in _HIT_COLUMNS:
+            column = getattr(aligned, name if tied or not name.startswith("tie") else "hit_rank")
+            self._hits[name].append(np.array(column))
+        if aligned.unjudged_offsets.size:
+            self._unjudged = True
+            sizes = np.diff(aligned.unjudged_offsets)[here]
+            self._unjudged_sizes[here] = sizes
+            self._unjudged_queries.append(np.repeat(here, sizes).astype(np.int32))
+            for name in _UNJUDGED_COLUMNS:
+                self._hits[name].append(np.array(getattr(aligned, name)))
+        self._tied = getattr(self, "_tied", False) or tied
+
+    def _sample(self, table: _kernel.Table, part: Part) -> None:
+        if part.order is None and self._sampled >= _SAMPLED:
+            return
+        last = int(np.searchsorted(table.offsets, _SAMPLED)) if table.n_rows > _SAMPLED else table.n_queries
+        starts, values = table.offsets[: last + 1], table.values
+        keys = range(len(self._samples), len(self._samples) + last)
+        if part.order is not None:
+            keys = part.order([table.query_id(query) for query in range(last)]).tolist()
+        for query, key in enumerate(keys):
+            self._samples.append((key, np.array(values[starts[query] : starts[query + 1]][:_SAMPLED])))
+            self._sampled += self._samples[-1][1].size
+
+    def first_rows(self) -> tuple[FloatArray, IntArray] | None:
+        """The first scores by query, and where each query begins; None of text."""
+        if not self._samples:
+            return None
+        lists = [values for _, values in sorted(self._samples, key=lambda pair: pair[0])]
+        return np.concatenate(lists), np.concatenate([[0], np.cumsum([values.size for values in lists])])
+
+    def finish(self) -> PartsAligned:
+        """All parts as one."""
+        n, more = self._n, self._n_run_only
+        columns: dict[str, AnyArray] = {}
+        dtype: type[Any]
+        offsets = np.concatenate([[0], np.cumsum(self._sizes), np.full(0, 0)]).astype(np.int64)
+        order = self._by_query(self._hit_queries)
+        for name in _HIT_COLUMNS:
+            wanted = name in ("hit_row", "hit_rank") or getattr(self, "_tied", False)
+            dtype = np.int64 if name == "hit_row" else np.int32
+            columns[name] = np.concatenate([np.zeros(0, dtype), *self._hits.pop(name)])[order] if wanted else np.zeros(0, dtype)
+        unjudged_offsets = np.concatenate([[0], np.cumsum(self._unjudged_sizes)]) if self._unjudged else np.zeros(0, np.int64)
+        order = self._by_query(self._unjudged_queries)
+        for name in _UNJUDGED_COLUMNS:
+            dtype = np.uint64 if name == "unjudged_key" else np.int32
+            columns[name] = np.concatenate([np.zeros(0, dtype), *self._hits.pop(name)])[order]
+        ids, by_first = self._ids, slice(None)
+        if self._order:
+            places = np.argsort(np.concatenate(self._order), kind="stable")
+            ids, by_first = [self._ids[place] for place in places.tolist()], places  # type: ignore[assignment]
+        for name in _QUERY_COLUMNS:
+            known = self._columns.get(name, np.zeros(n, np.int64))
+            if not self._keep:
+                columns[name] = known  # nothing asks for the queries behind those of the judgments
+                continue
+            rest = np.concatenate([np.zeros(0, known.dtype), *(each[name] for each in self._run_only)])[by_first]
+            columns[name] = np.concatenate([known, rest])
+        return PartsAligned(
+            n_qrels_queries=n,
+            n_queries=n + more,
+            hit_offsets=np.concatenate([offsets, np.full(more if self._keep else 0, offsets[-1], np.int64)]),
+            columns=columns,
+            in_run=np.concatenate([self._in_run, np.ones(more, bool)]),
+            unjudged_offsets=unjudged_offsets,
+            counters=self._counters,
+            run_only=ids,
+        )
+
+    @staticmethod
+    def _by_query(queries: list[AnyArray]) -> IntArray | slice:
+        """Order of the hits by query; each query's own stay in theirs."""
+        every = np.concatenate([np.zeros(0, np.int32), *queries])
+        return slice(None) if not every.size or (every[1:] >= every[:-1]).all() else np.argsort(every, kind="stable")
+
+
+def _query_of(table: _kernel.Table, pair: bytes) -> bytes:
+    """The query of ``QUERY DOCUMENT``, either of which may hold spaces."""
+    for place in [place for place, byte in enumerate(pair) if byte == ord(" ")]:
+        query = table.find_query(pair[:place])
+        if query >= 0 and table.find_document(query, pair[place + 1 :]) >= 0:
+            return pair[:place]
+    raise IdealrankError(f"the kernel named {pair!r}, which is in no query")

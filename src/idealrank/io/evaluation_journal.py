@@ -1,0 +1,127 @@
+"""Journal of an evaluation of several files: the values of each finished file, so that a job that was killed measures none twice."""
+
+import base64
+import json
+import os
+from collections.abc import Mapping
+from dataclasses import fields
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from idealrank.errors import InputError
+from idealrank.evaluation.coverage import Coverage
+from idealrank.evaluation.evaluate import Evaluation, Provenance
+from idealrank.measures.measure import Measure
+from idealrank.version import __version__
+
+_FORMAT = "idealrank evaluation journal 1"
+_START = f'{{"format": "{_FORMAT}"'.encode()
+
+
+class EvaluationJournal:
+    r"""File with a line for each evaluated file.
+
+    A line reaches the disk before the next file is evaluated. A last line that was cut is dropped; lines of another version, measure,
+    convention or other judgments are, too, and so is a file that changed since.
+
+    Parameters
+    ----------
+    path : str
+        The file; made with the first line.
+    subject : mapping
+        What values depend on, beside the files.
+
+    Raises
+    ------
+    InputError
+        The file cannot be read or written, or is no journal.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> import idealrank as ir
+    >>> folder = pathlib.Path(tempfile.mkdtemp())
+    >>> _ = (folder / "bm25.run").write_text("q1 Q0 d1 1 2.5 bm25\n")
+    >>> run, measures = str(folder / "bm25.run"), (ir.parse_measure("RR"),)
+    >>> journal = EvaluationJournal(str(folder / "out.journal"), {"measures": ["RR"]})
+    >>> journal.add(run, ir.evaluate({"q1": {"d1": 1}}, run, measures))
+    >>> again = EvaluationJournal(str(folder / "out.journal"), {"measures": ["RR"]})
+    >>> again.find(run, "bm25", measures, ir.Convention.of("standard")).mean()
+    {'RR': 1.0}
+    """
+
+    def __init__(self, path: str, subject: Mapping[str, Any]) -> None:
+        self._path = Path(path)
+        self._head = {"format": _FORMAT, "version": __version__, **subject}
+        self._lines: dict[str, dict[str, Any]] = {}
+        self._whole = 0  # bytes of complete lines
+        try:
+            lines = self._path.read_bytes().splitlines(keepends=True) if self._path.exists() else []
+        except OSError as error:
+            raise InputError(f"{path}: cannot be read: {error.strerror or error}") from None
+        found = [_parsed(line) for line in lines if line.endswith(b"\n")]
+        if lines and not (lines[0].startswith(_START) or _START.startswith(lines[0])):  # or the beginning of its first line
+            raise InputError(f"{path}: found a file that is no journal of an evaluation, expected none or one; name another output")
+        if found and found[0] == json.loads(json.dumps(self._head)):
+            self._whole = sum(len(line) for line in lines if line.endswith(b"\n"))
+            self._lines = {line["path"]: line for line in found[1:] if "path" in line}
+
+    def __len__(self) -> int:
+        return len(self._lines)
+
+    def find(self, path: str, name: str, measures: tuple[Measure, ...], convention: Any) -> Evaluation | None:
+        """Return what is kept of a file, if that is still the same."""
+        line = self._lines.get(path)
+        if line is None or line["state"] != _state(path):
+            return None
+        shape = (len(line["queries"]), len(measures))
+        values = np.frombuffer(base64.b64decode(line["values"]), "<f8").reshape(shape)
+        scored = np.frombuffer(base64.b64decode(line["scored"]), np.uint8).reshape(shape).astype(bool)
+        coverage = Coverage(**{**line["coverage"], "missing_queries": tuple(line["coverage"]["missing_queries"])})
+        provenance = Provenance(__version__, convention, tuple(line["measures"]), judgments=line["judgments"])
+        return Evaluation(name, line["queries"], measures, values, scored, coverage, provenance, path)
+
+    def add(self, path: str, evaluation: Evaluation) -> None:
+        """Keep the values of a file."""
+        coverage = {one.name: getattr(evaluation.coverage, one.name) for one in fields(evaluation.coverage)}
+        line = {
+            "path": path,
+            "state": _state(path),
+            "queries": list(evaluation.queries),
+            "measures": list(evaluation.provenance.measures),
+            "judgments": evaluation.provenance.judgments,
+            "coverage": {**coverage, "missing_queries": list(evaluation.coverage.missing_queries)},
+            "values": base64.b64encode(np.ascontiguousarray(evaluation.values, "<f8").tobytes()).decode(),
+            "scored": base64.b64encode(np.ascontiguousarray(evaluation.scored, np.uint8).tobytes()).decode(),
+        }
+        is_new = not self._lines
+        self._lines[path] = line
+        try:
+            with self._path.open("wb" if is_new else "r+b") as file:  # the first line of this subject replaces others
+                file.seek(0 if is_new else self._whole)
+                file.truncate()
+                file.writelines(json.dumps(one).encode() + b"\n" for one in ([self._head, line] if is_new else [line]))
+                file.flush()
+                self._whole = file.tell()
+                os.fsync(file.fileno())
+        except OSError as error:
+            raise InputError(f"{self._path}: cannot be written: {error.strerror or error}") from None
+
+    def remove(self) -> None:
+        """Remove the file, once the output is there."""
+        self._path.unlink(missing_ok=True)
+
+
+def _parsed(line: bytes) -> dict[str, Any]:
+    try:
+        found = json.loads(line)
+    except ValueError:
+        return {}
+    return found if isinstance(found, dict) else {}
+
+
+def _state(path: str) -> list[int]:
+    status = Path(path).stat()
+    return [status.st_size, status.st_mtime_ns]

@@ -1,0 +1,376 @@
+"""Rows in any order, written to temporary files by the hash of their query, so that each file holds whole queries and fits into memory.
+
+Rows keep their order inside a file, so that ties in input order and documents that come twice are decided as in the whole run. The files
+have no names: the system removes them with the process, however it ends.
+"""
+
+import mmap
+import tempfile
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import IO, Any, Generic, TypeVar
+
+import numpy as np
+
+from idealrank import _kernel
+from idealrank._lazy import load_extra
+from idealrank.data.run_parts import Part
+from idealrank.data.types import AnyArray, IntArray
+from idealrank.errors import InputError
+from idealrank.io.id_columns import IdColumn
+from idealrank.io.row_parts import Rows
+
+Piece = TypeVar("Piece")
+
+_MOST_FILES = 128
+_LEVELS = 6  # of files that are split again
+_HASHED = 256  # bytes of an id
+_BASIS, _PRIME = 0xCBF29CE484222325, 0x100000001B3  # FNV-1a
+_MIX = 0x9E3779B97F4A7C15
+_BLANKS = np.zeros(256, bool)
+_BLANKS[[9, 10, 13, 32]] = True
+
+
+def hash_words(data: AnyArray, starts: IntArray, stops: IntArray | None = None) -> AnyArray:
+    """Hash words in one run of bytes.
+
+    Parameters
+    ----------
+    data : uint8 array
+        The bytes.
+    starts : int64 array, shape (n,)
+        Where each begins.
+    stops : int64 array, shape (n,), optional
+        Where each ends; without it, and before it, at a blank or a line break.
+
+    Returns
+    -------
+    uint64 array, shape (n,)
+
+    Examples
+    --------
+    >>> found = hash_words(np.frombuffer(b"q1 q2 q1", np.uint8), np.array([0, 3, 6]))
+    >>> found[0] == found[2], found[0] == found[1]
+    (np.True_, np.False_)
+    """
+    ends = np.full(starts.size, data.size) if stops is None else stops
+    found = np.full(starts.size, _BASIS, np.uint64)
+    going = np.flatnonzero(starts < ends)
+    for place in range(_HASHED):
+        letters = data[starts[going] + place]
+        is_letter = ~_BLANKS[letters]
+        going = going[is_letter]
+        if not going.size:
+            break
+        found[going] = (found[going] ^ letters[is_letter]) * np.uint64(_PRIME)
+        going = going[starts[going] + place + 1 < ends[going]]
+    return found
+
+
+def _bucket_of(hashes: AnyArray, count: int, level: int) -> IntArray:
+    """Number of the file of each hash; other bits decide at each level."""
+    mixed = (hashes ^ np.uint64(level * _PRIME)) * np.uint64(_MIX)
+    mixed ^= mixed >> np.uint64(29)
+    mixed *= np.uint64(_MIX)
+    buckets: IntArray = ((mixed >> np.uint64(33)) % np.uint64(count)).astype(np.int64)
+    return buckets
+
+
+class FirstPlaces:
+    """Where each query appears first, by its hash.
+
+    Examples
+    --------
+    >>> places = FirstPlaces()
+    >>> places.add(np.array([7, 3, 7], np.uint64))
+    >>> places.add(np.array([5], np.uint64))
+    >>> places.of(np.array([3, 5, 7], np.uint64))
+    array([1, 3, 0])
+    """
+
+    def __init__(self) -> None:
+        self._hashes, self._places = np.zeros(0, np.uint64), np.zeros(0, np.int64)
+        self._rows = 0
+
+    def add(self, hashes: AnyArray) -> None:
+        """Add the hashes of the next rows."""
+        found, first = np.unique(hashes, return_index=True)
+        is_new = ~np.isin(found, self._hashes, assume_unique=True)
+        every = np.concatenate([self._hashes, found[is_new]])
+        places = np.concatenate([self._places, first[is_new] + self._rows])
+        order = np.argsort(every)
+        self._hashes, self._places = every[order], places[order]
+        self._rows += hashes.size
+
+    def of(self, hashes: AnyArray) -> IntArray:
+        """Places of known hashes."""
+        places: IntArray = self._places[np.searchsorted(self._hashes, hashes)]
+        return places
+
+    def of_ids(self, ids: Sequence[bytes]) -> IntArray:
+        """Places of queries."""
+        sizes = np.fromiter(map(len, ids), np.int64, len(ids))
+        stops = np.cumsum(sizes)
+        return self.of(hash_words(np.frombuffer(b"".join(ids), np.uint8), stops - sizes, stops))
+
+
+@dataclass(frozen=True)
+class Layout(Generic[Piece]):
+    """How pieces of a run are split, written and read.
+
+    Attributes
+    ----------
+    split : callable
+        Takes a piece and a function from hashes to numbers of files; returns the bytes for each file, and the hashes of the rows.
+    pieces : callable
+        Takes a file; yields what was written as pieces.
+    part : callable
+        Takes a file; returns it as a source of the kernel, and what gives its memory back.
+    """
+
+    split: Callable[[Piece, Callable[[AnyArray], IntArray], int], tuple[list[list[Any]], AnyArray]]
+    pieces: Callable[[mmap.mmap], Iterator[Piece]]
+    part: Callable[[mmap.mmap], tuple[Any, Callable[[], None]]]
+
+
+def regroup(
+    pieces: Iterable[Piece],
+    layout: Layout[Piece],
+    expected: int,
+    limit: int,
+    too_large: Callable[[int], Exception],
+    done: Callable[[], None] = lambda: None,
+) -> Iterator[Part]:
+    """Split pieces by query, then yield parts of whole queries.
+
+    Parameters
+    ----------
+    pieces : iterable
+        Rows in the order of the run.
+    layout : Layout
+        What pieces are.
+    expected : int
+        Bytes of all of them, about.
+    limit : int
+        Bytes of a part.
+    too_large : callable
+        Takes the bytes of a query that is larger; returns the error.
+    done : callable
+        Called when all pieces are written.
+    """
+    places = FirstPlaces()
+    files = _split(pieces, layout, expected, limit, 0, places)
+    done()
+    yield from _parts(files, layout, limit, too_large, 1, places)
+
+
+def _split(
+    pieces: Iterable[Piece], layout: Layout[Piece], expected: int, limit: int, level: int, places: FirstPlaces | None
+) -> list[IO[bytes]]:
+    count = int(min(max(2, 2 * expected // limit + 1), _MOST_FILES))
+    files: list[IO[bytes]] = []
+    try:
+        files.extend(tempfile.TemporaryFile(buffering=0) for _ in range(count))  # noqa: SIM115  (closed with the parts)
+        for piece in pieces:
+            buffers, hashes = layout.split(piece, lambda found: _bucket_of(found, count, level), count)
+            for file, parts in zip(files, buffers, strict=True):
+                for part in parts:
+                    _write(file, part)
+            if places is not None:
+                places.add(hashes)
+    except OSError as error:
+        for file in files:
+            file.close()
+        folder = tempfile.gettempdir()
+        raise InputError(
+            f"{folder}: cannot write the rows grouped by query ({error.strerror or error}), expected room for the run",
+            hint="set the variable TMPDIR to a folder with room",
+        ) from None
+    except BaseException:
+        for file in files:
+            file.close()
+        raise
+    return files
+
+
+def _write(file: IO[bytes], data: Any) -> None:
+    left = memoryview(data).cast("B")
+    while len(left):
+        left = left[file.write(left) :]
+
+
+def _parts(
+    files: list[IO[bytes]], layout: Layout[Piece], limit: int, too_large: Callable[[int], Exception], level: int, places: FirstPlaces
+) -> Iterator[Part]:
+    try:
+        while files:
+            with files.pop(0) as file:
+                size = file.tell()
+                if not size:
+                    continue
+                mapped = mmap.mmap(file.fileno(), size, access=mmap.ACCESS_READ)
+            if size <= limit:
+                source, let_go = layout.part(mapped)
+                yield Part(source, let_go, places.of_ids)
+                continue
+            if level > _LEVELS:
+                raise too_large(size)
+            inner = _split(layout.pieces(mapped), layout, size, limit, level, None)
+            mapped.close()
+            is_one = max(each.tell() for each in inner) == size  # one query, or a few of one hash
+            yield from _parts(inner, layout, limit, too_large, _LEVELS + 1 if is_one else level + 1, places)
+    finally:
+        for file in files:
+            file.close()
+
+
+def lines_layout(piece_bytes: int) -> Layout[memoryview]:
+    """Layout of lines of a TREC run.
+
+    Parameters
+    ----------
+    piece_bytes : int
+        Bytes of a piece, about.
+    """
+    pyarrow = load_extra("pyarrow", "grouping a run whose lines are not grouped by query", "arrow")
+
+    def split(piece: memoryview, bucket_of: Callable[[AnyArray], IntArray], count: int) -> tuple[list[list[Any]], AnyArray]:
+        data = np.frombuffer(piece, np.uint8)
+        begin = 3 if bytes(piece[:3]) == b"\xef\xbb\xbf" else 0
+        ends = np.flatnonzero(data == 10) + 1
+        is_open = bool(data.size and (not ends.size or ends[-1] != data.size))
+        bounds = np.concatenate([[begin], ends, [data.size] if is_open else []]).astype(np.int64)
+        starts = bounds[:-1].copy()
+        going = np.flatnonzero(starts < data.size)
+        while going.size:  # blanks before the first field
+            letters = data[starts[going]]
+            going = going[(letters == 32) | (letters == 9)]
+            starts[going] += 1
+            going = going[starts[going] < data.size]
+        hashes = hash_words(data, starts)
+        buckets = bucket_of(hashes)
+        order = np.argsort(buckets.astype(np.int16), kind="stable")
+        lines = pyarrow.LargeBinaryArray.from_buffers(
+            pyarrow.large_binary(), bounds.size - 1, [None, pyarrow.py_buffer(bounds), pyarrow.py_buffer(piece)]
+        )
+        _, offsets, letters_ = lines.take(pyarrow.array(order)).buffers()
+        moved = np.frombuffer(offsets, np.int64, bounds.size)
+        at = moved[np.concatenate([[0], np.cumsum(np.bincount(buckets, minlength=count))])]
+        taken = memoryview(letters_ if letters_ is not None else b"")
+        found: list[list[Any]] = [[taken[at[number] : at[number + 1]]] for number in range(count)]
+        if is_open:
+            found[int(buckets[-1])].append(b"\n")
+        return found, hashes
+
+    def pieces(mapped: mmap.mmap) -> Iterator[memoryview]:
+        begin = 0
+        while begin < len(mapped):
+            stop = mapped.find(b"\n", min(begin + piece_bytes, len(mapped) - 1)) + 1 or len(mapped)
+            yield memoryview(mapped)[begin:stop]
+            begin = stop
+
+    def part(mapped: mmap.mmap) -> tuple[Any, Callable[[], None]]:
+        return _kernel.Text([mapped], "run"), lambda: None
+
+    return Layout(split, pieces, part)
+
+
+def rows_layout() -> Layout[Rows]:
+    """Layout of rows of three columns."""
+    pyarrow = load_extra("pyarrow", "grouping a run whose rows are not grouped by query", "arrow")
+
+    def split(rows: Rows, bucket_of: Callable[[AnyArray], IntArray], count: int) -> tuple[list[list[Any]], AnyArray]:
+        queries = _coded(rows.queries, pyarrow)
+        assert queries.codes is not None  # noqa: S101  (for type checkers)
+        bounds = queries.offsets.astype(np.int64)
+        letters = np.frombuffer(queries.data, np.uint8) if bounds[-1] else np.zeros(0, np.uint8)
+        hashes = hash_words(letters, bounds[:-1], bounds[1:])
+        of_id = bucket_of(hashes)
+        first = np.full(of_id.size, queries.codes.size)
+        first[queries.codes[::-1]] = np.arange(queries.codes.size - 1, -1, -1)
+        by_bucket = np.lexsort((first, of_id))  # in the order of first appearance, in which the kernel looks for errors
+        rank = np.empty(by_bucket.size, np.int32)
+        rank[by_bucket] = np.arange(by_bucket.size, dtype=np.int32)
+        codes = rank[queries.codes]
+        order = np.argsort(codes, kind="stable")
+        sizes = np.bincount(codes, minlength=rank.size)
+        documents = _values(rows.documents, pyarrow).take(
+            pyarrow.array(order if rows.documents.codes is None else rows.documents.codes[order])
+        )
+        _, offsets, data = documents.cast(pyarrow.large_binary()).buffers()
+        moved = np.frombuffer(offsets, np.int64, order.size + 1)
+        letters_ = memoryview(data if data is not None else b"")
+        values = rows.values[order]
+        ends = np.concatenate([[0], np.cumsum(sizes)])
+        words = _values(IdColumn(queries.offsets, queries.data), pyarrow).take(pyarrow.array(by_bucket)).cast(pyarrow.large_binary())
+        _, word_offsets, word_data = words.buffers()
+        names = np.frombuffer(word_offsets, np.int64, by_bucket.size + 1)
+        name_letters = memoryview(word_data if word_data is not None else b"")
+        ids = np.searchsorted(of_id[by_bucket], np.arange(count + 1)).tolist()
+        found: list[list[Any]] = []
+        for low, high in pairwise(ids):
+            begin, stop = int(ends[low]), int(ends[high])
+            columns = (names[low : high + 1], name_letters, sizes[low:high], moved[begin : stop + 1], letters_, values[begin:stop])
+            found.append([] if begin == stop else _packed(*columns))
+        return found, hashes[queries.codes]
+
+    def pieces(mapped: mmap.mmap) -> Iterator[Rows]:
+        at, data = 0, memoryview(mapped)
+        while at < len(data):
+            at, rows = _unpacked(data, at)
+            yield rows
+
+    def part(mapped: mmap.mmap) -> tuple[Any, Callable[[], None]]:
+        table = _kernel.ColumnTable()
+        for rows in pieces(mapped):
+            table.add(rows.queries.parts, rows.documents.parts, np.ascontiguousarray(rows.values))
+        return table.finish(duplicates="keep"), lambda: None
+
+    return Layout(split, pieces, part)
+
+
+def _values(column: IdColumn, pyarrow: Any) -> Any:
+    """The ids of a column as an Arrow array, where they are."""
+    width = pyarrow.binary() if column.offsets.dtype == np.int32 else pyarrow.large_binary()
+    buffers = [None, pyarrow.py_buffer(np.ascontiguousarray(column.offsets)), pyarrow.py_buffer(column.data)]
+    return pyarrow.Array.from_buffers(width, column.offsets.size - 1, buffers)
+
+
+def _coded(column: IdColumn, pyarrow: Any) -> IdColumn:
+    """The column with a code for each row."""
+    if column.codes is not None:
+        return column
+    coded = _values(column, pyarrow).dictionary_encode()
+    words = coded.dictionary.cast(pyarrow.large_binary())
+    _, offsets, data = words.buffers()
+    starts = np.frombuffer(offsets, np.int64, len(words) + 1, words.offset * 8)
+    codes = np.frombuffer(coded.indices.buffers()[1], np.int32, len(coded), coded.indices.offset * 4)
+    return IdColumn(starts, b"" if data is None else data, codes)
+
+
+def _packed(
+    names: IntArray, name_letters: memoryview, sizes: IntArray, offsets: IntArray, letters: memoryview, values: AnyArray
+) -> list[Any]:
+    """A block of rows, query by query: the numbers of queries, rows and bytes, then the columns."""
+    ids, documents = name_letters[int(names[0]) : int(names[-1])], letters[int(offsets[0]) : int(offsets[-1])]
+    head = np.array([sizes.size, values.size, len(ids), len(documents)], np.int64)
+    padding = b"\0" * (-(len(ids) + len(documents)) % 8)
+    return [head, np.diff(names), sizes.astype(np.int64), np.diff(offsets), values, ids, documents, padding]
+
+
+def _unpacked(data: memoryview, at: int) -> tuple[int, Rows]:
+    def numbers(count: int, kind: Any = np.int64) -> Any:
+        nonlocal at
+        found = np.frombuffer(data, kind, count, at)
+        at += 8 * count
+        return found
+
+    n_queries, n_rows, n_names, n_letters = numbers(4).tolist()
+    lengths, sizes, widths, values = numbers(n_queries), numbers(n_queries), numbers(n_rows), numbers(n_rows, np.float64)
+    names, letters = data[at : at + n_names], data[at + n_names : at + n_names + n_letters]
+    at += n_names + n_letters + (-(n_names + n_letters) % 8)
+    codes = np.repeat(np.arange(n_queries, dtype=np.int32), sizes)
+    queries = IdColumn(np.concatenate([[0], np.cumsum(lengths)]), names, codes)
+    documents = IdColumn(np.concatenate([[0], np.cumsum(widths)]), letters)
+    return at, Rows(queries, documents, values, lambda row: ("", row))

@@ -1,0 +1,438 @@
+"""Runs that are read within a budget of memory: part by part, and grouped by query in temporary files where their rows are not."""
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import Any, TypeAlias
+
+import numpy as np
+
+from idealrank import _kernel
+from idealrank.data.run import Run, name_of
+from idealrank.data.run_parts import Part, RunParts
+from idealrank.errors import InputError
+from idealrank.io.complaints import refuse
+from idealrank.io.formats.detection import Format, FormatChoice
+from idealrank.io.formats.trec import refuse_swapped
+from idealrank.io.id_columns import IdColumn
+from idealrank.io.memory_budget import MemoryBudget, megabytes
+from idealrank.io.notes import Notes, Tell
+from idealrank.io.query_buckets import lines_layout, regroup, rows_layout
+from idealrank.io.read import common_format, read_part
+from idealrank.io.row_parts import Rows
+from idealrank.io.sources import Paths, Source, open_sources
+from idealrank.io.table_columns import Columns
+
+Count: TypeAlias = Callable[[int, int], None]
+"""Gets how many bytes of the files were read, and how many there are; twice as many where rows are grouped first."""
+
+# Bytes of the data in parts of the memory that is left for them, found by measurement (benchmarks/jobs_large.py holds them to the budget):
+# a part of text is its lines, which are mapped, and its hits; a part of rows stands in memory as columns and as the kernel's table.
+_TEXT_SHARE, _ROWS_SHARE, _PIECE_SHARE = 4, 12, 24
+_LARGEST_TEXT, _LARGEST_ROWS, _LARGEST_PIECE = 64 << 20, 128 << 20, 32 << 20
+_QUERY_SHARE = 2.5  # bytes of memory for a byte of the largest query, and twice that for rows
+_SPLIT_PIECE = 8 << 20
+
+
+def stream_run(
+    path: Paths,
+    memory: "str | int | MemoryBudget",
+    *,
+    name: str | None = None,
+    format: FormatChoice = "auto",  # noqa: A002  (the word every reader of files uses)
+    columns: Columns = None,
+    tell: Tell | None = None,
+    count: Count | None = None,
+) -> Run:
+    r"""A run that stays in its files and is evaluated in parts, so that the process keeps to a budget of memory.
+
+    Parameters
+    ----------
+    path, name, format, columns, tell
+        As for `read_run`. TREC text, Parquet, Arrow IPC, CSV and TSV.
+    memory : str or int
+        Memory of the whole process, ``"512MB"`` or bytes.
+    count : callable, optional
+        Gets what was read and the total after each part.
+
+    Returns
+    -------
+    Run
+        It can be evaluated, and nothing else.
+
+    Raises
+    ------
+    InputError
+        A file cannot be opened. Evaluation raises it where a query is larger than the budget, or a row cannot be used.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> path = pathlib.Path(tempfile.mkdtemp(), "bm25.run")
+    >>> _ = path.write_text("q1 Q0 d1 1 2.5 bm25\n")
+    >>> stream_run(path, "2GB").name
+    'bm25'
+    """
+    budget, notes = MemoryBudget.of(memory), Notes(tell)
+    sources = open_sources(path, notes)
+    paths = [source.path for source in sources]
+    name = name or ("stdin" if paths[0] == "-" else name_of(paths[0]))
+    kind = common_format(sources, format, notes)
+    if kind == "trec":
+        if not any(len(source.data) for source in sources):
+            notes.warn(f"{', '.join(paths)}: found an empty file; the run answers no query")
+        refuse_swapped(sources, "run")
+        return Run.from_parts(RunParts(TextReader(sources, budget, count)), name=name, paths=paths)
+    if kind not in ("parquet", "arrow", "csv", "tsv"):
+        raise InputError(
+            f"{paths[0]}: found {kind}, expected TREC text, Parquet, Arrow IPC, CSV or TSV, which can be read in parts",
+            hint="leave memory= out, or write the run in one of these formats",
+            command_hint="leave --memory out, or write the run in one of these formats",
+        )
+    return Run.from_parts(RunParts(FileReader(sources, kind, columns, notes, budget, count)), name=name, paths=paths)
+
+
+def _too_large(budget: MemoryBudget, taken: int, size: int, factor: float, query: str = "") -> InputError:
+    needed = taken + int(factor * size)
+    which = f"query {query!r}" if query else "the largest query"
+    text = f"{-(-needed // 10**6)}MB"
+    return InputError(
+        f"memory={budget.text}: {which} has {megabytes(size)} of rows and takes about {megabytes(needed)} in all, expected less",
+        hint=f'memory="{text}"',
+        command_hint=f"--memory {text}",
+    )
+
+
+class TextReader:
+    """Reads TREC text in stretches of lines.
+
+    Parameters
+    ----------
+    sources : sequence of Source
+        The files.
+    budget : MemoryBudget
+        Memory of the process.
+    count : callable, optional
+        See `stream_run`.
+    """
+
+    has_lines = True
+
+    def __init__(self, sources: Sequence[Source], budget: MemoryBudget, count: Count | None = None) -> None:
+        self._sources, self._budget, self._count = sources, budget, count
+        self._total = sum(len(source.data) for source in sources)
+
+    def whole(self) -> _kernel.Text:
+        """Return all lines."""
+        return _kernel.Text([source.data for source in self._sources], "run")
+
+    def grouped(self) -> Iterator[Part]:
+        """Yield stretches of lines that end where a query does."""
+        left = self._budget.left()
+        size = min(left // _TEXT_SHARE, _LARGEST_TEXT)
+        done = 0
+        for spans in self._stretches(size):
+            length = sum(stop - begin for _, begin, stop in spans)
+            if length > left / _QUERY_SHARE:
+                raise _too_large(self._budget, self._budget.total - left, length, _QUERY_SHARE)
+            text = _kernel.Text([memoryview(source.data)[begin:stop] for source, begin, stop in spans], "run")
+            yield Part(text, self._let_go)
+            done += length
+            self._tell(done, self._total)
+
+    def regrouped(self) -> Iterator[Part]:
+        """Yield the lines of whole queries, from temporary files."""
+        left = self._budget.left()
+        limit = int(left / _QUERY_SHARE)
+        layout = lines_layout(min(left // 24, _SPLIT_PIECE))
+
+        def pieces() -> Iterator[memoryview]:
+            done = 0
+            for source in self._sources:
+                begin = 0
+                while begin < len(source.data):
+                    stop = _line_end(source.data, begin + min(left // 24, _SPLIT_PIECE))
+                    yield memoryview(source.data)[begin:stop]
+                    self._let_go()
+                    done, begin = done + stop - begin, stop
+                    self._tell(done, 2 * self._total)
+
+        done = self._total
+        taken = self._budget.total - left
+        for part in regroup(
+            pieces(), layout, self._total, limit // 2, lambda size: _too_large(self._budget, taken, size, 2 * _QUERY_SHARE)
+        ):
+            yield part
+            done += part.source.nbytes  # type: ignore[union-attr]
+            self._tell(min(done, 2 * self._total), 2 * self._total)
+
+    def _tell(self, done: int, total: int) -> None:
+        if self._count is not None:
+            self._count(done, total)
+
+    def _let_go(self) -> None:
+        for source in self._sources:
+            source.let_go()
+
+    def _stretches(self, size: int) -> Iterator[list[tuple[Source, int, int]]]:
+        """Spans of the files of about that many bytes in all; a query on both sides of the end of a file is kept together."""
+        spans: list[tuple[Source, int, int]] = []
+        room = size
+        for source in self._sources:
+            data, begin = source.data, 0
+            while begin < len(data):
+                stop = _line_end(data, begin + room)
+                word = _first_word(data, stop)
+                while stop < len(data) and (_first_word(data, stop) == word or data[stop : stop + 3] == b"\xef\xbb\xbf"):
+                    stop = _line_end(data, stop)
+                spans.append((source, begin, stop))
+                room -= stop - begin
+                begin = stop
+                if begin < len(data) or room <= 0:
+                    yield spans
+                    spans, room = [], size
+        if spans:
+            yield spans
+
+
+def _line_end(data: Any, at: int) -> int:
+    """The first byte of the next line at or behind a place."""
+    return len(data) if at >= len(data) else data.find(b"\n", at) + 1 or len(data)
+
+
+def _first_word(data: Any, at: int) -> bytes:
+    words = bytes(data[at : at + 256]).split(b"\n", 1)[0].split(None, 1)
+    return words[0] if words else b""
+
+
+class PieceReader:
+    """Reads a run whose rows come in pieces.
+
+    Parameters
+    ----------
+    pieces : callable
+        Takes the bytes of a piece; yields rows in their order, each time from the first.
+    budget : MemoryBudget
+        Memory of the process.
+    expected : int
+        Bytes of all rows, about.
+    let_go : callable, optional
+        Called after each piece: gives memory back.
+    """
+
+    has_lines = False
+
+    def __init__(
+        self, pieces: Callable[[int], Iterable[Rows]], budget: MemoryBudget, expected: int, let_go: Callable[[], None] | None = None
+    ) -> None:
+        self._pieces, self._budget, self._expected, self._let_go = pieces, budget, expected, let_go
+
+    def whole(self) -> _kernel.Table:
+        """Return all rows."""
+        table = _kernel.ColumnTable()
+        for rows in self._pieces(_LARGEST_PIECE):
+            table.add(rows.queries.parts, rows.documents.parts, np.ascontiguousarray(rows.values))
+        return table.finish(duplicates="keep")
+
+    def grouped(self) -> Iterator[Part]:
+        """Yield tables of whole queries; the last query of a piece waits for the next."""
+        left = self._budget.left()
+        limit = min(left // _ROWS_SHARE, _LARGEST_ROWS)
+        waiting, last, size, last_size = list[Rows](), list[Rows](), 0, 0
+        for rows in self._pieces(min(left // _PIECE_SHARE, _LARGEST_PIECE)):
+            if not rows.values.size:
+                continue
+            first = last_query(rows.queries)
+            if first > 0 or (last and last[-1].queries.bytes_at(last[-1].values.size - 1) != rows.queries.bytes_at(0)):
+                waiting, size = [*waiting, *last, *([rows_between(rows, 0, first)] if first else [])], size + last_size
+                size += bytes_of(rows) * first // rows.values.size
+                last, last_size = [], 0
+            last.append(rows_between(rows, first, rows.values.size))
+            last_size += bytes_of(last[-1])
+            if size >= limit:
+                yield Part(_table(waiting))
+                waiting, size = [], 0
+            if last_size * 2 * _QUERY_SHARE > left and last_size > limit:
+                self._refuse(last, left)
+            if self._let_go is not None:
+                self._let_go()
+        yield Part(_table([*waiting, *last]))
+
+    def regrouped(self) -> Iterator[Part]:
+        """Yield tables of whole queries, from temporary files."""
+        left = self._budget.left()
+        limit = min(left // _ROWS_SHARE, _LARGEST_ROWS) * 2
+
+        def pieces() -> Iterator[Rows]:
+            for rows in self._pieces(min(left // _PIECE_SHARE, _LARGEST_PIECE) // 2):
+                if rows.values.size:
+                    yield rows
+                if self._let_go is not None:
+                    self._let_go()
+
+        taken = self._budget.total - left
+        return regroup(pieces(), rows_layout(), self._expected, limit, lambda size: _too_large(self._budget, taken, size, left / limit))
+
+    def _refuse(self, last: list[Rows], left: int) -> None:
+        """Say how much the query takes in all, for which the rest of its rows is counted."""
+        query, size, rows_read = last[0].queries.bytes_at(0), 0, 0
+        for rows in self._pieces(min(left // _PIECE_SHARE, _LARGEST_PIECE)):
+            same = rows_of(rows.queries, query)
+            size, rows_read = size + bytes_of(rows) * same // max(1, rows.values.size), rows_read + same
+        raise _too_large(self._budget, self._budget.total - left, size, 2 * _QUERY_SHARE, query.decode("utf-8", "surrogateescape"))
+
+
+class FileReader(PieceReader):
+    """Reads files of rows.
+
+    Parameters
+    ----------
+    sources : sequence of Source
+        The files.
+    kind : {"parquet", "arrow", "csv", "tsv"}
+        Their format.
+    columns, notes
+        As for `read_run`.
+    budget, count
+        As for `TextReader`.
+    """
+
+    def __init__(
+        self, sources: Sequence[Source], kind: Format, columns: Columns, notes: Notes, budget: MemoryBudget, count: Count | None = None
+    ) -> None:
+        self._sources, self._kind, self._columns, self._notes, self._count = sources, kind, columns, notes, count
+        self._total = sum(len(source.data) for source in sources)
+        self._n_rows = self._rows()
+        self._passes = 1
+        super().__init__(self._file_pieces, budget, 40 * self._n_rows, self._give_back)
+
+    def regrouped(self) -> Iterator[Part]:
+        """Yield tables of whole queries, from temporary files."""
+        self._passes = 2
+        done = self._n_rows
+        for part in super().regrouped():
+            yield part
+            done += part.source.n_rows  # type: ignore[union-attr]
+            self._tell(done)
+
+    def _give_back(self) -> None:
+        for source in self._sources:
+            source.let_go()
+
+    def _tell(self, rows: int) -> None:
+        if self._count is not None:
+            total = self._passes * self._total
+            self._count(min(total, self._total * rows // max(1, self._n_rows)), total)
+
+    def _file_pieces(self, size: int) -> Iterator[Rows]:
+        notes, self._notes = self._notes, Notes(lambda _: None)  # a second pass says nothing again
+        done = 0
+        for source in self._sources:
+            try:
+                for rows in self._pieces_of(source, size, notes):
+                    yield rows
+                    done += rows.values.size
+                    self._tell(done)
+            except InputError:
+                if self._kind in ("parquet", "arrow"):
+                    read_part(source, "run", self._kind, self._columns, notes, refuse)  # whose first error is that of the whole file
+                raise
+            finally:
+                source.refuse_cut()
+
+    def _pieces_of(self, source: Source, size: int, notes: Notes) -> Iterator[Rows]:
+        if self._kind == "parquet":
+            from idealrank.io.formats.arrow import parquet_pieces  # noqa: PLC0415  (only the format asked for is loaded)
+
+            return parquet_pieces(source, "run", self._columns, notes, refuse, most_bytes=size)
+        if self._kind == "arrow":
+            from idealrank.io.formats.arrow import arrow_pieces  # noqa: PLC0415  (as above)
+
+            most = self._budget.left() // 4
+            return arrow_pieces(source, "run", self._columns, notes, refuse, most_bytes=size, most_batch=most)
+        from idealrank.io.formats.delimited import delimited_pieces  # noqa: PLC0415  (as above)
+
+        return delimited_pieces(source, "run", self._kind, self._columns, notes, refuse, most_rows=max(1024, size // 64))
+
+    def _rows(self) -> int:
+        """Rows of Parquet files; of others, whose rows are not counted anywhere, about as many as their bytes hold."""
+        if self._kind != "parquet":
+            return self._total // 32
+        from idealrank.io.formats.arrow import parquet_rows  # noqa: PLC0415  (as above)
+
+        return sum(map(parquet_rows, self._sources))
+
+
+def _table(pieces: Sequence[Rows]) -> _kernel.Table:
+    table = _kernel.ColumnTable()
+    for rows in pieces:
+        table.add(rows.queries.parts, rows.documents.parts, np.ascontiguousarray(rows.values))
+    return table.finish(duplicates="keep")
+
+
+def last_query(queries: IdColumn) -> int:
+    """The row at which the last query begins.
+
+    Examples
+    --------
+    >>> from idealrank.io.id_columns import pack
+    >>> last_query(pack(["a", "b", "b"]))
+    1
+    """
+    row = len(queries) - 1
+    name = queries.bytes_at(row)
+    while row > 0:
+        if queries.codes is not None:
+            others = np.flatnonzero(queries.codes[:row] != queries.codes[row])
+            row = int(others[-1]) + 1 if others.size else 0
+        if row == 0 or queries.bytes_at(row - 1) != name:
+            break
+        row -= 1
+    return row
+
+
+def rows_of(queries: IdColumn, name: bytes) -> int:
+    """Number of rows of a query.
+
+    Examples
+    --------
+    >>> from idealrank.io.id_columns import pack
+    >>> rows_of(pack(["a", "b", "b"]), b"b")
+    2
+    """
+    words = queries if queries.codes is None else IdColumn(queries.offsets, queries.data)
+    is_it = np.fromiter((words.bytes_at(place) == name for place in range(len(words))), bool, len(words))
+    return int(np.count_nonzero(is_it if queries.codes is None else is_it[queries.codes]))
+
+
+def rows_between(rows: Rows, begin: int, end: int) -> Rows:
+    """Some rows, where they are.
+
+    Examples
+    --------
+    >>> from idealrank.io.id_columns import pack
+    >>> rows = Rows(pack(["a", "b"]), pack(["x", "y"]), np.array([1.0, 2.0]), lambda row: ("", row))
+    >>> rows_between(rows, 1, 2).documents[0]
+    'y'
+    """
+
+    def part(column: IdColumn) -> IdColumn:
+        if column.codes is not None:
+            return IdColumn(column.offsets, column.data, column.codes[begin:end])
+        return IdColumn(column.offsets[begin : end + 1], column.data)
+
+    return Rows(part(rows.queries), part(rows.documents), rows.values[begin:end], lambda row: rows.place(begin + row))
+
+
+def bytes_of(rows: Rows) -> int:
+    """Bytes of rows in memory, about: each with its document.
+
+    Examples
+    --------
+    >>> from idealrank.io.id_columns import pack
+    >>> bytes_of(Rows(pack(["a", "b"]), pack(["x", "y"]), np.array([1.0, 2.0]), lambda row: ("", row)))
+    42
+    """
+    documents = rows.documents
+    letters = int(documents.offsets[-1]) - int(documents.offsets[0])
+    if documents.codes is not None:
+        letters = letters * documents.codes.size // max(1, documents.offsets.size - 1)
+    return letters + rows.values.size * 20  # a score, an offset and the code of a query
