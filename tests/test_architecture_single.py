@@ -149,6 +149,7 @@ ALONE = {
     "io.formats.zscores": "one module a format",
     "reports.figures.point_labels": "places of names, apart from what a figure draws",
     "reports.figures.grade_bounds": "one module a figure, loaded when --figure is given",
+    "io.frame_stream": "lazy frames and relations, loaded when one is given",
 }
 
 

@@ -130,7 +130,9 @@ def to_streamed_run(
     Run('run': in parts)
     """
     if keep_unjudged:
-        raise OptionError("keep_unjudged: found memory= too, expected one of them, since unjudged documents are kept of runs in memory")
+        raise OptionError(
+            "keep_unjudged: found a budget of memory too, expected one of them, since unjudged documents are kept of runs in memory"
+        )
     if is_query(run):
         from idealrank.io.frame_stream import stream_frame  # noqa: PLC0415  (few pass one)
 
@@ -139,7 +141,7 @@ def to_streamed_run(
         from idealrank.io.run_stream import stream_run  # noqa: PLC0415  (few ask for it)
 
         return stream_run(run, memory or 0, name=name, columns=columns)
-    raise OptionError(f"memory: found {type(run).__name__}, expected a path, a Polars lazy frame or a DuckDB relation; leave memory= out")
+    raise OptionError(f"memory: found {type(run).__name__}, expected a path, a Polars lazy frame or a DuckDB relation")
 
 
 def _refuse_responses(run: Mapping[Any, Any]) -> None:

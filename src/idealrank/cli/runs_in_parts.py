@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 from idealrank.api.evaluation import evaluate_read
 from idealrank.cli.input_options import Inputs, notes
@@ -62,6 +63,15 @@ class RunsInParts:
     convention: Convention
     threads: int
     journal: EvaluationJournal | None = field(default=None)
+
+    @classmethod
+    def of(cls, memory: str | None, *given: Any) -> "RunsInParts":
+        """Runs of a command: the fields, then the path of the output and those of the runs. Nothing is opened without a budget."""
+        *fields_, output_path, runs = given
+        parts = cls(memory or "", *fields_)
+        if memory is not None:
+            parts.open_journal(output_path, runs)
+        return parts
 
     def open_journal(self, output_path: str | None, runs: Sequence[str]) -> None:
         """Keep values of finished runs next to the output until it is written; without such a file, and for standard input, nowhere."""

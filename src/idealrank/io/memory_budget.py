@@ -86,10 +86,10 @@ def resident() -> int:
     >>> resident() > 10**6
     True
     """
-    try:
-        import resource  # noqa: PLC0415  (POSIX)
-    except ImportError:
+    if sys.platform == "win32":
         return _PROGRAM
+    import resource  # noqa: PLC0415  (POSIX)
+
     try:
         return int(Path("/proc/self/statm").read_text(encoding="ascii").split()[1]) * resource.getpagesize()
     except (OSError, IndexError, ValueError):

@@ -298,15 +298,10 @@ def rows_layout() -> Layout[Rows]:
         documents = _values(rows.documents, pyarrow).take(
             pyarrow.array(order if rows.documents.codes is None else rows.documents.codes[order])
         )
-        _, offsets, data = documents.cast(pyarrow.large_binary()).buffers()
-        moved = np.frombuffer(offsets, np.int64, order.size + 1)
-        letters_ = memoryview(data if data is not None else b"")
+        moved, letters_ = _letters(documents, pyarrow)
         values = rows.values[order]
         ends = np.concatenate([[0], np.cumsum(sizes)])
-        words = _values(IdColumn(queries.offsets, queries.data), pyarrow).take(pyarrow.array(by_bucket)).cast(pyarrow.large_binary())
-        _, word_offsets, word_data = words.buffers()
-        names = np.frombuffer(word_offsets, np.int64, by_bucket.size + 1)
-        name_letters = memoryview(word_data if word_data is not None else b"")
+        names, name_letters = _letters(_values(IdColumn(queries.offsets, queries.data), pyarrow).take(pyarrow.array(by_bucket)), pyarrow)
         ids = np.searchsorted(of_id[by_bucket], np.arange(count + 1)).tolist()
         found: list[list[Any]] = []
         for low, high in pairwise(ids):
@@ -335,6 +330,12 @@ def _values(column: IdColumn, pyarrow: Any) -> Any:
     width = pyarrow.binary() if column.offsets.dtype == np.int32 else pyarrow.large_binary()
     buffers = [None, pyarrow.py_buffer(np.ascontiguousarray(column.offsets)), pyarrow.py_buffer(column.data)]
     return pyarrow.Array.from_buffers(width, column.offsets.size - 1, buffers)
+
+
+def _letters(array: Any, pyarrow: Any) -> tuple[IntArray, memoryview]:
+    """Offsets and bytes of an Arrow array that begins with its buffers."""
+    _, offsets, data = array.cast(pyarrow.large_binary()).buffers()
+    return np.frombuffer(offsets, np.int64, len(array) + 1), memoryview(data if data is not None else b"")
 
 
 def _coded(column: IdColumn, pyarrow: Any) -> IdColumn:

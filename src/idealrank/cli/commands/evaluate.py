@@ -25,6 +25,7 @@ from idealrank.reports.views.evaluation import slice_rows
 if TYPE_CHECKING:
     from idealrank.analysis.comparison import RunMean, SliceMeans
     from idealrank.io.query_files import OfQueries
+    from idealrank.measures.measure import Measure
 
 # trec_eval's names of judgments, and what measures call them.
 _TABLES = {"qrels": (), "prefs": ("preferences",), "qrels_prefs": ("preferences",), "qrels_jg": ("assessors",)}
@@ -58,7 +59,7 @@ Examples:
     zcat bm25.run.gz | idealrank evaluate qrels.txt - --format json
 \b
   Runs larger than memory; after a crash, the same command goes on:
-    idealrank evaluate qrels.txt a.parquet b.parquet --memory 512MB --format json -o values.json
+    idealrank evaluate qrels.txt bm25.run neural.run --memory 2GB --format json -o values.json
 \b
   A page with every query:
     idealrank evaluate qrels.txt bm25.run neural.run --report evaluation.html
@@ -142,10 +143,7 @@ def evaluate(
     of_queries = None if slices_text is None else _of_queries(slices_text, output_path)
     convention = options.parse_convention(convention_text)
     measures = options.parse_measure_texts(measure_texts or default_measures(_TABLES[kind]))
-    if words := [str(measure) for measure in measures if measure.aggregate == "text"]:
-        raise OptionError(
-            f"{words[0]}: found a measure with text values, expected numbers; `idealrank trec-eval -q -m relstring.20` prints it"
-        )
+    _refuse_texts(measures)
     input_options.refuse_standard_input_twice(qrels, *inputs.more_qrels, *runs)
     given, opened = input_options.InputFiles(qrels=qrels, inputs=inputs, others=runs), list[Run]()
     results.check(given.paths, {"-o": output_path})
@@ -153,14 +151,10 @@ def evaluate(
     _refuse_beside(engine, kind, results, memory_text)
     kept: dict[str, Any] = {"keep_for": results.looked_at(measures), "keep_top": results.ranks_looked_at(measures)}
     judgments = watch.run("judgments", lambda _: inputs.open_judgments(qrels, kind, convention))
-
-    parts = None
-    if memory_text is not None:
-        parts = RunsInParts(memory_text, inputs, watch, judgments, measures, convention, threads)
-        parts.open_journal(output_path, runs)
+    parts = RunsInParts.of(memory_text, inputs, watch, judgments, measures, convention, threads, output_path, runs)
 
     def evaluate_one(path: str, name: str) -> Evaluation:
-        if parts is not None:
+        if memory_text is not None:
             return parts.evaluate(path, name)
 
         def work(progress: Progress) -> Evaluation:
@@ -178,8 +172,14 @@ def evaluate(
     slices = [] if of_queries is None else _slices(evaluations, of_queries)
     _write(evaluations, layout, output_path, slices, per_query=per_query, intervals=intervals, digits=digits)
     results.write(watch, given, evaluations=tuple(evaluations), measures=measures, qrels=judgments, runs=tuple(opened), threads=threads)
-    if parts is not None:
-        parts.close_journal()
+    parts.close_journal()
+
+
+def _refuse_texts(measures: "Sequence[Measure]") -> None:
+    if words := [str(measure) for measure in measures if measure.aggregate == "text"]:
+        raise OptionError(
+            f"{words[0]}: found a measure with text values, expected numbers; `idealrank trec-eval -q -m relstring.20` prints it"
+        )
 
 
 def _refuse_beside(engine: str, kind: str, results: Results, memory: str | None) -> None:
