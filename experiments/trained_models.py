@@ -29,7 +29,8 @@ from idealrank._lazy import is_installed
 from idealrank.integrations import lightgbm as with_lightgbm
 from idealrank.integrations import xgboost as with_xgboost
 from idealrank.integrations.sklearn import QueryKFold
-from idealrank.io.formats.feature_rows import read_feature_rows
+from idealrank.io.formats.feature_rows import FeatureRows, read_feature_rows
+from idealrank.training.neural_configuration import NetworkSection
 
 FloatArray = NDArray[np.float64]
 MEASURE, CONVENTION = "nDCG@10", "lightgbm"
@@ -156,6 +157,25 @@ def catboost(loss: str) -> Fit:
     return fit
 
 
+def torch(loss: str, **options: Any) -> Fit:
+    """The neural ranker of `idealrank train`, with its default network, and as many epochs as the others have rounds."""
+
+    def fit(features: FloatArray, labels: FloatArray, sizes: NDArray[np.int64], shape: Shape) -> Score:
+        from idealrank.integrations import torch as losses  # noqa: PLC0415  (loaded by the systems that use it)
+        from idealrank.integrations.torch.ranking_network import fit_network  # noqa: PLC0415
+
+        ends = np.concatenate(([0], np.cumsum(sizes))).astype(np.int64)
+        queries = [str(number) for number in range(sizes.size)]
+        rows = FeatureRows("training", labels, features, ends, queries, np.arange(labels.size))
+        network = fit_network(
+            NetworkSection(threads=shape.threads), getattr(losses, loss)(**options), {"train": rows}, seed=SEED, epochs=shape.rounds,
+            step=lambda _: None, after=lambda *_: (True, False),
+        )  # fmt: skip
+        return network.score
+
+    return fit
+
+
 def copied(predictions: FloatArray, data: Any) -> Any:
     """The objective that is copied from page to page: right gradients, and a hessian of 1."""
     gradients, hessians = with_lightgbm.objective(cutoff=30, truncation=30, damped=False)(predictions, data)
@@ -182,6 +202,10 @@ def systems() -> Iterator[tuple[str, str, Fit]]:
     if is_installed("catboost"):
         yield "CatBoost", "YetiRank (own)", catboost("YetiRank")
         yield "CatBoost", "StochasticRank NDCG@10", catboost("StochasticRank:metric=NDCG;top=10;type=Exp")
+    if is_installed("torch"):
+        yield "PyTorch", "SoftmaxLoss", torch("SoftmaxLoss")
+        yield "PyTorch", "LambdaLoss@10", torch("LambdaLoss", cutoff=10, convention=CONVENTION)
+        yield "PyTorch", "ApproxNDCGLoss@10", torch("ApproxNDCGLoss", cutoff=10, temperature=0.1, convention=CONVENTION)
 
 
 def held_out(collection: Collection, fit: Fit, shape: Shape) -> FloatArray:
@@ -193,10 +217,12 @@ def held_out(collection: Collection, fit: Fit, shape: Shape) -> FloatArray:
     return scores
 
 
-def rows(collection: Collection, shape: Shape) -> Iterator[list[str]]:
+def rows(collection: Collection, shape: Shape, libraries: "list[str] | None" = None) -> Iterator[list[str]]:
     """The table of one collection, a system after another."""
     own: dict[str, FloatArray] = {}
     for library, objective, fit in systems():
+        if libraries and library not in libraries:
+            continue
         found = ir.evaluate(collection.labels, held_out(collection, fit, shape), MEASURE, CONVENTION, qid=collection.qid)
         values = found[MEASURE]
         low, high = ir.intervals(found)[MEASURE].interval
@@ -215,7 +241,8 @@ def main(arguments: list[str] | None = None) -> None:
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--lightgbm", type=Path, metavar="DIR", help="folder of rank.train.gz, rank.test.gz and their .query files")
     parser.add_argument("--recbole", type=Path, metavar="WHEEL", help="wheel of recbole, as experiments.rankers.movielens --fetch loads it")
-    parser.add_argument("--rounds", type=int, default=100)
+    parser.add_argument("--rounds", type=int, default=100, help="of boosting, or epochs of a network")
+    parser.add_argument("--library", action="append", help="only the rows of this library; several times for several of them")
     parser.add_argument("--threads", type=int, default=2)
     options = parser.parse_args(arguments)
     collections = [example(options.lightgbm)] if options.lightgbm else []
@@ -225,7 +252,7 @@ def main(arguments: list[str] | None = None) -> None:
         print(f"\n{collection.name}: {n_queries} queries, {collection.labels.size:,} documents, {options.rounds} rounds, {FOLDS} folds")
         print(f"{MEASURE} under convention {CONVENTION}, 95 % intervals\n")
         print("| library | objective | mean | interval | less own | interval |\n|---|---|---|---|---|---|")
-        for line in rows(collection, Shape(rounds=options.rounds, threads=options.threads)):
+        for line in rows(collection, Shape(rounds=options.rounds, threads=options.threads), options.library):
             print(f"| {' | '.join(line)} |", flush=True)
 
 

@@ -88,8 +88,8 @@ def idle_permits(sources: Sources) -> list[str]:
     return sorted(f"{module}.{name}" for module, names in ALLOWED.items() for name in names if (module, name) not in used)
 
 
-# Errors of DuckDB have nothing but their text, whose last lines show the query again.
-FOREIGN_ERRORS = {"idealrank.store.sql"}
+# Errors of DuckDB, LightGBM, XGBoost and CatBoost have nothing but their text, with the query again or a path of their source.
+FOREIGN_ERRORS = {"idealrank.store.sql", "idealrank.integrations.trainers"}
 _PATTERN_METHODS = {"search", "match", "fullmatch", "findall", "finditer", "sub", "subn"}
 
 

@@ -200,6 +200,7 @@ ATTACKS = (
 )
 
 
+@pytest.mark.spread(35)
 @pytest.mark.parametrize(("query", "is_joined"), ATTACKS)
 def test_a_question_reaches_nothing_but_the_tables(query: str, is_joined: bool, example: tuple[Path, list[str]], tmp_path: Path) -> None:
     (tmp_path / "secret.csv").write_text("a\nhidden\n", encoding="utf-8")

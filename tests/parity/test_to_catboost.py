@@ -2,6 +2,7 @@
 
 import json
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -93,3 +94,20 @@ def test_train_refuses_an_objective_for_catboost(tmp_path: Path) -> None:
     said = idealrank("train", "ranker.json", cwd=tmp_path)
     assert said.code == 2
     assert "CatBoost hands no groups to Python" in said.err
+
+
+@pytest.mark.parametrize(
+    ("params", "message"),
+    [
+        ({"rsm": 2}, "CatBoost: Rsm should be in (0, 1]; expected parameters"),
+        ({"grow_policy": "x"}, "CatBoost: Key 'x' not found in enum EGrowPolicy"),
+    ],
+)
+def test_what_catboost_refuses_is_said_without_the_place_in_its_source(tmp_path: Path, params: dict[str, Any], message: str) -> None:
+    (tmp_path / "train.svm").write_text("2 qid:1 1:1\n0 qid:1 1:2\n1 qid:2 1:3\n0 qid:2 1:1\n", encoding="utf-8")
+    config = {"data": {"train": "train.svm"}, "model": {"library": "catboost", "rounds": 2, "params": {"thread_count": 1} | params}}
+    (tmp_path / "ranker.json").write_text(json.dumps(config), encoding="utf-8")
+    said = idealrank("train", "ranker.json", cwd=tmp_path)
+    assert said.code == 2
+    assert message in said.err
+    assert ".cpp" not in said.err

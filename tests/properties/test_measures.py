@@ -56,6 +56,7 @@ def test_the_text_reads_back(name: str, data: st.DataObject) -> None:
         assert hash(parse_measure(str(one))) == hash(one)
 
 
+@pytest.mark.spread(24)
 @pytest.mark.parametrize("name", OF_GRADES)
 @settings(max_examples=EXAMPLES)
 @given(data=st.data())
@@ -69,6 +70,7 @@ def test_values_stay_within_the_bounds(name: str, data: st.DataObject) -> None:
     assert np.all(np.isnan(values) | ((values >= low - 1e-12) & (values <= high + 1e-12)))
 
 
+@pytest.mark.spread(24)
 @pytest.mark.parametrize("name", BETTER_IS_MORE)
 @settings(max_examples=EXAMPLES)
 @given(data=st.data())
@@ -107,6 +109,7 @@ def test_the_ideal_list_has_ndcg_1(cutoff: int | str | None, qrels: Grades, pres
             assert value == pytest.approx(1.0, abs=1e-12)
 
 
+@pytest.mark.spread(24)
 @pytest.mark.parametrize("name", OF_GRADES)
 @settings(max_examples=EXAMPLES)
 @given(data=st.data())
@@ -124,6 +127,7 @@ def test_names_of_documents_do_not_matter(name: str, data: st.DataObject) -> Non
     )
 
 
+@pytest.mark.spread(24)
 @pytest.mark.parametrize("name", OF_GRADES)
 @settings(max_examples=EXAMPLES)
 @given(data=st.data())
@@ -139,6 +143,7 @@ def test_the_order_of_tied_documents_does_not_matter_when_ties_are_averaged(name
         assert found[query] == pytest.approx(values, abs=1e-12, nan_ok=True)
 
 
+@pytest.mark.spread(24)
 @pytest.mark.parametrize("name", OF_GRADES)
 @settings(max_examples=EXAMPLES)
 @given(data=st.data())

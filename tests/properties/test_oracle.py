@@ -87,6 +87,7 @@ def assert_same(found: Values | None, expected: Values | None) -> None:
             assert ours == pytest.approx(value, rel=1e-11, abs=1e-11)
 
 
+@pytest.mark.spread(24)
 @pytest.mark.parametrize("name", OF_GRADES)
 @settings(max_examples=EXAMPLES)
 @given(data=st.data())
@@ -99,6 +100,7 @@ def test_tables_equal_the_definition(name: str, data: st.DataObject) -> None:
     assert_same(found_in(qrels, run, measure, convention), expected_of(qrels, run, measure, convention))
 
 
+@pytest.mark.spread(24)
 @pytest.mark.parametrize("name", OF_GRADES)
 @settings(max_examples=EXAMPLES)
 @given(data=st.data())
@@ -179,6 +181,7 @@ def naive_lists(queries: Sequence[Sequence[tuple[float, float]]], measure: Measu
     return values
 
 
+@pytest.mark.spread(24)
 @pytest.mark.parametrize("name", OF_GRADES)
 @settings(max_examples=2 * EXAMPLES)
 @given(data=st.data())

@@ -60,7 +60,11 @@ def test_the_same_shop_has_the_same_bytes(tmp_path: Path, monkeypatch: pytest.Mo
 
 def sensitivity(monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
     monkeypatch.syspath_prepend(str(SCRIPT.parent))
-    return runpy.run_path(str(SCRIPT.with_name("sensitivity.py")))
+    sys.modules.pop("shop", None)  # examples/canary has a file of this name, too
+    try:
+        return runpy.run_path(str(SCRIPT.with_name("sensitivity.py")))
+    finally:
+        sys.modules.pop("shop", None)
 
 
 def test_chances_of_preferences_are_those_of_drawn_clicks(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -53,6 +53,10 @@ def test_pieces_of_categories_are_read_as_one_and_an_error_names_its_row(most: i
     bad = pieces.with_columns(score=pl.when(pl.int_range(pl.len()) == 23).then(np.nan).otherwise("score"))
     with pytest.raises(Exception, match=r"run: row 23 .*NaN as score"):
         run_from_frame(bad)
+    empty = text.with_columns(docno=pl.when(pl.int_range(pl.len()) == 23).then(pl.lit("")).otherwise("docno"))
+    whole = categories(empty, pl.Categorical)
+    with pytest.raises(Exception, match=r"run: row 23 .*an empty id in column 'docno'"):
+        run_from_frame(pl.concat([whole[:1], whole[1:17], whole[17:]], rechunk=False))
 
 
 def test_categories_are_read_without_pandas() -> None:

@@ -19,7 +19,7 @@ from idealrank.data.lists import Lists
 from idealrank.data.qrels import Qrels, QrelsDuplicates
 from idealrank.data.run import Run
 from idealrank.data.types import FloatArray
-from idealrank.errors import IdealrankError, IdealrankWarning, InputError, OptionError
+from idealrank.errors import IdealrankWarning, InputError, OptionError
 from idealrank.evaluation import evaluate as core
 from idealrank.evaluation.batches import list_values
 from idealrank.evaluation.coverage import VALIDATE, look_like_grades
@@ -358,25 +358,6 @@ def kept_hits(evaluation: Evaluation) -> "JudgedHits | None":
     from idealrank.evaluation.judged_hits import hit_depth, hits_of  # noqa: PLC0415  (only stores want them)
 
     return None if evaluation.judged is None else hits_of(evaluation.judged, hit_depth(evaluation.measures, evaluation.convention))
-
-
-def can_be_attributed(measure: Measure, convention: "Convention | str" = "standard") -> bool:
-    """Return whether `attribute` can split a measure; its options may prevent this.
-
-    Examples
-    --------
-    >>> from idealrank.measures.parse import parse_measure
-    >>> can_be_attributed(parse_measure("AP")), can_be_attributed(parse_measure("AUC"))
-    (True, False)
-    """
-    from idealrank.analysis.attribution import attribute  # noqa: PLC0415  (few ask)
-
-    run = Run({"q": ["b", "a"]})
-    try:
-        attribute(Qrels({"q": {"a": 1, "b": 0}}), run, run, measure, convention)
-    except IdealrankError:
-        return False
-    return True
 
 
 def overlap_ranks(measures: Sequence[Measure], convention: Convention) -> int:

@@ -1,9 +1,11 @@
-"""One training with LightGBM, XGBoost or CatBoost: measures of every round, early stopping on one of them, predictions."""
+"""One training with LightGBM, XGBoost, CatBoost or PyTorch: measures of every round, early stopping on one of them, predictions."""
 
+import os
 import re
+import sys
 import warnings
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, redirect_stdout
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
@@ -13,13 +15,20 @@ import numpy as np
 
 from idealrank._lazy import load_extra
 from idealrank.data.types import FloatArray
-from idealrank.errors import IdealrankError, InputError, OptionError, near_ids
+from idealrank.errors import IdealrankError, InputError, OptionError, near_ids, shown
 from idealrank.integrations import catboost, lightgbm, xgboost
 from idealrank.integrations.boosting import RoundMeasures
 from idealrank.io.formats.feature_rows import FeatureRows
 from idealrank.training.configuration import TrainingConfig
 
-Tell = Callable[[int, int], None]
+_LONGEST = 400  # characters of a message of a library, which may repeat a value
+_FEW = 40  # rows on which parameters are tried
+_NAMES = {"lightgbm": "LightGBM", "xgboost": "XGBoost", "catboost": "CatBoost", "torch": "PyTorch"}
+# Where in its source a library found the mistake: LightGBM, CatBoost, and XGBoost with the time.
+_FILE = r"\S+\.(?:cpp|cc|cu|cuh|h|hpp|inl)"
+_SOURCE = re.compile(rf"^(?:\[[\d:]+\] )?{_FILE}:\d+: |\s+at {_FILE}, line \d+\s*\.?")
+_CHECK = re.compile(r"Check failed: \((\w+)\) ([<>]=?) \((-?[\d.]+?)(?:\.0)?f?\)")  # of LightGBM: one parameter against a limit
+Tell = Callable[[int, int, str], None]
 Curves = dict[str, dict[str, list[float]]]
 
 
@@ -61,6 +70,20 @@ class Rounds:
         for text, value, _ in found:
             self.curves.setdefault(part, {}).setdefault(text, []).append(value)
         return found
+
+    @property
+    def note(self) -> str:
+        """The last value of the measure that stops training, or of the first one, with its part of the data; empty before all rounds.
+
+        Examples
+        --------
+        >>> Rounds(RoundMeasures.of("RR"), {}, curves={"train": {"RR": [0.4, 0.65]}}).note
+        'train RR 0.6500'
+        """
+        part = "valid" if "valid" in self.curves else "train"
+        text = self.stop_measure or str(self.measures.measures[0])
+        values = self.curves.get(part, {}).get(text)
+        return f"{part} {text} {values[-1]:.4f}" if values else ""
 
     @property
     def best(self) -> int:
@@ -122,7 +145,7 @@ def train_model(config: TrainingConfig, parts: Mapping[str, FeatureRows], seed: 
     seed : int
         Of the library, unless its own parameters have one.
     tell : callable
-        Told rounds done and rounds in all.
+        Told rounds done, rounds in all, and the value of the last round, as text.
 
     Raises
     ------
@@ -136,8 +159,9 @@ def train_model(config: TrainingConfig, parts: Mapping[str, FeatureRows], seed: 
     if evaluation.stop_after and "valid" not in parts:
         raise OptionError("evaluation.early_stopping: found no validation set, expected data.valid or data.valid_share")
     rounds = Rounds(measures, parts, evaluation.stop_after, evaluation.stop_measure)
-    train = {"lightgbm": _lightgbm, "xgboost": _xgboost, "catboost": _catboost}[config.model.library]
-    return train(config, rounds, seed, tell)
+    train = {"lightgbm": _lightgbm, "xgboost": _xgboost, "catboost": _catboost, "torch": _torch}[config.model.library]
+    with redirect_stdout(sys.stderr):  # a library that is asked to talk prints into the report
+        return train(config, rounds, seed, tell)
 
 
 def unused_parameters(config: TrainingConfig) -> list[str]:
@@ -160,7 +184,7 @@ def unused_parameters(config: TrainingConfig) -> list[str]:
     >>> unused_parameters(TrainingConfig.of({"data": {"train": "rank.train"}, "model": {"params": params}}))
     ["model.params: found 'num_leafs', which LightGBM does not know; did you mean num_leaves?"]
     """
-    params, name = config.model.params, {"lightgbm": "LightGBM", "xgboost": "XGBoost"}.get(config.model.library, "")
+    params, name = config.model.params, _NAMES[config.model.library]
     usual = ["max_depth", "learning_rate", "min_child_weight", "max_leaves", "subsample", "colsample_bytree", "reg_alpha", "reg_lambda"]
     unused: list[str] = []
     if config.model.library == "lightgbm":
@@ -169,12 +193,81 @@ def unused_parameters(config: TrainingConfig) -> list[str]:
         unused, usual = [one for one in params if one not in aliases and not any(one in names for names in aliases.values())], [*aliases]
     elif config.model.library == "xgboost":
         unused = _unused_of_xgboost(params)
+    else:
+        load_extra(config.model.library, f"training with {_NAMES[config.model.library]}", config.model.library)
     found = []
     for one in unused:
         near = near_ids(one, usual, 1)
         hint = f"did you mean {near[0]}?" if near else "leave it out"
         found.append(f"model.params: found {one!r}, which {name} does not know; {hint}")
     return found
+
+
+def refuse_parameters(config: TrainingConfig, n_features: int) -> None:
+    """Refuse values that LightGBM refuses, before training; the other libraries tell at their first round.
+
+    LightGBM writes to the terminal by itself what it refuses, with the place in its source, so it is asked here without a terminal.
+
+    Parameters
+    ----------
+    config : TrainingConfig
+        Library and parameters.
+    n_features : int
+        Features of the data, for parameters with a value of each.
+
+    Raises
+    ------
+    InputError
+        A value is refused; the message names the parameter.
+    """
+    params = config.model.params
+    if config.model.library != "lightgbm" or any(name in params for name in ("machines", "num_machines", "machine_list_filename")):
+        return
+    library = _of_this_thread(load_extra("lightgbm", "training with LightGBM", "lightgbm"))
+    known = library.basic._ConfigAliases
+    rows = np.tile(np.arange(_FEW, dtype=np.float64)[:, None], n_features)
+    own = {} if config.objective is None else {"objective": "none"}
+    with _refusals("LightGBM", library.basic.LightGBMError), _quiet(), redirect_stdout(sys.stderr):
+        few = library.Dataset(rows, np.arange(_FEW) % 2, group=[_FEW], params={"verbose": -1})
+        try:
+            tried = {name: value for name, value in params.items() if name != "verbosity"}
+            library.Booster({"objective": "lambdarank", **tried, **own, "verbose": -1, "metric": "None"}, few)
+        except library.basic.LightGBMError as error:
+            token = re.match(r"Unknown token (.*) in data file", str(error))  # any text where it reads a number
+            wrong = next((name for name, value in params.items() if token and str(value).lower() == token[1].lower()), None)
+            if wrong is not None:
+                raise InputError(f"model.params.{wrong}: found {shown(repr(params[wrong]))}, expected a number for LightGBM") from None
+            if (failed := _CHECK.match(str(error))) is None:
+                raise
+            name, sign, limit = failed.groups()
+            given = next((one for one in params if one == name or one in known.get(name)), name)
+            raise InputError(f"model.params.{given}: found {params.get(given)}, expected {name} {sign} {limit} for LightGBM") from None
+
+
+def _of_this_thread(library: Any) -> Any:
+    """LightGBM, whose messages go through Python only in the thread that loaded it, else straight to the standard output."""
+    compiled = library.basic._LIB
+    if hasattr(compiled, "callback"):
+        compiled.LGBM_RegisterLogCallback(compiled.callback)
+    return library
+
+
+@contextmanager
+def _quiet() -> Iterator[None]:
+    """Without the standard error of the process, for a moment."""
+    try:
+        kept = os.dup(2)
+    except OSError:  # it is closed
+        yield
+        return
+    nowhere = os.open(os.devnull, os.O_WRONLY)
+    try:
+        os.dup2(nowhere, 2)
+        yield
+    finally:
+        os.dup2(kept, 2)
+        os.close(kept)
+        os.close(nowhere)
 
 
 def _unused_of_xgboost(params: Mapping[str, Any]) -> list[str]:
@@ -207,7 +300,8 @@ def _refusals(library: str, own: type[Exception]) -> Iterator[None]:
             place = place.tb_next
         if not isinstance(error, own) and place is not None and str(place.tb_frame.f_globals.get("__name__")).startswith("idealrank"):
             raise
-        said = next(iter(str(error).splitlines()), type(error).__name__)
+        said = _SOURCE.sub("", next(iter(str(error).splitlines()), "")).strip() or type(error).__name__
+        said = said if len(said) <= _LONGEST else f"{said[:_LONGEST]} ..."
         raise InputError(f"{library}: {said}; expected parameters and data that {library} takes: change model.params or data") from None
 
 
@@ -232,8 +326,9 @@ def _of_clicks(config: TrainingConfig, train: FeatureRows) -> dict[str, Any]:
 
 
 def _lightgbm(config: TrainingConfig, rounds: Rounds, seed: int, tell: Tell) -> TrainedModel:
-    library = load_extra("lightgbm", "training with LightGBM", "lightgbm")
-    params = {"objective": "lambdarank", "seed": seed, "verbose": -1, **config.model.params, "metric": "None"}
+    library = _of_this_thread(load_extra("lightgbm", "training with LightGBM", "lightgbm"))
+    quiet = {} if "verbosity" in config.model.params else {"verbose": -1}
+    params = {"objective": "lambdarank", "seed": seed, **quiet, **config.model.params, "metric": "None"}
     for name in ("early_stopping_round", "early_stopping_rounds", "early_stopping", "n_iter_no_change"):
         params.pop(name, None)  # ours stops on a measure of idealrank
     if config.objective is not None:
@@ -251,7 +346,7 @@ def _lightgbm(config: TrainingConfig, rounds: Rounds, seed: int, tell: Tell) -> 
         return rounds.add(found[id(data)], predictions)
 
     def after(round_: Any) -> None:
-        tell(round_.iteration + 1, config.model.rounds)
+        tell(round_.iteration + 1, config.model.rounds, rounds.note)
         if rounds.is_over:
             raise library.callback.EarlyStopException(rounds.best - 1, [])
 
@@ -262,7 +357,10 @@ def _lightgbm(config: TrainingConfig, rounds: Rounds, seed: int, tell: Tell) -> 
         )  # fmt: skip
     best = rounds.best
     return TrainedModel(
-        partial(model.predict, num_iteration=best), lambda path: model.save_model(str(path), num_iteration=best), ".txt", rounds
+        partial(model.predict, num_iteration=best),
+        lambda path: path.write_bytes(model.model_to_string(num_iteration=best).encode()),
+        ".txt",
+        rounds,
     )
 
 
@@ -287,7 +385,7 @@ def _xgboost(config: TrainingConfig, rounds: Rounds, seed: int, tell: Tell) -> T
 
     class Told(library.callback.TrainingCallback):  # type: ignore[misc, name-defined]
         def after_iteration(self, model: Any, epoch: int, evals_log: Any) -> bool:
-            tell(epoch + 1, config.model.rounds)
+            tell(epoch + 1, config.model.rounds, rounds.note)
             return rounds.is_over
 
     with _refusals("XGBoost", library.core.XGBoostError):
@@ -301,7 +399,7 @@ def _xgboost(config: TrainingConfig, rounds: Rounds, seed: int, tell: Tell) -> T
     def predict(features: FloatArray) -> FloatArray:
         return np.asarray(kept.predict(library.DMatrix(features, feature_names=names), output_margin=True), np.float64)
 
-    return TrainedModel(predict, lambda path: kept.save_model(str(path)), ".json", rounds)
+    return TrainedModel(predict, lambda path: path.write_bytes(kept.save_raw("json")), ".json", rounds)
 
 
 def _catboost(config: TrainingConfig, rounds: Rounds, seed: int, tell: Tell) -> TrainedModel:
@@ -324,12 +422,32 @@ def _catboost(config: TrainingConfig, rounds: Rounds, seed: int, tell: Tell) -> 
     with _refusals("CatBoost", library.CatBoostError):
         model = library.CatBoost(params)
         model.fit(pools["train"], eval_set=pools.get("valid"))
-    # It calls Python with one metric; all measures come from its scores after each round.
-    for name, pool in pools.items():
-        for number, scores in enumerate(model.staged_predict(pool), 1):
-            rounds.add(name, scores)
-            tell(number, model.tree_count_)
-    best = rounds.best
-    if best < model.tree_count_:
-        model.shrink(best)
-    return TrainedModel(model.predict, lambda path: model.save_model(str(path)), ".cbm", rounds)
+        # It calls Python with one metric; all measures come from its scores after each round.
+        for name, pool in pools.items():
+            for number, scores in enumerate(model.staged_predict(pool), 1):
+                rounds.add(name, scores)
+                tell(number, model.tree_count_, rounds.note)
+        best = rounds.best
+        if best < model.tree_count_:
+            model.shrink(best)
+    return TrainedModel(model.predict, lambda path: model.save_model(str(path), format="cbm"), ".cbm", rounds)
+
+
+def _torch(config: TrainingConfig, rounds: Rounds, seed: int, tell: Tell) -> TrainedModel:
+    load_extra("torch", "training with PyTorch", "torch")
+    from idealrank.integrations import torch as losses  # noqa: PLC0415  (the boosting libraries need no PyTorch)
+    from idealrank.integrations.torch.ranking_network import fit_network  # noqa: PLC0415
+
+    if config.network is None or config.loss is None:
+        raise OptionError("model.library: found torch without a network, expected a configuration that TrainingConfig.of has read")
+
+    def after(_: int, scores: Mapping[str, FloatArray]) -> tuple[bool, bool]:
+        for name, one in scores.items():
+            rounds.add(name, one)
+        return rounds.best == len(next(iter(rounds.curves["train"].values()))), rounds.is_over
+
+    network = fit_network(
+        config.network, getattr(losses, config.loss.loss)(**config.loss.under(config.evaluation.convention)), rounds.parts, seed=seed,
+        epochs=config.model.rounds, step=lambda epoch: tell(epoch - 1, config.model.rounds, rounds.note), after=after,
+    )  # fmt: skip
+    return TrainedModel(network.score, network.save, ".pt", rounds)

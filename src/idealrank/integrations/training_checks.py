@@ -8,7 +8,8 @@ import numpy as np
 
 from idealrank.data.types import FloatArray
 from idealrank.errors import InputError
-from idealrank.integrations.trainers import unused_parameters
+from idealrank.integrations.boosting import RoundMeasures
+from idealrank.integrations.trainers import refuse_parameters, unused_parameters
 from idealrank.io.formats.feature_rows import FeatureRows
 from idealrank.measures.parse import parse_measures
 from idealrank.training import TrainingProblem, check_training, refuse_problems
@@ -29,6 +30,7 @@ def check_parts(config: TrainingConfig, parts: Mapping[str, FeatureRows]) -> lis
         The data cannot be used.
     """
     train, common = parts["train"], _limits(config)
+    RoundMeasures.of(config.evaluation.measures, config.evaluation.convention)  # here, not after an hour of reading and training
     _refuse_columns(train)
     for name, rows in parts.items():
         _refuse_labels(config, name, rows, common)
@@ -44,8 +46,9 @@ def check_parts(config: TrainingConfig, parts: Mapping[str, FeatureRows]) -> lis
             rows_of = (other.labels, other.group, other.features)
             checked = check_training(train.labels, group=train.group, features=train.features, held_out_rows=rows_of, **common)
             refuse_problems([one for one in checked if one.kind == "shared-query"])
-    found += _of_parts(parts)
+    found += [*_of_parts(parts), *_of_loss(config)]
     found += _of_clicks(config, parts)
+    refuse_parameters(config, train.features.shape[1])
     found += [TrainingProblem("parameter", "warning", "model.params", message) for message in unused_parameters(config)]
     if "test" not in parts:
         seen = "valid" if "valid" in parts else "train"
@@ -80,8 +83,9 @@ def _limits(config: TrainingConfig) -> dict[str, Any]:
     """Options of `check_training` that depend on the objective."""
     params = config.model.params
     return {
-        "library": "idealrank" if config.objective or not config.takes_grades else config.model.library,
-        "custom_gain": bool(params.get("label_gain") or params.get("ndcg_exp_gain") is False or not config.takes_grades),
+        "library": "idealrank" if config.objective or config.loss or not config.takes_grades else config.model.library,
+        "custom_gain": config.loss is not None
+        or bool(params.get("label_gain") or params.get("ndcg_exp_gain") is False or not config.takes_grades),
     }
 
 
@@ -95,6 +99,10 @@ def _refuse_labels(config: TrainingConfig, name: str, rows: FeatureRows, common:
         problems.append(
             TrainingProblem("label-high", "error", "label_gain", f"labels: found {rows.labels[row]:g} at row {row}, {expected}", row)
         )
+    if config.loss is not None and config.takes_grades and (rows.labels < 0).any():
+        row = int((rows.labels < 0).argmax())
+        message = f"labels: found {rows.labels[row]:g} at row {row}, expected 0 or more for {config.loss.loss}; shift the labels"
+        problems.append(TrainingProblem("label-negative", "error", "labels", message, row))
     for one in problems:
         place = f"data.{name}, {one.message}".replace(f" at row {one.row}", f" at row {rows.places[one.row]} of {rows.path}", 1)
         refuse_problems([replace(one, message=place)])
@@ -106,6 +114,15 @@ def _refuse_columns(rows: FeatureRows) -> None:
         if not fits.all():
             row = int(np.flatnonzero(~fits)[0])
             raise InputError(f"data.{name}: found {values[row]:g} at row {rows.places[row]} of {rows.path}, expected {_EXPECTED[name]}")
+
+
+def _of_loss(config: TrainingConfig) -> Iterator[TrainingProblem]:
+    """A loss that ends above the ranks that the evaluation counts."""
+    measured, trained = _cutoff_that_matters(config), None if config.loss is None else config.loss.cutoff
+    if measured is not None and trained is not None and trained < measured:
+        expected = f"expected training at least as deep; set objective.cutoff={measured}, or evaluate at {trained}"
+        message = f"objective.cutoff={trained}: found evaluation at {measured}, {expected}"
+        yield TrainingProblem("truncation", "warning", "objective.cutoff", message)
 
 
 def _of_clicks(config: TrainingConfig, parts: Mapping[str, FeatureRows]) -> Iterator[TrainingProblem]:

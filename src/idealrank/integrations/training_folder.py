@@ -1,6 +1,7 @@
 """Results of `idealrank train`: models with what they were trained from, predictions as runs, an evaluation, and learning curves."""
 
 import json
+import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -8,12 +9,12 @@ from typing import Any
 
 import numpy as np
 
-from idealrank._files import write_bytes
+from idealrank._files import appearing, real_path, write_bytes
 from idealrank.analysis.comparison import RunMean, intervals
 from idealrank.api.evaluation import evaluate
 from idealrank.api.held_out import keep_opened, require_unopened
 from idealrank.data.types import FloatArray
-from idealrank.errors import InputError, OptionError
+from idealrank.errors import InputError, OptionError, shown
 from idealrank.evaluation.evaluate import Evaluation
 from idealrank.integrations.trainers import Curves, Tell, TrainedModel, train_model
 from idealrank.integrations.training_checks import tied_scores
@@ -126,6 +127,41 @@ def _split(parts: dict[str, FeatureRows], shares: Mapping[str, float], seed: int
     return parts
 
 
+def require_folder(config: TrainingConfig) -> None:
+    """Refuse an output folder that cannot be made, before hours of training instead of after them; nothing is written.
+
+    Raises
+    ------
+    InputError
+        Its name is that of a file, or lies in one, or in a folder without the right to write.
+
+    Examples
+    --------
+    >>> require_folder(TrainingConfig.of({"data": {"train": "a"}, "output": "models/ranker"}))
+    """
+    place = Path(config.output)
+    try:
+        while not _exists(place):
+            place = place.parent
+        if not place.is_dir():
+            raise InputError(f"output: found {place}, which is no folder, expected the name of a new or an existing folder")
+        if not os.access(place, os.W_OK | os.X_OK):
+            raise InputError(f"output: found {place}, a folder without the right to write, expected one with it")
+    except OSError as error:
+        raise InputError(f"output: {shown(config.output)}: cannot be created: {error.strerror or error}") from None
+    except ValueError as error:  # a null character
+        raise InputError(f"output: found {config.output!r} ({error}), expected the name of a folder") from None
+
+
+def _exists(place: Path) -> bool:
+    """As `Path.exists`, which takes a name that cannot be one for a missing file."""
+    try:
+        place.stat()
+    except (FileNotFoundError, NotADirectoryError):
+        return False
+    return True
+
+
 def train(config: TrainingConfig, parts: Mapping[str, FeatureRows], tell: Tell | None = None) -> Iterator[TrainedSystem]:
     """Train a model for each seed, and write its files.
 
@@ -139,7 +175,7 @@ def train(config: TrainingConfig, parts: Mapping[str, FeatureRows], tell: Tell |
     parts : mapping
         As `read_parts` gives them.
     tell : callable, optional
-        Told rounds done and rounds in all.
+        Told rounds done, rounds in all, and the value of the last round, as text.
 
     Raises
     ------
@@ -150,9 +186,9 @@ def train(config: TrainingConfig, parts: Mapping[str, FeatureRows], tell: Tell |
     trained = {"train": parts["train"]} | ({"valid": parts["valid"]} if "valid" in parts else {})
     for number, seed in enumerate(config.seeds):
 
-        def told(done: int, total: int, number: int = number) -> None:
+        def told(done: int, total: int, note: str, number: int = number) -> None:
             if tell is not None:
-                tell(number * total + done, len(config.seeds) * total)
+                tell(number * total + done, len(config.seeds) * total, note)
 
         model = train_model(config, trained, seed, told)
         folder = Path(config.output) if len(config.seeds) == 1 else Path(config.output, f"seed-{seed}")
@@ -180,10 +216,8 @@ def _written(config: TrainingConfig, parts: Mapping[str, FeatureRows], model: Tr
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise InputError(f"{folder}: cannot be created: {error.strerror or error}") from None
-    except ValueError as error:  # a null character
-        raise InputError(f"output: found {str(folder)!r} ({error}), expected the name of a folder") from None
     files = [folder / f"model{model.ending}"]
-    model.save(files[0])
+    _save(model, files[0])
     evaluations, cautions = {}, []
     for name, rows in parts.items():
         scores = np.asarray(model.predict(rows.features), np.float64)
@@ -195,13 +229,21 @@ def _written(config: TrainingConfig, parts: Mapping[str, FeatureRows], model: Tr
         keep_opened(named, config.evaluation.test_store, config.evaluation.again)
     system = TrainedSystem(seed, model.rounds.best, model.rounds.curves, evaluations, (), tuple(filter(None, cautions)))
     files += [
-        _write(folder / "config.json", [_json(config.to_dict() | {"seed": seed})]),
+        _write(folder / "config.json", [_json(config.to_dict())]),
         _write(folder / "evaluation.json", [_json(_report(config, system))]),
         _write(folder / "per-query.csv", _query_lines(system)),
         _write(folder / "curve.json", [_json({"best_round": system.rounds, "curves": system.curves})]),
     ]
     files.append(_write(folder / "curve.html", [learning_page(system.curves, system.rounds)]))
     return replace(system, files=tuple(files))
+
+
+def _save(model: TrainedModel, path: Path) -> None:
+    try:
+        with appearing(real_path(path)) as unfinished:
+            model.save(unfinished)
+    except OSError as error:
+        raise InputError(f"{path}: cannot be written: {error.strerror or error}") from None
 
 
 def _write(path: Path, lines: "Iterator[str] | list[str]") -> Path:
@@ -241,6 +283,7 @@ def _report(config: TrainingConfig, system: TrainedSystem) -> dict[str, Any]:
     found = system.record()
     means = {name: dict(evaluation.mean()) for name, evaluation in system.evaluations.items()}
     return {
+        "seed": system.seed,
         "part": part,
         "convention": config.evaluation.convention,
         "convention_fingerprint": system.final[1].convention.fingerprint,

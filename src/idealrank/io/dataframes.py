@@ -12,7 +12,7 @@ from idealrank.data.run import Run
 from idealrank.data.types import AnyArray
 from idealrank.errors import InputError, MissingExtraError
 from idealrank.io.complaints import Complaint, refuse
-from idealrank.io.formats.arrow import rows_from_table
+from idealrank.io.formats.arrow import filled_columns, rows_from_table
 from idealrank.io.id_columns import pack
 from idealrank.io.notes import Notes, Tell
 from idealrank.io.row_parts import Rows, Table, to_qrels, to_run
@@ -165,9 +165,10 @@ def _rows_of_pieces(data: Any, table: Table, chosen: Chosen, where: str) -> list
     if data.num_rows < _MOST_COPIED or data.column(0).num_chunks == 1:
         return [rows_from_table(data, table, chosen, where, refuse)]
     rows, first = [], 0
+    filled = filled_columns(data, (chosen.query, chosen.document), where)
     for batch in data.to_batches():
         piece = type(data).from_batches([batch])
-        rows.append(rows_from_table(piece, table, chosen, where, refuse, first=first))
+        rows.append(rows_from_table(piece, table, chosen, where, refuse, first=first, filled=filled))
         first += batch.num_rows
     return rows
 

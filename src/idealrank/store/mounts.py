@@ -69,6 +69,8 @@ def usable_folder(folder: Path, *, create: bool, mounts: Path = _MOUNTS) -> Path
     >>> usable_folder(Path(tempfile.mkdtemp(), "results"), create=True).name
     'results'
     """
+    if "\0" in str(folder):
+        raise InputError(f"{str(folder)!r}: found a NUL byte in a path, expected the name of a folder")
     if network := network_mount(folder, mounts):
         kind, point = network
         raise InputError(

@@ -1,5 +1,6 @@
 """Configuration of `idealrank train`: a mapping of sections, checked key by key before anything is read or trained."""
 
+import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from typing import Any, Literal, TypeAlias
@@ -7,30 +8,32 @@ from typing import Any, Literal, TypeAlias
 from idealrank._sections import Section
 from idealrank.errors import OptionError, shown
 from idealrank.measures.measure_texts import number_text
+from idealrank.training.neural_configuration import LossSection, NetworkSection
 from idealrank.training.objectives import LambdaObjective
 from idealrank.training.position_debiasing import UnbiasedObjective
 
-Trainer: TypeAlias = Literal["lightgbm", "xgboost", "catboost"]
+Trainer: TypeAlias = Literal["lightgbm", "xgboost", "catboost", "torch"]
 
 # Other names that LightGBM takes for the same parameters.
 _ROUNDS = ("num_iterations", "num_iteration", "num_boost_round", "n_estimators", "num_trees", "num_round", "num_rounds", "iterations")
 _STOPPING = ("early_stopping_round", "early_stopping_rounds", "early_stopping", "n_iter_no_change")
 _EVAL_AT = ("eval_at", "ndcg_eval_at", "ndcg_at", "map_eval_at", "map_at")
 _OBJECTIVE = ("objective", "objective_type", "app", "application", "loss")
-_METRIC = {"lightgbm": ("metric", "metrics", "metric_types"), "xgboost": ("eval_metric",), "catboost": ()}
+_METRIC = {"lightgbm": ("metric", "metrics", "metric_types"), "xgboost": ("eval_metric",), "catboost": (), "torch": ()}
 # Objectives that form pairs down to a truncation level, and take grades with gains.
-_BY_PAIRS = {"lightgbm": ("lambdarank",), "xgboost": ("rank:ndcg",), "catboost": ()}
-_MOST_ROUNDS = 1_000_000
+_BY_PAIRS = {"lightgbm": ("lambdarank",), "xgboost": ("rank:ndcg",), "catboost": (), "torch": ()}
+_MOST_ROUNDS, _DEEPEST_TREE = 1_000_000, 16
+_LARGEST = 2**53  # libraries cut longer numbers to some other number
 _THREADS, _MOST_THREADS = ("num_threads", "num_thread", "nthread", "nthreads", "n_jobs", "thread_count"), 1024
 # Options of the estimation of position bias.
 _OF_POSITIONS = ("regularisation", "bias")
 # Metrics of the libraries, as measures; their map divides by the cutoff if that is less than the number of relevant documents.
 _OWN_METRICS = {
     "lightgbm": {"ndcg": "nDCG", "lambdarank": "nDCG", "rank_xendcg": "nDCG", "map": "AP(divisor=reachable)"},
-    "xgboost": {"ndcg": "nDCG", "map": "AP(divisor=reachable)", "pre": "P"}, "catboost": {},
+    "xgboost": {"ndcg": "nDCG", "map": "AP(divisor=reachable)", "pre": "P"}, "catboost": {}, "torch": {},
 }  # fmt: skip
 _SAME_METRIC = {"mean_average_precision": "map", "xendcg": "ndcg", "xe_ndcg": "ndcg", "xe_ndcg_mart": "ndcg", "xendcg_mart": "ndcg"}
-_CONVENTIONS: dict[Trainer, str] = {"lightgbm": "lightgbm", "xgboost": "xgboost", "catboost": "catboost"}
+_CONVENTIONS: dict[Trainer, str] = {"lightgbm": "lightgbm", "xgboost": "xgboost", "catboost": "catboost", "torch": "standard"}
 
 
 @dataclass(frozen=True)
@@ -73,7 +76,7 @@ class DataSection:
 
 @dataclass(frozen=True)
 class ModelSection:
-    """Section ``model``: the library and its own parameters, which are passed on unchanged.
+    """Section ``model``: the library and its own parameters, passed on unchanged; `NetworkSection` reads them for ``torch``.
 
     Examples
     --------
@@ -122,6 +125,10 @@ class TrainingConfig:
         One model for each.
     bias : UnbiasedObjective or None
         The objective with the estimation of position bias, if `data` has positions for it.
+    network : NetworkSection or None
+        The neural ranker of ``torch``; None for the other libraries.
+    loss : LossSection or None
+        Its loss.
     output : str
         Folder of the results.
 
@@ -139,6 +146,8 @@ class TrainingConfig:
     seeds: tuple[int, ...] = (0,)
     output: str = "training"
     bias: UnbiasedObjective | None = None
+    network: NetworkSection | None = None
+    loss: LossSection | None = None
 
     @classmethod
     def of(cls, given: Any, path: str = "configuration") -> "TrainingConfig":
@@ -159,21 +168,27 @@ class TrainingConfig:
         top = Section(given, path, "")
         top.refuse_unknown("data", "model", "objective", "evaluation", "seed", "seeds", "output")
         data, model = _data(top.section("data", required=True)), _model(top.section("model"))
-        objective = _objective(top.section("objective")) if top.has("objective") else None
-        bias = _bias(top.section("objective"), data, objective)
-        evaluation = _evaluation(top.section("evaluation"), model, objective)
+        network = loss = objective = bias = None
+        if model.library == "torch":
+            network, loss = NetworkSection.of(top.section("model").section("params")), LossSection.of(top.section("objective"))
+        else:
+            objective = _objective(top.section("objective")) if top.has("objective") else None
+            bias = _bias(top.section("objective"), data, objective)
+        evaluation = _evaluation(top.section("evaluation"), model, loss or objective)
         if top.has("seed") and top.has("seeds"):
             raise top.error("seed", "both seed and seeds", "one of them")
         seeds = tuple(top.numbers("seeds", least=0)) if top.has("seeds") else (top.number("seed", 0, least=0),)
         if not seeds or len(set(seeds)) != len(seeds):
             raise top.error("seeds", str(list(seeds)), "one or more different whole numbers")
-        found = cls(data, model, objective, evaluation, seeds, top.text("output", "training") or "training", bias)
+        found = cls(data, model, objective, evaluation, seeds, top.text("output", "training") or "training", bias, network, loss)
         _refuse_clicks_without_objective(top.section("data"), found)
         return found
 
     @property
     def own_objective(self) -> str:
         """Objective of the library, by its own name."""
+        if self.loss is not None:
+            return self.loss.loss
         default = {"lightgbm": "lambdarank", "xgboost": "rank:ndcg", "catboost": "YetiRank"}[self.model.library]
         names = ("loss_function", "objective") if self.model.library == "catboost" else _OBJECTIVE
         return str(next((self.model.params[name] for name in names if name in self.model.params), default))
@@ -181,6 +196,8 @@ class TrainingConfig:
     @property
     def takes_grades(self) -> bool:
         """True if training takes labels for grades with gains, as LightGBM's ``lambdarank`` does; regression takes any number."""
+        if self.loss is not None:
+            return self.loss.takes_gains
         return self.objective is not None or self.own_objective in (*_BY_PAIRS[self.model.library], "rank_xendcg")
 
     @property
@@ -204,14 +221,35 @@ class TrainingConfig:
         return len(listed) - 1 if given else None
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the configuration with every default, as plain values."""
+        """Return the configuration with every default, as plain values that `of` reads.
+
+        Examples
+        --------
+        >>> config = TrainingConfig.of({"data": {"train": "rank.train", "valid_share": 0.2}, "evaluation": {"early_stopping": 5}})
+        >>> config.to_dict()["evaluation"]["early_stopping"]
+        {'rounds': 5, 'measure': 'nDCG@10'}
+        >>> TrainingConfig.of(config.to_dict()) == config
+        True
+        """
         found = asdict(self)
+        after, measure = found["evaluation"].pop("stop_after"), found["evaluation"].pop("stop_measure")
+        if after is not None:
+            found["evaluation"]["early_stopping"] = {"rounds": after, "measure": measure}
         if self.objective is not None:
             found["objective"]["gain"] = str(self.objective.gain)
             found["objective"]["discount"] = str(self.objective.discount)
-        del found["bias"]
+        if self.loss is not None:
+            found["model"]["params"] = found["network"]
+            found["objective"] = {"loss": self.loss.loss, **self.loss.under(self.evaluation.convention)}
+        del found["bias"], found["network"], found["loss"]
         if self.bias is not None:
             found["objective"] |= {"regularisation": self.bias.regularisation, "bias": self.bias.bias}
+        if found["objective"] is None:
+            del found["objective"]
+        if len(self.seeds) == 1:
+            found["seed"] = found.pop("seeds")[0]
+        for section in ("data", "evaluation"):
+            found[section] = {key: value for key, value in found[section].items() if value not in (None, "", ())}
         return found
 
 
@@ -243,18 +281,44 @@ def _data(section: Section) -> DataSection:
 
 def _model(section: Section) -> ModelSection:
     section.refuse_unknown("library", "rounds", "params")
-    library = section.choice("library", ("lightgbm", "xgboost", "catboost"))
+    library = section.choice("library", ("lightgbm", "xgboost", "catboost", "torch"))
     params = dict(section.section("params").given) if section.has("params") else {}
+    if library == "torch":
+        return ModelSection("torch", _rounds(section, 100), params)
     _refuse_types(section, library, params)
     own = next((params[name] for name in _ROUNDS if name in params), None)
-    rounds = section.number("rounds", 100 if own is None else own)
-    if rounds > _MOST_ROUNDS:
-        raise section.error("rounds", f"{rounds}", f"at most {_MOST_ROUNDS:,}")
+    rounds = _rounds(section, 100 if own is None else own)
+    if library == "lightgbm" and params.get("label_gain"):
+        _numbers_of(section, "label_gain", params["label_gain"], float)
     for name in filter(params.__contains__, ("lambdarank_truncation_level", "lambdarank_num_pair_per_sample")):
-        params[name] = _numbers_of(section, name, params[name], int)[0]
+        params[name] = _numbers_of(section, name, params[name], _whole)[0]
         if not 1 <= params[name] < 2**31:
             raise section.error(f"params.{name}", str(params[name]), "a whole number of 1 or more")
     return ModelSection(library, rounds, {name: value for name, value in params.items() if name not in _ROUNDS})  # type: ignore[arg-type]
+
+
+def _rounds(section: Section, default: int) -> int:
+    rounds = section.number("rounds", default)
+    if rounds > _MOST_ROUNDS:
+        raise section.error("rounds", f"{rounds}", f"at most {_MOST_ROUNDS:,}")
+    return rounds
+
+
+def _limits_of(library: str, name: str, value: Any) -> str | None:
+    """Return the values expected instead of a number at which a library hangs, crashes or trains nothing in silence; None for others."""
+    if isinstance(value, float) and math.isnan(value):
+        return "a number"
+    if not isinstance(value, int):
+        return None
+    if abs(value) > _LARGEST:
+        return f"a number from -{_LARGEST:,} to {_LARGEST:,}"
+    if name in _THREADS and value > _MOST_THREADS:
+        return f"at most {_MOST_THREADS:,}"
+    if library == "catboost" and name == "thread_count" and value == 0:  # it divides by them
+        return "a whole number of 1 or more, or -1 for all cores"
+    if library == "catboost" and name in ("depth", "max_depth") and not 1 <= value <= _DEEPEST_TREE:  # 0 makes no tree
+        return f"a whole number from 1 to {_DEEPEST_TREE}"
+    return None
 
 
 def _refuse_types(section: Section, library: str, params: Mapping[str, Any]) -> None:
@@ -264,8 +328,8 @@ def _refuse_types(section: Section, library: str, params: Mapping[str, Any]) -> 
         expected = None
         if value is None:
             continue
-        if name in _THREADS and isinstance(value, int) and value > _MOST_THREADS:
-            expected = f"at most {_MOST_THREADS:,}"
+        if limits := _limits_of(library, name, value):
+            expected = limits
         elif name in _STOPPING:
             expected = None if type(value) is int else number
         elif name in _METRIC[library]:
@@ -282,6 +346,8 @@ def _refuse_types(section: Section, library: str, params: Mapping[str, Any]) -> 
 
 def _objective(section: Section) -> LambdaObjective:
     names = ("measure", "gain", "discount", "cutoff", "truncation", "beyond", "sigma", "damped", "rel", "max_rel")
+    if section.has("loss"):
+        raise section.error("loss", repr(section.given["loss"]), "it with `library: torch` only; leave it out, or set model.library")
     section.refuse_unknown(*names, *_OF_POSITIONS)
     try:
         return LambdaObjective(**{name: value for name, value in section.given.items() if name in names})
@@ -309,15 +375,20 @@ def _refuse_clicks_without_objective(section: Section, config: "TrainingConfig")
     if config.objective is not None or not (data.propensity or (data.position and not takes_positions)):
         return
     key, value = ("propensity", data.propensity) if data.propensity else ("position", data.position)
+    if config.loss is not None:
+        if data.propensity and config.loss.takes_weighted_clicks:
+            return
+        example = "`objective: {loss: SoftmaxLoss, labels: raw}`"
+        raise section.error(key, repr(value), f"a column of propensities with {example}, which a neural ranker can weigh by")
     if library == "catboost":
         raise section.error(key, repr(value), "nothing, as CatBoost takes no objective of idealrank; use LightGBM or XGBoost")
     example = "`objective: {measure: pairs, gain: linear, damped: false}`"
     raise section.error(key, repr(value), f"it with a section objective, as in {example}; {config.own_objective} does not use it")
 
 
-def _evaluation(section: Section, model: ModelSection, objective: LambdaObjective | None) -> EvaluationSection:
+def _evaluation(section: Section, model: ModelSection, objective: LambdaObjective | LossSection | None) -> EvaluationSection:
     section.refuse_unknown("measures", "convention", "early_stopping", "test_store", "again")
-    own = next((model.params[name] for name in _STOPPING if name in model.params), None)
+    own = next((model.params[name] for name in _STOPPING if name in model.params), None) if model.library != "torch" else None
     measures = section.texts("measures") or _measures_of(section, model, objective)
     minus = model.library == "xgboost" and any(text.endswith("-") for text in _metrics(model))  # ndcg@10-: no relevant document counts 0
     convention = section.text("convention", "xgboost-minus" if minus else _CONVENTIONS[model.library]) or "standard"
@@ -337,12 +408,12 @@ def _evaluation(section: Section, model: ModelSection, objective: LambdaObjectiv
     return EvaluationSection(measures, convention, after, measure if after else None, store, again)
 
 
-def _measures_of(section: Section, model: ModelSection, objective: LambdaObjective | None) -> tuple[str, ...]:
+def _measures_of(section: Section, model: ModelSection, objective: LambdaObjective | LossSection | None) -> tuple[str, ...]:
     """Measures of the library's own parameters: its metrics, at its cutoffs, with its gains."""
     params = model.params
     named = next((name for name in _EVAL_AT if params.get(name) is not None), None)
     default = [(objective.cutoff if objective else None) or 10]
-    cutoffs = default if named is None else _numbers_of(section, named, params[named], int)
+    cutoffs = default if named is None else _numbers_of(section, named, params[named], _whole)
     gains = _numbers_of(section, "label_gain", params["label_gain"], float) if params.get("label_gain") else []
     gain = f"(gain={{{','.join(f'{grade}:{number_text(one)}' for grade, one in enumerate(gains))}}})" if gains else ""
     found = []
@@ -350,7 +421,7 @@ def _measures_of(section: Section, model: ModelSection, objective: LambdaObjecti
         name, _, cutoff = text.partition("@")
         measure = _OWN_METRICS[model.library].get(_SAME_METRIC.get(name, name))
         if measure is not None:
-            own = _numbers_of(section, "eval_metric", cutoff.rstrip("-"), int) if cutoff else cutoffs
+            own = _numbers_of(section, "eval_metric", cutoff.rstrip("-"), _whole) if cutoff else cutoffs
             found += [f"{measure}{gain if measure == 'nDCG' else ''}@{one}" for one in own]
     return tuple(dict.fromkeys(found)) or tuple(f"nDCG{gain}@{cutoff}" for cutoff in cutoffs)
 
@@ -358,6 +429,12 @@ def _measures_of(section: Section, model: ModelSection, objective: LambdaObjecti
 def _metrics(model: ModelSection) -> list[str]:
     given = next((model.params[name] for name in _METRIC[model.library] if model.params.get(name)), ())
     return [text.strip() for text in given.split(",")] if isinstance(given, str) else list(given)
+
+
+def _whole(value: Any) -> int:
+    if isinstance(value, bool) or (isinstance(value, float) and value != int(value)):
+        raise ValueError
+    return int(value)
 
 
 def _numbers_of(section: Section, key: str, value: Any, number: Callable[[Any], Any]) -> list[Any]:
@@ -368,6 +445,6 @@ def _numbers_of(section: Section, key: str, value: Any, number: Callable[[Any], 
     except (TypeError, ValueError, OverflowError):
         found = []
     if not found:
-        kind = "whole numbers" if number is int else "numbers"
+        kind = "whole numbers" if number is _whole else "numbers"
         raise OptionError(f"{section.path}: model.params.{key}: found {shown(repr(value))}, expected {kind}, as in 5 or [1, 3, 5]")
     return found

@@ -1,6 +1,6 @@
 """Where the difference of two runs comes from: queries, documents, rank moves."""
 
-from idealrank.analysis.attribution.attribution import Attribution, DocumentChange, Move, QueryChange, attribute
+from idealrank.analysis.attribution.attribution import Attribution, DocumentChange, Move, QueryChange, attribute, can_be_attributed
 
 __all__ = [
     "Attribution",
@@ -8,4 +8,5 @@ __all__ = [
     "Move",
     "QueryChange",
     "attribute",
+    "can_be_attributed",
 ]

@@ -9,8 +9,8 @@ import click
 
 from idealrank.analysis.comparison import Comparison, with_companions
 from idealrank.api.comparison import compare as compare_evaluations
-from idealrank.api.evaluation import can_be_attributed, overlap_ranks, overlaps
 from idealrank.api.evaluation import evaluate_read as evaluate
+from idealrank.api.evaluation import overlap_ranks, overlaps
 from idealrank.cli import console, input_options, options, output, pair_figure
 from idealrank.cli.comparison_options import Testing, testing_options
 from idealrank.cli.format_option import Formats, LimitedWriter
@@ -48,6 +48,8 @@ def why_command(qrels: str, runs: Sequence[str], measures: Sequence[Measure], co
     >>> why_command("qrels.txt", ["a b.run", "c.run"], measures, "standard", Inputs(more_qrels=("more.txt",)))
     "idealrank why qrels.txt 'a b.run' c.run -m AP --qrels more.txt"
     """
+    from idealrank.analysis.attribution import can_be_attributed  # noqa: PLC0415  (only where a command is told)
+
     measure = next((measure for measure in measures if can_be_attributed(measure, convention)), None)
     if measure is None or len(runs) != 2 or "-" in (qrels, *runs, *inputs.more_qrels, inputs.group):
         return ""

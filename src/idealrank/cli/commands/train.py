@@ -28,7 +28,7 @@ A configuration for LightGBM, whose own parameters stand under params unchanged:
     valid: rank.valid          # or valid_share: 0.2
     test: rank.test            # or test_share: 0.2
   model:
-    library: lightgbm          # or xgboost, catboost
+    library: lightgbm          # or xgboost, catboost, torch
     rounds: 500
     params:
       objective: lambdarank
@@ -41,6 +41,15 @@ A configuration for LightGBM, whose own parameters stand under params unchanged:
     test_store: runs/store     # optional: a second training on this test set needs `again: reason`
   seed: 1
   output: models/ranker
+
+A neural ranker; `loss` is any loss of idealrank.integrations.torch, with its options:
+
+\b
+  model:
+    library: torch             # a multi-layer perceptron
+    rounds: 60                 # epochs
+    params: {hidden: [64, 32], dropout: 0.1, normalisation: layer, learning_rate: 0.001}
+  objective: {loss: ApproxNDCGLoss, cutoff: 10, temperature: 0.1}
 
 If labels are clicks, data.propensity or data.position names a column of Parquet, or a file with one number a line.
 
@@ -69,6 +78,7 @@ def train(*, config: str, output_folder: str | None, check: bool, layout: str, o
     if output_folder is not None and isinstance(given, dict):
         given["output"] = output_folder
     chosen, watch = TrainingConfig.of(given, config), Watch()
+    training_folder.require_folder(chosen)
     parts = watch.run("data", lambda _: training_folder.read_parts(chosen, partial(console.say, "note")))
     problems = watch.run("checks", lambda _: training_checks.check_parts(chosen, parts))
     if check:
@@ -76,7 +86,15 @@ def train(*, config: str, output_folder: str | None, check: bool, layout: str, o
         lines = [f"{config}: {sizes}", *(f"{problem.severity}: {problem}" for problem in problems)]
         output.write((f"{line}\n" for line in lines), output_path)
         return
-    systems = watch.count("training", lambda tell: list(training_folder.train(chosen, parts, tell)))
+
+    def trained(count: Any) -> Any:
+        def tell(done: int, total: int, note: str) -> None:
+            count.note = note
+            count(done, total)
+
+        return list(training_folder.train(chosen, parts, tell))
+
+    systems = watch.count("training", trained)
     report = {
         "convention": chosen.evaluation.convention,
         "systems": [_record(system) for system in systems],

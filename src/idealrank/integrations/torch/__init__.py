@@ -3,7 +3,7 @@
 * input and reduction: `tensors`, `list_loss`, `row_sums`; NDCG under a convention: `ndcg_loss`
 * smooth ranks and orders: `approx_ndcg`, `neural_sort`, `soft_ranks`, `sorting_networks`
 * pairs: `lambda_loss`, `pair_losses`; whole lists: `list_likelihood`
-* users: `preference_alignment`, `cross_encoder`
+* users: `preference_alignment`, `cross_encoder`; `ranking_network`, the ranker of `idealrank train`
 
 Each name is loaded when it is first asked for; PyTorch is the extra ``torch``.
 """

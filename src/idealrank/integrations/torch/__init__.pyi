@@ -14,6 +14,7 @@ from idealrank.integrations.torch.pair_losses import PairLoss as PairLoss
 from idealrank.integrations.torch.pair_losses import PairwiseLogisticLoss as PairwiseLogisticLoss
 from idealrank.integrations.torch.pair_losses import RankNetLoss as RankNetLoss
 from idealrank.integrations.torch.preference_alignment import RankPolicyScores as RankPolicyScores
+from idealrank.integrations.torch.ranking_network import RankingNetwork as RankingNetwork
 from idealrank.integrations.torch.soft_ranks import FastSoftRankNDCGLoss as FastSoftRankNDCGLoss
 from idealrank.integrations.torch.soft_ranks import SoftSpearmanLoss as SoftSpearmanLoss
 from idealrank.integrations.torch.sorting_networks import DiffNDCGLoss as DiffNDCGLoss

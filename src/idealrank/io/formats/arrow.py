@@ -1,6 +1,6 @@
 """Parquet, Arrow IPC and anything that is an Arrow table: text columns reach the kernel as they are, without a Python loop."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator
 from functools import partial
 from importlib import import_module
 from typing import Any
@@ -138,7 +138,9 @@ def _damaged(source: Source, expected: str, error: Exception) -> FileFormatError
     return FileFormatError(source.path, 0, f"data that cannot be read ({str(error).splitlines()[0]})", expected)
 
 
-def rows_from_table(data: Any, table: Table, chosen: Chosen, where: str, complain: Complain, *, first: int = 0) -> Rows:
+def rows_from_table(
+    data: Any, table: Table, chosen: Chosen, where: str, complain: Complain, *, first: int = 0, filled: Collection[str] = ()
+) -> Rows:
     """The three columns of a ``pyarrow.Table``.
 
     Parameters
@@ -155,6 +157,8 @@ def rows_from_table(data: Any, table: Table, chosen: Chosen, where: str, complai
         Gets every row that cannot be used; rows count from 0.
     first : int
         Number of the first row.
+    filled : collection of str
+        Columns of which `filled_columns` said that no id is empty.
 
     Examples
     --------
@@ -188,6 +192,8 @@ def rows_from_table(data: Any, table: Table, chosen: Chosen, where: str, complai
         report("infinite", np.isinf(values), lambda row: f"grade {values[row]}", "a finite grade")
     ids = {name: _ids(columns[name], name, where) for name in (chosen.query, chosen.document)}
     for name, column in ids.items():
+        if name in filled:
+            continue
         report("empty-id", column.is_empty & ~bad, lambda _, name=name: f"an empty id in column {name!r}", "an id")  # type: ignore[misc]
     queries, documents = ids[chosen.query], ids[chosen.document]
     values = 0.0 - values if chosen.by_rank else values
@@ -195,6 +201,32 @@ def rows_from_table(data: Any, table: Table, chosen: Chosen, where: str, complai
         return Rows(queries, documents, values, place)
     kept = np.flatnonzero(~bad).tolist()
     return Rows(queries.take(kept), documents.take(kept), values[kept], lambda row: place(kept[row]))
+
+
+def filled_columns(data: Any, names: Iterable[str], where: str) -> set[str]:
+    """Dictionary-encoded columns without an empty id among those of their dictionaries, which pieces of a table share.
+
+    Examples
+    --------
+    >>> import pyarrow
+    >>> ids = pyarrow.array(["a", "a"]).dictionary_encode()
+    >>> filled_columns(pyarrow.table({"query": ids, "document": ["a", ""]}), ["query", "document"], "table")
+    {'query'}
+    """
+    pyarrow = import_module("pyarrow")
+    found = set()
+    for name in names:
+        column = data.column(name)
+        if pyarrow.types.is_dictionary(column.type) and not column.null_count:
+            own = {_memory_of(chunk.dictionary): chunk.dictionary for chunk in column.chunks}.values()
+            if not any(one.null_count or _ids(pyarrow.chunked_array([one]), name, where).is_empty.any() for one in own):
+                found.add(name)
+    return found
+
+
+def _memory_of(array: Any) -> tuple[int | None, ...]:
+    """Where an Arrow array is in memory: chunks often share one dictionary."""
+    return (array.offset, len(array), *(None if buffer is None else buffer.address for buffer in array.buffers()))
 
 
 def _place(where: str, first: int, row: int) -> Place:
@@ -285,14 +317,13 @@ def _coded(column: Any, name: str, where: str) -> IdColumn | None:
     pyarrow = import_module("pyarrow")
     if not pyarrow.types.is_dictionary(column.type) or column.null_count:
         return None
-    dictionaries: dict[tuple[Any, ...], tuple[int, Any]] = {}  # by where they are in memory: chunks often share one
+    dictionaries: dict[tuple[int | None, ...], tuple[int, Any]] = {}
     parts, size = [], 0
     for chunk in column.chunks:
         codes, own = _in_place(chunk.indices, np.dtype(str(chunk.indices.type))), chunk.dictionary
         if codes.size and (own.null_count or codes.min() < 0 or codes.max() >= len(own)):
             return None
-        at = (own.offset, len(own), *(None if buffer is None else buffer.address for buffer in own.buffers()))
-        first, _ = dictionaries.setdefault(at, (size, own))
+        first, _ = dictionaries.setdefault(_memory_of(own), (size, own))
         size += len(own) if first == size else 0
         parts.append(codes.astype(np.int32, copy=False) + np.int32(first) if first else codes.astype(np.int32, copy=False))
         if size > np.iinfo(np.int32).max:

@@ -1,0 +1,304 @@
+"""A neural ranker for rows of features: a multi-layer perceptron that scores each document alone, fitted to a loss over lists."""
+
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import asdict
+from io import BytesIO
+from itertools import pairwise
+from pathlib import Path
+from pickle import UnpicklingError
+from typing import Any
+
+import numpy as np
+
+from idealrank._files import write_bytes
+from idealrank._sections import Section
+from idealrank.data.types import FloatArray
+from idealrank.errors import InputError
+from idealrank.integrations.torch.list_loss import ListLoss
+from idealrank.integrations.torch.tensors import torch
+from idealrank.io.formats.feature_rows import FeatureRows
+from idealrank.training.neural_configuration import NetworkSection
+
+_FORMAT = "idealrank ranking network 1"
+_ROWS = 1 << 14  # scored at a time; the same rows in the same blocks have the same bits
+_MOST_WEIGHTS = 100_000_000
+_ACTIVATIONS = {
+    "relu": torch.nn.ReLU, "leaky-relu": torch.nn.LeakyReLU, "elu": torch.nn.ELU, "gelu": torch.nn.GELU, "silu": torch.nn.SiLU,
+    "tanh": torch.nn.Tanh, "sigmoid": torch.nn.Sigmoid,
+}  # fmt: skip
+
+AfterEpoch = Callable[[int, Mapping[str, FloatArray]], tuple[bool, bool]]
+
+
+class RankingNetwork(torch.nn.Module):
+    """A multi-layer perceptron over the features of a document, with the transform of its features.
+
+    Parameters
+    ----------
+    n_features : int
+        Features of a document.
+    shape : NetworkSection
+        Layers and transform.
+    names : sequence of str
+        Names of the features, if they have any.
+
+    Examples
+    --------
+    >>> network = RankingNetwork(3, NetworkSection(hidden=(4,)))
+    >>> network.layers
+    Sequential(
+      (0): Linear(in_features=3, out_features=4, bias=True)
+      (1): ReLU()
+      (2): Linear(in_features=4, out_features=1, bias=True)
+    )
+    >>> network.score(np.ones((5, 3))).shape
+    (5,)
+    """
+
+    def __init__(self, n_features: int, shape: NetworkSection, names: "tuple[str, ...]" = ()) -> None:
+        super().__init__()
+        self.shape, self.names = shape, tuple(names)
+        _refuse_large(n_features, shape)
+        layers: list[torch.nn.Module] = []
+        width = n_features
+        for units in shape.hidden:
+            layers.append(torch.nn.Linear(width, units))
+            if shape.normalisation != "none":
+                layers.append((torch.nn.LayerNorm if shape.normalisation == "layer" else torch.nn.BatchNorm1d)(units))
+            layers.append(_ACTIVATIONS[shape.activation]())
+            if shape.dropout:
+                layers.append(torch.nn.Dropout(shape.dropout))
+            width = units
+        self.layers = torch.nn.Sequential(*layers, torch.nn.Linear(width, 1))
+        self.register_buffer("centre", torch.zeros(n_features, dtype=torch.float64))
+        self.register_buffer("scale", torch.ones(n_features, dtype=torch.float64))
+
+    def forward(self, features: "torch.Tensor") -> "torch.Tensor":
+        """Return the score of each row, shape (...), of features of shape (..., n_features)."""
+        scores: torch.Tensor = self.layers(self.transformed(features)).squeeze(-1)
+        return scores
+
+    def transformed(self, features: "torch.Tensor") -> "torch.Tensor":
+        """Return the features that the first layer takes, in float32."""
+        return ((self._logarithm(features.double()) - self.centre) / self.scale).float()
+
+    def standardise(self, features: FloatArray) -> None:
+        """Take mean and standard deviation from these rows, if the transform asks for it; a constant feature becomes 0."""
+        if "standardise" not in self.shape.transform or not len(features):
+            return
+        rows = self._logarithm(torch.from_numpy(np.ascontiguousarray(features, np.float64)))
+        largest = rows.abs().amax(0).clamp(min=torch.finfo(torch.float64).tiny)  # squares of the largest numbers overflow
+        mean, spread = (rows / largest).mean(0), (rows / largest).std(0, correction=0)
+        constant = rows.amax(0) == rows.amin(0)
+        self.centre = torch.where(constant, rows[0], mean * largest)
+        self.scale = torch.where(constant | (spread == 0), torch.ones_like(spread), spread * largest)
+
+    def _logarithm(self, features: "torch.Tensor") -> "torch.Tensor":
+        return features.sign() * features.abs().log1p() if self.shape.transform.startswith("log1p") else features
+
+    def score(self, features: FloatArray) -> FloatArray:
+        """Return the scores of rows.
+
+        Parameters
+        ----------
+        features : float64 array, shape (n, n_features)
+
+        Returns
+        -------
+        float64 array, shape (n,)
+        """
+        with _threads(self.shape.threads):
+            return self.score_inputs(self.transformed(torch.from_numpy(np.ascontiguousarray(features, np.float64))))
+
+    def score_inputs(self, inputs: "torch.Tensor") -> FloatArray:
+        """Return the scores of features that are transformed already, in blocks of rows."""
+        was_training = self.training
+        self.eval()
+        with torch.no_grad():
+            blocks = [self.layers(block).squeeze(-1) for block in inputs.split(_ROWS)]
+        self.train(was_training)
+        found: FloatArray = torch.cat(blocks).double().numpy() if blocks else np.zeros(0)
+        return found
+
+    def save(self, path: "str | Path") -> None:
+        """Write the network: its weights, and the layers, transform and names of features that are needed to load it.
+
+        Raises
+        ------
+        InputError
+            The file cannot be written.
+        """
+        content = {
+            "format": _FORMAT, "features": self.centre.numel(), "names": list(self.names),
+            "shape": asdict(self.shape) | {"hidden": list(self.shape.hidden)}, "state": self.state_dict(),
+        }  # fmt: skip
+        buffer = BytesIO()  # a file would enter its name
+        torch.save(content, buffer)
+        write_bytes([buffer.getvalue()], str(path))
+
+    @classmethod
+    def load(cls, path: "str | Path") -> "RankingNetwork":
+        """Read a network that `save` wrote. No code of the file is run (``weights_only=True``).
+
+        Raises
+        ------
+        InputError
+            The file cannot be read, or is no such network.
+
+        Examples
+        --------
+        >>> import tempfile
+        >>> path = Path(tempfile.mkdtemp(), "model.pt")
+        >>> network = RankingNetwork(3, NetworkSection(hidden=(4,)))
+        >>> network.save(path)
+        >>> rows = np.arange(6.0).reshape(2, 3)
+        >>> bool((RankingNetwork.load(path).score(rows) == network.score(rows)).all())
+        True
+        """
+        try:
+            found = torch.load(path, map_location="cpu", weights_only=True)
+        except OSError as error:
+            raise InputError(f"{path}: cannot be read: {error.strerror or error}") from None
+        except (RuntimeError, UnpicklingError, EOFError, KeyError, ValueError):
+            found = None
+        expected = "expected the model.pt of `idealrank train` with `library: torch`"
+        if not isinstance(found, dict) or found.get("format") != _FORMAT:
+            raise InputError(f"{path}: found no ranking network, {expected}")
+        try:
+            shape = NetworkSection.of(Section(found["shape"], str(path), "shape"))
+            network = cls(int(found["features"]), shape, tuple(map(str, found["names"])))
+            network.load_state_dict(found["state"])
+        except (RuntimeError, KeyError, TypeError, ValueError, AttributeError) as error:
+            said = next(iter(str(error).splitlines()), type(error).__name__)
+            raise InputError(f"{path}: found a damaged network ({said}), {expected}") from None
+        network.eval()
+        return network
+
+
+def fit_network(
+    shape: NetworkSection, loss: ListLoss, parts: Mapping[str, FeatureRows], *, seed: int, epochs: int, step: Callable[[int], Any],
+    after: AfterEpoch,
+) -> RankingNetwork:  # fmt: skip
+    """Fit a network to the loss on ``train``, and score every part after each epoch.
+
+    The seed alone decides weights, order of the queries and dropout, and PyTorch's own generator is left as it was. A step takes
+    `NetworkSection.batch` queries, the last step of an epoch what is left. Padding never reaches the network.
+
+    Parameters
+    ----------
+    shape : NetworkSection
+        Layers, transform and optimiser.
+    loss : ListLoss
+        Called with scores, labels and the mask of each batch.
+    parts : mapping of str to FeatureRows
+        ``train``, and other parts to score. Clicks with a column ``propensity`` are divided by it.
+    seed : int
+        Seed.
+    epochs : int
+        Epochs at most.
+    step : callable
+        Called with the number of the epoch, from 1, before each step.
+    after : callable
+        Called with the number of the epoch and the scores of each part, float64; says whether these weights are to be kept, and whether
+        to stop.
+
+    Returns
+    -------
+    RankingNetwork
+        With the weights kept last.
+
+    Raises
+    ------
+    InputError
+        A feature is not finite, or the loss is not.
+    """
+    train = parts["train"]
+    if not train.features.shape[1]:
+        raise InputError(f"{train.path}: found no features, expected at least one; a network scores documents by them")
+    with _threads(shape.threads), torch.random.fork_rng(devices=[]), _enough_memory():
+        torch.manual_seed(seed)
+        network = RankingNetwork(train.features.shape[1], shape, train.names)
+        for rows in parts.values():
+            _refuse(rows, np.isfinite(rows.features), "expected a finite number for PyTorch; correct it, or fill it in")
+        network.standardise(train.features)
+        inputs = {name: network.transformed(torch.from_numpy(np.ascontiguousarray(rows.features))) for name, rows in parts.items()}
+        for name, rows in parts.items():
+            _refuse(rows, np.isfinite(inputs[name].numpy()), "expected a number that float32 holds; set model.params.transform to log1p")
+        labels = torch.from_numpy(train.labels / train.beside.get("propensity", 1.0)).float()
+        offsets = torch.from_numpy(np.ascontiguousarray(train.offsets))
+        decay = {"lr": shape.learning_rate, "weight_decay": shape.weight_decay}
+        optimiser = (torch.optim.Adam if shape.optimiser == "adam" else torch.optim.AdamW)(network.parameters(), **decay)
+        kept: dict[str, torch.Tensor] = {}
+        for epoch in range(1, epochs + 1):
+            network.train()
+            for queries in torch.randperm(len(train.queries)).split(shape.batch):
+                step(epoch)
+                rows, mask = _batch(offsets, queries)
+                if rows.numel() < 2:  # one document has no order, and no spread for a normalisation
+                    continue
+                empty = torch.zeros(mask.shape)
+                scores = empty.masked_scatter(mask, network.layers(inputs["train"][rows]).squeeze(-1))
+                value = loss(scores, empty.masked_scatter(mask, labels[rows]), mask)
+                if not bool(torch.isfinite(value)):
+                    expected = "expected a finite number; lower model.params.learning_rate, or make labels smaller"
+                    raise InputError(f"PyTorch: the loss of epoch {epoch}: found {value.item()}, {expected}")
+                optimiser.zero_grad()
+                value.backward()
+                optimiser.step()
+            keep, stop = after(epoch, {name: network.score_inputs(rows) for name, rows in inputs.items()})
+            if keep:
+                kept = {name: tensor.clone() for name, tensor in network.state_dict().items()}
+            if stop:
+                break
+        network.load_state_dict(kept)
+    network.eval()
+    return network
+
+
+def _batch(offsets: "torch.Tensor", queries: "torch.Tensor") -> "tuple[torch.Tensor, torch.Tensor]":
+    """Rows of some queries, one query after another, shape (n,); and their places in lists that are padded, shape (queries, longest)."""
+    first, sizes = offsets[queries], offsets[queries + 1] - offsets[queries]
+    place = torch.arange(int(sizes.max()))
+    mask = place < sizes[:, None]
+    return (first[:, None] + place)[mask], mask
+
+
+def _refuse_large(n_features: int, shape: NetworkSection) -> None:
+    widths = [n_features, *shape.hidden, 1]
+    weights = sum(wide * following for wide, following in pairwise(widths))
+    if weights > _MOST_WEIGHTS:
+        found = f"{weights:,} weights of {n_features} features and layers of {list(shape.hidden)}"
+        raise InputError(f"model.params.hidden: found {found}, expected at most {_MOST_WEIGHTS:,}; make the layers smaller")
+
+
+def _refuse(rows: FeatureRows, fits: Any, expected: str) -> None:
+    """Refuse the first feature that does not fit, with its place in the file."""
+    places = np.argwhere(~fits)
+    if places.size:
+        row, column = map(int, places[0])
+        feature = rows.names[column] if rows.names else column
+        place = f"{rows.path}: feature {feature} of row {int(rows.places[row])}"
+        raise InputError(f"{place}: found {rows.features[row, column]}, {expected}")
+
+
+@contextmanager
+def _threads(threads: int) -> Iterator[None]:
+    """Set PyTorch's number of threads, on which the order of its sums depends, for a while."""
+    before = torch.get_num_threads()
+    torch.set_num_threads(threads)
+    try:
+        yield
+    finally:
+        torch.set_num_threads(before)
+
+
+@contextmanager
+def _enough_memory() -> Iterator[None]:
+    try:
+        yield
+    except RuntimeError as error:
+        if "allocate" not in str(error):
+            raise
+        expected = "expected a network and lists that fit; make model.params.hidden or batch smaller, or objective.pairs_at_once"
+        raise InputError(f"PyTorch: found too little memory, {expected}") from None
