@@ -85,9 +85,9 @@ def test_a_point_of_the_drawing_opens_its_evaluation(pages: Served, stored: tupl
     ("name", "scheme"),
     [
         *((name, "light") for name in ("overview", "comparison", "query")),
-        *((name, "dark") for name in ("run", "queries", "conventions")),
+        *((name, "dark") for name in ("run", "queries", "conventions", "missing")),
         *(pytest.param(name, scheme, marks=pytest.mark.slow) for name in ("gate", "compare", "slices", "canaries") for scheme in SCHEMES),
-        *(pytest.param(name, "dark", marks=pytest.mark.slow) for name in ("overview", "comparison", "query", "missing")),
+        *(pytest.param(name, "dark", marks=pytest.mark.slow) for name in ("overview", "comparison", "query")),
         *(pytest.param(name, "light", marks=pytest.mark.slow) for name in ("run", "queries", "conventions", "missing")),
     ],
 )

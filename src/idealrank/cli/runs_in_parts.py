@@ -66,7 +66,7 @@ class RunsInParts:
 
     @classmethod
     def of(cls, memory: str | None, *given: Any) -> "RunsInParts":
-        """Runs of a command: the fields, then the path of the output and those of the runs. Nothing is opened without a budget."""
+        """Runs of a command: the fields, then the path of the output and the paths of the runs. Nothing is opened without a budget."""
         *fields_, output_path, runs = given
         parts = cls(memory or "", *fields_)
         if memory is not None:

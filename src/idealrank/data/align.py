@@ -182,7 +182,7 @@ def align(
 
 
 def _aligned(qrels: Qrels, run: Run, alignment: Alignment, top_depth: int, options: dict[str, Any]) -> Any:
-    """What the kernel finds in a run, or in its parts."""
+    """Return what the kernel finds in a run, or in its parts."""
     source: Any = run.source
     if not isinstance(source, RunParts):
         return _kernel.align(qrels.table, source, **options, top_depth=top_depth)

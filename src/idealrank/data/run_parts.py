@@ -50,7 +50,7 @@ class Part:
 
 
 class PartReader(Protocol):
-    """What reads a run part by part."""
+    """A reader of a run, part by part."""
 
     def grouped(self) -> Iterator[Part]:
         """Yield the parts of a run whose rows are expected to be grouped by query; a query of an ungrouped run may be in several."""

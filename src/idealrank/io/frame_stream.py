@@ -27,7 +27,7 @@ def stream_frame(
     """A run from a query that runs during evaluation; see `run_from_frame`.
 
     Its rows may come in any order. Where they are not grouped by query, the query runs a second time, and the rows go through temporary
-    files: a query that gives other rows each time, such as a sample, is evaluated on those of the second.
+    files: a query that gives other rows each time, such as a sample, is evaluated on the rows of the second.
 
     Parameters
     ----------

@@ -117,7 +117,7 @@ class FirstPlaces:
 
 @dataclass(frozen=True)
 class Layout(Generic[Piece]):
-    """How pieces of a run are split, written and read.
+    """Splitting, writing and reading of pieces of a run.
 
     Attributes
     ----------

@@ -139,17 +139,13 @@ def evaluate(
     Files may be TREC text, JSON, CSV, Parquet and others, plain or compressed; - is standard input.
     """
     _FORMATS.check(layout, intervals=intervals, slices=slices_text, per_query=per_query)
-    refuse_whole(memory_text, results, kind)
+    _refuse_beside(engine, kind, results, memory_text)
     of_queries = None if slices_text is None else _of_queries(slices_text, output_path)
-    convention = options.parse_convention(convention_text)
-    measures = options.parse_measure_texts(measure_texts or default_measures(_TABLES[kind]))
-    _refuse_texts(measures)
+    convention, measures = options.parse_convention(convention_text), _measures(measure_texts, kind)
     input_options.refuse_standard_input_twice(qrels, *inputs.more_qrels, *runs)
     given, opened = input_options.InputFiles(qrels=qrels, inputs=inputs, others=runs), list[Run]()
     results.check(given.paths, {"-o": output_path})
     names, watch = input_options.run_names(runs), Watch()
-    _refuse_beside(engine, kind, results, memory_text)
-    kept: dict[str, Any] = {"keep_for": results.looked_at(measures), "keep_top": results.ranks_looked_at(measures)}
     judgments = watch.run("judgments", lambda _: inputs.open_judgments(qrels, kind, convention))
     parts = RunsInParts.of(memory_text, inputs, watch, judgments, measures, convention, threads, output_path, runs)
 
@@ -162,7 +158,7 @@ def evaluate(
                 return on_spark(inputs, judgments, path, qrels=qrels, name=name, measures=measures, convention=convention)
             run = inputs.open_run(path, name, qrels)
             opened.extend([run] if results.are_wanted else [])
-            return evaluate_run(judgments, run, measures, convention, **kept, threads=threads, progress=progress)
+            return evaluate_run(judgments, run, measures, convention, **_kept(results, measures), threads=threads, progress=progress)
 
         return watch.run(name, work)
 
@@ -175,14 +171,21 @@ def evaluate(
     parts.close_journal()
 
 
-def _refuse_texts(measures: "Sequence[Measure]") -> None:
+def _kept(results: Results, measures: "Sequence[Measure]") -> dict[str, Any]:
+    return {"keep_for": results.looked_at(measures), "keep_top": results.ranks_looked_at(measures)}
+
+
+def _measures(texts: Sequence[str], kind: str) -> "tuple[Measure, ...]":
+    measures = options.parse_measure_texts(texts or default_measures(_TABLES[kind]))
     if words := [str(measure) for measure in measures if measure.aggregate == "text"]:
         raise OptionError(
             f"{words[0]}: found a measure with text values, expected numbers; `idealrank trec-eval -q -m relstring.20` prints it"
         )
+    return measures
 
 
 def _refuse_beside(engine: str, kind: str, results: Results, memory: str | None) -> None:
+    refuse_whole(memory, results, kind)
     if engine == "local":
         return
     if memory is not None:
