@@ -139,11 +139,11 @@ def test_the_command_prints_the_json_of_the_local_engine(spark, tmp_path, monkey
     """For TREC text, which this process reads, and for Parquet, which the cluster reads."""
     from click.testing import CliRunner
 
-    from idealrank.cli.main import main
+    from idealrank.cli.main import cli
 
     def printed(run, *options: str) -> list[dict]:
         arguments = ["evaluate", str(tmp_path / "qrels.txt"), str(tmp_path / run), "-m", "nDCG@10,AP", "--per-query", "--format", "json"]
-        found = CliRunner().invoke(main, [*arguments, *options], catch_exceptions=False)
+        found = CliRunner().invoke(cli, [*arguments, *options], catch_exceptions=False)
         assert found.exit_code == 0, found.output
         return json.loads(found.stdout)
 

@@ -19,7 +19,7 @@ from idealrank.conventions import Convention
 from idealrank.data.fingerprints import added
 from idealrank.data.qrels import Qrels
 from idealrank.data.run import Run
-from idealrank.data.types import encode_id, table_columns
+from idealrank.data.types import decode_id, encode_id, table_columns
 from idealrank.errors import IdealrankError, InputError, OptionError
 from idealrank.evaluation.coverage import Coverage
 from idealrank.evaluation.evaluate import Evaluation, Provenance, evaluate_part, warn_of_whole
@@ -149,7 +149,8 @@ def _refuse_missing(part: Any, kind: Table) -> None:
         column = part.column(name)
         bad |= column.is_null().to_numpy() if column.null_count else False
     if bad.any():
-        query, document, number = (part.column(name)[int(np.flatnonzero(bad)[0])].as_py() for name in _CHOSEN.names)
+        cells = (part.column(name)[int(np.flatnonzero(bad)[0])].as_py() for name in _CHOSEN.names)
+        query, document, number = (decode_id(cell) if isinstance(cell, bytes) else cell for cell in cells)
         what = "grade" if kind == "qrels" else "score"
         raise InputError(
             f"{kind}: found query {query!r}, document {document!r}, {what} {number}; expected two ids and a number in every row"
