@@ -139,16 +139,14 @@ def evaluate(
     Files may be TREC text, JSON, CSV, Parquet and others, plain or compressed; - is standard input.
     """
     _FORMATS.check(layout, intervals=intervals, slices=slices_text, per_query=per_query)
-    refuse_whole(memory_text, results, kind)
+    _refuse_beside(engine, kind, results, memory_text)
     of_queries = None if slices_text is None else _of_queries(slices_text, output_path)
     convention = options.parse_convention(convention_text)
-    measures = options.parse_measure_texts(measure_texts or default_measures(_TABLES[kind]))
-    _refuse_texts(measures)
+    measures = _without_texts(options.parse_measure_texts(measure_texts or default_measures(_TABLES[kind])))
     input_options.refuse_standard_input_twice(qrels, *inputs.more_qrels, *runs)
     given, opened = input_options.InputFiles(qrels=qrels, inputs=inputs, others=runs), list[Run]()
     results.check(given.paths, {"-o": output_path})
     names, watch = input_options.run_names(runs), Watch()
-    _refuse_beside(engine, kind, results, memory_text)
     kept: dict[str, Any] = {"keep_for": results.looked_at(measures), "keep_top": results.ranks_looked_at(measures)}
     judgments = watch.run("judgments", lambda _: inputs.open_judgments(qrels, kind, convention))
     parts = RunsInParts.of(memory_text, inputs, watch, judgments, measures, convention, threads, output_path, runs)
@@ -167,22 +165,28 @@ def evaluate(
         return watch.run(name, work)
 
     evaluations = [evaluate_one(path, name) for path, name in zip(runs, names, strict=True)]
-    for evaluation, path in zip(evaluations, runs, strict=True):
-        input_options.doubt(evaluation, path)
-    slices = [] if of_queries is None else _slices(evaluations, of_queries)
-    _write(evaluations, layout, output_path, slices, per_query=per_query, intervals=intervals, digits=digits)
+    _doubt(evaluations, runs)
+    _write(evaluations, layout, output_path, of_queries, per_query=per_query, intervals=intervals, digits=digits)
     results.write(watch, given, evaluations=tuple(evaluations), measures=measures, qrels=judgments, runs=tuple(opened), threads=threads)
     parts.close_journal()
 
 
-def _refuse_texts(measures: "Sequence[Measure]") -> None:
+def _without_texts(measures: "Sequence[Measure]") -> "Sequence[Measure]":
+    """The measures, of which none has text values."""
     if words := [str(measure) for measure in measures if measure.aggregate == "text"]:
         raise OptionError(
             f"{words[0]}: found a measure with text values, expected numbers; `idealrank trec-eval -q -m relstring.20` prints it"
         )
+    return measures
+
+
+def _doubt(evaluations: list[Evaluation], runs: Sequence[str]) -> None:
+    for evaluation, path in zip(evaluations, runs, strict=True):
+        input_options.doubt(evaluation, path)
 
 
 def _refuse_beside(engine: str, kind: str, results: Results, memory: str | None) -> None:
+    refuse_whole(memory, results, kind)
     if engine == "local":
         return
     if memory is not None:
@@ -218,12 +222,13 @@ def _write(
     evaluations: list[Evaluation],
     layout: str,
     path: str | None,
-    slices: "list[SliceMeans]",
+    of_queries: "OfQueries | None",
     *,
     per_query: bool,
     intervals: bool,
     digits: int | None,
 ) -> None:
     """The report. Programs get all digits."""
+    slices = [] if of_queries is None else _slices(evaluations, of_queries)
     given: dict[str, Any] = {"per_query": per_query, "intervals": _means(evaluations, intervals=intervals), "slices": slices}
     _FORMATS.write(layout, path, evaluations, **given, **({} if FORMATS[layout].is_data else {"digits": digits}))
