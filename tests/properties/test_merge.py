@@ -100,3 +100,9 @@ def test_what_differs_between_the_parts_is_said() -> None:
         one.merge(ir.evaluate(**other, measures="nDCG(gain=exp2)@3"))
     with pytest.raises(ir.IncompatibleError, match="cut at None and at 3"):
         one.merge(ir.evaluate(**other, measures="nDCG@3", max_documents=3))
+
+
+def test_parts_with_all_judgments_that_score_each_others_queries_say_what_to_do() -> None:
+    parts = [evaluated({"q1": {"a": 1}, "q2": {"a": 1}}, {name: ["a"]}, "standard") for name in ("q1", "q2")]
+    with pytest.raises(ir.IncompatibleError, match=r"query 'q1' is in both parts .*missing=left-out"):
+        parts[0].merge(parts[1])

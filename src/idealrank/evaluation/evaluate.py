@@ -343,7 +343,8 @@ class Evaluation:
         ----------
         other : Evaluation
             Other queries, by the same measures and the same convention. Either part has the judgments of its own queries, or both were
-            evaluated with all judgments, which their equal fingerprints tell; then a query counts as missing if neither part answers it.
+            evaluated with all judgments, which their equal fingerprints tell. The latter takes a convention with ``missing=left-out``:
+            by others each part has a value, 0, for the queries that only the other answers. A query counts as missing if neither does.
 
         Raises
         ------
@@ -362,7 +363,8 @@ class Evaluation:
         together = ours is not None and ours == theirs and self.coverage.queries_in_qrels == other.coverage.queries_in_qrels > 0
         queries = [set(part.queries) if together else {*part.queries, *part.coverage.missing_queries} for part in (self, other)]
         if shared := queries[0] & queries[1]:
-            raise IncompatibleError(f"query {min(shared)!r} is in both parts ({len(shared)} are); expected each query in one part")
+            advice = "; give each part the judgments of its own queries, or take a convention with missing=left-out" if together else ""
+            raise IncompatibleError(f"query {min(shared)!r} is in both parts ({len(shared)} are); expected each query in one part{advice}")
         return Evaluation(
             self.name if self.name == other.name else f"{self.name}+{other.name}",
             [*self.queries, *other.queries],
