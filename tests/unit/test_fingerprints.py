@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 import idealrank as ir
 from idealrank import _kernel
-from idealrank.data.fingerprints import merged
+from idealrank.data.fingerprints import added
 from idealrank.data.lists import Lists
 from tests.conftest import examples
 from tests.twins.fingerprint_twin import fingerprint_lists_twin, fingerprint_twin
@@ -150,7 +150,7 @@ def test_parts_answered_by_the_same_judgments_keep_their_fingerprint() -> None:
 
 
 def test_sums_are_taken_in_each_half() -> None:
-    assert merged("f" * 16 + "0" * 15 + "1", "0" * 15 + "1" + "f" * 16) == "0" * 32
+    assert added("f" * 16 + "0" * 15 + "1", "0" * 15 + "1" + "f" * 16) == "0" * 32
 
 
 @given(seed=st.integers(0, 100))

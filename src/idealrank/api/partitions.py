@@ -130,7 +130,9 @@ def evaluate_rows(table: Any, plan: PartitionPlan) -> Evaluation:
     if plan.convention.alignment.ties not in ("docid", "docid-ascending", "input"):
         table = table.sort_by("document")  # sums over tied documents round by their order, which engines do not keep
     kinds = table.column("kind").to_numpy()
-    parts = {name: table.filter(import_module("pyarrow").array(kinds == kind)).select(_CHOSEN.names) for name, kind in KINDS.items()}
+    parts: dict[Table, Any] = {
+        name: table.filter(import_module("pyarrow").array(kinds == kind)).select(_CHOSEN.names) for name, kind in KINDS.items()
+    }
     for kind, part in parts.items():
         _refuse_missing(part, kind)
     rows = {kind: rows_from_table(part, kind, _CHOSEN, f"{kind}, in a partition", refuse) for kind, part in parts.items()}

@@ -115,8 +115,8 @@ class RunParts:
     ...         yield Part(_kernel.from_mapping({"q1": {"a": 1}}))
     ...         yield Part(_kernel.from_mapping({"q2": {"b": 1}}))
     >>> qrels = _kernel.from_mapping({"q2": {"b": 2}})
-    >>> RunParts(Halves()).align(qrels, keep_run_only=False, ties="input").hit_row
-    array([0])
+    >>> RunParts(Halves()).align(qrels, keep_run_only=False, ties="input").hit_row.tolist()
+    [0]
     """
 
     def __init__(self, reader: PartReader) -> None:
@@ -160,8 +160,9 @@ class RunParts:
             self._raise_of_whole(qrels, options)
             raise
         finally:
-            if hasattr(parts, "close"):
-                parts.close()
+            close = getattr(parts, "close", None)  # of a generator
+            if close is not None:
+                close()
         if merged.error is not None:
             raise merged.error
         self.first_rows = merged.first_rows()
