@@ -339,6 +339,25 @@ def test_a_file_that_is_no_network_is_refused(folder: Path) -> None:
             RankingNetwork.load(name)
 
 
+@pytest.mark.filterwarnings("ignore:Detected pickle protocol:UserWarning")
+def test_a_file_with_changed_bytes_is_read_or_refused(folder: Path) -> None:
+    RankingNetwork(3, NetworkSection(hidden=(2,)), ("a", "b", "c")).save("whole.pt")
+    whole = np.frombuffer(Path("whole.pt").read_bytes(), np.uint8)
+    pickled = whole.tobytes().index(b"idealrank ranking network 1")
+    rng, refused = np.random.default_rng(7), []
+    for number in range(600):
+        changed = whole.copy()
+        span = (0, whole.size) if number % 3 == 0 else (pickled - 60, pickled + 900)
+        changed[rng.integers(*span, size=rng.integers(1, 4))] = rng.integers(0, 256)
+        Path("changed.pt").write_bytes(changed.tobytes())
+        try:
+            RankingNetwork.load("changed.pt")
+        except ir.InputError as error:
+            refused.append(str(error))
+    assert len(refused) > 300
+    assert all(message.startswith("changed.pt: ") for message in refused)
+
+
 class Payload:
     """What a hostile file would run when it is loaded."""
 

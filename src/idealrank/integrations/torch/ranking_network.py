@@ -6,7 +6,6 @@ from dataclasses import asdict
 from io import BytesIO
 from itertools import pairwise
 from pathlib import Path
-from pickle import UnpicklingError
 from typing import Any
 
 import numpy as np
@@ -14,7 +13,7 @@ import numpy as np
 from idealrank._files import write_bytes
 from idealrank._sections import Section
 from idealrank.data.types import FloatArray
-from idealrank.errors import InputError
+from idealrank.errors import InputError, OptionError
 from idealrank.integrations.torch.list_loss import ListLoss
 from idealrank.integrations.torch.tensors import torch
 from idealrank.io.formats.feature_rows import FeatureRows
@@ -160,7 +159,7 @@ class RankingNetwork(torch.nn.Module):
             found = torch.load(path, map_location="cpu", weights_only=True)
         except OSError as error:
             raise InputError(f"{path}: cannot be read: {error.strerror or error}") from None
-        except (RuntimeError, UnpicklingError, EOFError, KeyError, ValueError):
+        except Exception:  # noqa: BLE001  (a changed byte makes its reader fail in any way)
             found = None
         expected = "expected the model.pt of `idealrank train` with `library: torch`"
         if not isinstance(found, dict) or found.get("format") != _FORMAT:
@@ -169,7 +168,10 @@ class RankingNetwork(torch.nn.Module):
             shape = NetworkSection.of(Section(found["shape"], str(path), "shape"))
             network = cls(int(found["features"]), shape, tuple(map(str, found["names"])))
             network.load_state_dict(found["state"])
-        except (RuntimeError, KeyError, TypeError, ValueError, AttributeError) as error:
+        except (InputError, OptionError) as error:
+            said = str(error).removeprefix(f"{path}: ")
+            raise InputError(f"{path}: {said}") from None
+        except (RuntimeError, LookupError, TypeError, ValueError, AttributeError, OverflowError) as error:
             said = next(iter(str(error).splitlines()), type(error).__name__)
             raise InputError(f"{path}: found a damaged network ({said}), {expected}") from None
         network.eval()
