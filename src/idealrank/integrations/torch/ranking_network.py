@@ -166,8 +166,11 @@ class RankingNetwork(torch.nn.Module):
             raise InputError(f"{path}: found no ranking network, {expected}")
         try:
             shape = NetworkSection.of(Section(found["shape"], str(path), "shape"))
-            network = cls(int(found["features"]), shape, tuple(map(str, found["names"])))
-            network.load_state_dict(found["state"])
+            features, names, state = found["features"], found["names"], found["state"]
+            _refuse_names(features, names, state)
+            network = cls(features, shape, tuple(names))
+            _refuse_weights(state, network.state_dict())
+            network.load_state_dict(state)
         except (InputError, OptionError) as error:
             said = str(error).removeprefix(f"{path}: ")
             raise InputError(f"{path}: {said}") from None
@@ -264,6 +267,25 @@ def _batch(offsets: "torch.Tensor", queries: "torch.Tensor") -> "tuple[torch.Ten
     place = torch.arange(int(sizes.max()))
     mask = place < sizes[:, None]
     return (first[:, None] + place)[mask], mask
+
+
+def _refuse_names(features: Any, names: Any, state: Mapping[str, Any]) -> None:
+    """Refuse numbers of features that disagree, before memory is taken for them."""
+    if type(features) is not int or features < 1 or state["centre"].numel() != features:
+        raise ValueError(f"features: {features!r} of {state['centre'].numel()}")
+    if not isinstance(names, list) or not all(isinstance(name, str) for name in names) or len(names) not in (0, features):
+        raise ValueError(f"names: not those of {features} features")
+
+
+def _refuse_weights(state: Mapping[str, Any], like: Mapping[str, "torch.Tensor"]) -> None:
+    """Refuse weights of other types, which loading would convert, and numbers that no network has."""
+    for name, tensor in state.items():
+        if name in like and tensor.dtype != like[name].dtype:
+            raise ValueError(f"{name}: {tensor.dtype} instead of {like[name].dtype}")
+        if not bool(torch.isfinite(tensor).all()):
+            raise ValueError(f"{name}: not finite")
+        if (name == "scale" and not bool((tensor > 0).all())) or (name.endswith("running_var") and bool((tensor < 0).any())):
+            raise ValueError(f"{name}: not above 0")
 
 
 def _refuse_large(n_features: int, shape: NetworkSection) -> None:
