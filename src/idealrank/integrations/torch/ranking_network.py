@@ -17,7 +17,7 @@ from idealrank.errors import InputError, OptionError
 from idealrank.integrations.torch.list_loss import ListLoss
 from idealrank.integrations.torch.tensors import torch
 from idealrank.io.formats.feature_rows import FeatureRows
-from idealrank.training.neural_configuration import NetworkSection
+from idealrank.training.neural_configuration import FINITE, IN_FLOAT32, NetworkSection
 
 _FORMAT = "idealrank ranking network 1"
 _ROWS = 1 << 14  # scored at a time; the same rows in the same blocks have the same bits
@@ -225,11 +225,11 @@ def fit_network(
         torch.manual_seed(seed)
         network = RankingNetwork(train.features.shape[1], shape, train.names)
         for rows in parts.values():
-            _refuse(rows, np.isfinite(rows.features), "expected a finite number for PyTorch; correct it, or fill it in")
+            rows.require(np.isfinite(rows.features), FINITE)
         network.standardise(train.features)
         inputs = {name: network.transformed(torch.from_numpy(np.ascontiguousarray(rows.features))) for name, rows in parts.items()}
         for name, rows in parts.items():
-            _refuse(rows, np.isfinite(inputs[name].numpy()), "expected a number that float32 holds; set model.params.transform to log1p")
+            rows.require(np.isfinite(inputs[name].numpy()), IN_FLOAT32)
         labels = torch.from_numpy(train.labels / train.beside.get("propensity", 1.0)).float()
         offsets = torch.from_numpy(np.ascontiguousarray(train.offsets))
         decay = {"lr": shape.learning_rate, "weight_decay": shape.weight_decay}
@@ -294,16 +294,6 @@ def _refuse_large(n_features: int, shape: NetworkSection) -> None:
     if weights > _MOST_WEIGHTS:
         found = f"{weights:,} weights of {n_features} features and layers of {list(shape.hidden)}"
         raise InputError(f"model.params.hidden: found {found}, expected at most {_MOST_WEIGHTS:,}; make the layers smaller")
-
-
-def _refuse(rows: FeatureRows, fits: Any, expected: str) -> None:
-    """Refuse the first feature that does not fit, with its place in the file."""
-    places = np.argwhere(~fits)
-    if places.size:
-        row, column = map(int, places[0])
-        feature = rows.names[column] if rows.names else column
-        place = f"{rows.path}: feature {feature} of row {int(rows.places[row])}"
-        raise InputError(f"{place}: found {rows.features[row, column]}, {expected}")
 
 
 @contextmanager
