@@ -155,6 +155,33 @@ def test_a_negative_label_is_refused_where_labels_are_grades(tmp_path: Path, say
     assert checked(tmp_path, say, monkeypatch, rows, objective={"loss": "ListNetLoss"}).code == 0
 
 
+@pytest.mark.parametrize("options", [("--check",), ()])
+@pytest.mark.parametrize("part", ["train", "valid", "test"])
+@pytest.mark.parametrize(
+    ("value", "transform", "message"),
+    [
+        ("nan", "standardise", "found nan, expected a finite number for PyTorch"),
+        ("-inf", "none", "found -inf, expected a finite number for PyTorch"),
+        ("1e39", "none", "found 1e+39, expected a number that float32 holds; set model.params.transform to log1p"),
+    ],
+)
+def test_features_of_every_part_are_checked_before_anything_is_written(
+    tmp_path: Path, say: Say, monkeypatch: pytest.MonkeyPatch, options: tuple[str, ...], part: str, value: str, transform: str, message: str
+) -> None:
+    for name in ("train", "valid", "test"):
+        own = ROWS.replace("qid:", f"qid:{name}")
+        (tmp_path / f"{name}.svm").write_text(own.replace("1:4 2:2", f"1:4 2:{value}") if name == part else own, encoding="utf-8")
+    given = {
+        "data": {name: f"{name}.svm" for name in ("train", "valid", "test")},
+        "model": {"library": "torch", "params": {"transform": transform}}, "output": "out",
+    }  # fmt: skip
+    checked(tmp_path, say, monkeypatch, ROWS, **given)
+    said = say("train", "n.json", *options, cwd=tmp_path)
+    assert said.code == 2
+    assert f"{part}.svm: feature 2 of row 3: {message}" in " ".join(said.err.split())
+    assert not (tmp_path / "out").exists()
+
+
 @pytest.mark.parametrize("library", ["lightgbm", "torch"])
 def test_an_unknown_convention_is_found_by_a_check(tmp_path: Path, say: Say, monkeypatch: pytest.MonkeyPatch, library: str) -> None:
     given = {"evaluation": {"convention": "mine"}, "model": {"library": library}}

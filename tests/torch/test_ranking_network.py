@@ -339,6 +339,54 @@ def test_a_file_that_is_no_network_is_refused(folder: Path) -> None:
             RankingNetwork.load(name)
 
 
+@pytest.mark.filterwarnings("ignore:Detected pickle protocol:UserWarning")
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"names": ["a"]}, "names: not those of 3 features"),
+        ({"names": ["a", "b", "c", "d"]}, "names: not those of 3 features"),
+        ({"names": [1, 2, 3]}, "names: not those of 3 features"),
+        ({"names": "abc"}, "names: not those of 3 features"),
+        ({"features": 3.0}, "features: 3.0 of 3"),
+        ({"features": 10**7}, "features: 10000000 of 3"),
+        ({"scale": torch.tensor([1.0, 0.0, 1.0]).double()}, "scale: not above 0"),
+        ({"scale": torch.ones(3)}, "scale: torch.float32 instead of torch.float64"),
+        ({"centre": torch.tensor([1.0, float("inf"), 1.0]).double()}, "centre: not finite"),
+        ({"layers.0.weight": torch.full((2, 3), float("nan"))}, "layers.0.weight: not finite"),
+        ({"layers.0.weight": torch.ones(2, 3, dtype=torch.complex64)}, "layers.0.weight: torch.complex64 instead of torch.float32"),
+        ({"layers.1.running_var": torch.tensor([1.0, -1.0])}, "layers.1.running_var: not above 0"),
+        ({"layers.0.bias": [1.0, 2.0]}, "'list' object has no attribute 'dtype'"),
+    ],
+)
+def test_a_network_that_nobody_trained_is_refused(folder: Path, changes: Given, message: str) -> None:
+    RankingNetwork(3, NetworkSection(hidden=(2,), normalisation="batch"), ("a", "b", "c")).save("whole.pt")
+    content = torch.load("whole.pt", weights_only=True)
+    for name, value in changes.items():
+        (content if name in content else content["state"])[name] = value
+    torch.save(content, "changed.pt")
+    with pytest.raises(ir.InputError, match=rf"^changed\.pt: found a damaged network \({re.escape(message)}\), expected the model.pt"):
+        RankingNetwork.load("changed.pt")
+    assert RankingNetwork.load("whole.pt").names == ("a", "b", "c")
+
+
+def test_a_file_with_changed_bytes_is_read_or_refused(folder: Path) -> None:
+    RankingNetwork(3, NetworkSection(hidden=(2,)), ("a", "b", "c")).save("whole.pt")
+    whole = np.frombuffer(Path("whole.pt").read_bytes(), np.uint8)
+    pickled = whole.tobytes().index(b"idealrank ranking network 1")
+    rng, refused = np.random.default_rng(7), []
+    for number in range(600):
+        changed = whole.copy()
+        span = (0, whole.size) if number % 3 == 0 else (pickled - 60, pickled + 900)
+        changed[rng.integers(*span, size=rng.integers(1, 4))] = rng.integers(0, 256)
+        Path("changed.pt").write_bytes(changed.tobytes())
+        try:
+            RankingNetwork.load("changed.pt")
+        except ir.InputError as error:
+            refused.append(str(error))
+    assert len(refused) > 300
+    assert all(message.startswith("changed.pt: ") for message in refused)
+
+
 class Payload:
     """What a hostile file would run when it is loaded."""
 

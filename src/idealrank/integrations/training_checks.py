@@ -14,6 +14,7 @@ from idealrank.io.formats.feature_rows import FeatureRows
 from idealrank.measures.parse import parse_measures
 from idealrank.training import TrainingProblem, check_training, refuse_problems
 from idealrank.training.configuration import TrainingConfig
+from idealrank.training.neural_configuration import FINITE, IN_FLOAT32
 
 _EXPECTED = {
     "propensity": "a probability above 0; clip it from below, such as at 0.05",
@@ -34,6 +35,7 @@ def check_parts(config: TrainingConfig, parts: Mapping[str, FeatureRows]) -> lis
     _refuse_columns(train)
     for name, rows in parts.items():
         _refuse_labels(config, name, rows, common)
+        _refuse_features(config, rows)
     found = refuse_problems(
         check_training(train.labels, group=train.group, cutoff=_cutoff_that_matters(config), truncation=config.truncation, **common)
     )
@@ -106,6 +108,16 @@ def _refuse_labels(config: TrainingConfig, name: str, rows: FeatureRows, common:
     for one in problems:
         place = f"data.{name}, {one.message}".replace(f" at row {one.row}", f" at row {rows.places[one.row]} of {rows.path}", 1)
         refuse_problems([replace(one, message=place)])
+
+
+def _refuse_features(config: TrainingConfig, rows: FeatureRows) -> None:
+    """Features that a network cannot take; the boosting libraries take missing values."""
+    if config.network is None:
+        return
+    rows.require(np.isfinite(rows.features), FINITE)
+    if config.network.transform == "none":
+        with np.errstate(over="ignore"):
+            rows.require(np.isfinite(rows.features.astype(np.float32)), IN_FLOAT32)
 
 
 def _refuse_columns(rows: FeatureRows) -> None:

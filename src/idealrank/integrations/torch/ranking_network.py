@@ -6,7 +6,6 @@ from dataclasses import asdict
 from io import BytesIO
 from itertools import pairwise
 from pathlib import Path
-from pickle import UnpicklingError
 from typing import Any
 
 import numpy as np
@@ -14,11 +13,11 @@ import numpy as np
 from idealrank._files import write_bytes
 from idealrank._sections import Section
 from idealrank.data.types import FloatArray
-from idealrank.errors import InputError
+from idealrank.errors import InputError, OptionError
 from idealrank.integrations.torch.list_loss import ListLoss
 from idealrank.integrations.torch.tensors import torch
 from idealrank.io.formats.feature_rows import FeatureRows
-from idealrank.training.neural_configuration import NetworkSection
+from idealrank.training.neural_configuration import FINITE, IN_FLOAT32, NetworkSection
 
 _FORMAT = "idealrank ranking network 1"
 _ROWS = 1 << 14  # scored at a time; the same rows in the same blocks have the same bits
@@ -160,16 +159,22 @@ class RankingNetwork(torch.nn.Module):
             found = torch.load(path, map_location="cpu", weights_only=True)
         except OSError as error:
             raise InputError(f"{path}: cannot be read: {error.strerror or error}") from None
-        except (RuntimeError, UnpicklingError, EOFError, KeyError, ValueError):
+        except Exception:  # noqa: BLE001  (a changed byte makes its reader fail in any way)
             found = None
         expected = "expected the model.pt of `idealrank train` with `library: torch`"
         if not isinstance(found, dict) or found.get("format") != _FORMAT:
             raise InputError(f"{path}: found no ranking network, {expected}")
         try:
             shape = NetworkSection.of(Section(found["shape"], str(path), "shape"))
-            network = cls(int(found["features"]), shape, tuple(map(str, found["names"])))
-            network.load_state_dict(found["state"])
-        except (RuntimeError, KeyError, TypeError, ValueError, AttributeError) as error:
+            features, names, state = found["features"], found["names"], found["state"]
+            _refuse_names(features, names, state)
+            network = cls(features, shape, tuple(names))
+            _refuse_weights(state, network.state_dict())
+            network.load_state_dict(state)
+        except (InputError, OptionError) as error:
+            said = str(error).removeprefix(f"{path}: ")
+            raise InputError(f"{path}: {said}") from None
+        except (RuntimeError, LookupError, TypeError, ValueError, AttributeError, OverflowError) as error:
             said = next(iter(str(error).splitlines()), type(error).__name__)
             raise InputError(f"{path}: found a damaged network ({said}), {expected}") from None
         network.eval()
@@ -220,11 +225,11 @@ def fit_network(
         torch.manual_seed(seed)
         network = RankingNetwork(train.features.shape[1], shape, train.names)
         for rows in parts.values():
-            _refuse(rows, np.isfinite(rows.features), "expected a finite number for PyTorch; correct it, or fill it in")
+            rows.require(np.isfinite(rows.features), FINITE)
         network.standardise(train.features)
         inputs = {name: network.transformed(torch.from_numpy(np.ascontiguousarray(rows.features))) for name, rows in parts.items()}
         for name, rows in parts.items():
-            _refuse(rows, np.isfinite(inputs[name].numpy()), "expected a number that float32 holds; set model.params.transform to log1p")
+            rows.require(np.isfinite(inputs[name].numpy()), IN_FLOAT32)
         labels = torch.from_numpy(train.labels / train.beside.get("propensity", 1.0)).float()
         offsets = torch.from_numpy(np.ascontiguousarray(train.offsets))
         decay = {"lr": shape.learning_rate, "weight_decay": shape.weight_decay}
@@ -264,22 +269,31 @@ def _batch(offsets: "torch.Tensor", queries: "torch.Tensor") -> "tuple[torch.Ten
     return (first[:, None] + place)[mask], mask
 
 
+def _refuse_names(features: Any, names: Any, state: Mapping[str, Any]) -> None:
+    """Refuse numbers of features that disagree, before memory is taken for them."""
+    if type(features) is not int or features < 1 or state["centre"].numel() != features:
+        raise ValueError(f"features: {features!r} of {state['centre'].numel()}")
+    if not isinstance(names, list) or not all(isinstance(name, str) for name in names) or len(names) not in (0, features):
+        raise ValueError(f"names: not those of {features} features")
+
+
+def _refuse_weights(state: Mapping[str, Any], like: Mapping[str, "torch.Tensor"]) -> None:
+    """Refuse weights of other types, which loading would convert, and numbers that no network has."""
+    for name, tensor in state.items():
+        if name in like and tensor.dtype != like[name].dtype:
+            raise ValueError(f"{name}: {tensor.dtype} instead of {like[name].dtype}")
+        if not bool(torch.isfinite(tensor).all()):
+            raise ValueError(f"{name}: not finite")
+        if (name == "scale" and not bool((tensor > 0).all())) or (name.endswith("running_var") and bool((tensor < 0).any())):
+            raise ValueError(f"{name}: not above 0")
+
+
 def _refuse_large(n_features: int, shape: NetworkSection) -> None:
     widths = [n_features, *shape.hidden, 1]
     weights = sum(wide * following for wide, following in pairwise(widths))
     if weights > _MOST_WEIGHTS:
         found = f"{weights:,} weights of {n_features} features and layers of {list(shape.hidden)}"
         raise InputError(f"model.params.hidden: found {found}, expected at most {_MOST_WEIGHTS:,}; make the layers smaller")
-
-
-def _refuse(rows: FeatureRows, fits: Any, expected: str) -> None:
-    """Refuse the first feature that does not fit, with its place in the file."""
-    places = np.argwhere(~fits)
-    if places.size:
-        row, column = map(int, places[0])
-        feature = rows.names[column] if rows.names else column
-        place = f"{rows.path}: feature {feature} of row {int(rows.places[row])}"
-        raise InputError(f"{place}: found {rows.features[row, column]}, {expected}")
 
 
 @contextmanager

@@ -96,6 +96,36 @@ class FeatureRows:
         missing = width - self.features.shape[1]
         return self if missing <= 0 else replace(self, features=np.pad(self.features, ((0, 0), (0, missing))))
 
+    def require(self, fits: BoolArray, expected: str) -> None:
+        r"""Refuse the first feature that does not fit, with its place in the file.
+
+        Parameters
+        ----------
+        fits : bool array, shape (n, n_features)
+            Marks of the features that fit.
+        expected : str
+            End of the message.
+
+        Raises
+        ------
+        InputError
+            A feature does not fit.
+
+        Examples
+        --------
+        >>> rows = letor_rows(Source("a.letor", b"1 qid:b 1:0.5\n0 qid:b 1:7\n"))
+        >>> rows.require(rows.features < 5, "expected less than 5")
+        Traceback (most recent call last):
+        ...
+        idealrank.errors.InputError: a.letor: feature 1 of row 1: found 7.0, expected less than 5
+        """
+        places = np.argwhere(~fits)
+        if places.size:
+            row, column = map(int, places[0])
+            feature = self.names[column] if self.names else column
+            place = f"{self.path}: feature {feature} of row {int(self.places[row])}"
+            raise InputError(f"{place}: found {self.features[row, column]}, {expected}")
+
 
 def read_feature_rows(
     path: AnyPath,
