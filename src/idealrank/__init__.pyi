@@ -67,6 +67,7 @@ from idealrank.errors import IdealrankWarning as IdealrankWarning
 from idealrank.errors import IncompatibleError as IncompatibleError
 from idealrank.errors import InputError as InputError
 from idealrank.errors import MissingExtraError as MissingExtraError
+from idealrank.errors import NotStoredError as NotStoredError
 from idealrank.errors import OptionError as OptionError
 from idealrank.evaluation.coverage import Coverage as Coverage
 from idealrank.evaluation.evaluate import Evaluation as Evaluation

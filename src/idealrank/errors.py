@@ -3,7 +3,7 @@
     IdealrankError
     ├── InputError            data that cannot be evaluated (also a ValueError)
     │   ├── FileFormatError   ... found on a line of a file
-    │   └── NotStoredError    a store does not have what was asked for; any other InputError of a store says that it is damaged
+    │   └── NotStoredError    a store has no such entry, or several; any other InputError of a store says that it is damaged
     ├── OptionError           a measure, convention or option that does not exist (also a ValueError)
     ├── IncompatibleError     results that must not be put together (also a ValueError)
     ├── BackendError          a search engine did not answer, or not as expected
@@ -163,7 +163,7 @@ class FileFormatError(InputError):
 
 
 class NotStoredError(InputError):
-    """A store does not have what was asked for.
+    """A store does not have what was asked for, or has several entries whose ids begin with the digits that were given.
 
     Examples
     --------

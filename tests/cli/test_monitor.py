@@ -2,6 +2,7 @@
 
 import json
 import re
+import socket
 from collections.abc import Callable
 from importlib import import_module
 from pathlib import Path
@@ -225,3 +226,13 @@ def test_a_wrong_configuration_is_refused_before_the_engine_is_asked(say: Say, f
     said = say("monitor", "monitor.json", "--once", cwd=folder)
     assert (said.code, said.out) == (2, "")
     assert message in said.err
+
+
+@pytest.mark.slow  # the exporter tries again for some seconds
+def test_a_collector_that_is_down_changes_no_exit_code(say: Say, folder: Path, shop: Any) -> None:
+    pytest.importorskip("opentelemetry.exporter.otlp.proto.http.metric_exporter")
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    change(folder, metrics={"otlp": f"http://127.0.0.1:{port}/v1/metrics"})
+    assert once(say, folder)[0] == 0

@@ -348,12 +348,13 @@ def test_every_kind_refuses_a_key_that_it_does_not_know(tmp_path: Path, database
             make({"kind": kind, "pathh": "x"})
 
 
-@pytest.mark.parametrize("secret", ["k", "a/b c", "s3cret/+ü", "50%", 'quo"te\\', "${HOME}", "abcdefgh"])
+@pytest.mark.parametrize("secret", ["k", "a/b c", "s3cret/+ü", "50%", 'quo"te\\', "${HOME}", "abcdefgh", "s3crétTOKEN9\n"])
 def test_a_secret_is_hidden_in_each_form_in_which_programs_write_it(monkeypatch: pytest.MonkeyPatch, secret: str) -> None:
     monkeypatch.setenv("SEARCH_KEY", secret)
     secrets = Secrets()
     secrets.fill(["${SEARCH_KEY}"], Section({}, "search.yaml", "backend"))
     forms = {secret, quote(secret), quote(secret, safe=""), quote_plus(secret), json.dumps(secret)[1:-1], repr(secret)[1:-1]}
+    forms.add(repr(secret.encode())[2:-1])
     for form in forms:
         assert secrets.hide(f"<{form}>") == "<${SEARCH_KEY}>"
     for user in ("", "u:", "us:", "use:"):

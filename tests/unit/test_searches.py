@@ -1,11 +1,16 @@
 """`idealrank.search`: the work of the command in Python, with runs, evaluations, and the backends that failed."""
 
+import json
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 import idealrank as ir
+from idealrank.cli import main
+from idealrank.live.search_configuration import SearchConfig
+from idealrank.live.searches import input_files
 
 ENGINE = """
 def good(text, limit): return {f"{text}-{place}": 1 / (place + 1) for place in range(limit)}
@@ -63,3 +68,62 @@ def test_a_missing_output_is_told_in_the_words_of_python(folder: Path) -> None:
         ir.OptionError, match="configuration: found no output, expected the name of a run; pass output=, or set `output: FILE`"
     ):
         ir.search(config("good"))
+
+
+INPUTS = {
+    "queries": "queries.tsv",
+    "vectors": "vectors.npz",
+    "qrels of the configuration": "qrels.txt",
+    "qrels of the call": "more-qrels.txt",
+    "configuration": "search.json",
+    "replay": "old.run",
+    "replay in a variable": "named.run",
+    "function": "engine.py",
+    "another name of a file": "link.txt",
+    "journal": "old",
+}
+
+
+@pytest.mark.parametrize("command", [False, True], ids=["python", "command"])
+@pytest.mark.parametrize("output", INPUTS.values(), ids=INPUTS)
+def test_no_input_is_replaced(
+    folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], command: bool, output: str
+) -> None:
+    for name in ("old.run", "named.run"):
+        Path(name).write_text("q1 Q0 a 1 2 x\nq2 Q0 a 1 2 x\n")
+    Path("more-qrels.txt").write_text("q1 0 one-1 1\n")
+    Path("old.journal.jsonl").write_text('{"query": "q1", "documents": ["a"]}\n')
+    Path("link.txt").symlink_to("qrels.txt")
+    np.savez("vectors.npz", ids=np.array(["q1", "q2"]), vectors=np.eye(2))
+    monkeypatch.setenv("NAMED_RUN", "named.run")
+    backend = {
+        "old.run": {"kind": "replay", "path": "old.run"},
+        "named.run": {"kind": "replay", "path": "${NAMED_RUN}"},
+        "old": {"kind": "replay", "path": "old.journal.jsonl"},
+    }.get(output, {"kind": "function", "function": "engine.py:good"})
+    queries = {"path": "queries.tsv", "vectors": "vectors.npz"}
+    Path("search.json").write_text(json.dumps({"backend": backend, "queries": queries, "qrels": "qrels.txt"}))
+    qrels = "more-qrels.txt" if output == "more-qrels.txt" else None
+    before = {path.name: path.read_bytes() for path in folder.iterdir()}
+    message = f"{output}: found an input file of this search"
+    if command:
+        assert main.run(["search", "search.json", "-o", output, *(["--qrels", qrels] if qrels else [])]) == 2
+        assert f"-o {message}" in capsys.readouterr().err
+    else:
+        with pytest.raises(ir.OptionError, match=f"output {message}"):
+            ir.search("search.json", output, qrels=qrels)
+    assert {path.name: path.read_bytes() for path in folder.iterdir() if path.is_file()} == before
+
+
+def test_several_backends_replace_no_input(folder: Path) -> None:
+    Path("runs").mkdir()
+    Path("runs/good.run").write_text("q1 0 one-1 1\n")
+    with pytest.raises(ir.OptionError, match=r"output runs/good.run: found an input file of this search"):
+        ir.search(config("good", "bad"), "runs", qrels=Path("runs/good.run"))
+    assert Path("runs/good.run").read_text() == "q1 0 one-1 1\n"
+
+
+def test_a_text_that_is_no_path_is_no_error(folder: Path) -> None:
+    backend = {"kind": "function", "function": "engine.py:good"}
+    chosen = SearchConfig.of({"backend": {**backend, "a": "x" * 5000, "b": ["a\0b", {"c": "engine.py"}]}, "queries": "queries.tsv"})
+    assert input_files(chosen, None, None) == ["queries.tsv", "engine.py", "engine.py"]

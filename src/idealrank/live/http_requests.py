@@ -108,7 +108,8 @@ def exchange(
     except (httpx.InvalidURL, httpx.HTTPError, ValueError) as error:  # UnicodeError among the last
         text = hide(str(error))
         said = f"{name}: {type(error).__name__}{f': {reason(text)}' if text.strip() else ''}"
-        raise BackendError(said, temporary=isinstance(error, httpx.TransportError)) from None
+        unsendable = isinstance(error, httpx.LocalProtocolError | httpx.UnsupportedProtocol)
+        raise BackendError(said, temporary=isinstance(error, httpx.TransportError) and not unsendable) from None
     return HttpAnswer(response.status_code, bytes(content[:most]), retry_after(response.headers.get("retry-after")))
 
 

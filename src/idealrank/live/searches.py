@@ -1,7 +1,8 @@
 """Searches of a configuration: each backend is asked all queries, and one that fails does not stop the others."""
 
+import os
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from os import PathLike, fspath
 from pathlib import Path
@@ -13,7 +14,7 @@ from idealrank.errors import BackendError, InputError, OptionError
 from idealrank.io.configuration_files import read_configuration
 from idealrank.live.backends.protocol import SearchQuery
 from idealrank.live.search_configuration import SearchConfig
-from idealrank.live.search_runs import SearchRun, Tell, check_query_ids, evaluated, search_section
+from idealrank.live.search_runs import SearchRun, Tell, check_query_ids, evaluated, journal_path, search_section
 from idealrank.measures.parse import parse_measures
 
 Around = Callable[[str, Callable[[Tell | None], SearchRun]], SearchRun]
@@ -96,7 +97,8 @@ def search(
     Raises
     ------
     OptionError
-        A key of the configuration is unknown or has a wrong value, or a journal is of another search.
+        A key of the configuration is unknown or has a wrong value, a journal is of another search, or a run would replace a file that the
+        search reads.
     InputError
         A file cannot be read or written.
     BackendError
@@ -117,8 +119,11 @@ def search(
     name = "configuration" if is_content else fspath(config)  # type: ignore[arg-type]
     chosen = SearchConfig.of(config if is_content else read_configuration(name), name)
     paths = run_paths(chosen, None if output is None else fspath(output), name)
+    judged = chosen.qrels if qrels is None else qrels
+    named = fspath(judged) if isinstance(judged, str | PathLike) else None
+    refuse_to_replace_inputs(paths, input_files(chosen, None if is_content else name, named))
     queries = checked_queries(chosen, paths)
-    judgments = judgments_of(chosen, chosen.qrels if qrels is None else qrels)
+    judgments = judgments_of(chosen, judged)
     results = search_backends(chosen, queries, paths, judgments, restart=restart, retry_failed=retry_failed)
     if not results.runs:
         results.check()
@@ -166,6 +171,48 @@ def judgments_of(config: SearchConfig, qrels: Any) -> Any:
     Convention.of(config.evaluation.convention)
     parse_measures(config.evaluation.measures)
     return to_qrels(qrels)
+
+
+def input_files(chosen: SearchConfig, config: str | None, qrels: str | None) -> list[str]:
+    """Return the existing files that a search reads: its configuration, queries, vectors and judgments, and those that backends name.
+
+    Examples
+    --------
+    >>> input_files(SearchConfig.of({"backend": {"kind": "replay", "path": "no.run"}, "queries": "no.tsv"}), None, None)
+    []
+    """
+    named = [config, chosen.queries.path, chosen.queries.vectors, qrels]
+    for section in chosen.backends.values():
+        for text in _texts(section.given.values()):
+            filled = os.path.expandvars(text)  # a path may stand in a variable
+            named += [filled, filled.rpartition(":")[0]]  # FILE:FUNCTION
+    return [path for path in named if path and os.path.isfile(path)]  # noqa: PTH113  (a text that is no path is no error)
+
+
+def _texts(values: Iterable[Any]) -> Iterator[str]:
+    for value in values:
+        if isinstance(value, str):
+            yield value
+        elif isinstance(value, Mapping | Sequence) and not isinstance(value, bytes):
+            yield from _texts(value.values() if isinstance(value, Mapping) else value)
+
+
+def refuse_to_replace_inputs(paths: Mapping[str, str], inputs: Sequence[str], *, option: str = "output") -> None:
+    """Refuse a run that would take the place of a file that the search reads, itself or by its journal.
+
+    Raises
+    ------
+    OptionError
+        A run or its journal is such a file.
+
+    Examples
+    --------
+    >>> refuse_to_replace_inputs({"bm25": "bm25.run"}, ["queries.tsv"])
+    """
+    for path in paths.values():
+        for written, what in ((path, ""), (journal_path(path), f" as the journal {journal_path(path)}")):
+            if os.path.isfile(written) and any(os.path.samefile(written, one) for one in inputs):  # noqa: PTH113, PTH121  (as above)
+                raise OptionError(f"{option} {path}: found an input file of this search{what}, expected another name")
 
 
 def run_paths(chosen: SearchConfig, output: str | None, config: str) -> dict[str, str]:

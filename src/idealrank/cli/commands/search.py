@@ -69,13 +69,13 @@ def search(
     given = read_configuration(config)
     chosen = SearchConfig.of(given, config)
     paths = work.run_paths(chosen, run_path, config)
+    judged = qrels or chosen.qrels
+    inputs = work.input_files(chosen, config, judged)
     if report is not None:
         from idealrank.cli.result_options import check_page  # noqa: PLC0415  (few ask for pages)
 
-        check_page(report, [config, chosen.queries.path], {f"-o {name}": path for name, path in paths.items()}, option="--report")
-    judged = qrels or chosen.qrels
-    for path in paths.values():
-        options.refuse_to_replace(path, [config, chosen.queries.path, chosen.queries.vectors, judged])
+        check_page(report, inputs, {f"-o {name}": path for name, path in paths.items()}, option="--report")
+    work.refuse_to_replace_inputs(paths, inputs, option="-o")
     watch = Watch()
     queries = work.checked_queries(chosen, paths)
     if judged is not None:  # with the hints of the command line

@@ -65,9 +65,11 @@ class Secrets:
 
 
 def _any_form(letter: str) -> str:
-    """Pattern of a letter as it is, and as addresses, JSON and Python escape it."""
-    coded = "".join(f"%{byte:02X}" for byte in letter.encode("utf-8", "surrogateescape"))
-    forms = {letter, coded, coded.lower(), json.dumps(letter)[1:-1], repr(letter)[1:-1], *("+" if letter == " " else "")}
+    """Pattern of a letter as it is, and as addresses, JSON and Python escape it, in a text or in the repr of its bytes."""
+    data = letter.encode("utf-8", "surrogateescape")
+    coded = "".join(f"%{byte:02X}" for byte in data)
+    escaped = {json.dumps(letter)[1:-1], repr(letter)[1:-1], repr(data)[2:-1]}
+    forms = {letter, coded, coded.lower(), *escaped, *("+" if letter == " " else "")}
     return f"(?:{'|'.join(map(re.escape, sorted(forms, key=len, reverse=True)))})"
 
 
