@@ -47,7 +47,7 @@ def test_the_written_configuration_trains_the_same_again(loss: str) -> None:
     found = config({"loss": loss}, hidden=[], dropout=0.2, evaluation={"early_stopping": 3})
     again = TrainingConfig.of(json.loads(json.dumps(found.to_dict())))
     assert again.to_dict() == found.to_dict()
-    assert (again.network, again.evaluation, again.seeds) == (found.network, found.evaluation, found.seeds)
+    assert again == TrainingConfig.of(found.to_dict()) == found
 
 
 @pytest.mark.parametrize(

@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from typing import Any, Literal, TypeAlias
 
 from idealrank._sections import Section
@@ -175,6 +175,9 @@ class TrainingConfig:
             objective = _objective(top.section("objective")) if top.has("objective") else None
             bias = _bias(top.section("objective"), data, objective)
         evaluation = _evaluation(top.section("evaluation"), model, loss or objective)
+        if network is not None and loss is not None:  # with every default, as `to_dict` writes them
+            model = replace(model, params=asdict(network) | {"hidden": list(network.hidden)})
+            loss = replace(loss, options=loss.under(evaluation.convention))
         if top.has("seed") and top.has("seeds"):
             raise top.error("seed", "both seed and seeds", "one of them")
         seeds = tuple(top.numbers("seeds", least=0)) if top.has("seeds") else (top.number("seed", 0, least=0),)
@@ -239,8 +242,7 @@ class TrainingConfig:
             found["objective"]["gain"] = str(self.objective.gain)
             found["objective"]["discount"] = str(self.objective.discount)
         if self.loss is not None:
-            found["model"]["params"] = found["network"]
-            found["objective"] = {"loss": self.loss.loss, **self.loss.under(self.evaluation.convention)}
+            found["objective"] = {"loss": self.loss.loss, **found["loss"]["options"]}
         del found["bias"], found["network"], found["loss"]
         if self.bias is not None:
             found["objective"] |= {"regularisation": self.bias.regularisation, "bias": self.bias.bias}

@@ -138,7 +138,7 @@ class LossSection:
     loss : str
         Name of the class.
     options : mapping
-        Its options, as they were given.
+        Its options, as they were given; of a `TrainingConfig` with the convention.
 
     Examples
     --------
