@@ -26,7 +26,7 @@ KNOWN = {
     "idealrank.analysis.comparison.requirements": 1,  # Judged and Unjudged count without a relevant document
     "idealrank.analysis.reconciliation.convention_search": 1,  # the base of the logarithm cancels in nDCG
     "idealrank.analysis.tuning.measurement": 1,  # measures with a discount to choose
-    "idealrank.evaluation.evaluate": 1,  # measures with a threshold for relevance
+    "idealrank.evaluation.coverage": 1,  # measures with a threshold for relevance
     "idealrank.judging.document_correction": 1,  # DCG and nDCG alone are sums over documents with an ideal that counts estimate
     "idealrank.reports.views.comparison.phrases": 4,  # measures that count results
     "idealrank.reports.table.records": 1,  # NumQ is printed once

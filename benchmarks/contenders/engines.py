@@ -1,4 +1,4 @@
-"""What engines need for the columns of a run alone: ``python engines.py scan-pyarrow|scan-duckdb|sort-duckdb FILE MEMORY``."""
+"""Time an engine on the columns of a run: ``python engines.py scan-pyarrow|scan-duckdb|sort-duckdb FILE MEMORY``."""
 
 import sys
 import tempfile

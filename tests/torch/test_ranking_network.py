@@ -68,7 +68,7 @@ def trained(config: TrainingConfig) -> TrainedSystem:
 def by_hand(
     data: FeatureRows, normalisation: str, epochs: int, seed: int, batch: int, loss: Callable[..., torch.Tensor]
 ) -> torch.nn.Module:
-    """The same network in plain PyTorch: one query after another, padded by PyTorch."""
+    """Train the same network by PyTorch alone, which also pads the lists."""
     x = torch.tensor(data.features, dtype=torch.float32)
     y = torch.tensor(data.labels, dtype=torch.float32)
     torch.manual_seed(seed)
@@ -343,10 +343,10 @@ def test_a_file_that_is_no_network_is_refused(folder: Path) -> None:
 @pytest.mark.parametrize(
     ("changes", "message"),
     [
-        ({"names": ["a"]}, "names: not those of 3 features"),
-        ({"names": ["a", "b", "c", "d"]}, "names: not those of 3 features"),
-        ({"names": [1, 2, 3]}, "names: not those of 3 features"),
-        ({"names": "abc"}, "names: not those of 3 features"),
+        ({"names": ["a"]}, "names: expected none, or one for each of 3 features"),
+        ({"names": ["a", "b", "c", "d"]}, "names: expected none, or one for each of 3 features"),
+        ({"names": [1, 2, 3]}, "names: expected none, or one for each of 3 features"),
+        ({"names": "abc"}, "names: expected none, or one for each of 3 features"),
         ({"features": 3.0}, "features: 3.0 of 3"),
         ({"features": 10**7}, "features: 10000000 of 3"),
         ({"scale": torch.tensor([1.0, 0.0, 1.0]).double()}, "scale: not above 0"),
@@ -388,7 +388,7 @@ def test_a_file_with_changed_bytes_is_read_or_refused(folder: Path) -> None:
 
 
 class Payload:
-    """What a hostile file would run when it is loaded."""
+    """An object that creates a file when it is unpickled."""
 
     def __reduce__(self) -> Any:
         return (Path.touch, (Path("was run"),))

@@ -22,7 +22,8 @@ from idealrank.data.run import Run
 from idealrank.data.types import decode_id, encode_id, table_columns
 from idealrank.errors import IdealrankError, InputError, OptionError
 from idealrank.evaluation.coverage import Coverage
-from idealrank.evaluation.evaluate import Evaluation, Provenance, evaluate_part, warn_of_whole
+from idealrank.evaluation.evaluate import Evaluation, Provenance
+from idealrank.evaluation.parts import evaluate_part, warn_of_whole
 from idealrank.io import row_parts
 from idealrank.io.complaints import refuse
 from idealrank.io.formats.arrow import rows_from_table

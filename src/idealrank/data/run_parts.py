@@ -313,7 +313,7 @@ class _Merged:
         for name in _QUERY_COLUMNS:
             known = self._columns.get(name, np.zeros(n, np.int64))
             if not self._keep:
-                columns[name] = known  # nothing asks for the queries behind those of the judgments
+                columns[name] = known  # queries without judgments come last, and nothing asks for them
                 continue
             rest = np.concatenate([np.zeros(0, known.dtype), *(each[name] for each in self._run_only)])[by_first]
             columns[name] = np.concatenate([known, rest])

@@ -8,9 +8,17 @@ from typing import Any
 
 import numpy as np
 
+from idealrank import _kernel
 from idealrank._lazy import repr_html
+from idealrank._warnings import warn
+from idealrank.conventions import Convention
+from idealrank.data.join import Judgments
 from idealrank.data.judged import Judged, Scope
+from idealrank.data.run import Run
+from idealrank.data.run_parts import RunParts
 from idealrank.data.types import AnyArray, FloatArray, IntArray
+from idealrank.measures.measure import Measure
+from idealrank.measures.threshold import BinaryMeasure
 
 MANY_UNJUDGED = 0.2  # share of unjudged documents from which reports say what they count as
 # The next step after a mismatch of ids, for every report.
@@ -221,6 +229,60 @@ def look_like_grades(scores: FloatArray, offsets: IntArray) -> bool:
     query = np.searchsorted(offsets, np.arange(sample.size), side="right")
     pairs = np.unique(np.stack([query, sample.astype(np.int64)]), axis=1)
     return bool(pairs.shape[1] < sample.size and np.unique(sample).size <= _FEW_GRADES)
+
+
+def look_swapped(qrels: Judgments, run: Run) -> bool:
+    """Return whether judgments and run were given in the wrong order; lines of TREC text differ and are refused before.
+
+    Examples
+    --------
+    >>> import idealrank as ir
+    >>> look_swapped(ir.Qrels({"q": {"a": 1}}), Run({"q": ["a"]}))
+    False
+    """
+    table: Any = run.source
+    first = table.first_rows if isinstance(table, RunParts) else (table.values, table.offsets) if isinstance(table, _kernel.Table) else None
+    return first is not None and look_like_scores(qrels.grades) and look_like_grades(*first)
+
+
+def warn_of_coverage(convention: Convention, coverage: Coverage, doubtful_comments: int, name: str) -> None:
+    """Warn of doubtful comment lines, of grades that were cut, and of values outside the bounds of their measure.
+
+    Examples
+    --------
+    >>> import idealrank as ir
+    >>> one = ir.evaluate({"q": {"a": 1}}, {"q": ["a"]}, "RR")
+    >>> warn_of_coverage(one.convention, one.coverage, 0, one.name)
+    """
+    if doubtful_comments:
+        warn(f"run {name!r}: {doubtful_comments} comment lines would be results without '#'; they are ignored")
+    if coverage.truncated_grades:
+        warn(
+            f"convention {convention.name} cut {coverage.truncated_grades} grades to whole numbers, as its tool does; "
+            "grades=given keeps them"
+        )
+    expected = convention.alignment.negative in ("kept", "padding") or convention.alignment.duplicates == "twice"
+    if coverage.out_of_range and not expected:
+        warn(
+            f"run {name!r}: {coverage.out_of_range} values lie outside the bounds of their measure; the cause may be a gain or "
+            "discount that does not fall with the rank"
+        )
+
+
+def warn_of_threshold(measures: Sequence[Measure], grades: AnyArray, name: str) -> None:
+    """Warn of grades between 0 and 1, which a threshold of 1 excludes.
+
+    Examples
+    --------
+    >>> warn_of_threshold([], np.array([0.5]), "the labels")
+    """
+    unset = any(isinstance(measure, BinaryMeasure) and measure.rel is None for measure in measures)
+    best = float(grades.max()) if unset and grades.size else 0.0
+    if 0 < best < 1:
+        warn(
+            f"the best grade of {name} is {best:g}, below the threshold rel=1 of binary measures, so no document is relevant for "
+            f"them; set rel, as in AP(rel={best:g})"
+        )
 
 
 def no_common_query_words(judged: int) -> str:

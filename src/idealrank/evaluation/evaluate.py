@@ -1,31 +1,27 @@
 """Evaluate one run: values per query, what they cover, and how they were made. The mean is a view of them."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import dataclass, field, replace
 from typing import Any, Protocol
 
 import numpy as np
 
 from idealrank import _kernel
 from idealrank._lazy import computed, repr_html
-from idealrank._warnings import warn
 from idealrank.conventions import Convention, array_convention
-from idealrank.data.fingerprints import added
 from idealrank.data.interchange import frame_of
 from idealrank.data.join import Judgments, join, tables_of, ties_for
 from idealrank.data.judged import Judged
 from idealrank.data.lists import Lists
 from idealrank.data.qrels import Qrels
 from idealrank.data.run import Run
-from idealrank.data.run_parts import RunParts
-from idealrank.data.types import AnyArray, BoolArray, FloatArray
+from idealrank.data.types import BoolArray, FloatArray
 from idealrank.errors import IncompatibleError, InputError
 from idealrank.evaluation.batches import Measured, measure_lists, measure_parts, splits
-from idealrank.evaluation.coverage import Coverage, look_like_grades, look_like_scores
+from idealrank.evaluation.coverage import Coverage, look_swapped, warn_of_coverage, warn_of_threshold
 from idealrank.measures.aggregates import Means, values_by_query
 from idealrank.measures.measure import Measure
 from idealrank.measures.parse import MeasureLike, parse_measure, parse_measures
-from idealrank.measures.threshold import BinaryMeasure
 from idealrank.version import __version__
 
 _SHORT_TEXT, _SHORT_ROWS = 64 << 20, 2_000_000  # bytes, documents
@@ -303,7 +299,7 @@ class Evaluation:
         """Return whether the hits were kept as deep as these measures look, so that `further` can use them."""
         if self.judged is None:
             return False
-        depth = _depth(measure.under(self.convention) for measure in parse_measures(measures))
+        depth = deepest_rank(measure.under(self.convention) for measure in parse_measures(measures))
         return self.judged.depth == 0 or 0 < depth <= self.judged.depth
 
     def further(self, measures: "MeasureLike | Iterable[MeasureLike]") -> "Evaluation":
@@ -358,53 +354,13 @@ class Evaluation:
         >>> list(parts[0].merge(parts[1]).queries)
         ['q1', 'q2']
         """
-        _refuse_other_ways(self, other)
-        ours, theirs = self.provenance.judgments, other.provenance.judgments
-        together = ours is not None and ours == theirs and self.coverage.queries_in_qrels == other.coverage.queries_in_qrels > 0
-        queries = [set(part.queries) if together else {*part.queries, *part.coverage.missing_queries} for part in (self, other)]
-        if shared := queries[0] & queries[1]:
-            advice = "; give each part the judgments of its own queries, or take a convention with missing=left-out" if together else ""
-            raise IncompatibleError(f"query {min(shared)!r} is in both parts ({len(shared)} are); expected each query in one part{advice}")
-        return Evaluation(
-            self.name if self.name == other.name else f"{self.name}+{other.name}",
-            [*self.queries, *other.queries],
-            self.measures,
-            np.concatenate((self.values, other.values)),
-            np.concatenate((self.scored, other.scored)),
-            self.coverage.plus(other.coverage, shared_judgments=together),
-            replace(
-                self.provenance,
-                inputs=(*self.provenance.inputs, *(i for i in other.provenance.inputs if i not in self.provenance.inputs)),
-                judgments=ours if together else added(ours, theirs),
-            ),
-            self.path,
-            {text: [*self.texts.get(text, ()), *other.texts.get(text, ())] for text in {**self.texts, **other.texts}},
-        )
+        from idealrank.evaluation.parts import merged  # noqa: PLC0415  (few evaluations are parts)
+
+        return merged(self, other)
 
     def __repr__(self) -> str:
         means = ", ".join(f"{text} {value:.4f}" for text, value in self.mean().items())
         return f"Evaluation({self.name!r}: {means}; {len(self.queries)} queries, convention {self.convention})"
-
-
-def _refuse_other_ways(one: Evaluation, other: Evaluation) -> None:
-    """Refuse parts that were not measured in one way; the error names what differs."""
-    ours, theirs = one.convention, other.convention
-    if (ours.alignment, ours.rules) != (theirs.alignment, theirs.rules):  # two functions of one name have one fingerprint
-        pairs = [
-            f"{switch.name}={getattr(mine, switch.name)} and {switch.name}={getattr(yours, switch.name)}"
-            for mine, yours in ((ours.alignment, theirs.alignment), (ours.rules, theirs.rules))
-            for switch in fields(mine)
-            if getattr(mine, switch.name) != getattr(yours, switch.name)
-        ]
-        raise IncompatibleError(f"found conventions {ours} and {theirs} ({'; '.join(pairs)}); expected one convention for both parts")
-    if one.provenance.max_documents != other.provenance.max_documents:
-        raise IncompatibleError(
-            f"found lists cut at {one.provenance.max_documents} and at {other.provenance.max_documents} documents; expected one cut"
-        )
-    if one.measures != other.measures:
-        ours_, theirs_ = (", ".join(map(str, part.measures)) for part in (one, other))
-        same = ", since two different functions of one name are two measures" if ours_ == theirs_ else ""
-        raise IncompatibleError(f"found measures {ours_} and {theirs_}; expected the same{same}")
 
 
 def evaluate(
@@ -461,7 +417,7 @@ def evaluate(
     convention = Convention.of(convention, ties=ties_for(qrels, convention.alignment.ties))
     resolved = tuple(measure.under(convention) for measure in asked)
     later = [measure.under(convention) for measure in keep_for]
-    depth = 0 if keep_top else _depth([*resolved, *later])
+    depth = 0 if keep_top else deepest_rank([*resolved, *later])
     kept = {
         "unjudged_depth": unjudged_depth(resolved, run) if keep_unjudged and isinstance(qrels, Qrels) else 0,
         "top_depth": keep_top if isinstance(qrels, Qrels) else 0,
@@ -474,26 +430,26 @@ def evaluate(
             f"no query to evaluate: {qrels.name} has {qrels.n_queries} queries, run {run.name!r} answers {judged.scope.queries_in_run}, "
             f"none of which counts under convention {convention.name}; do the query ids of both match?"
         )
-    _warn_of_threshold(resolved, qrels.grades, qrels.name)
+    warn_of_threshold(resolved, qrels.grades, qrels.name)
     measured = measure_parts(judged.parts() if splits(resolved) else [judged], judged.n_queries, resolved)
     provenance = Provenance(__version__, convention, tuple(map(str, resolved)), tuple(inputs), max_documents, qrels.fingerprint)
     path = run.paths[0] if run.paths else ""
     doubtful = judged.scope.doubtful_comments
-    if _look_swapped(qrels, run):
+    if look_swapped(qrels, run):
         measured = replace(measured, coverage=replace(measured.coverage, looks_swapped=True))
     found = _evaluation(run.name, judged.queries, asked, measured, provenance, doubtful_comments=doubtful, path=path)
     return replace(found, judged=judged) if any(kept.values()) or later else found
 
 
-def _look_swapped(qrels: Judgments, run: Run) -> bool:
-    """Return whether judgments and run were given in the wrong order; lines of TREC text differ and are refused before."""
-    table: Any = run.source
-    first = table.first_rows if isinstance(table, RunParts) else (table.values, table.offsets) if isinstance(table, _kernel.Table) else None
-    return first is not None and look_like_scores(qrels.grades) and look_like_grades(*first)
+def deepest_rank(measures: Iterable[Measure]) -> int:
+    """Return the deepest rank that some measure looks at; 0 for whole lists.
 
-
-def _depth(measures: Iterable[Measure]) -> int:
-    """The deepest rank that some measure looks at; 0 for whole lists."""
+    Examples
+    --------
+    >>> from idealrank.measures.dcg import NDCG
+    >>> deepest_rank([NDCG(cutoff=5), NDCG(cutoff=10)]), deepest_rank([NDCG(cutoff=5), NDCG()])
+    (10, 0)
+    """
     depths = [measure.hits_needed() for measure in measures]
     return 0 if 0 in depths else max(depths)
 
@@ -532,58 +488,6 @@ def unjudged_depth(measures: Iterable[Measure], run: Run) -> int:
     return depth
 
 
-def evaluate_part(
-    qrels: Qrels, run: Run, measures: Sequence[Measure], convention: Convention, *, max_documents: int | None = None, threads: int = 1
-) -> Evaluation:
-    """Evaluate some queries of a collection, for `Evaluation.merge`: without warnings, and also where no query counts.
-
-    `warn_of_whole` says of the merged evaluation what `evaluate` says.
-
-    Parameters
-    ----------
-    qrels, run : Qrels, Run
-        All judgments and results of these queries.
-    measures, convention, max_documents, threads
-        As for `evaluate`.
-
-    Examples
-    --------
-    >>> part = evaluate_part(Qrels({}), Run({"q": ["a"]}), parse_measures("AP"), Convention.of("standard"))
-    >>> len(part.queries), part.coverage.without_judgments
-    (0, 1)
-    """
-    resolved = tuple(measure.under(convention) for measure in measures)
-    judged = join(qrels, run, convention.alignment, depth=_depth(resolved), max_documents=max_documents, threads=threads)
-    measured = measure_parts(judged.parts() if splits(resolved) else [judged], judged.n_queries, resolved)
-    coverage = replace(measured.coverage, looks_swapped=_look_swapped(qrels, run))
-    provenance = Provenance(__version__, convention, tuple(map(str, resolved)), (), max_documents, qrels.fingerprint)
-    texts = {str(measures[place]): words for place, words in measured.texts.items()}
-    return Evaluation(run.name, judged.queries, tuple(measures), measured.values, measured.scored, coverage, provenance, "", texts)
-
-
-def warn_of_whole(evaluation: Evaluation) -> None:
-    """Warn of what `evaluate` warns of, once all parts are merged.
-
-    Raises
-    ------
-    InputError
-        No query counts.
-
-    Examples
-    --------
-    >>> warn_of_whole(evaluate(Qrels({"q": {"a": 1}}), Run({"q": ["a"]}), "AP"))
-    """
-    coverage, convention = evaluation.coverage, evaluation.convention
-    if not len(evaluation.queries):
-        raise InputError(
-            f"no query to evaluate: found {coverage.queries_in_qrels} judged queries, run {evaluation.name!r} answers "
-            f"{coverage.queries_in_run}, none of which counts under convention {convention.name}; do the query ids of both match?"
-        )
-    resolved = [measure.under(convention) for measure in evaluation.measures]
-    _warn_of_threshold(resolved, np.array([coverage.best_grade]), "the judgments")
-    _warn(convention, coverage, 0, evaluation.name)
-
-
 def evaluate_lists(
     lists: Lists,
     measures: "MeasureLike | Iterable[MeasureLike]",
@@ -603,7 +507,7 @@ def evaluate_lists(
     for measure in asked:
         measure.check_tables(())
     resolved = tuple(measure.under(convention) for measure in asked)
-    _warn_of_threshold(resolved, lists.labels, "the labels")
+    warn_of_threshold(resolved, lists.labels, "the labels")
     measured = measure_lists(lists, resolved, convention.alignment, threads=threads)
     provenance = Provenance(__version__, convention, tuple(map(str, resolved)), judgments=lists.fingerprint(threads))
     return _evaluation(name, lists.queries, asked, measured, provenance)
@@ -619,36 +523,9 @@ def _evaluation(
     doubtful_comments: int = 0,
     path: str = "",
 ) -> Evaluation:
-    _warn(provenance.convention, measured.coverage, doubtful_comments, name)
+    warn_of_coverage(provenance.convention, measured.coverage, doubtful_comments, name)
     texts = {str(asked[place]): words for place, words in measured.texts.items()}
     return Evaluation(name, queries, asked, measured.values, measured.scored, measured.coverage, provenance, path, texts)
-
-
-def _warn(convention: Convention, coverage: Coverage, doubtful_comments: int, name: str) -> None:
-    if doubtful_comments:
-        warn(f"run {name!r}: {doubtful_comments} comment lines would be results without '#'; they are ignored")
-    if coverage.truncated_grades:
-        warn(
-            f"convention {convention.name} cut {coverage.truncated_grades} grades to whole numbers, as its tool does; "
-            "grades=given keeps them"
-        )
-    expected = convention.alignment.negative in ("kept", "padding") or convention.alignment.duplicates == "twice"
-    if coverage.out_of_range and not expected:
-        warn(
-            f"run {name!r}: {coverage.out_of_range} values lie outside the bounds of their measure; the cause may be a gain or "
-            "discount that does not fall with the rank"
-        )
-
-
-def _warn_of_threshold(measures: Sequence[Measure], grades: AnyArray, name: str) -> None:
-    """Warn of grades between 0 and 1, which a threshold of 1 excludes."""
-    unset = any(isinstance(measure, BinaryMeasure) and measure.rel is None for measure in measures)
-    best = float(grades.max()) if unset and grades.size else 0.0
-    if 0 < best < 1:
-        warn(
-            f"the best grade of {name} is {best:g}, below the threshold rel=1 of binary measures, so no document is relevant for "
-            f"them; set rel, as in AP(rel={best:g})"
-        )
 
 
 def compatible(evaluations: Sequence[Evaluation]) -> Mapping[str, Evaluation]:

@@ -333,7 +333,7 @@ class FileReader(PieceReader):
                     self._tell(done)
             except InputError:
                 if self._kind in ("parquet", "arrow"):
-                    read_part(source, "run", self._kind, self._columns, notes, refuse)  # whose first error is that of the whole file
+                    read_part(source, "run", self._kind, self._columns, notes, refuse)  # its first error is that of the file
                 raise
             finally:
                 source.refuse_cut()

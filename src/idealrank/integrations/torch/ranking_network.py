@@ -274,7 +274,7 @@ def _refuse_names(features: Any, names: Any, state: Mapping[str, Any]) -> None:
     if type(features) is not int or features < 1 or state["centre"].numel() != features:
         raise ValueError(f"features: {features!r} of {state['centre'].numel()}")
     if not isinstance(names, list) or not all(isinstance(name, str) for name in names) or len(names) not in (0, features):
-        raise ValueError(f"names: not the values of {features} features")
+        raise ValueError(f"names: expected none, or one for each of {features} features")
 
 
 def _refuse_weights(state: Mapping[str, Any], like: Mapping[str, "torch.Tensor"]) -> None:
