@@ -12,7 +12,6 @@ import numpy as np
 from idealrank.analysis.comparison.bounds import GradeBounds
 from idealrank.analysis.comparison.places import (
     ByRank,
-    KeyArray,
     Places,
     joined_ranks,
     matches,
@@ -21,7 +20,7 @@ from idealrank.analysis.comparison.places import (
     unjudged_keys,
 )
 from idealrank.analysis.comparison.query_table import rows_in
-from idealrank.data.types import BoolArray, FloatArray, IntArray
+from idealrank.data.types import BoolArray, FloatArray, IntArray, KeyArray
 from idealrank.evaluation.evaluate import Evaluation
 from idealrank.measures.measure import Measure
 from idealrank.stats.design import Design, linear_mean
@@ -518,7 +517,7 @@ class Tippings:
     ) -> None:
         self._evaluations, self._measures, self._queries, self._every = evaluations, measures, queries, every_measure
         self._places: dict[tuple[int, int], Places | str] = {}
-        self._keys: dict[int, tuple[KeyArray, IntArray]] = {}
+        self._keys: dict[int, KeyArray] = {}
         self._matches: dict[tuple[int, int], tuple[IntArray, IntArray]] = {}
         self._matching = Lock()  # measures come on several threads
 
@@ -546,7 +545,7 @@ class Tippings:
             return first if isinstance(first, str) else str(second)
         if within is not None:
             first, second = first.only(within), second.only(within)
-        reach = Reach.of(first, second, len(self._queries), self._matched(pair))
+        reach = Reach.of(first, second, len(self._queries), self.match(pair))
         return tipping_point(reach, differences, kept, design, question)
 
     def bounds(self, pair: tuple[int, int], column: int, kept: BoolArray, design: Design) -> GradeBounds | None:
@@ -562,7 +561,8 @@ class Tippings:
         judged = self._evaluations[run].judged
         return 0 if judged is None or judged.unjudged is None else judged.unjudged.query.size
 
-    def _matched(self, pair: tuple[int, int]) -> tuple[IntArray, IntArray]:
+    def match(self, pair: tuple[int, int]) -> tuple[IntArray, IntArray]:
+        """Documents unjudged in both runs, see `matches`; kept until another pair is asked for."""
         with self._matching:
             for run in pair:
                 if run not in self._keys:
