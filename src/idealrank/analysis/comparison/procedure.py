@@ -22,6 +22,7 @@ from idealrank.analysis.comparison.families import (
     Correction,
     Hypothesis,
     corrected,
+    keep_sums,
     name_of,
 )
 from idealrank.analysis.comparison.query_table import (
@@ -167,6 +168,8 @@ class _Case:
         families = [[one[0] for one in rows], [test for one in rows for test in one[1:]]]
         self._enough_draws(max(map(len, families)))
         plan = replace(self.plan, flips=SharedFlips(self.plan.seed))  # each column is tested alone and in its family
+        if alone:
+            keep_sums([test for one in rows for test in one], self.design, plan)
         primary, companions = (corrected(family, self.design, plan, self.correction, alone=alone) for family in families)
         rest = iter(companions)
         return [[first, *(next(rest) for _ in columns[1:])] for first in primary]
