@@ -107,7 +107,7 @@ def compare(
     case = _Case(names, asked, tables, judgedness, design_by_query(queries, weights, clusters), plan, correction, wanted, tippings)
     with Background(1 if many else threads) as background:  # of many runs the pairs are many, and each has little to do
         bounds = {pair: background.begin(partial(case.bounds, pair)) for pair in wanted}
-        background.begin(partial(tippings.match, wanted[0]))
+        background.begin(partial(tippings.prepare, wanted[0]))
         alike = background.begin(partial(rankings_by_names, rankings, [evaluation.name for evaluation in evaluations], queries))
         found = case.tested(alone=not many or margin is not None)
         pairs = case.pairs(found, alike(), bounds, background, tell)

@@ -536,13 +536,10 @@ class Tippings:
 
         `within` is a slice: documents of other queries tell nothing of its own.
         """
-        if column and not self._every:
-            return "computed only for the primary measure if many runs are compared"
-        if column and not isinstance(self._measures[column].cutoff, int) and max(map(self._unjudged, pair)) > _MANY:
-            return "for such long lists, computed only for the primary measure; name this measure first, or with a cutoff"
-        first, second = (self._of(run, column) for run in pair)
-        if isinstance(first, str) or isinstance(second, str):
-            return first if isinstance(first, str) else str(second)
+        sides = self._sides(pair, column)
+        if isinstance(sides, str):
+            return sides
+        first, second = sides
         if within is not None:
             first, second = first.only(within), second.only(within)
         reach = Reach.of(first, second, len(self._queries), self.match(pair))
@@ -556,6 +553,23 @@ class Tippings:
         if a.provenance.judgments != b.provenance.judgments:
             return None  # a document may be judged for one run alone
         return GradeBounds.of(a, b, self._measures[column], [self._queries[row] for row in np.flatnonzero(kept).tolist()], design)
+
+    def prepare(self, pair: tuple[int, int]) -> None:
+        """Work out what the tipping points of a pair need beside its tests."""
+        self.match(pair)
+        for column in range(len(self._measures)):
+            self._sides(pair, column)
+
+    def _sides(self, pair: tuple[int, int], column: int) -> "tuple[Places, Places] | str":
+        """Where the documents of both runs stand, or why there is no tipping point."""
+        if column and not self._every:
+            return "computed only for the primary measure if many runs are compared"
+        if column and not isinstance(self._measures[column].cutoff, int) and max(map(self._unjudged, pair)) > _MANY:
+            return "for such long lists, computed only for the primary measure; name this measure first, or with a cutoff"
+        first, second = (self._of(run, column) for run in pair)
+        if isinstance(first, str) or isinstance(second, str):
+            return first if isinstance(first, str) else str(second)
+        return first, second
 
     def _unjudged(self, run: int) -> int:
         judged = self._evaluations[run].judged
