@@ -1,4 +1,4 @@
-"""Rankings of a page: for each query those of all runs, deflated one after another while there is room."""
+"""Rankings of a page: the lists of all runs for each query, deflated one after another while there is room."""
 
 import json
 import math
@@ -100,7 +100,7 @@ class _Deflated:
     def __init__(self, level: int) -> None:
         self.deflate = zlib.compressobj(level)
         self.parts: list[bytes] = []
-        self._taken = self._told = self._given = 0  # bytes put in, those of them that had come out at the last part, bytes that came out
+        self._taken = self._told = self._given = 0  # bytes put in; put in at the last part that came out; that came out
 
     def add(self, content: bytes) -> None:
         part = self.deflate.compress(content)
@@ -116,7 +116,7 @@ class _Deflated:
 
 
 def pieces_of(subject: Subject, queries: Sequence[str]) -> Iterator[Piece]:
-    """Rankings of the subject in its order, each made when it is asked for; `queries` are those of the page."""
+    """Rankings of the subject in its order, each made when it is asked for; `queries` has all queries of the page."""
     numbers: dict[str, int] = {}
     place = {query: number for number, query in enumerate(queries)}
     for query, lists in subject.lists.items():
