@@ -11,6 +11,8 @@ COMMANDS = {
     "check": "Compare judges with a human: agreement, bias, order of systems, worth of a label.",
     "correct": "Correct the values that a judge gives runs, with a few human labels.",
     "no-answer": "Choose a score threshold for queries without an answer.",
+    "run": "Let a judge, such as a language model, grade a list of pairs.",
+    "ui": "Label pairs of query and document on a local web page.",
 }
 
 _EPILOG = """\
@@ -22,6 +24,8 @@ Start here:
   idealrank judge check human.qrels --judge model=model.qrels bm25.run neural.run
   idealrank judge correct human.qrels --judge model=model.qrels bm25.run neural.run
   idealrank judge no-answer qrels.txt neural.run --queries nothing.txt --limit 0.05
+  idealrank judge run judge.yaml -o model.qrels
+  idealrank judge ui pairs.csv -o labels.qrels --queries queries.tsv --documents corpus.jsonl
 """
 
 
