@@ -13,9 +13,9 @@ from typing import Any
 import pytest
 
 import idealrank as ir
-from idealrank.errors import BackendError, InputError, OptionError
+from idealrank.errors import BackendError, IdealrankWarning, InputError, OptionError
 from idealrank.io.formats.preferences import read_assessors
-from idealrank.io.judgment_files import kinds_note, origin_of, read_labels_table, write_judgments
+from idealrank.io.judgment_files import origin_of, read_labels_table, write_judgments
 from idealrank.io.judgment_pairs import read_pairs
 from idealrank.live.judges.prompts import Prompt
 from idealrank.live.judges.protocol import Scale, answer_of, answer_of_text
@@ -261,8 +261,10 @@ def test_people_and_model_are_never_merged_and_the_table_says_who_gave_what(fold
     assert Counter((row["assessor"], row["kind"]) for row in table) == {("tiny", "model"): 12, ("ann", "people"): 8}
     assert {row["grade"] for row in table if row["document"] == "d3"} == {"0", "3"}
     assert read_assessors("model.qrels").assessors == ("tiny",)
-    assert kinds_note(["people.qrels", "people.qrels"]) is None
-    assert "people.qrels by people, model.qrels by model" in str(kinds_note(["people.qrels", "model.qrels"]))
+    Path("more.qrels").write_text("q9 0 d9 1\n")
+    assert len(ir.read_qrels(["people.qrels", "more.qrels"]).grades) == 9
+    with pytest.warns(IdealrankWarning, match=r"different kinds \(people.qrels: people, model.qrels: model\) and were joined"):
+        ir.read_qrels(["people.qrels", "model.qrels"], duplicates="first")
 
 
 def test_a_program_judges_too(folder: Path) -> None:

@@ -3,7 +3,7 @@
 import csv
 import io
 import json
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -156,6 +156,10 @@ def origin_of(path: str | Path) -> Mapping[str, Any] | None:
             line = file.readline(_LONGEST_LINE)
     except (OSError, ValueError):
         return None
+    return _origin(line)
+
+
+def _origin(line: bytes) -> Mapping[str, Any] | None:
     if not line.startswith(_MARK.encode()):
         return None
     try:
@@ -228,16 +232,28 @@ def read_labels_table(path: str | Path) -> list[dict[str, str]]:
         return list(csv.DictReader(file))
 
 
-def kinds_note(paths: Sequence[str]) -> str | None:
+def kinds_note(heads: Mapping[str, bytes]) -> str | None:
     """Say that files mix judgments of people with those of models; None if they do not.
+
+    Parameters
+    ----------
+    heads : mapping of str to bytes
+        Beginning of each file, by its name.
 
     Examples
     --------
-    >>> kinds_note(["no-such-file", "nor-this"]) is None
+    >>> people, model = (_MARK.encode() + b'{"kind":"%s"}' % kind for kind in (b"people", b"model"))
+    >>> kinds_note({"a.qrels": people, "b.qrels": b"q1 0 d1 1"}) is None
     True
+    >>> kinds_note({"a.qrels": people, "b.qrels": model})
+    'the judgments are of different kinds (a.qrels: people, b.qrels: model) and were joined; --judge-qrels keeps a judge apart'
     """
-    origins = [(path, origin) for path in paths if (origin := origin_of(path)) is not None]
+    origins = [(path, origin) for path, head in heads.items() if (origin := _origin(head.partition(b"\n")[0])) is not None]
     if len({str(origin.get("kind")) for _, origin in origins}) < 2:
         return None
-    said = ", ".join(f"{path} by {origin.get('kind')}" for path, origin in origins)
-    return f"the judgments come from assessors of different kinds ({said}) and are joined; --judge-qrels keeps them apart"
+    said = ", ".join(f"{path}: {shown(origin.get('kind'))}" for path, origin in origins)
+    return f"the judgments are of different kinds ({said}) and were joined; --judge-qrels keeps a judge apart"
+
+
+HEAD = _LONGEST_LINE
+"""Bytes of a file that hold its origin."""

@@ -289,9 +289,13 @@ def _agreement(store: LabelStore, numbers: list[int], grades: Any) -> dict[str, 
         given: dict[str, Any] = {**options, "clusters": queries, "interval": True} if has_interval else dict(options)
         value: Any = agreement(grades[rows], name, **given)  # type: ignore[call-overload]
         low, high = value.interval if has_interval else (math.nan, math.nan)
-        ends = "" if math.isnan(low) else f" [{low:.2f}, {high:.2f}]"
-        found[name] = "-" if math.isnan(float(value)) else f"{float(value):.2f}{ends}"
+        ends = "" if math.isnan(low) else f" [{_told(low, name)}, {_told(high, name)}]"
+        found[name] = "-" if math.isnan(float(value)) else f"{_told(float(value), name)}{ends}"
     return found
+
+
+def _told(value: float, name: str) -> str:
+    return f"{100 * value:.0f} %" if name == "percent" else f"{value:.2f}"
 
 
 def _disagreements(store: LabelStore, numbers: list[int], raters: list[str], grades: Any) -> list[dict[str, Any]]:
