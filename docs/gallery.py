@@ -21,8 +21,8 @@ sys.path.insert(0, str(ROOT))
 
 from idealrank.io.judgment_pairs import JudgmentPair  # noqa: E402  (the path above comes first)
 from idealrank.io.texts import DocumentText  # noqa: E402
+from idealrank.live.judges.judge_answers import Scale  # noqa: E402
 from idealrank.live.judges.label_store import LabelPlan, LabelStore  # noqa: E402
-from idealrank.live.judges.protocol import Scale  # noqa: E402
 from idealrank.live.web.guard import Guard  # noqa: E402
 from idealrank.live.web.label_pages import Labelling, label_application  # noqa: E402
 from tests.unit import serve_samples  # noqa: E402  (the path above comes first)

@@ -18,7 +18,7 @@ from idealrank.cli import main
 from idealrank.cli.commands import monitor as monitor_command
 from idealrank.cli.commands import search as search_command
 from idealrank.cli.commands import train as train_command
-from idealrank.cli.judge import run as judge_command
+from idealrank.cli.judge import run_judge as judge_command
 from idealrank.errors import IdealrankError, OptionError
 from idealrank.io.configuration_files import configuration_schema
 from idealrank.live.alerts.alarm_channels import CHANNELS

@@ -17,8 +17,8 @@ from idealrank.errors import BackendError, IdealrankWarning, InputError, OptionE
 from idealrank.io.formats.preferences import read_assessors
 from idealrank.io.judgment_files import origin_of, read_labels_table, write_judgments
 from idealrank.io.judgment_pairs import read_pairs
-from idealrank.live.judges.prompts import Prompt
-from idealrank.live.judges.protocol import Scale, answer_of, answer_of_text
+from idealrank.live.judges.chat_endpoint import Prompt
+from idealrank.live.judges.judge_answers import Scale, answer_of, answer_of_text
 from tests.unit.live_fakes import send, service
 
 Config = dict[str, Any]

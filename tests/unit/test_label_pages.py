@@ -9,8 +9,8 @@ from starlette.testclient import TestClient
 
 from idealrank.io.judgment_pairs import JudgmentPair
 from idealrank.io.texts import DocumentText
+from idealrank.live.judges.judge_answers import Scale
 from idealrank.live.judges.label_store import LabelPlan, LabelStore
-from idealrank.live.judges.protocol import Scale
 from idealrank.live.web.guard import Guard
 from idealrank.live.web.label_pages import Labelling, label_application
 

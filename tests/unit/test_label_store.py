@@ -13,8 +13,8 @@ from idealrank.errors import InputError, OptionError
 from idealrank.io.formats.preferences import read_assessors
 from idealrank.io.judgment_files import origin_of, read_labels_table, write_judgments
 from idealrank.io.judgment_pairs import JudgmentPair
+from idealrank.live.judges.judge_answers import Scale
 from idealrank.live.judges.label_store import LabelPlan, LabelStore
-from idealrank.live.judges.protocol import Scale
 from idealrank.live.web.label_pages import marked, progress_report, safe_link
 from idealrank.live.web.label_server import LabelServing, serve_labels
 

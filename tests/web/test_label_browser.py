@@ -20,8 +20,8 @@ from idealrank.io.formats.preferences import read_assessors
 from idealrank.io.judgment_files import origin_of, read_labels_table
 from idealrank.io.judgment_pairs import JudgmentPair
 from idealrank.io.texts import DocumentText, read_texts
+from idealrank.live.judges.judge_answers import Scale
 from idealrank.live.judges.label_store import LabelPlan, LabelStore
-from idealrank.live.judges.protocol import Scale
 from idealrank.live.web.guard import Guard
 from idealrank.live.web.label_pages import Labelling, label_application
 from tests.unit.serve_samples import HOSTILE
@@ -82,68 +82,77 @@ def documentation(document: str) -> str:
     return text.replace('"', '""')
 
 
-@pytest.mark.slow
-def test_sixty_documents_of_pydocs_are_labelled_past_a_kill_and_read_back(browser: "Browser", tmp_path: Path) -> None:
-    judged = [line.split() for line in (PYDOCS / "qrels.txt").read_text().splitlines()]
-    chosen = judged[3:243:4]
-    queries = read_texts(PYDOCS / "queries.tsv")
-    with socket.create_server(("127.0.0.1", 0)) as free:
-        port = free.getsockname()[1]
-    rows = ["query,document,text"]
-    for query, _, document, _ in chosen:
-        rows.append(f'{query},{document},"{documentation(document)}"')
-    (tmp_path / "pairs.csv").write_text("\n".join(rows) + "\n")
-    command = [sys.executable, "-m", "idealrank", "judge", "ui", "pairs.csv", "-o", "labels.qrels"]
-    command += ["--queries", str(PYDOCS / "queries.tsv"), "--port", str(port)]
-    asked = {query: queries[query] for query, *_ in chosen}
-    grades = {(asked[query], document): grade for query, _, document, grade in chosen}
+class Pydocs:
+    """Sixty judged pairs of pydocs, and a page in a process of its own on which to label them."""
+
+    def __init__(self, folder: Path) -> None:
+        judged = [line.split() for line in (PYDOCS / "qrels.txt").read_text().splitlines()][3:243:4]
+        self.folder, queries = folder, read_texts(PYDOCS / "queries.tsv")
+        self.grades = {(query, document): grade for query, _, document, grade in judged}
+        self._shown = {(queries[query], document): grade for (query, document), grade in self.grades.items()}
+        rows = [f'{query},{document},"{documentation(document)}"' for query, document in self.grades]
+        (folder / "pairs.csv").write_text("\n".join(["query,document,text", *rows]) + "\n")
+        with socket.create_server(("127.0.0.1", 0)) as free:
+            self.port = free.getsockname()[1]
+        self.home = f"http://127.0.0.1:{self.port}"
+
+    def grade(self, page: "Page") -> str:
+        """The grade that the collection has for what is shown."""
+        return self._shown[page.locator("#query").inner_text(), page.locator("#document").inner_text()]
 
     @contextmanager
-    def running() -> Iterator["subprocess.Popen[str]"]:
-        with subprocess.Popen(command, cwd=tmp_path, stderr=subprocess.PIPE, text=True, env={**os.environ, "COLUMNS": "80"}) as process:
+    def running(self) -> Iterator[None]:
+        """Serve the page, and kill its process at the end."""
+        command = [sys.executable, "-m", "idealrank", "judge", "ui", "pairs.csv", "-o", "labels.qrels", "--port", str(self.port)]
+        command += ["--queries", str(PYDOCS / "queries.tsv")]
+        with subprocess.Popen(command, cwd=self.folder, stderr=subprocess.PIPE, text=True, env={**os.environ, "COLUMNS": "80"}) as process:
             assert process.stderr is not None
             try:
                 said = process.stderr.readline()
-                assert f"http://127.0.0.1:{port}/" in said, said
-                yield process
+                assert f"{self.home}/" in said, said
+                yield
             finally:
                 process.send_signal(signal.SIGKILL)
 
-    def grade(page: "Page") -> str:
-        return grades[page.locator("#query").inner_text(), page.locator("#document").inner_text()]
+    def check(self) -> None:
+        """All grades are in the files, once each."""
+        path = str(self.folder / "labels.qrels")
+        found = ir.read_qrels(path)
+        assert {pair: found[pair[0]][pair[1]] for pair in self.grades} == {pair: float(grade) for pair, grade in self.grades.items()}
+        assert len(found.grades) == 60
+        assert read_assessors(path).assessors == ("Ann_Lee",)
+        table = read_labels_table(f"{path}.labels.csv")
+        assert (len(table), {row["kind"] for row in table}, {row["status"] for row in table}) == (60, {"people"}, {"graded"})
+        assert all(0 < float(row["seconds"]) < 60 for row in table)
 
+
+@pytest.mark.slow
+def test_sixty_documents_of_pydocs_are_labelled_past_a_kill_and_read_back(browser: "Browser", tmp_path: Path) -> None:
+    pydocs = Pydocs(tmp_path)
     context = browser.new_context()
     context.set_default_timeout(PATIENCE)
-    pages = Served(context, f"http://127.0.0.1:{port}")
+    pages = Served(context, pydocs.home)
     try:
-        with running():
+        with pydocs.running():
             page = join(pages, "Ann Lee")
             for _ in range(25):
-                press(page, grade(page))
+                press(page, pydocs.grade(page))
         assert len(ir.read_qrels(str(tmp_path / "labels.qrels")).grades) == 25, "every grade was on the disk before the kill"
-        before, key = shown(page), grade(page)
-        page.keyboard.press(key)
+        before = shown(page)
+        page.keyboard.press(pydocs.grade(page))
         expect(page.locator("#unsaved")).to_contain_text("Not saved")
-        with running():  # the page sends the grade by itself
+        with pydocs.running():  # the page sends the grade by itself
             page.locator(f'article:not([data-pair="{before}"])').wait_for()
             expect(page.locator("#unsaved")).to_be_hidden()
             for _ in range(33):
-                press(page, grade(page))
+                press(page, pydocs.grade(page))
             page.reload()
-            page.keyboard.press(grade(page))
+            page.keyboard.press(pydocs.grade(page))
             expect(page.locator("h1")).to_have_text("All done")
     finally:
         context.close()
     assert [fault for fault in pages.faults if "ERR_CONNECTION_REFUSED" not in fault] == []
-    found = ir.read_qrels(str(tmp_path / "labels.qrels"))
-    assert {(query, document): found[query][document] for query, _, document, _ in chosen} == {
-        (query, document): float(grade) for query, _, document, grade in chosen
-    }
-    assert len(found.grades) == 60
-    assert read_assessors(str(tmp_path / "labels.qrels")).assessors == ("Ann_Lee",)
-    table = read_labels_table(tmp_path / "labels.qrels.labels.csv")
-    assert (len(table), {row["kind"] for row in table}, {row["status"] for row in table}) == (60, {"people"}, {"graded"})
-    assert all(0 < float(row["seconds"]) < 60 for row in table)
+    pydocs.check()
 
 
 @pytest.mark.slow

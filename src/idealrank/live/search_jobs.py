@@ -116,7 +116,7 @@ class Latencies:
 
 
 @dataclass(frozen=True, eq=False)
-class Outcome(Generic[Item, Answer]):
+class RequestOutcome(Generic[Item, Answer]):
     """What became of one request.
 
     Attributes
@@ -136,7 +136,7 @@ class Outcome(Generic[Item, Answer]):
 
     Examples
     --------
-    >>> Outcome("a request", "an answer", 0.5, 1).failure
+    >>> RequestOutcome("a request", "an answer", 0.5, 1).failure
     ''
     """
 
@@ -313,7 +313,7 @@ class RequestJob(Generic[Item, Answer]):
         self._not_before = 0.0
         self._last: BackendError | None = None
 
-    def run(self, items: Iterable[Item], keep: Callable[[Outcome[Item, Answer]], None]) -> None:
+    def run(self, items: Iterable[Item], keep: Callable[[RequestOutcome[Item, Answer]], None]) -> None:
         """Ask all items; `keep` gets what became of each, in the order in which they end. An exception of `keep` ends the job.
 
         Raises
@@ -329,7 +329,7 @@ class RequestJob(Generic[Item, Answer]):
         finally:
             self._workers.stop()
 
-    def _go(self, keep: Callable[[Outcome[Item, Answer]], None]) -> None:
+    def _go(self, keep: Callable[[RequestOutcome[Item, Answer]], None]) -> None:
         while self._due or self._running:
             self._send()
             ended = self._clock.wait_for(self._ended, self._until_next())
@@ -387,7 +387,7 @@ class RequestJob(Generic[Item, Answer]):
             times.append(self._clock.now() + self._policy.timeout)
         return max(0.0, min(times) - self._clock.now())
 
-    def _abandon(self, keep: Callable[[Outcome[Item, Answer]], None]) -> None:
+    def _abandon(self, keep: Callable[[RequestOutcome[Item, Answer]], None]) -> None:
         """Give up attempts that are late; each holds its slot until it ends."""
         now = self._clock.now()
         late = [attempt for attempt in self._running if now >= attempt.started + self._policy.timeout]
@@ -403,7 +403,10 @@ class RequestJob(Generic[Item, Answer]):
         return BackendError(f"{self._name}: found no answer in {self._policy.timeout:g} s", temporary=True)
 
     def _settle(
-        self, attempt: _Attempt[Item, Answer], keep: Callable[[Outcome[Item, Answer]], None], started: _Attempt[Item, Answer] | None = None
+        self,
+        attempt: _Attempt[Item, Answer],
+        keep: Callable[[RequestOutcome[Item, Answer]], None],
+        started: _Attempt[Item, Answer] | None = None,
     ) -> None:
         """Record an attempt that ended, or plan the next one."""
         was_probe = self._probe is not None and self._probe is (started or attempt)
@@ -415,7 +418,7 @@ class RequestJob(Generic[Item, Answer]):
         item, attempts = attempt.task.item, attempt.task.attempts + 1
         if error is None:
             self._breaker.answered()
-            keep(Outcome(item, attempt.answer, attempt.seconds, attempts))
+            keep(RequestOutcome(item, attempt.answer, attempt.seconds, attempts))
             return
         self._last = error
         now = self._clock.now()
@@ -427,7 +430,7 @@ class RequestJob(Generic[Item, Answer]):
         elif self._breaker.is_refused and not error.temporary:
             raise self._stopped(f"it refused all {self._what} so far")
         else:
-            keep(Outcome(item, None, attempt.seconds, attempts, str(error), temporary=error.temporary))
+            keep(RequestOutcome(item, None, attempt.seconds, attempts, str(error), temporary=error.temporary))
         if self._breaker.gives_up:
             raise self._stopped(f"{self._policy.breaker.probes} probes failed")
 
@@ -476,7 +479,7 @@ class SearchJob:
             The engine does not answer any more, or refused the first queries; the rest was not asked.
         """
 
-        def record(one: Outcome[SearchQuery, Sequence[ScoredDocument]]) -> None:
+        def record(one: RequestOutcome[SearchQuery, Sequence[ScoredDocument]]) -> None:
             hits = tuple(one.answer or ())
             keep(QueryRecord(one.item.id, hits, one.seconds, one.attempts, one.failure, temporary=one.temporary))
 

@@ -30,7 +30,7 @@ Start here:
 
 
 @click.group(
-    cls=LazyGroup, lines=COMMANDS, home="idealrank.cli.judge", epilog=_EPILOG,
+    cls=LazyGroup, lines=COMMANDS, home="idealrank.cli.judge", epilog=_EPILOG, modules={"run": "run_judge"},
     short_help="Examine judgments: unjudged documents, agreement of assessors.",
 )  # fmt: skip
 def judge() -> None:

@@ -13,7 +13,7 @@ from idealrank.io.judgment_pairs import JudgmentPair
 from idealrank.live.backends.outside_command import LineProgram
 from idealrank.live.backends.python_function import named_object
 from idealrank.live.backends.secrets import Secrets
-from idealrank.live.judges.protocol import Judge, JudgeAnswer, Scale, answer_of, value_of_line
+from idealrank.live.judges.judge_answers import Judge, JudgeAnswer, Scale, answer_of, value_of_line
 
 KINDS = ("openai", "function", "command")
 """Kinds of judges, by the word in `judge.kind`."""

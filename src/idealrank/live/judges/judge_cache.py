@@ -7,7 +7,7 @@ from hashlib import sha256
 from typing import Any
 
 from idealrank.io.judgment_pairs import JudgmentPair
-from idealrank.live.judges.protocol import JudgeAnswer, Scale
+from idealrank.live.judges.judge_answers import JudgeAnswer, Scale
 from idealrank.live.line_journal import LineJournal
 
 

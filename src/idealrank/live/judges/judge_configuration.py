@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from idealrank._sections import Section
-from idealrank.live.judges.protocol import Scale
+from idealrank.live.judges.judge_answers import Scale
 from idealrank.live.search_configuration import policy_of
 from idealrank.live.search_jobs import SearchPolicy
 
@@ -145,14 +145,19 @@ def _scale(top: Section) -> Scale:
         given = [0, 1, 2, 3]
     pairs = list(given.items()) if isinstance(given, Mapping) else [(one, "") for one in given] if _is_list(given) else []
     try:
-        words = [(_grade(grade), "" if word is None else str(word)) for grade, word in pairs]
-        return Scale.named(words, **options)
+        return Scale.named([(_grade(grade), _word(word)) for grade, word in pairs], **options)
     except ValueError:
         raise (section or top).error("grades" if section else "scale", repr(given), expected) from None
 
 
 def _is_list(value: Any) -> bool:
     return isinstance(value, Sequence) and not isinstance(value, str | bytes)
+
+
+def _word(value: Any) -> str:
+    if value is not None and not isinstance(value, str):
+        raise ValueError("word")
+    return value or ""
 
 
 def _grade(value: Any) -> float:

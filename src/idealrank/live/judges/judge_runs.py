@@ -22,10 +22,10 @@ from idealrank.judging.aggregation import lower_median, majority_vote
 from idealrank.live.backends import without_secrets
 from idealrank.live.backends.secrets import Secrets
 from idealrank.live.judges.callers import judge_from
+from idealrank.live.judges.judge_answers import Judge, JudgeAnswer
 from idealrank.live.judges.judge_cache import JudgeCache, JudgeRecord, key_of
 from idealrank.live.judges.judge_configuration import JudgeConfig
-from idealrank.live.judges.protocol import Judge, JudgeAnswer
-from idealrank.live.search_jobs import Outcome, RequestJob
+from idealrank.live.search_jobs import RequestJob, RequestOutcome
 from idealrank.live.searches import refuse_to_replace_inputs
 from idealrank.live.timing import wall_time
 
@@ -399,7 +399,7 @@ class _Asking:
 
         return RequestJob(judge.name, ask, self._work.config.policy, key=lambda one: one.key)
 
-    def _keep(self, one: "Outcome[_Request, JudgeAnswer]") -> None:
+    def _keep(self, one: "RequestOutcome[_Request, JudgeAnswer]") -> None:
         now = datetime.fromtimestamp(wall_time(), UTC).isoformat(timespec="seconds")
         failure = self._work.secrets.hide(one.failure)
         self._cache.add(JudgeRecord(one.item.key, one.answer, one.seconds, one.attempts, failure, one.temporary, now))

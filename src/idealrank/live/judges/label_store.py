@@ -20,8 +20,8 @@ from idealrank.io.judgment_files import Label, assessor_text, write_judgments, w
 from idealrank.io.judgment_pairs import JudgmentPair
 from idealrank.judging.aggregation import lower_median
 from idealrank.live.file_locks import lock_file
+from idealrank.live.judges.judge_answers import Scale
 from idealrank.live.judges.judge_runs import table_path
-from idealrank.live.judges.protocol import Scale
 from idealrank.live.timing import wall_time
 
 _VERSION = "1"
@@ -114,8 +114,8 @@ class LabelPlan:
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
-    """Answer of one person to one pair.
+class RaterAnswer:
+    """RaterAnswer of one person to one pair.
 
     Attributes
     ----------
@@ -138,7 +138,7 @@ class Answer:
 
     Examples
     --------
-    >>> Answer(1, "ann", "graded", 2.0, "", 3.5, "2026-05-01T10:00:00+00:00", False).grade
+    >>> RaterAnswer(1, "ann", "graded", 2.0, "", 3.5, "2026-05-01T10:00:00+00:00", False).grade
     2.0
     """
 
@@ -224,8 +224,8 @@ class LabelStore:
         self.path, self.plan, self.output = path, plan, output
         self._mutex = threading.RLock()
         self._leases: dict[tuple[int, str], float] = {}
-        self._answers: dict[int, dict[str, Answer]] = {}
-        self._history: list[Answer] = []
+        self._answers: dict[int, dict[str, RaterAnswer]] = {}
+        self._history: list[RaterAnswer] = []
         self._nonces: set[str] = set()
         self._files_at, self._files_took = -math.inf, 0.0
         self._lock: IO[bytes] | None = None
@@ -285,9 +285,9 @@ class LabelStore:
         columns = "pair, rater, status, grade, note, seconds, time, after_model, nonce"
         for row in self._database.execute(f"SELECT {columns} FROM answers ORDER BY id"):  # noqa: S608  (no text of a user)
             number, rater, status, grade, note, seconds, time, after_model, nonce = row
-            self._take(Answer(number, rater, status, grade, note, seconds, time, bool(after_model)), nonce)
+            self._take(RaterAnswer(number, rater, status, grade, note, seconds, time, bool(after_model)), nonce)
 
-    def _take(self, answer: Answer, nonce: str) -> None:
+    def _take(self, answer: RaterAnswer, nonce: str) -> None:
         self._history.append(answer)
         self._answers.setdefault(answer.pair, {})[answer.rater] = answer
         self._nonces |= {nonce} if nonce else set()
@@ -326,7 +326,7 @@ class LabelStore:
         """Return a pair of the list by its number; None if the list lacks it."""
         return self._numbers.get(number)
 
-    def answer_of(self, number: int, rater: str) -> Answer | None:
+    def answer_of(self, number: int, rater: str) -> RaterAnswer | None:
         """Return the last answer of a person to a pair."""
         return self._answers.get(number, {}).get(rater)
 
@@ -396,7 +396,7 @@ class LabelStore:
             before = self.answer_of(number, rater)
             seen = before is not None and before.status == "graded" and pair.key in self.plan.model
             status = "skipped" if grade is None else "graded"
-            found = Answer(number, rater, status, grade, note, seconds, _now(), seen or (before is not None and before.after_model))
+            found = RaterAnswer(number, rater, status, grade, note, seconds, _now(), seen or (before is not None and before.after_model))
             with self._database:
                 self._database.execute("BEGIN IMMEDIATE")
                 self._database.execute(
@@ -409,7 +409,7 @@ class LabelStore:
             if wall_time() - self._files_at > (_PAUSE * self._files_took if self._files_took > _SLOW else 0.0):
                 self.write_files()
 
-    def last_of(self, rater: str) -> Answer | None:
+    def last_of(self, rater: str) -> RaterAnswer | None:
         """Return the last answer of a person."""
         with self._mutex:
             return next((one for one in reversed(self._history) if one.rater == rater and one.pair in self._numbers), None)
@@ -493,7 +493,7 @@ class LabelStore:
             "first": min(times, default=""), "last": max(times, default=""),
         }  # fmt: skip
 
-    def _label(self, one: Answer) -> Label:
+    def _label(self, one: RaterAnswer) -> Label:
         key, status = self._keys[one.pair], one.status
         if self._answers[one.pair][one.rater] is not one:
             status = "revised"

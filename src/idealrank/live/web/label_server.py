@@ -8,8 +8,8 @@ from idealrank.api.evaluation import to_qrels
 from idealrank.errors import InputError, OptionError, shown
 from idealrank.io.judgment_files import refuse_to_replace_judgments
 from idealrank.io.judgment_pairs import JudgmentPair, read_pairs, with_texts
+from idealrank.live.judges.judge_answers import Scale
 from idealrank.live.judges.label_store import LabelPlan, LabelStore
-from idealrank.live.judges.protocol import Scale
 from idealrank.live.web.server import bound, check_token, load_web, run_server
 
 _LONGEST_GUIDELINES = 1 << 17
