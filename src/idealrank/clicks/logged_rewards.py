@@ -338,8 +338,8 @@ def _bootstrap(
         counts.fill(0)  # of 16 bits: a unit is drawn once on average, and 65,536 times never
         for start in range(0, units, _DRAWS_AT_ONCE):
             np.add.at(counts, rng.integers(0, units, min(_DRAWS_AT_ONCE, units - start)), np.uint16(1))
-        above, below = [float(np.multiply(column, counts, out=products).sum()) for column in sums] + [float(units)] * (2 - len(sums))
-        values[number] = above / below if below else 0.0
+        total, divisor = [float(np.multiply(column, counts, out=products).sum()) for column in sums] + [float(units)] * (2 - len(sums))
+        values[number] = total / divisor if divisor else 0.0
     low, high = np.quantile(values, [(1 - confidence) / 2, (1 + confidence) / 2])
     return float(low), float(high)
 
