@@ -33,6 +33,7 @@ from idealrank.api.agreement import spearman as spearman
 from idealrank.api.attribution import attribute as attribute
 from idealrank.api.attribution import why as why
 from idealrank.api.comparison import compare as compare
+from idealrank.api.conversion import convert as convert
 from idealrank.api.evaluation import dcg as dcg
 from idealrank.api.evaluation import evaluate as evaluate
 from idealrank.api.evaluation import ndcg as ndcg
@@ -76,6 +77,7 @@ from idealrank.evaluation.overlap import OverlapMatrix as OverlapMatrix
 from idealrank.integrations import log_to_mlflow as log_to_mlflow
 from idealrank.integrations import log_to_wandb as log_to_wandb
 from idealrank.integrations import metric_names as metric_names
+from idealrank.io.conversion.files import Conversion as Conversion
 from idealrank.io.formats.preferences import read_assessors as read_assessors
 from idealrank.io.formats.preferences import read_preferences as read_preferences
 from idealrank.io.query_files import read_categories as read_categories
