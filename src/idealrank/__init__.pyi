@@ -42,6 +42,7 @@ from idealrank.api.evaluation import read_run as read_run
 from idealrank.api.explanation import explain as explain
 from idealrank.api.gate import gate as gate
 from idealrank.api.held_out import evaluate_once as evaluate_once
+from idealrank.api.nuggets import evaluate_answers as evaluate_answers
 from idealrank.api.overlap import overlap as overlap
 from idealrank.api.overlap import overlap_matrix as overlap_matrix
 from idealrank.api.recall import index_recall as index_recall
