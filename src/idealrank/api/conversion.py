@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from os import PathLike, fspath
 
 from idealrank.io.conversion.files import Conversion, ConversionOptions, convert_file
-from idealrank.io.conversion.sources import SheetOptions
+from idealrank.io.conversion.judgment_sheets import SheetOptions
 from idealrank.io.notes import Notes, Tell
 from idealrank.io.table_columns import Columns
 

@@ -121,8 +121,8 @@ def rows_of_qrels(qrels: Qrels) -> Iterator[JudgmentRow]:
             yield JudgmentRow(name, decode_id(document), grade)
 
 
-class Pairs:
-    """Pairs of query and document that were seen, for each assessor.
+class SeenPairs:
+    """SeenPairs of query and document that were seen, for each assessor.
 
     Parameters
     ----------
@@ -132,7 +132,7 @@ class Pairs:
     Examples
     --------
     >>> found = []
-    >>> pairs = Pairs(found.append)
+    >>> pairs = SeenPairs(found.append)
     >>> pairs.is_new(JudgmentRow("q", "d", 1.0)), pairs.is_new(JudgmentRow("q", "d", 0.0, place=("a.csv", 3)))
     (True, False)
     >>> print(found[0])

@@ -96,8 +96,8 @@ def _answer(record: FieldRecord, *, assigned: bool) -> _Answer:
     fields = record.fields
     query = next((fields[name] for name in _QUERY if name in fields), None)
     if isinstance(query, bool) or not isinstance(query, str | int) or query == "":
-        found = f"no qid among the fields {', '.join(map(repr, list(fields)[:6]))}" if query is None else "no id as qid"
-        raise _refused(record, found, _EXPECTED)
+        missing = f"no qid among the fields {', '.join(map(repr, list(fields)[:6]))}" if query is None else "no id as qid"
+        raise _refused(record, missing, _EXPECTED)
     nuggets = fields.get("nuggets")
     if not isinstance(nuggets, list):
         raise _refused(record, f"{type(nuggets).__name__} as nuggets of query {shown(repr(query))}", _EXPECTED)

@@ -31,7 +31,6 @@ from idealrank.judging.judges import label_worth as label_worth
 from idealrank.judging.label_table import LabelTable as LabelTable
 from idealrank.judging.leniency import GroupError as GroupError
 from idealrank.judging.leniency import Leniency as Leniency
-from idealrank.judging.nuggets import NUGGET_SCORES as NUGGET_SCORES
 from idealrank.judging.nuggets import AssignedAnswers as AssignedAnswers
 from idealrank.judging.nuggets import Nugget as Nugget
 from idealrank.judging.nuggets import NuggetScore as NuggetScore

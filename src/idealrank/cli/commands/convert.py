@@ -6,13 +6,15 @@ import shlex
 import click
 
 from idealrank.api.conversion import convert as convert_files
-from idealrank.cli import console, input_options, output
+from idealrank.cli import console, input_options
+from idealrank.cli.format_option import Formats
 from idealrank.errors import OptionError
 from idealrank.io.conversion.files import CONTENTS, SOURCES, Conversion
 from idealrank.io.conversion.judgments import POLICIES
 from idealrank.io.conversion.targets import TARGETS
 from idealrank.io.numerals import parse_number
 from idealrank.io.table_columns import parse_columns
+from idealrank.reports.table.formats import FORMATS
 from idealrank.version import __version__
 
 _SCHEMA = 1
@@ -33,6 +35,27 @@ Examples:
   Fail if anything would be lost:
     idealrank convert raters.jsonl qrels.tsv --to beir --assessors majority --strict
 """
+
+
+def _text(done: Conversion) -> str:
+    """What was written."""
+    rows = f"{done.n_written:,} {'results' if done.content == 'run' else 'judgments'} of {done.n_queries:,} queries"
+    whole = "" if done.losses else ", and nothing is lost"
+    return f"{done.target}: {rows} written as {done.target_format}, read as {done.source_format}{whole}"
+
+
+def _json(done: Conversion) -> str:
+    losses = [{"kind": one.kind, "count": one.count, "text": one.text, "examples": list(one.examples)} for one in done.losses]
+    record = {
+        "version": __version__, "schema": _SCHEMA, "content": done.content,
+        "in": {"path": done.source, "format": done.source_format, "rows": done.n_read},
+        "out": {"path": done.target, "format": done.target_format, "rows": done.n_written, "queries": done.n_queries},
+        "losses": losses,
+    }  # fmt: skip
+    return json.dumps(record, indent=2, ensure_ascii=False) + "\n"
+
+
+_FORMATS = Formats("The report, on stderr, as text to read;", text=_text, json=_json)
 
 
 @click.command(epilog=_EPILOG, short_help="Convert judgments and runs between tools.")
@@ -61,9 +84,7 @@ Examples:
 @click.option("--keep-unjudged", is_flag=True, help="Write rows without a grade to tables, too.")
 @click.option("--name", metavar="NAME", default="", help="Name of the list or index, or tag of a run.  [default: the name of IN]")
 @click.option("--strict", is_flag=True, help="Fail if anything is lost, and write nothing.")
-@click.option(
-    "--format", "layout", type=click.Choice(("text", "json")), default="text", show_default=True, help="Report on stderr, or JSON."
-)
+@_FORMATS.option
 def convert(
     *,
     source: str,
@@ -89,8 +110,9 @@ def convert(
     What the format of OUT cannot hold, such as assessors, texts or unjudged documents, is counted and named on stderr. OUT appears whole
     or not at all; - is standard input or output.
     """
-    if layout == "json" and target == "-":
-        raise OptionError("--format json: found - as OUT, which is standard output, expected a file, since the report goes there")
+    is_data = FORMATS[layout].is_data
+    if is_data and target == "-":
+        raise OptionError(f"--format {layout}: found - as OUT, which is standard output, expected a file, since the report goes there")
     input_options.refuse_standard_input_twice(source, *(path for path in (queries, documents, group) if path))
     done = convert_files(
         source, target, source_format=source_format, target_format=target_format, content=content, queries=queries, documents=documents,
@@ -98,23 +120,12 @@ def convert(
         columns=parse_columns(columns) if columns else None, group=group, keep_unjudged=keep_unjudged, name=name, strict=strict,
         tell=input_options.notes().inform,
     )  # fmt: skip
-    if layout == "json":
-        output.write([json.dumps(_report(done), indent=2, ensure_ascii=False), "\n"], None, "json")
+    if is_data:
+        _FORMATS.write(layout, None, done)
         return
     for loss in done.losses:
         console.say("warning", f"{source}: {loss.text}")
-    rows = f"{done.n_written:,} {'results' if done.content == 'run' else 'judgments'} of {done.n_queries:,} queries"
-    console.say("note", f"{target}: {rows} written as {done.target_format}, read as {done.source_format}")
-
-
-def _report(done: Conversion) -> dict[str, object]:
-    losses = [{"kind": one.kind, "count": one.count, "text": one.text, "examples": list(one.examples)} for one in done.losses]
-    return {
-        "version": __version__, "schema": _SCHEMA, "content": done.content,
-        "in": {"path": done.source, "format": done.source_format, "rows": done.n_read},
-        "out": {"path": done.target, "format": done.target_format, "rows": done.n_written, "queries": done.n_queries},
-        "losses": losses,
-    }  # fmt: skip
+    console.say("note", _text(done))
 
 
 def _scale(text: str) -> list[float]:

@@ -14,10 +14,10 @@ from idealrank._files import appearing, real_path
 from idealrank._lazy import load_extra
 from idealrank.data.run import name_of
 from idealrank.errors import InputError, OptionError
+from idealrank.io.conversion.judgment_sheets import SheetOptions, judgment_sheet
 from idealrank.io.conversion.judgments import JudgmentOptions, fitted
 from idealrank.io.conversion.losses import Loss, LossCounter, listed
-from idealrank.io.conversion.runs import NAMES, RUN_TARGETS, RunRow, lose_tag, rows_of_run
-from idealrank.io.conversion.sources import SheetOptions, judgment_sheet
+from idealrank.io.conversion.run_rows import NAMES, RUN_TARGETS, RunRow, lose_tag, rows_of_run
 from idealrank.io.conversion.targets import TARGETS, cell_text, table_cells, table_names
 from idealrank.io.formats.detection import FORMATS, FORMATS_OF, detect
 from idealrank.io.notes import Notes
@@ -179,8 +179,9 @@ def _target_format(target: str, asked: str, content: Content) -> str:
     found = asked if asked != "auto" else _ENDINGS.get(PurePath(target).suffix.lower(), "")
     if not found:
         raise OptionError(
-            f"{target}: found no ending that names a format, expected one of {', '.join(_ENDINGS)}; "
-            f"or set the format with target_format= (--to): {' | '.join(known)}"
+            f"{target}: found no ending that names a format, expected one of {', '.join(_ENDINGS)}",
+            hint=f"set the format with target_format=: {' | '.join(known)}",
+            command_hint=f"set the format with --to: {' | '.join(known)}",
         )
     if found not in known:
         raise OptionError(f"target_format={found}: found a run to write, expected one of {' | '.join(known)}")

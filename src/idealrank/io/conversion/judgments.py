@@ -8,7 +8,7 @@ from statistics import fmean, median_low
 
 from idealrank.errors import InputError, OptionError, shown
 from idealrank.io.conversion.losses import LossCounter
-from idealrank.io.conversion.targets import TARGETS, Layout, Target
+from idealrank.io.conversion.targets import TARGETS, RowLayout, Target
 from idealrank.io.judgment_rows import JudgmentRow, JudgmentSheet
 
 POLICIES: Mapping[str, Callable[[list[float]], float]] = {
@@ -53,14 +53,14 @@ class JudgmentOptions:
 
 
 @dataclass
-class Fitted:
+class FittedRows:
     """Rows that a format can hold, and what was counted on the way; the counts are complete when the rows have been read.
 
     Attributes
     ----------
     rows : iterator of JudgmentRow
         To be written.
-    layout : Layout
+    layout : RowLayout
         What they have.
     query_texts : dict of str to str
         Text of each query by the id that is written.
@@ -71,14 +71,14 @@ class Fitted:
     """
 
     rows: Iterator[JudgmentRow]
-    layout: Layout
+    layout: RowLayout
     query_texts: dict[str, str] = field(default_factory=dict)
     n_read: int = 0
     n_written: int = 0
     queries: set[str] = field(default_factory=set)
 
 
-def fitted(sheet: JudgmentSheet, target: str, options: JudgmentOptions, losses: LossCounter) -> Fitted:
+def fitted(sheet: JudgmentSheet, target: str, options: JudgmentOptions, losses: LossCounter) -> FittedRows:
     """Make rows fit for a format.
 
     Parameters
@@ -117,7 +117,7 @@ class _Fitting:
         named = sheet.has_query_texts or options.queries is not None
         has_ids = not (sheet.texts_are_ids and target.query != "both") or options.number_queries
         texts = sheet.has_texts or options.documents is not None
-        layout = Layout(
+        layout = RowLayout(
             options.name,
             assessors=target.assessors and sheet.has_assessors and options.assessors not in POLICIES,
             query_texts=target.query_texts and named and has_ids and not options.number_queries,
@@ -126,11 +126,11 @@ class _Fitting:
             features=sheet.features if target.features else (),
             losses=losses,
         )
-        self._found = Fitted(iter(()), layout)
+        self._found = FittedRows(iter(()), layout)
         self._ids: dict[str, str] = {}  # of each query, as it is written
         self._named: dict[str, str] = {}  # the query that has this name
 
-    def fitted(self) -> Fitted:
+    def fitted(self) -> FittedRows:
         rows = self._chosen(self._counted(self._sheet.rows))
         if self._sheet.has_assessors and not self._found.layout.assessors:
             rows = self._merged(rows)

@@ -7,7 +7,7 @@ from idealrank.data.types import decode_id
 from idealrank.io.complaints import Complain
 from idealrank.io.formats.feature_rows import feature_pairs
 from idealrank.io.formats.letor import LabelledItems, read_labels
-from idealrank.io.judgment_rows import JudgmentRow, JudgmentSheet, Pairs, sheet_of, valid_text
+from idealrank.io.judgment_rows import JudgmentRow, JudgmentSheet, SeenPairs, sheet_of, valid_text
 from idealrank.io.notes import Notes
 from idealrank.io.sources import AnyPath, Source
 
@@ -49,7 +49,7 @@ def letor_sheet(source: Source, group: AnyPath | None, notes: Notes, complain: C
             at = next(wanted, 0)
     named = _documents(items, comments)
     left = {} if named.used or not any(comments) else {"comments": [one for one in comments if one]}
-    seen = Pairs(complain)
+    seen = SeenPairs(complain)
     rows = [
         JudgmentRow(items.queries[code], document, grade, "", text, "", values, features[row], (source.path, line))
         for row, (code, grade, line, (document, text, values)) in enumerate(

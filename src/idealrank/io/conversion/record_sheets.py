@@ -8,7 +8,7 @@ from idealrank.errors import FileFormatError
 from idealrank.io.complaints import Complain, Complaint, refuse
 from idealrank.io.formats.delimited import rows_in_batches, sniff_delimiter
 from idealrank.io.formats.nested import broken, load
-from idealrank.io.judgment_rows import JudgmentRow, JudgmentSheet, Pairs, valid_text
+from idealrank.io.judgment_rows import JudgmentRow, JudgmentSheet, SeenPairs, valid_text
 from idealrank.io.notes import Notes
 from idealrank.io.numerals import parse_number
 from idealrank.io.record_files import columnar_records
@@ -153,7 +153,7 @@ def _sheet(
     names: Sequence[str], records: Iterable[_Record], columns: Columns, path: str, notes: Notes, complain: Complain
 ) -> JudgmentSheet:
     found = _name_columns(names, columns, path, notes)
-    pairs = Pairs(complain)
+    pairs = SeenPairs(complain)
 
     def rows() -> Iterator[JudgmentRow]:
         for record in records:

@@ -24,7 +24,7 @@ _FORMULA = tuple("-=+@")
 
 
 @dataclass(frozen=True)
-class Layout:
+class RowLayout:
     """What the rows to be written have.
 
     Attributes
@@ -74,7 +74,7 @@ class Target:
     """
 
     title: str
-    write: Callable[[Iterable[JudgmentRow], Layout], Iterator[str]] | None
+    write: Callable[[Iterable[JudgmentRow], RowLayout], Iterator[str]] | None
     query: QueryName = "id"
     document: Literal["id", "word"] = "id"
     assessors: bool = False
@@ -121,17 +121,17 @@ def _grade(row: JudgmentRow) -> int | float | None:
 # --- lines -------------------------------------------------------------------------------------------------------------------------
 
 
-def _trec(rows: Iterable[JudgmentRow], _layout: Layout) -> Iterator[str]:
+def _trec(rows: Iterable[JudgmentRow], _layout: RowLayout) -> Iterator[str]:
     for row in rows:
         yield f"{row.query} 0 {row.document} {_grade(row)}\n"
 
 
-def _judgment_groups(rows: Iterable[JudgmentRow], _layout: Layout) -> Iterator[str]:
+def _judgment_groups(rows: Iterable[JudgmentRow], _layout: RowLayout) -> Iterator[str]:
     for row in rows:
         yield f"{row.query} {row.assessor or '0'} {row.document} {_grade(row)}\n"
 
 
-def _letor(rows: Iterable[JudgmentRow], _layout: Layout) -> Iterator[str]:
+def _letor(rows: Iterable[JudgmentRow], _layout: RowLayout) -> Iterator[str]:
     for row in rows:
         features = "".join(f" {index}:{number(value)}" for index, value in row.features.items())
         if {"inc", "prob"} <= set(row.values):
@@ -154,17 +154,17 @@ def _separated(rows: Iterable[Sequence[Any]], delimiter: str = ",") -> Iterator[
         held.truncate()
 
 
-def _beir(rows: Iterable[JudgmentRow], _layout: Layout) -> Iterator[str]:
+def _beir(rows: Iterable[JudgmentRow], _layout: RowLayout) -> Iterator[str]:
     yield from _separated([("query-id", "corpus-id", "score")], "\t")
     yield from _separated(((row.query, row.document, _grade(row)) for row in rows), "\t")
 
 
-def table_names(layout: Layout) -> list[str]:
+def table_names(layout: RowLayout) -> list[str]:
     """Names of the columns of a table.
 
     Examples
     --------
-    >>> table_names(Layout("a", True, False, False, ["note"], [7], LossCounter()))
+    >>> table_names(RowLayout("a", True, False, False, ["note"], [7], LossCounter()))
     ['query_id', 'doc_id', 'grade', 'assessor', 'note', 'feature_7']
     """
     named = ["query_id", "doc_id", "grade"]
@@ -201,8 +201,8 @@ def cell_text(value: Any) -> Any:
     return value if isinstance(value, str | float) or (isinstance(value, int) and not isinstance(value, bool)) else _json(plain_json(value))
 
 
-def _table(delimiter: str) -> Callable[[Iterable[JudgmentRow], Layout], Iterator[str]]:
-    def write(rows: Iterable[JudgmentRow], layout: Layout) -> Iterator[str]:
+def _table(delimiter: str) -> Callable[[Iterable[JudgmentRow], RowLayout], Iterator[str]]:
+    def write(rows: Iterable[JudgmentRow], layout: RowLayout) -> Iterator[str]:
         names = table_names(layout)
         yield from _separated([names], delimiter)
         yield from _separated(([cell_text(cells.get(name)) for name in names] for cells in map(table_cells, rows)), delimiter)
@@ -210,7 +210,7 @@ def _table(delimiter: str) -> Callable[[Iterable[JudgmentRow], Layout], Iterator
     return write
 
 
-def _json_lines(rows: Iterable[JudgmentRow], layout: Layout) -> Iterator[str]:
+def _json_lines(rows: Iterable[JudgmentRow], layout: RowLayout) -> Iterator[str]:
     names = table_names(layout)
     for cells in map(table_cells, rows):
         yield _json({name: plain_json(cells[name]) for name in names if name == "grade" or cells.get(name) not in (None, "")}) + "\n"
@@ -226,11 +226,11 @@ def _by_query(rows: Iterable[JudgmentRow]) -> dict[str, list[JudgmentRow]]:
     return found
 
 
-def _nested(rows: Iterable[JudgmentRow], _layout: Layout) -> Iterator[str]:
+def _nested(rows: Iterable[JudgmentRow], _layout: RowLayout) -> Iterator[str]:
     yield _json({query: {row.document: _grade(row) for row in some} for query, some in _by_query(rows).items()}, indent=1) + "\n"
 
 
-def _quepid(rows: Iterable[JudgmentRow], layout: Layout) -> Iterator[str]:
+def _quepid(rows: Iterable[JudgmentRow], layout: RowLayout) -> Iterator[str]:
     """A case with one rating a document; a book with a column for each rater, or a row for each rating if a name cannot be a column."""
     if not layout.assessors:
         yield from _separated([("query", "docid", "rating")])
@@ -257,7 +257,7 @@ def _protected(query: str) -> str:
     return f" {query}" if query.startswith(_FORMULA) else query
 
 
-def _rre(rows: Iterable[JudgmentRow], layout: Layout) -> Iterator[str]:
+def _rre(rows: Iterable[JudgmentRow], layout: RowLayout) -> Iterator[str]:
     queries = [
         {"placeholders": {"$query": query}, "relevant_documents": {row.document: {"gain": _grade(row)} for row in some}}
         for query, some in _by_query(rows).items()
@@ -265,7 +265,7 @@ def _rre(rows: Iterable[JudgmentRow], layout: Layout) -> Iterator[str]:
     yield _json({"id_field": "id", "index": layout.name, "template": "template.json", "queries": queries}, indent=1) + "\n"
 
 
-def _opensearch(rows: Iterable[JudgmentRow], layout: Layout) -> Iterator[str]:
+def _opensearch(rows: Iterable[JudgmentRow], layout: RowLayout) -> Iterator[str]:
     """The body of a request that imports a list; ratings as texts, which every version takes."""
     ratings = [
         {"query": query, "ratings": [{"docId": row.document, "rating": str(_grade(row))} for row in some]}
@@ -274,13 +274,13 @@ def _opensearch(rows: Iterable[JudgmentRow], layout: Layout) -> Iterator[str]:
     yield _json({"name": layout.name, "type": "IMPORT_JUDGMENT", "judgmentRatings": ratings}, indent=1) + "\n"
 
 
-def _ubi(rows: Iterable[JudgmentRow], _layout: Layout) -> Iterator[str]:
+def _ubi(rows: Iterable[JudgmentRow], _layout: RowLayout) -> Iterator[str]:
     for row in rows:
         record = {"query_id": row.query, "query": row.query_text or row.query, "document": row.document, "judgment": row.grade}
         yield _json({**record, **{name: plain_json(value) for name, value in row.values.items() if name not in record}}) + "\n"
 
 
-def _label_studio(rows: Iterable[JudgmentRow], layout: Layout) -> Iterator[str]:
+def _label_studio(rows: Iterable[JudgmentRow], layout: RowLayout) -> Iterator[str]:
     """A task for each document of a query; grades of accounts are annotations, of anything else predictions."""
     tasks: dict[tuple[str, str], dict[str, Any]] = {}
     for row in rows:

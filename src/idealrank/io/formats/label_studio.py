@@ -7,7 +7,7 @@ from typing import Any
 from idealrank.errors import FileFormatError, InputError
 from idealrank.io.complaints import Complain, Complaint
 from idealrank.io.formats.nested import broken, load
-from idealrank.io.judgment_rows import JudgmentRow, JudgmentSheet, Pairs, one_grade_each, sheet_of, valid_text
+from idealrank.io.judgment_rows import JudgmentRow, JudgmentSheet, SeenPairs, one_grade_each, sheet_of, valid_text
 from idealrank.io.notes import Notes
 from idealrank.io.numerals import parse_number
 from idealrank.io.row_parts import Place, Rows, Table
@@ -78,7 +78,7 @@ def label_studio_sheet(source: Source, complain: Complain, names: LabelStudioFie
         complain(Complaint("type", source.path, 0, describe_value(value), _EXPECTED))
         return sheet_of([])
     reader = _Tasks(source.path, complain, names or LabelStudioFields())
-    pairs = Pairs(complain)
+    pairs = SeenPairs(complain)
     rows = [row for number, task in enumerate(tasks, 1) for row in reader.rows(task, number) if pairs.is_new(row)]
     reader.refuse_several_controls()
     judged = {(row.query, row.document) for row in rows if row.grade is not None}

@@ -6,7 +6,7 @@ from typing import Any
 from idealrank.errors import FileFormatError, InputError
 from idealrank.io.complaints import Complain, Complaint
 from idealrank.io.formats.nested import broken, load
-from idealrank.io.judgment_rows import JudgmentRow, JudgmentSheet, Pairs, one_grade_each, sheet_of, valid_text
+from idealrank.io.judgment_rows import JudgmentRow, JudgmentSheet, SeenPairs, one_grade_each, sheet_of, valid_text
 from idealrank.io.notes import Notes
 from idealrank.io.numerals import parse_number
 from idealrank.io.row_parts import Place, Rows, Table
@@ -53,7 +53,7 @@ def opensearch_sheet(source: Source, complain: Complain) -> JudgmentSheet:
     if len(found) != 1:
         names = ", ".join(shown(valid_text(one.get("name"))) for one in found[:4])
         raise InputError(f"{source.path}: found {len(found) or 'no'} judgment lists{names and f' ({names})'}, expected one: {_EXPECTED}")
-    pairs = Pairs(complain)
+    pairs = SeenPairs(complain)
     rows = [row for row in _rows(found[0], source.path, complain) if pairs.is_new(row)]
     settings = [name for name in found[0] if name not in _KNOWN]
     return sheet_of(rows, texts_are_ids=True, left={"settings": settings} if settings else {})

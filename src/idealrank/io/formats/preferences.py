@@ -18,7 +18,7 @@ from idealrank.data.types import decode_id
 from idealrank.errors import InputError, OptionError
 from idealrank.io.complaints import Complain, Complaint, refuse
 from idealrank.io.formats.detection import sniff
-from idealrank.io.judgment_rows import JudgmentRow, JudgmentSheet, Pairs
+from idealrank.io.judgment_rows import JudgmentRow, JudgmentSheet, SeenPairs
 from idealrank.io.notes import Notes, Tell
 from idealrank.io.numerals import parse_number
 from idealrank.io.sources import Data, Paths, Source, open_sources
@@ -140,7 +140,7 @@ def assessor_sheet(source: Source, notes: Notes, complain: Complain) -> Judgment
     [('q1', 'd1', 1.0, 'ann'), ('q1', 'd1', 0.0, 'ben')]
     """
     read = _read([source], _GRADES, {}, notes, complain)
-    pairs = Pairs(complain)
+    pairs = SeenPairs(complain)
     rows = (
         JudgmentRow(decode_id(query), decode_id(document), level, decode_id(group), place=(source.path, line))
         for (query, group, document, _), level, line in zip(read.fields, read.levels, read.lines, strict=True)

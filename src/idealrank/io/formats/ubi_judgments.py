@@ -6,7 +6,7 @@ from typing import Any
 from idealrank.errors import FileFormatError
 from idealrank.io.complaints import Complain, Complaint
 from idealrank.io.formats.nested import broken, load
-from idealrank.io.judgment_rows import JudgmentRow, JudgmentSheet, Pairs, one_grade_each, sheet_of, valid_text
+from idealrank.io.judgment_rows import JudgmentRow, JudgmentSheet, SeenPairs, one_grade_each, sheet_of, valid_text
 from idealrank.io.notes import Notes
 from idealrank.io.row_parts import Place, Rows, Table
 from idealrank.io.sources import Source
@@ -34,7 +34,7 @@ def ubi_sheet(source: Source, complain: Complain) -> JudgmentSheet:
     >>> [row[:5] for row in ubi_sheet(Source("a.jsonl", text), refuse).rows]
     [('q1', '7', 1.25, '', 'shoes')]
     """
-    pairs, rows = Pairs(complain), []
+    pairs, rows = SeenPairs(complain), []
     for value, place in _records(source, complain):
         row = _row(value, place, complain)
         if row is not None and pairs.is_new(row):
