@@ -31,6 +31,10 @@ from idealrank.judging.judges import label_worth as label_worth
 from idealrank.judging.label_table import LabelTable as LabelTable
 from idealrank.judging.leniency import GroupError as GroupError
 from idealrank.judging.leniency import Leniency as Leniency
+from idealrank.judging.nuggets import AssignedAnswers as AssignedAnswers
+from idealrank.judging.nuggets import Nugget as Nugget
+from idealrank.judging.nuggets import NuggetScore as NuggetScore
+from idealrank.judging.nuggets import nugget_scores as nugget_scores
 from idealrank.judging.prevalence import CorrectedShare as CorrectedShare
 from idealrank.judging.prevalence import corrected_share as corrected_share
 from idealrank.judging.rater_tables import AgreementReport as AgreementReport

@@ -11,6 +11,7 @@ COMMANDS = {
     "check": "Compare judges with a human: agreement, bias, order of systems, worth of a label.",
     "correct": "Correct the values that a judge gives runs, with a few human labels.",
     "no-answer": "Choose a score threshold for queries without an answer.",
+    "nuggets": "Score answers by the nuggets they contain, and compare systems.",
 }
 
 _EPILOG = """\
@@ -22,6 +23,7 @@ Start here:
   idealrank judge check human.qrels --judge model=model.qrels bm25.run neural.run
   idealrank judge correct human.qrels --judge model=model.qrels bm25.run neural.run
   idealrank judge no-answer qrels.txt neural.run --queries nothing.txt --limit 0.05
+  idealrank judge nuggets baseline.jsonl new.jsonl
 """
 
 
