@@ -41,8 +41,8 @@ def pytest_collection_finish() -> None:
     gc.enable()
 
 
-# What takes long to be ready, a browser and a parsed library, is made in one process: these tests come first and next to each other, so that
-# the process that has them keeps them. Others that have nothing left take tests from the end.
+# What takes long to be ready, a browser and a parsed library, is made in one process: these tests come first and next to each other,
+# so that the process that has them keeps them. Others that have nothing left take tests from the end.
 FIRST = ("tests/web/", "tests/test_architecture", "tests/docs/test_english.py")
 
 
