@@ -17,7 +17,7 @@ from idealrank.api.evaluation import to_qrels, to_run
 from idealrank.errors import InputError
 from idealrank.judging import LabelReplay, replay_labels
 from idealrank.reports.figures import drawings
-from idealrank.reports.figures.label_replay import replay_spec, settled_spec
+from idealrank.reports.figures.label_curves import replay_spec, settled_spec
 from idealrank.stats import sequential_sign
 
 PYDOCS = Path(__file__).parent.parent / "examples" / "pydocs"

@@ -8,11 +8,13 @@ from idealrank.cli import input_options, options
 from idealrank.cli.format_option import Formats
 from idealrank.cli.judge import label_options
 from idealrank.cli.judge.figure_option import figure_kind, write_figure
+from idealrank.cli.judge.run_files import read_qrels_and_runs
 from idealrank.cli.progress import Watch
 from idealrank.errors import OptionError
 from idealrank.io.query_files import read_query_ids
-from idealrank.judging import next_labels, replay_labels
+from idealrank.judging import LabelReplay, next_labels, replay_labels
 from idealrank.judging.label_order import STRATEGIES
+from idealrank.reports.figures import drawings
 from idealrank.reports.table.formats import FORMATS
 
 _EPILOG = """\
@@ -39,8 +41,8 @@ No strategy chooses a document below --depth in both runs: none takes more label
 """
 
 _FORMATS = Formats(
-    "A table to read;", table="views.judging.labels:labels_parts", json="views.judging.labels:labels_json",
-    rows="views.judging.labels:labels_rows", markdown="views.judging.labels:labels_markdown",
+    "A table to read;", table="views.judging.label_choice:labels_parts", json="views.judging.label_choice:labels_json",
+    rows="views.judging.label_choice:labels_rows", markdown="views.judging.label_choice:labels_markdown",
 )  # fmt: skip
 
 
@@ -102,22 +104,17 @@ def next(  # noqa: A001  (the name of the command)
     paths = (qrels, *inputs.more_qrels, run_a, run_b)
     input_options.refuse_standard_input_twice(*paths)
     options.refuse_to_replace(output_path, (*paths, query_path))
-    kind = figure_kind(figure_path, paths)
-    convention, watch = options.parse_convention(convention_text), Watch()
+    kind, convention, watch = figure_kind(figure_path, paths), options.parse_convention(convention_text), Watch()
     measure = options.parse_measure_texts((measure_text,))[0]
-    names = input_options.run_names((run_a, run_b))
-    judgments = watch.run("judgments", lambda _: inputs.open_qrels(qrels, convention))
-    a, b = (
-        watch.run(name, lambda _, path=path, name=name: inputs.open_run(path, name, qrels))  # type: ignore[misc]
-        for path, name in zip((run_a, run_b), names, strict=True)
-    )
+    judgments, (a, b) = read_qrels_and_runs(inputs, qrels, (run_a, run_b), convention, watch)
     shown = {} if FORMATS[layout].is_data else {"digits": digits}
     if not replay:
+        queries = None if query_path is None else read_query_ids(query_path)
         chosen = watch.run(
             "labels",
             lambda _: next_labels(
-                judgments, a, b, measure, budget=budget, strategy=strategy, depth=depth, max_grade=max_grade,  # type: ignore[arg-type]
-                queries=None if query_path is None else read_query_ids(query_path), convention=convention, alpha=alpha, seed=seed,
+                judgments, a, b, measure, budget=budget, strategy=strategy, depth=depth, max_grade=max_grade, queries=queries,  # type: ignore[arg-type]
+                convention=convention, alpha=alpha, seed=seed,
             ),
         )  # fmt: skip
         _FORMATS.write(layout, output_path, chosen, **shown)
@@ -129,10 +126,14 @@ def next(  # noqa: A001  (the name of the command)
         ),
     )  # fmt: skip
     _FORMATS.write(layout, output_path, found, **shown)
-    if kind is not None and figure_path is not None:
-        from idealrank.reports.figures.label_replay import replay_spec  # noqa: PLC0415  (few ask for it)
+    _draw(found, figure_path, kind)
 
-        write_figure(figure_path, kind, f"Labels until {found.measure} is settled", partial(replay_spec, found))
+
+def _draw(found: LabelReplay, path: str | None, kind: "drawings.Format | None") -> None:
+    if path is not None and kind is not None:
+        from idealrank.reports.figures.label_curves import replay_spec  # noqa: PLC0415  (few ask for it)
+
+        write_figure(path, kind, f"Labels until {found.measure} is settled", partial(replay_spec, found))
 
 
 def _check(*, replay: bool, figure_path: str | None, orders: int | None, query_path: str | None) -> None:
