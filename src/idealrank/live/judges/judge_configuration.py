@@ -3,7 +3,7 @@
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal, cast
 
 from idealrank._sections import Section
 from idealrank.live.judges.judge_answers import Scale
@@ -88,7 +88,7 @@ class JudgeConfig:
     documents: str | None
     scale: Scale
     repeats: int
-    aggregate: str
+    aggregate: Literal["median", "mean", "majority"]
     most_failed: float
     price: Price | None
     budget: float | None
@@ -122,7 +122,7 @@ class JudgeConfig:
         most_failed = top.amount("most_failed", 0.05, most=1.0, unit="share of the pairs")
         policy = policy_of(top, SearchPolicy(timeout=_TIMEOUT))
         return cls(
-            judge, pairs, top.text("queries", None), top.text("documents", None), _scale(top), repeats, top.choice("aggregate", AGGREGATES),
+            judge, pairs, top.text("queries", None), top.text("documents", None), _scale(top), repeats, cast("Any", top.choice("aggregate", AGGREGATES)),
             most_failed, price, budget, top.text("qrels", None), top.text("output", None), top.text("cache", None), policy,
         )  # fmt: skip
 

@@ -12,13 +12,13 @@ from typing import Any
 import numpy as np
 
 from idealrank.api.evaluation import AnyTable, to_qrels
+from idealrank.api.judging import combined_grades
 from idealrank.data.qrels import Qrels
 from idealrank.errors import BackendError, IdealrankError, InputError, OptionError, hiding, shown
 from idealrank.io.configuration_files import read_configuration
 from idealrank.io.judgment_files import Label, origin_of, refuse_to_replace_judgments, write_judgments, write_labels
 from idealrank.io.judgment_pairs import JudgmentPair, read_pairs
 from idealrank.judging import LabelTable, agreement
-from idealrank.judging.aggregation import lower_median, majority_vote
 from idealrank.live.backends import without_secrets
 from idealrank.live.backends.secrets import Secrets
 from idealrank.live.judges.callers import judge_from
@@ -335,10 +335,7 @@ class JudgeWork:
         table = np.full((len(graded), self.config.repeats), np.nan)
         for row, grades in enumerate(graded.values()):
             table[row, : len(grades)] = grades
-        if self.config.aggregate == "mean":
-            values = np.nanmean(table, axis=1)
-        else:
-            values = lower_median(table) if self.config.aggregate == "median" else majority_vote(table).grades
+        values = combined_grades(table, self.config.aggregate)
         return dict(zip(graded, values.tolist(), strict=True))
 
     def _provenance(self, labels: Sequence[Label], records: Sequence[JudgeRecord | None]) -> dict[str, Any]:

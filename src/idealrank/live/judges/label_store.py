@@ -15,10 +15,10 @@ from typing import IO, Any
 
 import numpy as np
 
+from idealrank.api.judging import combined_grades
 from idealrank.errors import InputError, OptionError, shown
 from idealrank.io.judgment_files import Label, assessor_text, write_judgments, write_labels
 from idealrank.io.judgment_pairs import JudgmentPair
-from idealrank.judging.aggregation import lower_median
 from idealrank.live.file_locks import lock_file
 from idealrank.live.judges.judge_answers import Scale
 from idealrank.live.judges.judge_runs import table_path
@@ -469,7 +469,7 @@ class LabelStore:
             numbers, raters, grades = self.table()
             kept = [row for row, number in enumerate(numbers) if self._keys[number] not in self.plan.gold]
             origin = self._provenance(raters, numbers)
-            final = lower_median(grades[kept]) if kept else np.empty(0)
+            final = combined_grades(grades[kept]) if kept else np.empty(0)
             names = ["+".join(assessor_text(raters[column]) for column in np.flatnonzero(~np.isnan(grades[row]))) for row in kept]
             rows = [(*self._keys[numbers[row]], name, float(grade)) for row, name, grade in zip(kept, names, final, strict=True)]
             write_judgments(self.output, [(query, name, document, grade) for query, document, name, grade in rows], origin)
