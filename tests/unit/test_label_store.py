@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 import idealrank as ir
+from idealrank.cli import main
 from idealrank.errors import InputError, OptionError
 from idealrank.io.formats.preferences import read_assessors
 from idealrank.io.judgment_files import origin_of, read_labels_table, write_judgments
@@ -71,8 +72,9 @@ def test_pairs_of_one_query_follow_each_other_in_an_order_of_no_run_and_priority
     assert [pair.query for pair in ordered] == [f"q{place // 10}" for place in range(40)]
     assert ordered != given
     assert ordered == LabelPlan(given, SCALE).ordered != LabelPlan(given, SCALE, seed=1).ordered
-    urgent = JudgmentPair("q3", "urgent", priority=2.0)
-    assert LabelPlan([*given, urgent], SCALE).ordered[0] == urgent
+    urgent = JudgmentPair("q3", "urgent", priority=1.0)
+    later = JudgmentPair("q0", "later", priority=2.0)
+    assert LabelPlan([*given, later, urgent], SCALE).ordered[:2] == [urgent, later]
 
 
 def test_several_people_at_once_share_the_pairs(tmp_path: Path) -> None:
@@ -268,3 +270,15 @@ def test_agreement_of_one_query_has_no_interval(tmp_path: Path) -> None:
     assert progress_report(store)["agreement"]["percent"] == "100 %"
     assert np.isnan(store.table()[2]).sum() == 0
     store.close()
+
+
+def test_what_judge_next_writes_is_a_list(tmp_path: Path) -> None:
+    pydocs = Path(__file__).resolve().parents[2] / "examples" / "pydocs"
+    lines = (pydocs / "qrels.txt").read_text().splitlines()
+    (tmp_path / "few.qrels").write_text("\n".join(lines[::9]) + "\n")
+    runs = [str(pydocs / "bm25.run"), str(pydocs / "minilm.run")]
+    command = ["judge", "next", str(tmp_path / "few.qrels"), *runs, "--budget", "8", "--format", "csv", "-o", str(tmp_path / "next.csv")]
+    assert main.run(command) == 0
+    listed = LabelServing(pairs=str(tmp_path / "next.csv"), output="b", state="c", queries=str(pydocs / "queries.tsv")).plan()
+    assert [pair.priority for pair in listed.ordered] == list(range(1, 9))
+    assert all(" " in pair.query_text for pair in listed.pairs)

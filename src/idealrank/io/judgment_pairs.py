@@ -1,6 +1,7 @@
 """Lists of pairs to judge: query and document with their texts, as people and judges get them."""
 
 import io
+import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -40,7 +41,7 @@ class JudgmentPair:
     content : DocumentText
         Title, text and address of the document.
     priority : float
-        The higher, the sooner it is judged.
+        Place in the order of judging: 1 is judged first; infinite where none is given.
 
     Examples
     --------
@@ -52,7 +53,7 @@ class JudgmentPair:
     document: str
     query_text: str = ""
     content: DocumentText = _NO_TEXT
-    priority: float = 0.0
+    priority: float = math.inf
 
     @property
     def key(self) -> tuple[str, str]:
@@ -192,7 +193,7 @@ def _pair(record: FieldRecord) -> JudgmentPair:
 
 def _priority(value: Any, record: FieldRecord) -> float:
     if value is None:
-        return 0.0
+        return math.inf
     try:
         found = float(value)
     except (TypeError, ValueError):

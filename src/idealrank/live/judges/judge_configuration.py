@@ -120,9 +120,10 @@ class JudgeConfig:
         if budget is not None and price is None:
             raise top.error("budget", "a budget without `price`", "the price of tokens, as in price: {input: 0.15, output: 0.6}")
         most_failed = top.amount("most_failed", 0.05, most=1.0, unit="share of the pairs")
+        aggregate = cast('Literal["median", "mean", "majority"]', top.choice("aggregate", AGGREGATES))
         policy = policy_of(top, SearchPolicy(timeout=_TIMEOUT))
         return cls(
-            judge, pairs, top.text("queries", None), top.text("documents", None), _scale(top), repeats, cast("Any", top.choice("aggregate", AGGREGATES)),
+            judge, pairs, top.text("queries", None), top.text("documents", None), _scale(top), repeats, aggregate,
             most_failed, price, budget, top.text("qrels", None), top.text("output", None), top.text("cache", None), policy,
         )  # fmt: skip
 

@@ -110,7 +110,7 @@ class LabelPlan:
         places: dict[str, int] = {}
         for pair in self.pairs:
             places.setdefault(pair.query, len(places))
-        return sorted(self.pairs, key=lambda pair: (-pair.priority, places[pair.query], self._drawn("order", pair)))
+        return sorted(self.pairs, key=lambda pair: (pair.priority, places[pair.query], self._drawn("order", pair)))
 
 
 @dataclass(frozen=True, slots=True)
