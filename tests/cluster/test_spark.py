@@ -123,12 +123,11 @@ def test_broadcast_judgments_and_text_read_by_workers_give_the_bits_of_evaluate(
 
     qrels, run = frames(spark)
     for convention in ("standard", "trec_eval", "standard,missing=left-out", "standard,ties=expected", "standard,missing=zero"):
-        whole = ir.evaluate(QRELS, RUN, MEASURES, convention)
+        # Under expected values, counts of tied documents at the cutoff follow the order of rows, which a cluster does not keep.
+        is_expected = "expected" in convention
+        whole = evaluate_spark(qrels, run, MEASURES, convention) if is_expected else ir.evaluate(QRELS, RUN, MEASURES, convention)
         for judged in (qrels, QRELS):
-            found = evaluate_spark(judged, run, MEASURES, convention, broadcast=True, partitions=5)
-            assert found.coverage.as_dict() == whole.coverage.as_dict()
-            if "expected" not in convention:
-                same(found, whole)
+            same(evaluate_spark(judged, run, MEASURES, convention, broadcast=True, partitions=5), whole)
     nothing = evaluate_spark(QRELS, run.where("false"), MEASURES, broadcast=True)
     assert nothing.coverage.missing == len(QRELS)
     (tmp_path / "qrels").write_text("".join(f"{q} 0 {d} {g}\n" for q, one in QRELS.items() for d, g in one.items()), "utf-8")

@@ -108,7 +108,7 @@ def compare_dask(
     given: list[_Given] = [
         (qrels, "qrels", qrels_columns, KINDS["qrels"]), (run_a, "run", run_columns, BASELINE), (run_b, "run", run_columns, KINDS["run"])
     ]  # fmt: skip
-    parts = _on_partitions(frames, given, plan.plan.convention, order, partitions, _compared, plan)
+    parts: list[ComparisonSums] = _on_partitions(frames, given, plan.plan.convention, order, partitions, _compared, plan)
     return reduce(ComparisonSums.merge, parts)
 
 

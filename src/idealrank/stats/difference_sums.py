@@ -121,11 +121,11 @@ class DifferenceSums:
             raise IncompatibleError(f"found seed and draws {ours} and {theirs}, expected the same for all parts")
         both = self.n + other.n
         gap = other.difference - self.difference if self.n and other.n else 0.0
+        draws: dict[str, Any] = {name: getattr(self, name) + getattr(other, name) for name in DRAWS}
         return DifferenceSums(
             both, self.total_a + other.total_a, self.total_b + other.total_b, self.total + other.total,
             self.squares + other.squares + (gap * gap * self.n * other.n / both if both else 0.0),
-            self.wins + other.wins, self.losses + other.losses,
-            *(getattr(self, name) + getattr(other, name) for name in DRAWS), seed=self.seed,
+            self.wins + other.wins, self.losses + other.losses, seed=self.seed, **draws,
         )  # fmt: skip
 
     @property
@@ -198,7 +198,7 @@ class DifferenceSums:
     def unpacked(cls, numbers: "dict[str, Any]", draws: bytes) -> "DifferenceSums":
         """Sums that another process packed."""
         arrays = np.frombuffer(draws, "<f8").astype(np.float64).reshape(len(DRAWS), -1)
-        return cls(**numbers, **dict(zip(DRAWS, arrays, strict=True)))
+        return cls(**{**numbers, **dict(zip(DRAWS, arrays, strict=True))})
 
 
 def sums_of_columns(queries: Sequence[str], a: FloatArray, b: FloatArray, *, n_draws: int, seed: int) -> list[DifferenceSums]:

@@ -153,6 +153,7 @@ class ComparisonSums:
             A measure cannot be compared by differences of means.
         """
         comparable([a, b], judgments)
+        names = distinct([a.name, b.name])
         chosen = chosen_measures([a, b], measures)
         queries = queries_of([a, b])
         tables = [QueryTable.of(one, chosen, queries) for one in (a, b)]
@@ -164,7 +165,7 @@ class ComparisonSums:
             rows = ((queries[row], float(tables[0].values[row, column]), float(tables[1].values[row, column])) for row in places)
             worst.append(_falls((query, before, after, (after - before) * measure.direction) for query, before, after in rows))
         return cls(
-            *distinct([a.name, b.name]), chosen, tuple(sums), tuple((~both).sum(axis=0).tolist()), tuple(worst),
+            names[0], names[1], chosen, tuple(sums), tuple((~both).sum(axis=0).tolist()), tuple(worst),
             (a.coverage.missing, b.coverage.missing), a.convention, a.provenance.max_documents, a.provenance.judgments,
         )  # fmt: skip
 
