@@ -48,7 +48,7 @@ def _rate(rows: int, said: dict[str, Any], workers: int) -> float:
     return float(rows / said["median"]["evaluate"] / workers)
 
 
-def rows(*, quick: bool, full: bool = False, **_: bool) -> Iterator[Row]:
+def rows(*, quick: bool, **_: bool) -> Iterator[Row]:
     """Equal values first; then scaling, overhead, and MLlib."""
     rounds = 1 if quick else 3
     small, large = (SMALL // 10, LARGE // 10) if quick else (SMALL, LARGE)

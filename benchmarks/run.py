@@ -13,6 +13,7 @@ from pathlib import Path
 import jobs_clicks
 import jobs_cluster
 import jobs_commands
+import jobs_formats
 import jobs_judging
 import jobs_large
 import jobs_measures
@@ -42,6 +43,7 @@ JOBS = {
     "clicks": jobs_clicks.rows,
     "judging": jobs_judging.rows,
     "large": jobs_large.rows,
+    "formats": jobs_formats.rows,
     "store": jobs_store.rows,
     "theory": jobs_theory.rows,
     "training": jobs_training.rows,

@@ -128,7 +128,8 @@ def test_broadcast_judgments_and_text_read_by_workers_give_the_bits_of_evaluate(
         whole = evaluate_spark(qrels, run, MEASURES, convention) if is_expected else ir.evaluate(QRELS, RUN, MEASURES, convention)
         for judged in (qrels, QRELS):
             same(evaluate_spark(judged, run, MEASURES, convention, broadcast=True, partitions=5), whole)
-    nothing = evaluate_spark(QRELS, run.where("false"), MEASURES, broadcast=True)
+    with pytest.warns(ir.IdealrankWarning, match="answers none of the 190 judged queries"):
+        nothing = evaluate_spark(QRELS, run.where("false"), MEASURES, broadcast=True)
     assert nothing.coverage.missing == len(QRELS)
     (tmp_path / "qrels").write_text("".join(f"{q} 0 {d} {g}\n" for q, one in QRELS.items() for d, g in one.items()), "utf-8")
     lines = [f"{q}\tQ0 {d}  1 {s} tag\r\n" for q, one in RUN.items() for d, s in one.items()]
@@ -140,6 +141,32 @@ def test_broadcast_judgments_and_text_read_by_workers_give_the_bits_of_evaluate(
     (tmp_path / "runs" / "two.run").write_text("q5 Q0 d1 1 high tag\n", "utf-8")
     with pytest.raises(ir.InputError, match=r'in the line "q5 Q0 d1 1 high tag": found "high"'):
         evaluate_spark(QRELS, read_trec_spark(spark, str(tmp_path / "runs")), MEASURES, broadcast=True)
+
+
+def test_tables_of_delta_and_iceberg_are_read_by_the_files_of_their_snapshot(spark, tmp_path) -> None:
+    """Both are overwritten, so that a folder holds files of two versions; the libraries know which ones are of the last."""
+    import pyarrow as pa
+    from deltalake import DeltaTable, write_deltalake
+    from pyiceberg.catalog.sql import SqlCatalog
+
+    from idealrank.integrations.spark import evaluate_spark
+
+    rows = [(query, doc, score) for query, one in RUN.items() for doc, score in one.items()]
+    table = pa.table(dict(zip(("qid", "docno", "score"), map(list, zip(*rows, strict=True)), strict=True)))
+    write_deltalake(str(tmp_path / "delta"), table.slice(0, 500))
+    write_deltalake(str(tmp_path / "delta"), table, mode="overwrite")
+    catalog = SqlCatalog("test", uri=f"sqlite:///{tmp_path}/catalog.db", warehouse=f"file://{tmp_path}/iceberg")
+    catalog.create_namespace("runs")
+    iceberg = catalog.create_table("runs.bm25", schema=table.schema)
+    iceberg.append(table.slice(0, 500))
+    iceberg.overwrite(table)
+    assert len(list((tmp_path / "delta").glob("*.parquet"))) > len(DeltaTable(str(tmp_path / "delta")).file_uris())
+    whole = ir.evaluate(QRELS, RUN, MEASURES)
+    of_iceberg = [planned.file.file_path for planned in iceberg.scan().plan_files()]
+    for files in (DeltaTable(str(tmp_path / "delta")).file_uris(), of_iceberg):
+        same(evaluate_spark(QRELS, spark.read.parquet(*files), MEASURES, broadcast=True), whole)
+    for held in (DeltaTable(str(tmp_path / "delta")).to_pyarrow_table(), iceberg.scan().to_arrow()):
+        assert ir.evaluate(QRELS, held, MEASURES).mean() == whole.mean()
 
 
 def test_a_column_of_positions_stands_for_the_order_of_rows(spark) -> None:

@@ -144,8 +144,10 @@ def refuse_order(kind: Table, convention: Convention, order: str | None) -> None
         alignment = convention.alignment
         raise OptionError(
             f"{kind}: convention {convention.name} has ties={alignment.ties} and duplicates={alignment.duplicates}, which depend on the "
-            "order of rows; a dataframe of an engine has none, since its partitions are read and shuffled in any order; expected order=, a "
-            "column that numbers the rows, or ties=docid or expected, and duplicates=error or best"
+            "order of rows; a dataframe of an engine has none, since its partitions are read and shuffled in any order; expected "
+            "ties=docid or expected, and duplicates=error or best",
+            hint="or name a column that numbers the rows with order=",
+            command_hint="or use --engine local, which keeps the order of rows",
         )
 
 

@@ -278,7 +278,7 @@ def value_of_rows(log: WeightedRows, clusters: Any, confidence: float, n_resampl
 
 
 @dataclass(frozen=True)
-class RowSums:
+class WeightSums:
     """Sums over rows, of cut weights unless the name says raw.
 
     Examples
@@ -298,10 +298,10 @@ class RowSums:
     rewards: float
     largest_reward: float
 
-    def plus(self, other: "RowSums") -> "RowSums":
+    def plus(self, other: "WeightSums") -> "WeightSums":
         """Sums over the rows of both."""
         most = ("largest", "largest_reward")
-        return RowSums(
+        return WeightSums(
             **{
                 one.name: (max if one.name in most else operator.add)(getattr(self, one.name), getattr(other, one.name))
                 for one in fields(self)
@@ -309,7 +309,7 @@ class RowSums:
         )
 
 
-def sums_of_rows(log: WeightedRows) -> RowSums:
+def sums_of_rows(log: WeightedRows) -> WeightSums:
     """Sum the rows of a log.
 
     Examples
@@ -337,7 +337,7 @@ def sums_of_rows(log: WeightedRows) -> RowSums:
         rows.append((total, squares, total_products, raw_total, raw_squares, largest, cut, size, largest_product))
     columns = list(zip(*rows, strict=True))
     sums = [math.fsum(column) for column in columns]
-    return RowSums(sums[0], sums[1], sums[2], sums[3], sums[4], max(columns[5]), int(sums[6]), sums[7], max(columns[8]))
+    return WeightSums(sums[0], sums[1], sums[2], sums[3], sums[4], max(columns[5]), int(sums[6]), sums[7], max(columns[8]))
 
 
 def _bootstrap(
@@ -363,7 +363,7 @@ def _bootstrap(
     return float(low), float(high)
 
 
-def cautions_of(sums: RowSums, n: int, effective: float, share: float, n_clusters: int, *, has_model: bool) -> tuple[str, ...]:
+def cautions_of(sums: WeightSums, n: int, effective: float, share: float, n_clusters: int, *, has_model: bool) -> tuple[str, ...]:
     """Why an interval of these weights cannot be trusted.
 
     Examples

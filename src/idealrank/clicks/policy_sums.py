@@ -10,7 +10,7 @@ import numpy.typing as npt
 from scipy.special import ndtri
 
 from idealrank.clicks.arguments import check_confidence, one_of
-from idealrank.clicks.logged_rewards import PolicyValue, RowSums, cautions_of, rows_with_model, sums_of_rows
+from idealrank.clicks.logged_rewards import PolicyValue, WeightSums, cautions_of, rows_with_model, sums_of_rows
 from idealrank.clicks.weighted_rows import Estimator, ModelEstimator, WeightedRows, cluster_codes, largest_weight
 from idealrank.data.types import FloatArray
 from idealrank.errors import IncompatibleError, InputError
@@ -27,7 +27,7 @@ class PolicySums:
     ----------
     n, n_units : int
         Rows, and clusters; `n` without clusters. Each cluster stands in one partition.
-    rows : RowSums
+    rows : WeightSums
         Sums of weights, of their squares, and of weighted rewards.
     mean : float64 array, shape (3,)
         Means over units of weighted rewards (with the model's prediction), of weights and of rows.
@@ -56,7 +56,7 @@ class PolicySums:
 
     n: int
     n_units: int
-    rows: RowSums
+    rows: WeightSums
     mean: FloatArray
     moments: FloatArray
     baseline: float
@@ -158,7 +158,7 @@ class PolicySums:
         # A unit's influence: its weighted rewards, less the value times its weights or rows; linear in the three sums.
         turn = np.array([1.0, -value, 0.0]) if self.estimator == "snips" else np.array([1.0, 0.0, -value])
         norm = below / self.n if self.estimator == "snips" and below else 1.0
-        spread = max(float(turn @ self.moments @ turn), 0.0) / (norm * norm)
+        spread = max(float((np.outer(turn, turn) * self.moments).sum()), 0.0) / (norm * norm)
         error = math.sqrt(spread * self.n_units / (self.n_units - 1)) / self.n
         reach = error * float(ndtri((1 + level) / 2))
         effective = sums.weights**2 / sums.squares if sums.squares > 0 else 0.0

@@ -13,7 +13,7 @@ from idealrank.io.complaints import refuse
 from idealrank.io.formats.detection import Format, FormatChoice
 from idealrank.io.formats.trec import refuse_swapped
 from idealrank.io.id_columns import IdColumn
-from idealrank.io.memory_budget import MemoryBudget, megabytes
+from idealrank.io.memory_budget import MemoryBudget, megabytes, resident
 from idealrank.io.notes import Notes, Tell
 from idealrank.io.query_buckets import distinct_ids, lines_layout, regroup, rows_layout
 from idealrank.io.read import common_format, read_part
@@ -30,6 +30,7 @@ _TEXT_SHARE, _ROWS_SHARE, _PIECE_SHARE = 4, 12, 24
 _LARGEST_TEXT, _LARGEST_ROWS, _LARGEST_PIECE = 64 << 20, 128 << 20, 32 << 20
 _QUERY_SHARE = 2.5  # bytes of memory for a byte of the largest query, and twice that for rows
 _SPLIT_PIECE = 8 << 20
+_WHOLE_ROW = 128  # bytes of a row of a file that is in memory as a whole
 _SAMPLE = 1 << 18  # bytes that tell whether lines are grouped by query
 
 
@@ -347,8 +348,10 @@ class FileReader(PieceReader):
                     done += rows.values.size
                     self._tell(done)
             except InputError:
-                if self._kind in ("parquet", "arrow"):
-                    read_part(source, "run", self._kind, self._columns, notes, refuse)  # its first error is that of the file
+                # The first error of the file may be in another column of a later piece; the file is read as a whole where that fits.
+                fits = self._budget.total - resident() > _WHOLE_ROW * self._n_rows
+                if self._kind in ("parquet", "arrow") and fits:
+                    read_part(source, "run", self._kind, self._columns, notes, refuse)
                 raise
             finally:
                 source.refuse_cut()

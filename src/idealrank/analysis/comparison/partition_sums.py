@@ -45,6 +45,14 @@ class MeasureDifference:
         Standard deviation of the differences.
     wins, ties, losses : int
         Queries with a higher, an equal and a lower value of b.
+
+    Examples
+    --------
+    >>> import idealrank as ir
+    >>> a, b = (ir.evaluate({"q": {"x": 1}}, {"q": ranking}, "RR") for ranking in (["y", "x"], ["x"]))
+    >>> found = ir.ComparisonSums.of(a, b, n_draws=10).differences()[0]
+    >>> found.measure, found.wins, found.difference
+    ('RR', 1, 0.5)
     """
 
     measure: str
