@@ -1,9 +1,12 @@
-"""Time jobs on a standalone Spark cluster on loopback: ``python cluster.py WORKERS ROUNDS JOB,JOB... QRELS.parquet RUN.parquet``.
+"""Time jobs on a standalone Spark cluster on loopback: ``python cluster.py WORKERS ROUNDS JOB@N,JOB@N... QRELS.parquet RUN.parquet...``.
 
-Prints JSON: seconds of each round by job, and what the jobs found. The session is up, and every job has run once, before a clock starts.
+N is the number, from 0, of a pair of files. Prints JSON: seconds of each round by job, and what the jobs found. The session is up, and
+every job has run once, before a clock starts.
 """
 
 import json
+import os
+import signal
 import statistics
 import sys
 import tempfile
@@ -32,6 +35,7 @@ def session_on(cluster: Cluster, workers: int):
     """A session with one core on each worker."""
     from pyspark.sql import SparkSession  # noqa: PLC0415
 
+    os.environ |= {"SPARK_LOCAL_IP": "127.0.0.1", "PYSPARK_PYTHON": sys.executable}
     builder = SparkSession.builder.master(cluster.url)
     for name, value in SETTINGS.items():
         builder = builder.config(name, value)
@@ -120,18 +124,24 @@ def _same(batches):
 
 def main() -> None:
     """Start the cluster, run the jobs in turns, and print."""
-    workers, rounds, jobs = int(sys.argv[1]), int(sys.argv[2]), sys.argv[3].split(",")
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))  # so that the cluster is stopped
+    workers, rounds, jobs, files = int(sys.argv[1]), int(sys.argv[2]), sys.argv[3].split(","), sys.argv[4:]
     with tempfile.TemporaryDirectory() as folder:
         cluster = Cluster(Path(folder), workers, "3g")
         try:
             session = session_on(cluster, workers)
-            asked = Jobs(session, *sys.argv[4:6])
-            found = {job: getattr(asked, job)() for job in jobs}  # compiles, starts the workers' Python, and reads the files once
+            over = [Jobs(session, *pair) for pair in zip(files[::2], files[1::2], strict=True)]
+
+            def run(job: str) -> dict[str, float]:
+                name, _, number = job.partition("@")
+                return getattr(over[int(number)], name)()
+
+            found = {job: run(job) for job in jobs}  # compiles, starts the workers' Python, and reads the files once
             seconds: dict[str, list[float]] = {job: [] for job in jobs}
             for _ in range(rounds):
                 for job in jobs:
                     start = time.perf_counter()
-                    getattr(asked, job)()
+                    run(job)
                     seconds[job].append(time.perf_counter() - start)
             median = {job: statistics.median(times) for job, times in seconds.items()}
             print(json.dumps({"found": found, "seconds": seconds, "median": median}))
