@@ -73,6 +73,7 @@ COMMANDS = [
     "store info --store kept", "store export E out.zip --store kept", "store remove C --store kept", "store parquet tables --store kept",
     "judge agreement qrels.txt model.qrels --per-query", "judge bounds Q A B -m nDCG@2,AP",
     "judge check qrels.txt --judge m=model.qrels A B", "judge correct few.qrels --judge m=model.qrels A B",
+    "judge next Q A B --budget 3", "judge next Q A B --replay --orders 1 -m P@2",
     "judge no-answer qrels.txt open.run --queries nothing.txt",
     "clicks validate log.csv", "clicks validate log.jsonl --redact", "clicks grade log.csv --least 1",
     "clicks grade log.jsonl --model dbn --least 1", "judge agreement raters.qrels",

@@ -36,6 +36,7 @@ from idealrank.api.agreement import spearman as spearman
 from idealrank.api.attribution import attribute as attribute
 from idealrank.api.attribution import why as why
 from idealrank.api.comparison import compare as compare
+from idealrank.api.conversion import convert as convert
 from idealrank.api.evaluation import dcg as dcg
 from idealrank.api.evaluation import evaluate as evaluate
 from idealrank.api.evaluation import ndcg as ndcg
@@ -44,6 +45,7 @@ from idealrank.api.evaluation import read_run as read_run
 from idealrank.api.explanation import explain as explain
 from idealrank.api.gate import gate as gate
 from idealrank.api.held_out import evaluate_once as evaluate_once
+from idealrank.api.nuggets import evaluate_answers as evaluate_answers
 from idealrank.api.overlap import overlap as overlap
 from idealrank.api.overlap import overlap_matrix as overlap_matrix
 from idealrank.api.recall import index_recall as index_recall
@@ -79,6 +81,7 @@ from idealrank.evaluation.overlap import OverlapMatrix as OverlapMatrix
 from idealrank.integrations import log_to_mlflow as log_to_mlflow
 from idealrank.integrations import log_to_wandb as log_to_wandb
 from idealrank.integrations import metric_names as metric_names
+from idealrank.io.conversion.files import Conversion as Conversion
 from idealrank.io.formats.preferences import read_assessors as read_assessors
 from idealrank.io.formats.preferences import read_preferences as read_preferences
 from idealrank.io.query_files import read_categories as read_categories

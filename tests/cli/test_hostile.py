@@ -146,6 +146,13 @@ EVALUATED = {
         ["judge", "bounds", QRELS, A, "-m", TYPED],
         ["judge", "bounds", QRELS, A, "--figure", TYPED],
     ],
+    "judge next": [
+        ["judge", "next", QRELS, A, B, "--budget", "3"],
+        ["judge", "next", QRELS, A, B, "--replay", "--orders", "1", "--format", "markdown"],
+        ["judge", "next", QRELS, A, BROKEN],
+        ["judge", "next", QRELS, A, B, "-m", TYPED],
+        ["judge", "next", QRELS, A, B, "--queries", TYPED],
+    ],
     "judge no-answer": [
         ["judge", "no-answer", QRELS, A, "--queries", "texts\x1b[1m.csv"],
         ["judge", "no-answer", QRELS, A, "--queries", BROKEN],

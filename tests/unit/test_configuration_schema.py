@@ -1,6 +1,7 @@
 """The schema of configurations and their readers agree: on what the pages show, and on what a change makes of it."""
 
 import copy
+import functools
 import json
 import re
 from collections.abc import Iterable, Iterator
@@ -129,6 +130,7 @@ def read(command: str, given: Config) -> None:
         backend_from(section).close()
 
 
+@functools.cache
 def validator(command: str) -> Any:
     schema = configuration_schema(command, KINDS)
     jsonschema.Draft202012Validator.check_schema(schema)

@@ -10,7 +10,9 @@ COMMANDS = {
     "bounds": "Bound what the grades of unjudged documents could change.",
     "check": "Compare judges with a human: agreement, bias, order of systems, worth of a label.",
     "correct": "Correct the values that a judge gives runs, with a few human labels.",
+    "next": "Choose the documents to label next, to settle a comparison soonest.",
     "no-answer": "Choose a score threshold for queries without an answer.",
+    "nuggets": "Score answers by the nuggets they contain, and compare systems.",
 }
 
 _EPILOG = """\
@@ -21,7 +23,9 @@ Start here:
   idealrank judge bounds qrels.txt bm25.run neural.run --depth 10
   idealrank judge check human.qrels --judge model=model.qrels bm25.run neural.run
   idealrank judge correct human.qrels --judge model=model.qrels bm25.run neural.run
+  idealrank judge next qrels.txt bm25.run neural.run --budget 50
   idealrank judge no-answer qrels.txt neural.run --queries nothing.txt --limit 0.05
+  idealrank judge nuggets baseline.jsonl new.jsonl
 """
 
 
