@@ -139,7 +139,7 @@ def test_broadcast_judgments_and_text_read_by_workers_give_the_bits_of_evaluate(
     judged = read_trec_spark(spark, str(tmp_path / "qrels"), "qrels")
     same(evaluate_spark(judged, read_trec_spark(spark, str(tmp_path / "runs")), MEASURES), ir.evaluate(QRELS, RUN, MEASURES))
     (tmp_path / "runs" / "two.run").write_text("q5 Q0 d1 1 high tag\n", "utf-8")
-    with pytest.raises(ir.InputError, match=r'in the line "q5 Q0 d1 1 high tag": found "high"'):
+    with pytest.raises(ir.InputError, match=r'runs: found "high" in "q5 Q0 d1 1 high tag"'):
         evaluate_spark(QRELS, read_trec_spark(spark, str(tmp_path / "runs")), MEASURES, broadcast=True)
 
 

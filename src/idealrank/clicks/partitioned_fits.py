@@ -58,7 +58,7 @@ def fit_in_parts(model: "Cascade | DCM | SDBN | DBN | PBM | UBM", parts: Iterabl
     --------
     >>> parts = [Sessions.from_arrays([q] * 2, [["a", "b"], ["b", "a"]], [[1, 0], [1, 1]]) for q in ("p", "q")]
     >>> fit_in_parts(PBM(iterations=20), parts).relative_propensity.round(3).tolist()
-    [1.0, 0.5]
+    [1.0, 0.707]
     """
     logs = list(parts)
     _refuse_common_queries(logs)

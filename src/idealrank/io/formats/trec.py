@@ -69,21 +69,21 @@ def read_lines(text: bytes, table: Table, path: str) -> _kernel.Table:
     Raises
     ------
     InputError
-        A line cannot be used; the message has the line instead of its number.
+        A line cannot be used; the message quotes it, without its number.
 
     Examples
     --------
     >>> read_lines(b"q1 0 d1 x", "qrels", "a.qrels")
     Traceback (most recent call last):
         ...
-    idealrank.errors.InputError: a.qrels, in the line "q1 0 d1 x": found "x", ...
+    idealrank.errors.InputError: a.qrels: found "x" in "q1 0 d1 x", expected a number as grade (field 4)
     """
     try:
         return _kernel.read_text(_kernel.Text([text.removeprefix(b"\xef\xbb\xbf")], table), duplicates="keep", threads=1)
     except _kernel.ParseError as error:
         problem, _, _, line, detail = error.args
         found, expected, hint = describe(problem, line, detail, table)
-        raise InputError(f"{path}, in the line {quoted(line)}: found {found}, expected {expected}", hint=hint) from None
+        raise InputError(f"{path}: found {found}, expected {expected}", hint=hint) from None
 
 
 def refuse_swapped(sources: Sequence[Source], table: Table) -> None:
