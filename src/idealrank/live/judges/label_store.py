@@ -303,7 +303,8 @@ class LabelStore:
             self._rows[place] = label_line(self._label(self._history[place]))
         self._places[answer.pair, answer.rater] = len(self._rows)
         self._rows.append(label_line(self._label(answer)))
-        key, given = self._keys[answer.pair], [one for one in self._answers[answer.pair].values() if one.grade is not None]
+        key = self._keys[answer.pair]
+        given = [(one.rater, one.grade) for one in self._answers[answer.pair].values() if one.grade is not None]
         self._final.pop(answer.pair, None)
         self._each.pop(answer.pair, None)
         if given and key not in self.plan.gold:
