@@ -73,6 +73,8 @@ COMMANDS = [
     "store info --store kept", "store export E out.zip --store kept", "store remove C --store kept", "store parquet tables --store kept",
     "judge agreement qrels.txt model.qrels --per-query", "judge bounds Q A B -m nDCG@2,AP",
     "judge check qrels.txt --judge m=model.qrels A B", "judge correct few.qrels --judge m=model.qrels A B",
+    "judge next Q A B --budget 3", "judge next Q A B --replay --orders 1 -m P@2",
+    "judge run judge.json -o judged.qrels --qrels qrels.txt",
     "judge no-answer qrels.txt open.run --queries nothing.txt", "judge nuggets answers.jsonl --per-query",
     "judge nuggets answers.jsonl --nuggets nuggets.jsonl --format json", "convert Q out.csv --assessors mean",
     "convert Q out.qrels --to trec --assessors lowest --write-queries texts.tsv", "convert A out.jsonl --content run",
@@ -89,8 +91,8 @@ COMMANDS = [
     "online interleave A B", "online interleave --outcomes outcomes.csv", "online ab experiment.csv",
     "theory distinguish Q A B --query q1 --runs 2 --sizes 1,2", "theory figures --data mine.npz --out figures --format svg",
 ]  # fmt: skip
-# They read no file; `serve` reads a store until it is stopped.
-WITHOUT_FILES = {"conventions", "measures", "online plan", "serve", "theory feasible"}
+# They read no file; `serve` and `judge ui` read theirs until they are stopped.
+WITHOUT_FILES = {"conventions", "judge ui", "measures", "online plan", "serve", "theory feasible"}
 
 TOKENS = [
     b"", b" ", b"\t", b"\n", b"\r", b"\0", b"\xff", b"\xef\xbb\xbf", b'"', b"'", b",", b"{", b"}", b"[", b"]", b":", b"#", b"-1", b"0",
@@ -150,10 +152,17 @@ def write_judgments(folder: Path) -> None:
     files = {
         "model.qrels": [*others, ["n1", "0", "d1", "0"]], "few.qrels": lines[::2],
         "raters.qrels": [[query, rater, *rest] for rater, rows in (("ann", lines), ("ben", others)) for query, _, *rest in rows],
+        "pairs.txt": [["query", "document"], *([query, document] for query, _, document, _ in lines)],
         "open.run": [*(line.split() for line in run), *([f"n{number}", "Q0", "d1", "1", str(number), "t"] for number in (1, 2))],
     }  # fmt: skip
     for name, rows in files.items():
-        (folder / name).write_text("".join(" ".join(row) + "\n" for row in rows), encoding="utf-8")
+        (folder / name).write_text("".join((" " if name != "pairs.txt" else ",").join(row) + "\n" for row in rows), encoding="utf-8")
+    judge = {
+        "judge": {"kind": "function", "function": "operator:eq", "takes": "ids"},
+        "pairs": "pairs.txt",
+        "scale": {"0": "no", "1": "yes"},
+    }
+    (folder / "judge.json").write_text(json.dumps(judge), encoding="utf-8")
 
 
 def write_tools(folder: Path) -> None:

@@ -13,11 +13,14 @@ from idealrank.analysis.comparison import Slices as Slices
 from idealrank.analysis.comparison import intervals as intervals
 from idealrank.analysis.comparison import traffic_thirds as traffic_thirds
 from idealrank.analysis.comparison import with_companions as with_companions
+from idealrank.analysis.comparison.partition_sums import ComparisonSums as ComparisonSums
+from idealrank.analysis.comparison.partition_sums import MeasureDifference as MeasureDifference
 from idealrank.analysis.comparison.slice_differences import slices as slices
 from idealrank.analysis.explanation import Explanation as Explanation
 from idealrank.analysis.gate import Contract as Contract
 from idealrank.analysis.gate import Gated as Gated
 from idealrank.analysis.gate import Policy as Policy
+from idealrank.analysis.gate.partition_gate import gate_sums as gate_sums
 from idealrank.analysis.recall import IndexRecall as IndexRecall
 from idealrank.analysis.recall import QueryLoss as QueryLoss
 from idealrank.analysis.recall import RecallSummary as RecallSummary
@@ -84,6 +87,8 @@ from idealrank.io.formats.preferences import read_preferences as read_preference
 from idealrank.io.query_files import read_categories as read_categories
 from idealrank.io.query_files import read_clusters as read_clusters
 from idealrank.io.query_files import read_traffic as read_traffic
+from idealrank.live.judges.judge_runs import JudgeRun as JudgeRun
+from idealrank.live.judges.judge_runs import judge as judge
 from idealrank.live.search_runs import SearchRun as SearchRun
 from idealrank.live.searches import SearchResults as SearchResults
 from idealrank.live.searches import search as search

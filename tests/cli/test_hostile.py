@@ -60,6 +60,9 @@ def files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     Path("rows\x1b[1m.letor").write_text(rows, encoding="utf-8", newline="\n")
     data = {"train": "rows\x1b[1m.letor", "test_share": 0.5}
     model = {"rounds": 1, "params": {"min_data_in_leaf": 1, "num_threads": 1}}
+    Path("pairs\x1b[1m.json").write_text(json.dumps([{"query": queries[1], "document": one, "text": HOSTILE} for one in documents]))
+    judge = {"judge": {"kind": "function", "function": f"{TYPED}:grade"}, "pairs": "pairs\x1b[1m.json"}
+    Path("judge\x1b[1m.json").write_text(json.dumps(judge), encoding="utf-8")
     Path(f"queries{TYPED}.json").write_text(json.dumps(dict.fromkeys(queries, f"text of {HOSTILE}")), encoding="utf-8")
     backend = {"kind": "replay", "path": A}
     Path("search\x1b[1m.json").write_text(json.dumps({"backend": backend, "queries": f"queries{TYPED}.json"}), encoding="utf-8")
@@ -150,10 +153,30 @@ EVALUATED = {
         ["judge", "bounds", QRELS, A, "-m", TYPED],
         ["judge", "bounds", QRELS, A, "--figure", TYPED],
     ],
+    "judge next": [
+        ["judge", "next", QRELS, A, B, "--budget", "3"],
+        ["judge", "next", QRELS, A, B, "--replay", "--orders", "1", "--format", "markdown"],
+        ["judge", "next", QRELS, A, BROKEN],
+        ["judge", "next", QRELS, A, B, "-m", TYPED],
+        ["judge", "next", QRELS, A, B, "--queries", TYPED],
+    ],
     "judge no-answer": [
         ["judge", "no-answer", QRELS, A, "--queries", "texts\x1b[1m.csv"],
         ["judge", "no-answer", QRELS, A, "--queries", BROKEN],
         ["judge", "no-answer", QRELS, A, "--queries", TYPED],
+    ],
+    "judge run": [
+        ["judge", "run", "judge\x1b[1m.json", "-o", "out.qrels", "--check"],
+        ["judge", "run", "judge\x1b[1m.json", "-o", f"out{TYPED}.qrels"],
+        ["judge", "run", BROKEN],
+        ["judge", "run", "search\x1b[1m.json"],
+    ],
+    # It serves until it is stopped: here it is refused.
+    "judge ui": [
+        ["judge", "ui", BROKEN, "-o", "out.qrels"],
+        ["judge", "ui", "pairs\x1b[1m.json", "-o", "out.qrels", "--scale", TYPED],
+        ["judge", "ui", "pairs\x1b[1m.json", "-o", QRELS],
+        ["judge", "ui", "pairs\x1b[1m.json", "-o", "out.qrels", "--host", TYPED],
     ],
     "judge nuggets": [
         ["judge", "nuggets", ANSWERS, "--per-query"],

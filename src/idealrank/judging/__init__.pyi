@@ -28,6 +28,12 @@ from idealrank.judging.judges import JudgeCheck as JudgeCheck
 from idealrank.judging.judges import LabelWorth as LabelWorth
 from idealrank.judging.judges import check_judge as check_judge
 from idealrank.judging.judges import label_worth as label_worth
+from idealrank.judging.label_order import NextLabel as NextLabel
+from idealrank.judging.label_order import NextLabels as NextLabels
+from idealrank.judging.label_order import next_labels as next_labels
+from idealrank.judging.label_replay import LabelCurve as LabelCurve
+from idealrank.judging.label_replay import LabelReplay as LabelReplay
+from idealrank.judging.label_replay import replay_labels as replay_labels
 from idealrank.judging.label_table import LabelTable as LabelTable
 from idealrank.judging.leniency import GroupError as GroupError
 from idealrank.judging.leniency import Leniency as Leniency
