@@ -135,6 +135,7 @@ SMALL = 60  # lines of code, from which a module with one user stands for itself
 DOORS = ("idealrank.api.", "idealrank.cli.commands.", "idealrank.integrations.", "idealrank.conventions.")
 ALONE = {
     "live.alerts.round_telemetry": "the only module that knows OpenTelemetry, loaded for rounds alone",
+    "live.web.application": "the addresses of the pages of a store; those of the labelling page stand with its pages",
     "live.web.slice_pages": "one module a kind of page",
     "io.query_vectors": "files of embeddings, apart from files of words",
     "_installation": "how this copy was installed, apart from the tree of errors",

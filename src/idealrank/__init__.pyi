@@ -87,6 +87,8 @@ from idealrank.io.formats.preferences import read_preferences as read_preference
 from idealrank.io.query_files import read_categories as read_categories
 from idealrank.io.query_files import read_clusters as read_clusters
 from idealrank.io.query_files import read_traffic as read_traffic
+from idealrank.live.judges.judge_runs import JudgeRun as JudgeRun
+from idealrank.live.judges.judge_runs import judge as judge
 from idealrank.live.search_runs import SearchRun as SearchRun
 from idealrank.live.searches import SearchResults as SearchResults
 from idealrank.live.searches import search as search

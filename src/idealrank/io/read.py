@@ -101,6 +101,11 @@ def read_qrels(
             qrels = to_qrels(parts, [source.path for source in sources], duplicates)
     if qrels.n_judgments == 0:
         raise InputError(f"{', '.join(qrels.paths)}: found no judgments, expected at least one")
+    if len(sources) > 1:
+        from idealrank.io.judgment_files import HEAD, kinds_note  # noqa: PLC0415  (most judgments are one file)
+
+        if (note := kinds_note({source.path: bytes(source.data[:HEAD]) for source in sources})) is not None:
+            notes.warn(note)
     return qrels
 
 

@@ -239,7 +239,7 @@ class _Fitting:
             if self._target.query == "word" and not is_word(name):
                 raise self._no_word("query", name)
             if row.query_text and self._options.number_queries:
-                self._found.query_texts[name] = row.query_text
+                self._found.query_texts[row.query if self._target.query == "text" else name] = row.query_text
             elif row.query_text and row.query_text != name and not self._target.query_texts:
                 self._losses.add("query_texts")
             elif row.query_text and row.query_text == name != row.query:

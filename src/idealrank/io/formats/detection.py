@@ -47,7 +47,7 @@ _TOOLS: dict[Format, tuple[re.Pattern[bytes], ...]] = {  # all patterns of one t
         re.compile(rb'"(?:hits"\s*:\s*\[|responses"\s*:\s*\[\s*\{|(?:_score|_source|_index)"\s*:)'),
     ),
 }
-_FEATURE = re.compile(r"(?:qid|\d+):\S+")
+_FEATURE = re.compile(r"(?:qid|\d+):\S+|#")
 
 
 def detect(source: Source, asked: str, notes: Notes) -> Format:

@@ -173,6 +173,8 @@ class _Tasks:
         others = {name: one for name, one in data.items() if name not in (query_name, document_name)}
         query_text = _popped(others, ("querytext", "query"))
         text = _popped(others, _TEXTS)
+        # a task that was made of ids alone shows them in place of texts
+        query_text, text = "" if query_text == query else query_text, "" if text == document else text
         return JudgmentRow(str(query), str(document), None, "", query_text, text, others, place=place)
 
     def _grade(self, annotation: Mapping[str, Any], place: Place) -> float | None:

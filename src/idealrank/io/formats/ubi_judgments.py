@@ -68,7 +68,7 @@ def _records(source: Source, complain: Complain) -> Iterator[tuple[Any, Place]]:
         whole = load(data)
     except (ValueError, RecursionError):
         whole = None
-    if whole is None or (isinstance(whole, tuple) and "judgment" in dict(whole)):
+    if whole is None or (isinstance(whole, tuple) and "hits" not in dict(whole)):
         for number, line in enumerate(data.splitlines(), 1):
             if line.strip():
                 try:
