@@ -46,8 +46,8 @@ class GradeModel:
     --------
     >>> model = GradeModel.of(np.array([0.0, 1.0]), np.array([1, 1, 2]), np.array([1.0, 1.0, 0.0]))
     >>> model.at(np.array([1, 2])).round(2)
-    array([[0.23, 0.77],
-           [0.56, 0.44]])
+    array([[0.35, 0.65],
+           [0.62, 0.38]])
     """
 
     levels: FloatArray
@@ -288,7 +288,7 @@ def query_numbers(query_ids: Sequence[str], seed: int) -> FloatArray:
     Examples
     --------
     >>> query_numbers(["a", "b"], 0).round(3)
-    array([0.   , 0.   ])
+    array([0.085, 0.364])
     """
     return np.array([random_number(seed, query) for query in query_ids], np.float64)
 
@@ -500,7 +500,7 @@ def next_labels(
     >>> qrels, a, b = {"q": {"x": 0}}, {"q": ["x", "y", "z"]}, {"q": ["z", "y", "x"]}
     >>> found = next_labels(qrels, a, b, "P@1", budget=2)
     >>> [(one.document, one.rank_a, one.rank_b) for one in found.labels], found.settled
-    ([('z', None, 1)], False)
+    ([('z', 3, 1)], False)
     """
     made, table = parse_measure(measure), as_qrels(qrels)
     order, under = order_of(strategy), Convention.of(convention)
