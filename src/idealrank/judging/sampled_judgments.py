@@ -17,7 +17,7 @@ from idealrank.stats.intervals import Interval, mean_interval
 
 SampledMeasure: TypeAlias = Literal["infAP", "xinfAP", "infNDCG", "statAP", "DCG"]
 SAMPLED_MEASURES: tuple[SampledMeasure, ...] = get_args(SampledMeasure)
-_EPSILON = 0.00001  # sample_eval.pl's: added to the relevant documents above a rank, and three of it to the sampled ones
+_EPSILON = 0.00001  # added to the relevant documents above a rank; to the sampled ones three of it (sample_eval.pl) or two (trec_eval)
 _MOST = 1000  # ranks that sample_eval.pl reads
 
 
@@ -250,7 +250,7 @@ def sampled_estimate(
         One of:
 
         * ``xinfAP``: AP inferred stratum by stratum, as NIST's ``sample_eval.pl`` computes it;
-        * ``infAP``: the same with all pooled documents in one stratum, for a pool sampled at one rate;
+        * ``infAP``: the same with all pooled documents in one stratum, for a pool sampled at one rate, as trec_eval computes it;
         * ``infNDCG``: DCG inferred stratum by stratum over the ideal of the estimated numbers of documents of each grade, as in
           ``sample_eval.pl``; gains are the grades, discounts ``log2(rank + 1)``;
         * ``statAP``: AP from inclusion probabilities, as in ``statAP_MQ_eval``;
@@ -333,7 +333,7 @@ def _listed(run: Any, sample: SampledJudgments, convention: Convention, limit: i
     return found
 
 
-def _xinf_ap(one: SampledQuery, ranked: IntArray) -> float:
+def _xinf_ap(one: SampledQuery, ranked: IntArray, kinds: int = 3) -> float:
     """Mean over sampled relevant documents of the expected precision at their rank, each stratum by its estimated share of the relevant."""
     n_strata = int(one.stratum.max()) + 1
     sampled, relevant = one.sampled, one.gain > 0
@@ -351,14 +351,14 @@ def _xinf_ap(one: SampledQuery, ranked: IntArray) -> float:
             continue
         stratum = one.stratum[place]
         if relevant[place]:
-            precision = 1 / rank + float((above[0] * (above[2] + _EPSILON) / (above[1] + 3 * _EPSILON)).sum()) / rank
+            precision = 1 / rank + float((above[0] * (above[2] + _EPSILON) / (above[1] + kinds * _EPSILON)).sum()) / rank
             value += precision * scale[stratum]
         above[:, stratum] += (1, sampled[place], relevant[place])
     return value / total
 
 
 def _inf_ap(one: SampledQuery, ranked: IntArray) -> float:
-    return _xinf_ap(SampledQuery(one.documents, np.zeros_like(one.stratum), one.probability, one.grade), ranked)
+    return _xinf_ap(SampledQuery(one.documents, np.zeros_like(one.stratum), one.probability, one.grade), ranked, kinds=2)
 
 
 def _inf_ndcg(one: SampledQuery, ranked: IntArray) -> float:
