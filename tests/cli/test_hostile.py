@@ -159,11 +159,11 @@ EVALUATED = {
         ["judge", "next", QRELS, A, B, "-m", TYPED],
         ["judge", "next", QRELS, A, B, "--queries", TYPED],
     ],
-    "judge estimate": [
-        ["judge", "estimate", "sampled\x1b[1m.csv", A, B, "--qrels", QRELS],
-        ["judge", "estimate", "sampled\x1b[1m.csv", A, "--qrels", QRELS, "-m", "DCG", "--format", "markdown"],
-        ["judge", "estimate", BROKEN, A],
-        ["judge", "estimate", "sampled\x1b[1m.csv", A, "-m", TYPED],
+    "judge infer": [
+        ["judge", "infer", "sampled\x1b[1m.csv", A, B, "--qrels", QRELS],
+        ["judge", "infer", "sampled\x1b[1m.csv", A, "--qrels", QRELS, "-m", "DCG", "--format", "markdown"],
+        ["judge", "infer", BROKEN, A],
+        ["judge", "infer", "sampled\x1b[1m.csv", A, "-m", TYPED],
     ],
     "judge pool": [
         ["judge", "pool", A, B, "--depth", "2"],
@@ -171,11 +171,11 @@ EVALUATED = {
         ["judge", "pool", BROKEN],
         ["judge", "pool", A, "--strata", TYPED],
     ],
-    "judge queries": [
-        ["judge", "queries", "traffic\x1b[1m.csv", "--count", "2"],
-        ["judge", "queries", "traffic\x1b[1m.csv", "--count", "2", "--format", "markdown"],
-        ["judge", "queries", BROKEN],
-        ["judge", "queries", "traffic\x1b[1m.csv", "--take", f"{TYPED}=x"],
+    "judge draw": [
+        ["judge", "draw", "traffic\x1b[1m.csv", "--count", "2"],
+        ["judge", "draw", "traffic\x1b[1m.csv", "--count", "2", "--format", "markdown"],
+        ["judge", "draw", BROKEN],
+        ["judge", "draw", "traffic\x1b[1m.csv", "--take", f"{TYPED}=x"],
     ],
     "judge reuse": [
         ["judge", "reuse", QRELS, A, B, "--depth", "2"],

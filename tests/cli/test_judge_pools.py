@@ -22,26 +22,26 @@ COMMANDS = {
     "pool-markdown": "judge pool bm25.run --depth 1 --format markdown",
     "pool-error-both": "judge pool bm25.run --depth 3 --strata 1:1",
     "pool-error-strata": "judge pool bm25.run --strata 5:2",
-    "estimate": "judge estimate sampled.txt bm25.run neural.run",
-    "estimate-dcg": "judge estimate sampled.txt bm25.run neural.run -m DCG --cutoff 3 --digits 2",
-    "estimate-csv": "judge estimate sampled.txt bm25.run -m statAP --format csv",
-    "estimate-json": "judge estimate sampled.txt bm25.run -m infAP --format json",
-    "estimate-error-measure": "judge estimate sampled.txt bm25.run -m AP",
-    "estimate-error-file": "judge estimate qrels.txt bm25.run",
-    "estimate-error-cutoff": "judge estimate sampled.txt bm25.run --cutoff 3",
+    "infer": "judge infer sampled.txt bm25.run neural.run",
+    "infer-dcg": "judge infer sampled.txt bm25.run neural.run -m DCG --cutoff 3 --digits 2",
+    "infer-csv": "judge infer sampled.txt bm25.run -m statAP --format csv",
+    "infer-json": "judge infer sampled.txt bm25.run -m infAP --format json",
+    "infer-error-measure": "judge infer sampled.txt bm25.run -m AP",
+    "infer-error-file": "judge infer qrels.txt bm25.run",
+    "infer-error-cutoff": "judge infer sampled.txt bm25.run --cutoff 3",
     "reuse": "judge reuse qrels.txt bm25.run neural.run twice.run --depth 2 --convention standard,duplicates=first",
     "reuse-team": "judge reuse qrels.txt bm25.run neural.run --team bm25=x --team neural=x -m RR",
     "reuse-csv": "judge reuse qrels.txt bm25.run neural.run --format csv",
     "reuse-json": "judge reuse qrels.txt bm25.run neural.run --format json",
     "reuse-error-team": "judge reuse qrels.txt bm25.run --team other=x",
-    "queries": "judge queries traffic.csv --count 6 --strata kinds.csv --take new=1",
-    "queries-budget": "judge queries traffic.csv --budget 12 --price 0.1 --documents 20",
-    "queries-csv": "judge queries traffic.csv --count 4 --format csv",
-    "queries-json": "judge queries traffic.csv --count 4 --format json",
-    "queries-error-both": "judge queries traffic.csv --count 4 --budget 4",
-    "queries-error-budget": "judge queries traffic.csv --budget 0.5",
-    "queries-error-take": "judge queries traffic.csv --take new",
-    "queries-error-stratum": "judge queries traffic.csv --strata kinds.csv",
+    "draw": "judge draw traffic.csv --count 6 --strata kinds.csv --take new=1",
+    "draw-budget": "judge draw traffic.csv --budget 12 --price 0.1 --documents 20",
+    "draw-csv": "judge draw traffic.csv --count 4 --format csv",
+    "draw-json": "judge draw traffic.csv --count 4 --format json",
+    "draw-error-both": "judge draw traffic.csv --count 4 --budget 4",
+    "draw-error-budget": "judge draw traffic.csv --budget 0.5",
+    "draw-error-take": "judge draw traffic.csv --take new",
+    "draw-error-stratum": "judge draw traffic.csv --strata kinds.csv",
 }
 
 
@@ -64,7 +64,7 @@ def test_a_sample_is_pooled_judged_and_estimated(say: Say, tmp_path: Path) -> No
     for place, row in enumerate(rows):
         grades.setdefault(row["query"], {})[row["document"]] = place % 3
     labels.write_text("".join(f"{query} 0 {document} {grade}\n" for query, of in grades.items() for document, grade in of.items()), "utf-8")
-    said = say("judge", "estimate", str(sample), "bm25.run", "--qrels", str(labels), "-m", "DCG", "--format", "json")
+    said = say("judge", "infer", str(sample), "bm25.run", "--qrels", str(labels), "-m", "DCG", "--format", "json")
     estimate = json.loads(said.out)["estimates"][0]
     run = say("evaluate", str(labels), "bm25.run", "-m", "DCG", "--format", "json", "--convention", "standard,duplicates=first")
     assert estimate["mean"] == pytest.approx(json.loads(run.out)["runs"][0]["mean"]["DCG"])
@@ -74,7 +74,7 @@ def test_weights_of_a_sample_are_read_by_compare(say: Say, tmp_path: Path) -> No
     traffic, weights = tmp_path / "traffic.csv", tmp_path / "weights.csv"
     queries = list(ir.Qrels({"q1": {}, "q2": {}, "q3": {}, "q4": {}}).queries)
     traffic.write_text("query,traffic\n" + "".join(f"{query},{10 - place}\n" for place, query in enumerate(queries)), "utf-8")
-    say("judge", "queries", str(traffic), "--count", "4", "--format", "csv", "-o", str(weights))
+    say("judge", "draw", str(traffic), "--count", "4", "--format", "csv", "-o", str(weights))
     assert {row["query"] for row in csv.DictReader(io.StringIO(weights.read_text("utf-8")))} == set(queries)
     said = say("compare", "qrels.txt", "bm25.run", "neural.run", "-m", "RR", "--weights", str(weights))
     assert said.code == 0

@@ -10,11 +10,11 @@ COMMANDS = {
     "bounds": "Bound what the grades of unjudged documents could change.",
     "check": "Compare judges with a human: agreement, bias, order of systems, worth of a label.",
     "correct": "Correct the values that a judge gives runs, with a few human labels.",
-    "estimate": "Estimate values of runs from a sample of judgments.",
+    "draw": "Sample queries to label, with weights, cost and precision.",
+    "infer": "Estimate values of runs from a sample of judgments.",
     "next": "Choose the documents to label next, to settle a comparison soonest.",
     "no-answer": "Choose a score threshold for queries without an answer.",
     "pool": "Pool the documents of runs to judge, or a sample of them.",
-    "queries": "Sample queries to label, with weights, cost and precision.",
     "reuse": "Leave each run out of the pool: are the judgments reusable?",
 }
 
@@ -29,7 +29,7 @@ Start here:
   idealrank judge next qrels.txt bm25.run neural.run --budget 50
   idealrank judge no-answer qrels.txt neural.run --queries nothing.txt --limit 0.05
   idealrank judge pool bm25.run neural.run --depth 10
-  idealrank judge queries traffic.csv --count 100
+  idealrank judge draw traffic.csv --count 100
 """
 
 

@@ -23,9 +23,9 @@ Examples:
 \b
   A sample: all documents down to rank 10, a tenth of the others down to 100. The file has the inclusion probabilities:
     idealrank judge pool bm25.run neural.run --strata 10:1,100:0.1 --format csv -o sample.csv
-    idealrank judge estimate sample.csv bm25.run neural.run --qrels labels.txt
+    idealrank judge infer sample.csv bm25.run neural.run --qrels labels.txt
 
-Documents whose `sampled` is true are to be judged. Keep the whole file: `idealrank judge estimate` needs the others, too.
+Documents whose `sampled` is true are to be judged. Keep the whole file: `idealrank judge infer` needs the others, too.
 """
 
 _FORMATS = Formats(

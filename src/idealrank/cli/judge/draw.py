@@ -1,4 +1,4 @@
-"""`idealrank judge queries`: which queries to label, with their weights, and what a budget buys."""
+"""`idealrank judge draw`: which queries to label, with their weights, and what a budget buys."""
 
 import click
 
@@ -15,13 +15,13 @@ Examples:
 
 \b
   100 queries by traffic, 30 of them from the tail:
-    idealrank judge queries traffic.csv --count 100 --tail 0.3 --format csv -o sample.csv
+    idealrank judge draw traffic.csv --count 100 --tail 0.3 --format csv -o sample.csv
 \b
   New and edge queries on top:
-    idealrank judge queries traffic.csv --count 100 --strata kinds.csv --take new=20 --take edge=10
+    idealrank judge draw traffic.csv --count 100 --strata kinds.csv --take new=20 --take edge=10
 \b
   As many queries as 500 pay for, at 0.12 a label and 20 documents a query:
-    idealrank judge queries traffic.csv --budget 500 --price 0.12 --documents 20
+    idealrank judge draw traffic.csv --budget 500 --price 0.12 --documents 20
 \b
   The weights make the mean over the sample unbiased for the mean over the traffic:
     idealrank compare qrels.txt bm25.run neural.run --weights sample.csv
@@ -63,7 +63,7 @@ _FACTORS = (0.25, 0.5, 1, 2, 4)  # numbers of queries in the table, as shares of
 @click.option("--seed", type=int, default=0, show_default=True, help="Random seed.")
 @_FORMATS.option
 @options.output
-def queries(
+def draw(
     *,
     traffic: str,
     count: int | None,

@@ -1,4 +1,4 @@
-"""`idealrank judge estimate`: values of runs from a sample of judgments."""
+"""`idealrank judge infer`: values of runs from a sample of judgments."""
 
 from dataclasses import replace
 
@@ -21,13 +21,13 @@ Examples:
 
 \b
   A sample of idealrank judge pool, and the judgments of its sampled documents:
-    idealrank judge estimate sample.csv bm25.run --qrels labels.txt
+    idealrank judge infer sample.csv bm25.run --qrels labels.txt
 \b
   The difference of two runs, unbiased:
-    idealrank judge estimate sample.csv bm25.run neural.run --qrels labels.txt -m DCG --cutoff 10
+    idealrank judge infer sample.csv bm25.run neural.run --qrels labels.txt -m DCG --cutoff 10
 \b
   TREC's sampled judgments, lines QUERY 0 DOCUMENT STRATUM GRADE:
-    idealrank judge estimate qrels-sampleval.txt neural.run -m infNDCG,xinfAP
+    idealrank judge infer qrels-sampleval.txt neural.run -m infNDCG,xinfAP
 
 \b
 Measures: xinfAP and infNDCG as sample_eval.pl, infAP, statAP as statAP_MQ_eval, and DCG (Horvitz-Thompson, unbiased). With the grades
@@ -55,7 +55,7 @@ _FORMATS = Formats(
 @_FORMATS.option
 @options.output
 @options.run_inputs
-def estimate(
+def infer(
     *,
     sample: str,
     runs: tuple[str, ...],
