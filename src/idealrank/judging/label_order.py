@@ -250,7 +250,7 @@ def _uncertainty(frontier: Frontier) -> FloatArray:
 def _misses(frontier: Frontier) -> FloatArray:
     """Documents of the list above each document, since the last relevant one, that are not relevant or not judged; negative.
 
-    Lists are those of either run. While no document has a label, this is the order of depth.
+    The lists of both runs count. While no document has a label, this is the order of depth.
     """
     pool, worth = frontier.pool, np.full(len(frontier.pool), -np.inf)
     for ranks in (pool.rank_a, pool.rank_b):
@@ -309,8 +309,8 @@ def _place_text(frontier: Frontier, document: int) -> str:
 
 
 _ORDERS: dict[Strategy, LabelOrder] = {
-    "bounds": LabelOrder(_narrowing, lambda _, __, worth: f"expected to move the bound by {max(worth, 0):.4f}", looks_ahead=True),
-    "change": LabelOrder(_change, lambda _, __, worth: f"expected to change the difference by {worth:.4f}", looks_ahead=True),
+    "bounds": LabelOrder(_narrowing, lambda _, __, worth: f"moves a bound by {max(worth, 0):.4f}", looks_ahead=True),
+    "change": LabelOrder(_change, lambda _, __, worth: f"changes the difference by {worth:.4f}", looks_ahead=True),
     "uncertainty": LabelOrder(_uncertainty, lambda f, d, _: f"relevant with probability {_relevance(f)[d]:.2f}"),
     "move-to-front": LabelOrder(_misses, lambda _, __, worth: f"{abs(worth):.0f} above it since the last relevant document"),
     "depth": LabelOrder(_depth, lambda f, d, _: _place_text(f, d), fixed=True),

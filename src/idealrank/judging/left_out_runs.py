@@ -32,7 +32,7 @@ class RunLeftOut:
     run, group : str
         Name of the run, and the group that is left out with it.
     unique, unique_relevant : int
-        Judged documents that only this group returns down to the depth, and those of them with a grade above 0.
+        Judged documents that only this group returns down to the depth, and such documents with a grade above 0.
     value, value_without : float
         Mean with all judgments, and without these.
     rank, rank_without : int

@@ -151,7 +151,7 @@ def sample_queries(
     traffic : mapping of str to float
         Requests of each query, above 0. Give new queries the traffic that they are expected to have.
     n : int
-        Queries to sample from head and tail together; those of `take` come on top.
+        Queries to sample from head and tail together; the queries of `take` come on top.
     tail : float
         Share of these taken from the tail, in [0, 1].
     head_traffic : float
@@ -315,7 +315,7 @@ def systematic_draw(probability: FloatArray, order: IntArray, start: float) -> B
 
 @dataclass(frozen=True)
 class LabelCost:
-    """What labels cost.
+    """Cost of labels.
 
     Attributes
     ----------

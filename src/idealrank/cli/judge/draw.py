@@ -97,7 +97,7 @@ def draw(
     if budget is not None:
         number = cost.queries_for(budget) - sum(take.values())
         if number < 1:
-            raise OptionError(f"--budget {budget:g}: pays for no query beside those of --take, expected more, or a lower price")
+            raise OptionError(f"--budget {budget:g}: pays for no query beside the queries of --take, expected more, or a lower price")
     found = watch.run(
         "sample", lambda _: sample_queries(requests, number, tail=tail, head_traffic=head_traffic, strata=kinds, take=take, seed=seed)
     )

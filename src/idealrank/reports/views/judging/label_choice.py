@@ -33,8 +33,8 @@ def labels_parts(found: _Found, *, digits: int | None = None) -> list[Part]:
     Open: whatever grades from 0 to 1 the 1 unjudged document gets, the mean difference B - A of P@1 is
     between +0.0000 and +1.0000.
     <BLANKLINE>
-    label first  query  document  rank in A  rank in B  reason
-    1            q      y                 -          1  expected to move the bound by 0.3861
+    priority  query  document  rank in A  rank in B  reason
+    1         q      y                 -          1  moves a bound by 0.3861
     """
     places = _PLACES if digits is None else digits
     if isinstance(found, LabelReplay):
@@ -65,7 +65,7 @@ def _opening(found: NextLabels, places: int) -> str:
 
 def _labels(found: NextLabels) -> Table:
     columns: list[Column[NextLabel]] = [
-        Column("label first", cell=lambda one: str(one.priority)),
+        Column("priority", cell=lambda one: str(one.priority)),
         Column("query", cell=lambda one: one.query),
         Column("document", cell=lambda one: one.document),
         Column(f"rank in {found.a}", "number", lambda one: count_cell(one.rank_a)),
