@@ -12,7 +12,8 @@ from idealrank._files import write_bytes
 from idealrank.errors import InputError, OptionError, shown
 from idealrank.version import __version__
 
-_MARK = "# idealrank-judgments "
+ORIGIN_MARK = "# idealrank-judgments "
+"""Beginning of the line that says how the judgments below it were made."""
 _LONGEST_LINE = 1 << 20
 COLUMNS = (
     "query", "document", "grade", "assessor", "kind", "status", "repeat", "note", "seconds", "time", "input_tokens", "output_tokens",
@@ -134,7 +135,7 @@ def write_judgments(path: str, rows: Iterable[tuple[str, str, str, float]], prov
     ('q1 ann d1 2', 'people')
     """
     head = {"idealrank": __version__, **provenance}
-    lines = [_MARK + json.dumps(head, ensure_ascii=True, separators=(",", ":")).replace(" ", "\\u0020") + "\n"]
+    lines = [ORIGIN_MARK + json.dumps(head, ensure_ascii=True, separators=(",", ":")).replace(" ", "\\u0020") + "\n"]
     for query, assessor, document, grade in rows:
         for what, text in (("query", query), ("document", document)):
             if not text or any(map(str.isspace, text)):
@@ -160,10 +161,10 @@ def origin_of(path: str | Path) -> Mapping[str, Any] | None:
 
 
 def _origin(line: bytes) -> Mapping[str, Any] | None:
-    if not line.startswith(_MARK.encode()):
+    if not line.startswith(ORIGIN_MARK.encode()):
         return None
     try:
-        found = json.loads(line[len(_MARK) :])
+        found = json.loads(line[len(ORIGIN_MARK) :])
     except ValueError:
         return None
     return found if isinstance(found, dict) else None
@@ -242,7 +243,7 @@ def kinds_note(heads: Mapping[str, bytes]) -> str | None:
 
     Examples
     --------
-    >>> people, model = (_MARK.encode() + b'{"kind":"%s"}' % kind for kind in (b"people", b"model"))
+    >>> people, model = (ORIGIN_MARK.encode() + b'{"kind":"%s"}' % kind for kind in (b"people", b"model"))
     >>> kinds_note({"a.qrels": people, "b.qrels": b"q1 0 d1 1"}) is None
     True
     >>> kinds_note({"a.qrels": people, "b.qrels": model})
