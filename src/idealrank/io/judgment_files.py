@@ -12,7 +12,8 @@ from idealrank._files import write_bytes
 from idealrank.errors import InputError, OptionError, shown
 from idealrank.version import __version__
 
-_MARK = "# idealrank-judgments "
+ORIGIN_MARK = "# idealrank-judgments "
+"""Beginning of the line that says how the judgments below it were made."""
 _LONGEST_LINE = 1 << 20
 COLUMNS = (
     "query", "document", "grade", "assessor", "kind", "status", "repeat", "note", "seconds", "time", "input_tokens", "output_tokens",
@@ -167,7 +168,7 @@ def write_judgment_lines(path: str, lines: Iterable[str], provenance: Mapping[st
     'people'
     """
     head = json.dumps({"idealrank": __version__, **provenance}, ensure_ascii=True, separators=(",", ":")).replace(" ", "\\u0020")
-    write_bytes(["".join([_MARK, head, "\n", *lines]).encode("utf-8", "surrogateescape")], path)
+    write_bytes(["".join([ORIGIN_MARK, head, "\n", *lines]).encode("utf-8", "surrogateescape")], path)
 
 
 def origin_of(path: str | Path) -> Mapping[str, Any] | None:
@@ -187,10 +188,10 @@ def origin_of(path: str | Path) -> Mapping[str, Any] | None:
 
 
 def _origin(line: bytes) -> Mapping[str, Any] | None:
-    if not line.startswith(_MARK.encode()):
+    if not line.startswith(ORIGIN_MARK.encode()):
         return None
     try:
-        found = json.loads(line[len(_MARK) :])
+        found = json.loads(line[len(ORIGIN_MARK) :])
     except ValueError:
         return None
     return found if isinstance(found, dict) else None
@@ -296,7 +297,7 @@ def kinds_note(heads: Mapping[str, bytes]) -> str | None:
 
     Examples
     --------
-    >>> people, model = (_MARK.encode() + b'{"kind":"%s"}' % kind for kind in (b"people", b"model"))
+    >>> people, model = (ORIGIN_MARK.encode() + b'{"kind":"%s"}' % kind for kind in (b"people", b"model"))
     >>> kinds_note({"a.qrels": people, "b.qrels": b"q1 0 d1 1"}) is None
     True
     >>> kinds_note({"a.qrels": people, "b.qrels": model})
