@@ -59,13 +59,19 @@ def worse(path: Path, share: float) -> str:
     return "".join(lines)
 
 
+@pytest.fixture(scope="module")
+def worsened() -> dict[str, str]:
+    """MiniLM made worse on most queries and on a few."""
+    return {"worse.run": worse(PYDOCS / "minilm.run", 0.8), "little.run": worse(PYDOCS / "minilm.run", 0.05)}
+
+
 @pytest.fixture
-def pydocs(tmp_path: Path) -> Path:
-    """The demo's collection, and MiniLM made worse on most queries and on a few."""
+def pydocs(tmp_path: Path, worsened: dict[str, str]) -> Path:
+    """The demo's collection, and worse runs."""
     for name in ("qrels.txt", "bm25.run", "minilm.run"):
         shutil.copy(PYDOCS / name, tmp_path)
-    (tmp_path / "worse.run").write_text(worse(PYDOCS / "minilm.run", 0.8), encoding="utf-8")
-    (tmp_path / "little.run").write_text(worse(PYDOCS / "minilm.run", 0.05), encoding="utf-8")
+    for name, text in worsened.items():
+        (tmp_path / name).write_text(text, encoding="utf-8")
     return tmp_path
 
 
