@@ -75,6 +75,14 @@ def pydocs(tmp_path: Path, worsened: dict[str, str]) -> Path:
     return tmp_path
 
 
+@pytest.fixture
+def small(tmp_path: Path) -> Path:
+    """The example files, for what is refused whatever the runs hold."""
+    for name in ("qrels.txt", "bm25.run", "neural.run"):
+        shutil.copy(DATA / name, tmp_path)
+    return tmp_path
+
+
 def words(said: Said) -> str:
     return " ".join(said.out.split())
 
@@ -250,10 +258,10 @@ def test_contracts_close_an_open_gate_and_say_where_they_stand(pydocs: Path, say
         ("query,at_least\nq\u2028r\x0c\x85,1\nq,many\n", "contracts.csv:3: found at_least many"),
     ],
 )
-def test_errors_of_contracts_have_file_and_line(text: str, error: str, pydocs: Path, say: Say) -> None:
-    (pydocs / "contracts.csv").write_text(text, encoding="utf-8")
+def test_errors_of_contracts_have_file_and_line(text: str, error: str, small: Path, say: Say) -> None:
+    (small / "contracts.csv").write_text(text, encoding="utf-8")
 
-    said = say("gate", "qrels.txt", "minilm.run", "--baseline", "bm25.run", "--contracts", "contracts.csv", cwd=pydocs)
+    said = say("gate", "qrels.txt", "neural.run", "--baseline", "bm25.run", "--contracts", "contracts.csv", cwd=small)
 
     assert (said.code, said.out) == (2, "")
     assert said.err.startswith(f"error: {error}")
@@ -332,13 +340,13 @@ def test_weights_and_clusters_of_the_policy_are_those_of_the_options(pydocs: Pat
         (['convention = "nope"'], "pyproject.toml [tool.idealrank.gate]: unknown convention 'nope'"),
     ],
 )
-def test_a_policy_that_is_wrong_is_refused(lines: list[str], error: str, pydocs: Path, say: Say) -> None:
-    policy(pydocs, *lines)
+def test_a_policy_that_is_wrong_is_refused(lines: list[str], error: str, small: Path, say: Say) -> None:
+    policy(small, *lines)
 
-    said = say("gate", "qrels.txt", "minilm.run", "--baseline", "bm25.run", cwd=pydocs)
+    said = say("gate", "qrels.txt", "neural.run", "--baseline", "bm25.run", cwd=small)
 
     assert (said.code, said.out) == (2, "")
-    assert said.err.startswith(f"error: {error.format(folder=pydocs)}")
+    assert said.err.startswith(f"error: {error.format(folder=small)}")
 
 
 def test_weights_and_threads_reach_the_gate(pydocs: Path, say: Say) -> None:
