@@ -55,6 +55,8 @@ from idealrank.stats.power import t_power as t_power
 from idealrank.stats.replicates import ReplicatedDifference as ReplicatedDifference
 from idealrank.stats.replicates import Training as Training
 from idealrank.stats.replicates import replicated_difference as replicated_difference
+from idealrank.stats.sequential_betting import SequentialSign as SequentialSign
+from idealrank.stats.sequential_betting import sequential_sign as sequential_sign
 from idealrank.stats.sequential_drop import SequentialDrop as SequentialDrop
 from idealrank.stats.unpaired_tests import UnpairedTest as UnpairedTest
 from idealrank.stats.unpaired_tests import mann_whitney as mann_whitney

@@ -10,7 +10,11 @@ COMMANDS = {
     "bounds": "Bound what the grades of unjudged documents could change.",
     "check": "Compare judges with a human: agreement, bias, order of systems, worth of a label.",
     "correct": "Correct the values that a judge gives runs, with a few human labels.",
+    "next": "Choose the documents to label next, to settle a comparison soonest.",
     "no-answer": "Choose a score threshold for queries without an answer.",
+    "nuggets": "Score answers by the nuggets they contain, and compare systems.",
+    "run": "Let a judge, such as a language model, grade a list of pairs.",
+    "ui": "Label pairs of query and document on a local web page.",
 }
 
 _EPILOG = """\
@@ -21,12 +25,16 @@ Start here:
   idealrank judge bounds qrels.txt bm25.run neural.run --depth 10
   idealrank judge check human.qrels --judge model=model.qrels bm25.run neural.run
   idealrank judge correct human.qrels --judge model=model.qrels bm25.run neural.run
+  idealrank judge next qrels.txt bm25.run neural.run --budget 50
   idealrank judge no-answer qrels.txt neural.run --queries nothing.txt --limit 0.05
+  idealrank judge nuggets baseline.jsonl new.jsonl
+  idealrank judge run judge.yaml -o model.qrels
+  idealrank judge ui next.csv -o labels.qrels --queries queries.tsv --documents corpus.jsonl
 """
 
 
 @click.group(
-    cls=LazyGroup, lines=COMMANDS, home="idealrank.cli.judge", epilog=_EPILOG,
+    cls=LazyGroup, lines=COMMANDS, home="idealrank.cli.judge", epilog=_EPILOG, modules={"run": "run_judge"},
     short_help="Examine judgments: unjudged documents, agreement of assessors.",
 )  # fmt: skip
 def judge() -> None:

@@ -1,17 +1,16 @@
 """`idealrank judge bounds`: what the grades of unjudged documents could change."""
 
-from collections.abc import Sequence
-from pathlib import Path
+from functools import partial
 
 import click
 
 from idealrank.cli import input_options, options
 from idealrank.cli.format_option import Formats
+from idealrank.cli.judge.figure_option import figure_kind, write_figure
 from idealrank.cli.progress import Watch
 from idealrank.errors import OptionError
-from idealrank.judging import BoundsReport, bounds_report
-from idealrank.reports.figures import drawings
-from idealrank.reports.table.formats import FIGURE_FORMATS, FORMATS
+from idealrank.judging import bounds_report
+from idealrank.reports.table.formats import FORMATS
 
 _EPILOG = """\
 Examples:
@@ -93,7 +92,7 @@ def bounds(
     if len(runs) > 2:
         raise OptionError(f"found {len(runs)} runs, expected one or two: idealrank judge bounds QRELS RUN [RUN_B]")
     input_options.refuse_standard_input_twice(qrels, *inputs.more_qrels, *runs)
-    kind = _kind(figure_path, (qrels, *inputs.more_qrels, *runs))
+    kind = figure_kind(figure_path, (qrels, *inputs.more_qrels, *runs))
     convention, measures = options.parse_convention(convention_text), options.parse_measure_texts(measure_texts or ("nDCG@10",))
     names, watch = input_options.run_names(runs), Watch()
     judgments = watch.run("judgments", lambda _: inputs.open_qrels(qrels, convention))
@@ -110,26 +109,6 @@ def bounds(
     shown = {} if FORMATS[layout].is_data else {"digits": digits, "per_query": per_query}
     _FORMATS.write(layout, output_path, found, **shown)
     if kind is not None and figure_path is not None:
-        _draw(found, figure_path, kind)
+        from idealrank.reports.figures.grade_bounds import bounds_spec  # noqa: PLC0415  (few ask for it)
 
-
-def _kind(path: str | None, inputs: Sequence[str]) -> "drawings.Format | None":
-    """Format of the figure, refused before anything is computed if it cannot be drawn."""
-    if path is None:
-        return None
-    ending = Path(path).suffix.removeprefix(".").lower()
-    if ending not in FIGURE_FORMATS:
-        raise OptionError(f"--figure {path}: expected a file that ends in {', '.join(f'.{kind}' for kind in FIGURE_FORMATS)}")
-    drawings.check_drawable(FIGURE_FORMATS[ending])
-    options.refuse_to_replace(path, inputs, option="--figure")
-    return FIGURE_FORMATS[ending]
-
-
-def _draw(found: BoundsReport, path: str, kind: "drawings.Format") -> None:
-    from idealrank.reports.figures.grade_bounds import bounds_spec  # noqa: PLC0415  (few ask for it)
-
-    if kind == "html":
-        page = drawings.page({"bounds": bounds_spec(found, interactive=True)}, f"Bounds of {found.runs[0].measure}")
-        drawings.write_file(Path(path), page)
-    else:
-        drawings.write_file(Path(path), drawings.drawn(bounds_spec(found), kind))
+        write_figure(figure_path, kind, f"Bounds of {found.runs[0].measure}", partial(bounds_spec, found))

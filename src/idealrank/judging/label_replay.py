@@ -1,0 +1,313 @@
+"""Labels that each strategy would have needed: judgments are hidden, and revealed in its order until the comparison is settled."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Literal, TypeAlias
+
+import numpy as np
+
+from idealrank.conventions import Convention
+from idealrank.data.interchange import finite
+from idealrank.data.types import FloatArray, IntArray
+from idealrank.errors import InputError
+from idealrank.judging.label_order import (
+    STRATEGIES,
+    Frontier,
+    LabelOrder,
+    best_open,
+    difference_states,
+    order_of,
+    query_numbers,
+    unlabelled_bounds,
+)
+from idealrank.judging.label_states import DifferenceStates, PooledDocuments
+from idealrank.judging.value_bounds import AnyQrels, AnyRun, as_qrels, as_run
+from idealrank.measures.measure import number_option
+from idealrank.measures.parse import MeasureLike, parse_measure
+from idealrank.stats.sequential_betting import sequential_sign
+
+Stop: TypeAlias = Literal["bounds", "test"]
+ORACLE = "oracle"
+
+
+@dataclass(frozen=True, eq=False)
+class LabelCurve:
+    """Labels that one strategy needed with one stop.
+
+    Attributes
+    ----------
+    strategy : str
+        The strategy, or ``oracle``: greedy by bounds with the true grades.
+    stop : {"bounds", "test"}
+        By bounds, or by the sequential test.
+    needed : int64 array, shape (n_orders,)
+        Labels until the comparison was settled, for each random order; one number for an order without chance.
+    right : bool array, shape (n_orders,)
+        Whether the sign found is that of the difference with all labels.
+    low, value, high : float64 array, shape (n_labels + 1,)
+        Mean difference after each label of the first order; empty for the test.
+    """
+
+    strategy: str
+    stop: Stop
+    needed: IntArray
+    right: "np.ndarray[tuple[int], np.dtype[np.bool_]]"
+    low: FloatArray
+    value: FloatArray
+    high: FloatArray
+
+    @property
+    def median(self) -> float:
+        """Median number of labels."""
+        return float(np.median(self.needed))
+
+
+@dataclass(frozen=True, eq=False)
+class LabelReplay:
+    """Labels that strategies needed to settle one comparison; see `replay_labels`.
+
+    Attributes
+    ----------
+    measure, a, b : str
+        Text of the measure, and names of the runs; differences are b - a.
+    depth : int
+        Deepest rank pooled.
+    max_grade : float
+        Highest grade.
+    n_queries, n_pooled : int
+        Queries compared, and pooled documents: the labels of depth pooling.
+    n_unjudged : int
+        Pooled documents without a judgment; they are revealed as grade 0.
+    difference : float
+        Mean difference with all labels.
+    alpha : float
+        Error rate of the sequential test.
+    curves : tuple of LabelCurve
+        By strategy and stop.
+    convention : Convention
+        Convention of alignment and measure.
+    """
+
+    measure: str
+    a: str
+    b: str
+    depth: int
+    max_grade: float
+    n_queries: int
+    n_pooled: int
+    n_unjudged: int
+    difference: float
+    alpha: float
+    curves: tuple[LabelCurve, ...]
+    convention: Convention
+
+    def needed(self, strategy: str, stop: Stop = "bounds") -> float:
+        """Return the median number of labels of a strategy; NaN if it was not replayed.
+
+        Examples
+        --------
+        >>> qrels = {"q": {"x": 1, "y": 0}}
+        >>> replay_labels(qrels, {"q": ["x", "y"]}, {"q": ["y", "x"]}, "P@1").needed("depth")
+        2.0
+        """
+        return next((one.median for one in self.curves if (one.strategy, one.stop) == (strategy, stop)), float("nan"))
+
+    def ratio(self, curve: LabelCurve, to: str) -> float:
+        """Return the labels of a curve as a share of those of a strategy with the stop by bounds; NaN without it."""
+        base = self.needed(to)
+        return curve.median / base if base else float("nan")
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return the JSON record, without the steps of the curves."""
+        return {
+            "a": self.a, "b": self.b, "measure": self.measure, "depth": self.depth, "max_grade": self.max_grade,
+            "n_queries": self.n_queries, "n_pooled": self.n_pooled, "n_unjudged": self.n_unjudged,
+            "difference": finite(self.difference), "alpha": self.alpha,
+            "curves": [
+                {
+                    "strategy": one.strategy, "stop": one.stop, "needed": one.median, "orders": int(one.needed.size),
+                    "share_of_pool": one.median / self.n_pooled, "ratio_to_depth": finite(self.ratio(one, "depth")),
+                    "ratio_to_random": finite(self.ratio(one, "random")), "right": float(one.right.mean()),
+                }
+                for one in self.curves
+            ],
+        }  # fmt: skip
+
+
+def replay_labels(
+    qrels: AnyQrels,
+    run_a: AnyRun,
+    run_b: AnyRun,
+    measure: MeasureLike = "nDCG@10",
+    *,
+    strategies: Sequence[str] = (*STRATEGIES, ORACLE),
+    depth: int | None = None,
+    max_grade: float | None = None,
+    convention: "Convention | str" = "standard",
+    alpha: float = 0.05,
+    orders: int = 20,
+    test_orders: int = 1000,
+    seed: int = 0,
+) -> LabelReplay:
+    """Count the labels that each strategy would have needed to settle a comparison whose judgments are known.
+
+    Judgments of all documents that either run returns down to the depth are hidden. They are revealed one by one in the order of a
+    strategy, until no grades of the hidden documents can change the sign of the mean difference. With strategy ``queries``, a sequential
+    test may stop earlier, at the end of a query, with an error rate of at most `alpha` over the random order.
+
+    Parameters
+    ----------
+    qrels : Qrels or mapping
+        All judgments. Pooled documents without one are revealed as grade 0.
+    run_a, run_b : Run or mapping
+        The runs compared.
+    measure : measure or str
+        The measure.
+    strategies : sequence of str
+        Names as for `next_labels`, and ``oracle``: greedy by bounds, with the true grades.
+    depth, max_grade, convention
+        As for `next_labels`.
+    alpha : float
+        Error rate of the sequential test, in (0, 1).
+    orders, test_orders : int
+        Number of random orders with the stop by bounds, and with the test.
+    seed : int
+        Seed of the first random order; the others count on from it.
+
+    Returns
+    -------
+    LabelReplay
+
+    Raises
+    ------
+    InputError, OptionError
+        As for `next_labels`; or the difference with all labels is 0.
+
+    Examples
+    --------
+    >>> qrels = {"p": {"x": 1, "y": 0}, "q": {"x": 1, "y": 0}}
+    >>> a, b = {"p": ["x", "y"], "q": ["x", "y"]}, {"p": ["y", "x"], "q": ["y", "x"]}
+    >>> found = replay_labels(qrels, a, b, "RR", depth=2, strategies=["depth", "oracle"])
+    >>> [(one.strategy, one.median) for one in found.curves], found.n_pooled
+    ([('depth', 3.0), ('oracle', 3.0)], 4)
+    """
+    made, table, under = parse_measure(measure), as_qrels(qrels), Convention.of(convention)
+    n_orders, n_tests = (int(number_option(name, value, 1, 1e6)) for name, value in (("orders", orders), ("test_orders", test_orders)))
+    states = difference_states(
+        table, (as_run(run_a, "A"), as_run(run_b, "B")), made, depth=depth, max_grade=max_grade, convention=under
+    )  # fmt: skip
+    start = Frontier.of(states, table, looks_ahead=False)
+    n_unjudged = int(start.is_open.sum())
+    truth = np.where(start.is_open, 0.0, start.given)
+    replay = _Replay(states, table, truth, seed)
+    values = replay.full_values()
+    difference = float(values.sum()) / values.size
+    if abs(difference) <= 1e-12:
+        raise InputError(
+            f"{states.names[0]!r} and {states.names[1]!r} have the same mean {made}, expected a difference, since no number of labels "
+            "settles a comparison without one"
+        )
+    curves: list[LabelCurve] = []
+    for strategy in strategies:
+        curves.append(replay.by_bounds(strategy, n_orders, difference))
+        if strategy == "queries":
+            curves.append(replay.by_test(values, n_tests, difference, alpha))
+    return LabelReplay(
+        str(made), states.names[0], states.names[1], states.pool.depth, states.max_grade, values.size, len(states.pool), n_unjudged,
+        difference, alpha, tuple(curves), under,
+    )  # fmt: skip
+
+
+@dataclass(frozen=True, eq=False)
+class _Replay:
+    """Runs, all judgments, and the grade of each pooled document."""
+
+    states: DifferenceStates
+    qrels: Any
+    truth: FloatArray
+    seed: int
+
+    @property
+    def pool(self) -> PooledDocuments:
+        return self.states.pool
+
+    def hidden(self, *, looks_ahead: bool, seed: int) -> Frontier:
+        return Frontier.of(self.states, self.qrels, looks_ahead=looks_ahead, hidden=True, seed=seed)
+
+    def full_values(self) -> FloatArray:
+        """Difference of each query with all labels."""
+        grades = [dict(one) for one in self.hidden(looks_ahead=False, seed=self.seed).grades]
+        for code, document, grade in zip(self.pool.query.tolist(), self.pool.documents, self.truth.tolist(), strict=True):
+            grades[code][document] = grade
+        return self.states.bounds(list(enumerate(grades))).value
+
+    def by_bounds(self, strategy: str, n_orders: int, difference: float) -> LabelCurve:
+        order = self._oracle() if strategy == ORACLE else order_of(strategy)
+        seeds = range(self.seed, self.seed + (n_orders if strategy in ("random", "queries") else 1))
+        paths = [self._path(order, seed) for seed in seeds]
+        needed = np.array([path.shape[0] - 1 for path in paths], np.int64)
+        right = np.array([_sign(path[-1]) == np.sign(difference) for path in paths], np.bool_)
+        return LabelCurve(strategy, "bounds", needed, right, *(paths[0][:, column] for column in range(3)))
+
+    def by_test(self, values: FloatArray, n_tests: int, difference: float, alpha: float) -> LabelCurve:
+        """Whole queries in random order, until the test stops; all labels where it never does."""
+        before = unlabelled_bounds(self.hidden(looks_ahead=False, seed=self.seed))
+        sizes = np.diff(self.pool.offsets)
+        needed, right = np.zeros(n_tests, np.int64), np.zeros(n_tests, np.bool_)
+        for place in range(n_tests):
+            order = np.argsort(-query_numbers(self.pool.query_ids, self.seed + place), kind="stable")
+            found = sequential_sign(values[order], before.low[order], before.high[order], alpha)
+            needed[place] = sizes[order[: found.stopped_at]].sum()
+            right[place] = found.stopped_at is None or found.sign == np.sign(difference)
+        empty = np.empty(0)
+        return LabelCurve("queries", "test", needed, right, empty, empty, empty)
+
+    def _path(self, order: LabelOrder, seed: int) -> FloatArray:
+        """Mean bounds after each label, shape (n_labels + 1, 3)."""
+        frontier = self.hidden(looks_ahead=order.looks_ahead, seed=seed)
+        if order.fixed:
+            return self._fixed_path(frontier, best_open(frontier, order.worth(frontier), len(self.pool)))
+        steps = [frontier.bounds]
+        while not frontier.settled:
+            row = int(best_open(frontier, order.worth(frontier), 1)[0])
+            frontier.reveal(row, float(self.truth[row]))
+            steps.append(frontier.bounds)
+        return np.array(steps)
+
+    def _fixed_path(self, frontier: Frontier, rows: IntArray) -> FloatArray:
+        """Of an order that no label changes: every state of every query is known, and all are measured at once."""
+        states, grades = [], [dict(one) for one in frontier.grades]
+        for row in rows.tolist():
+            query = int(self.pool.query[row])
+            grades[query][self.pool.documents[row]] = float(self.truth[row])
+            states.append((query, dict(grades[query])))
+        found = self.states.bounds(states)
+        now = np.stack((frontier.low, frontier.value, frontier.high), axis=1)
+        later = np.stack((found.low, found.value, found.high), axis=1)
+        change, last = np.empty_like(later), now.copy()
+        for place, row in enumerate(rows.tolist()):
+            query = self.pool.query[row]
+            change[place], last[query] = later[place] - last[query], later[place]
+        steps = np.cumsum(np.concatenate((now.sum(axis=0)[None, :], change)), axis=0) / len(now)
+        settled = np.flatnonzero([_sign(step) for step in steps[:-1]])
+        return steps[: settled[0] + 1] if settled.size else steps
+
+    def _oracle(self) -> LabelOrder:
+        sign = np.sign(self.full_values().sum())
+
+        def worth(frontier: Frontier) -> FloatArray:
+            query, level = frontier.pool.query, np.abs(frontier.levels - self.truth[:, None]).argmin(axis=1)
+            rows = np.arange(level.size)
+            if sign > 0:
+                return np.asarray(frontier.if_low[rows, level] - frontier.low[query])
+            return np.asarray(frontier.high[query] - frontier.if_high[rows, level])
+
+        return LabelOrder(worth, lambda *_: ORACLE, looks_ahead=True)
+
+
+def _sign(step: Sequence[float] | FloatArray) -> int:
+    """Sign of a difference with these bounds; 0 if it is open."""
+    low, _, high = step
+    if abs(high - low) <= 1e-9:
+        return int(np.sign(round(float(low), 9)))
+    return 1 if low > 1e-12 else -1 if high < -1e-12 else 0

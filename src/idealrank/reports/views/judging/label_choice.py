@@ -1,0 +1,176 @@
+"""Documents to label next, and labels that strategies needed, as tables, Markdown, JSON and CSV."""
+
+import json
+from collections.abc import Iterator
+from typing import TypeAlias
+
+from idealrank.data.interchange import finite
+from idealrank.judging import LabelReplay, NextLabels
+from idealrank.judging.label_order import NextLabel
+from idealrank.judging.label_replay import LabelCurve
+from idealrank.reports.table.cells import Column, Table, count_cell, number_cell, share_cell
+from idealrank.reports.table.forms import parts_markdown
+from idealrank.reports.table.records import SCHEMA, Row
+from idealrank.reports.table.text import Part, filled, wrapped
+from idealrank.reports.views.conventions import paragraph
+from idealrank.reports.views.judging.agreement import number_text
+from idealrank.version import __version__
+
+_Found: TypeAlias = NextLabels | LabelReplay
+_PLACES = 4
+_STOPS = {"bounds": "by bounds", "test": "by sequential test"}
+
+
+def labels_parts(found: _Found, *, digits: int | None = None) -> list[Part]:
+    """Sentences and tables of the documents to label, or of a replay.
+
+    Examples
+    --------
+    >>> from idealrank.judging import next_labels
+    >>> from idealrank.reports.table.text import parts_text
+    >>> found = next_labels({"q": {"x": 0}}, {"q": ["x", "y"]}, {"q": ["y", "x"]}, "P@1", budget=1)
+    >>> print(parts_text(labels_parts(found)[:2]), end="")
+    Open: whatever grades from 0 to 1 the 1 unjudged document gets, the mean difference B - A of P@1 is between 0.0000 and +1.0000.
+    <BLANKLINE>
+    label first  query  document  rank in A  rank in B  reason
+    1            q      y                 -          1  expected to move the bound by 0.2188
+    """
+    places = _PLACES if digits is None else digits
+    if isinstance(found, LabelReplay):
+        return [filled(_replay_opening(found, places)), _curves(found), _replay_notes(found), paragraph(found.convention, [found.measure])]
+    parts: list[Part] = [filled(_opening(found, places))]
+    if found.labels:
+        parts.append(_labels(found))
+    if found.test is not None:
+        parts.append(filled(_test_text(found)))
+    return [*parts, _notes(found), paragraph(found.convention, [found.measure])]
+
+
+def _signed(value: float, places: int) -> str:
+    return number_cell(finite(value), places, signed=True).text
+
+
+def _opening(found: NextLabels, places: int) -> str:
+    low, high, value = (_signed(one, places) for one in (found.low, found.high, found.value))
+    name = f"the mean difference {found.b} - {found.a} of {found.measure}"
+    if not found.n_open:
+        return f"Settled: every document down to rank {found.depth} has a label, and {name} is {value}."
+    documents = f"the {found.n_open:,} unjudged document{'s get' if found.n_open > 1 else ' gets'}"
+    if found.settled:
+        better = found.b if found.low > 0 else found.a
+        return f"Settled: {better} has the higher mean, whatever grades from 0 to {found.max_grade:g} {documents} ({low} to {high})."
+    return f"Open: whatever grades from 0 to {found.max_grade:g} {documents}, {name} is between {low} and {high}."
+
+
+def _labels(found: NextLabels) -> Table:
+    columns: list[Column[NextLabel]] = [
+        Column("label first", cell=lambda one: str(one.priority)),
+        Column("query", cell=lambda one: one.query),
+        Column("document", cell=lambda one: one.document),
+        Column(f"rank in {found.a}", "number", lambda one: count_cell(one.rank_a)),
+        Column(f"rank in {found.b}", "number", lambda one: count_cell(one.rank_b)),
+        Column("reason", cell=lambda one: one.reason),
+    ]
+    return Table.of(columns, found.labels)
+
+
+def _test_text(found: NextLabels) -> str:
+    test = found.test
+    assert test is not None  # noqa: S101  (for the type checker: looked at before)
+    seen = f"{test.n_drawn} of {test.n_items} queries in full"
+    if test.sign:
+        better = found.b if test.sign > 0 else found.a
+        return f"Sequential test: {better} has the higher mean after {test.stopped_at} queries (error at most {test.alpha:g}); {seen}."
+    return f"Sequential test: open after {seen} (error at most {test.alpha:g})."
+
+
+def _notes(found: NextLabels) -> list[str]:
+    phrases = [
+        f"strategy {found.strategy}: {found.n_pooled:,} documents of {found.n_queries:,} queries in the first {found.depth:,} ranks, "
+        f"{found.n_open:,} of them unjudged",
+        "bounds hold for all grades of these documents; deeper ones stay unjudged, as grade 0",
+        "label these, add them to the judgments, and choose again",
+    ]
+    return ["method", *wrapped("; ".join(phrases))]
+
+
+def _replay_opening(found: LabelReplay, places: int) -> str:
+    unjudged = f"; {found.n_unjudged:,} of them are unjudged and count as grade 0" if found.n_unjudged else ""
+    return (
+        f"Labels until the sign of {found.b} - {found.a} ({_signed(found.difference, places)} {found.measure} with all labels) is settled, "
+        f"of {found.n_pooled:,} in the first {found.depth:,} ranks of {found.n_queries:,} queries{unjudged}."
+    )
+
+
+def _curves(found: LabelReplay) -> Table:
+    columns: list[Column[LabelCurve]] = [
+        Column("strategy", cell=lambda one: one.strategy),
+        Column("stop", cell=lambda one: _STOPS[one.stop]),
+        Column("labels", "number", lambda one: number_cell(one.median, 0)),
+        Column("of all", "number", lambda one: share_cell(one.median / found.n_pooled)),
+        Column("to depth", "number", lambda one: number_cell(finite(found.ratio(one, "depth")), 2)),
+        Column("to random", "number", lambda one: number_cell(finite(found.ratio(one, "random")), 2)),
+        Column("orders", "number", lambda one: count_cell(int(one.needed.size))),
+        Column("right sign", "number", lambda one: share_cell(float(one.right.mean()))),
+    ]
+    return Table.of(columns, found.curves)
+
+
+def _replay_notes(found: LabelReplay) -> list[str]:
+    phrases = [
+        "labels: of random orders, the median",
+        "to depth, to random: ratio to the labels of these orders with the stop by bounds",
+        "by bounds: no grades of the hidden documents can change the sign",
+        f"by sequential test: whole queries in random order, error at most {found.alpha:g}",
+        "oracle: greedy by bounds with the true grades, which no strategy knows",
+    ]
+    return ["method", *wrapped("; ".join(phrases))]
+
+
+def labels_markdown(found: _Found, *, digits: int | None = None) -> str:
+    """The report as Markdown.
+
+    Examples
+    --------
+    >>> from idealrank.judging import next_labels
+    >>> found = next_labels({"q": {"x": 0}}, {"q": ["x", "y"]}, {"q": ["y", "x"]}, "P@1", budget=1)
+    >>> "| q     | y" in labels_markdown(found)
+    True
+    """
+    return parts_markdown(labels_parts(found, digits=digits))
+
+
+def labels_json(found: _Found, *, digits: int | None = None) -> str:  # noqa: ARG001  (all of it)
+    """JSON text with every document, or every strategy of a replay.
+
+    Examples
+    --------
+    >>> from idealrank.judging import next_labels
+    >>> found = next_labels({"q": {"x": 0}}, {"q": ["x", "y"]}, {"q": ["y", "x"]}, "P@1", budget=1)
+    >>> json.loads(labels_json(found))["labels"][0]["document"]
+    'y'
+    """
+    convention = {"name": found.convention.name, "fingerprint": found.convention.fingerprint}
+    return json.dumps({"version": __version__, "schema": SCHEMA, "convention": convention} | found.as_dict(), indent=2) + "\n"
+
+
+def labels_rows(found: _Found, *, digits: int | None = None) -> Iterator[Row]:  # noqa: ARG001  (all of it)
+    """Titles, and a row for each document to label, or for each label of a replay with the bounds after it.
+
+    Examples
+    --------
+    >>> from idealrank.judging import next_labels
+    >>> found = next_labels({"q": {"x": 0}}, {"q": ["x", "y"]}, {"q": ["y", "x"]}, "P@1", budget=1)
+    >>> list(labels_rows(found))[1][:5]
+    ['1', 'q', 'y', '', '1']
+    """
+    if isinstance(found, LabelReplay):
+        yield ["strategy", "stop", "order", "labels", "right"]
+        for one in found.curves:
+            for order, (needed, right) in enumerate(zip(one.needed.tolist(), one.right.tolist(), strict=True), 1):
+                yield [one.strategy, one.stop, str(order), str(needed), "true" if right else "false"]
+        return
+    yield ["priority", "query", "document", "rank_a", "rank_b", "worth", "reason"]
+    for label in found.labels:
+        ranks = ["" if rank is None else str(rank) for rank in (label.rank_a, label.rank_b)]
+        yield [str(label.priority), label.query, label.document, *ranks, number_text(label.worth), label.reason]

@@ -1,0 +1,130 @@
+"""Sequential test of the sign of a mean over a finite number of items that are drawn in random order, without replacement."""
+
+import math
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from idealrank.data.interchange import finite
+from idealrank.data.types import FloatArray
+from idealrank.errors import InputError, OptionError
+
+_BETS = np.array([0.05, 0.1, 0.2, 0.35, 0.5, 0.7, 0.9, 0.99])  # shares of the largest bet that cannot lose all
+_ROUNDING = 1e-9
+
+
+@dataclass(frozen=True, eq=False)
+class SequentialSign:
+    """Test of the sign of a mean, after some of its items were drawn in random order; see `sequential_sign`.
+
+    Attributes
+    ----------
+    sign : int
+        1 or -1 from the draw on at which the test stops; 0 while it does not.
+    stopped_at : int or None
+        Number of items drawn when it stops.
+    n_drawn, n_items : int
+        Items drawn, and all items.
+    alpha : float
+        Probability of a wrong sign, at most.
+    above, below : float64 array, shape (n_drawn,)
+        Natural logarithm of the evidence that the mean is above 0, and below 0, after each draw. The test stops at ``log(2 / alpha)``.
+
+    Examples
+    --------
+    >>> sequential_sign([0.5] * 12, [-1] * 20, [1] * 20, 0.05).stopped_at
+    9
+    """
+
+    sign: int
+    stopped_at: int | None
+    n_drawn: int
+    n_items: int
+    alpha: float
+    above: FloatArray
+    below: FloatArray
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return the JSON record, with the evidence after the last draw."""
+        last = [float(one[-1]) if one.size else 0.0 for one in (self.above, self.below)]
+        return {
+            "sign": self.sign, "stopped_at": self.stopped_at, "n_drawn": self.n_drawn, "n_items": self.n_items, "alpha": self.alpha,
+            "log_evidence_above": finite(last[0]), "log_evidence_below": finite(last[1]),
+        }  # fmt: skip
+
+
+def sequential_sign(values: npt.ArrayLike, low: npt.ArrayLike, high: npt.ArrayLike, alpha: float) -> SequentialSign:
+    r"""Test the sign of the mean of n items by betting, while items are drawn in random order without replacement.
+
+    If the mean was 0, the items left after t - 1 draws with sum S would have the mean ``m_t = -S / (n - t + 1)``. Each draw multiplies a
+    stake on a mean above 0 by ``1 + c (x_t - m_t) / (m_t - low_t)``, with `low_t` the lowest bound of the items left. No stake grows on
+    average while the mean is 0 or below, so that the mean stake over several shares c reaches ``2 / alpha`` with probability at most
+    ``alpha / 2`` (Ville). The same holds for a mean below 0. The sign is wrong with probability at most `alpha`, at whatever draw the test
+    is looked at; a mean of 0 has no right sign.
+
+    Parameters
+    ----------
+    values : array_like, shape (t,)
+        Items drawn so far, in the order of the draws.
+    low, high : array_like, shape (n,)
+        Bounds of every item, in the order of the draws, known before any of them was drawn.
+    alpha : float
+        Probability of a wrong sign, in (0, 1).
+
+    Returns
+    -------
+    SequentialSign
+
+    Raises
+    ------
+    InputError
+        There are more values than items, or a value is outside its bounds.
+    OptionError
+        `alpha` is not in (0, 1).
+
+    References
+    ----------
+    Waudby-Smith and Ramdas (2024), Estimating means of bounded random variables by betting, JRSS B 86, section 5 (without replacement).
+
+    Examples
+    --------
+    >>> found = sequential_sign([0.4, 0.6, -0.1, 0.5], [-1] * 5, [1] * 5, 0.05)
+    >>> found.sign, found.stopped_at
+    (1, 4)
+    """
+    if not 0 < alpha < 1:
+        raise OptionError(f"alpha: found {alpha!r}, expected a number between 0 and 1")
+    drawn, lowest, highest = (np.asarray(one, np.float64) for one in (values, low, high))
+    if lowest.shape != highest.shape or drawn.size > lowest.size:
+        raise InputError(f"found {drawn.size} values and {lowest.size} and {highest.size} bounds, expected bounds of every item")
+    outside = ~((drawn >= lowest[: drawn.size] - _ROUNDING) & (drawn <= highest[: drawn.size] + _ROUNDING))
+    if outside.any():
+        at = int(np.argmax(outside))
+        raise InputError(f"value {at}: found {drawn[at]:g}, expected a number from {lowest[at]:g} to {highest[at]:g}")
+    above, below = _evidence(drawn, lowest), _evidence(-drawn, -highest)
+    limit = math.log(2 / alpha)
+    reached = [int(np.argmax(one >= limit)) + 1 if (one >= limit).any() else None for one in (above, below)]
+    stopped = min((one for one in reached if one is not None), default=None)
+    sign = 0 if stopped is None else 1 if reached[0] == stopped else -1
+    return SequentialSign(sign, stopped, drawn.size, lowest.size, alpha, above, below)
+
+
+def _evidence(values: FloatArray, low: FloatArray) -> FloatArray:
+    """Logarithm of the mean stake on a mean above 0 after each draw; infinite once a mean of 0 or below is impossible."""
+    n = low.size
+    left = n - np.arange(values.size)
+    before = np.concatenate(([0.0], np.cumsum(values)[:-1])) if values.size else values
+    centre = -before / np.maximum(left, 1)
+    floor = np.minimum.accumulate(low[::-1])[::-1][: values.size]
+    room = centre - floor
+    open_ = room > _ROUNDING
+    gain = np.where(open_, (values - centre) / np.where(open_, room, 1.0), 0.0)
+    # Bounds of single items are sharper than the lowest of all: the sum of the items left is at least the sum of their lows.
+    least_left = np.concatenate((np.cumsum(low[::-1])[::-1], [0.0]))
+    certain = np.cumsum(values) + least_left[1 : values.size + 1] > _ROUNDING
+    stakes = np.cumsum(np.log1p(np.maximum(gain[:, None] * _BETS, -1 + 1e-12)), axis=0)
+    found = np.logaddexp.reduce(stakes, axis=1) - math.log(_BETS.size) if values.size else values
+    # Room of 0: a mean of 0 asks that all items left have their lowest value.
+    return np.asarray(np.where(np.maximum.accumulate(certain), np.inf, found))

@@ -1,0 +1,180 @@
+"""Documents to label next, and replays: never wrong, never more than depth pooling, and each strategy in the order it promises."""
+
+from itertools import pairwise, product
+from typing import Any
+
+import numpy as np
+import pytest
+
+import idealrank as ir
+from idealrank.conventions import Convention
+from idealrank.data.qrels import Qrels
+from idealrank.data.run import Run
+from idealrank.errors import InputError, OptionError
+from idealrank.judging import difference_bounds, next_labels, replay_labels
+from idealrank.judging.label_order import STRATEGIES, Frontier, best_open, difference_states, order_of
+from idealrank.judging.label_replay import ORACLE
+from idealrank.measures.parse import parse_measure
+from tests.conftest import ROOT, shared_file
+
+MEASURES = ("nDCG@3", "P@3", "AP", "RR@3", "DCG@2")
+PYDOCS = ROOT / "examples" / "pydocs"
+
+
+def _case(seed: int) -> "tuple[dict[str, dict[str, float]], dict[str, list[str]], dict[str, list[str]]]":
+    """Judgments of every document, and two runs of some queries."""
+    rng = np.random.default_rng(seed)
+    names = [f"d{place}" for place in range(7)]
+    qrels = {f"q{place}": dict(zip(names, rng.choice([0, 0, 1, 2], 7).astype(float).tolist(), strict=True)) for place in range(4)}
+    a, b = ({query: rng.permutation(names)[: int(rng.integers(2, 7))].tolist() for query in qrels} for _ in range(2))
+    return qrels, a, b
+
+
+@pytest.mark.parametrize("measure", MEASURES)
+@pytest.mark.parametrize("seed", range(3))
+def test_bounds_of_states_are_those_of_difference_bounds(measure: str, seed: int) -> None:
+    qrels, a, b = _case(seed)
+    rng = np.random.default_rng(seed)
+    runs = Run(a), Run(b)
+    states = difference_states(Qrels(qrels), runs, parse_measure(measure), depth=3, convention=Convention.of("standard"))
+    asked = [(int(rng.integers(4)), {f"d{place}": float(rng.integers(3)) for place in range(7) if rng.random() < 0.4}) for _ in range(12)]
+    found = states.bounds(asked)
+    for place, (code, grades) in enumerate(asked):
+        query = states.pool.query_ids[code]
+        alone = difference_bounds({query: grades}, {query: a[query]}, {query: b[query]}, measure, 2, 3)
+        assert (found.low[place], found.high[place]) == pytest.approx((alone.low[0], alone.high[0]), abs=1e-12)
+        assert found.value[place] == pytest.approx(np.nan_to_num(alone.value[0]), abs=1e-12)
+
+
+@pytest.mark.parametrize("strategy", [*STRATEGIES, ORACLE])
+@pytest.mark.parametrize("seed", range(4))
+def test_a_stop_by_bounds_is_right_and_takes_no_more_labels_than_depth_pooling(strategy: str, seed: int) -> None:
+    qrels, a, b = _case(seed)
+    found = replay_labels(qrels, a, b, "nDCG@3", strategies=[strategy], orders=3, test_orders=20)
+    pooled = {(query, document) for query in qrels for run in (a, b) for document in run[query][:3]}
+    assert found.n_pooled == len(pooled)
+    for curve in found.curves:
+        assert (curve.needed <= len(pooled)).all()
+        if curve.stop == "bounds":
+            assert curve.right.all()
+
+
+@pytest.mark.parametrize("strategy", STRATEGIES)
+def test_what_is_settled_no_grades_can_change(strategy: str) -> None:
+    qrels, a, b = {"p": {"a": 1.0}, "q": {"c": 0.0}}, {"p": ["a", "b"], "q": ["c", "d"]}, {"p": ["b", "x"], "q": ["d", "c"]}
+    states = difference_states(Qrels(qrels), (Run(a), Run(b)), parse_measure("P@2"), convention=Convention.of("standard"))
+    frontier = Frontier.of(states, Qrels(qrels), looks_ahead=order_of(strategy).looks_ahead)
+    order = order_of(strategy)
+    while not frontier.settled:
+        frontier.reveal(int(best_open(frontier, order.worth(frontier), 1)[0]), 0.0)
+    low, _, high = frontier.bounds
+    rows = np.flatnonzero(frontier.is_open).tolist()
+    signs = set()
+    for grades in product([0.0, 1.0], repeat=len(rows)):
+        full = {query: dict(frontier.grades[code]) for code, query in enumerate(states.pool.query_ids)}
+        for row, grade in zip(rows, grades, strict=True):
+            full[states.pool.query_ids[int(states.pool.query[row])]][states.pool.documents[row]] = grade
+        means = [ir.evaluate(full, run, ["P@2"]).mean()["P@2"] for run in (a, b)]
+        assert low - 1e-12 <= means[1] - means[0] <= high + 1e-12
+        signs.add(np.sign(round(means[1] - means[0], 12)))
+    assert len(signs) == 1
+
+
+def test_each_fixed_path_is_the_path_of_one_label_at_a_time() -> None:
+    qrels, a, b = _case(1)
+    found = replay_labels(qrels, a, b, "nDCG@3", strategies=["depth"]).curves[0]
+    states = difference_states(Qrels(qrels), (Run(a), Run(b)), parse_measure("nDCG@3"), convention=Convention.of("standard"))
+    frontier = Frontier.of(states, Qrels(qrels), looks_ahead=False, hidden=True)
+    for place, (low, value, high) in enumerate(zip(found.low, found.value, found.high, strict=True)):
+        assert frontier.bounds == pytest.approx((low, value, high), abs=1e-12)
+        assert frontier.settled == (place == found.low.size - 1)
+        if not frontier.settled:
+            row = int(best_open(frontier, order_of("depth").worth(frontier), 1)[0])
+            frontier.reveal(row, qrels[states.pool.query_ids[int(states.pool.query[row])]][states.pool.documents[row]])
+
+
+def test_depth_takes_ranks_from_the_top() -> None:
+    _, a, b = _case(2)
+    labels = next_labels({"q0": {"z": 0}}, a, b, strategy="depth", depth=4, queries=["q0", "q1", "q2", "q3"]).labels
+    best = [min(rank for rank in (one.rank_a, one.rank_b) if rank) for one in labels]
+    assert best == sorted(best)
+    assert max(best) == 4
+
+
+def test_move_to_front_stays_with_a_list_that_finds_relevant_documents() -> None:
+    a, b = {"p": ["p1", "p2", "p3"], "q": ["q1", "q2", "q3"]}, {"p": ["p1", "p2", "p3"], "q": ["q1", "q2", "q3"]}
+    chosen = next_labels({"p": {"p1": 1, "p2": 1}, "q": {"q1": 0, "q2": 0}}, a, b, "P@3", strategy="move-to-front").labels
+    assert [one.document for one in chosen] == ["p3", "q3"]
+
+
+def test_change_and_bounds_choose_the_document_that_one_run_alone_returns_at_the_top() -> None:
+    a, b = {"q": ["x", "s", "t"]}, {"q": ["y", "s", "t"]}
+    for strategy in ("change", "bounds"):
+        chosen = next_labels({"q": {"s": 1}}, a, b, "nDCG@3", strategy=strategy).labels
+        assert [one.document for one in chosen] == ["x", "y", "t"]
+
+
+def test_an_order_at_random_goes_on_where_it_was() -> None:
+    _, a, b = _case(3)
+    queries = list(a)
+    for strategy in ("random", "queries"):
+        before = next_labels({"q0": {"z": 0}}, a, b, strategy=strategy, queries=queries).labels
+        first = before[0]
+        after = next_labels({"q0": {"z": 0}, first.query: {first.document: 1}}, a, b, strategy=strategy, queries=queries).labels
+        assert [one.document for one in after] == [one.document for one in before[1:]]
+        other = next_labels({"q0": {"z": 0}}, a, b, strategy=strategy, queries=queries, seed=1).labels
+        assert [(one.query, one.document) for one in other] != [(one.query, one.document) for one in before]
+
+
+def test_queries_are_chosen_whole_and_tested_when_they_are_full() -> None:
+    qrels, a, b = _case(0)
+    labels = next_labels({"q0": {"z": 0}}, a, b, "P@3", strategy="queries", queries=list(a)).labels
+    assert (
+        len(list(dict.fromkeys(one.query for one in labels))) == len([one for one, two in pairwise(labels) if one.query != two.query]) + 1
+    )
+    full = {query: qrels[query] for query in dict.fromkeys(one.query for one in labels[: len(labels) // 2])}
+    test = next_labels(full, a, b, "P@3", strategy="queries", queries=list(a)).test
+    assert test is not None
+    assert 1 <= test.n_drawn <= len(full)
+    assert test.n_items == 4
+
+
+@pytest.mark.slow
+def test_pydocs_needs_the_labels_that_the_guide_states() -> None:
+    """Figures from outside: depth order 881 of 1,004 and an oracle 424, with ties in another order; greedy is better than 704."""
+    runs = [ir.read_run(PYDOCS / f"{name}.run") for name in ("bm25", "minilm")]
+    found = replay_labels(ir.read_qrels(PYDOCS / "qrels.txt"), *runs, strategies=["depth", ORACLE])
+    assert found.n_pooled == 1005
+    assert found.needed("depth") == pytest.approx(881, abs=15)
+    assert found.needed(ORACLE) == pytest.approx(424, abs=2)
+
+
+@pytest.mark.slow
+def test_on_real_pairs_bounds_are_never_wrong_and_never_take_more_than_the_pool() -> None:
+    qrels = ir.read_qrels(shared_file("data", "llm-judges", "human.qrels"))
+    runs = [ir.read_run(shared_file("data", "llm-judges", "runs", f"s{place:02}.run")) for place in (1, 4, 9)]
+    for a, b in ((0, 1), (0, 2), (1, 2)):
+        found = replay_labels(qrels, runs[a], runs[b], orders=2, test_orders=200)
+        for curve in found.curves:
+            assert (curve.needed <= found.n_pooled).all()
+            assert curve.right.all() if curve.stop == "bounds" else curve.right.mean() >= 0.95
+        assert found.needed("bounds") <= found.needed("depth")
+
+
+def test_two_runs_with_the_same_mean_have_no_labels_that_settle_them() -> None:
+    with pytest.raises(InputError, match="no number of labels"):
+        replay_labels({"q": {"x": 1}}, {"q": ["x"]}, {"q": ["x"]})
+
+
+@pytest.mark.parametrize(("options", "said"), [
+    ({"budget": 0}, "budget"), ({"strategy": "luck"}, "expected one of bounds"), ({"depth": 0}, "depth"), ({"max_grade": -1}, "max_grade"),
+    ({"measure": "nDCG(judged_only=true)@3"}, "judged_only"),
+])  # fmt: skip
+def test_impossible_options_are_refused(options: dict[str, Any], said: str) -> None:
+    with pytest.raises(OptionError, match=said):
+        next_labels({"q": {"x": 1}}, {"q": ["x"]}, {"q": ["y"]}, **options)
+
+
+def test_queries_that_no_run_answers_are_refused() -> None:
+    with pytest.raises(InputError, match="answer none of the 1 queries"):
+        next_labels({"q": {"x": 1}}, {"p": ["x"]}, {"p": ["y"]})
