@@ -13,11 +13,14 @@ from idealrank.analysis.comparison import Slices as Slices
 from idealrank.analysis.comparison import intervals as intervals
 from idealrank.analysis.comparison import traffic_thirds as traffic_thirds
 from idealrank.analysis.comparison import with_companions as with_companions
+from idealrank.analysis.comparison.partition_sums import ComparisonSums as ComparisonSums
+from idealrank.analysis.comparison.partition_sums import MeasureDifference as MeasureDifference
 from idealrank.analysis.comparison.slice_differences import slices as slices
 from idealrank.analysis.explanation import Explanation as Explanation
 from idealrank.analysis.gate import Contract as Contract
 from idealrank.analysis.gate import Gated as Gated
 from idealrank.analysis.gate import Policy as Policy
+from idealrank.analysis.gate.partition_gate import gate_sums as gate_sums
 from idealrank.analysis.recall import IndexRecall as IndexRecall
 from idealrank.analysis.recall import QueryLoss as QueryLoss
 from idealrank.analysis.recall import RecallSummary as RecallSummary

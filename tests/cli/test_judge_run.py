@@ -93,7 +93,7 @@ def test_judgments_of_people_are_never_replaced(folder: Path, say: Say) -> None:
     before = (folder / "human.qrels").read_bytes()
     said = say("judge", "run", "judge.json", "-o", "human.qrels", cwd=folder)
     assert said.code == 2
-    assert "does not say who made it" in said.err
+    assert "without its origin" in said.err
     assert (folder / "human.qrels").read_bytes() == before
 
 

@@ -231,7 +231,7 @@ def test_judgments_that_came_from_elsewhere_are_never_replaced(tmp_path: Path, m
     Path("old.qrels").write_text("q1 0 d1 3\n")
     write_judgments("model.qrels", [("q1", "tiny", "d1", 1.0)], {"kind": "model"})
     write_judgments("people.qrels", [("q1", "ann", "d1", 1.0)], {"kind": "people"})
-    said = {"old.qrels": "does not say who made it", "model.qrels": "judgments by model", "people.qrels": "without their answers"}
+    said = {"old.qrels": "without its origin", "model.qrels": "judgments by model", "people.qrels": "without their answers"}
     for output, words in said.items():
         before = Path(output).read_bytes()
         with pytest.raises(OptionError, match=words):

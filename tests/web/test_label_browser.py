@@ -171,7 +171,7 @@ def test_two_people_get_different_pairs_unless_both_shall_grade_them(browser: "B
         both = set(seen["ann"]) & set(seen["ben"])
         assert len(both) == 2
         assert {store.key(int(number)) for number in both} == {pair.key for pair in store.plan.pairs if store.plan.wanted(pair) == 2}
-        ann.get_by_role("link", name="Progress of everybody").click()
+        ann.get_by_role("link", name="Progress of all").click()
         assert "2 pairs graded by two people or more" in ann.locator(".verdict").inner_text()
         assert ann.locator("tbody tr").first.inner_text().startswith("ann")
     assert set(read_assessors(str(tmp_path / "labels.qrels")).assessors) >= {"ann+ben"}

@@ -130,7 +130,7 @@ def write_judgments(path: str, rows: Iterable[tuple[str, str, str, float]], prov
     >>> import tempfile
     >>> path = f"{tempfile.mkdtemp()}/a.qrels"
     >>> write_judgments(path, [("q1", "ann", "d1", 2.0)], {"kind": "people", "assessors": ["ann"]})
-    >>> open(path).read().splitlines()[1], origin_of(path)["kind"]
+    >>> Path(path).read_text().splitlines()[1], origin_of(path)["kind"]
     ('q1 ann d1 2', 'people')
     """
     head = {"idealrank": __version__, **provenance}
@@ -184,7 +184,7 @@ def refuse_to_replace_judgments(path: str, kinds: Collection[str], *, option: st
     Raises
     ------
     OptionError
-        The file has other judgments, or does not say who made them.
+        The file has other judgments, or does not name their origin.
 
     Examples
     --------
@@ -195,7 +195,7 @@ def refuse_to_replace_judgments(path: str, kinds: Collection[str], *, option: st
         return
     origin = origin_of(path)
     if origin is None or origin.get("kind") not in kinds:
-        found = "a file that does not say who made it" if origin is None else f"judgments by {origin.get('kind')}"
+        found = "a file without its origin" if origin is None else f"judgments by {origin.get('kind')}"
         raise OptionError(f"{option} {path}: found {found}, expected another name or judgments by {' or '.join(kinds)}")
 
 
@@ -233,7 +233,7 @@ def read_labels_table(path: str | Path) -> list[dict[str, str]]:
 
 
 def kinds_note(heads: Mapping[str, bytes]) -> str | None:
-    """Say that files mix judgments of people with those of models; None if they do not.
+    """Report that files mix judgments of people and of models; None if they do not.
 
     Parameters
     ----------

@@ -117,7 +117,7 @@ class Latencies:
 
 @dataclass(frozen=True, eq=False)
 class RequestOutcome(Generic[Item, Answer]):
-    """What became of one request.
+    """Outcome of one request.
 
     Attributes
     ----------

@@ -44,7 +44,7 @@ OUTPUT.raters has each person's grade, and OUTPUT.labels.csv every answer with i
     help="Grades, with words for each.",
 )  # fmt: skip
 @click.option("--double", type=click.FloatRange(0, 1), default=0.0, show_default=True, help="Share of the pairs that two people label.")
-@click.option("--gold", "gold_path", metavar="FILE", help="Judgments of pairs with known grades, which everybody labels.")
+@click.option("--gold", "gold_path", metavar="FILE", help="Judgments of pairs with known grades, for every person.")
 @click.option("--judge", "judge_text", metavar="[NAME=]FILE", help="Judgments of a model, shown after a person has answered.")
 @click.option("--guidelines", "guidelines_path", metavar="FILE", help="Text that explains the grades.")
 @click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True, help="Seed of the order and of the pairs labelled twice.")

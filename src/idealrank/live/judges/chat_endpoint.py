@@ -110,7 +110,7 @@ class ChatJudge:
     params : mapping
         Further keys of the request, such as ``temperature`` and ``max_tokens``.
     probabilities : bool
-        Ask for the probabilities of tokens, and take those of the first token that is a grade.
+        Ask for the probabilities of tokens; the first token that is a grade counts.
     pattern : re.Pattern, optional
         Finds the grade in the answer.
     name : str

@@ -477,7 +477,7 @@ def judge(
     output : path, optional
         Judgments to write, in place of ``output`` of the configuration; the label table is written beside them.
     qrels : path, mapping, dataframe or Qrels, optional
-        Judgments of people, to compare with; never mixed with those of the judge.
+        Judgments of people, to compare with; never mixed with the grades of the judge.
     restart : bool
         Drop the cache first.
     retry_failed : bool

@@ -1,4 +1,4 @@
-"""Labels of people in SQLite: who judges which pair next, every answer as it was given, and the judgments that follow from them."""
+"""Labels of people in SQLite: the next pair of each person, every answer as it was given, and the judgments that follow from them."""
 
 import hashlib
 import json
@@ -55,7 +55,7 @@ class LabelPlan:
     double : float
         Share of the pairs that two people label.
     gold : mapping of (str, str) to float
-        Known grades of some pairs; everybody labels these.
+        Known grades of some pairs, which every person labels.
     model : mapping of (str, str) to float
         Grades of a model, which are shown after a person has answered.
     model_name : str
@@ -101,7 +101,7 @@ class LabelPlan:
         return hashlib.sha256(json.dumps([self.seed, what, *pair.key]).encode()).digest()
 
     def wanted(self, pair: JudgmentPair) -> int:
-        """Return the number of people who label a pair; of a gold question, everybody."""
+        """Return the number of people to label a pair; a gold question has no limit."""
         return 1 << 30 if pair.key in self.gold else 2 if pair.key in self._doubled else 1  # type: ignore[attr-defined]
 
     @property
@@ -216,7 +216,7 @@ class LabelStore:
     >>> number = store.next_pair("ann")
     >>> store.answer(number, "ann", 1.0)
     >>> store.close()
-    >>> open(f"{folder}/labels.qrels").read().split()[-4:-2]
+    >>> Path(folder, "labels.qrels").read_text().split()[-4:-2]
     ['q1', 'ann']
     """
 
@@ -364,7 +364,7 @@ class LabelStore:
         number : int
             Number of the pair.
         rater : str
-            Name of a person who has joined.
+            Name that has joined.
         grade : float or None
             None skips the pair.
         note : str
@@ -383,7 +383,7 @@ class LabelStore:
         if pair is None:
             raise OptionError(f"pair {number}: found no such pair, expected one of the list")
         if rater not in self.raters:
-            raise OptionError(f"name: found {shown(repr(rater))}, expected somebody who has joined")
+            raise OptionError(f"name: found {shown(repr(rater))}, expected a name that has joined")
         if grade is not None and grade not in self.plan.scale.words:
             raise OptionError(f"grade: found {grade:g}, expected one of {self.plan.scale.text}")
         if len(note) > _LONGEST_NOTE:

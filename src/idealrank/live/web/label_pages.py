@@ -1,4 +1,4 @@
-"""The labelling page: one pair at a time, graded by a key or a click; the work of everybody beside it."""
+"""The labelling page: one pair at a time, graded by a key or a click; and the progress of all people."""
 
 import math
 import re
@@ -37,7 +37,7 @@ _LISTED = 20  # pairs on which people disagree that the page lists
 
 @dataclass(frozen=True)
 class Labelling:
-    """What the page needs besides the site.
+    """Contents of the page.
 
     Attributes
     ----------
@@ -81,7 +81,7 @@ class _LabelPages:
         self._site, self._store, self._guidelines = site, labelling.store, labelling.guidelines
 
     def _rater(self, request: Request) -> str:
-        """Name in the cookie, of somebody who has joined; empty without."""
+        """Name in the cookie, if it has joined; empty otherwise."""
         name = unquote(request.cookies.get(_COOKIE, ""))
         return name if name in self._store.raters else ""
 
@@ -148,7 +148,7 @@ class _LabelPages:
         return RedirectResponse("/label", 303) if request.headers.get(_PART) is None else self._shown(request, rater, None)
 
     async def progress(self, request: Request) -> Response:
-        """Show the work of everybody."""
+        """Show the work of all people."""
         done, total = self._store.counts()
         shared = {"title": "Progress", "here": "/progress", "done": done, "total": total, "rater": self._rater(request)}
         return self._site.page("label_progress.html", shared | progress_report(self._store))
@@ -226,7 +226,7 @@ def _buttons(store: LabelStore) -> list[dict[str, str]]:
 
 
 def _last(store: LabelStore, rater: str, number: int | None) -> dict[str, Any] | None:
-    """What this person did last, with the grade of the model, which is shown from then on."""
+    """The last answer of this person, with the grade of the model, which is shown from then on."""
     last = store.last_of(rater)
     if last is None or last.pair == number:
         return None
@@ -312,7 +312,7 @@ def _disagreements(store: LabelStore, numbers: list[int], raters: list[str], gra
 
 
 def _model(store: LabelStore, numbers: list[int], grades: Any) -> dict[str, str] | None:
-    """How often people and the model gave the same grade; None without both."""
+    """Agreement of people and the model; None without grades of both."""
     pairs = [
         (grade, store.plan.model[store.key(number)])
         for row, number in enumerate(numbers) if store.key(number) in store.plan.model
