@@ -1,10 +1,12 @@
 """Ids, names and files that anybody can write: whatever is in them, no control character of theirs reaches a terminal."""
 
+import contextlib
 import csv
 import json
 import os
 import random
 import re
+import shutil
 import sqlite3
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -29,12 +31,26 @@ pytestmark = pytest.mark.skipif(os.name != "posix", reason="other systems refuse
 
 
 @pytest.fixture
-def files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """Judgments and runs whose queries, documents, and files have hostile names."""
+def files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, written: Path) -> Path:
+    """A folder of the test's own with files of hostile names, which the process is in."""
+    shutil.copytree(written, tmp_path, dirs_exist_ok=True)
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("IDEALRANK_STORE", "store")
     for name in ("GITHUB_ACTIONS", "GITHUB_STEP_SUMMARY"):
         monkeypatch.delenv(name, raising=False)
+    return tmp_path
+
+
+@pytest.fixture(scope="module")
+def written(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Judgments and runs whose queries, documents, and files have hostile names; written once, to be copied."""
+    folder = tmp_path_factory.mktemp("written")
+    with contextlib.chdir(folder):
+        _write_files()
+    return folder
+
+
+def _write_files() -> None:
     draw = random.Random(7)
     queries = [f"q{number}{HOSTILE}" for number in range(12)]
     documents = [f"d{number}{HOSTILE}" for number in range(8)]
@@ -75,7 +91,6 @@ def files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     canaries = {"backend": backend, "queries": f"queries{TYPED}.json", "name": TYPED, "store": "rounds", "qrels": QRELS}
     Path("monitor\x1b[1m.json").write_text(json.dumps(canaries | {"every": "1m", "alarms": [{"kind": "threshold", "least": 2}]}), "utf-8")
     Path("config\x1b[1m.json").write_text(json.dumps({"data": data, "model": model}), encoding="utf-8")
-    return tmp_path
 
 
 def run_of(name: str) -> str:
@@ -366,16 +381,27 @@ def test_no_name_reaches_the_terminal_as_a_control(command: str, files: Path, sa
         check(arguments, said(arguments))
 
 
-@pytest.fixture
-def ids(files: Path) -> dict[str, str]:
-    """A store with two evaluations and what was made of them, tags and notes as a store of somebody else's can hold them."""
-    assert main.run(["compare", QRELS, A, B, "--note", TYPED, "--store", "store"]) == 0
-    with sqlite3.connect("store/store.sqlite3") as database:
+@pytest.fixture(scope="module")
+def kept(written: Path, tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, dict[str, str]]:
+    """A store with two evaluations and what was made of them, tags and notes as a store of somebody else's can hold them; made once."""
+    store = tmp_path_factory.mktemp("kept") / "store"
+    with contextlib.chdir(written), pytest.MonkeyPatch.context() as patch:
+        for name in ("GITHUB_ACTIONS", "GITHUB_STEP_SUMMARY"):
+            patch.delenv(name, raising=False)
+        assert main.run(["compare", QRELS, A, B, "--note", TYPED, "--store", str(store)]) == 0
+    with sqlite3.connect(store / "store.sqlite3") as database:
         kinds = database.execute("SELECT kind, id FROM entry ORDER BY kind, id").fetchall()
         database.executemany("INSERT INTO tag (id, tag) VALUES (?, ?)", [(one, TYPED) for _, one in kinds])
     database.close()
     first, second = (one for kind, one in kinds if kind == "evaluation")
-    return {"ID": first, "ID2": second, "PAIR": next(one for kind, one in kinds if kind == "comparison")}
+    return store, {"ID": first, "ID2": second, "PAIR": next(one for kind, one in kinds if kind == "comparison")}
+
+
+@pytest.fixture
+def ids(files: Path, kept: tuple[Path, dict[str, str]]) -> dict[str, str]:
+    """The ids of a store of the test's own."""
+    shutil.copytree(kept[0], files / "store")
+    return kept[1]
 
 
 @pytest.mark.parametrize("command", STORED)
