@@ -1,5 +1,6 @@
 """Rows of judgments made fit for a format: texts are joined, queries renamed, assessors merged, and what is lost is counted."""
 
+import re
 from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass, field
@@ -21,6 +22,7 @@ POLICIES: Mapping[str, Callable[[list[float]], float]] = {
 """Ways to make one grade of several: of equally frequent grades, and of the two in the middle, the lower one counts."""
 
 _NUMBERED = "q"
+_WORD = re.compile(r"[^\s#\x00-\x1f\x7f][^\s\x00-\x1f\x7f]*")
 
 
 @dataclass(frozen=True)
@@ -225,7 +227,7 @@ class _Fitting:
         if self._options.scale and grade not in self._options.scale:
             self._losses.add("off_scale", f"{grade:g}")
             return None
-        return row._replace(grade=grade)
+        return row if grade == row.grade else row._replace(grade=grade)
 
     def _named_query(self, row: JudgmentRow) -> JudgmentRow:
         """The row with the query's name in this format."""
@@ -248,7 +250,7 @@ class _Fitting:
             raise self._no_word("document", row.document)
         if self._target.query == "word" and self._target.assessors and row.assessor and not is_word(row.assessor):
             raise self._no_word("assessor", row.assessor)
-        return row._replace(query=name)
+        return row if name == row.query else row._replace(query=name)
 
     def _name(self, row: JudgmentRow) -> str:
         if self._target.query == "text":
@@ -278,6 +280,8 @@ class _Fitting:
             for name in row.values:
                 losses.add("columns", name)
         keeps_text = self._found.layout.query_texts
+        if not (row.assessor or row.query_text or row.text or row.features):
+            return row
         return row._replace(
             assessor=row.assessor if self._found.layout.assessors else "", query_text=row.query_text if keeps_text else "",
             text=row.text if target.texts else "", features=row.features if target.features else {},
@@ -292,6 +296,4 @@ def is_word(name: str) -> bool:
     >>> is_word("q1"), is_word("red shoes"), is_word("#1"), is_word("a#1")
     (True, False, False, True)
     """
-    return (
-        bool(name) and not name.startswith("#") and not any(letter.isspace() or ord(letter) < 0x20 or letter == "\x7f" for letter in name)
-    )
+    return _WORD.fullmatch(name) is not None
