@@ -68,7 +68,6 @@ def label_application(labelling: Labelling, guard: Guard) -> ASGIApp:
     pages = _LabelPages(site, labelling)
     routes: list[tuple[str, Callable[[Request], Any], str]] = [
         ("/", pages.start, "GET"), ("/label", pages.label, "GET"), ("/progress", pages.progress, "GET"),
-        ("/files/{name}", pages.file, "GET"),
         ("/join", pages.join, "POST"), ("/leave", pages.leave, "POST"), ("/label", pages.answer, "POST"),
     ]  # fmt: skip
     return guarded_application(site, [Route(path, page, methods=[method]) for path, page, method in routes])
@@ -152,19 +151,6 @@ class _LabelPages:
         done, total = self._store.counts()
         shared = {"title": "Progress", "here": "/progress", "done": done, "total": total, "rater": self._rater(request)}
         return self._site.page("label_progress.html", shared | progress_report(self._store))
-
-    async def file(self, request: Request) -> Response:
-        """Send one of the files that are written."""
-        path = next((one for one in _files(self._store) if Path(one).name == request.path_params["name"]), None)
-        if path is None:
-            raise HTTPException(404, "found no such file; expected one that the page of progress lists")
-        self._store.write_files()
-        try:
-            content = Path(path).read_bytes()
-        except OSError as error:
-            raise HTTPException(503, f"{path}: {error.strerror or error}") from error
-        headers = {"content-disposition": f"attachment; filename*=UTF-8''{quote(Path(path).name)}"}
-        return Response(content, headers=headers, media_type="text/csv" if path.endswith(".csv") else "text/plain")
 
 
 def _number(text: str, store: LabelStore) -> int:
@@ -305,7 +291,7 @@ def _disagreements(store: LabelStore, numbers: list[int], raters: list[str], gra
         given = [(name, grade) for name, grade in zip(raters, grades[row].tolist(), strict=True) if not math.isnan(grade)]
         spread = max(grade for _, grade in given) - min(grade for _, grade in given)
         pair = store.pair(number)
-        if spread > 0 and pair is not None:
+        if spread > 0 and pair is not None and pair.key not in store.plan.gold:  # a gold question is still to come for others
             said = ", ".join(f"{name} {grade_text(grade)}" for name, grade in given)
             found.append((-spread, number, {"pair": number, "query": pair.query_text, "document": pair.document, "grades": said}))
     return [one for _, _, one in sorted(found, key=lambda one: one[:2])[:_LISTED]]
