@@ -234,7 +234,7 @@ def progress_report(store: LabelStore) -> dict[str, Any]:
     'progress_report'
     """
     numbers, raters, grades = store.table()
-    shown = {name: one for name, one in zip(raters, _gold(store, numbers, raters, grades), strict=True) if one}
+    shown = {name: one for name, one in zip(raters, _gold(store, raters), strict=True) if one}
     people = [
         {
             "name": one.rater, "graded": one.graded, "skipped": one.skipped, "revised": one.revised,
@@ -250,14 +250,17 @@ def progress_report(store: LabelStore) -> dict[str, Any]:
     }  # fmt: skip
 
 
-def _gold(store: LabelStore, numbers: list[int], raters: list[str], grades: Any) -> list[str]:
-    rows = [row for row, number in enumerate(numbers) if store.key(number) in store.plan.gold]
-    if not rows:
+def _gold(store: LabelStore, raters: list[str]) -> list[str]:
+    """Gold questions that each person answered right at first; empty while pairs are left, since it would show which they are."""
+    first = store.gold_grades()
+    numbers = sorted({number for number, _ in first})
+    if not numbers:
         return [""] * len(raters)
-    report = gold_accuracy(grades[rows], [store.plan.gold[store.key(numbers[row])] for row in rows], assessors=raters)
+    grades = np.array([[first.get((number, name), math.nan) for name in raters] for number in numbers])
+    report = gold_accuracy(grades, [store.plan.gold[store.key(number)] for number in numbers], assessors=raters)
     return [
-        f"{one.n_right} of {one.n} [{100 * one.interval[0]:.0f} %, {100 * one.interval[1]:.0f} %]" if one.n else ""
-        for one in report.assessors
+        f"{one.n_right} of {one.n} [{100 * one.interval[0]:.0f} %, {100 * one.interval[1]:.0f} %]" if one.n and store.is_done(name) else ""
+        for name, one in zip(raters, report.assessors, strict=True)
     ]
 
 
