@@ -70,7 +70,7 @@ def test_a_model_that_answers_well_gives_qrels_that_know_it(folder: Path, monkey
     assert (path, headers["authorization"], body["model"]) == ("/v1/chat/completions", "Bearer s3cret-key", "tiny")
     assert (body["temperature"], body["max_tokens"]) == (0, 4)
     prompt = body["messages"][0]["content"]
-    assert "query 0" in prompt or "query 1" in prompt
+    assert any(f"query {place}" in prompt for place in range(4)), "whichever request came first"
     assert "{query} ignored" in prompt, "nothing inside a document is a field"
     assert "0, 1, 2, 3" in prompt
     report = found.to_dict()
@@ -209,6 +209,28 @@ def test_a_wrong_key_stops_the_job_before_all_is_asked(folder: Path, monkeypatch
     rows = read_labels_table("model.qrels.labels.csv")
     assert Counter(row["status"] for row in rows) == {"failed": 12}
     assert not any("s3cret" in written.read_text() for written in folder.iterdir())
+
+
+@pytest.mark.parametrize("grade", ["1", "none"])
+def test_a_service_that_sends_the_key_back_does_not_get_it_into_a_file(folder: Path, monkeypatch: pytest.MonkeyPatch, grade: str) -> None:
+    monkeypatch.setenv("TINY_KEY", "s3cret-key")
+
+    def echoing(_: str, body: Any, handler: BaseHTTPRequestHandler) -> None:
+        said = handler.headers["authorization"]
+        send(handler, {**completion(f'{said} {{"grade": {grade}}} {said}'), "model": f"tiny {said}"})
+
+    with service(echoing) as (url, _):
+        given = config(url, judge={"key": "${TINY_KEY}"}, most_failed=1)
+        if grade == "1":
+            found = ir.judge(given)
+            assert found.provenance["served_models"] == ["tiny Bearer ${TINY_KEY}"]
+        else:
+            with pytest.raises(BackendError, match="without a grade") as caught:
+                ir.judge(given)
+            assert "s3cret" not in str(caught.value)
+    for written in folder.iterdir():
+        assert "s3cret" not in written.read_text(), f"{written.name} shows a secret"
+    assert "${TINY_KEY}" in Path("model.qrels.cache.jsonl").read_text()
 
 
 def test_a_budget_ends_the_run_and_a_higher_one_continues_it(folder: Path) -> None:
