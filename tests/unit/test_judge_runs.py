@@ -214,6 +214,28 @@ def test_a_wrong_key_stops_the_job_before_all_is_asked(folder: Path, monkeypatch
     assert not any("s3cret" in written.read_text() for written in folder.iterdir())
 
 
+@pytest.mark.parametrize("grade", ["1", "none"])
+def test_a_service_that_sends_the_key_back_does_not_get_it_into_a_file(folder: Path, monkeypatch: pytest.MonkeyPatch, grade: str) -> None:
+    monkeypatch.setenv("TINY_KEY", "s3cret-key")
+
+    def echoing(_: str, body: Any, handler: BaseHTTPRequestHandler) -> None:
+        said = handler.headers["authorization"]
+        send(handler, {**completion(f'{said} {{"grade": {grade}}} {said}'), "model": f"tiny {said}"})
+
+    with service(echoing) as (url, _):
+        given = config(url, judge={"key": "${TINY_KEY}"}, most_failed=1)
+        if grade == "1":
+            found = ir.judge(given)
+            assert found.provenance["served_models"] == ["tiny Bearer ${TINY_KEY}"]
+        else:
+            with pytest.raises(BackendError, match="without a grade") as caught:
+                ir.judge(given)
+            assert "s3cret" not in str(caught.value)
+    for written in folder.iterdir():
+        assert "s3cret" not in written.read_text(), f"{written.name} shows a secret"
+    assert "${TINY_KEY}" in Path("model.qrels.cache.jsonl").read_text()
+
+
 def test_a_budget_ends_the_run_and_a_higher_one_continues_it(folder: Path) -> None:
     with service(well) as (url, seen):
         given = config(url, price={"input": 10_000, "output": 0}, concurrency=1, repeats=2)  # a request costs 1
@@ -222,6 +244,20 @@ def test_a_budget_ends_the_run_and_a_higher_one_continues_it(folder: Path) -> No
         assert len(seen) == 16
         assert Counter(row["note"] for row in read_labels_table("model.qrels.labels.csv"))["not asked"] == 8
         assert ir.judge(given | {"budget": 100}).asked == 8
+
+
+def test_a_number_of_tokens_that_no_service_counts_costs_nothing(folder: Path) -> None:
+    def boundless(_: str, body: Any, handler: BaseHTTPRequestHandler) -> None:
+        send(handler, {**completion("1"), "usage": {"prompt_tokens": 10**400, "completion_tokens": 10**12}})
+
+    with service(boundless) as (url, _):
+        given = config(url, price={"input": 1, "output": 1})
+        report = ir.judge(given).to_dict()
+        assert (report["input_tokens"], report["output_tokens"], report["cost"]) == (0, 12 * 10**12, pytest.approx(12e6))
+        cache = Path("model.qrels.cache.jsonl")
+        cache.write_text(cache.read_text().replace('"output_tokens": 1000000000000', f'"output_tokens": {10**400}'))
+        again = ir.judge(given)
+    assert (again.asked, again.to_dict()["cost"]) == (0, 0)
 
 
 def test_repeats_are_requests_of_their_own_and_their_lower_median_is_the_grade(folder: Path) -> None:
@@ -329,6 +365,13 @@ def test_grades_outside_the_scale_may_be_clipped() -> None:
     clipped = Scale(SCALE.words, outside="clip")
     assert [answer_of(value, clipped).grade for value in (5, -1, 1.4, 1.5)] == [3, 0, 1, 1]
     assert answer_of(math.inf, clipped).unreadable
+
+
+def test_a_truth_value_of_a_model_is_no_grade() -> None:
+    for text in ('{"grade": true}', 'I say {"grade": false}', "true"):
+        found = answer_of_text(text, SCALE)
+        assert (found.grade, found.status) == (None, "unreadable")
+    assert answer_of_text('{"grade": true}', SCALE).unreadable == "found the grade true, expected one of 0, 1, 2, 3"
 
 
 def test_a_number_inside_a_sentence_is_no_grade() -> None:

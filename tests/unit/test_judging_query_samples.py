@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 import idealrank as ir
 from idealrank.errors import InputError, OptionError
-from idealrank.judging import LabelCost, label_plans, sample_queries
+from idealrank.judging import LabelCost, label_budgets, sample_queries
 from idealrank.judging.query_samples import inclusion_probabilities, systematic_draw
 from idealrank.stats.power import half_width
 
@@ -97,7 +97,7 @@ def test_compare_takes_the_weights() -> None:
 
 def test_costs_are_those_by_hand() -> None:
     cost = LabelCost(documents=15, price=0.2, overhead=0.1, fixed=50, per_week=1000)
-    plan = label_plans([200], cost, sd=0.25, design_effect=1.44)[0]
+    plan = label_budgets([200], cost, sd=0.25, design_effect=1.44)[0]
     assert (plan.labels, plan.cost, plan.weeks) == (3300, 710.0, 3.3)
     assert plan.half_width == pytest.approx(1.2 * half_width(200, 0.25))
     assert cost.queries_for(710.0) == 200
@@ -106,7 +106,7 @@ def test_costs_are_those_by_hand() -> None:
 
 
 def test_more_queries_cost_more_and_say_more() -> None:
-    plans = label_plans([50, 100, 400], LabelCost(), sd=0.3)
+    plans = label_budgets([50, 100, 400], LabelCost(), sd=0.3)
     assert [plan.cost for plan in plans] == sorted(plan.cost for plan in plans)
     widths = [plan.half_width or 0 for plan in plans]
     assert widths == sorted(widths, reverse=True)

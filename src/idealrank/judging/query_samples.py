@@ -349,10 +349,10 @@ class LabelCost:
         if not 0 < self.per_week < math.inf:
             raise OptionError(f"per_week: found {self.per_week!r}, expected a number above 0")
 
-    def of(self, n_queries: int) -> "LabelPlan":
+    def of(self, n_queries: int) -> "LabelBudget":
         """Return labels, cost and weeks of a number of queries."""
         labels = math.ceil(round(n_queries * self.documents * (1 + self.overhead), 6))
-        return LabelPlan(n_queries, labels, self.fixed + round(labels * self.price, 10), labels / self.per_week)
+        return LabelBudget(n_queries, labels, self.fixed + round(labels * self.price, 10), labels / self.per_week)
 
     def queries_for(self, budget: float) -> int:
         """Return the largest number of queries that a budget pays for."""
@@ -365,7 +365,7 @@ class LabelCost:
 
 
 @dataclass(frozen=True)
-class LabelPlan:
+class LabelBudget:
     """Labels, cost, time and precision of a number of queries.
 
     Attributes
@@ -393,9 +393,9 @@ class LabelPlan:
     detectable: float | None = None
 
 
-def label_plans(
+def label_budgets(
     n_queries: Sequence[int], cost: LabelCost, *, sd: float, design_effect: float = 1.0, level: float = 0.95
-) -> list[LabelPlan]:
+) -> list[LabelBudget]:
     """Compute cost, time and precision for numbers of queries.
 
     Parameters
@@ -413,7 +413,7 @@ def label_plans(
 
     Returns
     -------
-    list of LabelPlan
+    list of LabelBudget
 
     Raises
     ------
@@ -422,7 +422,7 @@ def label_plans(
 
     Examples
     --------
-    >>> plan = label_plans([100], LabelCost(), sd=0.3)[0]
+    >>> plan = label_budgets([100], LabelCost(), sd=0.3)[0]
     >>> round(plan.half_width, 4), round(plan.detectable, 4)
     (0.0595, 0.0849)
     """
@@ -433,5 +433,5 @@ def label_plans(
         n = int(number_option("n_queries", number, 2, 1e9))
         plan = cost.of(n)
         width = half_width(n, spread, level=level) if spread else 0.0
-        found.append(LabelPlan(n, plan.labels, plan.cost, plan.weeks, float(width), float(detectable(n, spread))))
+        found.append(LabelBudget(n, plan.labels, plan.cost, plan.weeks, float(width), float(detectable(n, spread))))
     return found

@@ -8,7 +8,7 @@ from idealrank.cli.judge.judge_files import named_texts
 from idealrank.cli.progress import Watch
 from idealrank.errors import OptionError, shown
 from idealrank.io.query_files import read_clusters, read_traffic
-from idealrank.judging import LabelCost, label_plans, sample_queries
+from idealrank.judging import LabelCost, label_budgets, sample_queries
 
 _EPILOG = """\
 Examples:
@@ -103,7 +103,7 @@ def draw(
     )
     drawn = len(found.query_ids)
     sizes = sorted({max(2, round(drawn * factor)) for factor in _FACTORS})
-    plans = label_plans(sizes, cost, sd=sd, design_effect=max(1.0, found.design_effect))
+    plans = label_budgets(sizes, cost, sd=sd, design_effect=max(1.0, found.design_effect))
     _FORMATS.write(layout, output_path, found, plans, sd)
 
 

@@ -2,7 +2,7 @@
 
 from collections import Counter, defaultdict
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from functools import cached_property
 from os import PathLike, fspath
@@ -398,8 +398,10 @@ class _Asking:
 
     def _keep(self, one: "RequestOutcome[_Request, JudgeAnswer]") -> None:
         now = datetime.fromtimestamp(wall_time(), UTC).isoformat(timespec="seconds")
-        failure = self._work.secrets.hide(one.failure)
-        self._cache.add(JudgeRecord(one.item.key, one.answer, one.seconds, one.attempts, failure, one.temporary, now))
+        hide, answer = self._work.secrets.hide, one.answer
+        if answer is not None:  # a service may send back what it was sent
+            answer = replace(answer, text=hide(answer.text), unreadable=hide(answer.unreadable), model=hide(answer.model))
+        self._cache.add(JudgeRecord(one.item.key, answer, one.seconds, one.attempts, hide(one.failure), one.temporary, now))
         self.asked += 1
         self._done += 1
         self._spent += self._cost(one.answer)

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import asdict
 from typing import Any
 
-from idealrank.judging import LabelPlan, QuerySample, QueryStratum
+from idealrank.judging import LabelBudget, QuerySample, QueryStratum
 from idealrank.reports.table.cells import Cell, Column, Table, count_cell, number_cell, share_cell
 from idealrank.reports.table.forms import parts_markdown
 from idealrank.reports.table.records import SCHEMA, Row
@@ -17,15 +17,15 @@ _SOME = 15  # queries listed
 _NAMES = ("query", "stratum", "requests", "probability", "weight")
 
 
-def query_parts(found: QuerySample, plans: Sequence[LabelPlan], sd: float) -> list[Part]:
+def query_parts(found: QuerySample, plans: Sequence[LabelBudget], sd: float) -> list[Part]:
     """A sentence, strata, costs and queries.
 
     Examples
     --------
-    >>> from idealrank.judging import LabelCost, label_plans, sample_queries
+    >>> from idealrank.judging import LabelCost, label_budgets, sample_queries
     >>> from idealrank.reports.table.text import parts_text
     >>> sample = sample_queries({"a": 3, "b": 1, "c": 1}, 2, tail=0.5)
-    >>> print(parts_text(query_parts(sample, label_plans([2], LabelCost(), sd=0.3), 0.3)[:1]), end="")
+    >>> print(parts_text(query_parts(sample, label_budgets([2], LabelCost(), sd=0.3), 0.3)[:1]), end="")
     2 queries to label. Weights sum to the traffic of 5 requests; they raise the variance of a mean by
     the factor 1.04.
     """
@@ -47,8 +47,8 @@ def _strata(found: QuerySample) -> Table:
     return Table.of(columns, found.strata)
 
 
-def _plans(found: QuerySample, plans: Sequence[LabelPlan]) -> Table:
-    columns: list[Column[LabelPlan]] = [
+def _plans(found: QuerySample, plans: Sequence[LabelBudget]) -> Table:
+    columns: list[Column[LabelBudget]] = [
         Column(
             "queries",
             "number",
@@ -84,7 +84,7 @@ def _notes(sd: float) -> list[str]:
     return ["method", *wrapped("; ".join(phrases))]
 
 
-def query_markdown(found: QuerySample, plans: Sequence[LabelPlan], sd: float) -> str:
+def query_markdown(found: QuerySample, plans: Sequence[LabelBudget], sd: float) -> str:
     """The report as Markdown.
 
     Examples
@@ -96,7 +96,7 @@ def query_markdown(found: QuerySample, plans: Sequence[LabelPlan], sd: float) ->
     return parts_markdown(query_parts(found, plans, sd))
 
 
-def query_json(found: QuerySample, plans: Sequence[LabelPlan], sd: float) -> str:
+def query_json(found: QuerySample, plans: Sequence[LabelBudget], sd: float) -> str:
     """JSON text.
 
     Examples
@@ -109,7 +109,7 @@ def query_json(found: QuerySample, plans: Sequence[LabelPlan], sd: float) -> str
     return json.dumps(record, indent=2) + "\n"
 
 
-def query_rows(found: QuerySample, plans: Sequence[LabelPlan], sd: float) -> Iterator[Row]:  # noqa: ARG001  (as the other formats)
+def query_rows(found: QuerySample, plans: Sequence[LabelBudget], sd: float) -> Iterator[Row]:  # noqa: ARG001  (as the other formats)
     """Titles, and a row for each query, with its weight for ``--weights``.
 
     Examples
