@@ -1,5 +1,6 @@
 """Ids, names and files that anybody can write: whatever is in them, no control character of theirs reaches a terminal."""
 
+import csv
 import json
 import os
 import random
@@ -56,6 +57,11 @@ def files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     answers = [{"qid": query, "run_id": f"{run}{HOSTILE}", "nuggets": nuggets} for run in "ab" for query in queries[:4]]
     Path(ANSWERS).write_text("".join(f"{json.dumps(row)}\n" for row in answers), encoding="utf-8")
     Path("texts\x1b[1m.csv").write_text("query,slice\nq1,\x1b[1m\n", encoding="utf-8")
+    with Path("sampled\x1b[1m.csv").open("w", encoding="utf-8", newline="") as file:
+        sample = csv.writer(file)
+        sample.writerow(["query", "document", "stratum", "probability", "sampled"])
+        sample.writerows([query, document, CONTROLS, 1, "true"] for query in queries[1:-1] for document in documents[:3])
+    Path("traffic\x1b[1m.csv").write_text("query,traffic\n" + "".join(f"q{n}\x1b[1m,{n + 1}\n" for n in range(12)), encoding="utf-8")
     rows = "".join(f"{n % 3} qid:{n // 4}{CONTROLS} 1:{n}\n" for n in range(24))
     Path("rows\x1b[1m.letor").write_text(rows, encoding="utf-8", newline="\n")
     data = {"train": "rows\x1b[1m.letor", "test_share": 0.5}
@@ -159,6 +165,30 @@ EVALUATED = {
         ["judge", "next", QRELS, A, BROKEN],
         ["judge", "next", QRELS, A, B, "-m", TYPED],
         ["judge", "next", QRELS, A, B, "--queries", TYPED],
+    ],
+    "judge infer": [
+        ["judge", "infer", "sampled\x1b[1m.csv", A, B, "--qrels", QRELS],
+        ["judge", "infer", "sampled\x1b[1m.csv", A, "--qrels", QRELS, "-m", "DCG", "--format", "markdown"],
+        ["judge", "infer", BROKEN, A],
+        ["judge", "infer", "sampled\x1b[1m.csv", A, "-m", TYPED],
+    ],
+    "judge pool": [
+        ["judge", "pool", A, B, "--depth", "2"],
+        ["judge", "pool", A, B, "--strata", "1:1,3:0.5", "--format", "markdown"],
+        ["judge", "pool", BROKEN],
+        ["judge", "pool", A, "--strata", TYPED],
+    ],
+    "judge draw": [
+        ["judge", "draw", "traffic\x1b[1m.csv", "--count", "2"],
+        ["judge", "draw", "traffic\x1b[1m.csv", "--count", "2", "--format", "markdown"],
+        ["judge", "draw", BROKEN],
+        ["judge", "draw", "traffic\x1b[1m.csv", "--take", f"{TYPED}=x"],
+    ],
+    "judge reuse": [
+        ["judge", "reuse", QRELS, A, B, "--depth", "2"],
+        ["judge", "reuse", QRELS, A, B, "--format", "markdown"],
+        ["judge", "reuse", QRELS, BROKEN],
+        ["judge", "reuse", QRELS, A, "--team", f"{TYPED}=x"],
     ],
     "judge no-answer": [
         ["judge", "no-answer", QRELS, A, "--queries", "texts\x1b[1m.csv"],

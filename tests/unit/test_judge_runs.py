@@ -6,6 +6,7 @@ import math
 import threading
 import time
 from collections import Counter
+from contextlib import suppress
 from http.server import BaseHTTPRequestHandler
 from pathlib import Path
 from typing import Any
@@ -169,10 +170,11 @@ def test_a_slow_service_is_given_up_after_the_time_that_it_has(folder: Path) -> 
     def slow(_: str, body: Any, handler: BaseHTTPRequestHandler) -> None:
         if asked_document(body) == "d3":
             over.wait(30)
-        well("", body, handler)
+        with suppress(ConnectionError):  # the client has gone
+            well("", body, handler)
 
     with service(slow) as (url, _):
-        found = ir.judge(config(url, timeout=0.5, retries=0, most_failed=0.5, concurrency=12))
+        found = ir.judge(config(url, timeout=0.5, retries=0, most_failed=0.95, concurrency=12))
         over.set()
     assert ("q3", "d3") not in found.grades
     assert "found no answer in 0.5 s" in next(row["note"] for row in read_labels_table("model.qrels.labels.csv") if row["document"] == "d3")
