@@ -110,6 +110,14 @@ def test_one_cache_serves_several_lists(folder: Path) -> None:
         assert ir.judge(config(url, cache="shared.jsonl")).asked == 10
 
 
+@pytest.mark.parametrize("restart", [False, True])
+def test_a_cache_that_is_another_file_is_refused_and_stays(folder: Path, restart: bool) -> None:
+    Path("notes.jsonl").write_text('{"my": "only copy"}')
+    with service(well) as (url, seen), pytest.raises(InputError, match=r"notes.jsonl.*expected the journal of a judge"):
+        ir.judge(config(url, cache="notes.jsonl"), restart=restart)
+    assert (Path("notes.jsonl").read_text(), seen) == ('{"my": "only copy"}', [])
+
+
 def test_a_service_that_is_busy_is_asked_again_and_one_that_refuses_is_not(folder: Path) -> None:
     times: Counter[str] = Counter()
 
