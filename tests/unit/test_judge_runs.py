@@ -112,6 +112,14 @@ def test_one_cache_serves_several_lists(folder: Path) -> None:
         assert ir.judge(config(url, cache="shared.jsonl")).asked == 10
 
 
+@pytest.mark.parametrize("restart", [False, True])
+def test_a_cache_that_is_another_file_is_refused_and_stays(folder: Path, restart: bool) -> None:
+    Path("notes.jsonl").write_text('{"my": "only copy"}')
+    with service(well) as (url, seen), pytest.raises(InputError, match=r"notes.jsonl.*expected the journal of a judge"):
+        ir.judge(config(url, cache="notes.jsonl"), restart=restart)
+    assert (Path("notes.jsonl").read_text(), seen) == ('{"my": "only copy"}', [])
+
+
 def test_a_service_that_is_busy_is_asked_again_and_one_that_refuses_is_not(folder: Path) -> None:
     times: Counter[str] = Counter()
 
@@ -427,6 +435,26 @@ def test_a_list_that_cannot_be_read_is_named_with_its_line(tmp_path: Path, text:
         read_pairs(tmp_path / "pairs.csv")
     assert said in str(caught.value)
     assert "pairs.csv" in str(caught.value)
+
+
+@pytest.mark.parametrize("name", ["#q1", "q 1", "q\x001"])
+def test_an_id_that_judgments_would_lose_is_refused_before_anything_is_asked(folder: Path, name: str) -> None:
+    Path("pairs.jsonl").write_text(json.dumps({"query": name, "document": "d1"}) + "\n")
+    judge = {"kind": "function", "function": lambda query, document: 1, "takes": "ids", "name": "one"}
+    with pytest.raises(InputError, match=r"pairs.jsonl: found query .*, expected an id without blanks, control characters and a leading #"):
+        ir.judge({**config(""), "judge": judge, "pairs": "pairs.jsonl"})
+    with pytest.raises(InputError, match="leading #"):
+        write_judgments("a.qrels", [(name, "ann", "d1", 1.0)], {"kind": "people"})
+    assert not Path("model.qrels.cache.jsonl").exists()
+
+
+@pytest.mark.parametrize("name", ["pairs.csv", "pairs.jsonl"])
+def test_ids_that_are_no_utf8_are_refused_with_their_line_and_never_renamed(tmp_path: Path, name: str) -> None:
+    rows = [b'{"query": "q1", "document": "d\\udcfe"}', b'{"query": "q1", "document": "d\\udcff"}']
+    lines = [b"query,document", b"q1,d\xfe", b"q1,d\xff"] if name == "pairs.csv" else rows
+    (tmp_path / name).write_bytes(b"\n".join(lines) + b"\n")
+    with pytest.raises(InputError, match=rf"{name}.*: found document 'd\\udcfe', expected an id in UTF-8; save the file as UTF-8"):
+        read_pairs(tmp_path / name)
 
 
 def test_lists_come_as_csv_tabs_json_and_with_titles_links_and_line_ends(tmp_path: Path) -> None:

@@ -244,6 +244,10 @@ def test_what_is_wrong_with_a_plan_is_named() -> None:
         LabelPlan(pairs(), SCALE, double=1.5)
     with pytest.raises(InputError, match="without blanks"):
         LabelPlan([JudgmentPair("q 1", "d")], SCALE)
+    with pytest.raises(InputError, match=r"found query '#q1', expected an id without blanks, control characters and a leading #"):
+        LabelPlan([JudgmentPair("#q1", "d")], SCALE)
+    with pytest.raises(InputError, match=r"found document 'd\\udcff', expected an id in UTF-8"):
+        LabelPlan([JudgmentPair("q1", "d\udcff")], SCALE)
     with pytest.raises(OptionError, match="scale: found '0'"):
         LabelServing(pairs="a", output="b", state="c", scale="0")
     with pytest.raises(OptionError, match="expected a token"):

@@ -109,6 +109,37 @@ def assessor_text(name: str) -> str:
     return "_".join(name.split()) or "unknown"
 
 
+def is_word(name: str) -> bool:
+    """Return whether a line of fields that blanks separate can hold an id, first on the line, too.
+
+    Examples
+    --------
+    >>> is_word("q1"), is_word("red shoes"), is_word("#1"), is_word("a#1")
+    (True, False, False, True)
+    """
+    return (
+        bool(name) and not name.startswith("#") and not any(letter.isspace() or ord(letter) < 0x20 or letter == "\x7f" for letter in name)
+    )
+
+
+def check_ids(path: str, query: str, document: str) -> None:
+    """Refuse ids that TREC judgments cannot hold: readers take a line that begins with # for a comment.
+
+    Raises
+    ------
+    InputError
+        An id is no word.
+
+    Examples
+    --------
+    >>> check_ids("pairs.csv", "q1", "d1")
+    """
+    for what, text in (("query", query), ("document", document)):
+        if not is_word(text):
+            expected = "an id without blanks, control characters and a leading #, as TREC judgments need it"
+            raise InputError(f"{path}: found {what} {shown(repr(text))}, expected {expected}")
+
+
 def write_judgments(path: str, rows: Iterable[tuple[str, str, str, float]], provenance: Mapping[str, Any]) -> None:
     """Write qrels, whole or not at all.
 
@@ -124,7 +155,7 @@ def write_judgments(path: str, rows: Iterable[tuple[str, str, str, float]], prov
     Raises
     ------
     InputError
-        An id has a blank, which TREC has no place for, or the file cannot be written.
+        An id is one that TREC has no place for, as `check_ids` says, or the file cannot be written.
 
     Examples
     --------
@@ -143,16 +174,14 @@ def judgment_line(query: str, assessor: str, document: str, grade: float, *, pat
     Raises
     ------
     InputError
-        An id has a blank.
+        An id is one that `check_ids` refuses.
 
     Examples
     --------
     >>> judgment_line("q1", "Ann Lee", "d1", 2.0)
     'q1 Ann_Lee d1 2\n'
     """
-    for what, text in (("query", query), ("document", document)):
-        if not text or any(map(str.isspace, text)):
-            raise InputError(f"{path}: found {what} {shown(repr(text))}, expected an id without blanks in TREC judgments")
+    check_ids(path, query, document)
     return f"{query} {assessor_text(assessor)} {document} {grade_text(grade)}\n"
 
 

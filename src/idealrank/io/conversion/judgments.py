@@ -10,6 +10,7 @@ from statistics import fmean, median_low
 from idealrank.errors import InputError, OptionError, shown
 from idealrank.io.conversion.losses import LossCounter
 from idealrank.io.conversion.targets import TARGETS, RowLayout, Target
+from idealrank.io.judgment_files import is_word
 from idealrank.io.judgment_rows import JudgmentRow, JudgmentSheet
 
 POLICIES: Mapping[str, Callable[[list[float]], float]] = {
@@ -286,14 +287,3 @@ class _Fitting:
             assessor=row.assessor if self._found.layout.assessors else "", query_text=row.query_text if keeps_text else "",
             text=row.text if target.texts else "", features=row.features if target.features else {},
         )  # fmt: skip
-
-
-def is_word(name: str) -> bool:
-    """Return whether a line of fields that blanks separate can hold an id, first on the line, too.
-
-    Examples
-    --------
-    >>> is_word("q1"), is_word("red shoes"), is_word("#1"), is_word("a#1")
-    (True, False, False, True)
-    """
-    return _WORD.fullmatch(name) is not None

@@ -16,7 +16,7 @@ from idealrank.api.judging import combined_grades
 from idealrank.data.qrels import Qrels
 from idealrank.errors import BackendError, IdealrankError, InputError, OptionError, hiding, shown
 from idealrank.io.configuration_files import read_configuration
-from idealrank.io.judgment_files import Label, origin_of, refuse_to_replace_judgments, write_judgments, write_labels
+from idealrank.io.judgment_files import Label, check_ids, origin_of, refuse_to_replace_judgments, write_judgments, write_labels
 from idealrank.io.judgment_pairs import JudgmentPair, read_pairs
 from idealrank.judging import LabelTable, agreement
 from idealrank.live.backends import without_secrets
@@ -239,7 +239,8 @@ class JudgeWork:
         refuse_to_replace_inputs({"judge": cache}, inputs, option="cache")
         refuse_to_replace_judgments(chosen, ("model", "function", "command"), option=option)
         pairs = read_pairs(config.pairs, config.queries, config.documents)
-        _refuse_blanks(chosen, pairs)
+        for pair in pairs:
+            check_ids(config.pairs, *pair.key)
         people = None if judged is None else to_qrels(judged)
         secrets = Secrets()
         try:
@@ -431,13 +432,6 @@ def _people_labels(people: Qrels | None, source: str, pairs: Sequence[JudgmentPa
         if grade is not None:
             found.append(Label(query, document, float(grade), assessor, kind))
     return found
-
-
-def _refuse_blanks(path: str, pairs: Sequence[JudgmentPair]) -> None:
-    for pair in pairs:
-        for what, text in (("query", pair.query), ("document", pair.document)):
-            if any(map(str.isspace, text)):
-                raise InputError(f"{path}: found {what} {shown(repr(text))}, expected an id without blanks in TREC judgments")
 
 
 def _refuse_without_text(config: JudgeConfig, pairs: Sequence[JudgmentPair]) -> None:

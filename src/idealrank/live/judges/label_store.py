@@ -17,7 +17,7 @@ import numpy as np
 
 from idealrank.api.judging import combined_grades
 from idealrank.errors import InputError, OptionError, shown
-from idealrank.io.judgment_files import Label, assessor_text, judgment_line, label_line, write_judgment_lines, write_label_lines
+from idealrank.io.judgment_files import Label, assessor_text, check_ids, judgment_line, label_line, write_judgment_lines, write_label_lines
 from idealrank.io.judgment_pairs import JudgmentPair
 from idealrank.live.file_locks import lock_file
 from idealrank.live.judges.judge_answers import Scale
@@ -91,9 +91,10 @@ class LabelPlan:
                 where = f"query {shown(repr(query))}, document {shown(repr(document))}"
                 raise OptionError(f"gold: {where}: found the grade {grade:g}, expected one of {self.scale.text}")
         for pair in self.pairs:
+            check_ids("pairs", *pair.key)
             for what, text in (("query", pair.query), ("document", pair.document)):
-                if any(map(str.isspace, text)):
-                    raise InputError(f"pairs: found {what} {shown(repr(text))}, expected an id without blanks in TREC judgments")
+                if not text.isascii() and any("\ud800" <= letter <= "\udfff" for letter in text):  # SQLite holds UTF-8 alone
+                    raise InputError(f"pairs: found {what} {shown(repr(text))}, expected an id in UTF-8; save its file as UTF-8")
         ranked = sorted((self._drawn("double", pair), pair.key) for pair in self.pairs if pair.key not in self.gold)
         object.__setattr__(self, "_doubled", frozenset(key for _, key in ranked[: round(self.double * len(ranked))]))
 
