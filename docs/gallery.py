@@ -19,6 +19,12 @@ import numpy as np
 ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT))
 
+from idealrank.io.judgment_pairs import JudgmentPair  # noqa: E402  (the path above comes first)
+from idealrank.io.texts import DocumentText  # noqa: E402
+from idealrank.live.judges.judge_answers import Scale  # noqa: E402
+from idealrank.live.judges.label_store import LabelPlan, LabelStore  # noqa: E402
+from idealrank.live.web.guard import Guard  # noqa: E402
+from idealrank.live.web.label_pages import Labelling, label_application  # noqa: E402
 from tests.unit import serve_samples  # noqa: E402  (the path above comes first)
 from tests.unit.test_serve_canaries import watched  # noqa: E402
 from tests.web import browsing, pages, serving  # noqa: E402
@@ -110,6 +116,43 @@ def _served(path: str, scheme: browsing.Scheme = "light") -> Picture:
     return picture
 
 
+def _labelling(visits: browsing.Visits) -> bytes:
+    """The page of `idealrank judge ui` after one answer, with the grade of a model."""
+    texts = {
+        "tempfile.TemporaryFile": "Open a file without a name.\n\nIt is gone as soon as it is closed.",
+        "tempfile.NamedTemporaryFile": "Open a temporary file that has a name in the file system.\n\n"
+        "delete -- whether the file is removed when it is closed (by default it is)\nsuffix -- end of the name\ndir -- folder of the file",
+    }
+    pairs = [
+        JudgmentPair(
+            "q02", name, "temporary file that deletes itself", DocumentText(name, text, "https://docs.python.org/3/library/tempfile.html")
+        )
+        for name, text in texts.items()
+    ]
+    words = "0=Not relevant,1=Related,2=Relevant,3=Exactly right"
+    plan = LabelPlan(
+        [*pairs, *(JudgmentPair("q03", f"d{place}") for place in range(58))], Scale.of(words), model=dict.fromkeys(map(_key, pairs), 2.0)
+    )
+    with tempfile.TemporaryDirectory() as folder:
+        store = LabelStore(f"{folder}/labels.sqlite3", plan, f"{folder}/labels.qrels")
+        store.join("Ann")
+        store.answer(store.next_pair("Ann") or 0, "Ann", 3.0)
+        with serving.serving(label_application(Labelling(store), Guard())) as home:
+            page = visits._browser.new_context(device_scale_factor=1.5).new_page()
+            page.set_viewport_size({"width": _WIDE[0], "height": 640})
+            page.goto(home)
+            page.get_by_role("button", name="Ann").click()
+            page.locator("#answer").wait_for()
+            taken = page.screenshot(animations="disabled")
+            page.context.close()
+        store.close()
+    return taken
+
+
+def _key(pair: JudgmentPair) -> tuple[str, str]:
+    return pair.key
+
+
 def _top(**options: Any) -> Picture:
     return lambda visits: _report(visits, **options).screenshot(animations="disabled")
 
@@ -134,6 +177,7 @@ PICTURES: dict[str, Picture] = {
     "serve-comparison": _served("/compare?a={bm25}&b={hybrid}", scheme="dark"),
     "serve-query": _served("/query?run={hybrid}&against={bm25}&query=q7"),
     "serve-canaries": _served("/canaries"),
+    "judge-ui": _labelling,
     "gate-query": lambda visits: _report(visits, pages.pull_request(), fragment="#query=q48").screenshot(animations="disabled"),
 }
 

@@ -76,7 +76,14 @@ COMMANDS = [
     "judge next Q A B --budget 3", "judge next Q A B --replay --orders 1 -m P@2",
     "judge pool A B --depth 3 --strata 1:1,3:0.5", "judge infer sampled.txt A B", "judge reuse Q A B --depth 2",
     "judge draw traffic.csv --count 2",
-    "judge no-answer qrels.txt open.run --queries nothing.txt",
+    "judge run judge.json -o judged.qrels --qrels qrels.txt",
+    "judge no-answer qrels.txt open.run --queries nothing.txt", "judge nuggets answers.jsonl --per-query",
+    "judge nuggets answers.jsonl --nuggets nuggets.jsonl --format json", "convert Q out.csv --assessors mean",
+    "convert Q out.qrels --to trec --assessors lowest --write-queries texts.tsv", "convert A out.jsonl --content run",
+    "convert Q out.json --to label-studio --format json", "convert Q out.parquet --keep-unjudged",
+    "convert book.csv out.json --to rre --assessors majority", "convert ratings.json out.qrels --write-queries texts.jsonl",
+    "convert list.json out.csv", "convert tasks.json out.jsonl", "convert implicit.jsonl out.csv --from ubi",
+    "convert labels.letor out.csv", "convert raters.qrels out.csv --from qrels_jg",
     "clicks validate log.csv", "clicks validate log.jsonl --redact", "clicks grade log.csv --least 1",
     "clicks grade log.jsonl --model dbn --least 1", "judge agreement raters.qrels",
     "clicks propensity log.csv --resamples 2", "clicks estimate rewards.csv --estimator snips --estimator dr",
@@ -86,8 +93,8 @@ COMMANDS = [
     "online interleave A B", "online interleave --outcomes outcomes.csv", "online ab experiment.csv",
     "theory distinguish Q A B --query q1 --runs 2 --sizes 1,2", "theory figures --data mine.npz --out figures --format svg",
 ]  # fmt: skip
-# They read no file; `serve` reads a store until it is stopped.
-WITHOUT_FILES = {"conventions", "measures", "online plan", "serve", "theory feasible"}
+# They read no file; `serve` and `judge ui` read theirs until they are stopped.
+WITHOUT_FILES = {"conventions", "judge ui", "measures", "online plan", "serve", "theory feasible"}
 
 TOKENS = [
     b"", b" ", b"\t", b"\n", b"\r", b"\0", b"\xff", b"\xef\xbb\xbf", b'"', b"'", b",", b"{", b"}", b"[", b"]", b":", b"#", b"-1", b"0",
@@ -149,10 +156,39 @@ def write_judgments(folder: Path) -> None:
         "sampled.txt": [[query, zero, document, "1", grade] for query, zero, document, grade in lines],
         "model.qrels": [*others, ["n1", "0", "d1", "0"]], "few.qrels": lines[::2],
         "raters.qrels": [[query, rater, *rest] for rater, rows in (("ann", lines), ("ben", others)) for query, _, *rest in rows],
+        "pairs.txt": [["query", "document"], *([query, document] for query, _, document, _ in lines)],
         "open.run": [*(line.split() for line in run), *([f"n{number}", "Q0", "d1", "1", str(number), "t"] for number in (1, 2))],
     }  # fmt: skip
     for name, rows in files.items():
-        (folder / name).write_text("".join(" ".join(row) + "\n" for row in rows), encoding="utf-8")
+        (folder / name).write_text("".join((" " if name != "pairs.txt" else ",").join(row) + "\n" for row in rows), encoding="utf-8")
+    judge = {
+        "judge": {"kind": "function", "function": "operator:eq", "takes": "ids"},
+        "pairs": "pairs.txt",
+        "scale": {"0": "no", "1": "yes"},
+    }
+    (folder / "judge.json").write_text(json.dumps(judge), encoding="utf-8")
+
+
+def write_tools(folder: Path) -> None:
+    """Valid files of judgments of other tools, and answers with their nuggets."""
+    rated = [{"query": "red shoes", "ratings": [{"docId": "d1", "rating": "2.0"}, {"docId": "d2", "rating": 0}]}]
+    result = [{"from_name": "grade", "to_name": "t", "type": "rating", "value": {"rating": 2}}]
+    annotation = {"completed_by": {"email": "ann@example.com"}, "result": result, "was_cancelled": False}
+    task = {"id": 1, "data": {"query": "q1", "doc_id": "d1", "text": "t"}, "annotations": [annotation], "predictions": []}
+    nuggets = [{"text": "n1", "importance": "vital", "assignment": "support"}, {"text": "n2", "importance": "okay", "assignment": "failed"}]
+    answers = [{"qid": query, "run_id": run, "nuggets": nuggets} for run in ("a", "b") for query in ("q1", "q2")]
+    gains = {"3": ["d1"], "": ["d2"]}
+    judged = [{"query_id": "q1", "query": "shoes", "document": "d1", "judgment": 1.5}]
+    files = {
+        "book.csv": "query,docid,Ann,Ben\nred shoes,d1,3,2\nred shoes,d2,,\nhat,d1,0,\n",
+        "ratings.json": json.dumps({"id_field": "id", "queries": [{"placeholders": {"$query": "shoes"}, "relevant_documents": gains}]}),
+        "list.json": json.dumps({"name": "list", "type": "LLM_JUDGMENT", "judgmentRatings": rated}),
+        "tasks.json": json.dumps([task]), "implicit.jsonl": "".join(f"{json.dumps(row)}\n" for row in judged),
+        "answers.jsonl": "".join(f"{json.dumps(row)}\n" for row in answers),
+        "nuggets.jsonl": "".join(f"{json.dumps({'qid': query, 'nuggets': nuggets})}\n" for query in ("q1", "q2")),
+    }  # fmt: skip
+    for name, text in files.items():
+        (folder / name).write_text(text, encoding="utf-8")
 
 
 def write_clicks(folder: Path) -> None:
@@ -391,6 +427,7 @@ def main() -> int:
     write_tables(valid)
     write_kept(valid)
     write_judgments(valid)
+    write_tools(valid)
     write_clicks(valid)
     write_others(valid)
     found, by_command, done = 0, Counter[str](), 0

@@ -23,6 +23,12 @@ sys.dont_write_bytecode = False
 # time at each start.
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
+# Processes of pytest-xdist share the cores: threads of one would only wait for those of another, which is a sixth of the time of tests that
+# compare. No number depends on threads; tests of that say how many they want, and programs that tests start have every core.
+if "PYTEST_XDIST_WORKER_COUNT" in os.environ and hasattr(os, "sched_getaffinity"):
+    _CORES = sorted(os.sched_getaffinity(0))[: max(len(os.sched_getaffinity(0)) // int(os.environ["PYTEST_XDIST_WORKER_COUNT"]), 1)]
+    os.sched_getaffinity = lambda _: set(_CORES)
+
 # Thousands of collected tests live as long as the process. The collector of garbage would walk through them all again and again, which
 # is an eighth of a run: it waits until all are there, and then leaves them alone.
 gc.disable()
@@ -35,8 +41,19 @@ def pytest_collection_finish() -> None:
     gc.enable()
 
 
+# What takes long to be ready, a browser and a parsed library, is made in one process: these tests come first and next to each other,
+# so that the process that has them keeps them. Others that have nothing left take tests from the end.
+FIRST = ("tests/web/", "tests/test_architecture", "tests/docs/test_english.py")
+
+
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Put those first that share much; and leave some cases of tests with the marker `spread(n)` to the slow ones."""
+    items.sort(key=lambda item: next((place for place, start in enumerate(FIRST) if item.nodeid.startswith(start)), len(FIRST)))
+    _leave_to_the_slow_ones(items)
+
+
+def _leave_to_the_slow_ones(items: list[pytest.Item]) -> None:
     """Of the cases of a test with the marker `spread(n)`, all but n are slow; a case that is slow anyway does not count."""
     cases: dict[str, list[Any]] = {}
     for item in items:

@@ -103,7 +103,8 @@ def lazy_names(sources: Sources) -> list[str]:
 FEATURES = {
     "advice", "agreement", "attribution", "bounds", "check", "clicks", "comparison", "conventions", "correction", "diff",
     "distinguishability", "evaluate", "evaluation", "explanation", "feasible", "gate", "history", "judge", "limits", "measures",
-    "no_answer", "notebook", "online", "overlap", "parquet", "progress", "recall", "report", "reuse", "robustness",
+    "no_answer", "notebook", "nuggets", "online", "overlap", "parquet", "progress", "recall", "report", "reuse",
+    "robustness",
     "search", "seeds", "sql", "store", "systems",
     "theory", "trec", "tuning", "validate",
 }  # fmt: skip
@@ -135,6 +136,7 @@ SMALL = 60  # lines of code, from which a module with one user stands for itself
 DOORS = ("idealrank.api.", "idealrank.cli.commands.", "idealrank.integrations.", "idealrank.conventions.")
 ALONE = {
     "live.alerts.round_telemetry": "the only module that knows OpenTelemetry, loaded for rounds alone",
+    "live.web.application": "the addresses of the pages of a store; those of the labelling page stand with its pages",
     "live.web.slice_pages": "one module a kind of page",
     "io.query_vectors": "files of embeddings, apart from files of words",
     "_installation": "how this copy was installed, apart from the tree of errors",
@@ -147,6 +149,7 @@ ALONE = {
     "cli.paper_options": "options stand beside each other in modules of their own",
     "cli.spark_engine": "the session of Spark, loaded with its shell for --engine spark alone",
     "io.formats.zscores": "one module a format",
+    "io.conversion.letor_sheets": "one module a format: rows with features, which judgments alone do not have",
     "reports.figures.point_labels": "places of names, apart from what a figure draws",
     "reports.figures.grade_bounds": "one module a figure, loaded when --figure is given",
     "io.frame_stream": "lazy frames and relations, loaded when one is given",

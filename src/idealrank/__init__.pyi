@@ -13,11 +13,14 @@ from idealrank.analysis.comparison import Slices as Slices
 from idealrank.analysis.comparison import intervals as intervals
 from idealrank.analysis.comparison import traffic_thirds as traffic_thirds
 from idealrank.analysis.comparison import with_companions as with_companions
+from idealrank.analysis.comparison.partition_sums import ComparisonSums as ComparisonSums
+from idealrank.analysis.comparison.partition_sums import MeasureDifference as MeasureDifference
 from idealrank.analysis.comparison.slice_differences import slices as slices
 from idealrank.analysis.explanation import Explanation as Explanation
 from idealrank.analysis.gate import Contract as Contract
 from idealrank.analysis.gate import Gated as Gated
 from idealrank.analysis.gate import Policy as Policy
+from idealrank.analysis.gate.partition_gate import gate_sums as gate_sums
 from idealrank.analysis.recall import IndexRecall as IndexRecall
 from idealrank.analysis.recall import QueryLoss as QueryLoss
 from idealrank.analysis.recall import RecallSummary as RecallSummary
@@ -33,6 +36,7 @@ from idealrank.api.agreement import spearman as spearman
 from idealrank.api.attribution import attribute as attribute
 from idealrank.api.attribution import why as why
 from idealrank.api.comparison import compare as compare
+from idealrank.api.conversion import convert as convert
 from idealrank.api.evaluation import dcg as dcg
 from idealrank.api.evaluation import evaluate as evaluate
 from idealrank.api.evaluation import ndcg as ndcg
@@ -41,6 +45,7 @@ from idealrank.api.evaluation import read_run as read_run
 from idealrank.api.explanation import explain as explain
 from idealrank.api.gate import gate as gate
 from idealrank.api.held_out import evaluate_once as evaluate_once
+from idealrank.api.nuggets import evaluate_answers as evaluate_answers
 from idealrank.api.overlap import overlap as overlap
 from idealrank.api.overlap import overlap_matrix as overlap_matrix
 from idealrank.api.recall import index_recall as index_recall
@@ -76,11 +81,14 @@ from idealrank.evaluation.overlap import OverlapMatrix as OverlapMatrix
 from idealrank.integrations import log_to_mlflow as log_to_mlflow
 from idealrank.integrations import log_to_wandb as log_to_wandb
 from idealrank.integrations import metric_names as metric_names
+from idealrank.io.conversion.files import Conversion as Conversion
 from idealrank.io.formats.preferences import read_assessors as read_assessors
 from idealrank.io.formats.preferences import read_preferences as read_preferences
 from idealrank.io.query_files import read_categories as read_categories
 from idealrank.io.query_files import read_clusters as read_clusters
 from idealrank.io.query_files import read_traffic as read_traffic
+from idealrank.live.judges.judge_runs import JudgeRun as JudgeRun
+from idealrank.live.judges.judge_runs import judge as judge
 from idealrank.live.search_runs import SearchRun as SearchRun
 from idealrank.live.searches import SearchResults as SearchResults
 from idealrank.live.searches import search as search

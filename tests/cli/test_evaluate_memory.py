@@ -91,6 +91,44 @@ def test_a_killed_command_goes_on_and_measures_no_file_twice(tmp_path: Path) -> 
     assert found[0]["mean"] == found[1]["mean"]
 
 
+STOPPED = """
+import sys, time
+from idealrank.cli.main import main
+from idealrank.io import query_buckets, run_stream
+
+run_stream._LARGEST_TEXT = 2000  # a small run has several parts
+write = query_buckets._write
+
+def waiting(file, data):
+    write(file, data)
+    if len(data):
+        print("written", flush=True)
+        time.sleep(100)
+
+query_buckets._write = waiting
+sys.exit(main())
+"""
+
+
+@pytest.mark.parametrize("signalled", [signal.SIGINT, signal.SIGTERM])
+def test_an_interrupted_command_leaves_no_temporary_file(tmp_path: Path, signalled: signal.Signals) -> None:
+    """Stopped while rows are grouped by query, after the first were written."""
+    lines = "".join(f"q{query} Q0 d{rank} {rank} {9 - rank} t\n" for rank in range(1, 9) for query in range(50))
+    (tmp_path / "qrels").write_text("".join(f"q{query} 0 d3 1\n" for query in range(50)))
+    (tmp_path / "mixed.run").write_text(lines)
+    (tmp_path / "temporary").mkdir()
+    command = [sys.executable, "-c", STOPPED, "evaluate", "qrels", "mixed.run", "--memory", "2GB", "-o", "values.txt"]
+    environment = {**os.environ, "TMPDIR": str(tmp_path / "temporary")}
+    with subprocess.Popen(command, cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=environment, text=True) as process:
+        assert process.stdout is not None
+        assert process.stdout.readline() == "written\n"
+        process.send_signal(signalled)
+        _, said = process.communicate(timeout=60)
+    assert process.returncode in ((130,) if signalled == signal.SIGINT else (-signal.SIGTERM, 143))
+    assert "Traceback" not in said
+    assert sorted(path.name for path in tmp_path.rglob("*")) == ["mixed.run", "qrels", "temporary"]
+
+
 def test_a_journal_of_other_judgments_or_of_a_changed_file_is_not_used(say: Say, tmp_path: Path) -> None:
     (tmp_path / "qrels").write_text("q 0 a 1\n")
     (tmp_path / "a.run").write_text("q Q0 a 1 2 t\n")

@@ -53,6 +53,9 @@ def files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         for n in range(9)
     ]
     Path(LOG).write_text("".join(f"{json.dumps(row)}\n" for row in shown), encoding="utf-8")
+    nuggets = [{"text": f"fact {HOSTILE}", "importance": "vital", "assignment": word} for word in ("support", "not_support")]
+    answers = [{"qid": query, "run_id": f"{run}{HOSTILE}", "nuggets": nuggets} for run in "ab" for query in queries[:4]]
+    Path(ANSWERS).write_text("".join(f"{json.dumps(row)}\n" for row in answers), encoding="utf-8")
     Path("texts\x1b[1m.csv").write_text("query,slice\nq1,\x1b[1m\n", encoding="utf-8")
     with Path("sampled\x1b[1m.csv").open("w", encoding="utf-8", newline="") as file:
         sample = csv.writer(file)
@@ -63,6 +66,9 @@ def files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     Path("rows\x1b[1m.letor").write_text(rows, encoding="utf-8", newline="\n")
     data = {"train": "rows\x1b[1m.letor", "test_share": 0.5}
     model = {"rounds": 1, "params": {"min_data_in_leaf": 1, "num_threads": 1}}
+    Path("pairs\x1b[1m.json").write_text(json.dumps([{"query": queries[1], "document": one, "text": HOSTILE} for one in documents]))
+    judge = {"judge": {"kind": "function", "function": f"{TYPED}:grade"}, "pairs": "pairs\x1b[1m.json"}
+    Path("judge\x1b[1m.json").write_text(json.dumps(judge), encoding="utf-8")
     Path(f"queries{TYPED}.json").write_text(json.dumps(dict.fromkeys(queries, f"text of {HOSTILE}")), encoding="utf-8")
     backend = {"kind": "replay", "path": A}
     Path("search\x1b[1m.json").write_text(json.dumps({"backend": backend, "queries": f"queries{TYPED}.json"}), encoding="utf-8")
@@ -79,6 +85,7 @@ def run_of(name: str) -> str:
 QRELS, A, B, C = "qrels\x1b[1m.json", run_of("a"), run_of("b"), run_of("c")
 MODEL = "model\x1b[1m.json"
 LOG = "log\x1b[1m.jsonl"
+ANSWERS = "answers\x1b[1m.jsonl"
 BROKEN, MISSING = "broken\x1b[1m\n.run", f"none{TYPED}.run"
 QUERY = f"q3{HOSTILE}"
 
@@ -187,6 +194,41 @@ EVALUATED = {
         ["judge", "no-answer", QRELS, A, "--queries", "texts\x1b[1m.csv"],
         ["judge", "no-answer", QRELS, A, "--queries", BROKEN],
         ["judge", "no-answer", QRELS, A, "--queries", TYPED],
+    ],
+    "judge run": [
+        ["judge", "run", "judge\x1b[1m.json", "-o", "out.qrels", "--check"],
+        ["judge", "run", "judge\x1b[1m.json", "-o", f"out{TYPED}.qrels"],
+        ["judge", "run", BROKEN],
+        ["judge", "run", "search\x1b[1m.json"],
+    ],
+    # It serves until it is stopped: here it is refused.
+    "judge ui": [
+        ["judge", "ui", BROKEN, "-o", "out.qrels"],
+        ["judge", "ui", "pairs\x1b[1m.json", "-o", "out.qrels", "--scale", TYPED],
+        ["judge", "ui", "pairs\x1b[1m.json", "-o", QRELS],
+        ["judge", "ui", "pairs\x1b[1m.json", "-o", "out.qrels", "--host", TYPED],
+    ],
+    "judge nuggets": [
+        ["judge", "nuggets", ANSWERS, "--per-query"],
+        ["judge", "nuggets", ANSWERS, "--format", "markdown"],
+        ["judge", "nuggets", BROKEN],
+        ["judge", "nuggets", ANSWERS, "-s", TYPED],
+        ["judge", "nuggets", ANSWERS, "--baseline", TYPED],
+        ["judge", "nuggets", ANSWERS, "--nuggets", MISSING],
+    ],
+    "convert": [
+        ["convert", QRELS, f"out{TYPED}.csv"],
+        ["convert", QRELS, "out.qrels"],
+        ["convert", QRELS, "out.json", "--to", "opensearch", "--format", "json"],
+        ["convert", A, "out.jsonl", "--content", "run"],
+        ["convert", LOG, "out.csv", "--columns", "query=query,document=document,grade=click"],
+        ["convert", "bytes.qrels", "out.json", "--to", "label-studio"],
+        ["convert", BROKEN, "out.csv"],
+        ["convert", MISSING, "out.csv"],
+        ["convert", QRELS, TYPED],
+        ["convert", QRELS, "out.csv", "--assessors", TYPED],
+        ["convert", QRELS, "out.csv", "--scale", TYPED],
+        ["convert", QRELS, "out.csv", "--labels", TYPED],
     ],
     "judge check": [
         ["judge", "check", QRELS, "--judge", f"m={MODEL}", A, B],

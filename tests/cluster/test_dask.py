@@ -36,7 +36,25 @@ def test_the_bits_are_those_of_evaluate(client) -> None:
     qrels, run = frames()
     for convention in ("standard", "standard,missing=left-out"):
         same(evaluate_dask(qrels, run, MEASURES, convention), ir.evaluate(QRELS, RUN, MEASURES, convention))
+        same(evaluate_dask(qrels, run, MEASURES, convention, broadcast=True), ir.evaluate(QRELS, RUN, MEASURES, convention))
     same(evaluate_dask(QRELS, run, MEASURES, partitions=31), ir.evaluate(QRELS, RUN, MEASURES))
+    same(evaluate_dask(QRELS, run, MEASURES, broadcast=True), ir.evaluate(QRELS, RUN, MEASURES))
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_positions_and_sums_of_partitions(client) -> None:
+    from idealrank.integrations.dask import compare_dask, evaluate_dask
+
+    qrels, run = frames()
+    run["place"] = run["docno"].str.slice(1).astype("int64")
+    tied = run.assign(score=(run["score"] > 20).astype("float64"))
+    lists = {query: {doc: float(score > 20) for doc, score in one.items()} for query, one in RUN.items()}
+    found = evaluate_dask(qrels, tied, MEASURES, "standard,ties=input", order="place")
+    same(found, ir.evaluate(QRELS, lists, MEASURES, "standard,ties=input"))
+    sums = compare_dask(qrels, run, tied, MEASURES[:3], n_draws=500)
+    sides = [ir.evaluate(QRELS, one, MEASURES[:3]) for one in (RUN, lists)]
+    for one, whole in zip(sums.differences(), ir.ComparisonSums.of(*sides, n_draws=500).differences(), strict=True):
+        assert one.as_dict() == pytest.approx(whole.as_dict(), abs=1e-12)
 
 
 @pytest.mark.filterwarnings("ignore")

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import idealrank as ir
-from tests.cluster.conftest import executors
+from tests.cluster.local_cluster import executors
 
 pytestmark = pytest.mark.service
 MEASURES = ["nDCG@10", "AP", "RR", "num_q"]
@@ -109,10 +109,93 @@ def test_input_that_cannot_be_used_is_told_as_by_evaluate(spark) -> None:
         evaluate_spark(qrels.union(qrels.where("qid = 'q1'")), run, MEASURES)
     with pytest.raises(ir.InputError, match="found columns 'qid', 'docno', expected one for the score"):
         evaluate_spark(qrels, run.drop("score"), MEASURES)
-    with pytest.raises(ir.OptionError, match="depend on the order of rows"):
+    with pytest.raises(ir.OptionError, match=r"run: convention .* depend on the order of rows; a dataframe of an engine has none"):
         evaluate_spark(qrels, run, MEASURES, "standard,ties=input")
+    with pytest.raises(ir.InputError, match="run: found no column for order='rank'"):
+        evaluate_spark(qrels, run, MEASURES, "standard,ties=input", order="rank")
     with pytest.raises(ir.InputError, match="no Spark dataframe"):
         evaluate_spark(QRELS, RUN, MEASURES)
+
+
+def test_broadcast_judgments_and_text_read_by_workers_give_the_bits_of_evaluate(spark, tmp_path) -> None:
+    """Judgments of queries that the run does not answer are in no partition, and are evaluated on the driver."""
+    from idealrank.integrations.spark import evaluate_spark, read_trec_spark
+
+    qrels, run = frames(spark)
+    for convention in ("standard", "trec_eval", "standard,missing=left-out", "standard,ties=expected", "standard,missing=zero"):
+        # Under expected values, counts of tied documents at the cutoff follow the order of rows, which a cluster does not keep.
+        is_expected = "expected" in convention
+        whole = evaluate_spark(qrels, run, MEASURES, convention) if is_expected else ir.evaluate(QRELS, RUN, MEASURES, convention)
+        for judged in (qrels, QRELS):
+            same(evaluate_spark(judged, run, MEASURES, convention, broadcast=True, partitions=5), whole)
+    with pytest.warns(ir.IdealrankWarning, match="answers none of the 190 judged queries"):
+        nothing = evaluate_spark(QRELS, run.where("false"), MEASURES, broadcast=True)
+    assert nothing.coverage.missing == len(QRELS)
+    (tmp_path / "qrels").write_text("".join(f"{q} 0 {d} {g}\n" for q, one in QRELS.items() for d, g in one.items()), "utf-8")
+    lines = [f"{q}\tQ0 {d}  1 {s} tag\r\n" for q, one in RUN.items() for d, s in one.items()]
+    (tmp_path / "runs").mkdir()
+    (tmp_path / "runs" / "one.run").write_text("".join(lines[::2]), "utf-8", newline="")
+    (tmp_path / "runs" / "two.run").write_text("\ufeff# a comment\n" + "".join(lines[1::2]), "utf-8", newline="")
+    judged = read_trec_spark(spark, str(tmp_path / "qrels"), "qrels")
+    same(evaluate_spark(judged, read_trec_spark(spark, str(tmp_path / "runs")), MEASURES), ir.evaluate(QRELS, RUN, MEASURES))
+    (tmp_path / "runs" / "two.run").write_text("q5 Q0 d1 1 high tag\n", "utf-8")
+    with pytest.raises(ir.InputError, match=r'runs: found "high" in "q5 Q0 d1 1 high tag"'):
+        evaluate_spark(QRELS, read_trec_spark(spark, str(tmp_path / "runs")), MEASURES, broadcast=True)
+
+
+def test_tables_of_delta_and_iceberg_are_read_by_the_files_of_their_snapshot(spark, tmp_path) -> None:
+    """Both are overwritten, so that a folder holds files of two versions; the libraries know which ones are of the last."""
+    import pyarrow as pa
+    from deltalake import DeltaTable, write_deltalake
+    from pyiceberg.catalog.sql import SqlCatalog
+
+    from idealrank.integrations.spark import evaluate_spark
+
+    rows = [(query, doc, score) for query, one in RUN.items() for doc, score in one.items()]
+    table = pa.table(dict(zip(("qid", "docno", "score"), map(list, zip(*rows, strict=True)), strict=True)))
+    write_deltalake(str(tmp_path / "delta"), table.slice(0, 500))
+    write_deltalake(str(tmp_path / "delta"), table, mode="overwrite")
+    catalog = SqlCatalog("test", uri=f"sqlite:///{tmp_path}/catalog.db", warehouse=f"file://{tmp_path}/iceberg")
+    catalog.create_namespace("runs")
+    iceberg = catalog.create_table("runs.bm25", schema=table.schema)
+    iceberg.append(table.slice(0, 500))
+    iceberg.overwrite(table)
+    assert len(list((tmp_path / "delta").glob("*.parquet"))) > len(DeltaTable(str(tmp_path / "delta")).file_uris())
+    whole = ir.evaluate(QRELS, RUN, MEASURES)
+    of_iceberg = [planned.file.file_path for planned in iceberg.scan().plan_files()]
+    for files in (DeltaTable(str(tmp_path / "delta")).file_uris(), of_iceberg):
+        same(evaluate_spark(QRELS, spark.read.parquet(*files), MEASURES, broadcast=True), whole)
+    for held in (DeltaTable(str(tmp_path / "delta")).to_pyarrow_table(), iceberg.scan().to_arrow()):
+        assert ir.evaluate(QRELS, held, MEASURES).mean() == whole.mean()
+
+
+def test_a_column_of_positions_stands_for_the_order_of_rows(spark) -> None:
+    from idealrank.integrations.spark import evaluate_spark
+
+    ranked = [(query, doc, float(score > 20), place) for query, one in RUN.items() for place, (doc, score) in enumerate(one.items())]
+    run = spark.createDataFrame(ranked, "qid string, docno string, score double, place long").repartition(7)
+    tied = {query: {doc: float(score > 20) for doc, score in one.items()} for query, one in RUN.items()}
+    for convention in ("standard,ties=input", "lightgbm"):
+        found = evaluate_spark(QRELS, run, MEASURES, convention, order="place")
+        same(found, ir.evaluate(QRELS, tied, MEASURES, convention))
+
+
+def test_sums_of_partitions_compare_and_gate_as_the_whole_does(spark) -> None:
+    from idealrank.integrations.spark import compare_spark
+
+    qrels, run = frames(spark)
+    worse = {query: {doc: score - 30 * (QRELS.get(query, {}).get(doc, 0) > 1) for doc, score in one.items()} for query, one in RUN.items()}
+    rows = [(query, doc, score) for query, one in worse.items() for doc, score in one.items()]
+    other = spark.createDataFrame(rows, run.schema).repartition(5)
+    found = compare_spark(qrels, run, other, MEASURES[:3], names=("old", "new"), n_draws=2000)
+    sides = [ir.evaluate(QRELS, ir.Run(one, name=name), MEASURES[:3]) for one, name in ((RUN, "old"), (worse, "new"))]
+    whole = ir.ComparisonSums.of(*sides, n_draws=2000)
+    for one, test in zip(found.differences(), whole.differences(), strict=True):
+        assert one.as_dict() == pytest.approx(test.as_dict(), abs=1e-12)
+    assert (found.worst, found.missing, found.judgments, found.a, found.b) == (whole.worst, whole.missing, whole.judgments, "old", "new")
+    assert ir.gate_sums(found).passed is ir.gate_sums(whole).passed is False
+    with pytest.raises(ir.InputError, match="found query 'q5', document None"):
+        compare_spark(qrels, run.union(spark.createDataFrame([("q5", None, 1.0)], run.schema)), other, "AP")
 
 
 @pytest.mark.filterwarnings("ignore:Deprecated in 3.0.0:FutureWarning")

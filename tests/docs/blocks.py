@@ -1,7 +1,8 @@
 """Run the code blocks of Markdown pages: `python tests/docs/blocks.py README.md docs/guides/trec.md`.
 
 Needs the standard library alone, so that it also runs where nothing but an installed idealrank is at hand (`make wheel`).
-The blocks of a page run in order, in one namespace, in a temporary directory that has a copy of `examples/`.
+The blocks of a page run in order, in one namespace, in a temporary directory that has a copy of `examples/`
+if any of them names it.
 
 * ``python`` with ``>>>`` prompts is a doctest; without, a script. A ``text`` block right after a script is what it must print.
 * ``console``: each line after ``$`` runs in bash (``>`` continues it) and must print what follows, if anything follows; a command
@@ -165,11 +166,12 @@ def complaints_of(path: Path, shell: Shell = shell) -> list[str]:
     """Run every block of a page, commands of consoles by `shell`, and say what went wrong, with the page and line of each block."""
     names: dict[str, Any] = {"__name__": "__main__"}
     complaints = []
+    blocks = blocks_of(path.read_text(encoding="utf-8"))
     with tempfile.TemporaryDirectory() as folder:
-        if (ROOT / "examples").exists():
+        if (ROOT / "examples").exists() and any("examples" in block.text for block in blocks):
             shutil.copytree(ROOT / "examples", Path(folder, "examples"), ignore=shutil.ignore_patterns(".*", "__pycache__"))
         with contextlib.chdir(folder):
-            for block in blocks_of(path.read_text(encoding="utf-8")):
+            for block in blocks:
                 wrong = run_block(block, str(path), names, shell)
                 if wrong:
                     complaints.append(f"{path}:{block.line}: {block.language} block\n{wrong}")

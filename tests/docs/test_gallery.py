@@ -9,7 +9,7 @@ import pytest
 from tests.docs.blocks import ROOT
 
 FOLDER = ROOT / "docs" / "figures" / "gallery"
-PAGES = [ROOT / "docs" / "gallery.md", *(ROOT / "docs" / "guides" / f"{name}.md" for name in ("from-gate-to-query", "serve"))]
+PAGES = [ROOT / "docs" / "gallery.md", *(ROOT / "docs" / "guides" / f"{name}.md" for name in ("from-gate-to-query", "judge-ui", "serve"))]
 KEPT = sorted(path.stem for path in FOLDER.glob("*"))
 
 

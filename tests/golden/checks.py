@@ -1,7 +1,7 @@
 """The check of one record against the convention that reproduces its call."""
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import cache
 
 from idealrank.conventions import Convention
@@ -12,8 +12,11 @@ from tests.golden.records import Golden, Record, same
 from tests.golden.targets import TARGETS, Target
 
 Values = dict[str, float | None]
+Measures = tuple[str, ...]
+ByMeasure = Mapping[str, Values | IdealrankError]
 
 
+@cache
 def target_of(peer: str, version: str, call: str) -> Target | None:
     """What reproduces a call; None when nothing claims to."""
     found = [target for target in TARGETS if target.matches(peer, version, call)]
@@ -29,7 +32,7 @@ def complaints(golden: Golden, peer: str, version: str, call: str, target: Targe
     differing: dict[Known, bool] = {}
     for record in records:
         known = _known(record)
-        for way, values in _ways(golden.fixtures[record.fixture], record, target):
+        for way, values in _ways(golden, record, target):
             problem = _check(record, target, values)
             if known:
                 differing[known] = differing.get(known, False) or bool(problem)
@@ -43,30 +46,38 @@ def complaints(golden: Golden, peer: str, version: str, call: str, target: Targe
     return lines + stale
 
 
-def _ways(fixture: Fixture, record: Record, target: Target) -> Sequence[tuple[str, Values | IdealrankError]]:
+def _ways(golden: Golden, record: Record, target: Target) -> Sequence[tuple[str, Values | IdealrankError]]:
     """The same input as tables of ids and, for peers that take them, as arrays."""
-    measure, convention = target.measure_at(record.cutoff), target.convention
-    tables = ("tables", _of_tables(fixture, measure, convention, target.arrays))
-    return [tables, ("arrays", _of_arrays(fixture, measure, convention))] if target.arrays else [tables]
+    asked = target.measure_at(record.cutoff)
+    given = (
+        golden.fixtures[record.fixture],
+        tuple(dict.fromkeys(map(target.measure_at, golden.cutoffs[record.fixture]))),
+        target.convention,
+    )
+    tables = ("tables", _of_tables(*given, target.arrays)[asked])
+    return [tables, ("arrays", _of_arrays(*given)[asked])] if target.arrays else [tables]
 
 
-# Many calls of many peers stand for one convention: what it gives is computed once.
+# Many calls of many peers stand for one convention: what it gives is computed once, at all cutoffs together.
 @cache
-def _of_tables(fixture: Fixture, measure: str, convention: str, only_returned: bool) -> Values | IdealrankError:
-    return _or_error(lambda: as_tables(fixture, measure, Convention.of(convention), only_returned=only_returned))
+def _of_tables(fixture: Fixture, measures: Measures, convention: str, only_returned: bool) -> ByMeasure:
+    return _or_errors(measures, lambda some: as_tables(fixture, some, Convention.of(convention), only_returned=only_returned))
 
 
 @cache
-def _of_arrays(fixture: Fixture, measure: str, convention: str) -> Values | IdealrankError:
-    return _or_error(lambda: as_arrays(fixture, measure, Convention.of(convention)))
+def _of_arrays(fixture: Fixture, measures: Measures, convention: str) -> ByMeasure:
+    return _or_errors(measures, lambda some: as_arrays(fixture, some, Convention.of(convention)))
 
 
-def _or_error(compute: Callable[[], Values]) -> Values | IdealrankError:
+def _or_errors(measures: Measures, compute: Callable[[Measures], Sequence[Values]]) -> ByMeasure:
+    """Values of each measure; where that is an error, of one measure at a time, since not every cutoff need have it."""
     try:
-        values: Values = quietly(compute)
+        values: Sequence[Values] = quietly(compute, measures)
     except IdealrankError as error:
-        return error
-    return values
+        if len(measures) == 1:
+            return {measures[0]: error}
+        return {measure: _or_errors((measure,), compute)[measure] for measure in measures}
+    return dict(zip(measures, values, strict=True))
 
 
 def _check(record: Record, target: Target, values: Values | IdealrankError) -> str:

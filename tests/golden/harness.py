@@ -63,15 +63,15 @@ def _number(value: Any) -> float | None:
     return None if value is None else float(value)
 
 
-def as_tables(fixture: Fixture, measure: str, convention: Convention, *, only_returned: bool) -> dict[str, float | None]:
-    """Value per query from judgments and a run; None where a query does not count."""
-    return _values(evaluate(fixture.qrels(only_returned=only_returned), _quiet(fixture.run), [measure], convention))
+def as_tables(fixture: Fixture, measures: Sequence[str], convention: Convention, *, only_returned: bool) -> list[dict[str, float | None]]:
+    """For each measure, value per query from judgments and a run; None where a query does not count."""
+    return _values(evaluate(fixture.qrels(only_returned=only_returned), _quiet(fixture.run), measures, convention))
 
 
-def as_arrays(fixture: Fixture, measure: str, convention: Convention) -> dict[str, float | None]:
-    """Value per query from labels and scores."""
-    values = _values(evaluate_lists(fixture.lists(), [measure], convention))
-    return dict(zip(fixture.listed_queries(), values.values(), strict=True))
+def as_arrays(fixture: Fixture, measures: Sequence[str], convention: Convention) -> list[dict[str, float | None]]:
+    """For each measure, value per query from labels and scores."""
+    queries = fixture.listed_queries()
+    return [dict(zip(queries, values.values(), strict=True)) for values in _values(evaluate_lists(fixture.lists(), measures, convention))]
 
 
 def _quiet(make: Any) -> Run:
@@ -79,8 +79,9 @@ def _quiet(make: Any) -> Run:
     return run
 
 
-def _values(evaluation: Evaluation) -> dict[str, float | None]:
-    return {query: next(iter(values.values())) for query, values in evaluation.per_query().items()}
+def _values(evaluation: Evaluation) -> list[dict[str, float | None]]:
+    by_query = {query: list(values.values()) for query, values in evaluation.per_query().items()}
+    return [{query: values[place] for query, values in by_query.items()} for place in range(len(evaluation.measures))]
 
 
 def quietly(function: Any, *arguments: Any, **options: Any) -> Any:

@@ -4,6 +4,7 @@ import json
 import math
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -66,6 +67,14 @@ class Golden:
             for cutoff, values in by_cutoff.items()
         ]
         return cls({name: Fixture.of(queries) for name, queries in held["fixtures"].items()}, tuple(records))
+
+    @cached_property
+    def cutoffs(self) -> Mapping[str, tuple[int | None, ...]]:
+        """The cutoffs of the records on each fixture."""
+        found: dict[str, dict[int | None, None]] = {name: {} for name in self.fixtures}
+        for record in self.records:
+            found[record.fixture][record.cutoff] = None
+        return {name: tuple(cutoffs) for name, cutoffs in found.items()}
 
     def calls(self) -> Iterator[tuple[str, str, str]]:
         """Each distinct (peer, version, call)."""

@@ -23,9 +23,9 @@ def disagreements(call: Call, fixture: Fixture, cutoffs: Sequence[int | None] = 
         if not call.takes(fixture, cutoff):
             continue
         measure = target.measure_at(cutoff)
-        ways = {"tables": quietly(as_tables, fixture, measure, convention, only_returned=target.arrays)}
+        ways = {"tables": quietly(as_tables, fixture, [measure], convention, only_returned=target.arrays)[0]}
         if target.arrays:
-            ways["arrays"] = quietly(as_arrays, fixture, measure, convention)
+            ways["arrays"] = quietly(as_arrays, fixture, [measure], convention)[0]
         for query, value in call.function(fixture, cutoff).items():
             for way, found in ways.items():
                 if not same(found.get(query), value, target.tolerance):

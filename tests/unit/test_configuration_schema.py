@@ -1,6 +1,7 @@
 """The schema of configurations and their readers agree: on what the pages show, and on what a change makes of it."""
 
 import copy
+import functools
 import json
 import re
 from collections.abc import Iterable, Iterator
@@ -18,12 +19,16 @@ from idealrank.cli import main
 from idealrank.cli.commands import monitor as monitor_command
 from idealrank.cli.commands import search as search_command
 from idealrank.cli.commands import train as train_command
+from idealrank.cli.judge import run_judge as judge_command
 from idealrank.errors import IdealrankError, OptionError
 from idealrank.io.configuration_files import configuration_schema
 from idealrank.live.alerts.alarm_channels import CHANNELS
 from idealrank.live.alerts.alarm_rules import RULES
 from idealrank.live.backends import KINDS, backend_from
+from idealrank.live.backends.secrets import Secrets
 from idealrank.live.canary.monitor_config import MonitorConfig
+from idealrank.live.judges.callers import judge_from
+from idealrank.live.judges.judge_configuration import JudgeConfig
 from idealrank.live.search_configuration import SearchConfig
 from idealrank.training.configuration import TrainingConfig
 from idealrank.training.neural_configuration import LOSSES
@@ -45,6 +50,23 @@ WHOLE: dict[str, list[Config]] = {
         {"backend": {"kind": "command", "command": ["cat", "-u"], "order": "score", "timeout": 1}, "queries": "queries.tsv"},
         {"backends": {"a": {"kind": "replay", "path": "answers.jsonl"}, "b": {"kind": "replay", "path": "answers.jsonl"}}, "queries": "q"},
         {"backend": {"kind": "replay", "sweep": {"path": ["answers.jsonl"]}}, "queries": "queries.tsv", "evaluation": {"measures": "AP"}},
+    ],
+    "judge-run": [
+        {
+            "judge": {
+                "kind": "openai", "url": "http://127.0.0.1:1/v1", "model": "tiny", "headers": {"x-team": "search"}, "prompt": "prompt.txt",
+                "system": "prompt.txt", "params": {"temperature": 0}, "probabilities": True, "pattern": "Grade: ([0-9])", "name": "judge",
+                "version": "2", "most_letters": 2000,
+            },
+            "pairs": "next.csv", "queries": "queries.tsv", "documents": "corpus.jsonl", "repeats": 3, "aggregate": "mean",
+            "scale": {"grades": [0, 1, 2.5], "outside": "clip", "choose": "mean"}, "most_failed": 0.1,
+            "price": {"input": 0.15, "output": 0.6}, "budget": 2, "qrels": "human.qrels", "output": "model.qrels", "cache": "a.jsonl",
+            "concurrency": 8, "rate": 20.5, "timeout": 5, "retries": 0, "backoff": 0.1, "seed": 4,
+            "breaker": {"failures": 3, "pause": 1, "probes": 2},
+        },
+        {"judge": {"kind": "function", "function": "json:loads", "takes": "ids"}, "pairs": "next.csv", "scale": [0, 1]},
+        {"judge": {"kind": "command", "command": ["cat", "-u"], "name": "judge", "version": "2"}, "pairs": "next.csv"},
+        {"judge": {"kind": "command", "command": "cat"}, "pairs": "next.csv", "scale": {"0": "no", "1": "yes"}},
     ],
     "train": [
         {
@@ -122,6 +144,10 @@ def read(command: str, given: Config) -> None:
     if command == "train":
         TrainingConfig.of(given)
         return
+    if command == "judge-run":
+        config = JudgeConfig.of(given)
+        judge_from(config.judge, config.scale, config.policy.timeout, Secrets()).close()
+        return
     if command == "monitor":
         backend_from(MonitorConfig.of(given).backend).close()
         return
@@ -129,6 +155,7 @@ def read(command: str, given: Config) -> None:
         backend_from(section).close()
 
 
+@functools.cache
 def validator(command: str) -> Any:
     schema = configuration_schema(command, KINDS)
     jsonschema.Draft202012Validator.check_schema(schema)
@@ -137,9 +164,10 @@ def validator(command: str) -> Any:
 
 def documented() -> Iterator[tuple[str, str]]:
     """Examples of the help texts."""
-    for command, module in (("search", search_command), ("train", train_command), ("monitor", monitor_command)):
+    modules = {"search": search_command, "train": train_command, "monitor": monitor_command, "judge-run": judge_command}
+    for command, module in modules.items():
         for block in re.findall(r"\\b\n((?: {2,}.*\n)+)", module._EPILOG.replace("\b", "\\b")):
-            if re.match(r" +(backend:\n|data:\n|name: )", block):
+            if re.match(r" +(backend:\n|data:\n|name: |judge:\n)", block):
                 yield command, "\n".join(line[2:] for line in block.splitlines())
 
 
@@ -182,6 +210,7 @@ def changed(given: Config, path: tuple[Any, ...], value: Any) -> Config:
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(httpx, "Client", lambda **_: SimpleNamespace(close=lambda: None))  # certificates take long, and nothing is asked
+    (tmp_path / "prompt.txt").write_text("{query} {text}")
     (tmp_path / "answers.jsonl").write_text('{"query": "q1", "documents": ["a"], "scores": [1.0]}\n')
     return tmp_path
 
@@ -195,11 +224,22 @@ FREE = {
     ("backend", "params"),
     ("backend", "sweep"),
     ("backends",),
+    ("judge", "headers"),
+    ("judge", "params"),
 }
 # But the parameters of our own neural ranker, and its loss, are in the schema.
 OF_TORCH = {("model", "params"), ("objective",)}
 # What a schema cannot say, or says otherwise: a reader knows which values go together, and whether a file is there.
-BEYOND = {("backend", "function"), ("backend", "path"), ("evaluation", "measures"), ("objective", "measure")}
+BEYOND = {
+    ("backend", "function"),
+    ("backend", "path"),
+    ("evaluation", "measures"),
+    ("objective", "measure"),
+    ("judge", "function"),
+    ("judge", "prompt"),
+    ("judge", "system"),
+    ("judge", "pattern"),
+}
 VALUES = [..., -1, 0, 1.5, True, "", "text", [], ["a", 3], {}, {"other": 1}]
 
 
@@ -229,9 +269,9 @@ def test_schema_and_reader_agree_on_each_change(command: str, given: Config, fol
 
 
 def test_documented_examples_are_valid_and_read(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    for name in ("TOKEN", "PASSWORD"):
+    for name in ("TOKEN", "PASSWORD", "OPENAI_API_KEY"):
         monkeypatch.setenv(name, "secret")
-    readers = {"search": SearchConfig.of, "train": TrainingConfig.of, "monitor": MonitorConfig.of}
+    readers = {"search": SearchConfig.of, "train": TrainingConfig.of, "monitor": MonitorConfig.of, "judge-run": JudgeConfig.of}
     found = list(documented())
     assert {command for command, _ in found} == set(readers)
     for command, text in found:
@@ -321,9 +361,9 @@ def test_grades_of_people_go_with_alarms_over_all_queries(alarm: Config | None, 
     assert not validator("monitor").is_valid(given)
 
 
-@pytest.mark.parametrize("command", ["search", "train", "monitor"])
+@pytest.mark.parametrize("command", ["search", "train", "monitor", "judge-run"])
 def test_commands_print_their_schema(command: str, capfd: pytest.CaptureFixture[str]) -> None:
-    assert main.run([command, "--schema"]) == 0
+    assert main.run([*command.split("-"), "--schema"]) == 0
     assert json.loads(capfd.readouterr().out) == configuration_schema(command, KINDS)
 
 

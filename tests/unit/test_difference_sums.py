@@ -74,7 +74,7 @@ def test_what_does_not_fit_is_refused() -> None:
         one.merge(DifferenceSums.of(["r"], [0.1], [0.2], n_draws=10, seed=1))
     with pytest.raises(ir.InputError, match="query 'r': found no finite difference"):
         DifferenceSums.of(["q", "r"], [0.1, 0.2], [0.2, np.nan])
-    with pytest.raises(ir.InputError, match="found 1 queries and differences of shape"):
+    with pytest.raises(ir.InputError, match="found 1 queries and values of shape"):
         DifferenceSums.of(["q"], [0.1, 0.2], [0.2, 0.3])
     with pytest.raises(ir.OptionError, match="n_draws=0"):
         DifferenceSums.of(["q"], [0.1], [0.2], n_draws=0)

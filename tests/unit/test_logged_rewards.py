@@ -106,6 +106,19 @@ def test_a_bootstrap_of_clusters_is_about_as_wide_as_the_normal_interval() -> No
         assert again.interval == drawn.interval
 
 
+@pytest.mark.parametrize("estimator", ["ips", "snips"])
+def test_a_bootstrap_without_clusters_counts_each_row_of_each_draw(estimator: Estimator) -> None:
+    """More rows than are drawn at once, against the draws in one piece."""
+    rewards, target, logged = small_log(20_000)
+    found = ips(rewards, target, logged, estimator, n_resamples=40, rng=9)
+    weights, rng, values = target / logged, np.random.default_rng(9), []
+    for _ in range(40):
+        counts = np.bincount(rng.integers(0, 20_000, 20_000), minlength=20_000)
+        below = float((weights * counts).sum()) if estimator == "snips" else 20_000.0
+        values.append(float((weights * rewards * counts).sum()) / below)
+    assert found.interval == tuple(np.quantile(values, [(1 - 0.95) / 2, (1 + 0.95) / 2]))
+
+
 def test_two_policies_are_compared_row_by_row() -> None:
     rewards, target, logged = small_log(3000)
     same = ips_difference(rewards, target, target, logged)

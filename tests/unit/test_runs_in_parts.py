@@ -117,7 +117,7 @@ def test_the_parts_are_many_and_grouping_happens_only_where_it_is_needed(tmp_pat
 
     monkeypatch.setattr(run_stream.PieceReader, "grouped", count_parts)
     monkeypatch.setattr(run_stream, "regroup", count_regrouped)
-    qrels, rows = sample(60, 40)
+    qrels, rows = sample(150, 40)
     ir.evaluate(qrels, write(tmp_path, rows, "parquet"), "AP", memory="2GB")
     assert counted.count("part") > 5
     assert "regrouped" not in counted

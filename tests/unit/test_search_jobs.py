@@ -101,7 +101,7 @@ def test_an_answer_after_the_timeout_counts_as_none() -> None:
 def test_searches_that_never_end_stop_the_job() -> None:
     clock = FakeClock()
     job = SearchJob(Scripted(clock, lambda _, __: ["a"]), SearchPolicy(concurrency=3), clock=clock, workers=Never())
-    with pytest.raises(BackendError, match="stopped, as 3 searches do not end"):
+    with pytest.raises(BackendError, match="stopped, as 3 queries do not end"):
         job.run(queries(10), lambda _: None)
 
 
@@ -124,7 +124,7 @@ def test_an_engine_that_stays_down_stops_the_job_and_most_queries_are_never_sent
     policy = SearchPolicy(concurrency=1, retries=1, breaker=BreakerPolicy(failures=5, pause=20, probes=3))
     with pytest.raises(BackendError, match="stopped, as 3 probes failed; the last failure: down; the same command") as caught:
         SearchJob(backend, policy, clock=clock, workers=AtOnce()).run(queries(1000), kept.append)
-    assert "engine is well again" in caught.value.hint
+    assert "service is well again" in caught.value.hint
     assert len(backend.asked) == 8
     assert backend.asked[-1][0] - backend.asked[0][0] >= 60
 

@@ -4,9 +4,9 @@ import socket
 import threading
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import uvicorn
 
@@ -17,12 +17,17 @@ from tests.web import browsing
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, BrowserContext, Page
+    from starlette.types import ASGIApp
+
+
+def server(folder: Path | None, guard: Guard | None = None) -> AbstractContextManager[str]:
+    """Serve a store on a free port; its address."""
+    return serving(application(StoreFolder(folder), guard or Guard()))
 
 
 @contextmanager
-def server(folder: Path | None, guard: Guard | None = None) -> Iterator[str]:
-    """Serve a store on a free port; its address."""
-    app = application(StoreFolder(folder), guard or Guard())
+def serving(app: "ASGIApp") -> Iterator[str]:
+    """Serve an application on a free port; its address."""
     running = uvicorn.Server(uvicorn.Config(app, log_level="error", lifespan="off", ws="none", timeout_graceful_shutdown=1))
     with socket.create_server(("127.0.0.1", 0)) as listening:
         thread = threading.Thread(target=running.run, kwargs={"sockets": [listening]})
@@ -65,9 +70,9 @@ class Served:
 
 
 @contextmanager
-def window(browser: "Browser", home: str) -> Iterator[Served]:
+def window(browser: "Browser", home: str, **options: Any) -> Iterator[Served]:
     """Open pages of a server, and refuse at the end what any page did wrong."""
-    context = browser.new_context()
+    context = browser.new_context(**options)
     context.set_default_timeout(browsing.PATIENCE)
     pages = Served(context, home)
     try:

@@ -1,14 +1,19 @@
 """Judgments and judges for paths, mappings and dataframes."""
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, Literal
+
+import numpy as np
+import numpy.typing as npt
 
 from idealrank.api.evaluation import AnyTable, to_qrels, to_run
 from idealrank.data.run import Run
+from idealrank.data.types import FloatArray
 from idealrank.errors import InputError
 from idealrank.io.formats.preferences import read_assessors
 from idealrank.io.notes import Tell
 from idealrank.judging import JudgeCheck, LabelTable, check_judge
+from idealrank.judging.aggregation import lower_median, majority_vote
 
 
 def read_labels(source: "AnyTable | Mapping[str, AnyTable]", *, tell: Tell | None = None) -> LabelTable:
@@ -30,6 +35,31 @@ def read_labels(source: "AnyTable | Mapping[str, AnyTable]", *, tell: Tell | Non
     if isinstance(source, Mapping):
         return LabelTable.of({name: to_qrels(one, tell=tell) for name, one in source.items()})
     return LabelTable.of(read_assessors(source, tell=tell))
+
+
+def combined_grades(ratings: npt.ArrayLike, how: Literal["median", "mean", "majority"] = "median") -> FloatArray:
+    """Combine the grades that several raters, or repeated questions to one judge, gave to each unit.
+
+    Parameters
+    ----------
+    ratings : array, shape (units, raters)
+        Grades; NaN where there is none, at least one a unit.
+    how : {"median", "mean", "majority"}
+        Of two grades in the middle, and of two with the most votes, the lower.
+
+    Returns
+    -------
+    float64 array, shape (units,)
+        A grade for each unit.
+
+    Examples
+    --------
+    >>> combined_grades([[0, 3], [2, float("nan")]]), combined_grades([[0, 3]], "mean")
+    (array([0., 2.]), array([1.5]))
+    """
+    if how == "mean":
+        return np.asarray(np.nanmean(np.asarray(ratings, np.float64), axis=1))
+    return lower_median(ratings) if how == "median" else majority_vote(ratings).grades
 
 
 def check_judges(

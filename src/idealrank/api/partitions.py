@@ -19,7 +19,7 @@ from idealrank.conventions import Convention
 from idealrank.data.fingerprints import added
 from idealrank.data.qrels import Qrels
 from idealrank.data.run import Run
-from idealrank.data.types import decode_id, encode_id, table_columns
+from idealrank.data.types import decode_id, encode_id
 from idealrank.errors import IdealrankError, InputError, OptionError
 from idealrank.evaluation.coverage import Coverage
 from idealrank.evaluation.evaluate import Evaluation, Provenance
@@ -27,6 +27,7 @@ from idealrank.evaluation.parts import evaluate_part, warn_of_whole
 from idealrank.io import row_parts
 from idealrank.io.complaints import refuse
 from idealrank.io.formats.arrow import rows_from_table
+from idealrank.io.formats.trec import read_lines
 from idealrank.io.row_parts import Table
 from idealrank.io.table_columns import Chosen
 from idealrank.measures.measure import Measure
@@ -34,10 +35,20 @@ from idealrank.measures.parse import MeasureLike, default_measures, parse_measur
 from idealrank.version import __version__
 
 KINDS: dict[Table, int] = {"qrels": 0, "run": 1}
+BASELINE = 2
+"""Kind of the rows of a second run, of a comparison."""
+
 ROWS = ("query", "document", "value", "kind")
 """Columns of the rows that engines bring together; `position` follows where the convention asks for the order of rows."""
 
+PROBLEM = "idealrank_problem"
+"""Column of rows that were read from text: why a line cannot be used."""
+
+REFUSED = -1
+"""Kind of a row that stands for lines that cannot be used; its document says why."""
+
 _BLOCK = 1 << 19  # rows: a few megabytes, and enough for the kernel
+_TEXT = 8 << 20  # bytes of lines that are parsed together
 _CHOSEN = Chosen("query", "document", "value")
 
 
@@ -106,7 +117,41 @@ def needs_order(convention: Convention) -> bool:
     return convention.alignment.ties == "input" or convention.alignment.duplicates in ("first", "last")
 
 
-def evaluate_rows(table: Any, plan: PartitionPlan) -> Evaluation:
+def needs_order_of(kind: Table, convention: Convention) -> bool:
+    """Return whether values depend on the order of these rows.
+
+    Examples
+    --------
+    >>> needs_order_of("qrels", Convention.of("standard,ties=input")), needs_order_of("run", Convention.of("standard,ties=input"))
+    (False, True)
+    """
+    return convention.alignment.duplicates in ("first", "last") or (kind == "run" and convention.alignment.ties == "input")
+
+
+def refuse_order(kind: Table, convention: Convention, order: str | None) -> None:
+    """Refuse a table of an engine without a column that tells the order of its rows, where values depend on that.
+
+    Raises
+    ------
+    OptionError
+        The convention depends on the order of these rows, and no column tells it.
+
+    Examples
+    --------
+    >>> refuse_order("run", Convention.of("standard,ties=input"), "rank")
+    """
+    if order is None and needs_order_of(kind, convention):
+        alignment = convention.alignment
+        raise OptionError(
+            f"{kind}: convention {convention.name} has ties={alignment.ties} and duplicates={alignment.duplicates}, which depend on the "
+            "order of rows; a dataframe of an engine has none, since its partitions are read and shuffled in any order; expected "
+            "ties=docid or expected, and duplicates=error or best",
+            hint="or name a column that numbers the rows with order=",
+            command_hint="or use --engine local, which keeps the order of rows",
+        )
+
+
+def evaluate_rows(table: Any, plan: PartitionPlan, *, kind: int = KINDS["run"]) -> Evaluation:
     """Evaluate the queries of an Arrow table, which has every row of each.
 
     Parameters
@@ -115,6 +160,8 @@ def evaluate_rows(table: Any, plan: PartitionPlan) -> Evaluation:
         Columns query and document (text or bytes), value (a number) and kind (0: judgments, 1: results), in any order of rows.
     plan : PartitionPlan
         Measures and convention.
+    kind : int
+        Kind of the results, of a table with several runs.
 
     Raises
     ------
@@ -128,15 +175,23 @@ def evaluate_rows(table: Any, plan: PartitionPlan) -> Evaluation:
     >>> evaluate_rows(pyarrow.table(rows), PartitionPlan.of("RR")).mean()
     {'RR': 0.5}
     """
+    if refused := sorted(
+        table.filter(import_module("pyarrow.compute").equal(table.column("kind"), REFUSED)).column("document").to_pylist()
+    ):
+        raise InputError(decode_id(refused[0]) if isinstance(refused[0], bytes) else refused[0])
     if plan.convention.alignment.ties not in ("docid", "docid-ascending", "input"):
         table = table.sort_by("document")  # sums over tied documents round by their order, which engines do not keep
     kinds = table.column("kind").to_numpy()
+    if (kinds == REFUSED).any():
+        told = table.column("document").filter(import_module("pyarrow").array(kinds == REFUSED)).to_pylist()
+        raise InputError(min(decode_id(one) if isinstance(one, bytes) else one for one in told))
+    numbers: dict[Table, int] = {"qrels": KINDS["qrels"], "run": kind}
     parts: dict[Table, Any] = {
-        name: table.filter(import_module("pyarrow").array(kinds == kind)).select(_CHOSEN.names) for name, kind in KINDS.items()
+        name: table.filter(import_module("pyarrow").array(kinds == number)).select(_CHOSEN.names) for name, number in numbers.items()
     }
-    for kind, part in parts.items():
-        _refuse_missing(part, kind)
-    rows = {kind: rows_from_table(part, kind, _CHOSEN, f"{kind}, in a partition", refuse) for kind, part in parts.items()}
+    for name, part in parts.items():
+        _refuse_missing(part, name)
+    rows = {name: rows_from_table(part, name, _CHOSEN, f"{name}, in a partition", refuse) for name, part in parts.items()}
     policy = plan.convention.alignment.duplicates
     qrels = row_parts.to_qrels([rows["qrels"]], ["qrels"], "error" if policy == "twice" else policy)
     source: Any = row_parts.to_run([rows["run"]], [plan.name], plan.name).source
@@ -209,11 +264,38 @@ def whole_queries(batches: Iterable[Any], block: int = _BLOCK) -> Iterator[Any]:
         yield checked(pyarrow.Table.from_batches(waiting))
 
 
-def evaluated_batches(batches: Iterable[Any], plan: PartitionPlan) -> Iterator[Any]:
+def judged_tables(tables: Iterable[Any], judgments: Any) -> Iterator[Any]:
+    """Add to tables of results the judgments of their queries; without judgments, the tables as they are.
+
+    Parameters
+    ----------
+    tables : iterable of pyarrow.Table
+        Tables of whole queries.
+    judgments : pyarrow.Table or None
+        All judgments, with the columns of `ROWS`.
+
+    Examples
+    --------
+    >>> judgments = local_rows({"p": {"a": 1}, "q": {"a": 1}}, "qrels")
+    >>> [table.column("query").to_pylist() for table in judged_tables([local_rows({"q": ["b"]}, "run")], judgments)]
+    [[b'q', b'q']]
+    """
+    pyarrow, compute = import_module("pyarrow"), import_module("pyarrow.compute")
+    for table in tables:
+        if judgments is None:
+            yield table
+            continue
+        own = judgments.filter(compute.is_in(judgments.column("query"), value_set=compute.unique(table.column("query"))))
+        names = table.column_names
+        yield pyarrow.concat_tables([own.select(names).cast(table.schema), table])
+
+
+def evaluated_batches(batches: Iterable[Any], plan: PartitionPlan, judgments: Any = None) -> Iterator[Any]:
     """Evaluate record batches that are sorted by query; yield a record batch of values for each table of whole queries.
 
     Columns: query (bytes), values and scored (a list over the measures), counts (JSON). The last row of a batch has the counts alone. An
-    error of the input is such a row, too, so that no engine tries the partition again.
+    error of the input is such a row, too, so that no engine tries the partition again. `judgments` is the table of all judgments where
+    the batches hold results alone; then `evaluation_of` needs it, too.
 
     Examples
     --------
@@ -224,34 +306,48 @@ def evaluated_batches(batches: Iterable[Any], plan: PartitionPlan) -> Iterator[A
     {'RR': 1.0}
     """
     try:
-        for table in whole_queries(batches):
-            yield _encoded(evaluate_rows(table, plan))
+        for table in judged_tables(whole_queries(batches), judgments):
+            yield _encoded(evaluate_rows(table, plan), None if judgments is None else table)
     except IdealrankError as error:
         yield _batch([None], [None], [None], [json.dumps({"error": str(error)})])
 
 
-def _encoded(part: Evaluation) -> Any:
+def _encoded(part: Evaluation, table: Any) -> Any:
     counts = {**asdict(part.coverage), "missing_queries": list(part.coverage.missing_queries)}
-    said = json.dumps({"coverage": counts, "judgments": part.provenance.judgments})
+    looked_at: list[str] = []  # queries that do not count: who evaluates the rest of the judgments must know them
+    if table is not None:
+        looked_at = sorted(
+            set(map(decode_id, import_module("pyarrow.compute").unique(table.column("query")).to_pylist())) - set(part.queries)
+        )
+    said = json.dumps({"coverage": counts, "judgments": part.provenance.judgments, "looked_at": looked_at})
     queries = [encode_id(query) for query in part.queries]
     nothing = [None] * len(queries)
     return _batch([*queries, None], [*part.values.tolist(), None], [*part.scored.tolist(), None], [*nothing, said])
 
 
-def _batch(queries: list[Any], values: list[Any], scored: list[Any], counts: list[Any]) -> Any:
+def result_schema() -> Any:
+    """Schema of the batches that `evaluated_batches` yields.
+
+    Examples
+    --------
+    >>> result_schema().names
+    ['query', 'values', 'scored', 'counts']
+    """
     pyarrow = import_module("pyarrow")
-    kinds = {
-        "query": pyarrow.binary(),
-        "values": pyarrow.list_(pyarrow.float64()),
-        "scored": pyarrow.list_(pyarrow.bool_()),
-        "counts": pyarrow.string(),
-    }
-    columns = [pyarrow.array(cells, kind) for cells, kind in zip((queries, values, scored, counts), kinds.values(), strict=True)]
-    return pyarrow.RecordBatch.from_arrays(columns, names=list(kinds))
+    types = (pyarrow.binary(), pyarrow.list_(pyarrow.float64()), pyarrow.list_(pyarrow.bool_()), pyarrow.string())
+    return pyarrow.schema(list(zip(("query", "values", "scored", "counts"), types, strict=True)))
 
 
-def evaluation_of(table: Any, plan: PartitionPlan) -> Evaluation:
+def _batch(queries: list[Any], values: list[Any], scored: list[Any], counts: list[Any]) -> Any:
+    pyarrow, schema = import_module("pyarrow"), result_schema()
+    columns = [pyarrow.array(cells, field.type) for cells, field in zip((queries, values, scored, counts), schema, strict=True)]
+    return pyarrow.RecordBatch.from_arrays(columns, schema=schema)
+
+
+def evaluation_of(table: Any, plan: PartitionPlan, judgments: Any = None) -> Evaluation:
     """The evaluation of all partitions, from the rows of `evaluated_batches` in any order; queries sorted by id.
+
+    With `judgments`, those of queries without results are evaluated here: no partition has them.
 
     Raises
     ------
@@ -269,7 +365,7 @@ def evaluation_of(table: Any, plan: PartitionPlan) -> Evaluation:
     said = [json.loads(text) for text in table.column("counts").to_pylist() if text is not None]
     if errors := sorted(one["error"] for one in said if "error" in one):
         raise InputError(errors[0])
-    if not said:
+    if not said and judgments is None:
         raise InputError("found no rows, expected judgments and results")
     rows = table.filter(import_module("pyarrow.compute").is_valid(table.column("query")))
     shape = (rows.num_rows, len(plan.measures))
@@ -278,12 +374,25 @@ def evaluation_of(table: Any, plan: PartitionPlan) -> Evaluation:
     if len(set(queries)) < len(queries):
         twice, _ = max(Counter(queries).items(), key=lambda item: item[1])
         raise InputError(f"query {twice!r} came back from two partitions; expected all rows of a query in one partition")
-    coverage = reduce(Coverage.plus, (Coverage(**one["coverage"]) for one in said))
-    judgments = reduce(added, (one["judgments"] for one in said))
-    resolved = tuple(str(measure.under(plan.convention)) for measure in plan.measures)
-    provenance = Provenance(__version__, plan.convention, resolved, (), plan.max_documents, judgments)
-    values, scored = flat["values"].reshape(shape), flat["scored"].astype(bool).reshape(shape)
-    return finished([Evaluation(plan.name, queries, plan.measures, values, scored, coverage, provenance)])
+    parts = []
+    if said:
+        coverage = reduce(Coverage.plus, (Coverage(**one["coverage"]) for one in said))
+        resolved = tuple(str(measure.under(plan.convention)) for measure in plan.measures)
+        fingerprint = reduce(added, (one["judgments"] for one in said))
+        provenance = Provenance(__version__, plan.convention, resolved, (), plan.max_documents, fingerprint)
+        values, scored = flat["values"].reshape(shape), flat["scored"].astype(bool).reshape(shape)
+        parts.append(Evaluation(plan.name, queries, plan.measures, values, scored, coverage, provenance))
+    if judgments is not None:
+        known = {*map(encode_id, queries), *(encode_id(query) for one in said for query in one["looked_at"])}
+        rest = _of_other_queries(judgments, known)
+        parts += [evaluate_rows(rest, plan)] if rest.num_rows or not parts else []
+    return finished(parts)
+
+
+def _of_other_queries(judgments: Any, known: set[bytes]) -> Any:
+    pyarrow, compute = import_module("pyarrow"), import_module("pyarrow.compute")
+    column = judgments.column("query")
+    return judgments.filter(compute.invert(compute.is_in(column, value_set=pyarrow.array(sorted(known), column.type))))
 
 
 def finished(parts: Sequence[Evaluation]) -> Evaluation:
@@ -315,8 +424,78 @@ def local_rows(table: Any, kind: Table) -> Any:
     pyarrow = import_module("pyarrow")
     read: Qrels | Run = to_qrels(table) if kind == "qrels" else to_run(table)
     source: Any = read.table if isinstance(read, Qrels) else read.in_memory().source
-    queries, documents, values = table_columns(source)
-    ids = [pyarrow.array(column, pyarrow.binary()) for column in (queries, documents)]
-    kinds = pyarrow.array(np.full(values.size, KINDS[kind], np.int8))
-    positions = pyarrow.array(np.arange(values.size))
-    return pyarrow.Table.from_arrays([*ids, pyarrow.array(values), kinds, positions], names=[*ROWS, "position"])
+    return table_rows(source, kind, pyarrow)
+
+
+def table_rows(source: Any, kind: Table, pyarrow: Any) -> Any:
+    """A table of the kernel as an Arrow table of `ROWS` and position; a part at a time goes through Python.
+
+    Examples
+    --------
+    >>> import pyarrow
+    >>> table_rows(to_qrels({"q": {"a": 1}}).table, "qrels", pyarrow).num_rows
+    1
+    """
+    names = pyarrow.array(source.query_ids(), pyarrow.binary())
+    codes = np.repeat(np.arange(source.n_queries, dtype=np.int32), np.diff(source.offsets))
+    queries = names.take(pyarrow.array(codes))
+    steps = range(0, source.n_rows, _BLOCK)
+    blocks = [pyarrow.array(source.document_ids(np.arange(begin, min(begin + _BLOCK, source.n_rows))), pyarrow.binary()) for begin in steps]
+    documents = pyarrow.chunked_array(blocks, pyarrow.binary())
+    kinds = pyarrow.array(np.full(source.n_rows, KINDS[kind], np.int8))
+    columns = [queries, documents, pyarrow.array(source.values), kinds, pyarrow.array(np.arange(source.n_rows))]
+    return pyarrow.Table.from_arrays(columns, names=[*ROWS, "position"])
+
+
+def parsed_lines(batches: Iterable[Any], kind: Table, path: str) -> Iterator[Any]:
+    """Parse lines of TREC text by the kernel, where an engine has them.
+
+    Parameters
+    ----------
+    batches : iterable of pyarrow.RecordBatch
+        One column of lines, as text or bytes, without their ends.
+    kind : {"qrels", "run"}
+        What they are.
+    path : str
+        Of the files, for messages.
+
+    Yields
+    ------
+    pyarrow.RecordBatch
+        Columns query, document (bytes), grade or score, and `PROBLEM` (text): a line that cannot be used is a row with nothing else.
+
+    Examples
+    --------
+    >>> import pyarrow
+    >>> lines = pyarrow.record_batch({"value": ["q1 Q0 d1 1 2.5 tag", "q1 Q0 d2 2 1.5 tag"]})
+    >>> [batch.column("document").to_pylist() for batch in parsed_lines([lines], "run", "a.run")]
+    [[b'd1', b'd2']]
+    """
+    waiting: list[Any] = []
+    size = 0
+    for batch in batches:
+        waiting.append(batch.column(0).cast(import_module("pyarrow").binary()))
+        size += batch.nbytes
+        if size >= _TEXT:
+            yield _parsed(waiting, kind, path)
+            waiting, size = [], 0
+    if size:
+        yield _parsed(waiting, kind, path)
+
+
+def _parsed(columns: Sequence[Any], kind: Table, path: str) -> Any:
+    pyarrow, compute = import_module("pyarrow"), import_module("pyarrow.compute")
+    lines = pyarrow.concat_arrays(columns)
+    whole = pyarrow.ListArray.from_arrays(pyarrow.array([0, len(lines)], pyarrow.int32()), lines)
+    text = compute.binary_join(whole, b"\n")[0].as_py()
+    names = ["query", "document", "grade" if kind == "qrels" else "score", PROBLEM]
+    types = [pyarrow.binary(), pyarrow.binary(), pyarrow.float64(), pyarrow.string()]
+    try:
+        table = read_lines(text, kind, path)
+    except IdealrankError as error:
+        cells: list[list[Any]] = [[None], [None], [None], [str(error)]]
+        return pyarrow.RecordBatch.from_arrays([pyarrow.array(c, t) for c, t in zip(cells, types, strict=True)], names=names)
+    rows = table_rows(table, kind, pyarrow)
+    columns = [rows.column(name).combine_chunks() for name in ("query", "document", "value")]
+    columns = [column.combine_chunks() if isinstance(column, pyarrow.ChunkedArray) else column for column in columns]
+    return pyarrow.RecordBatch.from_arrays([*columns, pyarrow.nulls(rows.num_rows, pyarrow.string())], names=names)

@@ -14,8 +14,9 @@ from idealrank.errors import InputError, OptionError
 from idealrank.evaluation.evaluate import Evaluation
 from idealrank.io.formats.detection import FORMATS_OF
 from idealrank.io.notes import Notes
-from idealrank.io.read import read_qrels, read_run
+from idealrank.io.read import common_format, read_qrels, read_run
 from idealrank.io.row_parts import Table
+from idealrank.io.sources import open_sources
 from idealrank.io.table_columns import parse_columns
 
 
@@ -97,6 +98,10 @@ class Inputs:
         return read_run(
             path, name=name, format=self.format_of("run"), columns=self.columns_of("run"), labels=labels, group=self.group, tell=_note
         )
+
+    def detected(self, path: str) -> str:
+        """Format of a run by its ending and its first line."""
+        return common_format(open_sources(path, Notes(None)), "auto", Notes(None))
 
     def stream_run(self, path: str, name: str, memory: str, count: Callable[[int, int], None]) -> Run:
         """One run that is read in parts within a budget of memory; `count` gets what was read and the total."""

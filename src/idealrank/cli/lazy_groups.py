@@ -24,6 +24,8 @@ class LazyGroup(click.Group):
         The same names and lines under the headings of the help.
     home : str
         The package in which the command ``two-words`` is `two_words` of the module ``two_words``.
+    modules : mapping of str to str, optional
+        Modules of another name, by the name of their command.
 
     Examples
     --------
@@ -38,12 +40,13 @@ class LazyGroup(click.Group):
         lines: Mapping[str, str],
         home: str,
         groups: Mapping[str, Mapping[str, str]] | None = None,
+        modules: Mapping[str, str] | None = None,
         **options: Any,
     ) -> None:
         super().__init__(*arguments, **options)
         self._lines = lines
         self._groups = groups or {"Commands": lines}
-        self._home = home
+        self._home, self._modules = home, modules or {}
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         return list(self._lines)
@@ -59,7 +62,7 @@ class LazyGroup(click.Group):
 
     def _imported(self, cmd_name: str) -> click.Command:
         name = cmd_name.replace("-", "_")
-        command = getattr(import_module(f"{self._home}.{name}"), name)
+        command = getattr(import_module(f"{self._home}.{self._modules.get(cmd_name, name)}"), name)
         if not isinstance(command, click.Command):
             raise TypeError(f"{cmd_name}: found {type(command).__name__}, expected a click command")
         return command

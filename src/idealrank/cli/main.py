@@ -44,6 +44,7 @@ GROUPS = {
     },
     "Judge": {
         "judge": "Examine judgments: unjudged documents, agreement of assessors.",
+        "convert": "Convert judgments and runs between tools.",
     },
     "Clicks": {
         "clicks": "Turn a click log into judgments, propensities and estimates.",

@@ -112,7 +112,7 @@ def _print_schema(context: click.Context, _: click.Parameter, value: bool) -> No
     from idealrank.io.configuration_files import configuration_schema  # noqa: PLC0415
     from idealrank.live.backends import KINDS  # noqa: PLC0415
 
-    schema = configuration_schema(str(context.info_name), KINDS)
+    schema = configuration_schema("-".join(context.command_path.split()[1:]), KINDS)
     written.write([json.dumps(schema, indent=1, ensure_ascii=False), "\n"], None, "json")
     context.exit()
 

@@ -1,4 +1,4 @@
-"""`--engine spark`: Parquet is read by the cluster, other files by this process; values and output do not differ from the local engine."""
+"""`--engine spark`: the cluster reads Parquet and TREC text, this process other files; values and output are those of the local engine."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -7,9 +7,10 @@ from typing import Any
 
 from idealrank._lazy import load_extra
 from idealrank.api.partitions import needs_order
-from idealrank.cli.input_options import Inputs
+from idealrank.cli.input_options import Inputs, notes
 from idealrank.conventions import Convention
 from idealrank.data.qrels import Qrels
+from idealrank.errors import IdealrankError
 from idealrank.evaluation.evaluate import Evaluation
 from idealrank.measures.measure import Measure
 
@@ -17,6 +18,8 @@ _SETTINGS = {
     "spark.ui.enabled": "false",
     "spark.sql.sources.partitionColumnTypeInference.enabled": "false",  # the query 007 of a folder query=007 is no number
 }
+_PARQUET = (".parquet", ".pq")
+_UNSEEN = ("FileNotFoundException", "does not exist", "PATH_NOT_FOUND")  # of workers that do not see a file of this machine
 
 
 def on_spark(
@@ -24,23 +27,49 @@ def on_spark(
 ) -> Evaluation:
     """Evaluate a run on the Spark cluster of the configuration (``spark.master``; without one, on all cores of this machine).
 
-    Queries come in the order of the judgments, as from the local engine.
+    Queries come in the order of the judgments, as from the local engine. The judgments, which this process has read, go to every worker.
     """
-    from idealrank.integrations.spark import evaluate_spark  # noqa: PLC0415  (pyspark, for those who ask)
+    from idealrank.integrations.spark import evaluate_spark, read_trec_spark  # noqa: PLC0415  (pyspark, for those who ask)
 
     builder: Any = load_extra("pyspark.sql", "--engine spark", "spark", "pyspark").SparkSession.builder
     for key, value in _SETTINGS.items():
         builder = builder.config(key, value)
     session = builder.getOrCreate()
     session.sparkContext.setLogLevel("OFF")
-    by_spark = _is_parquet(path, inputs) and not needs_order(convention)
-    run = session.read.parquet(path) if by_spark else inputs.open_run(path, name, qrels)
-    columns = inputs.columns_of("run") if by_spark else None
-    found = evaluate_spark(judgments, run, measures, convention, name=name, run_columns=columns, session=session)
+
+    def evaluated(run: Any, columns: Any = None) -> Evaluation:
+        return evaluate_spark(
+            judgments, run, measures, convention, name=name, run_columns=columns, session=session, broadcast=True
+        )  # fmt: skip
+
+    kind = "local" if needs_order(convention) else _kind(path, inputs)
+    if kind == "parquet":
+        found = evaluated(session.read.parquet(path), inputs.columns_of("run"))
+    elif kind == "trec":
+        try:
+            found = evaluated(read_trec_spark(session, path))
+        except IdealrankError:
+            raise
+        except Exception as error:
+            if "://" in path or not any(text in str(error) for text in _UNSEEN):
+                raise
+            notes().inform(f"{path}: the workers do not see this file; this machine reads it")
+            found = evaluated(inputs.open_run(path, name, qrels))
+    else:
+        found = evaluated(inputs.open_run(path, name, qrels))
     place = {query: at for at, query in enumerate(judgments.queries)}
     return replace(found.on(sorted(found.queries, key=lambda query: place.get(query, len(place)))), path=path)
 
 
-def _is_parquet(path: str, inputs: Inputs) -> bool:
+def _kind(path: str, inputs: Inputs) -> str:
+    """The reader of a run: "parquet" or "trec" on the cluster, "local" for what this process reads."""
     asked = inputs.format_of("run")
-    return asked == "parquet" or (asked == "auto" and (path.endswith((".parquet", ".pq")) or Path(path).is_dir() or "://" in path))
+    if asked in ("parquet", "trec"):
+        return str(asked)
+    if asked != "auto" or path == "-":
+        return "local"
+    if path.endswith(_PARQUET) or Path(path).is_dir():
+        return "parquet"
+    if "://" in path:
+        return "trec" if Path(path).suffix in (".run", ".txt", ".trec", ".gz", ".bz2") else "parquet"
+    return "trec" if inputs.detected(path) == "trec" and not path.endswith((".zst", ".xz", ".zip")) else "local"

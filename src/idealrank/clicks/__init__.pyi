@@ -47,9 +47,11 @@ from idealrank.clicks.model_intervals import ParameterIntervals as ParameterInte
 from idealrank.clicks.model_intervals import parameter_intervals as parameter_intervals
 from idealrank.clicks.novelty_looks import Novelty as Novelty
 from idealrank.clicks.novelty_looks import novelty as novelty
+from idealrank.clicks.partitioned_fits import fit_in_parts as fit_in_parts
 from idealrank.clicks.policy_differences import PolicyDifference as PolicyDifference
 from idealrank.clicks.policy_differences import doubly_robust_difference as doubly_robust_difference
 from idealrank.clicks.policy_differences import ips_difference as ips_difference
+from idealrank.clicks.policy_sums import PolicySums as PolicySums
 from idealrank.clicks.propensity_report import Propensities as Propensities
 from idealrank.clicks.propensity_report import propensities as propensities
 from idealrank.clicks.sessions import Sessions as Sessions

@@ -105,12 +105,20 @@ class DCM:
 
     def fit(self, sessions: Sessions) -> FittedCascade:
         """Estimate attractiveness, and continuation by rank."""
+        ended, clicked = self.ends(sessions)
+        return self.with_continuation(sessions, 1 - share(ended, clicked, 0.5))
+
+    @staticmethod
+    def ends(sessions: Sessions) -> tuple[FloatArray, FloatArray]:
+        """Last clicks, and clicks, at each rank: sums over sessions."""
         check_sessions(sessions)
-        last = last_clicks(sessions)
-        clicked = sessions.clicks.sum(axis=0).astype(np.float64)
-        ended = np.bincount(last, minlength=sessions.n_ranks + 1)[1:].astype(np.float64)
-        goes_on = 1 - share(ended, clicked, 0.5)
-        return _fitted(sessions, _down_to(last, sessions), np.zeros(len(sessions.documents)), 1.0, goes_on)
+        ended = np.bincount(last_clicks(sessions), minlength=sessions.n_ranks + 1)[1:].astype(np.float64)
+        return ended, sessions.clicks.sum(axis=0).astype(np.float64)
+
+    @staticmethod
+    def with_continuation(sessions: Sessions, goes_on: FloatArray) -> FittedCascade:
+        """Estimate attractiveness, continuation by rank being known."""
+        return _fitted(sessions, _down_to(last_clicks(sessions), sessions), np.zeros(len(sessions.documents)), 1.0, goes_on)
 
 
 @dataclass(frozen=True)
@@ -168,17 +176,40 @@ class DBN:
         n_pairs = len(sessions.documents)
         attractive, satisfied, goes_on = np.full(n_pairs, start), np.full(n_pairs, start), start
         for _ in range(steps):
-            attractive, satisfied, goes_on = _dbn_step(sessions, attractive, satisfied, goes_on, start)
+            attractive, satisfied, moves = dbn_step(sessions, attractive, satisfied, goes_on, start)
+            goes_on = continuation_of(moves, goes_on)
         impressions = np.bincount(sessions.pair[sessions.pair >= 0], minlength=n_pairs)
         return FittedCascade(
             sessions.documents, attractive, impressions, start, satisfied, goes_on, np.full(sessions.n_ranks, goes_on)
         )  # fmt: skip
 
 
-def _dbn_step(
+def continuation_of(moves: tuple[float, float], before: float) -> float:
+    """Probability of going on, from how often users are expected to have gone on and to have stayed.
+
+    Examples
+    --------
+    >>> continuation_of((3.0, 1.0), 0.5), continuation_of((0.0, 0.0), 0.5)
+    (0.75, 0.5)
+    """
+    moved, stayed = moves
+    return moved / (moved + stayed) if moved + stayed > 0 else before
+
+
+def dbn_step(
     sessions: Sessions, attractive: FloatArray, satisfied: FloatArray, goes_on: float, start: float
-) -> tuple[FloatArray, FloatArray, float]:
-    """One step of expectation maximisation: everything above the last click is known, and the rest follows from no click below it."""
+) -> tuple[FloatArray, FloatArray, tuple[float, float]]:
+    """One step of expectation maximisation: everything above the last click is known, and the rest follows from no click below it.
+
+    Returns attractiveness and satisfaction of each pair, and how often users are expected to have gone on and to have stayed: sums over
+    sessions.
+
+    Examples
+    --------
+    >>> log = Sessions.from_arrays(["q"], [["a", "b"]], [[1, 0]])
+    >>> dbn_step(log, np.full(2, 0.5), np.full(2, 0.5), 0.5, 0.5)[0].round(3).tolist()
+    [1.0, 0.429]
+    """
     pair, clicks, ranks = sessions.pair, sessions.clicks, sessions.n_ranks
     a, s = np.append(attractive, 0.0)[pair], np.append(satisfied, 0.0)[pair]
     last, there = last_clicks(sessions), pair >= 0
@@ -209,7 +240,7 @@ def _dbn_step(
     return (
         share(np.bincount(flat, seen, size), np.bincount(flat, minlength=size), start),
         share(np.bincount(flat, at_last[there], size), clicked, start),
-        moved / (moved + stayed) if moved + stayed > 0 else goes_on,
+        (moved, stayed),
     )
 
 

@@ -1,6 +1,7 @@
 """Models of examination by rank, fitted by expectation maximisation: position-based (PBM) and user browsing (UBM)."""
 
-from collections.abc import Iterator
+import math
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -60,16 +61,35 @@ class CellCounts:
     def fit(self, iterations: int, start: float) -> tuple[FloatArray, FloatArray]:
         """Attractiveness of each pair, and probability of examination in each situation, after so many steps of EM."""
         attractive, examined = np.full(self.n_pairs, start), np.full(self.n_situations, start)
-        by_pair, by_situation = (np.bincount(codes, self.shown, size) for codes, size in
-                                 ((self.pair, self.n_pairs), (self.situation, self.n_situations)))  # fmt: skip
-        skipped = self.shown - self.clicked
+        by_pair, by_situation = self.impressions
         for _ in range(iterations):
-            a, e = attractive[self.pair], examined[self.situation]
-            neither = skipped / np.maximum(1 - a * e, np.finfo(np.float64).tiny)
-            # Of an impression without a click, the chance that it was attractive and not examined, and the reverse.
-            attractive = share(np.bincount(self.pair, self.clicked + neither * a * (1 - e), self.n_pairs), by_pair, start)
-            examined = share(np.bincount(self.situation, self.clicked + neither * e * (1 - a), self.n_situations), by_situation, start)
+            of_pairs, of_situations = self.step(attractive, examined)
+            attractive, examined = share(of_pairs, by_pair, start), share(of_situations, by_situation, start)
         return attractive, examined
+
+    @property
+    def impressions(self) -> tuple[FloatArray, FloatArray]:
+        """Impressions of each pair, and of each situation."""
+        by_pair = np.asarray(np.bincount(self.pair, self.shown, self.n_pairs), np.float64)
+        by_situation = np.asarray(np.bincount(self.situation, self.shown, self.n_situations), np.float64)
+        return by_pair, by_situation
+
+    def step(self, attractive: FloatArray, examined: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """Expected number of attractive impressions of each pair, and of examined ones in each situation: sums over cells."""
+        a, e = attractive[self.pair], examined[self.situation]
+        neither = (self.shown - self.clicked) / np.maximum(1 - a * e, np.finfo(np.float64).tiny)
+        # Of an impression without a click, the chance that it was attractive and not examined, and the reverse.
+        of_pairs = np.asarray(np.bincount(self.pair, self.clicked + neither * a * (1 - e), self.n_pairs), np.float64)
+        of_situations = np.asarray(np.bincount(self.situation, self.clicked + neither * e * (1 - a), self.n_situations), np.float64)
+        return of_pairs, of_situations
+
+    @classmethod
+    def joined(cls, parts: "Sequence[CellCounts]") -> "CellCounts":
+        """Counts of logs without a common pair; pairs are numbered part by part."""
+        first = np.cumsum([0, *(part.n_pairs for part in parts)])
+        pair = np.concatenate([part.pair + begin for part, begin in zip(parts, first[:-1], strict=True)])
+        situation, shown, clicked = (np.concatenate([getattr(part, name) for part in parts]) for name in ("situation", "shown", "clicked"))
+        return cls(pair, situation, shown, clicked, int(first[-1]), parts[0].n_situations)
 
     def of_queries(self, times: FloatArray, query_of_pair: IntArray) -> "CellCounts":
         """CellCounts of queries drawn so many times each."""
@@ -118,21 +138,37 @@ class PBM:
         OptionError
             `iterations` or `start` is outside its range.
         """
+        steps, start = self.checked()
+        cells = self.cells(sessions, sessions.n_ranks)
+        return self.fitted(sessions.documents, cells, sessions.query_of_pair, *cells.fit(steps, start))
+
+    def checked(self) -> tuple[int, float]:
+        """The settings, refused outside their ranges."""
+        return _checked(self.iterations, self.start)
+
+    @staticmethod
+    def cells(sessions: Sessions, n_ranks: int) -> CellCounts:
+        """Counts of a log by rank."""
         check_sessions(sessions)
-        steps, start = _checked(self.iterations, self.start)
-        cells = CellCounts.of(sessions, np.arange(sessions.n_ranks), sessions.n_ranks)
+        return CellCounts.of(sessions, np.arange(sessions.n_ranks), n_ranks)
+
+    def fitted(
+        self, documents: tuple[tuple[str, str], ...], cells: CellCounts, query_of_pair: IntArray, attractive: FloatArray,
+        examined: FloatArray,
+    ) -> "FittedPBM":  # fmt: skip
+        """The model of these parameters, with warnings of what the counts do not identify."""
         parts = rank_components(cells)
         if parts > 1:
             text = (
-                f"the {sessions.n_ranks} ranks fall into {parts} sets that share no document: propensities of different sets cannot be "
+                f"the {cells.n_situations} ranks fall into {parts} sets that share no document: propensities of different sets cannot be "
                 "compared, and attractiveness across sets neither; log some results in random or swapped order"
             )
             warn(text)
-        if not sessions.clicks.any():
+        if not cells.clicked.any():
             warn("no list has a click: attractiveness is 0, and the log says nothing about propensities")
-        attractive, examined = cells.fit(steps, start)
-        impressions = np.bincount(cells.pair, cells.shown, cells.n_pairs).astype(np.int64)
-        return FittedPBM(sessions.documents, attractive, impressions, start, examined, cells, sessions.query_of_pair, steps, parts)
+        steps, start = self.checked()
+        impressions = cells.impressions[0].astype(np.int64)
+        return FittedPBM(documents, attractive, impressions, start, examined, cells, query_of_pair, steps, parts)
 
 
 @dataclass(frozen=True, eq=False)
@@ -236,19 +272,34 @@ class UBM:
             Situations fall into sets that share no clicked document, or were shown with documents that were never clicked alone: the log
             does not identify these parameters, see `FittedUBM.situation_sets`.
         """
+        steps, start = self.checked()
+        cells = self.cells(sessions, sessions.n_ranks)
+        return self.fitted(sessions.documents, cells, sessions.query_of_pair, *cells.fit(steps, start))
+
+    def checked(self) -> tuple[int, float]:
+        """The settings, refused outside their ranges."""
+        return _checked(self.iterations, self.start)
+
+    @staticmethod
+    def cells(sessions: Sessions, n_ranks: int) -> CellCounts:
+        """Counts of a log by rank and by rank of the last click above it."""
         check_sessions(sessions)
         sessions.require_ranks()
-        steps, start = _checked(self.iterations, self.start)
-        ranks = sessions.n_ranks
-        situation = np.arange(ranks) * (ranks + 1) + previous_clicks(sessions)
-        cells = CellCounts.of(sessions, situation, ranks * (ranks + 1))
+        situation = np.arange(sessions.n_ranks) * (n_ranks + 1) + previous_clicks(sessions)
+        return CellCounts.of(sessions, situation, n_ranks * (n_ranks + 1))
+
+    def fitted(
+        self, documents: tuple[tuple[str, str], ...], cells: CellCounts, _query_of_pair: IntArray, attractive: FloatArray,
+        examined: FloatArray,
+    ) -> "FittedUBM":  # fmt: skip
+        """The model of these parameters, with warnings of what the counts do not identify."""
+        ranks = math.isqrt(cells.n_situations)
         sets = informative_sets(cells)
         for text in _unidentified(cells, sets, ranks):
             warn(text)
-        attractive, examined = cells.fit(steps, start)
-        impressions = np.bincount(cells.pair, cells.shown, cells.n_pairs).astype(np.int64)
+        impressions = cells.impressions[0].astype(np.int64)
         shape = (ranks, ranks + 1)
-        return FittedUBM(sessions.documents, attractive, impressions, start, examined.reshape(shape), cells, sets.reshape(shape))
+        return FittedUBM(documents, attractive, impressions, self.checked()[1], examined.reshape(shape), cells, sets.reshape(shape))
 
 
 @dataclass(frozen=True, eq=False)

@@ -4,18 +4,35 @@ from collections.abc import Iterable, Iterator
 from typing import Any
 
 from idealrank._lazy import load_extra
-from idealrank.api.partitions import KINDS, ROWS, PartitionPlan, evaluated_batches, evaluation_of, local_rows
+from idealrank.analysis.comparison.partition_sums import ComparisonSums
+from idealrank.api.partition_comparison import ComparisonPlan, added_batches, compared_batches, comparison_of
+from idealrank.api.partitions import (
+    BASELINE,
+    KINDS,
+    PROBLEM,
+    REFUSED,
+    ROWS,
+    PartitionPlan,
+    evaluated_batches,
+    evaluation_of,
+    local_rows,
+    needs_order_of,
+    parsed_lines,
+    refuse_order,
+)
 from idealrank.conventions import Convention
-from idealrank.errors import InputError, OptionError
+from idealrank.errors import InputError
 from idealrank.evaluation.evaluate import Evaluation
 from idealrank.io.notes import Notes
 from idealrank.io.row_parts import Table
 from idealrank.io.table_columns import Columns, choose_columns
 from idealrank.measures.parse import MeasureLike
 
-__all__ = ["evaluate_spark", "per_query_spark"]
+__all__ = ["compare_spark", "evaluate_spark", "per_query_spark", "read_trec_spark"]
 
 _RESULT = "query binary, values array<double>, scored array<boolean>, counts string"
+_SUMS = "numbers string, draws binary"
+_ADDERS = 32  # partitions that add the sums of others: so many come back to the driver at most
 _WHOLE = ("bigint", "decimal")
 _NUMBERS = ("tinyint", "smallint", "int", "float", "double", "boolean", *_WHOLE)
 _IDS = ("string", "binary", "tinyint", "smallint", "int", "bigint")
@@ -30,8 +47,10 @@ def evaluate_spark(
     name: str = "run",
     qrels_columns: Columns = None,
     run_columns: Columns = None,
+    order: str | None = None,
     max_documents: int | None = None,
     partitions: int | None = None,
+    broadcast: bool = False,
     session: Any = None,
 ) -> Evaluation:
     """Evaluate a run on a Spark cluster, with the bits of `idealrank.evaluate`.
@@ -49,8 +68,13 @@ def evaluate_spark(
         Name of the system.
     qrels_columns, run_columns : mapping or sequence, optional
         Names of the columns, as in `read_qrels` and `read_run`; guessed by default.
+    order : str, optional
+        Column that numbers the rows, for conventions that depend on their order (``ties=input``, ``duplicates=first`` or ``last``): a
+        Spark dataframe has no order of its own.
     partitions : int, optional
         Number of partitions after the shuffle; default: Spark's own. All rows of a query must fit into a worker's memory.
+    broadcast : bool
+        Send all judgments to every worker, instead of shuffling them: faster where they are few, and needs their memory on the driver.
     session : pyspark.sql.SparkSession, optional
         Needed where neither table is a Spark dataframe.
 
@@ -64,8 +88,7 @@ def evaluate_spark(
     InputError
         A row cannot be used, or a column is missing.
     OptionError
-        A measure or convention is unknown, or the convention depends on the order of rows (``ties=input``, ``duplicates=first`` or
-        ``last``), which a Spark dataframe does not have.
+        A measure or convention is unknown, or the convention depends on the order of rows, and `order` is missing.
     MissingExtraError
         pyspark is not installed.
 
@@ -76,8 +99,18 @@ def evaluate_spark(
         evaluate_spark(spark.read.parquet("qrels"), spark.read.parquet("run"), ["nDCG@10", "RR"]).mean()
     """
     plan = PartitionPlan.of(measures, convention, name, max_documents)
-    found = _evaluated(qrels, run, plan, {"qrels": qrels_columns, "run": run_columns}, partitions, session)
-    return evaluation_of(found.toArrow(), plan)
+    tables = _Tables(plan.convention, order, partitions, _session((qrels, run), session))
+    results = [tables.rows(run, "run", run_columns)]
+    if not broadcast:
+        found = _mapped(tables, [tables.rows(qrels, "qrels", qrels_columns), *results], lambda batches: evaluated_batches(batches, plan))
+        return evaluation_of(found.toArrow(), plan)
+    judgments = tables.collected(qrels, qrels_columns)
+    sent = tables.session.sparkContext.broadcast(judgments)
+    try:
+        found = _mapped(tables, results, lambda batches: evaluated_batches(batches, plan, sent.value))
+        return evaluation_of(found.toArrow(), plan, judgments)
+    finally:
+        sent.unpersist()
 
 
 def per_query_spark(
@@ -88,6 +121,7 @@ def per_query_spark(
     *,
     qrels_columns: Columns = None,
     run_columns: Columns = None,
+    order: str | None = None,
     max_documents: int | None = None,
     partitions: int | None = None,
     session: Any = None,
@@ -96,7 +130,7 @@ def per_query_spark(
 
     Parameters
     ----------
-    qrels, run, measures, convention, qrels_columns, run_columns, max_documents, partitions, session
+    qrels, run, measures, convention, qrels_columns, run_columns, order, max_documents, partitions, session
         As for `evaluate_spark`.
 
     Returns
@@ -111,9 +145,11 @@ def per_query_spark(
 
         per_query_spark(qrels, run, ["nDCG@10"]).write.parquet("values")
     """
-    functions: Any = load_extra("pyspark.sql.functions", "evaluate_spark", "spark", "pyspark")
+    functions = _functions()
     plan = PartitionPlan.of(measures, convention, max_documents=max_documents)
-    found = _evaluated(qrels, run, plan, {"qrels": qrels_columns, "run": run_columns}, partitions, session)
+    tables = _Tables(plan.convention, order, partitions, _session((qrels, run), session))
+    rows = [tables.rows(qrels, "qrels", qrels_columns), tables.rows(run, "run", run_columns)]
+    found = _mapped(tables, rows, lambda batches: evaluated_batches(batches, plan))
     refused = functions.get_json_object("counts", "$.error")
     checked = found.withColumn("query", functions.when(refused.isNotNull(), functions.raise_error(refused)).otherwise(found["query"]))
     values = [
@@ -123,50 +159,168 @@ def per_query_spark(
     return checked.where("query is not null").select(functions.col("query").cast("string"), *values)
 
 
-def _evaluated(qrels: Any, run: Any, plan: PartitionPlan, columns: dict[Table, Columns], partitions: int | None, session: Any) -> Any:
-    """The rows of `evaluated_batches`, of all partitions."""
-    frame: Any = load_extra("pyspark.sql", "evaluate_spark", "spark", "pyspark").DataFrame
+def compare_spark(
+    qrels: Any,
+    run_a: Any,
+    run_b: Any,
+    measures: "MeasureLike | Iterable[MeasureLike] | None" = None,
+    convention: "Convention | str" = "standard",
+    *,
+    names: tuple[str, str] = ("a", "b"),
+    qrels_columns: Columns = None,
+    run_columns: Columns = None,
+    order: str | None = None,
+    max_documents: int | None = None,
+    partitions: int | None = None,
+    n_draws: int = 10_000,
+    seed: int = 0,
+    session: Any = None,
+) -> ComparisonSums:
+    """Compare two runs on a Spark cluster by sums of partitions: values by query neither come back nor come together.
+
+    Parameters
+    ----------
+    qrels, measures, convention, qrels_columns, run_columns, order, max_documents, partitions, session
+        As for `evaluate_spark`.
+    run_a, run_b : pyspark.sql.DataFrame, or whatever `idealrank.evaluate` takes
+        The runs; differences are b - a. Their columns have the same names.
+    names : tuple of str
+        Names of both systems.
+    n_draws, seed
+        As for `stats.DifferenceSums.of`.
+
+    Returns
+    -------
+    ComparisonSums
+        Differences by ``differences()``; `idealrank.gate_sums` decides from them.
+
+    Raises
+    ------
+    InputError, OptionError, MissingExtraError
+        As for `evaluate_spark`.
+
+    Examples
+    --------
+    With a session of Spark::
+
+        sums = compare_spark(qrels, spark.read.parquet("bm25"), spark.read.parquet("neural"), ["nDCG@10"])
+        sums.differences()[0].p, idealrank.gate_sums(sums, tolerance=0.01).passed
+    """
+    plan = ComparisonPlan.of(measures, convention, names, max_documents, n_draws, seed)
+    tables = _Tables(plan.plan.convention, order, partitions, _session((qrels, run_a, run_b), session))
+    rows = [
+        tables.rows(qrels, "qrels", qrels_columns),
+        tables.rows(run_a, "run", run_columns, BASELINE),
+        tables.rows(run_b, "run", run_columns),
+    ]
+    sums = _mapped(tables, rows, lambda batches: compared_batches(batches, plan), _SUMS)
+    added = sums.repartition(_ADDERS).mapInArrow(lambda batches: added_batches(batches, plan), _SUMS)
+    return comparison_of(added.toArrow(), plan)
+
+
+def read_trec_spark(session: Any, path: "str | list[str]", kind: Table = "run") -> Any:
+    """Read TREC text on the workers, by the kernel.
+
+    Rows have no order, so that conventions which depend on it take such a run from `idealrank.read_run`.
+
+    Parameters
+    ----------
+    session : pyspark.sql.SparkSession
+        Session of the cluster.
+    path : str or list of str
+        Files or folders that every worker sees, plain or as Spark decompresses them.
+    kind : {"run", "qrels"}
+        What the lines are.
+
+    Returns
+    -------
+    pyspark.sql.DataFrame
+        Columns query, document, and score or grade, for `evaluate_spark`. A line that cannot be used is an error of the evaluation.
+
+    Examples
+    --------
+    With a session of Spark::
+
+        evaluate_spark(read_trec_spark(spark, "qrels.txt", "qrels"), read_trec_spark(spark, "hdfs:///runs/bm25.run"), "nDCG@10")
+    """
+    shown = path if isinstance(path, str) else ", ".join(path)
+    lines = session.read.text(path, lineSep="\n")
+    value = "grade" if kind == "qrels" else "score"
+    schema = f"query binary, document binary, {value} double, {PROBLEM} string"
+    return lines.select(lines["value"].cast("binary")).mapInArrow(lambda batches: parsed_lines(batches, kind, shown), schema)
+
+
+def _functions() -> Any:
+    return load_extra("pyspark.sql.functions", "evaluate_spark", "spark", "pyspark")
+
+
+def _frame() -> Any:
+    return load_extra("pyspark.sql", "evaluate_spark", "spark", "pyspark").DataFrame
+
+
+def _session(tables: Iterable[Any], session: Any) -> Any:
+    frame = _frame()
     load_extra("pyarrow", "evaluate_spark", "spark")
-    session = session or next((table.sparkSession for table in (qrels, run) if isinstance(table, frame)), None)
+    session = session or next((table.sparkSession for table in tables if isinstance(table, frame)), None)
     if session is None:
         raise InputError("found no Spark dataframe, expected one as qrels or run, or session=; idealrank.evaluate takes other tables")
-    order = ["position"] if plan.needs_order else []
-    tables: dict[Table, Any] = {"qrels": qrels, "run": run}
-    rows = []
-    for kind, table in tables.items():
-        if isinstance(table, frame):
-            _refuse_order(plan)
-            rows.append(_rows(table, kind, columns[kind]))
-        else:
-            rows.append(session.createDataFrame(local_rows(table, kind)).select(*ROWS, *order))
-    together = rows[0].unionByName(rows[1])
-    shuffled = together.repartition("query") if partitions is None else together.repartition(partitions, "query")
-
-    def work(batches: Iterable[Any]) -> Iterator[Any]:
-        return evaluated_batches(batches, plan)
-
-    return shuffled.sortWithinPartitions("query", *order).mapInArrow(work, _RESULT)
+    return session
 
 
-def _refuse_order(plan: PartitionPlan) -> None:
-    if plan.needs_order:
-        alignment = plan.convention.alignment
-        raise OptionError(
-            f"found ties={alignment.ties}, duplicates={alignment.duplicates}, which depend on the order of rows; "
-            "a Spark dataframe has none, so expected ties=docid or expected, and duplicates=error or best"
-        )
+class _Tables:
+    """Tables as rows of one kind of dataframe."""
+
+    def __init__(self, convention: Convention, order: str | None, partitions: int | None, session: Any) -> None:
+        self.convention, self.session, self.partitions, self._order = convention, session, partitions, order
+        self.in_order = ["position"] if PartitionPlan((), convention).needs_order else []
+
+    def rows(self, table: Any, kind: Table, columns: Columns, number: int | None = None) -> Any:
+        """Columns `ROWS`, and the position where the convention needs it."""
+        number = KINDS[kind] if number is None else number
+        if isinstance(table, _frame()):
+            refuse_order(kind, self.convention, self._order)
+            return _rows(
+                table,
+                kind,
+                columns,
+                number,
+                self._order if needs_order_of(kind, self.convention) else None,
+                with_position=bool(self.in_order),
+            )
+        held = self.session.createDataFrame(local_rows(table, kind)).select(*ROWS, *self.in_order)
+        return held if number == KINDS[kind] else held.withColumn("kind", _functions().lit(number).cast("tinyint"))
+
+    def collected(self, qrels: Any, columns: Columns) -> Any:
+        """All judgments, on the driver."""
+        return self.rows(qrels, "qrels", columns).toArrow() if isinstance(qrels, _frame()) else local_rows(qrels, "qrels")
 
 
-def _rows(frame: Any, kind: Table, columns: Columns) -> Any:
+def _mapped(tables: _Tables, rows: list[Any], work: Any, schema: str = _RESULT) -> Any:
+    """Bring the rows of a query together, and run a function over the batches of each partition."""
+    together = rows[0]
+    for more in rows[1:]:
+        together = together.unionByName(more)
+    shuffled = together.repartition("query") if tables.partitions is None else together.repartition(tables.partitions, "query")
+
+    def on_worker(batches: Iterable[Any]) -> Iterator[Any]:
+        yield from work(batches)
+
+    return shuffled.sortWithinPartitions("query", *tables.in_order).mapInArrow(on_worker, schema)
+
+
+def _rows(frame: Any, kind: Table, columns: Columns, number: int, order: str | None, *, with_position: bool) -> Any:
     """Columns `ROWS` of a dataframe, ids as bytes."""
-    functions: Any = load_extra("pyspark.sql.functions", "evaluate_spark", "spark", "pyspark")
-    chosen = choose_columns(frame.columns, kind, columns, kind, Notes(None))
+    functions = _functions()
+    names = [name for name in frame.columns if name != PROBLEM]
+    chosen = choose_columns(names, kind, columns, kind, Notes(None))
     types = {name: text.partition("(")[0] for name, text in frame.dtypes}
     for name in (chosen.query, chosen.document):
         if types[name] not in _IDS:
             raise InputError(f"{kind}: found column {name!r} of type {types[name]}, expected ids, which are text or whole numbers")
     if chosen.value and types[chosen.value] not in _NUMBERS:
         raise InputError(f"{kind}: found column {chosen.value!r} of type {types[chosen.value]}, expected numbers")
+    if order is not None and types.get(order) not in _IDS[2:]:
+        raise InputError(f"{kind}: found {types.get(order, 'no column')} for order={order!r}, expected a column of whole numbers")
 
     def column(name: str) -> Any:
         return functions.col("`" + name.replace("`", "``") + "`")
@@ -179,8 +333,15 @@ def _rows(frame: Any, kind: Table, columns: Columns) -> Any:
         value = functions.when(changed, functions.raise_error(lost)).otherwise(value)
     value = 0.0 - value if chosen.by_rank else value
     ids = {"query": column(chosen.query), "document": column(chosen.document)}
-    cells = [
-        (cell if types[cell_name] == "binary" else cell.cast("string").cast("binary")).alias(name)
+    cells = {
+        name: cell if types[cell_name] == "binary" else cell.cast("string").cast("binary")
         for (name, cell), cell_name in zip(ids.items(), (chosen.query, chosen.document), strict=True)
-    ]
-    return frame.select(*cells, value.alias("value"), functions.lit(KINDS[kind]).cast("tinyint").alias("kind"))
+    }
+    told = functions.lit(number).cast("tinyint")
+    if PROBLEM in frame.columns:
+        problem = functions.col(PROBLEM)
+        cells["document"] = functions.coalesce(problem.cast("binary"), cells["document"])
+        told = functions.when(problem.isNotNull(), functions.lit(REFUSED).cast("tinyint")).otherwise(told)
+    position = [(column(order) if order else functions.lit(0)).cast("bigint").alias("position")] if with_position else []
+    named = [cell.alias(name) for name, cell in cells.items()]
+    return frame.select(*named, value.alias("value"), told.alias("kind"), *position)

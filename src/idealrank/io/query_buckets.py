@@ -9,7 +9,7 @@ import tempfile
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import IO, Any, Generic, TypeVar
+from typing import IO, Any, Generic, NamedTuple, TypeVar
 
 import numpy as np
 
@@ -77,14 +77,28 @@ def _bucket_of(hashes: AnyArray, count: int, level: int) -> IntArray:
     return buckets
 
 
+class Seen(NamedTuple):
+    """Queries of a piece: their hashes, the row at which each appears first, and the number of rows."""
+
+    hashes: AnyArray
+    first: IntArray
+    n_rows: int
+
+    @classmethod
+    def of_rows(cls, hashes: AnyArray) -> "Seen":
+        """Queries of rows, from the hash of each."""
+        found, first = np.unique(hashes, return_index=True)
+        return cls(found, first, hashes.size)
+
+
 class FirstPlaces:
     """Where each query appears first, by its hash.
 
     Examples
     --------
     >>> places = FirstPlaces()
-    >>> places.add(np.array([7, 3, 7], np.uint64))
-    >>> places.add(np.array([5], np.uint64))
+    >>> places.add(Seen(np.array([7, 3], np.uint64), np.array([0, 1]), 3))
+    >>> places.add(Seen(np.array([5, 3], np.uint64), np.array([0, 1]), 2))
     >>> places.of(np.array([3, 5, 7], np.uint64))
     array([1, 3, 0])
     """
@@ -93,15 +107,17 @@ class FirstPlaces:
         self._hashes, self._places = np.zeros(0, np.uint64), np.zeros(0, np.int64)
         self._rows = 0
 
-    def add(self, hashes: AnyArray) -> None:
-        """Add the hashes of the next rows."""
-        found, first = np.unique(hashes, return_index=True)
-        is_new = ~np.isin(found, self._hashes, assume_unique=True)
-        every = np.concatenate([self._hashes, found[is_new]])
-        places = np.concatenate([self._places, first[is_new] + self._rows])
-        order = np.argsort(every)
-        self._hashes, self._places = every[order], places[order]
-        self._rows += hashes.size
+    def add(self, seen: "Seen") -> None:
+        """Add the queries of the next rows."""
+        at = np.searchsorted(self._hashes, seen.hashes)
+        known = at < self._hashes.size
+        known[known] = self._hashes[at[known]] == seen.hashes[known]
+        if not known.all():
+            every = np.concatenate([self._hashes, seen.hashes[~known]])
+            places = np.concatenate([self._places, seen.first[~known] + self._rows])
+            order = np.argsort(every, kind="stable")  # of two ids of one hash, the first
+            self._hashes, self._places = every[order], places[order]
+        self._rows += seen.n_rows
 
     def of(self, hashes: AnyArray) -> IntArray:
         """Places of known hashes."""
@@ -122,14 +138,14 @@ class Layout(Generic[Piece]):
     Attributes
     ----------
     split : callable
-        Takes a piece and a function from hashes to numbers of files; returns the bytes for each file, and the hashes of the rows.
+        Takes a piece and a function from hashes to numbers of files; returns the bytes for each file, and the queries of the rows.
     pieces : callable
         Takes a file; yields what was written as pieces.
     part : callable
         Takes a file; returns it as a source of the kernel, and what gives its memory back.
     """
 
-    split: Callable[[Piece, Callable[[AnyArray], IntArray], int], tuple[list[list[Any]], AnyArray]]
+    split: Callable[[Piece, Callable[[AnyArray], IntArray], int], tuple[list[list[Any]], Seen]]
     pieces: Callable[[mmap.mmap], Iterator[Piece]]
     part: Callable[[mmap.mmap], tuple[Any, Callable[[], None]]]
 
@@ -173,12 +189,12 @@ def _split(
     try:
         files.extend(tempfile.TemporaryFile(buffering=0) for _ in range(count))  # noqa: SIM115  (closed with the parts)
         for piece in pieces:
-            buffers, hashes = layout.split(piece, lambda found: _bucket_of(found, count, level), count)
+            buffers, seen = layout.split(piece, lambda found: _bucket_of(found, count, level), count)
             for file, parts in zip(files, buffers, strict=True):
                 for part in parts:
                     _write(file, part)
             if places is not None:
-                places.add(hashes)
+                places.add(seen)
     except OSError as error:
         for file in files:
             file.close()
@@ -235,7 +251,7 @@ def lines_layout(piece_bytes: int) -> Layout[memoryview]:
     """
     pyarrow = load_extra("pyarrow", "grouping a run whose lines are not grouped by query", "arrow")
 
-    def split(piece: memoryview, bucket_of: Callable[[AnyArray], IntArray], count: int) -> tuple[list[list[Any]], AnyArray]:
+    def split(piece: memoryview, bucket_of: Callable[[AnyArray], IntArray], count: int) -> tuple[list[list[Any]], Seen]:
         data = np.frombuffer(piece, np.uint8)
         begin = 3 if bytes(piece[:3]) == b"\xef\xbb\xbf" else 0
         ends = np.flatnonzero(data == 10) + 1
@@ -261,7 +277,7 @@ def lines_layout(piece_bytes: int) -> Layout[memoryview]:
         found: list[list[Any]] = [[taken[at[number] : at[number + 1]]] for number in range(count)]
         if is_open:
             found[int(buckets[-1])].append(b"\n")
-        return found, hashes
+        return found, Seen.of_rows(hashes)
 
     def pieces(mapped: mmap.mmap) -> Iterator[memoryview]:
         begin = 0
@@ -280,7 +296,7 @@ def rows_layout() -> Layout[Rows]:
     """Layout of rows of three columns."""
     pyarrow = load_extra("pyarrow", "grouping a run whose rows are not grouped by query", "arrow")
 
-    def split(rows: Rows, bucket_of: Callable[[AnyArray], IntArray], count: int) -> tuple[list[list[Any]], AnyArray]:
+    def split(rows: Rows, bucket_of: Callable[[AnyArray], IntArray], count: int) -> tuple[list[list[Any]], Seen]:
         queries = _coded(rows.queries, pyarrow)
         assert queries.codes is not None  # noqa: S101  (for type checkers)
         bounds = queries.offsets.astype(np.int64)
@@ -293,7 +309,7 @@ def rows_layout() -> Layout[Rows]:
         rank = np.empty(by_bucket.size, np.int32)
         rank[by_bucket] = np.arange(by_bucket.size, dtype=np.int32)
         codes = rank[queries.codes]
-        order = np.argsort(codes, kind="stable")
+        order = _stable_order(codes, rank.size)
         sizes = np.bincount(codes, minlength=rank.size)
         documents = _values(rows.documents, pyarrow).take(
             pyarrow.array(order if rows.documents.codes is None else rows.documents.codes[order])
@@ -308,7 +324,8 @@ def rows_layout() -> Layout[Rows]:
             begin, stop = int(ends[low]), int(ends[high])
             columns = (names[low : high + 1], name_letters, sizes[low:high], moved[begin : stop + 1], letters_, values[begin:stop])
             found.append([] if begin == stop else _packed(*columns))
-        return found, hashes[queries.codes]
+        used = first < queries.codes.size
+        return found, Seen(hashes[used], first[used], queries.codes.size)
 
     def pieces(mapped: mmap.mmap) -> Iterator[Rows]:
         at, data = 0, memoryview(mapped)
@@ -325,6 +342,12 @@ def rows_layout() -> Layout[Rows]:
     return Layout(split, pieces, part)
 
 
+def _stable_order(codes: AnyArray, count: int) -> IntArray:
+    """Rows in the order of their codes, which are below `count`: by radix, sixteen bits at a time."""
+    low = np.argsort((codes & 0xFFFF).astype(np.uint16), kind="stable")
+    return low if count <= 1 << 16 else low[np.argsort((codes[low] >> 16).astype(np.uint16), kind="stable")]
+
+
 def _values(column: IdColumn, pyarrow: Any) -> Any:
     """The ids of a column as an Arrow array, where they are."""
     width = pyarrow.binary() if column.offsets.dtype == np.int32 else pyarrow.large_binary()
@@ -336,6 +359,21 @@ def _letters(array: Any, pyarrow: Any) -> tuple[IntArray, memoryview]:
     """Offsets and bytes of an Arrow array that begins with its buffers."""
     _, offsets, data = array.cast(pyarrow.large_binary()).buffers()
     return np.frombuffer(offsets, np.int64, len(array) + 1), memoryview(data if data is not None else b"")
+
+
+def distinct_ids(column: IdColumn) -> set[bytes]:
+    """Ids of a column.
+
+    Examples
+    --------
+    >>> from idealrank.io.id_columns import pack
+    >>> sorted(distinct_ids(pack(["a", "b", "a"])))
+    [b'a', b'b']
+    """
+    coded = _coded(column, load_extra("pyarrow", "grouping a run whose rows are not grouped by query", "arrow"))
+    assert coded.codes is not None  # noqa: S101  (for type checkers)
+    data = memoryview(coded.data)
+    return {bytes(data[coded.offsets[place] : coded.offsets[place + 1]]) for place in np.unique(coded.codes).tolist()}
 
 
 def _coded(column: IdColumn, pyarrow: Any) -> IdColumn:

@@ -31,6 +31,9 @@ _READERS: dict[Format, tuple[str, str]] = {
     "solr": ("responses", "read_solr"),
     "quepid": ("quepid", "read_quepid"),
     "rre": ("rre", "read_rre"),
+    "opensearch": ("opensearch", "read_opensearch"),
+    "ubi": ("ubi_judgments", "read_ubi_judgments"),
+    "label-studio": ("label_studio", "read_label_studio"),
 }
 
 
@@ -49,8 +52,9 @@ def read_qrels(
     ----------
     path : path, list of paths, or dataframe
         One collection in one or several files; ``"-"`` is standard input. gzip, bzip2, xz and Zstandard are decompressed. Or a dataframe.
-    format : {"auto", "trec", "json", "jsonl", "csv", "tsv", "parquet", "arrow", "beir", "letor", "quepid", "rre", "elasticsearch", "solr"}
-        ``"auto"`` inspects the extension and the content. The last two are formats of runs, the two before of judgments.
+    format : {"auto", "trec", "json", "jsonl", "csv", "tsv", "parquet", "arrow", "beir", "letor", "quepid", "rre", "opensearch", "ubi", \
+"label-studio", "elasticsearch", "solr"}
+        ``"auto"`` inspects the extension and the content. The last two are formats of runs, the five before of judgments.
     columns : mapping or sequence, optional
         For columns, records and dataframes: ``{"query": ..., "document": ..., "grade": ...}`` or the three names; guessed by default.
     duplicates : {"error", "first", "last", "best"}
@@ -97,6 +101,11 @@ def read_qrels(
             qrels = to_qrels(parts, [source.path for source in sources], duplicates)
     if qrels.n_judgments == 0:
         raise InputError(f"{', '.join(qrels.paths)}: found no judgments, expected at least one")
+    if len(sources) > 1:
+        from idealrank.io.judgment_files import HEAD, kinds_note  # noqa: PLC0415  (most judgments are one file)
+
+        if (note := kinds_note({source.path: bytes(source.data[:HEAD]) for source in sources})) is not None:
+            notes.warn(note)
     return qrels
 
 

@@ -7,15 +7,15 @@ import numpy as np
 
 from idealrank import _kernel
 from idealrank.data.run import Run, name_of
-from idealrank.data.run_parts import Part, RunParts
+from idealrank.data.run_parts import Part, RunParts, ScatteredError
 from idealrank.errors import InputError
 from idealrank.io.complaints import refuse
 from idealrank.io.formats.detection import Format, FormatChoice
 from idealrank.io.formats.trec import refuse_swapped
 from idealrank.io.id_columns import IdColumn
-from idealrank.io.memory_budget import MemoryBudget, megabytes
+from idealrank.io.memory_budget import MemoryBudget, megabytes, resident
 from idealrank.io.notes import Notes, Tell
-from idealrank.io.query_buckets import lines_layout, regroup, rows_layout
+from idealrank.io.query_buckets import distinct_ids, lines_layout, regroup, rows_layout
 from idealrank.io.read import common_format, read_part
 from idealrank.io.row_parts import Rows
 from idealrank.io.sources import Paths, Source, open_sources
@@ -30,6 +30,8 @@ _TEXT_SHARE, _ROWS_SHARE, _PIECE_SHARE = 4, 12, 24
 _LARGEST_TEXT, _LARGEST_ROWS, _LARGEST_PIECE = 64 << 20, 128 << 20, 32 << 20
 _QUERY_SHARE = 2.5  # bytes of memory for a byte of the largest query, and twice that for rows
 _SPLIT_PIECE = 8 << 20
+_WHOLE_ROW = 128  # bytes of a row of a file that is in memory as a whole
+_SAMPLE = 1 << 18  # bytes that tell whether lines are grouped by query
 
 
 def stream_run(
@@ -128,6 +130,8 @@ class TextReader:
         """Yield stretches of lines that end where a query does."""
         left = self._budget.left()
         size = min(left // _TEXT_SHARE, _LARGEST_TEXT)
+        if self._total > size and self._comes_back():
+            raise ScatteredError
         done = 0
         for spans in self._stretches(size):
             length = sum(stop - begin for _, begin, stop in spans)
@@ -171,6 +175,13 @@ class TextReader:
     def _let_go(self) -> None:
         for source in self._sources:
             source.let_go()
+
+    def _comes_back(self) -> bool:
+        """Return whether two queries of the first lines come again in the middle of the largest file: of grouped lines, one may go on."""
+        data = max((source.data for source in self._sources), key=len)
+        middle = _line_end(data, len(data) // 2)
+        samples = ({_first_word(line, 0) for line in bytes(data[at : at + _SAMPLE]).split(b"\n")[:-1]} for at in (0, middle))
+        return len(set.intersection(*samples) - {b""}) > 1
 
     def _stretches(self, size: int) -> Iterator[list[tuple[Source, int, int]]]:
         """Spans of the files of about that many bytes in all; a query on both sides of the end of a file is kept together."""
@@ -237,9 +248,14 @@ class PieceReader:
         left = self._budget.left()
         limit = min(left // _ROWS_SHARE, _LARGEST_ROWS)
         waiting, last, size, last_size = list[Rows](), list[Rows](), 0, 0
+        began = list[set[bytes]]()
         for rows in self._pieces(min(left // _PIECE_SHARE, _LARGEST_PIECE)):
             if not rows.values.size:
                 continue
+            if len(began) < 2 and rows.queries.codes is not None:
+                began.append(distinct_ids(rows.queries))
+                if len(set.intersection(*began)) > 1 and len(began) == 2:  # of grouped rows, one query may go on
+                    raise ScatteredError
             first = last_query(rows.queries)
             if first > 0 or (last and last[-1].queries.bytes_at(last[-1].values.size - 1) != rows.queries.bytes_at(0)):
                 waiting, size = [*waiting, *last, *([rows_between(rows, 0, first)] if first else [])], size + last_size
@@ -332,8 +348,10 @@ class FileReader(PieceReader):
                     done += rows.values.size
                     self._tell(done)
             except InputError:
-                if self._kind in ("parquet", "arrow"):
-                    read_part(source, "run", self._kind, self._columns, notes, refuse)  # its first error is that of the file
+                # The first error of the file may be in another column of a later piece; the file is read as a whole where that fits.
+                fits = self._budget.total - resident() > _WHOLE_ROW * self._n_rows
+                if self._kind in ("parquet", "arrow") and fits:
+                    read_part(source, "run", self._kind, self._columns, notes, refuse)
                 raise
             finally:
                 source.refuse_cut()

@@ -24,18 +24,55 @@ _IDS = (
     "corpus_id", "corpus-id",
 )  # fmt: skip
 _ELSE_IDS = ("query", "document", "doc")
+_LINKS = ("url", "link", "uri", "href")
 _TEXTS = ("text", "contents", "content", "body", "passage", "abstract", "question", "query", "document", "description")
 # The id of a record that begins with it: most lines of a large file are not wanted, and need not be parsed.
 _LEADING_ID = re.compile(rb'\s*\{\s*"(' + b"|".join(name.encode() for name in _IDS) + rb')"\s*:\s*(?:"([^"\\]*)"|(\d+))')
 _WIDE = 4  # letters looked at for each that is kept: blanks are drawn together
 
 
+class DocumentText(NamedTuple):
+    """Title, text and address of a document; empty where there is none.
+
+    Examples
+    --------
+    >>> DocumentText("sorted", "Return a new sorted list").joined
+    'sorted: Return a new sorted list'
+    """
+
+    title: str
+    text: str
+    link: str = ""
+
+    @property
+    def joined(self) -> str:
+        """Title and text in one."""
+        return ": ".join(part.strip() for part in (self.title, self.text) if part.strip())
+
+
 class _Entry(NamedTuple):
     """An id and its text, with the line it stands on; 0 where there are no lines."""
 
     id: str
-    text: str
+    content: DocumentText
     line: int
+
+    @property
+    def text(self) -> str:
+        return self.content.joined
+
+
+class _Fields(NamedTuple):
+    """Names of the columns of id, title, text and address; empty for a missing one."""
+
+    id: str
+    title: str
+    text: str
+    link: str
+
+    @property
+    def used(self) -> list[str]:
+        return [name for name in self if name]
 
 
 class _Read(NamedTuple):
@@ -87,20 +124,53 @@ def read_texts(path: AnyPath, wanted: Collection[str] | None = None, *, length: 
     >>> read_texts(folder / "corpus.jsonl", length=20)
     {'d1': 'sorted: Return a ne…'}
     """
-    missing = None if wanted is None else set(wanted)
     found: dict[str, str] = {}
+    _collect(path, wanted, tell, found, lambda entry: clipped(entry.text, length))
+    return found
+
+
+def _collect(
+    path: AnyPath, wanted: Collection[str] | None, tell: Tell | None, found: dict[str, Any], keep: Callable[[_Entry], Any]
+) -> None:
+    """Fill `found` with what `keep` makes of the wanted texts."""
+    missing = None if wanted is None else set(wanted)
     if missing is not None and not missing:
-        return found
+        return
     read = _Read(str(path), (lambda _: True) if wanted is None else set(wanted).__contains__)
     with closing(_entries(read, Notes(tell))) as entries:
         for entry in entries:
             if entry.id in found:
                 raise FileFormatError(read.path, entry.line, f"id {shown(repr(entry.id))} a second time", "each id once")
-            found[entry.id] = clipped(entry.text, length)
+            found[entry.id] = keep(entry)
             if missing is not None:
                 missing.discard(entry.id)
                 if not missing:
                     break
+
+
+def read_documents(path: AnyPath, wanted: Collection[str] | None = None, *, tell: Tell | None = None) -> dict[str, DocumentText]:
+    r"""Read titles, texts and addresses by id, with their line ends, for people and judges that read them whole.
+
+    Parameters
+    ----------
+    path, wanted, tell
+        As for `read_texts`. The address stands in a column ``url``, ``link``, ``uri`` or ``href``.
+
+    Raises
+    ------
+    InputError, FileFormatError, MissingExtraError
+        As for `read_texts`.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> path = pathlib.Path(tempfile.mkdtemp(), "corpus.jsonl")
+    >>> _ = path.write_text('{"_id": "d1", "title": "sorted", "text": "Return a list.\\nThe list is new.", "url": "https://a.example"}')
+    >>> read_documents(path)
+    {'d1': DocumentText(title='sorted', text='Return a list.\nThe list is new.', link='https://a.example')}
+    """
+    found: dict[str, DocumentText] = {}
+    _collect(path, wanted, tell, found, lambda entry: entry.content)
     return found
 
 
@@ -190,7 +260,8 @@ def _of_tabs(read: _Read, stream: io.BufferedReader) -> Iterator[_Entry]:
             columns.check(len(cells), read.path, number)
         name = _named(decode_id(cells[0 if columns is None else columns.id].strip()), read.path, number)
         if read.is_wanted(name):
-            yield _Entry(name, _decoded(cells[1]) if columns is None else columns.text([_decoded(cell) for cell in cells]), number)
+            content = DocumentText("", _decoded(cells[1])) if columns is None else columns.content([_decoded(cell) for cell in cells])
+            yield _Entry(name, content, number)
 
 
 def _of_csv(read: _Read, stream: io.BufferedReader) -> Iterator[_Entry]:
@@ -219,30 +290,33 @@ def _of_rows(read: _Read, reader: Any) -> Iterator[_Entry]:
             continue
         columns.check(len(row), read.path, start)
         if read.is_wanted(name := _named(row[columns.id].strip(), read.path, start)):
-            yield _Entry(name, _printable(columns.text(row)), start)
+            yield _Entry(name, columns.content([_printable(cell) for cell in row]), start)
 
 
 class _Columns(NamedTuple):
     """Where the id and the parts of the text stand, in a table so many columns wide."""
 
     id: int
-    texts: tuple[int, ...]
+    texts: tuple[int | None, int | None, int | None]
     width: int
 
     @classmethod
     def of_header(cls, names: Sequence[str]) -> "_Columns | None":
         """Columns by their names; None where these are no names of them."""
         fields = _fields(names)
-        return None if fields is None else cls(names.index(fields[0]), tuple(map(names.index, fields[1])), len(names))
+        if fields is None:
+            return None
+        title, text, link = (names.index(name) if name else None for name in fields[1:])
+        return cls(names.index(fields.id), (title, text, link), len(names))
 
     def check(self, width: int, path: str, line: int) -> None:
         """Refuse a line of another width."""
         if width != self.width:
             raise FileFormatError(path, line, f"{width} cell{'s' * (width != 1)}", f"{self.width}, as in the header line")
 
-    def text(self, cells: Sequence[str]) -> str:
-        """Title and text of a line."""
-        return _joined([cells[place] for place in self.texts])
+    def content(self, cells: Sequence[str]) -> DocumentText:
+        """Title, text and address of a line."""
+        return DocumentText(*("" if place is None else cells[place] for place in self.texts))
 
 
 def _refuse_header(path: str, line: int, names: Sequence[str]) -> "_Columns":
@@ -250,16 +324,13 @@ def _refuse_header(path: str, line: int, names: Sequence[str]) -> "_Columns":
     raise FileFormatError(path, line, found, "a header line such as id,text, or lines ID<tab>TEXT")
 
 
-def _fields(names: Collection[str]) -> "tuple[str, tuple[str, ...]] | None":
-    """Names of the columns of id, title and text; None for a missing one."""
-    id_ = next((name for name in (*_IDS, *_ELSE_IDS) if name in names), None)
-    body = next((name for name in _TEXTS if name in names and name != id_), None)
-    texts = tuple(name for name in ("title", body) if name is not None and name in names)
-    return (id_, texts) if id_ is not None and texts else None
-
-
-def _joined(parts: Sequence[str]) -> str:
-    return ": ".join(part.strip() for part in parts if part.strip())
+def _fields(names: Collection[str]) -> _Fields | None:
+    """Names of columns; None without an id, or without a title and a text."""
+    id_ = next((name for name in (*_IDS, *_ELSE_IDS) if name in names), "")
+    body = next((name for name in _TEXTS if name in names and name != id_), "")
+    title = "title" if "title" in names else ""
+    link = next((name for name in _LINKS if name in names), "")
+    return _Fields(id_, title, body, link) if id_ and (title or body) else None
 
 
 def _of_lines(read: _Read, stream: io.BufferedReader) -> Iterator[_Entry]:
@@ -287,16 +358,17 @@ def _of_record(record: FieldRecord, read: _Read) -> Iterator[_Entry]:
     if fields is None:
         found = f"no id and no text among the fields {', '.join(shown(repr(name)) for name in list(values)[:6])}"
         raise FileFormatError(where, line, found, "such as _id and text")
-    name = values[fields[0]]
+    name = values[fields.id]
     if isinstance(name, bool) or not isinstance(name, (str, int)):
-        raise FileFormatError(where, line, f"{fields[0]} {shown(repr(name))}", "an id: text or a whole number")
+        raise FileFormatError(where, line, f"{fields.id} {shown(repr(name))}", "an id: text or a whole number")
     if not read.is_wanted(_named(str(name), where, line)):
         return
-    parts = ["" if values[field] is None else values[field] for field in fields[1]]
-    for field, part in zip(fields[1], parts, strict=True):
+    parts = ["" if not field or values[field] is None else values[field] for field in fields[1:]]
+    for field, part in zip(fields[1:3], parts[:2], strict=True):
         if not isinstance(part, str):
             raise FileFormatError(where, line, f"{field} {shown(repr(part))}", "a text")
-    yield _Entry(str(name), _printable(_joined(parts)), line)
+    title, text, link = (_printable(part) if isinstance(part, str) else "" for part in parts)
+    yield _Entry(str(name), DocumentText(title, text, link), line)
 
 
 def _of_columns(read: _Read, notes: Notes) -> Iterator[_Entry]:
@@ -307,7 +379,7 @@ def _of_columns(read: _Read, notes: Notes) -> Iterator[_Entry]:
         if fields is None:
             some = ", ".join(shown(repr(name)) for name in names[:6])
             raise FileFormatError(read.path, 0, f"no id and no text among the columns {some}", "such as id and text")
-        return [fields[0], *fields[1]]
+        return fields.used
 
     (source,) = open_sources(read.path, notes)
     for record in columnar_records(source, choose):

@@ -40,6 +40,10 @@ from idealrank.judging.left_out_runs import RunLeftOut as RunLeftOut
 from idealrank.judging.left_out_runs import reusability as reusability
 from idealrank.judging.leniency import GroupError as GroupError
 from idealrank.judging.leniency import Leniency as Leniency
+from idealrank.judging.nuggets import AssignedAnswers as AssignedAnswers
+from idealrank.judging.nuggets import Nugget as Nugget
+from idealrank.judging.nuggets import NuggetScore as NuggetScore
+from idealrank.judging.nuggets import nugget_scores as nugget_scores
 from idealrank.judging.pools import Pool as Pool
 from idealrank.judging.pools import Strata as Strata
 from idealrank.judging.pools import pool as pool

@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -14,9 +14,9 @@ from idealrank.data.judged import Judged
 from idealrank.data.qrels import Qrels
 from idealrank.data.run import Run
 from idealrank.data.types import BoolArray, FloatArray, IntArray
-from idealrank.errors import InputError, OptionError
+from idealrank.errors import IncompatibleError, InputError, OptionError
 from idealrank.evaluation.coverage import Tally
-from idealrank.judging.extremes import MOST, Extremes, Problem
+from idealrank.judging.extremes import MOST, Problem
 from idealrank.judging.free_documents import FreeDocuments
 from idealrank.measures.aggregates import aggregate
 from idealrank.measures.judgedness import JudgedShare
@@ -56,6 +56,12 @@ class Bounds:
         Deepest rank of these documents; None for whole lists.
     mean_low, mean, mean_high : float
         Aggregates of the measure over the queries that count: lowest, as judged, highest.
+    always : bool array, shape (n_queries,)
+        Queries that count at all grades; others count at some alone.
+    counts : tuple of int
+        Unjudged documents, and documents returned, behind `unjudged_share`.
+    measured : Measure
+        The measure.
 
     Examples
     --------
@@ -79,6 +85,44 @@ class Bounds:
     mean_low: float
     mean: float
     mean_high: float
+    always: BoolArray
+    counts: tuple[int, int]
+    measured: Measure
+
+    def merge(self, other: "Bounds") -> "Bounds":
+        """Merge the bounds of other queries of the same run, as of a collection that was split by query.
+
+        Parameters
+        ----------
+        other : Bounds
+            Bounds of the other part, by the same measure, `max_grade` and `depth`. Name `max_grade` for every part: its default is the
+            highest grade of the part.
+
+        Raises
+        ------
+        IncompatibleError
+            These differ, or the parts share a query.
+
+        Examples
+        --------
+        >>> parts = [bounds({query: {"a": 1}}, {query: ["x", "a"]}, "RR", 1) for query in ("p", "q")]
+        >>> merged = parts[0].merge(parts[1])
+        >>> merged.query_ids, merged.mean, merged.mean_high
+        (['p', 'q'], 0.5, 1.0)
+        """
+        _refuse_unlike(self, other, self.measured == other.measured)
+        low, high, always = (np.concatenate([getattr(self, name), getattr(other, name)]) for name in ("low", "high", "always"))
+        value, counts = np.concatenate([self.value, other.value]), (self.counts[0] + other.counts[0], self.counts[1] + other.counts[1])
+        return replace(
+            self, name=self.name if self.name == other.name else f"{self.name}+{other.name}",
+            query_ids=[*self.query_ids, *other.query_ids], low=low, value=value, high=high, always=always, counts=counts,
+            exact_queries=np.concatenate([self.exact_queries, other.exact_queries]),
+            unjudged_ranks=[*self.unjudged_ranks, *other.unjudged_ranks],
+            judged_share=np.concatenate([self.judged_share, other.judged_share]),
+            unjudged_share=counts[0] / counts[1] if counts[1] else 0.0,
+            mean_low=_mean(self.measured, low, always, lowest=True), mean=aggregate(self.measured, value, ~np.isnan(value)),
+            mean_high=_mean(self.measured, high, always, lowest=False),
+        )  # fmt: skip
 
     @property
     def exact(self) -> bool:
@@ -138,6 +182,8 @@ class DifferenceBounds:
         Deepest rank of these documents in either run; None for whole lists.
     mean_low, mean, mean_high : float
         Means over the queries with a difference.
+    always : bool array, shape (n_queries,)
+        Queries that count at all grades; others count at some alone.
 
     Examples
     --------
@@ -165,6 +211,30 @@ class DifferenceBounds:
     mean_low: float
     mean: float
     mean_high: float
+    always: BoolArray
+
+    def merge(self, other: "DifferenceBounds") -> "DifferenceBounds":
+        """Merge the bounds of other queries of the same two runs; see `Bounds.merge`.
+
+        Raises
+        ------
+        IncompatibleError
+            Measure, `max_grade` or `depth` differ, or the parts share a query.
+
+        Examples
+        --------
+        >>> parts = [difference_bounds({query: {"a": 1}}, {query: ["x", "a"]}, {query: ["x"]}, "RR", 1) for query in ("p", "q")]
+        >>> parts[0].merge(parts[1]).mean
+        -0.5
+        """
+        _refuse_unlike(self, other, self.measure == other.measure)
+        names = ("low", "value", "high", "exact_queries", "unjudged_a", "unjudged_b", "unjudged_both", "always")
+        columns: dict[str, Any] = {name: np.concatenate([getattr(self, name), getattr(other, name)]) for name in names}
+        return replace(
+            self, query_ids=[*self.query_ids, *other.query_ids], **columns,
+            mean_low=_optional_mean(columns["low"], columns["always"], lowest=True), mean=_known_mean(columns["value"]),
+            mean_high=_optional_mean(columns["high"], columns["always"], lowest=False),
+        )  # fmt: skip
 
     @property
     def exact(self) -> bool:
@@ -423,6 +493,7 @@ def bounds_of(
     cutoff = resolved.cutoff if measure.after_at == "cutoff" else None
     tally = Tally(cutoff if isinstance(cutoff, int) else 0)
     tally.add(judged, out_of_range=0)
+    coverage = tally.coverage(judged.scope)
     return Bounds(
         measure=str(measure),
         name=name,
@@ -433,12 +504,15 @@ def bounds_of(
         exact_queries=found.exact,
         unjudged_ranks=np.split(places.rank, np.searchsorted(places.query, np.arange(1, judged.n_queries))),
         judged_share=JudgedShare(cutoff=cutoff).compute(judged).values,
-        unjudged_share=tally.coverage(judged.scope).unjudged_share,
+        unjudged_share=coverage.unjudged_share,
         max_grade=highest,
         depth=depth,
-        mean_low=_mean(measure, found, lowest=True),
+        mean_low=_mean(measure, found.low, found.always, lowest=True),
         mean=aggregate(measure, given.values, scored),
-        mean_high=_mean(measure, found, lowest=False),
+        mean_high=_mean(measure, found.high, found.always, lowest=False),
+        always=found.always,
+        counts=(coverage.unjudged, coverage.considered),
+        measured=measure,
     )
 
 
@@ -485,7 +559,6 @@ def difference_bounds_of(
         for kept in (by_a & ~by_b, by_b & ~by_a, by_a & by_b)
     ]  # fmt: skip
     value = values[1] - values[0]
-    known = ~np.isnan(value)
     return DifferenceBounds(
         measure=str(measure),
         a=names[0],
@@ -501,8 +574,9 @@ def difference_bounds_of(
         max_grade=highest,
         depth=depth,
         mean_low=_optional_mean(found.low, found.always, lowest=True),
-        mean=math.fsum(value[known].tolist()) / int(known.sum()) if known.any() else math.nan,
+        mean=_known_mean(value),
         mean_high=_optional_mean(found.high, found.always, lowest=False),
+        always=found.always,
     )
 
 
@@ -573,12 +647,25 @@ def _highest(judged: Judged, max_grade: float | None) -> float:
     return max(1.0, float(judged.ideal.grade.max(initial=1.0)))
 
 
-def _mean(measure: Measure, found: Extremes, *, lowest: bool) -> float:
+def _mean(measure: Measure, values: FloatArray, always: BoolArray, *, lowest: bool) -> float:
     """Lowest or highest aggregate."""
-    values = found.low if lowest else found.high
-    if found.always.all() or measure.aggregate != "mean":
+    if always.all() or measure.aggregate != "mean":
         return aggregate(measure, values, ~np.isnan(values))
-    return _optional_mean(values, found.always, lowest=lowest)
+    return _optional_mean(values, always, lowest=lowest)
+
+
+def _known_mean(values: FloatArray) -> float:
+    known = ~np.isnan(values)
+    return math.fsum(values[known].tolist()) / int(known.sum()) if known.any() else math.nan
+
+
+def _refuse_unlike(one: "Bounds | DifferenceBounds", other: "Bounds | DifferenceBounds", same_measure: bool) -> None:  # noqa: FBT001
+    """Refuse parts whose bounds mean different things, or that share a query."""
+    ours, theirs = (f"{part.measure}, max_grade={part.max_grade:g}, depth={part.depth}" for part in (one, other))
+    if ours != theirs or not same_measure:
+        raise IncompatibleError(f"found bounds of {ours} and of {theirs}; expected the same for all parts; name max_grade for each")
+    if shared := set(one.query_ids) & set(other.query_ids):
+        raise IncompatibleError(f"query {min(shared)!r} is in both parts ({len(shared)} are); expected each query in one part")
 
 
 def _optional_mean(values: FloatArray, always: BoolArray, *, lowest: bool) -> float:

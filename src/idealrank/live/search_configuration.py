@@ -153,15 +153,15 @@ class SearchConfig:
         return cls(backends_of(top), queries, policy, top.text("qrels", None), evaluation, top.text("output", None))
 
 
-def policy_of(top: Section) -> SearchPolicy:
-    """Read the limits of a job from the top level of a configuration.
+def policy_of(top: Section, usual: SearchPolicy | None = None) -> SearchPolicy:
+    """Read the limits of a job from the top level of a configuration; `usual` holds where a key is missing.
 
     Examples
     --------
     >>> policy_of(Section({"limit": 20, "breaker": {"pause": 1}}, "search.yaml", "")).breaker.pause
     1.0
     """
-    usual = SearchPolicy()
+    usual = usual or SearchPolicy()
     breaker = top.section("breaker")
     breaker.refuse_unknown("failures", "pause", "probes")
     rate = top.amount("rate", 0.0, most=_LARGEST_RATE, unit="queries a second") if top.has("rate") else None

@@ -1,4 +1,4 @@
-"""A search job: many queries against one backend, without hurting the engine, and without losing an answer."""
+"""A job: many requests to one service, a search engine or a judge, without hurting it, and without losing an answer."""
 
 import heapq
 import queue
@@ -7,7 +7,7 @@ import threading
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from itertools import count
-from typing import Protocol
+from typing import Generic, Protocol, TypeVar
 
 import numpy as np
 
@@ -15,6 +15,9 @@ from idealrank.errors import BackendError, shown
 from idealrank.live.backends.protocol import Backend, ScoredDocument, SearchQuery
 from idealrank.live.search_journal import QueryRecord
 from idealrank.live.timing import Clock, SystemClock
+
+Item = TypeVar("Item")
+Answer = TypeVar("Answer")
 
 _LONGEST_BACKOFF = 30.0
 _DOUBLED = 64  # times that a pause is doubled, at most
@@ -113,20 +116,53 @@ class Latencies:
 
 
 @dataclass(frozen=True, eq=False)
-class _Task:
-    """Next attempt at a query."""
+class RequestOutcome(Generic[Item, Answer]):
+    """Outcome of one request.
 
-    query: SearchQuery
+    Attributes
+    ----------
+    item : object
+        What was asked.
+    answer : object or None
+        The answer; None for a failure.
+    seconds : float
+        Latency of the last attempt.
+    attempts : int
+        Attempts in all.
+    failure : str
+        Message of the last error; empty if the service answered.
+    temporary : bool
+        True if the failure may pass.
+
+    Examples
+    --------
+    >>> RequestOutcome("a request", "an answer", 0.5, 1).failure
+    ''
+    """
+
+    item: Item
+    answer: Answer | None
+    seconds: float
+    attempts: int
+    failure: str = ""
+    temporary: bool = False
+
+
+@dataclass(frozen=True, eq=False)
+class _Task(Generic[Item]):
+    """Next attempt at a request."""
+
+    item: Item
     attempts: int = 0
 
 
 @dataclass(eq=False)
-class _Attempt:
-    """Attempt that is under way, or has ended with documents or an error."""
+class _Attempt(Generic[Item, Answer]):
+    """Attempt that is under way, or has ended with an answer or an error."""
 
-    task: _Task
+    task: _Task[Item]
     started: float
-    hits: Sequence[ScoredDocument] = ()
+    answer: Answer | None = None
     error: BackendError | None = None
     seconds: float = 0.0
     is_abandoned: bool = False
@@ -226,6 +262,184 @@ class _Breaker:
         return not self.has_answered and self._failures >= self._policy.failures
 
 
+class RequestJob(Generic[Item, Answer]):
+    """Requests to one service.
+
+    Parameters
+    ----------
+    name : str
+        Name of the service, for messages.
+    ask : callable
+        Returns the answer to an item, or raises `BackendError`.
+    policy : SearchPolicy
+        Limits; ``limit`` has no meaning here.
+    key : callable
+        Text of an item from which the random part of its back-off is drawn.
+    what : str
+        Word for the requests in messages.
+    clock : Clock
+        Time; default the clock of the machine.
+    workers : Workers
+        What runs the attempts; default a thread for each request at the same time.
+
+    Examples
+    --------
+    >>> job = RequestJob("length", len, SearchPolicy())
+    >>> job.run(["ab"], lambda outcome: print(outcome.item, outcome.answer))
+    ab 2
+    """
+
+    def __init__(
+        self,
+        name: str,
+        ask: Callable[[Item], Answer],
+        policy: SearchPolicy,
+        *,
+        key: Callable[[Item], str] = str,
+        what: str = "requests",
+        clock: Clock | None = None,
+        workers: Workers | None = None,
+    ) -> None:
+        self._name, self._answer, self._policy, self._key, self._what = name, ask, policy, key, what
+        self._clock: Clock = clock or SystemClock()
+        self._workers: Workers = workers or WorkerThreads(policy.concurrency)
+        self._ended: queue.Queue[_Attempt[Item, Answer]] = queue.Queue()
+        self._due: list[tuple[float, int, _Task[Item]]] = []
+        self._numbers = count()
+        self._running: list[_Attempt[Item, Answer]] = []
+        self._abandoned: list[_Attempt[Item, Answer]] = []
+        self._breaker = _Breaker(policy.breaker)
+        self._probe: _Attempt[Item, Answer] | None = None
+        self._not_before = 0.0
+        self._last: BackendError | None = None
+
+    def run(self, items: Iterable[Item], keep: Callable[[RequestOutcome[Item, Answer]], None]) -> None:
+        """Ask all items; `keep` gets what became of each, in the order in which they end. An exception of `keep` ends the job.
+
+        Raises
+        ------
+        BackendError
+            The service does not answer any more, or refused the first requests; the rest was not asked.
+        """
+        now = self._clock.now()
+        for item in items:
+            self._put(_Task(item), now)
+        try:
+            self._go(keep)
+        finally:
+            self._workers.stop()
+
+    def _go(self, keep: Callable[[RequestOutcome[Item, Answer]], None]) -> None:
+        while self._due or self._running:
+            self._send()
+            ended = self._clock.wait_for(self._ended, self._until_next())
+            if ended is None:
+                self._abandon(keep)
+            elif ended.is_abandoned:
+                self._abandoned.remove(ended)
+            else:
+                self._running.remove(ended)
+                self._settle(ended, keep)
+
+    def _put(self, task: _Task[Item], due: float) -> None:
+        heapq.heappush(self._due, (due, next(self._numbers), task))
+
+    def _send(self) -> None:
+        """Start attempts as far as slots, rate and breaker allow."""
+        while self._due and self._may_send():
+            now = self._clock.now()
+            attempt: _Attempt[Item, Answer] = _Attempt(heapq.heappop(self._due)[2], now)
+            self._running.append(attempt)
+            if self._breaker.is_open:
+                self._probe = attempt
+            if self._policy.rate is not None:
+                self._not_before = max(now, self._not_before) + 1 / self._policy.rate
+            self._workers.start(lambda attempt=attempt: self._ask(attempt))  # type: ignore[misc]
+
+    def _may_send(self) -> bool:
+        if len(self._running) + len(self._abandoned) >= self._policy.concurrency:
+            return False
+        return self._clock.now() >= self._earliest() and not (self._breaker.is_open and self._probe is not None)
+
+    def _earliest(self) -> float:
+        """Time of the next attempt, by back-off, rate and breaker."""
+        return max(self._due[0][0], self._not_before, self._breaker.next_probe if self._breaker.is_open else 0.0)
+
+    def _ask(self, attempt: _Attempt[Item, Answer]) -> None:
+        """Ask the service, in the thread of the attempt."""
+        started = self._clock.now()
+        try:
+            attempt.answer = self._answer(attempt.task.item)
+        except BackendError as error:
+            attempt.error = error
+        except BaseException as error:  # noqa: BLE001  (a client may raise anything; the request failed, and the job goes on)
+            attempt.error = BackendError(f"{self._name}: {type(error).__name__}: {shown(error)}")
+        attempt.seconds = self._clock.now() - started
+        self._ended.put(attempt)
+
+    def _until_next(self) -> float:
+        """Seconds until an attempt is late, or the next one may start."""
+        times = [attempt.started + self._policy.timeout for attempt in self._running]
+        has_slot = len(self._running) + len(self._abandoned) < self._policy.concurrency
+        if self._due and has_slot and not (self._breaker.is_open and self._probe is not None):
+            times.append(self._earliest())
+        if not times:  # every slot is held by an attempt that is late
+            times.append(self._clock.now() + self._policy.timeout)
+        return max(0.0, min(times) - self._clock.now())
+
+    def _abandon(self, keep: Callable[[RequestOutcome[Item, Answer]], None]) -> None:
+        """Give up attempts that are late; each holds its slot until it ends."""
+        now = self._clock.now()
+        late = [attempt for attempt in self._running if now >= attempt.started + self._policy.timeout]
+        for attempt in late:
+            self._running.remove(attempt)
+            self._abandoned.append(attempt)
+            attempt.is_abandoned = True
+            self._settle(_Attempt(attempt.task, attempt.started, error=self._late(), seconds=now - attempt.started), keep, attempt)
+        if not late and not self._running and len(self._abandoned) >= self._policy.concurrency:
+            raise self._stopped(f"{len(self._abandoned)} {self._what} do not end")
+
+    def _late(self) -> BackendError:
+        return BackendError(f"{self._name}: found no answer in {self._policy.timeout:g} s", temporary=True)
+
+    def _settle(
+        self,
+        attempt: _Attempt[Item, Answer],
+        keep: Callable[[RequestOutcome[Item, Answer]], None],
+        started: _Attempt[Item, Answer] | None = None,
+    ) -> None:
+        """Record an attempt that ended, or plan the next one."""
+        was_probe = self._probe is not None and self._probe is (started or attempt)
+        if was_probe:
+            self._probe = None
+        error = attempt.error
+        if error is None and attempt.seconds > self._policy.timeout:
+            error = self._late()
+        item, attempts = attempt.task.item, attempt.task.attempts + 1
+        if error is None:
+            self._breaker.answered()
+            keep(RequestOutcome(item, attempt.answer, attempt.seconds, attempts))
+            return
+        self._last = error
+        now = self._clock.now()
+        self._breaker.failed(now, was_probe=was_probe)
+        asked = error.retry_after or 0.0
+        if error.temporary and attempts <= self._policy.retries and asked <= _LONGEST_ASKED:
+            self._not_before = max(self._not_before, now + asked)
+            self._put(_Task(item, attempts), now + max(asked, self._policy.delay(self._key(item), attempts)))
+        elif self._breaker.is_refused and not error.temporary:
+            raise self._stopped(f"it refused all {self._what} so far")
+        else:
+            keep(RequestOutcome(item, None, attempt.seconds, attempts, str(error), temporary=error.temporary))
+        if self._breaker.gives_up:
+            raise self._stopped(f"{self._policy.breaker.probes} probes failed")
+
+    def _stopped(self, reason: str) -> BackendError:
+        hint = f"the same command asks the remaining {self._what} when the service is well again"
+        last = f"; the last failure: {self._last}" if self._last is not None else ""
+        return BackendError(f"{self._name}: stopped, as {reason}{last}", hint=hint)
+
+
 class SearchJob:
     """Queries against one backend.
 
@@ -249,18 +463,12 @@ class SearchJob:
     """
 
     def __init__(self, backend: Backend, policy: SearchPolicy, *, clock: Clock | None = None, workers: Workers | None = None) -> None:
-        self._backend, self._policy = backend, policy
-        self._clock: Clock = clock or SystemClock()
-        self._workers: Workers = workers or WorkerThreads(policy.concurrency)
-        self._ended: queue.Queue[_Attempt] = queue.Queue()
-        self._due: list[tuple[float, int, _Task]] = []
-        self._numbers = count()
-        self._running: list[_Attempt] = []
-        self._abandoned: list[_Attempt] = []
-        self._breaker = _Breaker(policy.breaker)
-        self._probe: _Attempt | None = None
-        self._not_before = 0.0
-        self._last: BackendError | None = None
+        def search(query: SearchQuery) -> Sequence[ScoredDocument]:
+            return backend.search(query, policy.limit)
+
+        self._job = RequestJob(
+            backend.name, search, policy, key=lambda query: query.id, what="queries", clock=clock, workers=workers
+        )  # fmt: skip
 
     def run(self, queries: Iterable[SearchQuery], keep: Callable[[QueryRecord], None]) -> None:
         """Ask all queries; `keep` gets what became of each, in the order in which they end.
@@ -270,115 +478,9 @@ class SearchJob:
         BackendError
             The engine does not answer any more, or refused the first queries; the rest was not asked.
         """
-        now = self._clock.now()
-        for query in queries:
-            self._put(_Task(query), now)
-        try:
-            self._go(keep)
-        finally:
-            self._workers.stop()
 
-    def _go(self, keep: Callable[[QueryRecord], None]) -> None:
-        while self._due or self._running:
-            self._send()
-            ended = self._clock.wait_for(self._ended, self._until_next())
-            if ended is None:
-                self._abandon(keep)
-            elif ended.is_abandoned:
-                self._abandoned.remove(ended)
-            else:
-                self._running.remove(ended)
-                self._settle(ended, keep)
+        def record(one: RequestOutcome[SearchQuery, Sequence[ScoredDocument]]) -> None:
+            hits = tuple(one.answer or ())
+            keep(QueryRecord(one.item.id, hits, one.seconds, one.attempts, one.failure, temporary=one.temporary))
 
-    def _put(self, task: _Task, due: float) -> None:
-        heapq.heappush(self._due, (due, next(self._numbers), task))
-
-    def _send(self) -> None:
-        """Start attempts as far as slots, rate and breaker allow."""
-        while self._due and self._may_send():
-            now = self._clock.now()
-            attempt = _Attempt(heapq.heappop(self._due)[2], now)
-            self._running.append(attempt)
-            if self._breaker.is_open:
-                self._probe = attempt
-            if self._policy.rate is not None:
-                self._not_before = max(now, self._not_before) + 1 / self._policy.rate
-            self._workers.start(lambda attempt=attempt: self._ask(attempt))  # type: ignore[misc]
-
-    def _may_send(self) -> bool:
-        if len(self._running) + len(self._abandoned) >= self._policy.concurrency:
-            return False
-        return self._clock.now() >= self._earliest() and not (self._breaker.is_open and self._probe is not None)
-
-    def _earliest(self) -> float:
-        """Time of the next attempt, by back-off, rate and breaker."""
-        return max(self._due[0][0], self._not_before, self._breaker.next_probe if self._breaker.is_open else 0.0)
-
-    def _ask(self, attempt: _Attempt) -> None:
-        """Ask the backend, in the thread of the attempt."""
-        started = self._clock.now()
-        try:
-            attempt.hits = self._backend.search(attempt.task.query, self._policy.limit)
-        except BackendError as error:
-            attempt.error = error
-        except BaseException as error:  # noqa: BLE001  (a client may raise anything; the query failed, and the job goes on)
-            attempt.error = BackendError(f"{self._backend.name}: {type(error).__name__}: {shown(error)}")
-        attempt.seconds = self._clock.now() - started
-        self._ended.put(attempt)
-
-    def _until_next(self) -> float:
-        """Seconds until an attempt is late, or the next one may start."""
-        times = [attempt.started + self._policy.timeout for attempt in self._running]
-        has_slot = len(self._running) + len(self._abandoned) < self._policy.concurrency
-        if self._due and has_slot and not (self._breaker.is_open and self._probe is not None):
-            times.append(self._earliest())
-        if not times:  # every slot is held by an attempt that is late
-            times.append(self._clock.now() + self._policy.timeout)
-        return max(0.0, min(times) - self._clock.now())
-
-    def _abandon(self, keep: Callable[[QueryRecord], None]) -> None:
-        """Give up attempts that are late; each holds its slot until it ends."""
-        now = self._clock.now()
-        late = [attempt for attempt in self._running if now >= attempt.started + self._policy.timeout]
-        for attempt in late:
-            self._running.remove(attempt)
-            self._abandoned.append(attempt)
-            attempt.is_abandoned = True
-            self._settle(_Attempt(attempt.task, attempt.started, error=self._late(), seconds=now - attempt.started), keep, attempt)
-        if not late and not self._running and len(self._abandoned) >= self._policy.concurrency:
-            raise self._stopped(f"{len(self._abandoned)} searches do not end")
-
-    def _late(self) -> BackendError:
-        return BackendError(f"{self._backend.name}: found no answer in {self._policy.timeout:g} s", temporary=True)
-
-    def _settle(self, attempt: _Attempt, keep: Callable[[QueryRecord], None], started: _Attempt | None = None) -> None:
-        """Record an attempt that ended, or plan the next one."""
-        was_probe = self._probe is not None and self._probe is (started or attempt)
-        if was_probe:
-            self._probe = None
-        error = attempt.error
-        if error is None and attempt.seconds > self._policy.timeout:
-            error = self._late()
-        query, attempts = attempt.task.query, attempt.task.attempts + 1
-        if error is None:
-            self._breaker.answered()
-            keep(QueryRecord(query.id, tuple(attempt.hits), attempt.seconds, attempts))
-            return
-        self._last = error
-        now = self._clock.now()
-        self._breaker.failed(now, was_probe=was_probe)
-        asked = error.retry_after or 0.0
-        if error.temporary and attempts <= self._policy.retries and asked <= _LONGEST_ASKED:
-            self._not_before = max(self._not_before, now + asked)
-            self._put(_Task(query, attempts), now + max(asked, self._policy.delay(query.id, attempts)))
-        elif self._breaker.is_refused and not error.temporary:
-            raise self._stopped("it refused all queries so far")
-        else:
-            keep(QueryRecord(query.id, (), attempt.seconds, attempts, str(error), temporary=error.temporary))
-        if self._breaker.gives_up:
-            raise self._stopped(f"{self._policy.breaker.probes} probes failed")
-
-    def _stopped(self, reason: str) -> BackendError:
-        hint = "the same command asks the remaining queries when the engine is well again"
-        last = f"; the last failure: {self._last}" if self._last is not None else ""
-        return BackendError(f"{self._backend.name}: stopped, as {reason}{last}", hint=hint)
+        self._job.run(queries, record)

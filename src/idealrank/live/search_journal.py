@@ -1,18 +1,13 @@
 """Journal of a search: an answer a line, appended as it comes, so that a job that was killed asks nothing twice."""
 
 import json
-import os
 from collections.abc import Mapping
 from dataclasses import dataclass
-from pathlib import Path
-from typing import IO, Any
+from typing import Any
 
-from idealrank.errors import FileFormatError, InputError, OptionError, shown
+from idealrank.errors import OptionError, shown
 from idealrank.live.backends.protocol import ScoredDocument
-from idealrank.live.file_locks import lock_file
-
-_FORMAT = "idealrank search journal 1"
-_BATCH = 64  # answers between two calls of fsync
+from idealrank.live.line_journal import LineJournal
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,72 +93,32 @@ class SearchJournal:
     def __init__(self, path: str, subject: Mapping[str, Any], *, restart: bool = False) -> None:
         self.path = path
         self.records: dict[str, QueryRecord] = {}
-        self._waiting = 0
+        self._journal = LineJournal(path, "search", "a record of a query", restart=restart)
         try:
-            self._file: IO[bytes] = Path(path).open("a+b", buffering=0)  # noqa: SIM115  (closed by `close`)
-        except (OSError, ValueError) as error:  # a NUL in the path is a ValueError
-            raise _unwritten(path, error) from None
-        try:
-            self._lock()
-            if restart:
-                self._file.truncate(0)
             self._start(dict(subject))
         except BaseException:
-            self._file.close()
+            self._journal.close()
             raise
 
-    def _lock(self) -> None:
-        if not lock_file(self._file.fileno()):
-            raise OptionError(f"{self.path}: found another search that writes this journal, expected one at a time")
-
     def _start(self, subject: dict[str, Any]) -> None:
-        """Read what is there, cut a torn last line, and write the first line of a new journal."""
-        self._file.seek(0)
-        content = self._file.read()
-        whole = content[: content.rfind(b"\n") + 1]
-        if len(whole) < len(content):
-            self._file.truncate(len(whole))
-        if not whole:
-            self._write({"format": _FORMAT, "subject": subject})
+        read: dict[str, QueryRecord] = {}
+
+        def keep(line: Mapping[str, Any]) -> None:
+            record = QueryRecord.of(line)
+            read[record.query] = record
+
+        header = self._journal.start({"subject": subject}, keep)
+        if header is None:
             return
-        first, *others = whole.decode("utf-8", "surrogateescape").split("\n")[:-1]
-        header = self._parsed(first, 1)
-        if header.get("format") != _FORMAT:
-            raise FileFormatError(self.path, 1, shown(repr(first)), "the journal of a search", "choose another output, or delete the file")
         if (changed := _changed(header.get("subject"), json.loads(json.dumps(subject)))) is not None:
             hint = "use another output, or --restart to ask every query again"
             raise OptionError(f"{self.path}: found answers of another search ({changed})", hint=hint)
-        for number, line in enumerate(others, 2):
-            try:
-                record = QueryRecord.of(self._parsed(line, number))
-            except (KeyError, TypeError, ValueError, OverflowError):
-                raise FileFormatError(self.path, number, shown(repr(line)), "a record of a query") from None
-            self.records[record.query] = record
-
-    def _parsed(self, line: str, number: int) -> dict[str, Any]:
-        try:
-            found = json.loads(line)
-        except ValueError:
-            found = None
-        if not isinstance(found, dict):
-            raise FileFormatError(self.path, number, shown(repr(line)), "a line of a journal")
-        return found
+        self.records.update(read)
 
     def add(self, record: QueryRecord) -> None:
         """Append what became of a query."""
         self.records[record.query] = record
-        self._write(record.to_dict())
-        self._waiting += 1
-        if self._waiting >= _BATCH:
-            self.sync()
-
-    def _write(self, line: Mapping[str, Any]) -> None:
-        try:
-            data = memoryview((json.dumps(line, ensure_ascii=True) + "\n").encode())
-            while data:
-                data = data[self._file.write(data) :]
-        except OSError as error:
-            raise _unwritten(self.path, error) from None
+        self._journal.write(record.to_dict())
 
     def sync(self) -> None:
         """Bring all records to the disk.
@@ -173,30 +128,17 @@ class SearchJournal:
         InputError
             The disk takes no more, or a network disk is gone.
         """
-        try:
-            os.fsync(self._file.fileno())
-        except OSError as error:
-            raise _unwritten(self.path, error) from None
-        self._waiting = 0
+        self._journal.sync()
 
     def close(self) -> None:
         """Bring all records to the disk, and close the file."""
-        if not self._file.closed:
-            try:
-                self.sync()
-            finally:
-                self._file.close()
+        self._journal.close()
 
     def __enter__(self) -> "SearchJournal":
         return self
 
     def __exit__(self, *_: object) -> None:
         self.close()
-
-
-def _unwritten(path: str, error: Exception) -> InputError:
-    reason = getattr(error, "strerror", None) or error
-    return InputError(f"{path}: cannot be written: {reason}", hint="make room or correct the path; the same command continues the search")
 
 
 def _changed(before: Any, now: Mapping[str, Any]) -> str | None:

@@ -25,6 +25,7 @@ Response: TypeAlias = Literal["first", "rising", "upward", "precision", "unknown
 _HOW_TO_GIVE = {
     "preferences": ("give judgments as PreferenceQrels (ir.read_preferences)", "set --judgments prefs or qrels_prefs"),
     "assessors": ("give judgments as AssessorQrels (ir.read_assessors)", "set --judgments qrels_jg"),
+    "nuggets": ("score answers with ir.evaluate_answers", "score answers with `idealrank judge nuggets`"),
 }
 
 

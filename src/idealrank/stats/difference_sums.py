@@ -5,6 +5,7 @@ A sign flip is a bit, and a Poisson bootstrap weight a count with mean 1, for ea
 """
 
 import hashlib
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -13,22 +14,35 @@ import numpy as np
 
 from idealrank.data.types import FloatArray, encode_id
 from idealrank.errors import IncompatibleError, InputError, OptionError
+from idealrank.stats.intervals import Alternative
+from idealrank.stats.special import stdtr
+from idealrank.stats.tolerance import ROUNDING
+from idealrank.stats.values import chosen
 
 _POISSON = np.cumsum(np.exp(-1) / np.cumprod([1, *range(1, 14)]))  # P(count <= k), for k from 0 to 13
+_SCALARS = ("n", "total_a", "total_b", "total", "squares", "wins", "losses", "seed")
+DRAWS = ("flipped", "signs", "weighted", "weights")
+"""Names of the arrays of `DifferenceSums`, each of shape (n_draws,)."""
 
 
 @dataclass(frozen=True, eq=False)
 class DifferenceSums:
     """Sums of the differences ``b - a`` of some queries, as observed and in every draw.
 
+    A difference within 1e-12 of the larger of its two values counts as none.
+
     Attributes
     ----------
     n : int
         Number of queries.
-    total : float
-        Sum of the differences.
-    flipped : float64 array, shape (n_draws,)
-        Sum with the sign of each query drawn.
+    total_a, total_b, total : float
+        Sums of the values of both runs, and of the differences.
+    squares : float
+        Sum of squared deviations of the differences from their mean.
+    wins, losses : int
+        Queries with a higher, and with a lower, value of b.
+    flipped, signs : float64 array, shape (n_draws,)
+        Sum of the differences with the sign of each query drawn, and sum of these signs.
     weighted, weights : float64 array, shape (n_draws,)
         Sum of differences, and of weights, with Poisson weights of mean 1.
     seed : int
@@ -37,7 +51,8 @@ class DifferenceSums:
     References
     ----------
     Chamandy, Muralidharan, Najmi and Naidu (2012), Estimating uncertainty for massive data streams. Google technical report: the Poisson
-    bootstrap. Salmon et al. (2011), Parallel random numbers: as easy as 1, 2, 3. SC '11: counter-based generators.
+    bootstrap. Salmon et al. (2011), Parallel random numbers: as easy as 1, 2, 3. SC '11: counter-based generators. Chan, Golub and LeVeque
+    (1983), Algorithms for computing the sample variance. The American Statistician 37: squares of parts.
 
     Examples
     --------
@@ -50,8 +65,14 @@ class DifferenceSums:
     """
 
     n: int
+    total_a: float
+    total_b: float
     total: float
+    squares: float
+    wins: int
+    losses: int
     flipped: FloatArray
+    signs: FloatArray
     weighted: FloatArray
     weights: FloatArray
     seed: int = 0
@@ -78,20 +99,14 @@ class DifferenceSums:
         OptionError
             `n_draws` is below 1.
         """
-        if n_draws < 1:
-            raise OptionError(f"n_draws={n_draws}: expected a whole number from 1 on")
-        differences = np.asarray(b, np.float64) - np.asarray(a, np.float64)
-        if differences.shape != (len(queries),):
-            raise InputError(f"found {len(queries)} queries and differences of shape {differences.shape}, expected one for each query")
-        if not np.isfinite(differences).all():
-            raise InputError(f"query {queries[int(np.argmin(np.isfinite(differences)))]!r}: found no finite difference, expected numbers")
-        flipped, weighted, weights = np.zeros(n_draws), np.zeros(n_draws), np.zeros(n_draws)
-        for query, difference in zip(queries, differences.tolist(), strict=True):
-            signs, counts = _draws(query, n_draws, seed)
-            flipped += signs * difference
-            weighted += counts * difference
-            weights += counts
-        return cls(len(queries), float(differences.sum()), flipped, weighted, weights, seed)
+        before, after = np.asarray(a, np.float64), np.asarray(b, np.float64)
+        for values in (before, after):
+            if values.shape != (len(queries),):
+                raise InputError(f"found {len(queries)} queries and values of shape {values.shape}, expected one for each query")
+        finite = np.isfinite(before) & np.isfinite(after)
+        if not finite.all():
+            raise InputError(f"query {queries[int(np.argmin(finite))]!r}: found no finite difference, expected numbers")
+        return sums_of_columns(queries, before[:, None], after[:, None], n_draws=n_draws, seed=seed)[0]
 
     def merge(self, other: "DifferenceSums") -> "DifferenceSums":
         """Add the sums of other queries; in any order, to rounding.
@@ -104,21 +119,58 @@ class DifferenceSums:
         ours, theirs = (self.seed, self.flipped.size), (other.seed, other.flipped.size)
         if ours != theirs:
             raise IncompatibleError(f"found seed and draws {ours} and {theirs}, expected the same for all parts")
+        both = self.n + other.n
+        gap = other.difference - self.difference if self.n and other.n else 0.0
+        draws: dict[str, Any] = {name: getattr(self, name) + getattr(other, name) for name in DRAWS}
         return DifferenceSums(
-            self.n + other.n, self.total + other.total, self.flipped + other.flipped, self.weighted + other.weighted,
-            self.weights + other.weights, self.seed,
+            both, self.total_a + other.total_a, self.total_b + other.total_b, self.total + other.total,
+            self.squares + other.squares + (gap * gap * self.n * other.n / both if both else 0.0),
+            self.wins + other.wins, self.losses + other.losses, seed=self.seed, **draws,
         )  # fmt: skip
 
     @property
     def difference(self) -> float:
         """Mean difference; NaN without queries."""
-        return self.total / self.n if self.n else float("nan")
+        return self.total / self.n if self.n else math.nan
+
+    @property
+    def sd(self) -> float:
+        """Standard deviation of the differences; NaN for fewer than two queries, 0 where it is rounding."""
+        if self.n < 2:
+            return math.nan
+        largest = max(abs(self.total_a), abs(self.total_b)) / self.n
+        found = math.sqrt(max(self.squares, 0.0) / (self.n - 1))
+        return 0.0 if found <= ROUNDING * largest else found
 
     @property
     def p(self) -> float:
         """Two-sided p value of the sign-flip test, in (0, 1]; the observed signs count as a draw."""
-        limit = abs(self.total) * (1 - 1e-9)  # sums in another order round otherwise
-        return (1 + int(np.count_nonzero(np.abs(self.flipped) >= limit))) / (1 + self.flipped.size)
+        return self.p_value()
+
+    def p_value(self, alternative: Alternative = "two-sided", null: float = 0.0) -> float:
+        """P value of the sign-flip test of a difference, in (0, 1].
+
+        Parameters
+        ----------
+        alternative : {"two-sided", "greater", "less"}
+            Side on which a mean difference speaks against `null`.
+        null : float
+            Difference that is tested.
+
+        Examples
+        --------
+        >>> sums = DifferenceSums.of(["q1", "q2", "q3"], [0.1, 0.2, 0.3], [0.4, 0.5, 0.7], n_draws=1000)
+        >>> sums.p_value("greater") < sums.p_value("less"), sums.p_value("greater", null=0.9)
+        (True, 1.0)
+        """
+        chosen("alternative", alternative, ("two-sided", "greater", "less"))
+        flipped, observed = self.flipped - null * self.signs, self.total - null * self.n
+        slack = 1e-9 * abs(observed)  # sums in another order round otherwise
+        if alternative == "two-sided":
+            as_far = np.abs(flipped) >= abs(observed) - slack
+        else:
+            as_far = flipped >= observed - slack if alternative == "greater" else flipped <= observed + slack
+        return (1 + int(np.count_nonzero(as_far))) / (1 + self.flipped.size)
 
     def interval(self, level: float = 0.95) -> tuple[float, float]:
         """Percentile interval of the mean difference by the Poisson bootstrap."""
@@ -126,9 +178,157 @@ class DifferenceSums:
             raise OptionError(f"level={level}: expected a number between 0 and 1")
         drawn = self.weights > 0
         if not drawn.any():
-            return float("nan"), float("nan")
+            return math.nan, math.nan
         low, high = np.quantile(self.weighted[drawn] / self.weights[drawn], [(1 - level) / 2, (1 + level) / 2])
         return float(low), float(high)
+
+    def packed(self) -> tuple[dict[str, float], bytes]:
+        """The numbers, and the draws as little-endian float64, for `unpacked` in another process.
+
+        Examples
+        --------
+        >>> sums = DifferenceSums.of(["q"], [0.25], [0.5], n_draws=3)
+        >>> DifferenceSums.unpacked(*sums.packed()).p == sums.p
+        True
+        """
+        draws = np.stack([getattr(self, name) for name in DRAWS]).astype("<f8")
+        return {name: getattr(self, name) for name in _SCALARS}, draws.tobytes()
+
+    @classmethod
+    def unpacked(cls, numbers: "dict[str, Any]", draws: bytes) -> "DifferenceSums":
+        """Sums that another process packed."""
+        arrays = np.frombuffer(draws, "<f8").astype(np.float64).reshape(len(DRAWS), -1)
+        return cls(**{**numbers, **dict(zip(DRAWS, arrays, strict=True))})
+
+
+def sums_of_columns(queries: Sequence[str], a: FloatArray, b: FloatArray, *, n_draws: int, seed: int) -> list[DifferenceSums]:
+    """Sum the differences of several measures, for which the numbers of each query are drawn once.
+
+    Parameters
+    ----------
+    queries : sequence of str
+        Query ids.
+    a, b : float64 array, shape (n_queries, n_measures)
+        Values of both runs; a query counts in a measure where both are finite.
+    n_draws, seed
+        As for `DifferenceSums.of`.
+
+    Raises
+    ------
+    OptionError
+        `n_draws` is below 1.
+
+    Examples
+    --------
+    >>> a, b = np.array([[0.5, np.nan], [0.25, 1.0]]), np.array([[0.75, 1.0], [0.25, 0.5]])
+    >>> [(one.n, one.difference) for one in sums_of_columns(["p", "q"], a, b, n_draws=10, seed=0)]
+    [(2, 0.125), (1, -0.5)]
+    """
+    if n_draws < 1:
+        raise OptionError(f"n_draws={n_draws}: expected a whole number from 1 on")
+    counted = np.isfinite(a) & np.isfinite(b)
+    before, after = np.where(counted, a, 0.0), np.where(counted, b, 0.0)
+    differences = after - before
+    differences[np.abs(differences) <= ROUNDING * np.maximum(np.abs(before), np.abs(after))] = 0.0
+    width = differences.shape[1]
+    flipped, signed, weighted, weights = (np.zeros((width, n_draws)) for _ in DRAWS)
+    for query, of_query, counts in zip(queries, differences, counted, strict=True):
+        if not counts.any():
+            continue
+        signs, drawn = _draws(query, n_draws, seed)
+        for column in np.flatnonzero(counts).tolist():
+            difference = of_query[column]
+            flipped[column] += signs * difference
+            signed[column] += signs
+            weighted[column] += drawn * difference
+            weights[column] += drawn
+    found = []
+    for column in range(width):
+        own = differences[counted[:, column], column]
+        total = math.fsum(own.tolist())
+        found.append(
+            DifferenceSums(
+                own.size,
+                math.fsum(before[:, column].tolist()),
+                math.fsum(after[:, column].tolist()),
+                total,
+                float(np.square(own - total / own.size).sum()) if own.size else 0.0,
+                int((own > 0).sum()),
+                int((own < 0).sum()),
+                flipped[column],
+                signed[column],
+                weighted[column],
+                weights[column],
+                seed,
+            )
+        )
+    return found
+
+
+def max_t(family: Sequence[DifferenceSums], alternative: Alternative = "two-sided", null: float = 0.0) -> list[float]:
+    """P values of several measures of the same runs, corrected together: single-step max-T on the sign flips that they share.
+
+    Parameters
+    ----------
+    family : sequence of DifferenceSums
+        One a measure, of one seed.
+    alternative, null
+        As for `DifferenceSums.p_value`.
+
+    References
+    ----------
+    Westfall and Young (1993), Resampling-based multiple testing, section 2.3.
+
+    Examples
+    --------
+    >>> sums = DifferenceSums.of(["q1", "q2", "q3"], [0.1, 0.2, 0.3], [0.4, 0.5, 0.7], n_draws=100)
+    >>> max_t([sums]) == [sums.p]
+    True
+    """
+    observed, drawn = _studentised(family, alternative, null)
+    largest = drawn.max(axis=0)
+    return [(1 + int(np.count_nonzero(largest >= at - 1e-9 * abs(at)))) / (1 + largest.size) for at in observed]
+
+
+def levels_of_max_t(
+    family: Sequence[DifferenceSums], alpha: float, alternative: Alternative = "two-sided", null: float = 0.0
+) -> list[float]:
+    """Level at which a t test makes each test of a family alone, where `max_t` holds the level of all together.
+
+    Parameters
+    ----------
+    family, alternative, null
+        As for `max_t`.
+    alpha : float
+        Level of the family.
+
+    Examples
+    --------
+    >>> sums = DifferenceSums.of([f"q{n}" for n in range(40)], np.zeros(40), np.sin(np.arange(40)), n_draws=100)
+    >>> levels_of_max_t([sums], 0.05), levels_of_max_t([sums, sums], 0.05)[0] > 0.025
+    ([0.05], True)
+    """
+    if len(family) == 1:
+        return [alpha]
+    _, drawn = _studentised(family, alternative, null)
+    critical = float(np.quantile(drawn.max(axis=0), 1 - alpha))
+    sides = 2 if alternative == "two-sided" else 1
+    squares = [one.n - critical * critical for one in family]
+    as_t = [critical * math.sqrt((one.n - 1) / left) if left > 0 else math.inf for one, left in zip(family, squares, strict=True)]
+    return [sides * float(stdtr(one.n - 1, -t)) if one.n > 1 and t < math.inf else 0.0 for one, t in zip(family, as_t, strict=True)]
+
+
+def _studentised(family: Sequence[DifferenceSums], alternative: Alternative, null: float) -> tuple[list[float], FloatArray]:
+    """Sums divided by the root of their squares, larger where they speak against the null: observed, and drawn (tests, n_draws)."""
+    observed, drawn = [], []
+    for one in family:
+        centre = one.total - null * one.n
+        size = math.sqrt(one.squares + centre * centre / one.n) if one.n else 0.0  # of the shifted differences, flipped or not
+        shifted = one.flipped - null * one.signs
+        drawn.append((np.abs(shifted) if alternative == "two-sided" else shifted if alternative == "greater" else -shifted) / (size or 1.0))
+        at = abs(centre) if alternative == "two-sided" else centre if alternative == "greater" else -centre
+        observed.append(at / (size or 1.0))
+    return observed, np.array(drawn)
 
 
 def _draws(query: str, n_draws: int, seed: int) -> tuple[FloatArray, FloatArray]:

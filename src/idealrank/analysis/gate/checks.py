@@ -147,18 +147,18 @@ def gate(
     >>> gate(good, bad).passed
     True
     """
-    asked = _policy(policy, tolerance=tolerance, strict=strict, margin=margin, alpha=alpha, when_unjudged=when_unjudged)
+    asked = policy_of(policy, tolerance=tolerance, strict=strict, margin=margin, alpha=alpha, when_unjudged=when_unjudged)
     evaluations = comparable([evaluation, baseline, *more_baselines], judgments)
     names = distinct([one.name for one in evaluations])
     chosen, deciding = chosen_of_gate(evaluations, measures, also)
-    _refuse_beyond_range(asked, chosen)
+    refuse_beyond_range(asked, chosen)
     apart, queries = mismatches(evaluations, names, chosen[0]), queries_of(evaluations)
     refuse_baselines(evaluations[1:])
     plain = [QueryTable.of(one, chosen, queries) for one in evaluations]
     seed, draws = seed_from(rng, plain), RESAMPLES if n_resamples is None else whole_number("n_resamples", n_resamples)
     judgedness = [Judgedness.of(one, chosen, queries) for one in evaluations]
     design, tables = design_by_query(queries, weights, clusters), [_upwards(table, chosen) for table in plain]
-    tippings, plan = Tippings(evaluations, chosen, queries, every_measure=True), _plan(asked, draws, seed, threads)
+    tippings, plan = Tippings(evaluations, chosen, queries, every_measure=True), plan_of(asked, draws, seed, threads)
     checks, exact = _Case(names, chosen, deciding, queries, tables, judgedness, design, plan, asked, tippings).checks()
     looked = contracts_kept(contracts, evaluations, names, [one for one, decides in zip(chosen, deciding, strict=True) if decides])
     drawn = design.n_units > MOST_UNITS or not exact
@@ -279,8 +279,16 @@ def first_run(
     )  # fmt: skip
 
 
-def _refuse_beyond_range(policy: Policy, measures: Sequence[Measure]) -> None:
-    """A drop as large as the whole range of a measure is a slip, such as percent for shares: nothing could ever exceed it."""
+def refuse_beyond_range(policy: Policy, measures: Sequence[Measure]) -> None:
+    """Refuse a drop as large as the whole range of a measure: a slip, such as percent for shares, which nothing could ever exceed.
+
+    Examples
+    --------
+    >>> refuse_beyond_range(Policy(tolerance=2.0), parse_measures("AP"))
+    Traceback (most recent call last):
+        ...
+    idealrank.errors.OptionError: tolerance=2: found the full range of AP, 0 to 1, or more; expected a small part of the range, such as 0.01
+    """
     name, drop = ("margin", policy.margin or 0.0) if policy.strict else ("tolerance", policy.tolerance)
     for measure in measures:
         least, greatest = measure.bounds
@@ -291,15 +299,28 @@ def _refuse_beyond_range(policy: Policy, measures: Sequence[Measure]) -> None:
             )
 
 
-def _policy(policy: Policy | None, **parts: Any) -> Policy:
+def policy_of(policy: Policy | None, **parts: Any) -> Policy:
+    """The policy that was given, or one of its fields.
+
+    Examples
+    --------
+    >>> policy_of(None, tolerance=0.01, strict=None).tolerance
+    0.01
+    """
     given = {name: value for name, value in parts.items() if value is not None}
     if policy is not None and given:
         raise OptionError(f"found a policy and {', '.join(given)}; expected only one of them: these are fields of Policy(...)")
     return Policy(**given) if policy is None else policy
 
 
-def _plan(policy: Policy, draws: int, seed: int, threads: int | None) -> Plan:
-    """The test of differences whose sign is turned so that a drop is below 0."""
+def plan_of(policy: Policy, draws: int, seed: int, threads: int | None) -> Plan:
+    """The test of differences whose sign is turned so that a drop is below 0.
+
+    Examples
+    --------
+    >>> plan_of(Policy(tolerance=0.01), 1000, 0, None).alternative, plan_of(Policy(strict=True, margin=0.01), 1000, 0, None).null
+    ('less', -0.01)
+    """
     level = 1 - policy.alpha
     common = {"level": level, "n_resamples": draws, "seed": seed, "power": POWER, "threads": threads}
     if policy.strict:
@@ -375,9 +396,9 @@ class _Case:
             mean_baseline=one.mean_a * sign + 0.0, mean_run=one.mean_b * sign + 0.0, difference=one.difference * sign + 0.0,
             bound=bound * sign + 0.0, p=single, p_corrected=p, p_two_sided=two_sided, decides=self.deciding[place.column],
             family=COMPANIONS if place.column else PRIMARY, passed=outcome == "passed", outcome=outcome, carried=carried,
-            reason=_reason(one, p, two_sided, self.policy, measure.direction) + ("" if carried else f"{NOT_CARRIED}: {_MAY}"),
+            reason=reason_of(one, p, two_sided, self.policy, measure.direction) + ("" if carried else f"{NOT_CARRIED}: {_MAY}"),
             n=one.n, excluded_queries=int((~both).sum()), identical_queries=one.ties, wins=one.wins, ties=one.ties, losses=one.losses,
-            detectable=_detectable(one, self.plan, self.policy, of.alpha), worst=self._worst(place, sign),
+            detectable=detectable_drop(one, self.plan, self.policy, of.alpha), worst=self._worst(place, sign),
             unjudged_baseline=beside[0], unjudged_run=beside[1], difference_judged=beside[2],
             tipping=None if isinstance(tipping, str) else tipping, tipping_reason=tipping if isinstance(tipping, str) else None,
         )  # fmt: skip
@@ -412,8 +433,16 @@ def _is_same(one: MeasureTest) -> bool:
     return not one.wins and not one.losses
 
 
-def _reason(one: MeasureTest, p: float, two_sided: float, policy: Policy, direction: int) -> str:
-    """Why a check passes or fails, in a phrase."""
+def reason_of(one: MeasureTest, p: float, two_sided: float, policy: Policy, direction: int) -> str:
+    """Why a check passes or fails, in a phrase.
+
+    Examples
+    --------
+    >>> from idealrank.stats.comparison import compare_columns
+    >>> same = compare_columns(np.array([[0.5], [0.25]]), np.array([[0.5], [0.25]]), Design.of(2), Plan())[0]
+    >>> reason_of(same, 1.0, 1.0, Policy(), 1)
+    'the same value on every query'
+    """
     if _is_same(one):
         return SAME
     rejected, drop = p <= policy.alpha, "drop" if direction > 0 else "rise"
@@ -431,8 +460,16 @@ def _p(p: float) -> str:
     return np.format_float_positional(p, precision=2, fractional=False, trim="-") if p >= 1e-6 else "< 0.000001"
 
 
-def _detectable(one: MeasureTest, plan: Plan, policy: Policy, alpha: float) -> float:
-    """The smallest true drop that closes the gate by this check with a chance of 0.8."""
+def detectable_drop(one: MeasureTest, plan: Plan, policy: Policy, alpha: float) -> float:
+    """The smallest true drop that closes the gate by this check with a chance of 0.8.
+
+    Examples
+    --------
+    >>> from idealrank.stats.comparison import compare_columns
+    >>> found = compare_columns(np.array([[0.1], [0.2]]), np.array([[0.3], [0.5]]), Design.of(2), Plan())[0]
+    >>> detectable_drop(found, Plan(), Policy(), 0.05)
+    inf
+    """
     if not policy.strict:
         return policy.tolerance + (visible_by(one, plan, alpha) if alpha else math.inf)
     if math.isinf(visible_by(one, plan, policy.alpha)):  # no run but the same one can pass

@@ -14,8 +14,11 @@ COMMANDS = {
     "infer": "Estimate values of runs from a sample of judgments.",
     "next": "Choose the documents to label next, to settle a comparison soonest.",
     "no-answer": "Choose a score threshold for queries without an answer.",
+    "nuggets": "Score answers by the nuggets they contain, and compare systems.",
     "pool": "Pool the documents of runs to judge, or a sample of them.",
     "reuse": "Leave each run out of the pool: are the judgments reusable?",
+    "run": "Let a judge, such as a language model, grade a list of pairs.",
+    "ui": "Label pairs of query and document on a local web page.",
 }
 
 _EPILOG = """\
@@ -30,11 +33,14 @@ Start here:
   idealrank judge no-answer qrels.txt neural.run --queries nothing.txt --limit 0.05
   idealrank judge pool bm25.run neural.run --depth 10
   idealrank judge draw traffic.csv --count 100
+  idealrank judge nuggets baseline.jsonl new.jsonl
+  idealrank judge run judge.yaml -o model.qrels
+  idealrank judge ui next.csv -o labels.qrels --queries queries.tsv --documents corpus.jsonl
 """
 
 
 @click.group(
-    cls=LazyGroup, lines=COMMANDS, home="idealrank.cli.judge", epilog=_EPILOG,
+    cls=LazyGroup, lines=COMMANDS, home="idealrank.cli.judge", epilog=_EPILOG, modules={"run": "run_judge"},
     short_help="Examine judgments: unjudged documents, agreement of assessors.",
 )  # fmt: skip
 def judge() -> None:

@@ -24,6 +24,7 @@ _OTHER_COLUMN = {
     "command_hint": "cast it, or name another column with --columns",
 }
 _MOST_ROWS, _BATCH = 1 << 22, 1 << 20  # of a group that is read whole; of a piece of a larger one
+_SMALL = 1 << 18  # rows up to which neighbouring groups are read together
 
 
 def read_parquet(source: Source, table: Table, columns: Columns, notes: Notes, complain: Complain) -> Rows:
@@ -90,12 +91,28 @@ def _parquet_tables(source: Source, names: list[str], coded: list[str], most_byt
         from_batches = import_module("pyarrow").Table.from_batches
         yield from (from_batches([rows]) for rows in file.iter_batches(batch, columns=names, use_threads=False))
     else:
-        # A file of its own for each group: threads of pyarrow would wait for each other to read through Python.
-        def read(group: int) -> Any:
-            own = _parquet_file(source, read_dictionary=coded, metadata=metadata, **options)
-            return own.read_row_group(group, columns=names, use_threads=False)
+        bundles = _bundles(sizes, min(most, _SMALL))
 
-        yield from in_order(read, len(sizes), None)
+        # A file of its own for each bundle: threads of pyarrow would wait for each other to read through Python.
+        def read(number: int) -> Any:
+            own = _parquet_file(source, read_dictionary=coded, metadata=metadata, **options)
+            found = own.read_row_groups(bundles[number], columns=names, use_threads=False)
+            return found if len(bundles[number]) == 1 else found.unify_dictionaries().combine_chunks()
+
+        yield from in_order(read, len(bundles), None)
+
+
+def _bundles(sizes: Collection[int], most: int) -> list[list[int]]:
+    """Neighbouring groups of rows that are read together: a group of few rows costs as much as many rows do."""
+    found: list[list[int]] = []
+    room = 0
+    for group, size in enumerate(sizes):
+        if size > room:
+            found.append([])
+            room = max(most, size)
+        found[-1].append(group)
+        room -= size
+    return found
 
 
 def parquet_rows(source: Source) -> int:

@@ -12,13 +12,17 @@ from idealrank.io.sources import Data, Source
 from idealrank.io.usual_columns import is_usual
 
 Format: TypeAlias = Literal[
-    "trec", "json", "jsonl", "csv", "tsv", "parquet", "arrow", "beir", "letor", "elasticsearch", "solr", "quepid", "rre"
+    "trec", "json", "jsonl", "csv", "tsv", "parquet", "arrow", "beir", "letor", "elasticsearch", "solr", "quepid", "rre", "opensearch",
+    "ubi", "label-studio",
 ]  # fmt: skip
 FormatChoice: TypeAlias = Literal["auto"] | Format
 FORMATS: tuple[str, ...] = ("auto", *get_args(Format))
 
 # Formats of one kind of table: asked for by name, they do not concern the files of the other kind.
-FORMATS_OF: dict[Table, tuple[Format, ...]] = {"qrels": ("quepid", "rre"), "run": ("elasticsearch", "solr")}
+FORMATS_OF: dict[Table, tuple[Format, ...]] = {
+    "qrels": ("quepid", "rre", "opensearch", "ubi", "label-studio"),
+    "run": ("elasticsearch", "solr"),
+}
 
 _ENDINGS: dict[str, Format] = {
     ".json": "json", ".jsonl": "jsonl", ".ndjson": "jsonl", ".csv": "csv", ".tsv": "tsv", ".parquet": "parquet", ".pq": "parquet",
@@ -29,9 +33,13 @@ _ENDINGS: dict[str, Format] = {
 _HEAD = 1 << 16
 # A tool's files have the endings of a general format; their content tells them apart.
 _GENERAL: dict[Format, tuple[Format, ...]] = {
-    "elasticsearch": ("json", "jsonl"), "solr": ("json", "jsonl"), "rre": ("json",), "quepid": ("csv",)
+    "elasticsearch": ("json", "jsonl"), "solr": ("json", "jsonl"), "rre": ("json",), "quepid": ("csv",),
+    "opensearch": ("json",), "ubi": ("json", "jsonl"), "label-studio": ("json",),
 }  # fmt: skip
 _TOOLS: dict[Format, tuple[re.Pattern[bytes], ...]] = {  # all patterns of one tuple stand near the beginning
+    "opensearch": (re.compile(rb'"judgmentRatings"\s*:\s*\['),),
+    "label-studio": (re.compile(rb'"(?:annotations|completions|predictions)"\s*:\s*\['), re.compile(rb'"data"\s*:\s*\{')),
+    "ubi": (re.compile(rb'"judgment"\s*:'), re.compile(rb'"document"\s*:'), re.compile(rb'"_source"\s*:')),
     "rre": (re.compile(rb'"relevant_documents"\s*:\s*[{\[]'), re.compile(rb'"(?:queries|query_groups|topics)"\s*:\s*\[')),
     "solr": (re.compile(rb'"(?:docs"\s*:\s*\[|responseHeader"\s*:\s*\{)'), re.compile(rb'"(?:numFound|responseHeader)"\s*:')),
     "elasticsearch": (
@@ -39,7 +47,7 @@ _TOOLS: dict[Format, tuple[re.Pattern[bytes], ...]] = {  # all patterns of one t
         re.compile(rb'"(?:hits"\s*:\s*\[|responses"\s*:\s*\[\s*\{|(?:_score|_source|_index)"\s*:)'),
     ),
 }
-_FEATURE = re.compile(r"(?:qid|\d+):\S+")
+_FEATURE = re.compile(r"(?:qid|\d+):\S+|#")
 
 
 def detect(source: Source, asked: str, notes: Notes) -> Format:
@@ -99,6 +107,7 @@ FORMAT_NAMES: dict[Format, str] = {
     "trec": "TREC lines", "json": "JSON", "jsonl": "JSON lines", "csv": "comma-separated columns", "tsv": "tab-separated columns",
     "parquet": "Parquet", "arrow": "Arrow IPC", "beir": "BEIR columns", "letor": "LETOR lines",
     "elasticsearch": "responses of Elasticsearch", "solr": "responses of Solr", "quepid": "Quepid's judgments", "rre": "RRE's ratings",
+    "opensearch": "a judgment list of OpenSearch", "ubi": "judgments from User Behavior Insights", "label-studio": "Label Studio's tasks",
 }  # fmt: skip
 
 

@@ -217,7 +217,7 @@ def letor_rows(source: Source, group: AnyPath | None = None, notes: Notes | None
     for line_number, line in enumerate(source.open(), 1):
         if line_number != at:
             continue
-        found, named = _pairs(line, source.path, line_number), b"qid:" in line.partition(b"#")[0]
+        found, named = feature_pairs(line, source.path, line_number), b"qid:" in line.partition(b"#")[0]
         numbers.append(found[:, 0])
         values.append(found[:, 1])
         counts[row] = len(found)
@@ -231,8 +231,14 @@ def letor_rows(source: Source, group: AnyPath | None = None, notes: Notes | None
     return replace(rows, numbered=not named)
 
 
-def _pairs(line: bytes, path: str, number: int) -> FloatArray:
-    """Features of a line, shape (n, 2): number and value."""
+def feature_pairs(line: bytes, path: str, number: int) -> FloatArray:
+    """Features of a line, shape (n, 2): number and value.
+
+    Examples
+    --------
+    >>> feature_pairs(b"1 qid:b 3:0.5 # document 7", "a.letor", 1).tolist()
+    [[3.0, 0.5]]
+    """
     text = line.partition(b"#")[0]
     parts = text.split()[1:]
     if parts and parts[0].startswith(b"qid:"):

@@ -14,9 +14,11 @@ import numpy as np
 from idealrank.data.assessors import AssessorQrels, JudgmentRows
 from idealrank.data.preference_qrels import PreferenceQrels
 from idealrank.data.problems import quoted
+from idealrank.data.types import decode_id
 from idealrank.errors import InputError, OptionError
 from idealrank.io.complaints import Complain, Complaint, refuse
 from idealrank.io.formats.detection import sniff
+from idealrank.io.judgment_rows import JudgmentRow, JudgmentSheet, SeenPairs
 from idealrank.io.notes import Notes, Tell
 from idealrank.io.numerals import parse_number
 from idealrank.io.sources import Data, Paths, Source, open_sources
@@ -126,6 +128,24 @@ def read_assessors(
     hint = ("preferences with sub-groups are read by read_preferences", "preferences with sub-groups need --judgments prefs")
     rows = _read(sources, _GRADES, {len(_PREFERENCES): hint}, notes, refuse)
     return AssessorQrels.from_cells(rows.cells, rows.refuse, name=rows.paths[0], paths=rows.paths)
+
+
+def assessor_sheet(source: Source, notes: Notes, complain: Complain) -> JudgmentSheet:
+    r"""Read lines ``QUERY GROUP DOCUMENT GRADE`` as rows, with the group as the assessor.
+
+    Examples
+    --------
+    >>> sheet = assessor_sheet(Source("a.qrels", b"q1 ann d1 1\nq1 ben d1 0\n"), Notes(), refuse)
+    >>> [row[:4] for row in sheet.rows]
+    [('q1', 'd1', 1.0, 'ann'), ('q1', 'd1', 0.0, 'ben')]
+    """
+    read = _read([source], _GRADES, {}, notes, complain)
+    pairs = SeenPairs(complain)
+    rows = (
+        JudgmentRow(decode_id(query), decode_id(document), level, decode_id(group), place=(source.path, line))
+        for (query, group, document, _), level, line in zip(read.fields, read.levels, read.lines, strict=True)
+    )
+    return JudgmentSheet((row for row in rows if pairs.is_new(row)), has_assessors=True)
 
 
 @dataclass

@@ -13,6 +13,7 @@ from idealrank.errors import FileFormatError, InputError
 from idealrank.io.complaints import Complain, Complaint, refuse
 from idealrank.io.formats.delimited import rows_in_batches, sniff_delimiter
 from idealrank.io.id_columns import pack
+from idealrank.io.judgment_rows import JudgmentRow, JudgmentSheet, sheet_of
 from idealrank.io.notes import Notes
 from idealrank.io.numerals import parse_number
 from idealrank.io.row_parts import Rows, Table
@@ -44,6 +45,7 @@ class _Book:
     ratings: list[list[float | None]] = field(default_factory=list)
     lines: list[int] = field(default_factory=list)
     unrated_queries: int = 0
+    texts: dict[str, str] = field(default_factory=dict)  # of queries that have an id, too
     left: Counter[str] | None = None  # in a book with a row for each rating: rows without one, by reason, and all rows
 
     @property
@@ -131,6 +133,32 @@ def read_raters(sources: Sequence[Source], notes: Notes) -> AssessorQrels:
     return AssessorQrels.from_cells(rows, refuse_row, name=paths[0], paths=paths)  # type: ignore[arg-type]
 
 
+def quepid_sheet(source: Source, notes: Notes, complain: Complain) -> JudgmentSheet:
+    r"""Read the ratings of every rater as rows, unrated documents among them.
+
+    Examples
+    --------
+    >>> sheet = quepid_sheet(Source("a.csv", b"query,docid,Ann,Ben\nshoes,7,3,\nshoes,4,,\n"), Notes(), refuse)
+    >>> [row[:4] for row in sheet.rows]
+    [('shoes', '7', 3.0, 'Ann'), ('shoes', '4', None, '')]
+    """
+    book = _read(source, complain)
+    book.tell(notes)
+    raters = [""] if book.raters == [_RATING] else book.raters
+    rows = []
+    for query, document, ratings, line in zip(book.queries, book.documents, book.ratings, book.lines, strict=True):
+        one = JudgmentRow(query, document, None, query_text=book.texts.get(query, query), place=(source.path, line))
+        given = [(rater, rating) for rater, rating in zip(raters, ratings, strict=True) if rating is not None]
+        rows += [one._replace(grade=rating, assessor=rater) for rater, rating in given] or [one]
+    left = {}
+    if book.unrated_queries:
+        left["empty_queries"] = [""] * book.unrated_queries
+    reasons = [reason for reason in _FLAGS.values() for _ in range((book.left or Counter())[reason])]
+    if reasons:
+        left["reasons"] = reasons
+    return sheet_of(rows, texts_are_ids=not book.texts, left=left)
+
+
 def is_row_per_rating(names: Sequence[str]) -> bool:
     """Return whether these are the columns of a book with a row for each rating: a rater or a flag beside query, document and rating.
 
@@ -148,7 +176,7 @@ def _read(source: Source, complain: Complain) -> _Book:
     header, first = next(batches, ([[]], [0]))
     names = [name.strip() for name in header[0]]
     simple = list(map(plain, names))
-    query = next((place for place, name in enumerate(simple) if name in _QUERY), None)
+    query = text = next((place for place, name in enumerate(simple) if name in _QUERY), None)
     document = next((place for place, name in enumerate(simple) if name in _DOCUMENT), None)
     if query is None or document is None:
         raise FileFormatError(source.path, int(first[0]), f"columns {', '.join(map(repr, names)) or 'none'}", _EXPECTED)
@@ -156,7 +184,8 @@ def _read(source: Source, complain: Complain) -> _Book:
     if is_row_per_rating(names):
         query = simple.index(_QUERY_ID) if _QUERY_ID in simple else query  # two queries may have the same text
         book = _Book(source.path, [_RATING])
-        return _read_ratings(_Taking(book, (query, document), [simple.index(_RATING)], len(names), complain), simple, rows)
+        take = _Taking(book, (query, document), [simple.index(_RATING)], len(names), complain)
+        return _read_ratings(take, simple, rows, None if text == query else text)
     rated = [place for place, name in enumerate(simple) if name == _RATING]
     rated = rated or [place for place in range(len(names)) if place not in (query, document)]
     raters = [names[place] for place in rated]
@@ -170,8 +199,8 @@ def _read(source: Source, complain: Complain) -> _Book:
     return take.book
 
 
-def _read_ratings(take: "_Taking", names: Sequence[str], rows: Iterator[tuple[list[str], int]]) -> _Book:
-    """A row for each rating: rows of one document are put together, with a column for each rater."""
+def _read_ratings(take: "_Taking", names: Sequence[str], rows: Iterator[tuple[list[str], int]], text: int | None) -> _Book:
+    """A row for each rating: rows of one document are put together, with a column for each rater; `text` is the column of the query's."""
     rater = next((place for place, name in enumerate(names) if name in _RATER), None)
     flags = {place: _FLAGS[name] for place, name in enumerate(names) if name in _FLAGS}
     book, found, left = take.book, _Ratings(take.bad), Counter[str]()
@@ -179,13 +208,15 @@ def _read_ratings(take: "_Taking", names: Sequence[str], rows: Iterator[tuple[li
         if not take(row, line):
             continue
         query, document, (rating,) = book.queries[-1], book.documents[-1], book.ratings[-1]
+        if text is not None and row[text]:
+            book.texts.setdefault(query, row[text])
         reason = _reason(row, flags)
         if reason is None:
             take.bad("flag", line, f"{shown(' '.join(row[place] for place in flags))} as {_WORDS}", "true or false")
             continue
         left.update(("rows", reason or ("blank" if rating is None else "rated")))
         found.add((query, document), _RATING if rater is None else row[rater].strip() or _UNNAMED, None if reason else rating, line)
-    return replace(found.book(book.path), left=left, unrated_queries=book.unrated_queries)
+    return replace(found.book(book.path), left=left, unrated_queries=book.unrated_queries, texts=book.texts)
 
 
 def _reason(row: Sequence[str], flags: Mapping[int, str]) -> str | None:

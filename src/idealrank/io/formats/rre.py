@@ -6,6 +6,7 @@ from typing import Any
 from idealrank.errors import FileFormatError
 from idealrank.io.complaints import Complain, Complaint
 from idealrank.io.formats.nested import broken, load
+from idealrank.io.judgment_rows import JudgmentRow, JudgmentSheet, sheet_of
 from idealrank.io.notes import Notes
 from idealrank.io.numerals import parse_number
 from idealrank.io.row_parts import Block, Blocks, Place, Table
@@ -45,6 +46,29 @@ def read_rre(source: Source, table: Table, _columns: Columns, notes: Notes, comp
     return _Ratings(source.path, notes, complain).read(source)
 
 
+def rre_sheet(source: Source, notes: Notes, complain: Complain) -> JudgmentSheet:
+    """Read ratings as rows, documents without a gain among them.
+
+    Examples
+    --------
+    >>> from idealrank.io.complaints import refuse
+    >>> text = b'{"queries": [{"placeholders": {"$query": "shoes"}, "relevant_documents": {"3": ["7"], "": ["4"]}}]}'
+    >>> [row[:3] for row in rre_sheet(Source("a.json", text), Notes(), refuse).rows]
+    [('shoes', '7', 3.0), ('shoes', '4', None)]
+    """
+    ratings = _Ratings(source.path, notes, complain)
+    blocks = ratings.read(source).blocks
+    rows = [
+        JudgmentRow(block.query, document, grade, query_text=block.query, place=block.place)
+        for block in blocks
+        for document, grade in (*zip(block.documents, block.values, strict=True), *((one, None) for one in ratings.unjudged[block.query]))
+    ]
+    return sheet_of(rows, texts_are_ids=True, left=ratings.left)
+
+
+_INNER = ("topics", "query_groups", "queries")
+
+
 class _Ratings:
     """Gathers the grades of each query."""
 
@@ -54,6 +78,8 @@ class _Ratings:
         self._grades: dict[str, dict[str, float]] = {}
         self._blank = 0
         self._again = 0
+        self.unjudged: dict[str, list[str]] = {}
+        self.left: dict[str, list[str]] = {}
 
     def read(self, source: Source) -> Blocks:
         """All queries of the file."""
@@ -66,6 +92,9 @@ class _Ratings:
             self._bad((self._path, 0), describe_value(value), "an object with topics, query_groups or queries")
             return Blocks()
         self._placeholder = dict(value).get("query_placeholder") or _PLACEHOLDER
+        settings = [name for name in dict(value) if name not in (*_INNER, "relevant_documents")]
+        if settings:
+            self.left["settings"] = settings
         self._walk(dict(value), (self._path, 0), None)
         if self._blank:
             self._notes.inform(f"{self._path}: {self._blank:,} documents have no gain: unjudged")
@@ -77,7 +106,7 @@ class _Ratings:
     def _walk(self, fields: dict[str, Any], place: Place, documents: Any) -> None:
         """Topics hold groups, groups hold queries; documents stand in a group or in a query."""
         documents = fields.get("relevant_documents", documents)
-        for name in ("topics", "query_groups", "queries"):
+        for name in _INNER:
             for number, inner in enumerate(_listed(fields.get(name)), 1):
                 where = (f"{place[0]}: {name} {number}", 0)
                 if not isinstance(inner, tuple):
@@ -85,7 +114,11 @@ class _Ratings:
                 elif name == "queries":
                     self._take(dict(inner), where, documents)
                 else:
-                    self._walk(dict(inner), where, documents)
+                    within = dict(inner)
+                    named = [within[key] for key in ("name", "description") if isinstance(within.get(key), str)]
+                    if named:
+                        self.left.setdefault("groups", []).append(named[0])
+                    self._walk(within, where, documents)
 
     def _take(self, fields: dict[str, Any], place: Place, documents: Any) -> None:
         """One query."""
@@ -100,8 +133,11 @@ class _Ratings:
             self._bad(place, f"{query[1]} of a query", query[2])
             return
         grades: dict[str, float] = {}
+        unjudged: list[str] = []
         for document, grade in self._rated(fields.get("relevant_documents", documents), place):
-            if grades.setdefault(document, grade) != grade:
+            if grade is None:
+                unjudged.append(document)
+            elif grades.setdefault(document, grade) != grade:
                 self._bad(place, f"document {shown(document)} with two gains", "one gain")
                 return
         if self._grades.get(query, grades) != grades:
@@ -109,9 +145,10 @@ class _Ratings:
             return
         self._again += query in self._grades
         self._grades[query] = grades
+        self.unjudged[query] = [document for document in dict.fromkeys(unjudged) if document not in grades]
 
-    def _rated(self, documents: Any, place: Place) -> Iterator[tuple[str, float]]:
-        """Documents with their gains."""
+    def _rated(self, documents: Any, place: Place) -> Iterator[tuple[str, float | None]]:
+        """Documents with their gains; None where a document has none."""
         parts = documents if isinstance(documents, list) else [documents]
         for part in parts:
             if part == [] or part is None:
@@ -122,12 +159,11 @@ class _Ratings:
             for name, value in part:
                 yield from self._of_gain(name, value, place) if isinstance(value, list) else self._of_document(name, value, place)
 
-    def _of_gain(self, gain: str, documents: list[Any], place: Place) -> Iterator[tuple[str, float]]:
+    def _of_gain(self, gain: str, documents: list[Any], place: Place) -> Iterator[tuple[str, float | None]]:
+        grade = None
         if not gain.strip():  # Quepid's export of documents without a rating
             self._blank += len(documents)
-            return
-        grade = parse_number(gain)
-        if grade is None or check_number(grade, "qrels") != grade:
+        elif (grade := parse_number(gain)) is None or check_number(grade, "qrels") != grade:
             self._bad(place, f"{shown(gain)} as gain", "a finite number")
             return
         for document in documents:
@@ -137,10 +173,12 @@ class _Ratings:
             else:
                 yield identifier, grade
 
-    def _of_document(self, document: str, value: Any, place: Place) -> Iterator[tuple[str, float]]:
+    def _of_document(self, document: str, value: Any, place: Place) -> Iterator[tuple[str, float | None]]:
         gain = dict(value).get("gain") if isinstance(value, tuple) else value
         if gain is None:
             self._blank += 1
+            if document:
+                yield document, None
             return
         grade = check_number(gain, "qrels")
         if isinstance(grade, tuple):

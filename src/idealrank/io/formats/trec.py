@@ -3,11 +3,11 @@
 from collections.abc import Sequence
 
 from idealrank import _kernel
-from idealrank.data.problems import FIELDS, quoted, translate
+from idealrank.data.problems import FIELDS, describe, quoted, translate
 from idealrank.data.qrels import Qrels, QrelsDuplicates
 from idealrank.data.run import Run
 from idealrank.data.types import decode_id
-from idealrank.errors import FileFormatError
+from idealrank.errors import FileFormatError, InputError
 from idealrank.io.notes import Notes
 from idealrank.io.numerals import parse_number
 from idealrank.io.row_parts import Table
@@ -61,6 +61,29 @@ def read_trec_run(sources: Sequence[Source], name: str) -> Run:
             source.let_go()
 
     return Run.from_text(text, name=name, paths=[source.path for source in sources], let_go=let_go)
+
+
+def read_lines(text: bytes, table: Table, path: str) -> _kernel.Table:
+    """Some lines of a text, of which the numbers are not known; every row is kept.
+
+    Raises
+    ------
+    InputError
+        A line cannot be used; the message quotes it, without its number.
+
+    Examples
+    --------
+    >>> read_lines(b"q1 0 d1 x", "qrels", "a.qrels")
+    Traceback (most recent call last):
+        ...
+    idealrank.errors.InputError: a.qrels: found "x" in "q1 0 d1 x", expected a number as grade (field 4)
+    """
+    try:
+        return _kernel.read_text(_kernel.Text([text.removeprefix(b"\xef\xbb\xbf")], table), duplicates="keep", threads=1)
+    except _kernel.ParseError as error:
+        problem, _, _, line, detail = error.args
+        found, expected, hint = describe(problem, line, detail, table)
+        raise InputError(f"{path}: found {found}, expected {expected}", hint=hint) from None
 
 
 def refuse_swapped(sources: Sequence[Source], table: Table) -> None:

@@ -81,15 +81,21 @@ def backend_from(section: Section) -> Backend:
     except IdealrankError as error:
         if not secrets:
             raise
-        raise _without_secrets(error, secrets) from None
+        raise without_secrets(error, secrets) from None
     except Exception as error:  # noqa: BLE001  (a client may refuse its configuration with any exception)
         found = f"{type(error).__name__}: {secrets.hide(str(error))}"
         raise OptionError(f"{section.path}: {section.name}: found {shown(found)}, expected a backend that can be made") from None
     return SecretsHidden(backend, secrets) if secrets else backend
 
 
-def _without_secrets(error: IdealrankError, secrets: Secrets) -> IdealrankError:
-    """Error of the same kind whose text hides the secrets."""
+def without_secrets(error: IdealrankError, secrets: Secrets) -> IdealrankError:
+    """Return an error of the same kind whose text hides the secrets.
+
+    Examples
+    --------
+    >>> without_secrets(OptionError("url: found nothing"), Secrets())
+    OptionError('url: found nothing')
+    """
     said = secrets.hide(str(error))
     if isinstance(error, BackendError):
         return BackendError(said, temporary=error.temporary, retry_after=error.retry_after)

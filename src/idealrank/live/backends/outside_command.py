@@ -45,36 +45,73 @@ class CommandBackend:
     name = "command"
 
     def __init__(self, command: Sequence[str], *, timeout: float = 10.0, order: str = "score") -> None:
-        self._command, self._timeout, self._order = tuple(command), timeout, order
-        self._idle: list[_Process] = []
-        self._all: set[_Process] = set()
-        self._lock = threading.Lock()
-        self._is_closed = False
+        self._program, self._order = LineProgram(command, timeout), order
 
     def search(self, query: SearchQuery, limit: int) -> list[ScoredDocument]:
         """Send the query to an idle process, and read its answer."""
         vector = None if query.vector is None else [float(one) for one in query.vector]
         asked = {"id": query.id, "text": query.text, "limit": limit} | ({} if vector is None else {"vector": vector})
+        return ranked_value(self.name, self._program.ask(asked), limit=limit, order=self._order)
+
+    def close(self) -> None:
+        """End all processes."""
+        self._program.close()
+
+
+class LineProgram:
+    r"""Processes of one program that answers JSON lines with JSON lines; each answers one request after another.
+
+    Parameters
+    ----------
+    command : sequence of str
+        Program and arguments; no shell.
+    timeout : float
+        Seconds for an answer; a process that does not answer in time is killed.
+
+    Examples
+    --------
+    >>> import sys
+    >>> program = LineProgram([sys.executable, "-c", "import json\nfor line in open(0): print(len(json.loads(line)), flush=True)"], 10.0)
+    >>> program.ask([1, 2, 3])
+    3
+    >>> program.close()
+    """
+
+    def __init__(self, command: Sequence[str], timeout: float) -> None:
+        self._command, self._timeout = tuple(command), timeout
+        self._idle: list[_Process] = []
+        self._all: set[_Process] = set()
+        self._lock = threading.Lock()
+        self._is_closed = False
+
+    def ask(self, value: Any) -> Any:
+        """Send a value to an idle process, and return its answer.
+
+        Raises
+        ------
+        BackendError
+            There is no answer, it is no JSON, or an object with the key ``error``.
+        """
         process = self._process()
         try:
-            line = process.ask(json.dumps(asked), self._timeout)
+            line = process.ask(json.dumps(value), self._timeout)
         except BaseException:
             self._drop(process)
             raise
         with self._lock:
             self._idle.append(process)
         try:
-            value = json.loads(line)
+            found = json.loads(line)
         except ValueError:
-            raise BackendError(f"{self.name}: found {shown(repr(line))}, expected a line of JSON") from None
-        if isinstance(value, dict) and isinstance(value.get("error"), str):
-            raise BackendError(f"{self.name}: {shown(value['error'])}", temporary=bool(value.get("temporary")))
-        return ranked_value(self.name, value, limit=limit, order=self._order)
+            raise BackendError(f"command: found {shown(repr(line))}, expected a line of JSON") from None
+        if isinstance(found, dict) and isinstance(found.get("error"), str):
+            raise BackendError(f"command: {shown(found['error'])}", temporary=bool(found.get("temporary")))
+        return found
 
     def _process(self) -> "_Process":
         with self._lock:
             if self._is_closed:
-                raise BackendError(f"{self.name}: found a closed backend, expected an open one")
+                raise BackendError("command: found a closed backend, expected an open one")
             if self._idle:
                 return self._idle.pop()
         process = _Process(self._command)

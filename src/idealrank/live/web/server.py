@@ -63,19 +63,34 @@ class Serving:
     slices: str | None = None
 
     def __post_init__(self) -> None:
-        try:
-            self.token.encode()
-        except UnicodeEncodeError:
-            raise OptionError("token: found bytes that are no UTF-8, expected text; choose another token") from None
-        if not is_loopback(self.host) and not self.token:
-            raise OptionError(
-                f"host {self.host}: found an address that other machines reach and no token, expected a token: set IDEALRANK_TOKEN or "
-                "--token, or listen on 127.0.0.1"
-            )
+        check_token(self.host, self.token)
         if self.store is not None and Path(self.store).is_file():
             raise OptionError(f"store {self.store}: found a file, expected the folder of a store")
         if missing := next((one for one in self.data if not Path(one).is_dir()), None):
             raise OptionError(f"data {missing}: found no such folder, expected one with judgments and runs")
+
+
+def check_token(host: str, token: str) -> None:
+    """Refuse an address that other machines reach without a token.
+
+    Raises
+    ------
+    OptionError
+        There is no token, or it is no text.
+
+    Examples
+    --------
+    >>> check_token("127.0.0.1", "")
+    """
+    try:
+        token.encode()
+    except UnicodeEncodeError:
+        raise OptionError("token: found bytes that are no UTF-8, expected text; choose another token") from None
+    if not is_loopback(host) and not token:
+        raise OptionError(
+            f"host {host}: found an address that other machines reach and no token, expected a token: set IDEALRANK_TOKEN or "
+            "--token, or listen on 127.0.0.1"
+        )
 
 
 def serve(serving: Serving, started: Callable[[str], None]) -> None:
@@ -100,9 +115,7 @@ def serve(serving: Serving, started: Callable[[str], None]) -> None:
     >>> serve.__name__
     'serve'
     """
-    uvicorn = load_extra("uvicorn", "`idealrank serve`", "web")
-    for package in ("starlette", "jinja2"):
-        load_extra(package, "`idealrank serve`", "web")
+    load_web("`idealrank serve`")
     load_extra("prometheus_client", "`idealrank serve`", "web", "prometheus-client")
     from idealrank.io.query_files import QueryFiles  # noqa: PLC0415  (SciPy)
     from idealrank.live.web.access import StoreFolder  # noqa: PLC0415  (Starlette)
@@ -111,25 +124,66 @@ def serve(serving: Serving, started: Callable[[str], None]) -> None:
     from idealrank.live.web.originals import Originals  # noqa: PLC0415
 
     slices = QueryFiles(slices_text=serving.slices).read().categories
-    with _bound(serving.host, serving.port) as listening:
-        guard = Guard(serving.host, serving.token, tuple(serving.names))
+    guard = Guard(serving.host, serving.token, tuple(serving.names))
+    with bound(serving.host, serving.port) as listening:
         app = application(StoreFolder(serving.store), guard, Originals(serving.data), slices)
-        config = uvicorn.Config(
-            app, log_level="error", access_log=False, server_header=False, proxy_headers=False, lifespan="off", ws="none",
-            timeout_graceful_shutdown=_GRACE,
-        )  # fmt: skip
-        server = uvicorn.Server(config)
+        run_server(app, listening, serving.host, serving.token, started)
 
-        async def run() -> None:
-            running = asyncio.ensure_future(server.serve(sockets=[listening]))
-            await _prepare(app, shown_host(serving.host), serving.token)
-            while not server.started and not running.done():
-                await asyncio.sleep(0.01)
-            if server.started:
-                started(f"http://{shown_host(serving.host)}:{listening.getsockname()[1]}/")
-            await running
 
-        asyncio.run(run())
+def load_web(what: str) -> Any:
+    """Return uvicorn, with Starlette and Jinja2 installed beside it.
+
+    Raises
+    ------
+    MissingExtraError
+        One of them is not installed.
+
+    Examples
+    --------
+    >>> load_web("an example").__name__
+    'uvicorn'
+    """
+    for package in ("starlette", "jinja2"):
+        load_extra(package, what, "web")
+    return load_extra("uvicorn", what, "web")
+
+
+def run_server(app: "ASGIApp", listening: socket.socket, host: str, token: str, started: Callable[[str], None]) -> None:
+    """Answer requests until a signal ends the process.
+
+    Parameters
+    ----------
+    app : ASGI application
+        Answers them.
+    listening : socket
+        From `bound`.
+    host, token : str
+        Address, and what each request has to show.
+    started : callable
+        Called with the address once requests are answered.
+
+    Examples
+    --------
+    >>> run_server.__name__
+    'run_server'
+    """
+    uvicorn = load_web("a web page")
+    config = uvicorn.Config(
+        app, log_level="error", access_log=False, server_header=False, proxy_headers=False, lifespan="off", ws="none",
+        timeout_graceful_shutdown=_GRACE,
+    )  # fmt: skip
+    server = uvicorn.Server(config)
+
+    async def run() -> None:
+        running = asyncio.ensure_future(server.serve(sockets=[listening]))
+        await _prepare(app, shown_host(host), token)
+        while not server.started and not running.done():
+            await asyncio.sleep(0.01)
+        if server.started:
+            started(f"http://{shown_host(host)}:{listening.getsockname()[1]}/")
+        await running
+
+    asyncio.run(run())
 
 
 async def _prepare(app: "ASGIApp", host: str, token: str) -> None:
@@ -150,8 +204,20 @@ async def _prepare(app: "ASGIApp", host: str, token: str) -> None:
         await app(scope, receive, send)
 
 
-def _bound(host: str, port: int) -> socket.socket:
-    """A socket that listens, so that a port in use is found before anything is loaded."""
+def bound(host: str, port: int) -> socket.socket:
+    """Return a socket that listens, so that a port in use is found before anything is loaded.
+
+    Raises
+    ------
+    OptionError
+        The port is in use or may not be used, or the address is not one of this machine.
+
+    Examples
+    --------
+    >>> with bound("127.0.0.1", 0) as listening:
+    ...     listening.getsockname()[0]
+    '127.0.0.1'
+    """
     try:
         kind, _, protocol, _, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)[0]
     except (socket.gaierror, UnicodeError, OverflowError) as error:

@@ -7,18 +7,32 @@ from functools import cache
 from hashlib import sha256
 from importlib import resources
 from typing import Any
+from urllib.parse import parse_qs
 
+from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
-from starlette.responses import Response
+from starlette.responses import RedirectResponse, Response
+from starlette.routing import BaseRoute, Route
+from starlette.types import ASGIApp, Receive, Scope, Send
 
 from idealrank.errors import IdealrankError, IncompatibleError, OptionError
 from idealrank.live.web.access import StoreFolder
-from idealrank.live.web.guard import Guard
+from idealrank.live.web.guard import COOKIE, SIGN_IN, Guard, Guarded
 from idealrank.live.web.kept import Kept
 from idealrank.live.web.originals import Originals
 from idealrank.reports.page.html import styles, templates
 from idealrank.version import __version__
+
+_MOST_BODY = 4096
+STORE_PAGES = (
+    ("/", "Overview"),
+    ("/compare", "Compare"),
+    ("/slices", "Slices"),
+    ("/conventions", "Conventions"),
+    ("/canaries", "Canaries"),
+)
+"""Address and name of the pages of a store, as the top of each page lists them."""
 
 _TITLES = {
     400: "This request cannot be answered", 401: "Sign in", 403: "Not allowed", 404: "Not found", 405: "Only for reading",
@@ -44,6 +58,8 @@ class Site:
         Comparisons and evaluations, by their ids.
     intervals : Kept
         Interval of the mean, by id of the evaluation and measure.
+    pages : sequence of (str, str)
+        Address and name of the pages that the top of each page lists.
 
     Examples
     --------
@@ -57,6 +73,7 @@ class Site:
     slices: Mapping[str, Sequence[str]] = field(default_factory=dict)
     results: Kept = field(default_factory=Kept)
     intervals: Kept = field(default_factory=lambda: Kept(20_000))
+    pages: Sequence[tuple[str, str]] = STORE_PAGES
 
     @classmethod
     def of(cls, request: Request) -> "Site":
@@ -67,6 +84,7 @@ class Site:
     def page(self, name: str, context: Mapping[str, Any], status: int = 200) -> Response:
         """Answer with a template."""
         shared: dict[str, Any] = {"version": __version__, "assets": asset_versions(), "has_token": bool(self.guard.token), "address": ""}
+        shared |= {"pages": self.pages, "is_store": self.pages is STORE_PAGES}
         text: str = templates("`idealrank serve`", "web", "idealrank.live.web").get_template(name).render({**shared, **context})
         return Response(text.encode("utf-8", "backslashreplace"), status, media_type="text/html; charset=utf-8")
 
@@ -84,14 +102,15 @@ class Site:
         return _assets()[name], _ASSETS[name]
 
 
-_ASSETS = {"style.css": "text/css; charset=utf-8", "page.js": "text/javascript; charset=utf-8"}
+_CSS, _SCRIPT = "text/css; charset=utf-8", "text/javascript; charset=utf-8"
+_ASSETS = {"style.css": _CSS, "page.js": _SCRIPT, "label.css": _CSS, "label.js": _SCRIPT}
 
 
 @cache
 def _assets() -> dict[str, str]:
     folder = resources.files("idealrank.live.web").joinpath("assets")
-    own = {name: folder.joinpath(name).read_text(encoding="utf-8") for name in ("web.css", "page.js")}
-    return {"style.css": f"{styles()}\n{own['web.css']}", "page.js": own["page.js"]}
+    own = {name: folder.joinpath(name).read_text(encoding="utf-8") for name in ("web.css", "page.js", "label.css", "label.js")}
+    return {**own, "style.css": f"{styles()}\n{own.pop('web.css')}"}
 
 
 @cache
@@ -153,3 +172,60 @@ def told(site: Site, path: str, status: int, detail: str) -> Response:
     found = site.page("failure.html", {"title": _TITLES.get(status, "Something failed"), "detail": detail, "status": status}, status)
     found.headers.update(headers)
     return found
+
+
+def guarded_application(site: Site, routes: Sequence[BaseRoute]) -> ASGIApp:
+    """Pages behind the guard of a site, with the files that all pages load, the form for the token, and answers to errors.
+
+    Examples
+    --------
+    >>> guarded_application(Site(StoreFolder(None), Guard()), [])  # doctest: +ELLIPSIS
+    <idealrank.live.web.guard.Guarded object at ...>
+    """
+    shared = [Route("/assets/{name}", _asset, methods=["GET"]), Route(SIGN_IN, _sign_in, methods=["POST"])]
+    handlers: dict[Any, Any] = dict.fromkeys((HTTPException, IdealrankError, Exception), answer_error)
+    app = Starlette(routes=[*routes, *shared], exception_handlers=handlers)
+    app.state.site = site
+
+    async def refused(scope: Scope, receive: Receive, send: Send) -> None:
+        await told(site, scope["path"], *scope["refusal"])(scope, receive, send)
+
+    return Guarded(app, site.guard, refused)
+
+
+def _asset(request: Request) -> Response:
+    content, kind = Site.asset(request.path_params["name"])
+    return Response(content, headers={"cache-control": "public, max-age=31536000, immutable"}, media_type=kind)
+
+
+async def _sign_in(request: Request) -> Response:
+    """Take the token from the form, and remember that it was given."""
+    guard = Site.of(request).guard
+    given = (await form_of(request, _MOST_BODY)).get("token", "")
+    if not guard.fits(given.strip()):
+        raise HTTPException(401, "found a wrong token; expected the token that the server was started with")
+    answer = RedirectResponse("/", 303)
+    answer.set_cookie(COOKIE, guard.session, httponly=True, samesite="strict", path="/")
+    return answer
+
+
+async def form_of(request: Request, most: int) -> dict[str, str]:
+    """Read a form as browsers send it; of each field the first value.
+
+    Raises
+    ------
+    HTTPException
+        413 if it has more than `most` bytes.
+
+    Examples
+    --------
+    >>> form_of.__name__
+    'form_of'
+    """
+    body = b""
+    async for part in request.stream():
+        body += part
+        if len(body) > most:
+            raise HTTPException(413, f"found a form of more than {most:,} bytes, expected a smaller one")
+    fields = parse_qs(body.decode("utf-8", "replace"), keep_blank_values=True)
+    return {name: values[0] for name, values in fields.items()}

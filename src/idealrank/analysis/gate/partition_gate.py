@@ -1,0 +1,123 @@
+"""Gate over partitions: a decision from merged sums, with no value by query at hand."""
+
+import math
+
+import numpy as np
+
+from idealrank.analysis.comparison.families import COMPANIONS, PRIMARY
+from idealrank.analysis.comparison.partition_sums import ComparisonSums
+from idealrank.analysis.gate.checks import SAME, detectable_drop, outcome_of, plan_of, policy_of, reason_of, refuse_beyond_range
+from idealrank.analysis.gate.outcome import Check, Gated, Policy, QueryDrop
+from idealrank.stats.comparison import MeasureTest, Plan
+from idealrank.stats.difference_sums import DRAWS, DifferenceSums, levels_of_max_t, max_t
+from idealrank.stats.effects import in_units
+
+_NO_LISTS = "sums of partitions hold no documents, so that unjudged ones cannot be counted"
+
+
+def gate_sums(
+    sums: ComparisonSums,
+    *,
+    policy: Policy | None = None,
+    tolerance: float | None = None,
+    strict: bool | None = None,
+    margin: float | None = None,
+    alpha: float | None = None,
+) -> Gated:
+    """Decide whether run b may replace run a, from sums of partitions.
+
+    The first measure decides; the other measures are companions, corrected together, as in `idealrank.gate`. P values are of the sign
+    flips of the sums, bounds of their Poisson bootstrap. How far the judgments reach is not looked at: sums hold no documents.
+
+    Parameters
+    ----------
+    sums : ComparisonSums
+        Sums of all partitions, merged; a is the baseline, b the run.
+    policy : Policy, optional
+        Rule of the decision; or its fields by name.
+    tolerance, strict, margin, alpha
+        Fields of the policy.
+
+    Returns
+    -------
+    Gated
+        As from `idealrank.gate`.
+
+    Raises
+    ------
+    InputError
+        No query counts in both runs.
+    OptionError
+        The policy is impossible.
+
+    Examples
+    --------
+    >>> import idealrank as ir
+    >>> qrels = {f"q{i}": {"x": 1} for i in range(8)}
+    >>> good, bad = (ir.evaluate(qrels, {q: ranking for q in qrels}, "RR") for ranking in (["x", "y"], ["y", "x"]))
+    >>> gate_sums(ir.ComparisonSums.of(good, bad)).passed, gate_sums(ir.ComparisonSums.of(bad, good)).passed
+    (False, True)
+    """
+    asked = policy_of(policy, tolerance=tolerance, strict=strict, margin=margin, alpha=alpha)
+    refuse_beyond_range(asked, sums.measures)
+    sums.require_queries()
+    upwards = [_turned(one, measure.direction) for one, measure in zip(sums.sums, sums.measures, strict=True)]
+    n_draws = upwards[0].flipped.size
+    plan = plan_of(asked, n_draws, upwards[0].seed, None)
+    families = [upwards[at : at + 1] for at in range(len(upwards))] if asked.strict else [upwards[:1], upwards[1:]]
+    one_sided = [p for family in families if family for p in max_t(family, plan.alternative, plan.null)]
+    levels = [level for family in families if family for level in levels_of_max_t(family, asked.alpha, plan.alternative, plan.null)]
+    two_sided = [p for family in (upwards[:1], upwards[1:]) if family for p in max_t(family)]
+    checks = tuple(
+        _check(sums, column, upwards[column], asked, plan, found)
+        for column, found in enumerate(zip(one_sided, two_sided, levels, strict=True))
+    )
+    outcome = outcome_of(checks, ())
+    return Gated(
+        run=sums.b, baselines=(sums.a,), passed=outcome == "passed", outcome=outcome, checks=checks, contracts=(), policy=asked,
+        correction="none" if asked.strict or len(sums.measures) < 3 else "max-T", n_resamples=n_draws, seed=upwards[0].seed,
+        convention=sums.convention, missing={sums.b: sums.missing[1], sums.a: sums.missing[0]},
+        judgments="same" if sums.judgments is not None else "unknown",
+    )  # fmt: skip
+
+
+def _turned(sums: DifferenceSums, direction: int) -> DifferenceSums:
+    """Sums of values turned so that more is better."""
+    if direction > 0:
+        return sums
+    turned = {name: -getattr(sums, name) if name in ("flipped", "weighted") else getattr(sums, name) for name in DRAWS}
+    return DifferenceSums(
+        sums.n, -sums.total_a, -sums.total_b, -sums.total, sums.squares, sums.losses, sums.wins, seed=sums.seed, **turned
+    )  # fmt: skip
+
+
+def _check(
+    sums: ComparisonSums, column: int, one: DifferenceSums, policy: Policy, plan: Plan, p: tuple[float, float, float]
+) -> Check:  # fmt: skip
+    measure = sums.measures[column]
+    sign, same = float(measure.direction), not one.wins and not one.losses
+    low, high = one.interval(1 - 2 * policy.alpha)
+    corrected, single = (1.0, 1.0) if same and not policy.strict else (p[0], one.p_value(plan.alternative, plan.null))
+    bound = low if policy.strict else 0.0 if same else high
+    tested = _tested(one, low, high, single)
+    passed = same or (corrected <= policy.alpha) == policy.strict
+    worst = tuple(QueryDrop(query=query, baseline=a, run=b, difference=b - a) for query, a, b, _ in sums.worst[column])
+    return Check(
+        baseline=sums.a, measure=str(measure), direction=measure.direction, mean_baseline=tested.mean_a * sign + 0.0,
+        mean_run=tested.mean_b * sign + 0.0, difference=one.difference * sign + 0.0, bound=bound * sign + 0.0, p=single,
+        p_corrected=corrected, p_two_sided=1.0 if same else p[1], decides=not column, family=COMPANIONS if column else PRIMARY,
+        passed=passed, outcome="passed" if passed else "failed",
+        reason=SAME if same else reason_of(tested, corrected, p[1], policy, measure.direction), n=one.n,
+        excluded_queries=sums.excluded[column], identical_queries=tested.ties, wins=one.wins, ties=tested.ties, losses=one.losses,
+        detectable=detectable_drop(tested, plan, policy, p[2]), worst=worst, tipping_reason=_NO_LISTS,
+    )  # fmt: skip
+
+
+def _tested(one: DifferenceSums, low: float, high: float, p: float) -> MeasureTest:
+    sd = one.sd
+    effect = float(in_units(np.asarray(one.difference), np.asarray(sd)))
+    return MeasureTest(
+        mean_a=one.total_a / one.n, mean_b=one.total_b / one.n, difference=one.difference, low=low, high=high, about="mean difference",
+        lean=one.difference, p=p, p_equivalence=math.nan, exact=False, effect=effect, sd=sd, spread=sd,
+        df=one.n - 1, wins=one.wins, ties=one.n - one.wins - one.losses, losses=one.losses, n=one.n,
+    )  # fmt: skip

@@ -1,0 +1,143 @@
+"""`idealrank convert`: judgments and runs moved between tools."""
+
+import json
+import shlex
+
+import click
+
+from idealrank.api.conversion import convert as convert_files
+from idealrank.cli import console, input_options
+from idealrank.cli.format_option import Formats
+from idealrank.errors import OptionError
+from idealrank.io.conversion.files import CONTENTS, SOURCES, Conversion
+from idealrank.io.conversion.judgments import POLICIES
+from idealrank.io.conversion.targets import TARGETS
+from idealrank.io.numerals import parse_number
+from idealrank.io.table_columns import parse_columns
+from idealrank.reports.table.formats import FORMATS
+from idealrank.version import __version__
+
+_SCHEMA = 1
+_EPILOG = """\
+Examples:
+
+\b
+  Quepid's export as TREC qrels; its queries are numbered, and their texts kept:
+    idealrank convert case.csv qrels.txt --to trec --write-queries queries.tsv
+\b
+  A judgment list of OpenSearch from qrels and the texts of their queries:
+    idealrank convert qrels.txt judgments.json --to opensearch --queries queries.tsv
+\b
+  Grades of several raters as Label Studio's tasks, and back with every assessor:
+    idealrank convert book.csv tasks.json --to label-studio --documents texts.jsonl
+    idealrank convert export.json raters.jsonl
+\b
+  Fail if anything would be lost:
+    idealrank convert raters.jsonl qrels.tsv --to beir --assessors majority --strict
+"""
+
+
+def _text(done: Conversion) -> str:
+    """What was written."""
+    rows = f"{done.n_written:,} {'results' if done.content == 'run' else 'judgments'} of {done.n_queries:,} queries"
+    whole = "" if done.losses else ", and nothing is lost"
+    return f"{done.target}: {rows} written as {done.target_format}, read as {done.source_format}{whole}"
+
+
+def _json(done: Conversion) -> str:
+    losses = [{"kind": one.kind, "count": one.count, "text": one.text, "examples": list(one.examples)} for one in done.losses]
+    record = {
+        "version": __version__, "schema": _SCHEMA, "content": done.content,
+        "in": {"path": done.source, "format": done.source_format, "rows": done.n_read},
+        "out": {"path": done.target, "format": done.target_format, "rows": done.n_written, "queries": done.n_queries},
+        "losses": losses,
+    }  # fmt: skip
+    return json.dumps(record, indent=2, ensure_ascii=False) + "\n"
+
+
+_FORMATS = Formats("The report, on stderr, as text to read;", text=_text, json=_json)
+
+
+@click.command(epilog=_EPILOG, short_help="Convert judgments and runs between tools.")
+@click.argument("source", metavar="IN")
+@click.argument("target", metavar="OUT")
+@click.option(
+    "--from", "source_format", type=click.Choice(SOURCES), default="auto", show_default=True,
+    metavar="FORMAT", help=f"Format of IN: {', '.join(SOURCES)}.",
+)  # fmt: skip
+@click.option(
+    "--to", "target_format", type=click.Choice(("auto", *TARGETS)), default="auto", show_default=True,
+    metavar="FORMAT", help=f"Format of OUT; auto inspects its ending: {', '.join(TARGETS)}.",
+)  # fmt: skip
+@click.option("--content", type=click.Choice(CONTENTS), default="auto", show_default=True, help="Content of IN.")
+@click.option("--queries", metavar="FILE", help="Texts of the queries by id, for formats that hold them.")
+@click.option("--documents", metavar="FILE", help="Texts of the documents by id, for formats that hold them.")
+@click.option("--write-queries", metavar="FILE", help="Number queries that are named by their text, and write the texts: .tsv or .jsonl.")
+@click.option(
+    "--assessors", metavar="POLICY|NAME", default="",
+    help=f"One grade of several: {', '.join(POLICIES)}; or the assessor whose grades alone are kept.",
+)  # fmt: skip
+@click.option("--scale", metavar="GRADES", default="", help="Grades that OUT may hold, such as 0,1,2,3; others are left out.")
+@click.option("--labels", metavar="CHOICE=GRADE,...", default="", help="Grades of choices in Label Studio that are no numbers.")
+@click.option("--columns", metavar="ROLE=NAME,...", default="", help="Columns of IN: query=, document=, grade=. Guessed by default.")
+@click.option("--group", metavar="FILE", help="Group sizes of a LETOR file without qid:.")
+@click.option("--keep-unjudged", is_flag=True, help="Write rows without a grade to tables, too.")
+@click.option("--name", metavar="NAME", default="", help="Name of the list or index, or tag of a run.  [default: the name of IN]")
+@click.option("--strict", is_flag=True, help="Fail if anything is lost, and write nothing.")
+@_FORMATS.option
+def convert(
+    *,
+    source: str,
+    target: str,
+    source_format: str,
+    target_format: str,
+    content: str,
+    queries: str | None,
+    documents: str | None,
+    write_queries: str | None,
+    assessors: str,
+    scale: str,
+    labels: str,
+    columns: str,
+    group: str | None,
+    keep_unjudged: bool,
+    name: str,
+    strict: bool,
+    layout: str,
+) -> None:
+    """Convert judgments, or a run, to the format of another tool.
+
+    What the format of OUT cannot hold, such as assessors, texts or unjudged documents, is counted and named on stderr. OUT appears whole
+    or not at all; - is standard input or output.
+    """
+    is_data = FORMATS[layout].is_data
+    if is_data and target == "-":
+        raise OptionError(f"--format {layout}: found - as OUT, which is standard output, expected a file, since the report goes there")
+    input_options.refuse_standard_input_twice(source, *(path for path in (queries, documents, group) if path))
+    done = convert_files(
+        source, target, source_format=source_format, target_format=target_format, content=content, queries=queries, documents=documents,
+        write_queries=write_queries, assessors=assessors, scale=_scale(scale), labels=_labels(labels),
+        columns=parse_columns(columns) if columns else None, group=group, keep_unjudged=keep_unjudged, name=name, strict=strict,
+        tell=input_options.notes().inform,
+    )  # fmt: skip
+    if is_data:
+        _FORMATS.write(layout, None, done)
+        return
+    for loss in done.losses:
+        console.say("warning", f"{source}: {loss.text}")
+    console.say("note", _text(done))
+
+
+def _scale(text: str) -> list[float]:
+    grades = [parse_number(part) for part in text.split(",")] if text else []
+    if any(grade is None for grade in grades):
+        raise OptionError(f"--scale {shlex.quote(text)}: expected grades such as 0,1,2,3")
+    return [grade for grade in grades if grade is not None]
+
+
+def _labels(text: str) -> dict[str, float]:
+    pairs = [part.rpartition("=") for part in text.split(",")] if text else []
+    grades = {label.strip(): parse_number(grade) for label, _, grade in pairs}
+    if any(not label or grade is None for label, grade in grades.items()):
+        raise OptionError(f"--labels {shlex.quote(text)}: expected CHOICE=GRADE,CHOICE=GRADE,...")
+    return {label: grade for label, grade in grades.items() if grade is not None}

@@ -1,0 +1,336 @@
+"""A file of judgments or a run converted to another: read row by row, written to a name of its own, renamed when it is complete."""
+
+import shutil
+import sys
+import tempfile
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from itertools import islice
+from pathlib import PurePath
+from typing import IO, Any, Literal, TypeAlias
+
+from idealrank._files import appearing, real_path
+from idealrank._lazy import load_extra
+from idealrank.data.run import name_of
+from idealrank.errors import InputError, OptionError
+from idealrank.io.conversion.judgment_sheets import SheetOptions, judgment_sheet
+from idealrank.io.conversion.judgments import JudgmentOptions, fitted
+from idealrank.io.conversion.losses import Loss, LossCounter, listed
+from idealrank.io.conversion.run_rows import NAMES, RUN_TARGETS, RunRow, lose_tag, rows_of_run
+from idealrank.io.conversion.targets import TARGETS, cell_text, table_cells, table_names
+from idealrank.io.formats.detection import FORMATS, FORMATS_OF, detect
+from idealrank.io.notes import Notes
+from idealrank.io.read import read_part
+from idealrank.io.row_parts import to_run
+from idealrank.io.sources import Source, open_sources
+from idealrank.io.texts import read_texts
+
+Content: TypeAlias = Literal["judgments", "run"]
+CONTENTS: tuple[str, ...] = ("auto", "judgments", "run")
+SOURCES: tuple[str, ...] = (*FORMATS, "qrels_jg")
+"""Formats that can be read."""
+
+_ENDINGS = {
+    ".csv": "csv", ".tsv": "tsv", ".json": "json", ".jsonl": "jsonl", ".ndjson": "jsonl", ".parquet": "parquet", ".pq": "parquet",
+    ".letor": "letor", ".svm": "letor", ".svmlight": "letor", ".libsvm": "letor", ".trec": "trec", ".qrels": "trec", ".qrel": "trec",
+    ".run": "trec", ".res": "trec",
+}  # fmt: skip
+_ROWS = 1 << 14  # of a Parquet file at a time
+_TEXT = 1 << 30  # letters of a text: none is cut
+
+
+@dataclass(frozen=True)
+class Conversion:
+    """What was converted, and what was lost.
+
+    Attributes
+    ----------
+    source, target : str
+        Paths, as typed.
+    source_format, target_format : str
+        The formats.
+    content : {"judgments", "run"}
+        What the files hold.
+    n_read, n_written : int
+        Rows: grades and unjudged documents, or results of a run.
+    n_queries : int
+        Queries written.
+    losses : tuple of Loss
+        What the target cannot hold, by kind.
+
+    Examples
+    --------
+    >>> conversion = Conversion("a.csv", "a.qrels", "csv", "trec", "judgments", 3, 2, 1, (Loss("unjudged", 1),))
+    >>> conversion.is_lossless
+    False
+    """
+
+    source: str
+    target: str
+    source_format: str
+    target_format: str
+    content: Content
+    n_read: int
+    n_written: int
+    n_queries: int
+    losses: tuple[Loss, ...]
+
+    @property
+    def is_lossless(self) -> bool:
+        """Whether the target holds everything."""
+        return not self.losses
+
+
+@dataclass(frozen=True)
+class ConversionOptions:
+    """Options of a conversion.
+
+    Attributes
+    ----------
+    source_format, target_format : str
+        Formats; ``"auto"`` inspects the content of the source and the ending of the target.
+    content : {"auto", "judgments", "run"}
+        What the source holds.
+    sheet : SheetOptions
+        How the source is read.
+    queries, documents : str, optional
+        Files of texts by id.
+    write_queries : str, optional
+        File for the texts of the queries.
+    assessors, scale, keep_unjudged, name
+        As in `JudgmentOptions`; by default the name is that of the source.
+    strict : bool
+        Refuse losses: no file is written.
+    """
+
+    source_format: str = "auto"
+    target_format: str = "auto"
+    content: str = "auto"
+    sheet: SheetOptions = field(default_factory=SheetOptions)
+    queries: str | None = None
+    documents: str | None = None
+    write_queries: str | None = None
+    assessors: str = ""
+    scale: Sequence[float] = ()
+    keep_unjudged: bool = False
+    name: str = ""
+    strict: bool = False
+
+
+def convert_file(source: str, target: str, options: ConversionOptions, notes: Notes) -> Conversion:
+    """Convert a file; the function of `idealrank.convert`.
+
+    Parameters
+    ----------
+    source, target : str
+        Paths; ``"-"`` is standard input or output.
+    options : ConversionOptions
+        How.
+    notes : Notes
+        Told about guesses.
+
+    Raises
+    ------
+    InputError
+        A file cannot be read or written, the target has no place for an id, or something is lost and `strict` is set.
+    OptionError
+        A format is unknown, or cannot be written.
+    """
+    _check(options)
+    file = open_sources(source, notes)[0]
+    asked = options.source_format
+    kind = "qrels_jg" if asked == "qrels_jg" else detect(file, asked, notes)
+    content = _content(file, kind, options.content)
+    written = _target_format(target, options.target_format, content)
+    try:
+        if content == "run":
+            return _convert_run(file, target, kind, written, options, notes)
+        return _convert_judgments(file, target, kind, written, options, notes)
+    finally:
+        file.refuse_cut()
+
+
+def _check(options: ConversionOptions) -> None:
+    if options.source_format not in SOURCES:
+        raise OptionError(f"source_format={options.source_format}: expected one of {' | '.join(SOURCES)}")
+    known = ("auto", *TARGETS)
+    if options.target_format not in known:
+        raise OptionError(f"target_format={options.target_format}: expected one of {' | '.join(known)}")
+    if options.content not in CONTENTS:
+        raise OptionError(f"content={options.content}: expected one of {' | '.join(CONTENTS)}")
+
+
+def _content(file: Source, kind: str, asked: str) -> Content:
+    """Judgments, unless the format or a line of TREC text says that it is a run."""
+    if asked != "auto":
+        return "run" if asked == "run" else "judgments"
+    if kind in FORMATS_OF["run"]:
+        return "run"
+    if kind == "trec":
+        lines = (line for line in islice(file.open(), 1000) if line.strip() and not line.startswith(b"#"))
+        first = next(lines, b"")
+        return "run" if len(first.split(b"\t")) >= 5 or (len(first.split()) >= 5 and len(first.split(b"\t")) != 4) else "judgments"
+    return "judgments"
+
+
+def _target_format(target: str, asked: str, content: Content) -> str:
+    known = RUN_TARGETS if content == "run" else TARGETS
+    found = asked if asked != "auto" else _ENDINGS.get(PurePath(target).suffix.lower(), "")
+    if not found:
+        raise OptionError(
+            f"{target}: found no ending that names a format, expected one of {', '.join(_ENDINGS)}",
+            hint=f"set the format with target_format=: {' | '.join(known)}",
+            command_hint=f"set the format with --to: {' | '.join(known)}",
+        )
+    if found not in known:
+        raise OptionError(f"target_format={found}: found a run to write, expected one of {' | '.join(known)}")
+    return found
+
+
+def _convert_judgments(file: Source, target: str, kind: str, written: str, options: ConversionOptions, notes: Notes) -> Conversion:
+    losses = LossCounter()
+    chosen = JudgmentOptions(
+        read_texts(options.queries, length=_TEXT) if options.queries else None,
+        read_texts(options.documents, length=_TEXT) if options.documents else None,
+        options.assessors, frozenset(options.scale), options.write_queries is not None, options.keep_unjudged,
+        options.name or _stem(file.path),
+    )  # fmt: skip
+    found = fitted(judgment_sheet(file, kind, options.sheet, notes), written, chosen, losses)
+    writer = TARGETS[written].write
+    with _output(target) as output:
+        if writer is not None:
+            _write_text(writer(found.rows, found.layout), output)
+        else:
+            _write_parquet(map(table_cells, found.rows), table_names(found.layout), output)
+        if not found.n_written:
+            raise InputError(f"{file.path}: found no judgments to write, expected at least one")
+        if options.strict and losses.found():
+            raise _refused(file.path, written, losses.found())
+        if options.write_queries:
+            _write_queries(found.query_texts, options.write_queries)
+    return Conversion(
+        file.path, target, kind, written, "judgments", found.n_read, found.n_written, len(found.queries), losses.found()
+    )  # fmt: skip
+
+
+def _convert_run(file: Source, target: str, kind: str, written: str, options: ConversionOptions, notes: Notes) -> Conversion:
+    losses, name = LossCounter(), options.name or _stem(file.path)
+    if kind == "trec":
+        lose_tag(file, written, losses)
+    run = _read_run(file, kind, options, notes, name)
+    counts = {"rows": 0}
+    queries: set[str] = set()
+
+    def counted() -> Iterator[RunRow]:
+        for row in rows_of_run(run):
+            counts["rows"] += 1
+            queries.add(row.query)
+            yield row
+
+    writer = RUN_TARGETS[written]
+    with _output(target) as output:
+        if writer is not None:
+            _write_text(writer(counted(), name), output)
+        else:
+            records = (dict(zip(NAMES, (row.query, row.document, row.score), strict=True)) for row in counted())
+            _write_parquet(records, NAMES, output)
+        if options.strict and losses.found():
+            raise _refused(file.path, written, losses.found())
+    return Conversion(file.path, target, kind, written, "run", counts["rows"], counts["rows"], len(queries), losses.found())
+
+
+def _read_run(file: Source, kind: str, options: ConversionOptions, notes: Notes, name: str) -> Any:
+    from idealrank.io.complaints import refuse  # noqa: PLC0415  (as below)
+
+    if kind == "trec":
+        from idealrank.io.formats.trec import read_trec_run  # noqa: PLC0415  (judgments need none)
+
+        return read_trec_run([file], name)
+    return to_run([read_part(file, "run", kind, options.sheet.columns, notes, refuse)], [file.path], name)  # type: ignore[arg-type]
+
+
+def _refused(path: str, written: str, losses: Sequence[Loss]) -> InputError:
+    return InputError(
+        f"{path}: {listed(losses)}; expected nothing to be lost in {written}",
+        hint="choose a format that holds it, or leave out strict=",
+        command_hint="choose a format that holds it, or leave out --strict",
+    )
+
+
+def _stem(path: str) -> str:
+    return "judgments" if path == "-" else name_of(path)
+
+
+@contextmanager
+def _output(target: str) -> Iterator[IO[bytes]]:
+    """A file that becomes the target when all went well; a device or standard output gets its content at the end."""
+    path = None if target == "-" else real_path(target)
+    try:
+        if path is not None and path.is_dir():
+            raise InputError(f"{target}: found a directory, expected the name of a file to write")
+        if path is not None and (path.is_file() or not path.exists()):
+            with appearing(path) as unfinished, unfinished.open("xb") as file:
+                yield file
+            return
+        with tempfile.TemporaryFile() as file:
+            yield file
+            file.seek(0)
+            if path is None:
+                shutil.copyfileobj(file, sys.stdout.buffer)
+                sys.stdout.buffer.flush()
+            else:
+                with path.open("wb") as device:
+                    shutil.copyfileobj(file, device)
+    except BrokenPipeError:
+        raise
+    except OSError as error:
+        raise InputError(f"{target}: cannot be written: {error.strerror or error}") from None
+
+
+def _write_text(pieces: Iterable[str], file: IO[bytes]) -> None:
+    for piece in pieces:
+        try:
+            file.write(piece.encode("utf-8", "surrogateescape"))
+        except UnicodeEncodeError:  # half a surrogate pair in a column that is only passed on
+            file.write(piece.encode("utf-8", "replace"))
+
+
+def _write_parquet(records: Iterable[Mapping[str, Any]], names: Sequence[str], file: IO[bytes]) -> None:
+    """Columns of text and numbers; a column that holds anything but numbers is text."""
+    pyarrow = load_extra("pyarrow", "writing Parquet", "arrow")
+    from importlib import import_module  # noqa: PLC0415  (as below)
+
+    parquet = import_module("pyarrow.parquet")
+    numeric = {"grade", "score"}
+    fields = [
+        pyarrow.field(name, pyarrow.float64() if name in numeric or name.startswith("feature_") else pyarrow.string()) for name in names
+    ]
+    schema = pyarrow.schema(fields)
+    waiting = iter(records)
+    with parquet.ParquetWriter(file, schema) as writer:
+        while rows := list(islice(waiting, _ROWS)):
+            columns = [[_cell(row.get(one.name), one, pyarrow) for row in rows] for one in fields]
+            try:
+                writer.write_table(pyarrow.table(dict(zip(names, columns, strict=True)), schema=schema))
+            except UnicodeEncodeError:
+                raise InputError("found an id that is not UTF-8, expected UTF-8, the text of Parquet", hint="use csv or jsonl") from None
+
+
+def _cell(value: Any, one: Any, pyarrow: Any) -> Any:
+    if value is None or value == "":
+        return None
+    return float(value) if one.type == pyarrow.float64() else str(cell_text(value))
+
+
+def _write_queries(texts: Mapping[str, str], path: str) -> None:
+    """Texts by id: JSON lines as BEIR has them, or lines ``ID<tab>TEXT``."""
+    import json  # noqa: PLC0415  (few conversions write texts)
+
+    is_json = PurePath(path).suffix.lower() in (".jsonl", ".ndjson")
+    with _output(path) as file:
+        lines = (
+            json.dumps({"_id": query, "text": text}, ensure_ascii=False) if is_json else f"{query}\t{' '.join(text.split())}"
+            for query, text in texts.items()
+        )
+        _write_text((f"{line}\n" for line in lines), file)

@@ -1,0 +1,152 @@
+"""Files of judgments in any format, as rows."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+
+from idealrank.io.complaints import refuse
+from idealrank.io.conversion.letor_sheets import letor_sheet
+from idealrank.io.conversion.record_sheets import array_sheet, columnar_sheet, lines_sheet, table_sheet
+from idealrank.io.formats.label_studio import LabelStudioFields, label_studio_sheet
+from idealrank.io.formats.nested import load
+from idealrank.io.formats.opensearch import opensearch_sheet
+from idealrank.io.formats.preferences import assessor_sheet
+from idealrank.io.formats.quepid import quepid_sheet
+from idealrank.io.formats.rre import rre_sheet
+from idealrank.io.formats.trec import read_trec_qrels
+from idealrank.io.formats.ubi_judgments import ubi_sheet
+from idealrank.io.judgment_rows import JudgmentSheet, rows_of_qrels
+from idealrank.io.notes import Notes
+from idealrank.io.read import read_part
+from idealrank.io.row_parts import to_qrels
+from idealrank.io.sources import AnyPath, Source
+from idealrank.io.table_columns import Columns
+
+_NO_ITERATION = (b"0", b"Q0")
+
+
+@dataclass(frozen=True)
+class SheetOptions:
+    """How a file is read.
+
+    Attributes
+    ----------
+    columns : mapping or sequence, optional
+        Names of columns, or of Label Studio's fields and control.
+    labels : mapping of str to float
+        Grades of choices of Label Studio that are no numbers.
+    group : path, optional
+        Group sizes of a LETOR file.
+    """
+
+    columns: Columns = None
+    labels: Mapping[str, float] = field(default_factory=dict)
+    group: AnyPath | None = None
+
+
+def judgment_sheet(source: Source, kind: str, options: SheetOptions, notes: Notes) -> JudgmentSheet:
+    r"""Read judgments of one format with everything that its rows hold.
+
+    Parameters
+    ----------
+    source : Source
+        The file.
+    kind : str
+        A format of judgments, or ``"qrels_jg"``: TREC qrels with the assessor in the second column.
+    options : SheetOptions
+        How it is read.
+    notes : Notes
+        Told about guesses.
+
+    Raises
+    ------
+    InputError, FileFormatError, MissingExtraError
+        As for `read_qrels`.
+
+    Examples
+    --------
+    >>> sheet = judgment_sheet(Source("a.qrels", b"q1 0 d1 2\nq1 0 d2 0\n"), "trec", SheetOptions(), Notes())
+    >>> [row[:3] for row in sheet.rows]
+    [('q1', 'd1', 2.0), ('q1', 'd2', 0.0)]
+    """
+    read = _SHEETS.get(kind, _plain)
+    if (kind == "jsonl" and _is_nested_line(source)) or (kind == "json" and not _is_array(source)):
+        read = _plain
+    return read(_Reading(source, kind, options, notes))
+
+
+@dataclass(frozen=True)
+class _Reading:
+    """What a reader gets."""
+
+    source: Source
+    kind: str
+    options: SheetOptions
+    notes: Notes
+
+
+def _plain(one: _Reading) -> JudgmentSheet:
+    """Judgments of a format that holds grades alone."""
+    parts = read_part(one.source, "qrels", one.kind, one.options.columns, one.notes, refuse)  # type: ignore[arg-type]
+    return JudgmentSheet(rows_of_qrels(to_qrels([parts], [one.source.path], "error")))
+
+
+def _is_nested_line(source: Source) -> bool:
+    """Whether the first line holds queries with their documents."""
+    first = next((line for line in source.open() if line.strip()), b"")
+    try:
+        value = load(first.strip())
+    except (ValueError, RecursionError):
+        return False
+    return isinstance(value, tuple) and bool(value) and all(isinstance(inner, tuple | list) for _, inner in value)
+
+
+def _is_array(source: Source) -> bool:
+    return bytes(source.data[:64]).removeprefix(b"\xef\xbb\xbf").lstrip()[:1] == b"["
+
+
+def _trec(one: _Reading) -> JudgmentSheet:
+    source = one.source
+    qrels = read_trec_qrels([source], "error", one.notes)
+    left = {}
+    iterations = [found.decode("utf-8", "replace") for line in source.open() if (found := _second(line)) not in _NO_ITERATION]
+    if iterations:
+        left["iterations"] = iterations
+    if qrels.counters["comments"]:
+        left["comments"] = [""] * qrels.counters["comments"]
+    return JudgmentSheet(rows_of_qrels(qrels), left=left)
+
+
+def _second(line: bytes) -> bytes:
+    """The second field of a line of judgments; 0 for comments and blank lines."""
+    if line.startswith(b"#") or not line.strip():
+        return b"0"
+    tabs = line.split(b"\t")
+    fields = tabs if len(tabs) == 4 else line.split(None, 2)
+    return fields[1].strip()
+
+
+def _fields(columns: Columns, labels: Mapping[str, float]) -> LabelStudioFields:
+    named = dict(columns) if isinstance(columns, Mapping) else {}
+    return LabelStudioFields(named.get("query", ""), named.get("document", ""), named.get("grade", ""), labels)
+
+
+def _table(one: _Reading) -> JudgmentSheet:
+    return table_sheet(one.source, one.kind, one.options.columns, one.notes, refuse)
+
+
+_SHEETS: Mapping[str, Callable[[_Reading], JudgmentSheet]] = {
+    "csv": _table,
+    "tsv": _table,
+    "json": lambda one: array_sheet(one.source, one.options.columns, one.notes, refuse),
+    "jsonl": lambda one: lines_sheet(one.source, one.options.columns, one.notes, refuse),
+    "parquet": lambda one: columnar_sheet(one.source, one.options.columns, one.notes),
+    "arrow": lambda one: columnar_sheet(one.source, one.options.columns, one.notes),
+    "trec": _trec,
+    "qrels_jg": lambda one: assessor_sheet(one.source, one.notes, refuse),
+    "letor": lambda one: letor_sheet(one.source, one.options.group, one.notes, refuse),
+    "quepid": lambda one: quepid_sheet(one.source, one.notes, refuse),
+    "rre": lambda one: rre_sheet(one.source, one.notes, refuse),
+    "opensearch": lambda one: opensearch_sheet(one.source, refuse),
+    "ubi": lambda one: ubi_sheet(one.source, refuse),
+    "label-studio": lambda one: label_studio_sheet(one.source, refuse, _fields(one.options.columns, one.options.labels)),
+}

@@ -1,0 +1,297 @@
+"""Rows of judgments made fit for a format: texts are joined, queries renamed, assessors merged, and what is lost is counted."""
+
+from collections import Counter
+from collections.abc import Callable, Collection, Iterator, Mapping
+from dataclasses import dataclass, field
+from math import floor
+from statistics import fmean, median_low
+
+from idealrank.errors import InputError, OptionError, shown
+from idealrank.io.conversion.losses import LossCounter
+from idealrank.io.conversion.targets import TARGETS, RowLayout, Target
+from idealrank.io.judgment_rows import JudgmentRow, JudgmentSheet
+
+POLICIES: Mapping[str, Callable[[list[float]], float]] = {
+    "mean": fmean,
+    "median": median_low,
+    "majority": lambda grades: min(Counter(grades).items(), key=lambda one: (-one[1], one[0]))[0],
+    "lowest": min,
+    "highest": max,
+}
+"""Ways to make one grade of several: of equally frequent grades, and of the two in the middle, the lower one counts."""
+
+_NUMBERED = "q"
+
+
+@dataclass(frozen=True)
+class JudgmentOptions:
+    """How judgments are converted.
+
+    Attributes
+    ----------
+    queries, documents : mapping of str to str, optional
+        Texts by id.
+    assessors : str
+        A key of `POLICIES`, or the name of one assessor whose grades alone are kept; empty for neither.
+    scale : collection of float
+        Grades that the target knows; empty for any.
+    number_queries : bool
+        Queries that are named by their text get ids ``q1``, ``q2``, ..., and all texts are handed on.
+    keep_unjudged : bool
+        Keep rows without a grade in formats that do so on request.
+    name : str
+        Name of the collection, for formats that have one.
+    """
+
+    queries: Mapping[str, str] | None = None
+    documents: Mapping[str, str] | None = None
+    assessors: str = ""
+    scale: Collection[float] = ()
+    number_queries: bool = False
+    keep_unjudged: bool = False
+    name: str = "judgments"
+
+
+@dataclass
+class FittedRows:
+    """Rows that a format can hold, and what was counted on the way; the counts are complete when the rows have been read.
+
+    Attributes
+    ----------
+    rows : iterator of JudgmentRow
+        To be written.
+    layout : RowLayout
+        What they have.
+    query_texts : dict of str to str
+        Text of each query by the id that is written.
+    n_read, n_written : int
+        Rows.
+    queries : set of str
+        Ids that were written.
+    """
+
+    rows: Iterator[JudgmentRow]
+    layout: RowLayout
+    query_texts: dict[str, str] = field(default_factory=dict)
+    n_read: int = 0
+    n_written: int = 0
+    queries: set[str] = field(default_factory=set)
+
+
+def fitted(sheet: JudgmentSheet, target: str, options: JudgmentOptions, losses: LossCounter) -> FittedRows:
+    """Make rows fit for a format.
+
+    Parameters
+    ----------
+    sheet : JudgmentSheet
+        The rows.
+    target : str
+        A key of `TARGETS`.
+    options : JudgmentOptions
+        How they are converted.
+    losses : LossCounter
+        Gets what is lost.
+
+    Raises
+    ------
+    InputError
+        Several assessors judged a document and nothing says what becomes of their grades; or the format has no place for an id.
+
+    Examples
+    --------
+    >>> from idealrank.io.judgment_rows import sheet_of
+    >>> losses = LossCounter()
+    >>> found = fitted(sheet_of([JudgmentRow("q1", "d1", 1.0, "ann")]), "beir", JudgmentOptions(), losses)
+    >>> [row.assessor for row in found.rows], losses.found()[0].kind
+    ([''], 'assessors')
+    """
+    return _Fitting(sheet, TARGETS[target], options, losses).fitted()
+
+
+class _Fitting:
+    """The steps from the rows of a file to those of a format."""
+
+    def __init__(self, sheet: JudgmentSheet, target: Target, options: JudgmentOptions, losses: LossCounter) -> None:
+        self._sheet, self._target, self._options, self._losses = sheet, target, options, losses
+        losses.add_all(sheet.left)
+        named = sheet.has_query_texts or options.queries is not None
+        has_ids = not (sheet.texts_are_ids and target.query != "both") or options.number_queries
+        texts = sheet.has_texts or options.documents is not None
+        layout = RowLayout(
+            options.name,
+            assessors=target.assessors and sheet.has_assessors and options.assessors not in POLICIES,
+            query_texts=target.query_texts and named and has_ids and not options.number_queries,
+            texts=target.texts and texts,
+            columns=sheet.columns if target.columns else (),
+            features=sheet.features if target.features else (),
+            losses=losses,
+        )
+        self._found = FittedRows(iter(()), layout)
+        self._ids: dict[str, str] = {}  # of each query, as it is written
+        self._named: dict[str, str] = {}  # the query that has this name
+
+    def fitted(self) -> FittedRows:
+        rows = self._chosen(self._counted(self._sheet.rows))
+        if self._sheet.has_assessors and not self._found.layout.assessors:
+            rows = self._merged(rows)
+        self._found.rows = self._written(rows)
+        return self._found
+
+    def _counted(self, rows: Iterator[JudgmentRow]) -> Iterator[JudgmentRow]:
+        for row in rows:
+            self._found.n_read += 1
+            yield row
+
+    def _chosen(self, rows: Iterator[JudgmentRow]) -> Iterator[JudgmentRow]:
+        """Rows of one assessor, if one is named."""
+        wanted = self._options.assessors
+        if not wanted or wanted in POLICIES:
+            yield from rows
+            return
+        names: dict[str, None] = {}
+        for row in rows:
+            names[row.assessor] = None
+            if row.assessor == wanted or row.grade is None:
+                yield row
+            else:
+                self._losses.add("other_assessors", row.assessor)
+        if wanted not in names:
+            known = ", ".join(repr(name) for name in list(names)[:20] if name) or "none"
+            words = ", ".join(POLICIES)
+            raise OptionError(f"assessors={wanted}: found no such assessor, expected one of {known}, or one of {words}")
+
+    def _merged(self, rows: Iterator[JudgmentRow]) -> Iterator[JudgmentRow]:
+        """One row for each document of a query."""
+        policy = POLICIES.get(self._options.assessors)
+        found: dict[tuple[str, str], list[JudgmentRow]] = {}
+        for row in rows:
+            found.setdefault((row.query, row.document), []).append(row)
+        for pair, some in found.items():
+            judged = [row for row in some if row.grade is not None]
+            if len(judged) > 1:
+                if policy is None:
+                    raise self._several(pair, judged)
+                self._losses.add("merged")
+            for row in judged:
+                if row.assessor:
+                    self._losses.add("assessors", row.assessor)
+            grades = [row.grade for row in judged if row.grade is not None]
+            grade = policy(grades) if policy and len(grades) > 1 else next(iter(grades), None)
+            yield (judged or some)[0]._replace(grade=grade)
+
+    def _several(self, pair: tuple[str, str], judged: list[JudgmentRow]) -> InputError:
+        names = ", ".join(repr(row.assessor) for row in judged[:4])
+        where = f"query {shown(repr(pair[0]))}, document {shown(repr(pair[1]))}"
+        words = " | ".join(POLICIES)
+        holding = ", ".join(name for name, one in TARGETS.items() if one.assessors)
+        return InputError(
+            f"{where}: found grades by {len(judged)} assessors ({names}), expected one, since {self._target.title} has no assessors",
+            hint=f"set assessors= to {words} or to the name of one; these formats keep all: {holding}",
+            command_hint=f"use --assessors {words}, or the name of one; these formats keep all: {holding}",
+        )
+
+    def _written(self, rows: Iterator[JudgmentRow]) -> Iterator[JudgmentRow]:
+        for row in rows:
+            named = self._with_texts(row)
+            fitting = self._graded(named)
+            if fitting is None:
+                continue
+            fitting = self._reduced(self._named_query(fitting))
+            self._found.n_written += 1
+            self._found.queries.add(fitting.query)
+            yield fitting
+
+    def _with_texts(self, row: JudgmentRow) -> JudgmentRow:
+        queries, documents = self._options.queries, self._options.documents
+        if queries is not None and row.query in queries:
+            row = row._replace(query_text=queries[row.query])
+        if documents is not None and row.document in documents:
+            row = row._replace(text=documents[row.document])
+        return row
+
+    def _graded(self, row: JudgmentRow) -> JudgmentRow | None:
+        """The row with a grade that the format knows; None if it is left out."""
+        target, grade = self._target, row.grade
+        if grade is None:
+            kept = target.unjudged == "kept" or (target.unjudged == "on request" and self._options.keep_unjudged)
+            if not kept:
+                self._losses.add("unjudged")
+            return row if kept else None
+        if not grade.is_integer() and target.fractions == "truncated":
+            self._losses.add("truncated")
+        if not grade.is_integer() and target.fractions == "rounded":
+            self._losses.add("rounded")
+            grade = float(floor(grade + 0.5))
+        if self._options.scale and grade not in self._options.scale:
+            self._losses.add("off_scale", f"{grade:g}")
+            return None
+        return row._replace(grade=grade)
+
+    def _named_query(self, row: JudgmentRow) -> JudgmentRow:
+        """The row with the query's name in this format."""
+        name = self._ids.get(row.query)
+        if name is None:
+            name = self._ids[row.query] = self._name(row)
+            other = self._named.setdefault(name, row.query)
+            if other != row.query:
+                found = f"queries {shown(repr(other))} and {shown(repr(row.query))} with the text {shown(repr(name))}"
+                raise InputError(f"found {found}, expected different texts, since {self._target.title} names a query by its text")
+            if self._target.query == "word" and not is_word(name):
+                raise self._no_word("query", name)
+            if row.query_text and self._options.number_queries:
+                self._found.query_texts[row.query if self._target.query == "text" else name] = row.query_text
+            elif row.query_text and row.query_text != name and not self._target.query_texts:
+                self._losses.add("query_texts")
+            elif row.query_text and row.query_text == name != row.query:
+                self._losses.add("query_ids", row.query)
+        if self._target.document == "word" and not is_word(row.document):
+            raise self._no_word("document", row.document)
+        if self._target.query == "word" and self._target.assessors and row.assessor and not is_word(row.assessor):
+            raise self._no_word("assessor", row.assessor)
+        return row._replace(query=name)
+
+    def _name(self, row: JudgmentRow) -> str:
+        if self._target.query == "text":
+            return row.query_text or row.query
+        numbered = self._options.number_queries and row.query == (row.query_text or row.query) and self._sheet.texts_are_ids
+        return f"{_NUMBERED}{len(self._ids) + 1}" if numbered else row.query
+
+    def _no_word(self, what: str, name: str) -> InputError:
+        """An id that a line cannot hold."""
+        found = f"found {what} {shown(repr(name))}, expected an id without blanks, control characters and a leading #"
+        if what != "query":
+            return InputError(f"{found}, since {self._target.title} separates fields by blanks", hint="use a format such as csv or beir")
+        return InputError(
+            f"{found}, since {self._target.title} separates fields by blanks",
+            hint="name a file for the texts with write_queries=, and the queries are numbered; or use a format such as csv or beir",
+            command_hint="add --write-queries queries.tsv, and the queries are numbered; or use a format such as csv or beir",
+        )
+
+    def _reduced(self, row: JudgmentRow) -> JudgmentRow:
+        """The row without what the format has no place for."""
+        target, losses = self._target, self._losses
+        if row.text and not target.texts:
+            losses.add("texts")
+        if row.features and not target.features:
+            losses.add("features")
+        if row.values and not target.columns and not (target.features and {"inc", "prob"} == set(row.values)):
+            for name in row.values:
+                losses.add("columns", name)
+        keeps_text = self._found.layout.query_texts
+        return row._replace(
+            assessor=row.assessor if self._found.layout.assessors else "", query_text=row.query_text if keeps_text else "",
+            text=row.text if target.texts else "", features=row.features if target.features else {},
+        )  # fmt: skip
+
+
+def is_word(name: str) -> bool:
+    """Return whether a line of fields that blanks separate can hold an id, first on the line, too.
+
+    Examples
+    --------
+    >>> is_word("q1"), is_word("red shoes"), is_word("#1"), is_word("a#1")
+    (True, False, False, True)
+    """
+    return (
+        bool(name) and not name.startswith("#") and not any(letter.isspace() or ord(letter) < 0x20 or letter == "\x7f" for letter in name)
+    )

@@ -1,0 +1,84 @@
+"""Rows of LETOR files with their features, and with the documents that the comments of some tools name."""
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+
+from idealrank.data.types import decode_id
+from idealrank.io.complaints import Complain
+from idealrank.io.formats.feature_rows import feature_pairs
+from idealrank.io.formats.letor import LabelledItems, read_labels
+from idealrank.io.judgment_rows import JudgmentRow, JudgmentSheet, SeenPairs, sheet_of, valid_text
+from idealrank.io.notes import Notes
+from idealrank.io.sources import AnyPath, Source
+
+_FIELD = re.compile(r"(\w+)\s*=\s*(\S+)")
+_DOCUMENT = "docid"
+
+
+def letor_sheet(source: Source, group: AnyPath | None, notes: Notes, complain: Complain) -> JudgmentSheet:
+    r"""Read grades, features and the documents of comments.
+
+    Parameters
+    ----------
+    source : Source
+        Lines ``GRADE qid:QUERY FEATURE:VALUE ... # COMMENT``. If every comment has ``docid = DOCUMENT``, as in LETOR 4.0, or begins with a
+        document, as in Quepid's export, that is the document id; else ``QUERY:NUMBER``, as in `read_labels`.
+    group : path, optional
+        Group sizes, see `read_labels`.
+    notes, complain
+        As there.
+
+    Examples
+    --------
+    >>> from idealrank.io.complaints import refuse
+    >>> lines = b"2 qid:10 1:0.5 2:0 #docid = GX1 inc = 1 prob = 0.25\n0 qid:10 1:0.1 2:0 #docid = GX2 inc = 1 prob = 0.5\n"
+    >>> row = next(letor_sheet(Source("a.txt", lines), None, Notes(), refuse).rows)
+    >>> row.document, row.features, row.values
+    ('GX1', {1: 0.5, 2: 0.0}, {'inc': '1', 'prob': '0.25'})
+    """
+    items = read_labels(source, group, notes, complain)
+    features: list[dict[int, float]] = []
+    comments: list[str] = []
+    wanted = iter(items.lines.tolist())
+    at = next(wanted, 0)
+    for number, line in enumerate(source.open(), 1):
+        if number == at:
+            pairs = feature_pairs(line, source.path, number)
+            features.append({int(index): float(value) for index, value in pairs.tolist()})
+            comments.append(decode_id(line.partition(b"#")[2].strip()))
+            at = next(wanted, 0)
+    named = _documents(items, comments)
+    left = {} if named.used or not any(comments) else {"comments": [one for one in comments if one]}
+    seen = SeenPairs(complain)
+    rows = [
+        JudgmentRow(items.queries[code], document, grade, "", text, "", values, features[row], (source.path, line))
+        for row, (code, grade, line, (document, text, values)) in enumerate(
+            zip(items.codes.tolist(), items.labels.tolist(), items.lines.tolist(), named.rows, strict=True)
+        )
+    ]
+    return sheet_of([row for row in rows if seen.is_new(row)], left=left)
+
+
+class _Named:
+    """Document, text of the query and other fields of each line."""
+
+    def __init__(self, rows: list[tuple[str, str, Mapping[str, str]]], *, used: bool) -> None:
+        self.rows, self.used = rows, used
+
+
+def _documents(items: LabelledItems, comments: Sequence[str]) -> _Named:
+    fields = [dict(_FIELD.findall(comment)) for comment in comments]
+    if fields and all(_DOCUMENT in one for one in fields):
+        return _Named([(one.pop(_DOCUMENT), "", one) for one in fields], used=True)
+    words = [comment.split(None, 1) for comment in comments]
+    if words and all(words) and len({*_pairs(items, words)}) == len(words):
+        texts: dict[int, set[str]] = {}
+        for code, word in zip(items.codes.tolist(), words, strict=True):
+            texts.setdefault(code, set()).add(word[1].strip() if len(word) > 1 else "")
+        of_query = all(len(some) == 1 for some in texts.values())
+        return _Named([(word[0], valid_text(word[1].strip()) if of_query and len(word) > 1 else "", {}) for word in words], used=of_query)
+    return _Named([(document, "", {}) for document in items.documents], used=False)
+
+
+def _pairs(items: LabelledItems, words: Sequence[Sequence[str]]) -> Iterator[tuple[int, str]]:
+    yield from zip(items.codes.tolist(), (word[0] for word in words), strict=True)

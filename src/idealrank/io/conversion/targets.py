@@ -1,0 +1,327 @@
+"""Formats in which judgments can be written: what each holds, and its writer. One row a format."""
+
+import csv
+import io
+import json
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from idealrank.io.conversion.losses import LossCounter
+from idealrank.io.conversion.record_sheets import FEATURE
+from idealrank.io.judgment_rows import JudgmentRow
+from idealrank.io.usual_columns import plain
+
+QueryName = Literal["id", "word", "text", "both"]
+Kept = Literal["kept", "on request", "left out"]
+Fractions = Literal["kept", "truncated", "rounded"]
+_EXACT = 1 << 53
+_ACCOUNT = re.compile(r"[1-9]\d{0,17}|[^@\s]+@[^@\s]+")
+_UNNAMED = "Anonymous"  # Quepid's word for a rater without an account
+_LAYOUT = ("query", "querytext", "docid", "rating", "mean", "")  # names that Quepid's columns have, as `plain` writes them
+_FORMULA = tuple("-=+@")
+
+
+@dataclass(frozen=True)
+class RowLayout:
+    """What the rows to be written have.
+
+    Attributes
+    ----------
+    name : str
+        Name of the collection, for formats that have one.
+    assessors, query_texts, texts : bool
+        Whether any row has one.
+    columns : sequence of str
+        Names of other columns.
+    features : sequence of int
+        Numbers of features.
+    losses : LossCounter
+        Gets what only a writer can know.
+    """
+
+    name: str
+    assessors: bool
+    query_texts: bool
+    texts: bool
+    columns: Sequence[str]
+    features: Sequence[int]
+    losses: LossCounter
+
+
+@dataclass(frozen=True)
+class Target:
+    """A format and what it holds.
+
+    Attributes
+    ----------
+    title : str
+        Name for people.
+    write : callable or None
+        Turns rows into pieces of text; None for Parquet, which is written in columns.
+    query : {"id", "word", "text", "both"}
+        What names a query: any id, an id without blanks, its text, or its id and its text.
+    document : {"id", "word"}
+        What names a document.
+    assessors, query_texts, texts, columns, features : bool
+        Whether the format holds the name of the assessor, the text of a query that has an id, the text of a document, other columns, and
+        features.
+    unjudged : {"kept", "on request", "left out"}
+        Whether a row without a grade is kept.
+    fractions : {"kept", "truncated", "rounded"}
+        What becomes of a grade that is no whole number: the tool that reads the file cuts it, or it is rounded.
+    """
+
+    title: str
+    write: Callable[[Iterable[JudgmentRow], RowLayout], Iterator[str]] | None
+    query: QueryName = "id"
+    document: Literal["id", "word"] = "id"
+    assessors: bool = False
+    query_texts: bool = False
+    texts: bool = False
+    columns: bool = False
+    features: bool = False
+    unjudged: Kept = "left out"
+    fractions: Fractions = "kept"
+
+
+def number(value: float) -> int | float:
+    """A grade as people write it: whole numbers without a point.
+
+    Examples
+    --------
+    >>> number(2.0), number(0.5), number(1e300)
+    (2, 0.5, 1e+300)
+    """
+    return int(value) if value.is_integer() and abs(value) < _EXACT else value
+
+
+def plain_json(value: Any) -> Any:
+    """A value that `load` read, with objects as mappings again.
+
+    Examples
+    --------
+    >>> plain_json((("a", [1, (("b", None),)]),))
+    {'a': [1, {'b': None}]}
+    """
+    if isinstance(value, tuple):
+        return {name: plain_json(inner) for name, inner in value}
+    return [plain_json(inner) for inner in value] if isinstance(value, list) else value
+
+
+def _json(value: Any, **options: Any) -> str:
+    return json.dumps(value, ensure_ascii=False, default=str, **options)
+
+
+def _grade(row: JudgmentRow) -> int | float | None:
+    return None if row.grade is None else number(row.grade)
+
+
+# --- lines -------------------------------------------------------------------------------------------------------------------------
+
+
+def _trec(rows: Iterable[JudgmentRow], _layout: RowLayout) -> Iterator[str]:
+    for row in rows:
+        yield f"{row.query} 0 {row.document} {_grade(row)}\n"
+
+
+def _judgment_groups(rows: Iterable[JudgmentRow], _layout: RowLayout) -> Iterator[str]:
+    for row in rows:
+        yield f"{row.query} {row.assessor or '0'} {row.document} {_grade(row)}\n"
+
+
+def _letor(rows: Iterable[JudgmentRow], _layout: RowLayout) -> Iterator[str]:
+    for row in rows:
+        features = "".join(f" {index}:{number(value)}" for index, value in row.features.items())
+        if {"inc", "prob"} <= set(row.values):
+            comment = f"#docid = {row.document} inc = {row.values['inc']} prob = {row.values['prob']}"
+        else:
+            comment = f"# {row.document}" + (f" {' '.join(row.query_text.split())}" if row.query_text else "")
+        yield f"{_grade(row)} qid:{row.query}{features} {comment}\n"
+
+
+# --- tables ------------------------------------------------------------------------------------------------------------------------
+
+
+def _separated(rows: Iterable[Sequence[Any]], delimiter: str = ",") -> Iterator[str]:
+    held = io.StringIO()
+    writer = csv.writer(held, delimiter=delimiter, lineterminator="\n")
+    for row in rows:
+        writer.writerow(row)
+        yield held.getvalue()
+        held.seek(0)
+        held.truncate()
+
+
+def _beir(rows: Iterable[JudgmentRow], _layout: RowLayout) -> Iterator[str]:
+    yield from _separated([("query-id", "corpus-id", "score")], "\t")
+    yield from _separated(((row.query, row.document, _grade(row)) for row in rows), "\t")
+
+
+def table_names(layout: RowLayout) -> list[str]:
+    """Names of the columns of a table.
+
+    Examples
+    --------
+    >>> table_names(RowLayout("a", True, False, False, ["note"], [7], LossCounter()))
+    ['query_id', 'doc_id', 'grade', 'assessor', 'note', 'feature_7']
+    """
+    named = ["query_id", "doc_id", "grade"]
+    for name, is_there in (("assessor", layout.assessors), ("query_text", layout.query_texts), ("document_text", layout.texts)):
+        named += [name] if is_there else []
+    return [*named, *(name for name in layout.columns if name not in named), *(f"{FEATURE}{index}" for index in layout.features)]
+
+
+def table_cells(row: JudgmentRow) -> dict[str, Any]:
+    """Cells of a row by the name of their column.
+
+    Examples
+    --------
+    >>> table_cells(JudgmentRow("q", "d", 1.0, "ann", features={7: 0.5}))["feature_7"]
+    0.5
+    """
+    own = {
+        "query_id": row.query, "doc_id": row.document, "grade": _grade(row), "assessor": row.assessor, "query_text": row.query_text,
+        "document_text": row.text,
+    }  # fmt: skip
+    return {**row.values, **own, **{f"{FEATURE}{index}": number(value) for index, value in row.features.items()}}
+
+
+def cell_text(value: Any) -> Any:
+    """A value as a cell: what is neither text nor number as JSON.
+
+    Examples
+    --------
+    >>> cell_text("a"), cell_text([1]), cell_text(None), cell_text(True)
+    ('a', '[1]', '', 'true')
+    """
+    if value is None:
+        return ""
+    return value if isinstance(value, str | float) or (isinstance(value, int) and not isinstance(value, bool)) else _json(plain_json(value))
+
+
+def _table(delimiter: str) -> Callable[[Iterable[JudgmentRow], RowLayout], Iterator[str]]:
+    def write(rows: Iterable[JudgmentRow], layout: RowLayout) -> Iterator[str]:
+        names = table_names(layout)
+        yield from _separated([names], delimiter)
+        yield from _separated(([cell_text(cells.get(name)) for name in names] for cells in map(table_cells, rows)), delimiter)
+
+    return write
+
+
+def _json_lines(rows: Iterable[JudgmentRow], layout: RowLayout) -> Iterator[str]:
+    names = table_names(layout)
+    for cells in map(table_cells, rows):
+        yield _json({name: plain_json(cells[name]) for name in names if name == "grade" or cells.get(name) not in (None, "")}) + "\n"
+
+
+# --- tools -------------------------------------------------------------------------------------------------------------------------
+
+
+def _by_query(rows: Iterable[JudgmentRow]) -> dict[str, list[JudgmentRow]]:
+    found: dict[str, list[JudgmentRow]] = {}
+    for row in rows:
+        found.setdefault(row.query, []).append(row)
+    return found
+
+
+def _nested(rows: Iterable[JudgmentRow], _layout: RowLayout) -> Iterator[str]:
+    yield _json({query: {row.document: _grade(row) for row in some} for query, some in _by_query(rows).items()}, indent=1) + "\n"
+
+
+def _quepid(rows: Iterable[JudgmentRow], layout: RowLayout) -> Iterator[str]:
+    """A case with one rating a document; a book with a column for each rater, or a row for each rating if a name cannot be a column."""
+    if not layout.assessors:
+        yield from _separated([("query", "docid", "rating")])
+        yield from _separated((_protected(row.query), row.document, "" if row.grade is None else _grade(row)) for row in rows)
+        return
+    found = list(rows)
+    raters = list(dict.fromkeys(row.assessor or _UNNAMED for row in found if row.grade is not None or row.assessor))
+    if any(plain(name) in _LAYOUT or name != name.strip() for name in raters) or len(raters) < 2:
+        yield from _separated([("query", "docid", "user", "rating")])
+        yield from _separated(
+            (_protected(one.query), one.document, one.assessor, "" if one.grade is None else _grade(one)) for one in found
+        )
+        return
+    given: dict[tuple[str, str], dict[str, int | float | None]] = {}
+    for row in found:
+        given.setdefault((row.query, row.document), {})[row.assessor or _UNNAMED] = _grade(row)
+    yield from _separated([("query", "docid", *raters)])
+    for (query, document), grades in given.items():
+        cells = ("" if grades.get(name) is None else grades[name] for name in raters)
+        yield from _separated([(_protected(query), document, *cells)])
+
+
+def _protected(query: str) -> str:
+    return f" {query}" if query.startswith(_FORMULA) else query
+
+
+def _rre(rows: Iterable[JudgmentRow], layout: RowLayout) -> Iterator[str]:
+    queries = [
+        {"placeholders": {"$query": query}, "relevant_documents": {row.document: {"gain": _grade(row)} for row in some}}
+        for query, some in _by_query(rows).items()
+    ]
+    yield _json({"id_field": "id", "index": layout.name, "template": "template.json", "queries": queries}, indent=1) + "\n"
+
+
+def _opensearch(rows: Iterable[JudgmentRow], layout: RowLayout) -> Iterator[str]:
+    """The body of a request that imports a list; ratings as texts, which every version takes."""
+    ratings = [
+        {"query": query, "ratings": [{"docId": row.document, "rating": str(_grade(row))} for row in some]}
+        for query, some in _by_query(rows).items()
+    ]
+    yield _json({"name": layout.name, "type": "IMPORT_JUDGMENT", "judgmentRatings": ratings}, indent=1) + "\n"
+
+
+def _ubi(rows: Iterable[JudgmentRow], _layout: RowLayout) -> Iterator[str]:
+    for row in rows:
+        record = {"query_id": row.query, "query": row.query_text or row.query, "document": row.document, "judgment": row.grade}
+        yield _json({**record, **{name: plain_json(value) for name, value in row.values.items() if name not in record}}) + "\n"
+
+
+def _label_studio(rows: Iterable[JudgmentRow], layout: RowLayout) -> Iterator[str]:
+    """A task for each document of a query; grades of accounts are annotations, of anything else predictions."""
+    tasks: dict[tuple[str, str], dict[str, Any]] = {}
+    for row in rows:
+        task = tasks.get((row.query, row.document))
+        if task is None:
+            data = {"query_id": row.query, "query": row.query_text or row.query, "document_id": row.document}
+            data["document"] = row.text or row.document
+            others = {name: plain_json(value) for name, value in row.values.items() if name not in data}
+            task = tasks[row.query, row.document] = {"data": {**data, **others}, "annotations": [], "predictions": []}
+        if row.grade is None:
+            continue
+        result = [{"id": "grade", "from_name": "grade", "to_name": "document", "type": "number", "value": {"number": _grade(row)}}]
+        if not row.assessor or _ACCOUNT.fullmatch(row.assessor):
+            annotation: dict[str, Any] = {"result": result, "was_cancelled": False, "ground_truth": False}
+            if row.assessor:
+                annotation["completed_by"] = int(row.assessor) if row.assessor.isdecimal() else {"email": row.assessor}
+            task["annotations"].append(annotation)
+        else:
+            layout.losses.add("predictions", row.assessor)
+            task["predictions"].append({"model_version": row.assessor, "result": result})
+    yield _json(list(tasks.values()), indent=1) + "\n"
+
+
+TARGETS: Mapping[str, Target] = {
+    "trec": Target("TREC qrels", _trec, "word", "word", fractions="truncated"),
+    "qrels_jg": Target("TREC qrels with assessors", _judgment_groups, "word", "word", assessors=True, fractions="truncated"),
+    "beir": Target("BEIR's qrels", _beir, fractions="rounded"),
+    "csv": Target("CSV", _table(","), assessors=True, query_texts=True, texts=True, columns=True, features=True, unjudged="on request"),
+    "tsv": Target("TSV", _table("\t"), assessors=True, query_texts=True, texts=True, columns=True, features=True, unjudged="on request"),
+    "json": Target("JSON", _nested),
+    "jsonl": Target(
+        "JSON lines", _json_lines, assessors=True, query_texts=True, texts=True, columns=True, features=True, unjudged="on request"
+    ),
+    "parquet": Target("Parquet", None, assessors=True, query_texts=True, texts=True, columns=True, features=True, unjudged="on request"),
+    "letor": Target("LETOR", _letor, "word", "word", query_texts=True, features=True),
+    "quepid": Target("Quepid's CSV", _quepid, "text", assessors=True, unjudged="kept"),
+    "rre": Target("RRE's ratings", _rre, "text"),
+    "opensearch": Target("a judgment list of OpenSearch", _opensearch, "text"),
+    "ubi": Target("judgments from User Behavior Insights", _ubi, "both", query_texts=True, columns=True),
+    "label-studio": Target(
+        "Label Studio's JSON", _label_studio, "both", assessors=True, query_texts=True, texts=True, columns=True, unjudged="kept"
+    ),
+}  # fmt: skip
+"""Formats of judgments by name; the table of what a format holds in the documentation is made of it."""

@@ -1,0 +1,233 @@
+"""Label Studio's JSON: tasks with annotations by people and predictions by models, and tasks to import."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from idealrank.errors import FileFormatError, InputError
+from idealrank.io.complaints import Complain, Complaint
+from idealrank.io.formats.nested import broken, load
+from idealrank.io.judgment_rows import JudgmentRow, JudgmentSheet, SeenPairs, one_grade_each, sheet_of, valid_text
+from idealrank.io.notes import Notes
+from idealrank.io.numerals import parse_number
+from idealrank.io.row_parts import Place, Rows, Table
+from idealrank.io.sources import Source
+from idealrank.io.table_columns import Columns, named_columns
+from idealrank.io.text_cells import shown
+from idealrank.io.typed_values import check_id, check_number, describe_value
+from idealrank.io.usual_columns import DOCUMENT, QUERY, candidates, plain
+
+_VALUES = ("number", "rating", "choices")  # types of controls that hold a grade
+_TEXTS = ("documenttext", "document", "text", "passage", "body", "content")
+_EXPECTED = "an array of tasks, as Label Studio's export JSON"
+
+
+@dataclass(frozen=True)
+class LabelStudioFields:
+    """Names in a project.
+
+    Attributes
+    ----------
+    query, document : str
+        Fields of a task's data that hold the ids; empty to guess.
+    control : str
+        Name of the control that holds the grade; needed if there are several.
+    labels : mapping of str to float
+        Grades of choices that are no numbers.
+    """
+
+    query: str = ""
+    document: str = ""
+    control: str = ""
+    labels: Mapping[str, float] = field(default_factory=dict)
+
+
+def label_studio_sheet(source: Source, complain: Complain, names: LabelStudioFields | None = None) -> JudgmentSheet:
+    """Read tasks with their annotations.
+
+    Parameters
+    ----------
+    source : Source
+        An array of tasks. A grade is the value of a control Number or Rating, or of Choices. The assessor is the e-mail address or number
+        of the annotator, or the version of the model whose prediction it is. A task without a grade is unjudged.
+    complain : callable
+        Gets each task that cannot be used.
+    names : LabelStudioFields, optional
+        Names of fields and of the control.
+
+    Raises
+    ------
+    InputError
+        Annotations have several controls, and none was chosen.
+
+    Examples
+    --------
+    >>> from idealrank.io.complaints import refuse
+    >>> text = b'''[{"id": 1, "data": {"query": "shoes", "doc_id": 7}, "annotations": [{"completed_by": 3,
+    ... "result": [{"from_name": "grade", "to_name": "t", "type": "rating", "value": {"rating": 2}}]}]}]'''
+    >>> [row[:4] for row in label_studio_sheet(Source("a.json", text), refuse).rows]
+    [('shoes', '7', 2.0, '3')]
+    """
+    try:
+        value = load(source.read())
+    except (ValueError, RecursionError) as error:
+        complain(broken(error, source.path, 0))
+        return sheet_of([])
+    tasks = [value] if isinstance(value, tuple) else value
+    if not isinstance(tasks, list):
+        complain(Complaint("type", source.path, 0, describe_value(value), _EXPECTED))
+        return sheet_of([])
+    reader = _Tasks(source.path, complain, names or LabelStudioFields())
+    pairs = SeenPairs(complain)
+    rows = [row for number, task in enumerate(tasks, 1) for row in reader.rows(task, number) if pairs.is_new(row)]
+    reader.refuse_several_controls()
+    judged = {(row.query, row.document) for row in rows if row.grade is not None}
+    rows = [row for row in rows if row.grade is not None or row.assessor or (row.query, row.document) not in judged]
+    return sheet_of(rows, left=reader.left)
+
+
+def read_label_studio(source: Source, table: Table, columns: Columns, _notes: Notes, complain: Complain) -> Rows:
+    """Read one grade for each judged document.
+
+    Parameters
+    ----------
+    source : Source
+        The bytes.
+    table : {"qrels", "run"}
+        Only judgments can be read.
+    columns : mapping, optional
+        ``query`` and ``document`` name fields of the data, ``grade`` the control.
+    complain : callable
+        Gets each row that cannot be used.
+    """
+    if table == "run":
+        raise FileFormatError(source.path, 0, "tasks of Label Studio, which are judgments", "a run", "judgments come first, then runs")
+    named = named_columns(columns, table)
+    names = LabelStudioFields(named.get("query", ""), named.get("document", ""), named.get("grade", ""))
+    return one_grade_each(source.path, list(label_studio_sheet(source, complain, names).rows), "")
+
+
+class _Tasks:
+    """Rows of tasks, one after the other."""
+
+    def __init__(self, path: str, complain: Complain, names: LabelStudioFields) -> None:
+        self._path, self._complain, self._names = path, complain, names
+        self._controls: dict[str, None] = {}
+        self.left: dict[str, list[str]] = {}
+
+    def rows(self, task: Any, number: int) -> Iterator[JudgmentRow]:
+        """Rows of one task: one for each annotation and each prediction with a grade; one that is unjudged if there is none."""
+        place = (f"{self._path}: task {number}", 0)
+        fields = dict(task) if isinstance(task, tuple) else {}
+        data = fields.get("data")
+        pair = self._pair(dict(data), place) if isinstance(data, tuple) else None
+        if not isinstance(data, tuple):
+            self._complain(Complaint("task", *place, f"{describe_value(data)} as data", "an object with a query and a document"))
+        if pair is None:
+            return
+        graded = False
+        for annotation in _objects(fields.get("annotations", fields.get("completions"))):
+            assessor = _annotator(annotation.get("completed_by"))
+            if annotation.get("was_cancelled") or annotation.get("skipped"):
+                self.left.setdefault("cancelled", []).append(assessor)
+                continue
+            if annotation.get("ground_truth"):
+                self.left.setdefault("ground_truth", []).append(pair.document)
+            grade = self._grade(annotation, place)
+            graded = graded or grade is not None
+            if grade is not None:
+                yield pair._replace(grade=grade, assessor=assessor)
+        for prediction in _objects(fields.get("predictions")):
+            grade = self._grade(prediction, place)
+            if grade is not None:
+                graded = True
+                yield pair._replace(grade=grade, assessor=valid_text(prediction.get("model_version")) or "prediction")
+        if not graded:
+            yield pair
+
+    def refuse_several_controls(self) -> None:
+        """Refuse results of several controls, of which none was chosen."""
+        if len(self._controls) > 1 and not self._names.control:
+            names = ", ".join(map(repr, self._controls))
+            raise InputError(
+                f"{self._path}: found grades by several controls ({names}), expected one",
+                hint="name it with columns={'grade': NAME}",
+                command_hint="name it with --columns grade=NAME",
+            )
+
+    def _pair(self, data: dict[str, Any], place: Place) -> JudgmentRow | None:
+        query_name, document_name = (
+            given or next(iter(candidates(list(data), usual[0]) or candidates(list(data), usual[1])), "")
+            for given, usual in ((self._names.query, QUERY), (self._names.document, DOCUMENT))
+        )
+        if query_name not in data or document_name not in data:
+            found = f"fields {', '.join(map(repr, list(data)[:8])) or 'none'} as data"
+            hint, command = "name them with columns={'query': ..., 'document': ...}", "name them with --columns query=NAME,document=NAME"
+            self._complain(Complaint("task", *place, found, "fields of a query and a document", hint, command_hint=command))
+            return None
+        query, document = check_id(data[query_name]), check_id(data[document_name])
+        for checked, name in ((query, query_name), (document, document_name)):
+            if isinstance(checked, tuple):
+                self._complain(Complaint(checked[0], *place, f"{checked[1]} in field {name!r}", checked[2]))
+                return None
+        others = {name: one for name, one in data.items() if name not in (query_name, document_name)}
+        query_text = _popped(others, ("querytext", "query"))
+        text = _popped(others, _TEXTS)
+        # a task that was made of ids alone shows them in place of texts
+        query_text, text = "" if query_text == query else query_text, "" if text == document else text
+        return JudgmentRow(str(query), str(document), None, "", query_text, text, others, place=place)
+
+    def _grade(self, annotation: Mapping[str, Any], place: Place) -> float | None:
+        """The grade of an annotation or of a prediction."""
+        found: float | None = None
+        for result in _objects(annotation.get("result")):
+            control, value = valid_text(result.get("from_name")), result.get("value")
+            fields = dict(value) if isinstance(value, tuple) else {}
+            kind = next((name for name in _VALUES if name in fields), None)
+            if kind is None or (self._names.control and control != self._names.control):
+                self.left.setdefault("other_results", []).append(control or valid_text(result.get("type")))
+                continue
+            self._controls[control] = None
+            grade = self._number(fields[kind], place)
+            if grade is not None and len(self._controls) == 1:
+                if found is not None:
+                    self._complain(Complaint("task", *place, f"control {shown(control)} twice in an annotation", "one grade"))
+                found = grade
+        return found
+
+    def _number(self, given: Any, place: Place) -> float | None:
+        if isinstance(given, list):
+            if len(given) != 1:
+                self._complain(Complaint("choices", *place, f"{len(given)} choices", "one choice, the grade"))
+                return None
+            given = given[0]
+        if isinstance(given, str):
+            label = self._names.labels.get(given, parse_number(given))
+            if label is None:
+                hint, command = "give its grade with labels={CHOICE: GRADE}", "give its grade with --labels CHOICE=GRADE,..."
+                self._complain(Complaint("choices", *place, f"choice {shown(given)}", "a number", hint, command_hint=command))
+                return None
+            given = label
+        grade = check_number(given, "qrels")
+        if isinstance(grade, tuple):
+            self._complain(Complaint(grade[0], *place, grade[1], grade[2]))
+            return None
+        return grade
+
+
+def _objects(value: Any) -> Iterator[dict[str, Any]]:
+    for one in value if isinstance(value, list) else []:
+        if isinstance(one, tuple):
+            yield dict(one)
+
+
+def _annotator(value: Any) -> str:
+    """E-mail address or number; old exports hold an object of the user."""
+    fields = dict(value) if isinstance(value, tuple) else {}
+    return valid_text(fields.get("email") or fields.get("id") or ("" if fields else value))
+
+
+def _popped(fields: dict[str, Any], names: Sequence[str]) -> str:
+    """The text of the first of these fields; it is taken out."""
+    name = next((one for word in names for one in fields if plain(one) == word and isinstance(fields[one], str)), None)
+    return "" if name is None else valid_text(fields.pop(name))

@@ -1,0 +1,131 @@
+"""Judgment lists of OpenSearch's Search Relevance Workbench: the body of an import, and the answer of the interface that shows a list."""
+
+from collections.abc import Iterator
+from typing import Any
+
+from idealrank.errors import FileFormatError, InputError
+from idealrank.io.complaints import Complain, Complaint
+from idealrank.io.formats.nested import broken, load
+from idealrank.io.judgment_rows import JudgmentRow, JudgmentSheet, SeenPairs, one_grade_each, sheet_of, valid_text
+from idealrank.io.notes import Notes
+from idealrank.io.numerals import parse_number
+from idealrank.io.row_parts import Place, Rows, Table
+from idealrank.io.sources import Source
+from idealrank.io.table_columns import Columns
+from idealrank.io.text_cells import shown
+from idealrank.io.typed_values import check_id, check_number, describe_value
+
+_RATINGS = "judgmentRatings"
+_IMPORTED = "IMPORT_JUDGMENT"
+_KNOWN = {_RATINGS, "type", "name"}
+_EXPECTED = '"judgmentRatings": [{"query": ..., "ratings": [{"docId": ..., "rating": ...}]}]'
+
+
+def opensearch_sheet(source: Source, complain: Complain) -> JudgmentSheet:
+    """Read a judgment list.
+
+    Parameters
+    ----------
+    source : Source
+        An object with ``judgmentRatings``, or a response whose hit holds one. The type of a list that was not imported, such as
+        ``LLM_JUDGMENT``, counts as the assessor.
+    complain : callable
+        Gets each rating that cannot be used.
+
+    Raises
+    ------
+    InputError
+        The response holds several lists, or none.
+
+    Examples
+    --------
+    >>> from idealrank.io.complaints import refuse
+    >>> text = b'{"judgmentRatings": [{"query": "shoes", "ratings": [{"docId": "7", "rating": "3.0"}]}]}'
+    >>> [row[:3] for row in opensearch_sheet(Source("a.json", text), refuse).rows]
+    [('shoes', '7', 3.0)]
+    """
+    try:
+        value = load(source.read())
+    except (ValueError, RecursionError) as error:
+        complain(broken(error, source.path, 0))
+        return sheet_of([], texts_are_ids=True)
+    found = list(_lists(value))
+    if len(found) != 1:
+        names = ", ".join(shown(valid_text(one.get("name"))) for one in found[:4])
+        raise InputError(f"{source.path}: found {len(found) or 'no'} judgment lists{names and f' ({names})'}, expected one: {_EXPECTED}")
+    pairs = SeenPairs(complain)
+    rows = [row for row in _rows(found[0], source.path, complain) if pairs.is_new(row)]
+    settings = [name for name in found[0] if name not in _KNOWN]
+    return sheet_of(rows, texts_are_ids=True, left={"settings": settings} if settings else {})
+
+
+def read_opensearch(source: Source, table: Table, _columns: Columns, _notes: Notes, complain: Complain) -> Rows:
+    """Read one grade for each judged document.
+
+    Parameters
+    ----------
+    source : Source
+        The bytes.
+    table : {"qrels", "run"}
+        Only judgments can be read.
+    complain : callable
+        Gets each row that cannot be used.
+    """
+    if table == "run":
+        raise FileFormatError(source.path, 0, "ratings of OpenSearch, which are judgments", "a run", "judgments come first, then runs")
+    return one_grade_each(source.path, list(opensearch_sheet(source, complain).rows), "")
+
+
+def _lists(value: Any) -> Iterator[dict[str, Any]]:
+    """The list itself, or those of a response's hits."""
+    fields = dict(value) if isinstance(value, tuple) else {}
+    if _RATINGS in fields:
+        yield fields
+        return
+    hits = dict(fields["hits"]).get("hits") if isinstance(fields.get("hits"), tuple) else None
+    for hit in hits if isinstance(hits, list) else []:
+        inner = dict(hit).get("_source") if isinstance(hit, tuple) else None
+        if isinstance(inner, tuple) and _RATINGS in dict(inner):
+            yield dict(inner)
+
+
+def _rows(fields: dict[str, Any], path: str, complain: Complain) -> Iterator[JudgmentRow]:
+    kind = valid_text(fields.get("type"))
+    assessor = "" if kind == _IMPORTED else kind
+    queries = fields[_RATINGS]
+    if not isinstance(queries, list):
+        complain(Complaint("type", path, 0, describe_value(queries), _EXPECTED))
+        return
+    for number, one in enumerate(queries, 1):
+        place = (f"{path}: {_RATINGS} {number}", 0)
+        inner = dict(one) if isinstance(one, tuple) else {}
+        query = check_id(inner.get("query"))
+        if isinstance(query, tuple):
+            complain(Complaint(query[0], *place, f"{query[1]} of a query", query[2]))
+            continue
+        for name in ("ratings", "failures"):
+            given = inner.get(name, [])
+            if not isinstance(given, list) or (name == "ratings" and name not in inner):
+                complain(Complaint("type", *place, f"{describe_value(inner.get(name))} as {name}", _EXPECTED))
+                continue
+            for rating in given:
+                row = _row(query, rating, name, place, complain)
+                if row is not None:
+                    yield row._replace(assessor=assessor)
+
+
+def _row(query: str, rating: Any, among: str, place: Place, complain: Complain) -> JudgmentRow | None:
+    fields = dict(rating) if isinstance(rating, tuple) else {}
+    document = check_id(fields.get("docId"))
+    if isinstance(document, tuple):
+        complain(Complaint(document[0], *place, f"{document[1]} of a document of query {shown(query)}", document[2]))
+        return None
+    given = fields.get("rating")
+    if among == "failures" or given is None:  # the model gave no grade
+        return JudgmentRow(query, document, None, query_text=query, place=place)
+    text = parse_number(given) if isinstance(given, str) else given
+    grade = check_number(given if text is None else text, "qrels")
+    if isinstance(grade, tuple):
+        complain(Complaint(grade[0], *place, f"{grade[1]} of document {shown(document)} of query {shown(query)}", "a finite number"))
+        return None
+    return JudgmentRow(query, document, grade, query_text=query, place=place)

@@ -1,0 +1,259 @@
+"""Judgments with their origin: qrels whose second column names the assessor below a line that says how they were made, and label tables."""
+
+import csv
+import io
+import json
+from collections.abc import Collection, Iterable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from idealrank._files import write_bytes
+from idealrank.errors import InputError, OptionError, shown
+from idealrank.version import __version__
+
+_MARK = "# idealrank-judgments "
+_LONGEST_LINE = 1 << 20
+COLUMNS = (
+    "query", "document", "grade", "assessor", "kind", "status", "repeat", "note", "seconds", "time", "input_tokens", "output_tokens",
+    "cost", "probabilities",
+)  # fmt: skip
+"""Columns of a label table."""
+
+
+@dataclass(frozen=True, slots=True)
+class Label:
+    """Outcome of one judgment: a grade, or the reason why there is none.
+
+    Attributes
+    ----------
+    query, document : str
+        Ids.
+    grade : float or None
+        None where the assessor gave none.
+    assessor : str
+        Name of the person, model, function or program.
+    kind : {"people", "model", "function", "command"}
+        What the assessor is.
+    status : str
+        ``graded``, ``abstained``, ``unreadable`` or ``failed``; of people also ``skipped``, ``gold``, ``revised`` (replaced by a later
+        answer) and ``after-model`` (changed after the grade of a model was shown).
+    repeat : int
+        Repetition, from 1.
+    note : str
+        Message of a failure, or the note of a person.
+    seconds : float or None
+        Time that the judgment took.
+    time : str
+        When it was given, in ISO 8601 and UTC.
+    input_tokens, output_tokens : int or None
+        Tokens that a model read and wrote.
+    cost : float or None
+        By the prices of the configuration.
+    probabilities : mapping of float to float, optional
+        Probability of each grade.
+
+    Examples
+    --------
+    >>> Label("q1", "d1", 2.0, "ann", "people").row[:6]
+    ['q1', 'd1', '2', 'ann', 'people', 'graded']
+    """
+
+    query: str
+    document: str
+    grade: float | None
+    assessor: str
+    kind: str
+    status: str = "graded"
+    repeat: int = 1
+    note: str = ""
+    seconds: float | None = None
+    time: str = ""
+    input_tokens: int | None = None
+    output_tokens: int | None = None
+    cost: float | None = None
+    probabilities: Mapping[float, float] | None = None
+
+    @property
+    def row(self) -> list[str]:
+        """Cells of the label table."""
+        chances = "" if self.probabilities is None else json.dumps({grade_text(key): value for key, value in self.probabilities.items()})
+        return [
+            self.query, self.document, "" if self.grade is None else grade_text(self.grade), self.assessor, self.kind, self.status,
+            str(self.repeat), self.note, "" if self.seconds is None else f"{self.seconds:.3f}", self.time,
+            *("" if one is None else str(one) for one in (self.input_tokens, self.output_tokens)),
+            "" if self.cost is None else f"{self.cost:.10g}", chances,
+        ]  # fmt: skip
+
+
+def grade_text(grade: float) -> str:
+    """Write a grade: without a decimal point if it is whole.
+
+    Examples
+    --------
+    >>> grade_text(2.0), grade_text(0.5)
+    ('2', '0.5')
+    """
+    return str(int(grade)) if grade == int(grade) else repr(float(grade))
+
+
+def assessor_text(name: str) -> str:
+    """Return a name as the second column of qrels takes it: without blanks.
+
+    Examples
+    --------
+    >>> assessor_text("Ann Lee"), assessor_text(" ")
+    ('Ann_Lee', 'unknown')
+    """
+    return "_".join(name.split()) or "unknown"
+
+
+def write_judgments(path: str, rows: Iterable[tuple[str, str, str, float]], provenance: Mapping[str, Any]) -> None:
+    """Write qrels, whole or not at all.
+
+    Parameters
+    ----------
+    path : str
+        The file.
+    rows : iterable of (str, str, str, float)
+        Query, assessor, document and grade.
+    provenance : mapping
+        How the grades were made, as plain values; ``kind`` and ``assessors`` are those that readers look at.
+
+    Raises
+    ------
+    InputError
+        An id has a blank, which TREC has no place for, or the file cannot be written.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> path = f"{tempfile.mkdtemp()}/a.qrels"
+    >>> write_judgments(path, [("q1", "ann", "d1", 2.0)], {"kind": "people", "assessors": ["ann"]})
+    >>> Path(path).read_text().splitlines()[1], origin_of(path)["kind"]
+    ('q1 ann d1 2', 'people')
+    """
+    head = {"idealrank": __version__, **provenance}
+    lines = [_MARK + json.dumps(head, ensure_ascii=True, separators=(",", ":")).replace(" ", "\\u0020") + "\n"]
+    for query, assessor, document, grade in rows:
+        for what, text in (("query", query), ("document", document)):
+            if not text or any(map(str.isspace, text)):
+                raise InputError(f"{path}: found {what} {shown(repr(text))}, expected an id without blanks in TREC judgments")
+        lines.append(f"{query} {assessor_text(assessor)} {document} {grade_text(grade)}\n")
+    write_bytes(["".join(lines).encode("utf-8", "surrogateescape")], path)
+
+
+def origin_of(path: str | Path) -> Mapping[str, Any] | None:
+    """Return the provenance at the top of a file of judgments; None if it has none.
+
+    Examples
+    --------
+    >>> origin_of("no-such-file") is None
+    True
+    """
+    try:
+        with Path(path).open("rb") as file:
+            line = file.readline(_LONGEST_LINE)
+    except (OSError, ValueError):
+        return None
+    return _origin(line)
+
+
+def _origin(line: bytes) -> Mapping[str, Any] | None:
+    if not line.startswith(_MARK.encode()):
+        return None
+    try:
+        found = json.loads(line[len(_MARK) :])
+    except ValueError:
+        return None
+    return found if isinstance(found, dict) else None
+
+
+def refuse_to_replace_judgments(path: str, kinds: Collection[str], *, option: str) -> None:
+    """Refuse to write over judgments that were made otherwise: they cannot be had again.
+
+    Parameters
+    ----------
+    path : str
+        File to write.
+    kinds : collection of str
+        Kinds of assessors whose judgments may be replaced.
+    option : str
+        Name of the option, for the message.
+
+    Raises
+    ------
+    OptionError
+        The file has other judgments, or does not name their origin.
+
+    Examples
+    --------
+    >>> refuse_to_replace_judgments("no-such-file", ["model"], option="-o")
+    """
+    target = Path(path)
+    if not target.is_file() or not target.stat().st_size:
+        return
+    origin = origin_of(path)
+    if origin is None or origin.get("kind") not in kinds:
+        found = "a file without its origin" if origin is None else f"judgments by {origin.get('kind')}"
+        raise OptionError(f"{option} {path}: found {found}, expected another name or judgments by {' or '.join(kinds)}")
+
+
+def write_labels(path: str, labels: Iterable[Label]) -> None:
+    """Write a label table: CSV with a row for each judgment, those that failed too.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> path = f"{tempfile.mkdtemp()}/a.csv"
+    >>> write_labels(path, [Label("q1", "d1", None, "model", "model", "failed", note="no answer")])
+    >>> read_labels_table(path)[0]["note"]
+    'no answer'
+    """
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerow(COLUMNS)
+    writer.writerows(one.row for one in labels)
+    write_bytes([text.getvalue().encode("utf-8", "surrogateescape")], path)
+
+
+def read_labels_table(path: str | Path) -> list[dict[str, str]]:
+    """Read the rows of a label table.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> path = f"{tempfile.mkdtemp()}/a.csv"
+    >>> write_labels(path, [Label("q1", "d1", 1.0, "ann", "people")])
+    >>> read_labels_table(path)[0]["assessor"]
+    'ann'
+    """
+    with Path(path).open(encoding="utf-8", errors="surrogateescape", newline="") as file:
+        return list(csv.DictReader(file))
+
+
+def kinds_note(heads: Mapping[str, bytes]) -> str | None:
+    """Report that files mix judgments of people and of models; None if they do not.
+
+    Parameters
+    ----------
+    heads : mapping of str to bytes
+        Beginning of each file, by its name.
+
+    Examples
+    --------
+    >>> people, model = (_MARK.encode() + b'{"kind":"%s"}' % kind for kind in (b"people", b"model"))
+    >>> kinds_note({"a.qrels": people, "b.qrels": b"q1 0 d1 1"}) is None
+    True
+    >>> kinds_note({"a.qrels": people, "b.qrels": model})
+    'the judgments are of different kinds (a.qrels: people, b.qrels: model) and were joined; --judge-qrels keeps a judge apart'
+    """
+    origins = [(path, origin) for path, head in heads.items() if (origin := _origin(head.partition(b"\n")[0])) is not None]
+    if len({str(origin.get("kind")) for _, origin in origins}) < 2:
+        return None
+    said = ", ".join(f"{path}: {shown(origin.get('kind'))}" for path, origin in origins)
+    return f"the judgments are of different kinds ({said}) and were joined; --judge-qrels keeps a judge apart"
+
+
+HEAD = _LONGEST_LINE
+"""Bytes of a file that hold its origin."""

@@ -1,0 +1,203 @@
+"""Lists of pairs to judge: query and document with their texts, as people and judges get them."""
+
+import io
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from idealrank.errors import FileFormatError, InputError, shown
+from idealrank.io.formats.delimited import CELLS, csv_rows
+from idealrank.io.formats.detection import refuse_foreign
+from idealrank.io.notes import Notes, Tell
+from idealrank.io.record_files import BYTE_ORDER_MARK, FieldRecord, json_records, line_records
+from idealrank.io.sources import AnyPath, open_stream
+from idealrank.io.texts import DocumentText, read_documents, read_texts
+
+_NAMES: Mapping[str, tuple[str, ...]] = {
+    "query": ("query", "query_id", "query-id", "qid", "topic"),
+    "document": ("document", "document_id", "doc_id", "docid", "docno", "corpus-id", "doc"),
+    "query_text": ("query_text", "question"),
+    "title": ("title",),
+    "text": ("text", "contents", "content", "body", "passage"),
+    "link": ("link", "url", "uri", "href"),
+    "priority": ("priority",),
+}
+_NO_TEXT = DocumentText("", "")
+_LONGEST_QUERY = 1_000_000  # letters
+_EXPECTED = "columns query and document, and title, text, link, priority if there are any"
+
+
+@dataclass(frozen=True, slots=True)
+class JudgmentPair:
+    """Query and document to judge.
+
+    Attributes
+    ----------
+    query, document : str
+        Ids.
+    query_text : str
+        Words of the user; the id of the query where no text is known.
+    content : DocumentText
+        Title, text and address of the document.
+    priority : float
+        Place in the order of judging: 1 is judged first; infinite where none is given.
+
+    Examples
+    --------
+    >>> JudgmentPair("q1", "d1", "sort a list", DocumentText("sorted", "Return a new sorted list")).key
+    ('q1', 'd1')
+    """
+
+    query: str
+    document: str
+    query_text: str = ""
+    content: DocumentText = _NO_TEXT
+    priority: float = math.inf
+
+    @property
+    def key(self) -> tuple[str, str]:
+        """Ids of query and document."""
+        return self.query, self.document
+
+
+def read_pairs(
+    path: AnyPath, queries: AnyPath | None = None, documents: AnyPath | None = None, *, tell: Tell | None = None
+) -> list[JudgmentPair]:
+    r"""Read a list of pairs to judge.
+
+    Parameters
+    ----------
+    path : path
+        CSV with commas, semicolons or tabs, JSON lines or JSON, with the columns query and document, and optionally query_text, title,
+        text, link and priority.
+    queries : path, optional
+        Texts of queries, as `read_texts` reads them; for pairs without a query_text.
+    documents : path, optional
+        Texts of documents, as `read_documents` reads them; for pairs without title and text.
+    tell : callable, optional
+        Callback for messages about the files.
+
+    Returns
+    -------
+    list of JudgmentPair
+        In the order of the file.
+
+    Raises
+    ------
+    InputError, FileFormatError
+        A file cannot be read, has no pair, or has a pair twice; with file and line.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> path = pathlib.Path(tempfile.mkdtemp(), "pairs.csv")
+    >>> _ = path.write_text("query,document,title\nq1,d1,sorted\n")
+    >>> read_pairs(path)[0].content.title
+    'sorted'
+    """
+    name = str(path)
+    found: dict[tuple[str, str], JudgmentPair] = {}
+    for record in _records(name, Notes(tell)):
+        pair = _pair(record)
+        if pair.key in found:
+            pair_text = f"query {shown(repr(pair.query))} and document {shown(repr(pair.document))} a second time"
+            raise FileFormatError(record.place, record.line, pair_text, "each pair once")
+        found[pair.key] = pair
+    if not found:
+        raise InputError(f"{name}: found no pair, expected {_EXPECTED}")
+    return with_texts(list(found.values()), queries, documents, tell=tell)
+
+
+def with_texts(
+    pairs: Sequence[JudgmentPair], queries: AnyPath | None, documents: AnyPath | None, *, tell: Tell | None = None
+) -> list[JudgmentPair]:
+    """Return pairs with the texts that they lack; a query without any text gets its id.
+
+    Examples
+    --------
+    >>> with_texts([JudgmentPair("q1", "d1")], None, None)[0].query_text
+    'q1'
+    """
+    lacking = {one.query for one in pairs if not one.query_text}
+    wanted = {one.document for one in pairs if not one.content.joined}
+    query_texts = read_texts(queries, lacking, length=_LONGEST_QUERY, tell=tell) if queries is not None else {}
+    contents = read_documents(documents, wanted, tell=tell) if documents is not None else {}
+    return [
+        replace(
+            one,
+            query_text=one.query_text or query_texts.get(one.query, one.query),
+            content=one.content if one.content.joined else _with_link(contents.get(one.document, one.content), one.content.link),
+        )
+        for one in pairs
+    ]
+
+
+def _with_link(content: DocumentText, link: str) -> DocumentText:
+    return content._replace(link=link) if link else content
+
+
+def _records(path: str, notes: Notes) -> Iterator[FieldRecord]:
+    with open_stream(path, notes) as stream:
+        head = stream.peek(1)
+        refuse_foreign(path, head[:4])
+        start = head.removeprefix(BYTE_ORDER_MARK).lstrip()
+        if start.startswith(b"{"):
+            yield from line_records(stream, path)
+        elif start.startswith(b"["):
+            yield from json_records(stream.read(), path, "query", "document", "an array of records")
+        else:
+            yield from _rows(stream, path)
+
+
+def _rows(stream: io.BufferedReader, path: str) -> Iterator[FieldRecord]:
+    import csv  # noqa: PLC0415  (its error alone)
+
+    first = stream.peek(1).partition(b"\n")[0]
+    delimiter = next((mark for mark in ("\t", ",", ";") if mark.encode() in first), ",")
+    with io.TextIOWrapper(stream, encoding="utf-8-sig", errors="surrogateescape", newline="") as text:
+        reader, names, line = csv_rows(text, delimiter), None, 1
+        try:
+            for row in reader:
+                start, line = line, reader.line_num + 1
+                if not any(cell.strip() for cell in row):
+                    continue
+                if names is None:
+                    names = [cell.strip().lower() for cell in row]
+                    continue
+                if len(row) != len(names):
+                    raise FileFormatError(path, start, f"{len(row)} cells", f"{len(names)}, as in the header line")
+                yield FieldRecord(dict(zip(names, row, strict=True)), path, start)
+        except csv.Error as error:
+            raise FileFormatError(path, reader.line_num, f"a cell that cannot be read ({error})", CELLS) from None
+
+
+def _pair(record: FieldRecord) -> JudgmentPair:
+    def value(role: str) -> Any:
+        return next((record.fields[name] for name in _NAMES[role] if record.fields.get(name) not in (None, "")), None)
+
+    def text(role: str) -> str:
+        found = value(role)
+        if found is not None and (isinstance(found, bool) or not isinstance(found, (str, int))):
+            raise FileFormatError(record.place, record.line, f"{role} {shown(repr(found))}", "a text")
+        return "" if found is None else str(found).encode("utf-8", "replace").decode()
+
+    query, document = text("query").strip(), text("document").strip()
+    if not query or not document:
+        lacking = "query" if not query else "document"
+        found = f"no {lacking} among {', '.join(shown(repr(name)) for name in list(record.fields)[:8])}"
+        raise FileFormatError(record.place, record.line, found, _EXPECTED)
+    content = DocumentText(text("title").strip(), text("text"), text("link").strip())
+    return JudgmentPair(query, document, text("query_text").strip(), content, _priority(value("priority"), record))
+
+
+def _priority(value: Any, record: FieldRecord) -> float:
+    if value is None:
+        return math.inf
+    try:
+        found = float(value)
+    except (TypeError, ValueError):
+        found = float("nan")
+    if not abs(found) < float("inf"):
+        raise FileFormatError(record.place, record.line, f"priority {shown(repr(value))}", "a finite number")
+    return found

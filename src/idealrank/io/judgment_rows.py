@@ -1,0 +1,214 @@
+"""Judgments row by row, with all that tools know beside a grade: the assessor, texts, features, other columns."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from types import MappingProxyType
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from idealrank.data.qrels import Qrels
+from idealrank.data.types import decode_id, encode_id
+from idealrank.errors import InputError
+from idealrank.io.complaints import Complain, Complaint
+from idealrank.io.id_columns import pack
+from idealrank.io.row_parts import Place, Rows
+from idealrank.io.text_cells import shown
+
+_NOTHING: Mapping[Any, Any] = MappingProxyType({})
+_CHUNK = 1 << 14
+
+
+class JudgmentRow(NamedTuple):
+    """One document of one query.
+
+    Attributes
+    ----------
+    query, document : str
+        Ids.
+    grade : float or None
+        None if the row says that the document is unjudged.
+    assessor : str
+        Empty where no assessor is named.
+    query_text, text : str
+        Texts of the query and of the document; empty where there are none.
+    values : mapping of str to object
+        Other columns, by name.
+    features : mapping of int to float
+        By number.
+    place : tuple of str and int
+        Where the row stands.
+    """
+
+    query: str
+    document: str
+    grade: float | None
+    assessor: str = ""
+    query_text: str = ""
+    text: str = ""
+    values: Mapping[str, Any] = _NOTHING
+    features: Mapping[int, float] = _NOTHING
+    place: Place = ("", 0)
+
+
+@dataclass
+class JudgmentSheet:
+    """A file of judgments.
+
+    Attributes
+    ----------
+    rows : iterator of JudgmentRow
+        In the order of the file; can be read once.
+    columns : sequence of str
+        Names of other columns.
+    features : sequence of int
+        Numbers of features.
+    has_assessors, has_query_texts, has_texts : bool
+        Whether any row has one.
+    texts_are_ids : bool
+        The format names a query by its text.
+    left : mapping of str to sequence of str
+        What the file holds and no row has, by kind of loss: an example of each piece.
+    """
+
+    rows: Iterator[JudgmentRow]
+    columns: Sequence[str] = ()
+    features: Sequence[int] = ()
+    has_assessors: bool = False
+    has_query_texts: bool = False
+    has_texts: bool = False
+    texts_are_ids: bool = False
+    left: dict[str, list[str]] = field(default_factory=dict)
+
+
+def sheet_of(rows: list[JudgmentRow], *, texts_are_ids: bool = False, left: dict[str, list[str]] | None = None) -> JudgmentSheet:
+    """A sheet of rows that are in memory.
+
+    Examples
+    --------
+    >>> sheet_of([JudgmentRow("q1", "d1", 2.0, "ann")]).has_assessors
+    True
+    """
+    return JudgmentSheet(
+        iter(rows),
+        list(dict.fromkeys(name for row in rows for name in row.values)),
+        sorted({number for row in rows for number in row.features}),
+        any(row.assessor for row in rows),
+        any(row.query_text for row in rows),
+        any(row.text for row in rows),
+        texts_are_ids,
+        left or {},
+    )
+
+
+def rows_of_qrels(qrels: Qrels) -> Iterator[JudgmentRow]:
+    """Rows of judgments that the kernel holds, some at a time.
+
+    Examples
+    --------
+    >>> [row.document for row in rows_of_qrels(Qrels({"q1": {"d1": 1, "d2": 0}}))]
+    ['d1', 'd2']
+    """
+    table, ends, query = qrels.table, qrels.offsets[1:].tolist(), 0
+    ids = table.query_ids()
+    name = decode_id(ids[0]) if ids else ""
+    for first in range(0, qrels.n_judgments, _CHUNK):
+        rows = np.arange(first, min(first + _CHUNK, qrels.n_judgments))
+        for row, document, grade in zip(rows.tolist(), table.document_ids(rows), qrels.grades[rows].tolist(), strict=True):
+            if row >= ends[query]:
+                query = next(number for number in range(query + 1, len(ends)) if row < ends[number])
+                name = decode_id(ids[query])
+            yield JudgmentRow(name, decode_id(document), grade)
+
+
+class SeenPairs:
+    """SeenPairs of query and document that were seen, for each assessor.
+
+    Parameters
+    ----------
+    complain : callable
+        Gets a pair that comes a second time.
+
+    Examples
+    --------
+    >>> found = []
+    >>> pairs = SeenPairs(found.append)
+    >>> pairs.is_new(JudgmentRow("q", "d", 1.0)), pairs.is_new(JudgmentRow("q", "d", 0.0, place=("a.csv", 3)))
+    (True, False)
+    >>> print(found[0])
+    a.csv:3: found document "d" a second time for query "q", expected each document once for a query
+    """
+
+    def __init__(self, complain: Complain) -> None:
+        self._complain = complain
+        self._seen: set[tuple[str, str, str]] = set()
+
+    def is_new(self, row: JudgmentRow) -> bool:
+        """Return whether the pair was not seen before."""
+        key = (row.query, row.document, row.assessor)
+        if key not in self._seen:
+            self._seen.add(key)
+            return True
+        by = f" by {shown(row.assessor)}" if row.assessor else ""
+        found = f"document {shown(row.document)} a second time for query {shown(row.query)}{by}"
+        expected = "each document once for a query" + (" and assessor" if row.assessor else "")
+        self._complain(Complaint("second-judgment", *row.place, found, expected))
+        return False
+
+
+def one_grade_each(path: str, rows: Sequence[JudgmentRow], assessor: str) -> Rows:
+    """Judged rows as columns, for evaluation.
+
+    Parameters
+    ----------
+    path : str
+        The file, for messages.
+    rows : sequence of JudgmentRow
+        Of one assessor, or with documents that no two of them judged.
+    assessor : str
+        The assessor whose grades count; empty for all rows.
+
+    Raises
+    ------
+    InputError
+        Two assessors judged a document and none was chosen, or the chosen one did not judge.
+
+    Examples
+    --------
+    >>> one_grade_each("a.json", [JudgmentRow("q1", "d1", 2.0), JudgmentRow("q1", "d2", None)], "").documents[0]
+    'd1'
+    """
+    judged = [row for row in rows if row.grade is not None]
+    names = ", ".join(repr(name) for name in dict.fromkeys(row.assessor for row in judged) if name)
+    if assessor:
+        kept = [row for row in judged if row.assessor == assessor]
+        if not kept:
+            raise InputError(f"{path}: found no assessor {assessor!r} among {names or 'none'}, expected one of them")
+    else:
+        kept = judged
+        if len({(row.query, row.document) for row in kept}) < len(kept):
+            raise InputError(
+                f"{path}: found grades by several assessors ({names}), expected one grade for a document",
+                hint="use columns={'assessor': NAME} for the grades of one of them",
+                command_hint="use `idealrank convert --assessors mean`, or the name of one of them",
+            )
+    values = np.array([row.grade for row in kept], np.float64)
+    return Rows(pack([row.query for row in kept]), pack([row.document for row in kept]), values, lambda number: kept[number].place)
+
+
+def valid_text(value: Any) -> str:
+    r"""A text as UTF-8 can hold it: half surrogate pairs become question marks; empty for what is no text.
+
+    Examples
+    --------
+    >>> valid_text("a\ud800"), valid_text(None), valid_text(7)
+    ('a?', '', '7')
+    """
+    if value is None or isinstance(value, bool | list | tuple | dict):
+        return ""
+    text = str(value)
+    try:
+        encode_id(text)
+    except UnicodeEncodeError:
+        return text.encode("utf-8", "replace").decode("utf-8")
+    return text

@@ -1,0 +1,127 @@
+"""Assignments of nuggets to answers, as the tool nuggetizer writes them: JSON lines, one for each answer."""
+
+from collections.abc import Iterator, Mapping
+from typing import Any, NamedTuple
+
+from idealrank.errors import FileFormatError, InputError, near_ids, shown
+from idealrank.io.notes import Notes
+from idealrank.io.record_files import FieldRecord, json_records, line_records
+from idealrank.io.sources import Paths, Source, open_sources
+from idealrank.judging.nuggets import IMPORTANCE, SUPPORT, AssignedAnswers, Nugget
+
+_QUERY = ("qid", "topic_id", "query_id")
+_EXPECTED = '{"qid": ..., "nuggets": [{"text": ..., "importance": "vital" | "okay", "assignment": "support" | ...}]}'
+
+
+class _Answer(NamedTuple):
+    """The nuggets of one record."""
+
+    query: str
+    run: str
+    nuggets: list[Nugget]
+
+
+def read_answers(path: Paths, notes: Notes) -> list[AssignedAnswers]:
+    """Read the answers of one or several systems.
+
+    Parameters
+    ----------
+    path : path or list of paths
+        JSON lines or an array of records with ``qid``, ``nuggets`` and, if it has several systems, ``run_id``. May be compressed.
+    notes : Notes
+        Told about nuggets that were not assigned.
+
+    Returns
+    -------
+    list of AssignedAnswers
+        By ``run_id``, in order of first appearance; without it, the name is empty.
+
+    Raises
+    ------
+    InputError
+        A file cannot be opened or has no answer.
+    FileFormatError
+        A record cannot be used, or a system answers a query twice.
+    """
+    found: dict[str, dict[str, list[Nugget]]] = {}
+    sources = open_sources(path, notes)
+    for source in sources:
+        for record in _records(source):
+            answer = _answer(record, assigned=True)
+            of_run = found.setdefault(answer.run, {})
+            if answer.query in of_run:
+                whose = f" by run {shown(repr(answer.run))}" if answer.run else ""
+                hint = "passages have assignments of their own (docid); expected assignments of answers" if "docid" in record.fields else ""
+                raise _refused(record, f"a second answer to query {shown(repr(answer.query))}{whose}", "one answer to a query", hint)
+            of_run[answer.query] = answer.nuggets
+    systems = [AssignedAnswers(name, answers) for name, answers in found.items()]
+    where = ", ".join(source.path for source in sources)
+    if not systems:
+        raise InputError(f"{where}: found no answer, expected at least one: {_EXPECTED}")
+    failed = sum(one.n_failed for one in systems)
+    if failed:
+        notes.warn(f"{where}: {failed:,} nuggets were not rated or assigned (failed); they count as not supported")
+    return systems
+
+
+def read_nuggets(path: Paths, notes: Notes) -> dict[str, list[Nugget]]:
+    """Read nuggets with their importance, by query.
+
+    Parameters
+    ----------
+    path : path or list of paths
+        JSON lines or an array of records with ``qid`` and ``nuggets``.
+    notes : Notes
+        Told about guesses.
+    """
+    found: dict[str, list[Nugget]] = {}
+    for source in open_sources(path, notes):
+        for record in _records(source):
+            one = _answer(record, assigned=False)
+            if one.query in found:
+                raise _refused(record, f"query {shown(repr(one.query))} a second time", "each query once")
+            found[one.query] = one.nuggets
+    return found
+
+
+def _records(source: Source) -> Iterator[FieldRecord]:
+    start = bytes(source.data[:64]).removeprefix(b"\xef\xbb\xbf").lstrip()
+    if start[:1] == b"[":
+        yield from json_records(source.read(), source.path, "qid", "nuggets", f"an array of {_EXPECTED}")
+    else:
+        yield from line_records(source.open(), source.path)
+
+
+def _answer(record: FieldRecord, *, assigned: bool) -> _Answer:
+    fields = record.fields
+    query = next((fields[name] for name in _QUERY if name in fields), None)
+    if isinstance(query, bool) or not isinstance(query, str | int) or query == "":
+        missing = f"no qid among the fields {', '.join(map(repr, list(fields)[:6]))}" if query is None else "no id as qid"
+        raise _refused(record, missing, _EXPECTED)
+    nuggets = fields.get("nuggets")
+    if not isinstance(nuggets, list):
+        raise _refused(record, f"{type(nuggets).__name__} as nuggets of query {shown(repr(query))}", _EXPECTED)
+    run = fields.get("run_id")
+    found = [_nugget(one, record, assigned=assigned) for one in nuggets]
+    return _Answer(str(query), str(run) if isinstance(run, str | int) and not isinstance(run, bool) else "", found)
+
+
+def _nugget(value: Any, record: FieldRecord, *, assigned: bool) -> Nugget:
+    if not isinstance(value, dict) or not isinstance(value.get("text"), str):
+        raise _refused(record, "a nugget without a text", _EXPECTED)
+    importance = _word(value, "importance", IMPORTANCE, record)
+    return Nugget(value["text"], importance, _word(value, "assignment", SUPPORT, record) if assigned else "")
+
+
+def _word(value: Mapping[str, Any], name: str, known: Mapping[str, float], record: FieldRecord) -> str:
+    word = value.get(name)
+    if isinstance(word, str) and word.lower() in known:
+        return word.lower()
+    near = near_ids(word, known, 1) if isinstance(word, str) else []
+    hint = f"did you mean {near[0]}?" if near else ""
+    found = f"{name} {shown(repr(word))}" if name in value else f"no {name}"
+    raise _refused(record, f"{found} of nugget {shown(repr(value['text']))}", f"one of {', '.join(known)}", hint)
+
+
+def _refused(record: FieldRecord, found: str, expected: str, hint: str = "") -> FileFormatError:
+    return FileFormatError(record.place, record.line, found, expected, hint)

@@ -1,0 +1,180 @@
+"""Judges on this machine: any Python function, and any program that reads and writes JSON lines; and the judge of a configuration."""
+
+import inspect
+from collections.abc import Callable, Mapping
+from hashlib import sha256
+from pathlib import Path
+from typing import Any
+
+from idealrank._sections import Section
+from idealrank.errors import BackendError, shown
+from idealrank.io.judgment_files import assessor_text
+from idealrank.io.judgment_pairs import JudgmentPair
+from idealrank.live.backends.outside_command import LineProgram
+from idealrank.live.backends.python_function import named_object
+from idealrank.live.backends.secrets import Secrets
+from idealrank.live.judges.judge_answers import Judge, JudgeAnswer, Scale, answer_of, value_of_line
+
+KINDS = ("openai", "function", "command")
+"""Kinds of judges, by the word in `judge.kind`."""
+
+_TAKES: Mapping[str, Callable[[JudgmentPair], tuple[Any, Any]]] = {
+    "texts": lambda pair: (pair.query_text, pair.content.joined),
+    "ids": lambda pair: pair.key,
+    "pair": lambda pair: (pair, pair.content),
+}
+
+
+class FunctionJudge:
+    """Function that is called with a query and a document.
+
+    Parameters
+    ----------
+    function : callable
+        Returns a grade; probabilities, by grade or in the order of the scale; or None for an abstention.
+    scale : Scale
+        Grades that are allowed.
+    name : str
+        Name of the assessor; default that of the function.
+    takes : {"texts", "ids", "pair"}
+        The two arguments: words of the query and of the document, their ids, or the `JudgmentPair` and its `DocumentText`.
+    version : str
+        Part of the key of the cache. So is the source of the function, if there is one.
+
+    Examples
+    --------
+    >>> from idealrank.io.texts import DocumentText
+    >>> judge = FunctionJudge(lambda query, document: int(query in document), Scale.of("0,1"), "contains")
+    >>> judge.ask(JudgmentPair("q1", "d1", "list", DocumentText("", "a list")), 1).grade
+    1.0
+    """
+
+    kind = "function"
+
+    def __init__(self, function: Callable[..., Any], scale: Scale, name: str = "", *, takes: str = "texts", version: str = "") -> None:
+        self.name = assessor_text(name or getattr(function, "__name__", type(function).__name__))
+        self._function, self._scale, self._takes = function, scale, _TAKES[takes]
+        self.identity: Mapping[str, Any] = {"function": self.name, "source": _source(function), "takes": takes, "version": version}
+
+    def ask(self, pair: JudgmentPair, repeat: int) -> JudgeAnswer:
+        """Call the function; its exceptions become errors of the judge, temporary for connections and timeouts."""
+        try:
+            value = self._function(*self._takes(pair))
+        except BackendError:
+            raise
+        except (ConnectionError, TimeoutError) as error:
+            raise BackendError(f"{self.name}: {type(error).__name__}: {shown(error)}", temporary=True) from error
+        except (Exception, SystemExit) as error:
+            raise BackendError(f"{self.name}: {type(error).__name__}: {shown(error)}") from error
+        return answer_of(value, self._scale)
+
+    def close(self) -> None:
+        """Do nothing: the function holds what it holds."""
+
+
+def _source(function: Callable[..., Any]) -> str:
+    """SHA-256 of the source of a function, so that a changed one is asked again; empty without source."""
+    try:
+        return sha256(inspect.getsource(function).encode()).hexdigest()
+    except (OSError, TypeError):
+        return ""
+
+
+class CommandJudge:
+    r"""Program that answers a JSON line on standard input with a JSON line on standard output.
+
+    It reads ``{"query", "document", "query_text", "title", "text", "link", "scale", "repeat"}``. It writes a grade, ``null``, or an
+    object with ``grade``, ``probabilities`` or ``error``.
+
+    Parameters
+    ----------
+    command : sequence of str
+        Program and arguments; no shell.
+    scale : Scale
+        Grades that are allowed.
+    name : str
+        Name of the assessor; default that of the program.
+    timeout : float
+        Seconds for an answer.
+    version : str
+        Part of the key of the cache.
+
+    Examples
+    --------
+    >>> import sys
+    >>> program = "import json\nfor line in open(0): print(json.dumps({'grade': len(json.loads(line)['title'])}), flush=True)"
+    >>> judge = CommandJudge([sys.executable, "-c", program], Scale.of("0,1,2"))
+    >>> judge.ask(JudgmentPair("q1", "d1"), 1).grade
+    0.0
+    >>> judge.close()
+    """
+
+    kind = "command"
+
+    def __init__(
+        self, command: "tuple[str, ...] | list[str]", scale: Scale, name: str = "", *, timeout: float = 60.0, version: str = ""
+    ) -> None:
+        self.name = assessor_text(name or Path(command[0]).stem)
+        self._scale, self._program = scale, LineProgram(command, timeout)
+        self.identity: Mapping[str, Any] = {"command": list(command), "version": version}
+
+    def ask(self, pair: JudgmentPair, repeat: int) -> JudgeAnswer:
+        """Send the pair to an idle process, and read its answer."""
+        content = pair.content
+        value = self._program.ask(
+            {
+                "query": pair.query, "document": pair.document, "query_text": pair.query_text, "title": content.title,
+                "text": content.text, "link": content.link, "scale": list(self._scale.grades), "repeat": repeat,
+            }
+        )  # fmt: skip
+        return answer_of(value_of_line(value, "command"), self._scale)
+
+    def close(self) -> None:
+        """End all processes."""
+        self._program.close()
+
+
+def judge_from(section: Section, scale: Scale, timeout: float, secrets: Secrets) -> Judge:
+    """Make the judge of a section ``judge`` of a configuration.
+
+    ``${NAME}`` in a text of the section is the value of the environment variable; `secrets` hides it in messages.
+
+    Raises
+    ------
+    OptionError
+        The kind is unknown, a key does not fit, or an environment variable is missing.
+    InputError
+        A prompt cannot be read.
+    MissingExtraError
+        httpx is not installed.
+
+    Examples
+    --------
+    >>> section = Section({"kind": "function", "function": "operator:eq", "takes": "ids"}, "judge.yaml", "judge")
+    >>> judge_from(section, Scale.of("0,1"), 60, Secrets()).ask(JudgmentPair("a", "a"), 1).grade
+    1.0
+    """
+    if not section.has("kind"):
+        raise section.error("kind", "nothing", f"one of {', '.join(KINDS)}")
+    kind = section.choice("kind", KINDS)
+    filled = Section(secrets.fill(section.given, section), section.path, section.name)
+    if kind == "openai":
+        from idealrank.live.judges.chat_endpoint import from_section  # noqa: PLC0415  (httpx)
+
+        return from_section(filled, section, scale, timeout)
+    if kind == "command":
+        filled.refuse_unknown("kind", "command", "name", "version")
+        command = filled.texts("command")
+        if not command:
+            raise section.error("command", "nothing", 'a program with arguments, as in ["python", "judge.py"]')
+        name, version = filled.text("name", "") or "", filled.text("version", "") or ""
+        judge = CommandJudge(command, scale, name, timeout=timeout, version=version)
+        judge.identity = {**judge.identity, "command": section.given["command"]}  # without the values of secrets
+        return judge
+    filled.refuse_unknown("kind", "function", "takes", "name", "version")
+    given = section.given.get("function")
+    function = given if callable(given) else named_object(filled, "function", "function")
+    if not callable(function):
+        raise section.error("function", shown(repr(function)), "a function")
+    takes = filled.choice("takes", tuple(_TAKES))
+    return FunctionJudge(function, scale, filled.text("name", "") or "", takes=takes, version=filled.text("version", "") or "")

@@ -1,0 +1,285 @@
+"""Prompts, and language models behind an address with OpenAI's interface of chat completions, such as vLLM, Ollama and llama.cpp."""
+
+import json
+import math
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from hashlib import sha256
+from importlib import resources
+from pathlib import Path
+from typing import Any
+
+from idealrank._sections import Section
+from idealrank.errors import BackendError, InputError, OptionError, shown
+from idealrank.io.judgment_files import assessor_text
+from idealrank.io.judgment_pairs import JudgmentPair
+from idealrank.live.http_requests import HttpAnswer, exchange, http_client
+from idealrank.live.judges.judge_answers import JudgeAnswer, Scale, answer_of, answer_of_text
+
+_KEYS = (
+    "kind", "url", "model", "key", "headers", "prompt", "system", "params", "probabilities", "pattern", "name", "version", "most_letters",
+)  # fmt: skip
+_FIELD = re.compile(r"\{(query|query_id|document|title|text|link|scale|grades)\}")
+_MOST = 1 << 24  # bytes of an answer
+_CANDIDATES = 20  # tokens whose probabilities are asked for
+
+
+@dataclass(frozen=True)
+class Prompt:
+    """Text with the fields ``{query}``, ``{title}``, ``{text}``, ``{link}``, ``{query_id}``, ``{document}``, ``{scale}``, ``{grades}``.
+
+    Attributes
+    ----------
+    text : str
+        The prompt.
+    path : str
+        Where it comes from.
+
+    Examples
+    --------
+    >>> from idealrank.io.texts import DocumentText
+    >>> pair = JudgmentPair("q1", "d1", "sort {text}", DocumentText("sorted", "Return a list"))
+    >>> Prompt('{query}: {title} {text} {"grade": 1}').filled(pair, Scale.of("0,1"))
+    'sort {text}: sorted Return a list {"grade": 1}'
+    """
+
+    text: str
+    path: str = "prompt"
+
+    @classmethod
+    def read(cls, path: str | None, *, is_for_pairs: bool = True) -> "Prompt":
+        """Read a file; the plain prompt of this package without one.
+
+        Raises
+        ------
+        InputError
+            The file cannot be read.
+        OptionError
+            The prompt shows the judge no query, or nothing of the document.
+        """
+        if path is None:
+            shipped = resources.files("idealrank.live.judges").joinpath("prompts", "plain.txt").read_text(encoding="utf-8")
+            return cls(shipped, "plain")
+        try:
+            text = Path(path).read_text(encoding="utf-8-sig")
+        except OSError as error:
+            raise InputError(f"{path}: {error.strerror or error}; expected a prompt") from None
+        except ValueError:
+            raise InputError(f"{path}: found bytes that are no UTF-8, expected text; save it as UTF-8") from None
+        fields = set(_FIELD.findall(text))
+        if is_for_pairs and not ("query" in fields and fields & {"text", "title"}):
+            lacking = "{query}" if "query" not in fields else "{text} or {title}"
+            raise OptionError(f"{path}: found no field {lacking}, expected a prompt that shows the query and the document")
+        return cls(text, path)
+
+    @property
+    def digest(self) -> str:
+        """SHA-256 of the text."""
+        return sha256(self.text.encode("utf-8", "surrogatepass")).hexdigest()
+
+    def filled(self, pair: JudgmentPair, scale: Scale, most: int | None = None) -> str:
+        """Fill all fields; of the text of the document, `most` letters at most."""
+        content = pair.content
+        values = {
+            "query": pair.query_text, "query_id": pair.query, "document": pair.document, "title": content.title,
+            "text": content.text[:most], "link": content.link, "scale": scale.text, "grades": scale.lines,
+        }  # fmt: skip
+        return _FIELD.sub(lambda found: values[found[1]], self.text)
+
+
+class ChatJudge:
+    """Model that is asked over HTTP.
+
+    Parameters
+    ----------
+    url : str
+        Address of the interface, as in ``http://127.0.0.1:11434/v1``.
+    model : str
+        Name of the model.
+    prompt : Prompt
+        What it is asked.
+    scale : Scale
+        Grades that are allowed.
+    key : str
+        Sent as ``Authorization: Bearer``; empty for none.
+    headers : mapping of str to str
+        Further headers.
+    system : Prompt, optional
+        Message of the system.
+    params : mapping
+        Further keys of the request, such as ``temperature`` and ``max_tokens``.
+    probabilities : bool
+        Ask for the probabilities of tokens; the first token that is a grade counts.
+    pattern : re.Pattern, optional
+        Finds the grade in the answer.
+    name : str
+        Name of the assessor; default that of the model.
+    most_letters : int, optional
+        Letters of a document's text that are sent, at most.
+    timeout : float
+        Seconds for an answer.
+    client : httpx.Client, optional
+        Client to use.
+
+    Examples
+    --------
+    >>> judge = ChatJudge("http://127.0.0.1:1/v1", "tiny", Prompt("{query} {text}"), Scale.of("0,1"))
+    >>> judge.body(JudgmentPair("q1", "d1", "sort"), 1)["messages"]
+    [{'role': 'user', 'content': 'sort '}]
+    """
+
+    kind = "model"
+
+    def __init__(
+        self,
+        url: str,
+        model: str,
+        prompt: Prompt,
+        scale: Scale,
+        *,
+        key: str = "",
+        headers: Mapping[str, str] | None = None,
+        system: Prompt | None = None,
+        params: Mapping[str, Any] | None = None,
+        probabilities: bool = False,
+        pattern: "re.Pattern[str] | None" = None,
+        name: str = "",
+        version: str = "",
+        most_letters: int | None = None,
+        timeout: float = 60.0,
+        client: Any = None,
+    ) -> None:
+        self.name = assessor_text(name or model)
+        self._url, self._model, self._prompt, self._scale, self._system = url.rstrip("/"), model, prompt, scale, system
+        self._params, self._probabilities, self._pattern, self._most = dict(params or {}), probabilities, pattern, most_letters
+        given = {name.lower(): value.encode() for name, value in (headers or {}).items()}
+        bearer = {"authorization": f"Bearer {key}".encode()} if key else {}
+        self._headers = {"content-type": b"application/json", "accept": b"application/json", **bearer, **given}
+        self._client = client or http_client("a judge over HTTP", "search", timeout=timeout)
+        self.identity: Mapping[str, Any] = {
+            "model": model, "prompt": prompt.digest, "system": None if system is None else system.digest, "params": self._params,
+            "probabilities": probabilities, "pattern": None if pattern is None else pattern.pattern, "most_letters": most_letters,
+            "version": version,
+        }  # fmt: skip
+
+    def body(self, pair: JudgmentPair, repeat: int) -> dict[str, Any]:
+        """Return the request for a pair; repetitions get the seeds that follow a seed of `params`."""
+        messages = [] if self._system is None else [{"role": "system", "content": self._system.filled(pair, self._scale, self._most)}]
+        messages.append({"role": "user", "content": self._prompt.filled(pair, self._scale, self._most)})
+        body = {"model": self._model, "messages": messages, **self._params}
+        if isinstance(self._params.get("seed"), int):
+            body["seed"] = self._params["seed"] + repeat - 1
+        if self._probabilities:
+            body = {"logprobs": True, "top_logprobs": _CANDIDATES, **body}
+        return body
+
+    def ask(self, pair: JudgmentPair, repeat: int) -> JudgeAnswer:
+        """Send the prompt, and read the grade in the answer."""
+        content = json.dumps(self.body(pair, repeat)).encode()
+        found = exchange(
+            self._client, self.name, "POST", f"{self._url}/chat/completions", most=_MOST, headers=self._headers, content=content
+        )  # fmt: skip
+        return self._read(self._checked(found))
+
+    def _checked(self, answer: HttpAnswer) -> dict[str, Any]:
+        if answer.status != 200:
+            said = shown(" ".join(answer.text.split()))
+            found = f"{self.name}: found status {answer.status}{f' ({said})' if said else ''}, expected 200"
+            raise BackendError(found, temporary=answer.is_temporary, retry_after=answer.retry_after)
+        try:
+            value = answer.json()
+        except (ValueError, RecursionError):
+            raise BackendError(f"{self.name}: found {shown(repr(answer.text))}, expected JSON", temporary=True) from None
+        if not isinstance(value, dict):
+            raise BackendError(f"{self.name}: found {shown(json.dumps(value))}, expected an object with choices")
+        return value
+
+    def _read(self, answer: Mapping[str, Any]) -> JudgeAnswer:
+        try:
+            choice = answer["choices"][0]
+            text = choice["message"]["content"]
+        except (KeyError, IndexError, TypeError):
+            raise BackendError(f"{self.name}: found {shown(json.dumps(answer))}, expected choices with a message") from None
+        usage = answer.get("usage")
+        counts = [usage.get(key) if isinstance(usage, dict) else None for key in ("prompt_tokens", "completion_tokens")]
+        tokens = [one if isinstance(one, int) and not isinstance(one, bool) and one >= 0 else None for one in counts]
+        model = answer.get("model")
+        beside: dict[str, Any] = {"input_tokens": tokens[0], "output_tokens": tokens[1], "model": model if isinstance(model, str) else ""}
+        if not isinstance(text, str):
+            refused = choice["message"].get("refusal")
+            why = f"a refusal ({shown(refused)})" if isinstance(refused, str) else "no text"
+            return JudgeAnswer(None, unreadable=f"found {why}, expected a grade of {self._scale.text}", **beside)
+        if self._probabilities and (chances := _chances(choice.get("logprobs"), self._scale)) is not None:
+            return answer_of(chances, self._scale, text=text, **beside)
+        if self._probabilities:
+            unreadable = "found no probabilities of a token that is a grade, expected logprobs.content with top_logprobs"
+            return JudgeAnswer(None, unreadable=unreadable, text=text, **beside)
+        return answer_of_text(text, self._scale, self._pattern, **beside)
+
+    def close(self) -> None:
+        """Close the connections."""
+        self._client.close()
+
+
+def _chances(logprobs: Any, scale: Scale) -> dict[float, float] | None:
+    """Probabilities of the grades at the first token that is one; None where no token is."""
+    content = logprobs.get("content") if isinstance(logprobs, dict) else None
+    for place in content if isinstance(content, list) else ():
+        if not isinstance(place, dict) or _grade(place.get("token"), scale) is None:
+            continue
+        found = dict.fromkeys(scale.grades, 0.0)
+        tops = place.get("top_logprobs")
+        for one in tops if isinstance(tops, list) and tops else [place]:
+            grade = _grade(one.get("token"), scale) if isinstance(one, dict) else None
+            chance = one.get("logprob") if isinstance(one, dict) else None
+            if grade is not None and isinstance(chance, int | float) and chance <= 0:
+                found[grade] += math.exp(chance)
+        total = sum(found.values())
+        return {grade: chance / total for grade, chance in found.items()} if total > 0 else None
+    return None
+
+
+def _grade(token: Any, scale: Scale) -> float | None:
+    try:
+        grade = float(token)
+    except (TypeError, ValueError):
+        return None
+    return grade if grade in scale.words else None
+
+
+def from_section(filled: Section, written: Section, scale: Scale, timeout: float) -> ChatJudge:
+    """Make the judge of a section; `written` is the section with the names of its secrets."""
+    filled.refuse_unknown(*_KEYS)
+    url, model = filled.text("url", None), filled.text("model", None)
+    if url is None or not url.startswith(("http://", "https://")):
+        raise written.error("url", "nothing" if url is None else repr(written.given["url"]), "an address, as in http://127.0.0.1:11434/v1")
+    if model is None:
+        raise written.error("model", "nothing", "the name of a model")
+    if written.has("key") and "${" not in str(written.given["key"]):
+        raise written.error("key", "a text in the file", "the name of an environment variable, as in ${OPENAI_API_KEY}")
+    headers = {}
+    for name, value in filled.section("headers").given.items():
+        if not isinstance(value, str):
+            raise written.error(f"headers.{name}", repr(value), "a text")
+        headers[name] = value
+    params = dict(filled.section("params").given)
+    if reserved := next((key for key in params if key in {"model", "messages", "stream", "n"}), None):
+        raise written.error(f"params.{reserved}", "a key that the judge sets itself", "other keys, such as temperature and max_tokens")
+    pattern = None
+    if filled.has("pattern"):
+        try:
+            pattern = re.compile(filled.text("pattern", "") or "")
+        except re.error as error:
+            raise written.error("pattern", str(error), r"a regular expression with a group, as in Grade: (\d)") from None
+        if pattern.groups != 1:
+            raise written.error("pattern", f"{pattern.groups} groups", r"one group that holds the grade, as in Grade: (\d)")
+    judge = ChatJudge(
+        url, model, Prompt.read(filled.text("prompt", None)), scale, key=filled.text("key", "") or "", headers=headers,
+        system=Prompt.read(filled.text("system", None), is_for_pairs=False) if filled.has("system") else None,
+        params=params, probabilities=filled.flag("probabilities"), pattern=pattern, name=filled.text("name", "") or "",
+        version=filled.text("version", "") or "", most_letters=filled.number("most_letters", 1) if filled.has("most_letters") else None,
+        timeout=timeout,
+    )  # fmt: skip
+    judge.identity = {**judge.identity, "model": written.given["model"], "params": dict(written.section("params").given)}
+    return judge

@@ -1,0 +1,299 @@
+"""Protocol of judges: a pair in, a grade out; and the grades that their answers stand for."""
+
+import json
+import math
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+from idealrank.errors import BackendError, shown
+from idealrank.io.judgment_files import grade_text
+from idealrank.io.judgment_pairs import JudgmentPair
+
+_SUM = 1e-3  # by which probabilities may miss 1
+_OBJECT = re.compile(r"\{[^{}]*\}", re.DOTALL)
+_FENCE = re.compile(r"^```[a-z]*\s*|\s*```$")
+
+
+@dataclass(frozen=True)
+class Scale:
+    """Grades that a judge may give, with their meaning.
+
+    Attributes
+    ----------
+    words : mapping of float to str
+        Meaning of each grade, in rising order; empty where none is given.
+    outside : {"error", "clip"}
+        Treatment of other grades: the answer is unreadable, or counts as the nearest grade.
+    choose : {"mode", "mean"}
+        Grade of an answer with probabilities: the most probable, the lower of two; or the expected value, off the scale's grades.
+
+    Examples
+    --------
+    >>> Scale.of("0=no, 1=partly, 2=yes").words
+    {0.0: 'no', 1.0: 'partly', 2.0: 'yes'}
+    """
+
+    words: Mapping[float, str]
+    outside: str = "error"
+    choose: str = "mode"
+
+    @classmethod
+    def of(cls, text: str) -> "Scale":
+        """Read grades with commas between, each with its meaning behind an equals sign where there is one.
+
+        Raises
+        ------
+        ValueError
+            A grade is no finite number, stands there twice, or is the only one.
+        """
+        parts = [part.partition("=") for part in text.split(",")]
+        return cls.named([(float(grade), word.strip()) for grade, _, word in parts])
+
+    @classmethod
+    def named(cls, pairs: Sequence[tuple[float, str]], **options: str) -> "Scale":
+        """Take grades and meanings in any order."""
+        words = dict(sorted(pairs))
+        if len(words) != len(pairs) or len(words) < 2 or not all(map(math.isfinite, words)):
+            raise ValueError("scale")
+        return cls(words, **options)
+
+    @property
+    def grades(self) -> tuple[float, ...]:
+        """Grades, rising."""
+        return tuple(self.words)
+
+    @property
+    def text(self) -> str:
+        """Grades with commas between."""
+        return ", ".join(map(grade_text, self.words))
+
+    @property
+    def lines(self) -> str:
+        """A line for each grade with its meaning."""
+        return "\n".join(f"{grade_text(grade)}{f': {word}' if word else ''}" for grade, word in self.words.items())
+
+    def fitted(self, grade: float) -> float:
+        """Return a grade of the scale.
+
+        Raises
+        ------
+        ValueError
+            The grade is not on the scale, and is not clipped.
+
+        Examples
+        --------
+        >>> Scale.of("0,1,2").fitted(2)
+        2.0
+        """
+        if grade in self.words:
+            return float(grade)
+        if self.outside == "clip" and math.isfinite(grade):
+            return min(self.words, key=lambda one: (abs(one - grade), one))
+        raise ValueError(f"found the grade {grade_text(grade) if math.isfinite(grade) else grade}, expected one of {self.text}")
+
+
+@dataclass(frozen=True)
+class JudgeAnswer:
+    """Answer of a judge.
+
+    Attributes
+    ----------
+    grade : float or None
+        None for an abstention, and for an answer that cannot be read.
+    probabilities : mapping of float to float, optional
+        Probability of each grade.
+    unreadable : str
+        What is wrong with the answer; empty if it can be read.
+    text : str
+        The answer as the judge wrote it.
+    input_tokens, output_tokens : int or None
+        Tokens read and written.
+    model : str
+        Model that answered, as the service names it.
+
+    Examples
+    --------
+    >>> JudgeAnswer(2.0).status, JudgeAnswer(None).status, JudgeAnswer(None, unreadable="no number").status
+    ('graded', 'abstained', 'unreadable')
+    """
+
+    grade: float | None
+    probabilities: Mapping[float, float] | None = None
+    unreadable: str = ""
+    text: str = ""
+    input_tokens: int | None = None
+    output_tokens: int | None = None
+    model: str = ""
+
+    @property
+    def status(self) -> str:
+        """``graded``, ``abstained`` or ``unreadable``."""
+        return "unreadable" if self.unreadable else "abstained" if self.grade is None else "graded"
+
+
+class Judge(Protocol):
+    """A function, program or model that grades documents.
+
+    `ask` may be called from several threads at once. It raises `BackendError`, temporary if another attempt may succeed.
+
+    Attributes
+    ----------
+    name : str
+        Name of the assessor in judgments.
+    kind : str
+        ``function``, ``command`` or ``model``.
+    identity : mapping
+        What answers depend on besides the pair, as plain values without secrets: the model, its prompt and parameters. It is part of the
+        key of the cache.
+
+    Examples
+    --------
+    >>> class Constant:
+    ...     name, kind, identity = "constant", "function", {"grade": 1}
+    ...
+    ...     def ask(self, pair, repeat):
+    ...         return JudgeAnswer(1.0)
+    ...
+    ...     def close(self):
+    ...         pass
+    >>> Constant().ask(JudgmentPair("q1", "d1"), 1).grade
+    1.0
+    """
+
+    name: str
+    kind: str
+    identity: Mapping[str, Any]
+
+    def ask(self, pair: JudgmentPair, repeat: int) -> JudgeAnswer:
+        """Grade a pair; `repeat` counts from 1."""
+        ...
+
+    def close(self) -> None:
+        """Release connections and processes."""
+
+
+def answer_of(value: Any, scale: Scale, **beside: Any) -> JudgeAnswer:
+    """Return the answer that a value stands for: a grade, probabilities of grades, or None for an abstention.
+
+    Parameters
+    ----------
+    value : number, mapping, sequence or None
+        A grade; or probabilities, by grade, or in the order of the scale.
+    scale : Scale
+        Grades that are allowed.
+    **beside
+        Further fields of the answer.
+
+    Examples
+    --------
+    >>> scale = Scale.of("0,1,2")
+    >>> answer_of(2, scale).grade, answer_of({0: 0.1, 1: 0.6, 2: 0.3}, scale).grade, answer_of(None, scale).status
+    (2.0, 1.0, 'abstained')
+    >>> answer_of("good", scale).unreadable
+    "found 'good', expected a grade, probabilities or nothing"
+    """
+    if value is None:
+        return JudgeAnswer(None, **beside)
+    try:
+        if isinstance(value, Mapping | list | tuple):
+            chances = _chances(value, scale)
+            return JudgeAnswer(_chosen(chances, scale), chances, **beside)
+        return JudgeAnswer(scale.fitted(_number(value)), **beside)
+    except ValueError as error:
+        return JudgeAnswer(None, unreadable=str(error), **beside)
+
+
+def _number(value: Any) -> float:
+    try:
+        return float(value)
+    except (TypeError, ValueError, OverflowError):
+        raise ValueError(f"found {shown(repr(value))}, expected a grade, probabilities or nothing") from None
+
+
+def _chances(value: Any, scale: Scale) -> dict[float, float]:
+    """Probabilities by grade, each grade of the scale once."""
+    if isinstance(value, Mapping):
+        given = {_number(grade): _number(chance) for grade, chance in value.items()}
+    elif len(value) == len(scale.grades):
+        given = dict(zip(scale.grades, map(_number, value), strict=True))
+    else:
+        raise ValueError(f"found {len(value)} probabilities, expected {len(scale.grades)}, one for each grade of {scale.text}")
+    stray = next((grade for grade in given if grade not in scale.words), None)
+    if stray is not None:
+        raise ValueError(f"found a probability of the grade {stray:g}, expected grades of {scale.text}")
+    total = sum(given.values())
+    if not all(0 <= one <= 1 + _SUM for one in given.values()) or abs(total - 1) > _SUM:
+        raise ValueError(f"found probabilities that sum to {total:g}, expected numbers from 0 to 1 that sum to 1")
+    return {grade: given.get(grade, 0.0) / total for grade in scale.grades}
+
+
+def _chosen(chances: Mapping[float, float], scale: Scale) -> float:
+    if scale.choose == "mean":
+        return math.fsum(grade * chance for grade, chance in chances.items())
+    return max(chances, key=lambda grade: (chances[grade], -grade))
+
+
+def answer_of_text(text: str, scale: Scale, pattern: "re.Pattern[str] | None" = None, **beside: Any) -> JudgeAnswer:
+    r"""Return the answer that a model's text stands for.
+
+    Parameters
+    ----------
+    text : str
+        A number; or JSON with the key ``grade`` (``null`` for an abstention), alone, in a code fence or inside other text.
+    scale : Scale
+        Grades that are allowed.
+    pattern : re.Pattern, optional
+        Finds the grade in its first group; the last match counts.
+    **beside
+        Further fields of the answer.
+
+    Examples
+    --------
+    >>> scale = Scale.of("0,1,2,3")
+    >>> [answer_of_text(text, scale).grade for text in ("2", '{"why": "exact", "grade": 3}', "I would say 2.")]
+    [2.0, 3.0, None]
+    >>> answer_of_text("Step 1 ... Grade: 2", scale, re.compile(r"Grade: (\d)")).grade
+    2.0
+    """
+    plain = _FENCE.sub("", text.strip())
+    if pattern is not None:
+        found = [match[1] for match in pattern.finditer(text)]
+        if not found:
+            unreadable = f"found {shown(repr(text))}, expected text with {pattern.pattern}"
+            return JudgeAnswer(None, unreadable=unreadable, text=text, **beside)
+        return answer_of(found[-1], scale, text=text, **beside)
+    for candidate in (plain, *reversed(_OBJECT.findall(text))):
+        try:
+            value = json.loads(candidate)
+        except (ValueError, RecursionError):
+            continue
+        if isinstance(value, dict) and "grade" in value:
+            return answer_of(value["grade"], scale, text=text, **beside)
+        if isinstance(value, int | float) and not isinstance(value, bool):
+            return answer_of(value, scale, text=text, **beside)
+    found_text = shown(repr(text)) if text.strip() else "an empty text"
+    return JudgeAnswer(None, unreadable=f"found {found_text}, expected a grade of {scale.text}", text=text, **beside)
+
+
+def value_of_line(value: Any, name: str) -> Any:
+    """Return the grade or the probabilities in the answer of a program: the value itself, or that of ``grade`` or ``probabilities``.
+
+    Raises
+    ------
+    BackendError
+        The answer has another form.
+
+    Examples
+    --------
+    >>> value_of_line({"grade": 2}, "command"), value_of_line(None, "command")
+    (2, None)
+    """
+    if not isinstance(value, dict):
+        return value
+    if "probabilities" in value:
+        return value["probabilities"]
+    if "grade" in value:
+        return value["grade"]
+    raise BackendError(f"{name}: found {shown(json.dumps(value))}, expected a grade, or an object with grade or probabilities")

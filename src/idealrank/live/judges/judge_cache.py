@@ -1,0 +1,155 @@
+"""Cache of judges: each answer by a key of prompt, model, parameters and texts, appended as it comes, so that nothing is asked twice."""
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from hashlib import sha256
+from typing import Any
+
+from idealrank.io.judgment_pairs import JudgmentPair
+from idealrank.live.judges.judge_answers import JudgeAnswer, Scale
+from idealrank.live.line_journal import LineJournal
+
+
+@dataclass(frozen=True, slots=True)
+class JudgeRecord:
+    """Outcome of one request.
+
+    Attributes
+    ----------
+    key : str
+        Key of the request.
+    answer : JudgeAnswer or None
+        None for a failure.
+    seconds : float
+        Latency of the last attempt.
+    attempts : int
+        Attempts in all.
+    failure : str
+        Message of the last error; empty if the judge answered.
+    temporary : bool
+        True if the failure may pass.
+    time : str
+        When, in ISO 8601 and UTC.
+
+    Examples
+    --------
+    >>> record = JudgeRecord("ab", JudgeAnswer(1.0, {0.0: 0.25, 1.0: 0.75}, model="tiny-1"), 0.5, 1)
+    >>> JudgeRecord.of(record.to_dict()) == record
+    True
+    """
+
+    key: str
+    answer: JudgeAnswer | None
+    seconds: float
+    attempts: int
+    failure: str = ""
+    temporary: bool = False
+    time: str = ""
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the line of the journal, as plain values."""
+        found: dict[str, Any] = {"key": self.key, "seconds": round(self.seconds, 6), "attempts": self.attempts, "time": self.time}
+        if self.answer is None:
+            return found | {"failure": self.failure, "temporary": self.temporary}
+        answer = self.answer
+        found["grade"] = answer.grade
+        beside = {
+            "unreadable": answer.unreadable, "text": answer.text, "input_tokens": answer.input_tokens,
+            "output_tokens": answer.output_tokens, "model": answer.model,
+        }  # fmt: skip
+        if answer.probabilities is not None:
+            found["probabilities"] = list(answer.probabilities.items())
+        return found | {key: value for key, value in beside.items() if value not in (None, "")}
+
+    @classmethod
+    def of(cls, line: Mapping[str, Any]) -> "JudgeRecord":
+        """Read a line of the journal."""
+        answer = None
+        if "grade" in line:
+            chances = line.get("probabilities")
+            answer = JudgeAnswer(
+                None if line["grade"] is None else float(line["grade"]),
+                None if chances is None else {float(grade): float(chance) for grade, chance in chances},
+                str(line.get("unreadable", "")), str(line.get("text", "")), _count(line.get("input_tokens")),
+                _count(line.get("output_tokens")), str(line.get("model", "")),
+            )  # fmt: skip
+        failure, temporary = str(line.get("failure", "" if answer else "no message")), bool(line.get("temporary"))
+        seconds, attempts, time = float(line["seconds"]), int(line["attempts"]), str(line.get("time", ""))
+        return cls(str(line["key"]), answer, seconds, attempts, failure, temporary, time)
+
+
+def _count(value: Any) -> int | None:
+    return None if value is None else int(value)
+
+
+class JudgeCache:
+    """File of answers by their key; several configurations may share it, one process at a time.
+
+    Parameters
+    ----------
+    path : str
+        The file; made if it is missing.
+    restart : bool
+        Drop all answers.
+
+    Raises
+    ------
+    OptionError
+        Another process is writing the file.
+    InputError
+        The file cannot be read or written, or is no cache.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> path = f"{tempfile.mkdtemp()}/cache.jsonl"
+    >>> with JudgeCache(path) as cache:
+    ...     cache.add(JudgeRecord("ab", JudgeAnswer(2.0), 0.5, 1))
+    >>> with JudgeCache(path) as cache:
+    ...     cache.records["ab"].answer.grade
+    2.0
+    """
+
+    def __init__(self, path: str, *, restart: bool = False) -> None:
+        self.records: dict[str, JudgeRecord] = {}
+        self._journal = LineJournal(path, "judge", "an answer of a judge", restart=restart)
+        try:
+            self._journal.start({}, self._keep)
+        except BaseException:
+            self._journal.close()
+            raise
+
+    def _keep(self, line: Mapping[str, Any]) -> None:
+        record = JudgeRecord.of(line)
+        self.records[record.key] = record
+
+    def add(self, record: JudgeRecord) -> None:
+        """Append an outcome."""
+        self.records[record.key] = record
+        self._journal.write(record.to_dict())
+
+    def close(self) -> None:
+        """Bring all answers to the disk, and close the file."""
+        self._journal.close()
+
+    def __enter__(self) -> "JudgeCache":
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+
+def key_of(identity: Mapping[str, Any], scale: Scale, pair: JudgmentPair, repeat: int) -> str:
+    """Return the key of a request: a hash of all that its answer depends on.
+
+    Examples
+    --------
+    >>> scale, pair = Scale.of("0,1"), JudgmentPair("q1", "d1", "sort")
+    >>> key_of({"model": "a"}, scale, pair, 1) == key_of({"model": "b"}, scale, pair, 1)
+    False
+    """
+    content = pair.content
+    grades = [list(scale.words.items()), scale.outside, scale.choose]
+    texts = [pair.query, pair.document, pair.query_text, content.title, content.text, content.link]
+    return sha256(json.dumps([identity, grades, texts, repeat], sort_keys=True, default=str).encode()).hexdigest()

@@ -1,0 +1,511 @@
+"""Runs of judges: ask for every pair of a list, keep each answer, and write judgments that know their assessor."""
+
+from collections import Counter, defaultdict
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from functools import cached_property
+from os import PathLike, fspath
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from idealrank.api.evaluation import AnyTable, to_qrels
+from idealrank.api.judging import combined_grades
+from idealrank.data.qrels import Qrels
+from idealrank.errors import BackendError, IdealrankError, InputError, OptionError, hiding, shown
+from idealrank.io.configuration_files import read_configuration
+from idealrank.io.judgment_files import Label, origin_of, refuse_to_replace_judgments, write_judgments, write_labels
+from idealrank.io.judgment_pairs import JudgmentPair, read_pairs
+from idealrank.judging import LabelTable, agreement
+from idealrank.live.backends import without_secrets
+from idealrank.live.backends.secrets import Secrets
+from idealrank.live.judges.callers import judge_from
+from idealrank.live.judges.judge_answers import Judge, JudgeAnswer
+from idealrank.live.judges.judge_cache import JudgeCache, JudgeRecord, key_of
+from idealrank.live.judges.judge_configuration import JudgeConfig
+from idealrank.live.search_jobs import RequestJob, RequestOutcome
+from idealrank.live.searches import refuse_to_replace_inputs
+from idealrank.live.timing import wall_time
+
+Tell = Callable[[int, int, str], None]
+"""Called with answers there are, answers in all, and a note about the cost."""
+
+_BATCH = 8  # times the concurrency: requests between two looks at the budget
+_LETTERS = 4  # of English text in a token, about
+
+
+@dataclass(frozen=True, eq=False)
+class _Request:
+    pair: JudgmentPair
+    repeat: int
+    key: str
+
+
+@dataclass(frozen=True, eq=False)
+class JudgeRun:
+    """Answers of one judge to all pairs of a list.
+
+    Attributes
+    ----------
+    name : str
+        Name of the assessor.
+    kind : str
+        ``model``, ``function`` or ``command``.
+    labels : tuple of Label
+        A row for each pair and repetition; failures have their message.
+    grades : mapping of (str, str) to float
+        Grade of each pair that got one, over all repetitions.
+    provenance : mapping
+        How the grades were made, as in the first line of the judgments.
+    asked : int
+        Requests that were not in the cache.
+    path, table : str
+        Files that were written; empty for none.
+    people : Qrels or None
+        Judgments of people to compare with.
+
+    Examples
+    --------
+    >>> label = Label("q1", "d1", 1.0, "tiny", "model")
+    >>> JudgeRun("tiny", "model", (label,), {("q1", "d1"): 1.0}, {}).to_dict()["graded"]
+    1
+    """
+
+    name: str
+    kind: str
+    labels: tuple[Label, ...]
+    grades: Mapping[tuple[str, str], float]
+    provenance: Mapping[str, Any]
+    asked: int = 0
+    path: str = ""
+    table: str = ""
+    people: Qrels | None = None
+    people_source: str = ""
+    price: Any = field(default=None, repr=False)
+
+    @property
+    def qrels(self) -> Qrels:
+        """Judgments of the judge.
+
+        Raises
+        ------
+        InputError
+            No pair has a grade.
+        """
+        found: dict[str, dict[str, float]] = defaultdict(dict)
+        for (query, document), grade in self.grades.items():
+            found[query][document] = grade
+        if not found:
+            raise InputError(f"{self.name}: found no grade, expected at least one")
+        return Qrels(found, name=self.name)
+
+    @property
+    def n_pairs(self) -> int:
+        """Number of pairs."""
+        return len({(one.query, one.document) for one in self.labels})
+
+    @property
+    def share_without(self) -> float:
+        """Share of the pairs without a grade for another reason than an abstention."""
+        abstained = {(one.query, one.document) for one in self.labels if one.status == "abstained"}
+        return 1 - len(abstained | set(self.grades)) / max(1, self.n_pairs)
+
+    @property
+    def failures(self) -> dict[str, int]:
+        """Number of requests by the message of their failure, the most frequent first."""
+        return dict(Counter(one.note for one in self.labels if one.status in {"failed", "unreadable"}).most_common())
+
+    @cached_property
+    def _repeats(self) -> list[list[float]]:
+        found: dict[tuple[str, str], list[float]] = defaultdict(list)
+        for one in self.labels:
+            if one.grade is not None:
+                found[one.query, one.document].append(one.grade)
+        return [grades for grades in found.values() if len(grades) > 1]
+
+    def agreement(self) -> dict[str, Any] | None:
+        """Return how far the judge agrees with the people; None without pairs that both graded."""
+        if self.people is None or not self.grades:
+            return None
+        table = LabelTable.of({"people": self.people, self.name: self.qrels})
+        both = ~np.isnan(table.grades).any(axis=1)
+        if not both.any():
+            return None
+        grades, queries = table.grades[both], np.array(table.queries)[both]
+        found: dict[str, Any] = {"pairs": int(both.sum()), "equal": float((grades[:, 0] == grades[:, 1]).mean())}
+        found["bias"] = float((grades[:, 1] - grades[:, 0]).mean())
+        if len(set(queries)) > 1:
+            kappa = agreement(grades, "cohen_kappa", weights="linear", clusters=queries, interval=True)
+            low, high = kappa.interval
+            found |= {"kappa": _number(kappa.value), "low": _number(low), "high": _number(high)}
+        else:
+            found |= {"kappa": _number(agreement(grades, "cohen_kappa", weights="linear")), "low": None, "high": None}
+        return found
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return counts, cost and agreement as plain values."""
+        statuses = Counter(one.status for one in self.labels)
+        counts = [sum(getattr(one, name) or 0 for one in self.labels) for name in ("input_tokens", "output_tokens")]
+        repeats = self._repeats
+        return {
+            "judge": self.name, "kind": self.kind, "pairs": self.n_pairs, "graded": len(self.grades), "requests": len(self.labels),
+            "asked": self.asked, "abstained": statuses["abstained"], "unreadable": statuses["unreadable"], "failed": statuses["failed"],
+            "failures": self.failures, "input_tokens": counts[0], "output_tokens": counts[1],
+            "cost": None if self.price is None else sum(one.cost or 0.0 for one in self.labels),
+            "grades": {f"{grade:g}": n for grade, n in sorted(Counter(self.grades.values()).items())},
+            "same_in_all_repeats": None if not repeats else sum(len(set(one)) == 1 for one in repeats) / len(repeats),
+            "people": self.agreement(), "qrels": self.path, "table": self.table,
+        }  # fmt: skip
+
+
+def _number(value: float) -> float | None:
+    return float(value) if np.isfinite(value) else None
+
+
+@dataclass(frozen=True, eq=False)
+class JudgeWork:
+    """All that a run of a judge needs, read and checked.
+
+    Attributes
+    ----------
+    config : JudgeConfig
+        The configuration.
+    judge : Judge
+        The judge.
+    pairs : list of JudgmentPair
+        Pairs, each with its texts.
+    people : Qrels or None
+        Judgments of people.
+    output, cache : str
+        Files to write.
+    secrets : Secrets
+        What messages must not show.
+
+    Examples
+    --------
+    >>> JudgeWork.__name__
+    'JudgeWork'
+    """
+
+    config: JudgeConfig
+    judge: Judge
+    pairs: list[JudgmentPair]
+    people: Qrels | None
+    people_source: str
+    output: str
+    cache: str
+    secrets: Secrets
+
+    @classmethod
+    def of(
+        cls,
+        config: JudgeConfig,
+        output: str | None = None,
+        *,
+        path: str | None = None,
+        qrels: "AnyTable | None" = None,
+        option: str = "output",
+    ) -> "JudgeWork":
+        """Read the files of a configuration, and make its judge.
+
+        Raises
+        ------
+        OptionError, InputError, MissingExtraError
+            A key does not fit, a file cannot be read, a text is missing, or an output would replace an input.
+        """
+        chosen = output or config.output
+        if chosen is None:
+            raise OptionError(
+                f"{config.judge.path}: found no output, expected the name of the judgments",
+                hint="pass output=, or set `output: FILE` in the configuration",
+                command_hint="use -o QRELS, or set `output: FILE` in the configuration",
+            )
+        judged = config.qrels if qrels is None else qrels
+        source = fspath(judged) if isinstance(judged, str | PathLike) else "" if judged is None else "people"
+        cache = config.cache or f"{chosen}.cache.jsonl"
+        named = [
+            path,
+            config.pairs,
+            config.queries,
+            config.documents,
+            source,
+            *(config.judge.given.get(key) for key in ("prompt", "system")),
+        ]
+        inputs = [one for one in named if isinstance(one, str) and one and Path(one).is_file()]
+        for written in (chosen, table_path(chosen)):
+            refuse_to_replace_inputs({"judge": written}, inputs, option=option)
+        refuse_to_replace_inputs({"judge": cache}, inputs, option="cache")
+        refuse_to_replace_judgments(chosen, ("model", "function", "command"), option=option)
+        pairs = read_pairs(config.pairs, config.queries, config.documents)
+        _refuse_blanks(chosen, pairs)
+        people = None if judged is None else to_qrels(judged)
+        secrets = Secrets()
+        try:
+            with hiding(secrets.hide):
+                judge = judge_from(config.judge, config.scale, config.policy.timeout, secrets)
+        except IdealrankError as error:
+            raise (without_secrets(error, secrets) if secrets else error) from None
+        if judge.kind == "model":
+            _refuse_without_text(config, pairs)
+        return cls(config, judge, pairs, people, source, chosen, cache, secrets)
+
+    @property
+    def requests(self) -> list[_Request]:
+        """A request for each pair and repetition: all pairs once before any of them a second time."""
+        identity, scale = self.judge.identity, self.config.scale
+        return [_Request(pair, n, key_of(identity, scale, pair, n)) for n in range(1, self.config.repeats + 1) for pair in self.pairs]
+
+    def remaining(self, *, retry_failed: bool = False) -> tuple[int, int, int]:
+        """Return the requests in all, those that the cache lacks, and a rough number of their input tokens: letters by four."""
+        requests = self.requests
+        if Path(self.cache).exists():
+            with JudgeCache(self.cache) as cache:
+                todo = [one for one in requests if _is_open(cache.records.get(one.key), retry_failed=retry_failed)]
+        else:
+            todo = requests
+        body = getattr(self.judge, "body", None)
+        letters = 0 if body is None else sum(len(part["content"]) for one in todo for part in body(one.pair, one.repeat)["messages"])
+        return len(requests), len(todo), letters // _LETTERS
+
+    def run(self, *, restart: bool = False, retry_failed: bool = False, tell: Tell | None = None) -> JudgeRun:
+        """Ask what the cache lacks, and write judgments and label table.
+
+        Raises
+        ------
+        BackendError
+            The judge answers no more, too many pairs have no grade, or the budget is spent; the label table is written before.
+        InputError
+            A file cannot be written.
+        """
+        requests = self.requests
+        stopped: BackendError | None = None
+        try:
+            with JudgeCache(self.cache, restart=restart) as cache:
+                asking = _Asking(self, cache, requests, tell)
+                try:
+                    asking.ask([one for one in requests if _is_open(cache.records.get(one.key), retry_failed=retry_failed)])
+                except BackendError as error:
+                    stopped = error
+                records = [cache.records.get(one.key) for one in requests]
+        finally:
+            self.judge.close()
+        found = self._found(requests, records, asking.asked)
+        write_labels(found.table, [*found.labels, *_people_labels(self.people, self.people_source, self.pairs)])
+        if stopped is not None:
+            raise BackendError(self.secrets.hide(str(stopped)))
+        if found.share_without > self.config.most_failed or not found.grades:
+            raise self._failed(found)
+        write_judgments(
+            found.path, [(query, found.name, document, grade) for (query, document), grade in found.grades.items()], found.provenance
+        )
+        return found
+
+    def _found(self, requests: Sequence[_Request], records: Sequence[JudgeRecord | None], asked: int) -> JudgeRun:
+        price = self.config.price
+        labels = [self._label(request, record) for request, record in zip(requests, records, strict=True)]
+        grades = self._aggregated(labels)
+        return JudgeRun(
+            self.judge.name, self.judge.kind, tuple(labels), grades, self._provenance(labels, records), asked, self.output,
+            table_path(self.output), self.people, self.people_source, price,
+        )  # fmt: skip
+
+    def _label(self, request: _Request, record: JudgeRecord | None) -> Label:
+        pair, judge = request.pair, self.judge
+        if record is None:
+            return Label(*pair.key, None, judge.name, judge.kind, "failed", request.repeat, "not asked")
+        if record.answer is None:
+            return Label(*pair.key, None, judge.name, judge.kind, "failed", request.repeat, record.failure, record.seconds, record.time)
+        answer, price = record.answer, self.config.price
+        cost = None if price is None else price.of(answer.input_tokens, answer.output_tokens)
+        return Label(
+            *pair.key, answer.grade, judge.name, judge.kind, answer.status, request.repeat, answer.unreadable, record.seconds, record.time,
+            answer.input_tokens, answer.output_tokens, cost, answer.probabilities,
+        )  # fmt: skip
+
+    def _aggregated(self, labels: Sequence[Label]) -> dict[tuple[str, str], float]:
+        by_pair: dict[tuple[str, str], list[float]] = {pair.key: [] for pair in self.pairs}
+        for one in labels:
+            if one.grade is not None:
+                by_pair[one.query, one.document].append(one.grade)
+        graded = {pair: grades for pair, grades in by_pair.items() if grades}
+        if not graded:
+            return {}
+        table = np.full((len(graded), self.config.repeats), np.nan)
+        for row, grades in enumerate(graded.values()):
+            table[row, : len(grades)] = grades
+        values = combined_grades(table, self.config.aggregate)
+        return dict(zip(graded, values.tolist(), strict=True))
+
+    def _provenance(self, labels: Sequence[Label], records: Sequence[JudgeRecord | None]) -> dict[str, Any]:
+        config, judge = self.config, self.judge
+        served = sorted({one.answer.model for one in records if one is not None and one.answer is not None and one.answer.model})
+        times = sorted(one.time for one in labels if one.time)
+        prompt = config.judge.given.get("prompt")
+        return {
+            "kind": judge.kind, "assessors": [judge.name], **judge.identity,
+            **({"prompt_file": "plain" if prompt is None else Path(str(prompt)).name} if judge.kind == "model" else {}),
+            **({"served_models": served} if served else {}), "scale": list(config.scale.grades), "outside": config.scale.outside,
+            "choose": config.scale.choose, "repeats": config.repeats, "aggregate": config.aggregate, "pairs": len(self.pairs),
+            "statuses": dict(Counter(one.status for one in labels)), "first": times[0] if times else "", "last": times[-1] if times else "",
+        }  # fmt: skip
+
+    def _failed(self, found: JudgeRun) -> BackendError:
+        without = round(found.share_without * found.n_pairs)
+        reasons = "; ".join(f"{n} x {shown(text)}" for text, n in list(found.failures.items())[:3])
+        said = f"{found.name}: found {without} of {found.n_pairs} pairs without a grade ({reasons})"
+        hint = f"see {found.table}; the same command with --retry-failed asks them again, and `most_failed` allows more"
+        expected = f"expected at most a share of {self.config.most_failed:g}, so no judgments were written"
+        return BackendError(self.secrets.hide(f"{said}, {expected}"), hint=hint)
+
+
+class _Asking:
+    """Requests that the cache lacks, in batches where there is a budget."""
+
+    def __init__(self, work: JudgeWork, cache: JudgeCache, requests: Sequence[_Request], tell: Tell | None) -> None:
+        self.asked = 0
+        self._work, self._cache, self._tell = work, cache, tell
+        self._total = len(requests)
+        keys = {one.key for one in requests}
+        self._done = sum(one in keys for one in cache.records)
+        self._spent = sum(self._cost(one.answer) for key, one in cache.records.items() if key in keys)
+
+    def _cost(self, answer: JudgeAnswer | None) -> float:
+        price = self._work.config.price
+        return 0.0 if price is None or answer is None else price.of(answer.input_tokens, answer.output_tokens)
+
+    def ask(self, requests: Sequence[_Request]) -> None:
+        """Ask them all, or until the budget is spent."""
+        config = self._work.config
+        self._done = self._total - len(requests)
+        size = len(requests) if config.budget is None else _BATCH * config.policy.concurrency
+        for start in range(0, len(requests), max(1, size)):
+            if config.budget is not None and self._spent >= config.budget:
+                left = len(requests) - start
+                said = f"{self._work.judge.name}: found a cost of {self._spent:.4g}, expected at most the budget of {config.budget:g}"
+                raise BackendError(f"{said}; {left} requests were not sent", hint="raise `budget`; the same command goes on from here")
+            self._job().run(requests[start : start + size], self._keep)
+
+    def _job(self) -> "RequestJob[_Request, JudgeAnswer]":
+        judge, hide = self._work.judge, self._work.secrets.hide
+
+        def ask(request: _Request) -> JudgeAnswer:
+            with hiding(hide):
+                return judge.ask(request.pair, request.repeat)
+
+        return RequestJob(judge.name, ask, self._work.config.policy, key=lambda one: one.key)
+
+    def _keep(self, one: "RequestOutcome[_Request, JudgeAnswer]") -> None:
+        now = datetime.fromtimestamp(wall_time(), UTC).isoformat(timespec="seconds")
+        failure = self._work.secrets.hide(one.failure)
+        self._cache.add(JudgeRecord(one.item.key, one.answer, one.seconds, one.attempts, failure, one.temporary, now))
+        self.asked += 1
+        self._done += 1
+        self._spent += self._cost(one.answer)
+        if self._tell is not None:
+            self._tell(self._done, self._total, f"cost {self._spent:.4g}" if self._spent else "")
+
+
+def _is_open(record: JudgeRecord | None, *, retry_failed: bool) -> bool:
+    if record is None:
+        return True
+    return retry_failed and (record.answer is None or bool(record.answer.unreadable))
+
+
+def _people_labels(people: Qrels | None, source: str, pairs: Sequence[JudgmentPair]) -> list[Label]:
+    """Rows of the people's grades of the same pairs: named as theirs, and never part of the judge's."""
+    if people is None:
+        return []
+    origin = origin_of(source) if source else None
+    kind = "people" if origin is None else str(origin.get("kind", "people"))
+    assessor = ",".join(map(str, origin.get("assessors", ()))) if origin else Path(source).name or "people"
+    found, by_query = [], dict[str, Mapping[str, float]]()
+    known = set(people.queries)
+    for query, document in (one.key for one in pairs):
+        if query in known and query not in by_query:
+            by_query[query] = people[query]
+        grade = by_query.get(query, {}).get(document)
+        if grade is not None:
+            found.append(Label(query, document, float(grade), assessor, kind))
+    return found
+
+
+def _refuse_blanks(path: str, pairs: Sequence[JudgmentPair]) -> None:
+    for pair in pairs:
+        for what, text in (("query", pair.query), ("document", pair.document)):
+            if any(map(str.isspace, text)):
+                raise InputError(f"{path}: found {what} {shown(repr(text))}, expected an id without blanks in TREC judgments")
+
+
+def _refuse_without_text(config: JudgeConfig, pairs: Sequence[JudgmentPair]) -> None:
+    lacking = [one for one in pairs if not one.content.joined]
+    if lacking:
+        where = config.documents or config.pairs
+        said = f"{where}: found no text of {len(lacking)} of {len(pairs)} documents, such as {shown(repr(lacking[0].document))}"
+        raise InputError(f"{said}, expected one for each pair", hint="name the file of their texts by `documents`")
+
+
+def table_path(path: str) -> str:
+    """Return the file of the label table that belongs to judgments.
+
+    Examples
+    --------
+    >>> table_path("model.qrels")
+    'model.qrels.labels.csv'
+    """
+    return f"{path}.labels.csv"
+
+
+def judge(
+    config: "str | PathLike[str] | Mapping[str, Any]",
+    output: "str | PathLike[str] | None" = None,
+    *,
+    qrels: "AnyTable | None" = None,
+    restart: bool = False,
+    retry_failed: bool = False,
+) -> JudgeRun:
+    r"""Let a judge grade the pairs of a list, and write judgments that know their assessor.
+
+    Answers are kept in a cache as they come: the same call continues a run that was stopped, and asks nothing twice.
+
+    Parameters
+    ----------
+    config : path or mapping
+        Configuration, as `idealrank judge run` takes it. In a mapping, ``judge: {"kind": "function", "function": ...}`` may hold the
+        function itself.
+    output : path, optional
+        Judgments to write, in place of ``output`` of the configuration; the label table is written beside them.
+    qrels : path, mapping, dataframe or Qrels, optional
+        Judgments of people, to compare with; never mixed with the grades of the judge.
+    restart : bool
+        Drop the cache first.
+    retry_failed : bool
+        Ask again where a request failed, or its answer could not be read.
+
+    Returns
+    -------
+    JudgeRun
+        Grades, a row for each request, cost and agreement.
+
+    Raises
+    ------
+    OptionError, InputError, MissingExtraError
+        The configuration or a file does not fit.
+    BackendError
+        The judge answers no more, or too many pairs have no grade.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> folder = pathlib.Path(tempfile.mkdtemp())
+    >>> _ = (folder / "pairs.csv").write_text("query,document,query_text,text\nq1,d1,list,a list\nq1,d2,list,a file\n")
+    >>> section = {"kind": "function", "function": lambda query, document: int(query in document), "name": "contains"}
+    >>> found = judge({"judge": section, "pairs": str(folder / "pairs.csv"), "scale": [0, 1]}, folder / "contains.qrels")
+    >>> found.qrels["q1"]
+    {'d1': 1.0, 'd2': 0.0}
+    """
+    name = None if isinstance(config, Mapping) else fspath(config)
+    chosen = JudgeConfig.of(config if name is None else read_configuration(name), name or "configuration")
+    work = JudgeWork.of(chosen, None if output is None else fspath(output), path=name, qrels=qrels)
+    return work.run(restart=restart, retry_failed=retry_failed)

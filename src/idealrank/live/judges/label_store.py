@@ -1,0 +1,535 @@
+"""Labels of people in SQLite: the next pair of each person, every answer as it was given, and the judgments that follow from them."""
+
+import hashlib
+import json
+import math
+import sqlite3
+import threading
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import IO, Any
+
+import numpy as np
+
+from idealrank.api.judging import combined_grades
+from idealrank.errors import InputError, OptionError, shown
+from idealrank.io.judgment_files import Label, assessor_text, write_judgments, write_labels
+from idealrank.io.judgment_pairs import JudgmentPair
+from idealrank.live.file_locks import lock_file
+from idealrank.live.judges.judge_answers import Scale
+from idealrank.live.judges.judge_runs import table_path
+from idealrank.live.timing import wall_time
+
+_VERSION = "1"
+_LEASE = 900.0  # seconds that a pair stays with the rater who looks at it
+_LONGEST_NAME = 80
+_LONGEST_NOTE = 4000
+_SLOW = 0.1  # seconds of writing files, above which not every answer writes them
+_PAUSE = 20  # times those seconds until they are written again
+_TABLES = """
+CREATE TABLE IF NOT EXISTS meta (key TEXT PRIMARY KEY, value TEXT NOT NULL);
+CREATE TABLE IF NOT EXISTS pairs (
+  id INTEGER PRIMARY KEY, query TEXT NOT NULL, document TEXT NOT NULL, UNIQUE (query, document));
+CREATE TABLE IF NOT EXISTS raters (name TEXT PRIMARY KEY, joined TEXT NOT NULL);
+CREATE TABLE IF NOT EXISTS answers (
+  id INTEGER PRIMARY KEY, pair INTEGER NOT NULL REFERENCES pairs (id), rater TEXT NOT NULL REFERENCES raters (name),
+  status TEXT NOT NULL, grade REAL, note TEXT NOT NULL, seconds REAL, time TEXT NOT NULL, after_model INTEGER NOT NULL,
+  nonce TEXT NOT NULL);
+"""
+
+
+@dataclass(frozen=True)
+class LabelPlan:
+    """Pairs to label, and how.
+
+    Attributes
+    ----------
+    pairs : sequence of JudgmentPair
+        With their texts.
+    scale : Scale
+        Grades, with their words.
+    double : float
+        Share of the pairs that two people label.
+    gold : mapping of (str, str) to float
+        Known grades of some pairs, which every person labels.
+    model : mapping of (str, str) to float
+        Grades of a model, which are shown after a person has answered.
+    model_name : str
+        Name of the model.
+    seed : int
+        Seed of the order inside a query, and of the choice of pairs that two people label.
+
+    Raises
+    ------
+    OptionError
+        A gold grade is not on the scale, or a share is none.
+
+    Examples
+    --------
+    >>> plan = LabelPlan([JudgmentPair("q1", f"d{place}") for place in range(100)], Scale.of("0,1"), double=0.2)
+    >>> sum(plan.wanted(pair) == 2 for pair in plan.pairs)
+    20
+    """
+
+    pairs: Sequence[JudgmentPair]
+    scale: Scale
+    double: float = 0.0
+    gold: Mapping[tuple[str, str], float] = field(default_factory=dict)
+    model: Mapping[tuple[str, str], float] = field(default_factory=dict)
+    model_name: str = "model"
+    seed: int = 0
+
+    def __post_init__(self) -> None:
+        if not 0 <= self.double <= 1:
+            raise OptionError(f"double: found {self.double}, expected a share from 0 to 1")
+        for (query, document), grade in self.gold.items():
+            if grade not in self.scale.words:
+                where = f"query {shown(repr(query))}, document {shown(repr(document))}"
+                raise OptionError(f"gold: {where}: found the grade {grade:g}, expected one of {self.scale.text}")
+        for pair in self.pairs:
+            for what, text in (("query", pair.query), ("document", pair.document)):
+                if any(map(str.isspace, text)):
+                    raise InputError(f"pairs: found {what} {shown(repr(text))}, expected an id without blanks in TREC judgments")
+        ranked = sorted((self._drawn("double", pair), pair.key) for pair in self.pairs if pair.key not in self.gold)
+        object.__setattr__(self, "_doubled", frozenset(key for _, key in ranked[: round(self.double * len(ranked))]))
+
+    def _drawn(self, what: str, pair: JudgmentPair) -> bytes:
+        return hashlib.sha256(json.dumps([self.seed, what, *pair.key]).encode()).digest()
+
+    def wanted(self, pair: JudgmentPair) -> int:
+        """Return the number of people to label a pair; a gold question has no limit."""
+        return 1 << 30 if pair.key in self.gold else 2 if pair.key in self._doubled else 1  # type: ignore[attr-defined]
+
+    @property
+    def ordered(self) -> list[JudgmentPair]:
+        """Pairs by priority, then query by query as they come; inside a query in a random order, which no run has."""
+        places: dict[str, int] = {}
+        for pair in self.pairs:
+            places.setdefault(pair.query, len(places))
+        return sorted(self.pairs, key=lambda pair: (pair.priority, places[pair.query], self._drawn("order", pair)))
+
+
+@dataclass(frozen=True, slots=True)
+class RaterAnswer:
+    """RaterAnswer of one person to one pair.
+
+    Attributes
+    ----------
+    pair : int
+        Number of the pair.
+    rater : str
+        Name of the person.
+    status : {"graded", "skipped"}
+        What was done.
+    grade : float or None
+        The grade.
+    note : str
+        Note of the person.
+    seconds : float or None
+        Time that the pair was looked at.
+    time : str
+        When, in ISO 8601 and UTC.
+    after_model : bool
+        The grade of the model had been shown before.
+
+    Examples
+    --------
+    >>> RaterAnswer(1, "ann", "graded", 2.0, "", 3.5, "2026-05-01T10:00:00+00:00", False).grade
+    2.0
+    """
+
+    pair: int
+    rater: str
+    status: str
+    grade: float | None
+    note: str
+    seconds: float | None
+    time: str
+    after_model: bool
+
+
+@dataclass(frozen=True)
+class RaterProgress:
+    """Work of one person.
+
+    Attributes
+    ----------
+    rater : str
+        Name.
+    graded, skipped, revised : int
+        Pairs graded and skipped, and grades that were changed.
+    seconds : float or None
+        Median time of a grade.
+    gold_right, gold : int
+        Gold questions answered right, and answered.
+    grades : mapping of float to int
+        Number of each grade.
+
+    Examples
+    --------
+    >>> RaterProgress("ann", 10, 1, 0, 4.0, 2, 3, {0.0: 6, 1.0: 4}).graded
+    10
+    """
+
+    rater: str
+    graded: int
+    skipped: int
+    revised: int
+    seconds: float | None
+    gold_right: int
+    gold: int
+    grades: Mapping[float, int]
+
+
+class LabelStore:
+    """Answers of people, in a file of SQLite that survives the end of the process at any point.
+
+    Every answer is on the disk before the next pair is shown. One process uses the file at a time; its threads share it.
+
+    Parameters
+    ----------
+    path : str
+        The file; made if it is missing.
+    plan : LabelPlan
+        Pairs to label. Answers to pairs that an earlier list had are kept.
+    output : str
+        Judgments that are written after every answer.
+
+    Raises
+    ------
+    OptionError
+        Another process uses the file, or it has grades of another scale.
+    InputError
+        It cannot be opened, or is no file of labels.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> folder = tempfile.mkdtemp()
+    >>> plan = LabelPlan([JudgmentPair("q1", "d1"), JudgmentPair("q1", "d2")], Scale.of("0,1"))
+    >>> store = LabelStore(f"{folder}/labels.sqlite3", plan, f"{folder}/labels.qrels")
+    >>> store.join("ann")
+    >>> number = store.next_pair("ann")
+    >>> store.answer(number, "ann", 1.0)
+    >>> store.close()
+    >>> Path(folder, "labels.qrels").read_text().split()[-4:-2]
+    ['q1', 'ann']
+    """
+
+    def __init__(self, path: str, plan: LabelPlan, output: str) -> None:
+        self.path, self.plan, self.output = path, plan, output
+        self._mutex = threading.RLock()
+        self._leases: dict[tuple[int, str], float] = {}
+        self._answers: dict[int, dict[str, RaterAnswer]] = {}
+        self._history: list[RaterAnswer] = []
+        self._nonces: set[str] = set()
+        self._files_at, self._files_took = -math.inf, 0.0
+        self._lock: IO[bytes] | None = None
+        try:
+            self._lock = Path(f"{path}.lock").open("ab")  # noqa: SIM115  (closed by `close`)
+        except (OSError, ValueError) as error:
+            raise InputError(f"{path}: cannot be written: {getattr(error, 'strerror', None) or error}") from None
+        try:
+            if not lock_file(self._lock.fileno()):
+                raise OptionError(f"{path}: found another process that uses these labels, expected one at a time")  # noqa: TRY301
+            self._open()
+        except BaseException:
+            self._lock.close()
+            raise
+
+    def _open(self) -> None:
+        try:
+            self._database = sqlite3.connect(self.path, isolation_level=None, check_same_thread=False)
+            self._database.execute("PRAGMA journal_mode = WAL")
+            self._database.execute("PRAGMA synchronous = FULL")
+            self._database.executescript(_TABLES)
+            self._check_meta()
+            self._numbers = self._listed()
+            self._read()
+        except sqlite3.Error as error:
+            raise InputError(f"{self.path}: {error}; expected a file of labels that may be written") from None
+        except BaseException:
+            self._database.close()
+            raise
+        self.write_files()
+
+    def _check_meta(self) -> None:
+        known = dict(self._database.execute("SELECT key, value FROM meta"))
+        grades = json.dumps(list(self.plan.scale.grades))
+        if known.get("version", _VERSION) != _VERSION:
+            raise InputError(f"{self.path}: found labels of version {known['version']}, expected {_VERSION}; update idealrank")
+        if known.get("grades", grades) != grades:
+            found = ", ".join(f"{one:g}" for one in json.loads(known["grades"]))
+            hint = "use that scale, or another file for the labels"
+            raise OptionError(f"{self.path}: found grades of the scale {found}, expected {self.plan.scale.text}", hint=hint)
+        with self._database:
+            self._database.execute("BEGIN IMMEDIATE")
+            self._database.executemany("INSERT OR IGNORE INTO meta VALUES (?, ?)", [("version", _VERSION), ("grades", grades)])
+
+    def _listed(self) -> dict[int, JudgmentPair]:
+        """Number of each pair of the list, in the order in which they are labelled."""
+        ordered = self.plan.ordered
+        with self._database:
+            self._database.execute("BEGIN IMMEDIATE")
+            self._database.executemany("INSERT OR IGNORE INTO pairs (query, document) VALUES (?, ?)", [one.key for one in ordered])
+        rows = self._database.execute("SELECT id, query, document FROM pairs").fetchall()
+        self._keys = {number: (query, document) for number, query, document in rows}
+        numbers = {key: number for number, key in self._keys.items()}
+        return {numbers[one.key]: one for one in ordered}
+
+    def _read(self) -> None:
+        columns = "pair, rater, status, grade, note, seconds, time, after_model, nonce"
+        for row in self._database.execute(f"SELECT {columns} FROM answers ORDER BY id"):  # noqa: S608  (no text of a user)
+            number, rater, status, grade, note, seconds, time, after_model, nonce = row
+            self._take(RaterAnswer(number, rater, status, grade, note, seconds, time, bool(after_model)), nonce)
+
+    def _take(self, answer: RaterAnswer, nonce: str) -> None:
+        self._history.append(answer)
+        self._answers.setdefault(answer.pair, {})[answer.rater] = answer
+        self._nonces |= {nonce} if nonce else set()
+
+    def join(self, name: str) -> None:
+        """Let a person take part, anew or again.
+
+        Raises
+        ------
+        OptionError
+            The name is empty or too long, or has characters that cannot be seen.
+        """
+        if not name or len(name) > _LONGEST_NAME or not name.isprintable() or name != name.strip():
+            raise OptionError(f"name: found {shown(repr(name))}, expected 1 to {_LONGEST_NAME} letters that can be seen")
+        twin = next((one for one in self.raters if one != name and assessor_text(one) == assessor_text(name)), None)
+        if twin is not None:
+            raise OptionError(
+                f"name: found {shown(repr(name))}, expected another than {shown(repr(twin))}: judgments could not tell them apart"
+            )
+        with self._mutex, self._database:
+            self._database.execute("BEGIN IMMEDIATE")
+            self._database.execute("INSERT OR IGNORE INTO raters VALUES (?, ?)", (name, _now()))
+
+    @property
+    def raters(self) -> list[str]:
+        """Names of the people, in the order in which they came."""
+        with self._mutex:
+            return [name for (name,) in self._database.execute("SELECT name FROM raters ORDER BY rowid")]
+
+    @property
+    def n_pairs(self) -> int:
+        """Number of pairs of the list."""
+        return len(self._numbers)
+
+    def pair(self, number: int) -> JudgmentPair | None:
+        """Return a pair of the list by its number; None if the list lacks it."""
+        return self._numbers.get(number)
+
+    def answer_of(self, number: int, rater: str) -> RaterAnswer | None:
+        """Return the last answer of a person to a pair."""
+        return self._answers.get(number, {}).get(rater)
+
+    def next_pair(self, rater: str, now: float | None = None) -> int | None:
+        """Return the number of the next pair of a person, and keep it for them a while; None if nothing is left.
+
+        A pair goes to as many people as it wants. One that a person looks at stays with them for 15 minutes.
+        """
+        now = wall_time() if now is None else now
+        with self._mutex:
+            self._leases = {key: until for key, until in self._leases.items() if until > now}
+            own = [number for number, name in self._leases if name == rater and self._is_open(number, rater)]
+            found = own[0] if own else next((number for number in self._numbers if self._is_open(number, rater)), None)
+            for number in [number for number, name in self._leases if name == rater]:
+                del self._leases[number, rater]
+            if found is not None:
+                self._leases[found, rater] = now + _LEASE
+            return found
+
+    def _is_open(self, number: int, rater: str) -> bool:
+        pair, answers = self._numbers.get(number), self._answers.get(number, {})
+        if pair is None or rater in answers:
+            return False
+        others = {name for name, one in answers.items() if one.status == "graded"}
+        others |= {name for place, name in self._leases if place == number and name != rater}
+        return len(others) < self.plan.wanted(pair)
+
+    def answer(
+        self, number: int, rater: str, grade: float | None, *, note: str = "", seconds: float | None = None, nonce: str = ""
+    ) -> None:
+        """Keep an answer, and write the judgments.
+
+        Parameters
+        ----------
+        number : int
+            Number of the pair.
+        rater : str
+            Name that has joined.
+        grade : float or None
+            None skips the pair.
+        note : str
+            Note of the person.
+        seconds : float, optional
+            Time that the pair was looked at.
+        nonce : str
+            Text that marks this answer: the same answer sent again is kept once.
+
+        Raises
+        ------
+        OptionError
+            There is no such pair, person or grade.
+        """
+        pair = self._numbers.get(number)
+        if pair is None:
+            raise OptionError(f"pair {number}: found no such pair, expected one of the list")
+        if rater not in self.raters:
+            raise OptionError(f"name: found {shown(repr(rater))}, expected a name that has joined")
+        if grade is not None and grade not in self.plan.scale.words:
+            raise OptionError(f"grade: found {grade:g}, expected one of {self.plan.scale.text}")
+        if len(note) > _LONGEST_NOTE:
+            raise OptionError(f"note: found {len(note):,} letters, expected at most {_LONGEST_NOTE:,}")
+        if seconds is not None and not 0 <= seconds < 86_400:
+            seconds = None
+        with self._mutex:
+            if nonce and nonce in self._nonces:
+                return
+            before = self.answer_of(number, rater)
+            seen = before is not None and before.status == "graded" and pair.key in self.plan.model
+            status = "skipped" if grade is None else "graded"
+            found = RaterAnswer(number, rater, status, grade, note, seconds, _now(), seen or (before is not None and before.after_model))
+            with self._database:
+                self._database.execute("BEGIN IMMEDIATE")
+                self._database.execute(
+                    "INSERT INTO answers (pair, rater, status, grade, note, seconds, time, after_model, nonce)"
+                    " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
+                    (number, rater, status, grade, note, seconds, found.time, int(found.after_model), nonce),
+                )
+            self._take(found, nonce)
+            self._leases.pop((number, rater), None)
+            if wall_time() - self._files_at > (_PAUSE * self._files_took if self._files_took > _SLOW else 0.0):
+                self.write_files()
+
+    def last_of(self, rater: str) -> RaterAnswer | None:
+        """Return the last answer of a person."""
+        with self._mutex:
+            return next((one for one in reversed(self._history) if one.rater == rater and one.pair in self._numbers), None)
+
+    def skipped_by(self, rater: str) -> list[int]:
+        """Return the numbers of the pairs that a person skipped."""
+        with self._mutex:
+            return [number for number in self._numbers if (one := self.answer_of(number, rater)) is not None and one.status == "skipped"]
+
+    def counts(self, rater: str = "") -> tuple[int, int]:
+        """Return the answers that are there and those that are wanted in all; with a name, the pairs this person graded, and may grade."""
+        with self._mutex:
+            if rater:
+                done = sum(rater in self._answers.get(number, {}) for number in self._numbers)
+                return done, done + sum(self._is_open(number, rater) for number in self._numbers)
+            wanted = {number: self.plan.wanted(pair) for number, pair in self._numbers.items() if pair.key not in self.plan.gold}
+            graded = {number: sum(one.status == "graded" for one in self._answers.get(number, {}).values()) for number in wanted}
+            return sum(min(graded[number], n) for number, n in wanted.items()), sum(wanted.values())
+
+    def table(self) -> tuple[list[int], list[str], "np.ndarray[Any, np.dtype[np.float64]]"]:
+        """Return numbers of pairs, names of people, and grades of shape (pairs, people); NaN where a person gave none."""
+        with self._mutex:
+            raters = [name for name in self.raters if any(name in answers for answers in self._answers.values())]
+            numbers = [number for number, answers in self._answers.items() if any(one.grade is not None for one in answers.values())]
+            grades = np.full((len(numbers), len(raters)), np.nan)
+            for row, number in enumerate(numbers):
+                for column, name in enumerate(raters):
+                    one = self._answers[number].get(name)
+                    if one is not None and one.grade is not None:
+                        grades[row, column] = one.grade
+            return numbers, raters, grades
+
+    def key(self, number: int) -> tuple[str, str]:
+        """Return ids of query and document."""
+        return self._keys[number]
+
+    def progress(self) -> list[RaterProgress]:
+        """Return the work of each person."""
+        with self._mutex:
+            return [self._progress(name) for name in self.raters]
+
+    def _progress(self, name: str) -> RaterProgress:
+        own = [answers[name] for answers in self._answers.values() if name in answers]
+        graded = [one for one in own if one.grade is not None]
+        times = sorted(one.seconds for one in graded if one.seconds is not None)
+        known = [(one.grade, self.plan.gold[self._keys[one.pair]]) for one in graded if self._keys[one.pair] in self.plan.gold]
+        given = sum(one.rater == name and one.status == "graded" for one in self._history)
+        return RaterProgress(
+            name, len(graded), sum(one.status == "skipped" for one in own), given - len(graded), times[len(times) // 2] if times else None,
+            sum(grade == right for grade, right in known), len(known), dict(Counter(one.grade for one in graded if one.grade is not None)),
+        )  # fmt: skip
+
+    def write_files(self) -> None:
+        """Write the judgments, the judgments of each person, and the label table."""
+        with self._mutex:
+            started = wall_time()
+            numbers, raters, grades = self.table()
+            kept = [row for row, number in enumerate(numbers) if self._keys[number] not in self.plan.gold]
+            origin = self._provenance(raters, numbers)
+            final = combined_grades(grades[kept]) if kept else np.empty(0)
+            names = ["+".join(assessor_text(raters[column]) for column in np.flatnonzero(~np.isnan(grades[row]))) for row in kept]
+            rows = [(*self._keys[numbers[row]], name, float(grade)) for row, name, grade in zip(kept, names, final, strict=True)]
+            write_judgments(self.output, [(query, name, document, grade) for query, document, name, grade in rows], origin)
+            each = [
+                (self._keys[numbers[row]][0], raters[column], self._keys[numbers[row]][1], float(grades[row, column]))
+                for row in kept for column in np.flatnonzero(~np.isnan(grades[row]))
+            ]  # fmt: skip
+            write_judgments(raters_path(self.output), each, {**origin, "combine": "none"})
+            write_labels(table_path(self.output), [*map(self._label, self._history), *self._model_labels()])
+            self._files_at, self._files_took = wall_time(), wall_time() - started
+
+    def _provenance(self, raters: Sequence[str], numbers: Sequence[int]) -> dict[str, Any]:
+        times = [one.time for one in self._history]
+        known = [one for one in self.progress() if one.gold]
+        return {
+            "kind": "people", "assessors": [assessor_text(one) for one in raters], "scale": list(self.plan.scale.grades),
+            "words": [word for word in self.plan.scale.words.values() if word], "pairs": len(self._numbers), "combine": "median",
+            "double": self.plan.double, "gold": {assessor_text(one.rater): [one.gold_right, one.gold] for one in known},
+            "model_shown_after": self.plan.model_name if self.plan.model else "",
+            "after_model": sum(one.after_model for number in numbers for one in self._answers[number].values() if one.grade is not None),
+            "first": min(times, default=""), "last": max(times, default=""),
+        }  # fmt: skip
+
+    def _label(self, one: RaterAnswer) -> Label:
+        key, status = self._keys[one.pair], one.status
+        if self._answers[one.pair][one.rater] is not one:
+            status = "revised"
+        elif status == "graded" and key in self.plan.gold:
+            status = "gold"
+        elif status == "graded" and one.after_model:
+            status = "after-model"
+        return Label(*key, one.grade, assessor_text(one.rater), "people", status, 1, one.note, one.seconds, one.time)
+
+    def _model_labels(self) -> list[Label]:
+        keys = {one.key for one in self._numbers.values()}
+        name = assessor_text(self.plan.model_name)
+        return [Label(*key, grade, name, "model") for key, grade in self.plan.model.items() if key in keys]
+
+    def close(self) -> None:
+        """Write the files, and close the database."""
+        with self._mutex:
+            try:
+                self.write_files()
+            finally:
+                with suppress(sqlite3.Error):
+                    self._database.close()
+                if self._lock is not None:
+                    self._lock.close()
+
+
+def _now() -> str:
+    return datetime.fromtimestamp(wall_time(), UTC).isoformat(timespec="milliseconds")
+
+
+def raters_path(path: str) -> str:
+    """Return the file with the grades of each person that belongs to judgments.
+
+    Examples
+    --------
+    >>> raters_path("labels.qrels")
+    'labels.qrels.raters'
+    """
+    return f"{path}.raters"

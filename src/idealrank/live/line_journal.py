@@ -1,0 +1,162 @@
+"""Journals: files of JSON lines that survive the end of the process at any point; searches and judges keep their answers so."""
+
+import json
+import os
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import IO, Any
+
+from idealrank.errors import FileFormatError, InputError, OptionError, shown
+from idealrank.live.file_locks import lock_file
+
+_BATCH = 64  # lines between two calls of fsync
+
+ReadLine = Callable[[Mapping[str, Any]], None]
+"""Takes a line of the journal; raises KeyError, TypeError, ValueError or OverflowError for a line that does not fit."""
+
+
+class LineJournal:
+    """File of JSON lines below a first line that says what they are.
+
+    Each line is written as soon as it comes, and reaches the disk in batches. A last line that was cut is dropped. One process writes
+    at a time.
+
+    Parameters
+    ----------
+    path : str
+        The file; made if it is missing.
+    what : str
+        What the journal belongs to, as in ``search``.
+    record : str
+        What a line is, as in ``a record of a query``.
+    restart : bool
+        Drop all lines, once no other process writes the file.
+
+    Raises
+    ------
+    OptionError
+        Another process is writing the file.
+    InputError
+        The file cannot be read or written.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> path = f"{tempfile.mkdtemp()}/a.jsonl"
+    >>> with LineJournal(path, "count", "a number") as journal:
+    ...     journal.start({}, print)
+    ...     journal.write({"n": 1})
+    >>> with LineJournal(path, "count", "a number") as journal:
+    ...     header = journal.start({}, print)
+    {'n': 1}
+    """
+
+    def __init__(self, path: str, what: str, record: str, *, restart: bool = False) -> None:
+        self.path = path
+        self._what, self._record, self._waiting = what, record, 0
+        try:
+            self._file: IO[bytes] = Path(path).open("a+b", buffering=0)  # noqa: SIM115  (closed by `close`)
+        except (OSError, ValueError) as error:  # a NUL in the path is a ValueError
+            raise self._unwritten(error) from None
+        try:
+            self._lock()
+            if restart:
+                self._file.truncate(0)
+        except BaseException:
+            self._file.close()
+            raise
+
+    def _lock(self) -> None:
+        if not lock_file(self._file.fileno()):
+            raise OptionError(f"{self.path}: found another {self._what} that writes this journal, expected one at a time")
+
+    def start(self, header: Mapping[str, Any], read: ReadLine) -> Mapping[str, Any] | None:
+        """Read the lines that are there, and return the header above them; write `header` and return None for a new journal.
+
+        A torn last line is cut.
+
+        Raises
+        ------
+        FileFormatError
+            The file is no such journal, or `read` refuses a line.
+        """
+        own = f"idealrank {self._what} journal 1"
+        self._file.seek(0)
+        content = self._file.read()
+        whole = content[: content.rfind(b"\n") + 1]
+        if len(whole) < len(content):
+            self._file.truncate(len(whole))
+        if not whole:
+            self.write({"format": own, **header})
+            return None
+        first, *others = whole.decode("utf-8", "surrogateescape").split("\n")[:-1]
+        found = self._parsed(first, 1)
+        if found.get("format") != own:
+            hint = "choose another output, or delete the file"
+            raise FileFormatError(self.path, 1, shown(repr(first)), f"the journal of a {self._what}", hint)
+        for number, line in enumerate(others, 2):
+            try:
+                read(self._parsed(line, number))
+            except (KeyError, TypeError, ValueError, OverflowError):
+                raise FileFormatError(self.path, number, shown(repr(line)), self._record) from None
+        return found
+
+    def _parsed(self, line: str, number: int) -> dict[str, Any]:
+        try:
+            found = json.loads(line)
+        except ValueError:
+            found = None
+        if not isinstance(found, dict):
+            raise FileFormatError(self.path, number, shown(repr(line)), "a line of a journal")
+        return found
+
+    def write(self, line: Mapping[str, Any]) -> None:
+        """Append a line.
+
+        Raises
+        ------
+        InputError
+            The disk takes no more.
+        """
+        try:
+            data = memoryview((json.dumps(line, ensure_ascii=True) + "\n").encode())
+            while data:
+                data = data[self._file.write(data) :]
+        except OSError as error:
+            raise self._unwritten(error) from None
+        self._waiting += 1
+        if self._waiting >= _BATCH:
+            self.sync()
+
+    def sync(self) -> None:
+        """Bring all lines to the disk.
+
+        Raises
+        ------
+        InputError
+            The disk takes no more, or a network disk is gone.
+        """
+        try:
+            os.fsync(self._file.fileno())
+        except OSError as error:
+            raise self._unwritten(error) from None
+        self._waiting = 0
+
+    def close(self) -> None:
+        """Bring all lines to the disk, and close the file."""
+        if not self._file.closed:
+            try:
+                self.sync()
+            finally:
+                self._file.close()
+
+    def __enter__(self) -> "LineJournal":
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def _unwritten(self, error: Exception) -> InputError:
+        reason = getattr(error, "strerror", None) or error
+        hint = f"make room or correct the path; the same command continues the {self._what}"
+        return InputError(f"{self.path}: cannot be written: {reason}", hint=hint)

@@ -1,0 +1,329 @@
+"""The labelling page: one pair at a time, graded by a key or a click; and the progress of all people."""
+
+import math
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+from urllib.parse import quote, unquote, urlsplit
+
+import numpy as np
+from starlette.exceptions import HTTPException
+from starlette.requests import Request
+from starlette.responses import RedirectResponse, Response
+from starlette.routing import Route
+from starlette.types import ASGIApp
+
+from idealrank.errors import OptionError
+from idealrank.io.judgment_files import grade_text
+from idealrank.io.judgment_pairs import JudgmentPair
+from idealrank.judging import agreement, gold_accuracy
+from idealrank.live.judges.judge_runs import table_path
+from idealrank.live.judges.label_store import LabelStore, raters_path
+from idealrank.live.web.access import StoreFolder
+from idealrank.live.web.guard import Guard
+from idealrank.live.web.site import Site, form_of, guarded_application
+
+_PAGES = (("/label", "Label"), ("/progress", "Progress"))
+_COOKIE = "idealrank-rater"
+_MOST_BODY = 1 << 16
+_MONTH = 30 * 86_400
+_PART = "x-idealrank-part"  # header of requests by the script, which replaces the part of the page that changed
+_WORD = re.compile(r"\w+")
+_SHORTEST = 2  # letters of a word that is marked in a document
+_LISTED = 20  # pairs on which people disagree that the page lists
+
+
+@dataclass(frozen=True)
+class Labelling:
+    """Contents of the page.
+
+    Attributes
+    ----------
+    store : LabelStore
+        Pairs and answers.
+    guidelines : str
+        Text that explains the grades; empty for none.
+
+    Examples
+    --------
+    >>> Labelling.__name__
+    'Labelling'
+    """
+
+    store: LabelStore
+    guidelines: str = ""
+
+
+def label_application(labelling: Labelling, guard: Guard) -> ASGIApp:
+    """The labelling page as an ASGI application.
+
+    Examples
+    --------
+    >>> label_application.__name__
+    'label_application'
+    """
+    site = Site(StoreFolder(None), guard, pages=_PAGES)
+    pages = _LabelPages(site, labelling)
+    routes: list[tuple[str, Callable[[Request], Any], str]] = [
+        ("/", pages.start, "GET"), ("/label", pages.label, "GET"), ("/progress", pages.progress, "GET"),
+        ("/files/{name}", pages.file, "GET"),
+        ("/join", pages.join, "POST"), ("/leave", pages.leave, "POST"), ("/label", pages.answer, "POST"),
+    ]  # fmt: skip
+    return guarded_application(site, [Route(path, page, methods=[method]) for path, page, method in routes])
+
+
+class _LabelPages:
+    """Answers to requests."""
+
+    def __init__(self, site: Site, labelling: Labelling) -> None:
+        self._site, self._store, self._guidelines = site, labelling.store, labelling.guidelines
+
+    def _rater(self, request: Request) -> str:
+        """Name in the cookie, if it has joined; empty otherwise."""
+        name = unquote(request.cookies.get(_COOKIE, ""))
+        return name if name in self._store.raters else ""
+
+    async def start(self, request: Request) -> Response:
+        """Show the form for the name."""
+        store = self._store
+        done, total = store.counts()
+        context = {
+            "title": "Label", "here": "/", "raters": store.raters, "rater": self._rater(request), "done": done, "total": total,
+            "pairs": store.n_pairs, "guidelines": self._guidelines, "scale": _buttons(store), "has_model": bool(store.plan.model),
+        }  # fmt: skip
+        return self._site.page("label_start.html", context)
+
+    async def join(self, request: Request) -> Response:
+        """Take the name from the form."""
+        name = " ".join((await form_of(request, _MOST_BODY)).get("name", "").split())
+        self._store.join(name)
+        answer = RedirectResponse("/label", 303)
+        answer.set_cookie(_COOKIE, quote(name, safe=""), max_age=_MONTH, httponly=True, samesite="strict", path="/")
+        return answer
+
+    async def leave(self, request: Request) -> Response:
+        """Forget the name in this browser."""
+        answer = RedirectResponse("/", 303)
+        answer.delete_cookie(_COOKIE, path="/", httponly=True, samesite="strict")
+        return answer
+
+    async def label(self, request: Request) -> Response:
+        """Show a pair."""
+        rater = self._rater(request)
+        if not rater:
+            return RedirectResponse("/", 303)
+        given = request.query_params.get("pair")
+        return self._shown(request, rater, None if given is None else _number(given, self._store))
+
+    def _shown(self, request: Request, rater: str, number: int | None) -> Response:
+        """The pair with this number, or the next one; the whole page, or the part that changed."""
+        store = self._store
+        is_again = number is not None
+        number = store.next_pair(rater) if number is None else number
+        pair = None if number is None else store.pair(number)
+        done, total = store.counts(rater)
+        context: dict[str, Any] = {
+            "title": "Label" if pair is None else pair.query_text, "here": "/label", "rater": rater, "done": done, "total": total,
+            "guidelines": self._guidelines, "scale": _buttons(store), "last": _last(store, rater, number), "is_again": is_again,
+            "skipped": store.skipped_by(rater), "before": None if number is None else store.answer_of(number, rater),
+            "pair": None if pair is None else _context(pair, number),
+        }  # fmt: skip
+        return self._site.page("label.html" if request.headers.get(_PART) is None else "label_pair.html", context)
+
+    async def answer(self, request: Request) -> Response:
+        """Keep an answer, and show the next pair."""
+        store, rater = self._store, self._rater(request)
+        if not rater:
+            raise HTTPException(403, "found no name, expected the name that you gave at the start; go back to the first page")
+        form = await form_of(request, _MOST_BODY)
+        number = _number(form.get("pair", ""), store)
+        try:
+            grade = None if form.get("action") == "skip" else float(form.get("grade", ""))
+            seconds = float(form["seconds"]) if form.get("seconds") else None
+        except ValueError:
+            raise OptionError(f"grade: found no number, expected one of {store.plan.scale.text}") from None
+        store.answer(number, rater, grade, note=form.get("note", "").strip(), seconds=seconds, nonce=form.get("nonce", "")[:64])
+        return RedirectResponse("/label", 303) if request.headers.get(_PART) is None else self._shown(request, rater, None)
+
+    async def progress(self, request: Request) -> Response:
+        """Show the work of all people."""
+        done, total = self._store.counts()
+        shared = {"title": "Progress", "here": "/progress", "done": done, "total": total, "rater": self._rater(request)}
+        return self._site.page("label_progress.html", shared | progress_report(self._store))
+
+    async def file(self, request: Request) -> Response:
+        """Send one of the files that are written."""
+        path = next((one for one in _files(self._store) if Path(one).name == request.path_params["name"]), None)
+        if path is None:
+            raise HTTPException(404, "found no such file; expected one that the page of progress lists")
+        self._store.write_files()
+        try:
+            content = Path(path).read_bytes()
+        except OSError as error:
+            raise HTTPException(503, f"{path}: {error.strerror or error}") from error
+        headers = {"content-disposition": f"attachment; filename*=UTF-8''{quote(Path(path).name)}"}
+        return Response(content, headers=headers, media_type="text/csv" if path.endswith(".csv") else "text/plain")
+
+
+def _number(text: str, store: LabelStore) -> int:
+    if not text.isdecimal() or len(text) > 15 or store.pair(int(text)) is None:
+        raise HTTPException(404, "found no such pair; expected one of the list")
+    return int(text)
+
+
+def _context(pair: JudgmentPair, number: int | None) -> dict[str, Any]:
+    words = frozenset(word.casefold() for word in _WORD.findall(pair.query_text) if len(word) >= _SHORTEST)
+    content = pair.content
+    return {
+        "number": number, "query": pair.query, "document": pair.document, "query_text": pair.query_text,
+        "title": marked(content.title or pair.document, words), "has_title": bool(content.title), "text": marked(content.text, words),
+        "link": safe_link(content.link), "is_empty": not content.joined,
+    }  # fmt: skip
+
+
+def marked(text: str, words: "frozenset[str]") -> list[tuple[str, bool]]:
+    """Cut a text into pieces, each with whether it is one of the words.
+
+    Examples
+    --------
+    >>> marked("Sort a list", frozenset({"sort"}))
+    [('Sort', True), (' a list', False)]
+    """
+    pieces: list[tuple[str, bool]] = []
+    end = 0
+    for found in _WORD.finditer(text):
+        if found[0].casefold() in words:
+            pieces += [(text[end : found.start()], False), (found[0], True)]
+            end = found.end()
+    return [piece for piece in [*pieces, (text[end:], False)] if piece[0]]
+
+
+def safe_link(address: str) -> str:
+    """Return an address of the web; empty for any other, such as one of a script.
+
+    Examples
+    --------
+    >>> safe_link("https://a.example/x"), safe_link("javascript:alert(1)")
+    ('https://a.example/x', '')
+    """
+    try:
+        split = urlsplit(address)
+    except ValueError:
+        return ""
+    return address if split.scheme in {"http", "https"} and split.netloc else ""
+
+
+def _buttons(store: LabelStore) -> list[dict[str, str]]:
+    """Grades with their words and keys: its own digit if each grade is one, else its place from 1."""
+    words = store.plan.scale.words
+    own = all(grade in range(10) for grade in words)
+    return [
+        {"grade": grade_text(grade), "word": word, "key": grade_text(grade) if own else str(place) if place < 10 else ""}
+        for place, (grade, word) in enumerate(words.items(), 1)
+    ]  # fmt: skip
+
+
+def _last(store: LabelStore, rater: str, number: int | None) -> dict[str, Any] | None:
+    """The last answer of this person, with the grade of the model, which is shown from then on."""
+    last = store.last_of(rater)
+    if last is None or last.pair == number:
+        return None
+    pair = store.pair(last.pair)
+    model = store.plan.model.get(store.key(last.pair)) if last.status == "graded" else None
+    return {
+        "pair": last.pair, "grade": "" if last.grade is None else grade_text(last.grade), "name": pair.document if pair else "",
+        "word": "" if last.grade is None else store.plan.scale.words[last.grade], "model": "" if model is None else grade_text(model),
+        "model_name": store.plan.model_name, "differs": model is not None and model != last.grade,
+    }  # fmt: skip
+
+
+def progress_report(store: LabelStore) -> dict[str, Any]:
+    """Return the work of each person, their agreement, gold questions, and the pairs on which they disagree.
+
+    Examples
+    --------
+    >>> progress_report.__name__
+    'progress_report'
+    """
+    numbers, raters, grades = store.table()
+    shown = {name: one for name, one in zip(raters, _gold(store, numbers, raters, grades), strict=True) if one}
+    people = [
+        {
+            "name": one.rater, "graded": one.graded, "skipped": one.skipped, "revised": one.revised,
+            "seconds": "" if one.seconds is None else f"{one.seconds:.1f} s", "gold": shown.get(one.rater, ""),
+            "grades": [one.grades.get(grade, 0) for grade in store.plan.scale.grades],
+        }
+        for one in store.progress()
+    ]  # fmt: skip
+    return {
+        "people": people, "scale": _buttons(store), "has_gold": bool(store.plan.gold), "agreement": _agreement(store, numbers, grades),
+        "disagreements": _disagreements(store, numbers, raters, grades), "model": _model(store, numbers, grades),
+        "files": [Path(path).name for path in _files(store)],
+    }  # fmt: skip
+
+
+def _gold(store: LabelStore, numbers: list[int], raters: list[str], grades: Any) -> list[str]:
+    rows = [row for row, number in enumerate(numbers) if store.key(number) in store.plan.gold]
+    if not rows:
+        return [""] * len(raters)
+    report = gold_accuracy(grades[rows], [store.plan.gold[store.key(numbers[row])] for row in rows], assessors=raters)
+    return [
+        f"{one.n_right} of {one.n} [{100 * one.interval[0]:.0f} %, {100 * one.interval[1]:.0f} %]" if one.n else ""
+        for one in report.assessors
+    ]
+
+
+def _agreement(store: LabelStore, numbers: list[int], grades: Any) -> dict[str, str] | None:
+    """Agreement on pairs that two people or more graded; None without any."""
+    if grades.shape[1] < 2:
+        return None
+    rows = np.flatnonzero((~np.isnan(grades)).sum(axis=1) >= 2)
+    if not rows.size:
+        return None
+    queries = [store.key(numbers[row])[0] for row in rows]
+    has_interval = len(set(queries)) > 1
+    found = {"pairs": str(rows.size)}
+    for name, options in (("percent", {}), ("krippendorff_alpha", {"level": "ordinal"})):
+        given: dict[str, Any] = {**options, "clusters": queries, "interval": True} if has_interval else dict(options)
+        value: Any = agreement(grades[rows], name, **given)  # type: ignore[call-overload]
+        low, high = value.interval if has_interval else (math.nan, math.nan)
+        ends = "" if math.isnan(low) else f" [{_told(low, name)}, {_told(high, name)}]"
+        found[name] = "-" if math.isnan(float(value)) else f"{_told(float(value), name)}{ends}"
+    return found
+
+
+def _told(value: float, name: str) -> str:
+    return f"{100 * value:.0f} %" if name == "percent" else f"{value:.2f}"
+
+
+def _disagreements(store: LabelStore, numbers: list[int], raters: list[str], grades: Any) -> list[dict[str, Any]]:
+    """Pairs on which people disagree, those with the largest difference first."""
+    found = []
+    for row, number in enumerate(numbers):
+        given = [(name, grade) for name, grade in zip(raters, grades[row].tolist(), strict=True) if not math.isnan(grade)]
+        spread = max(grade for _, grade in given) - min(grade for _, grade in given)
+        pair = store.pair(number)
+        if spread > 0 and pair is not None:
+            said = ", ".join(f"{name} {grade_text(grade)}" for name, grade in given)
+            found.append((-spread, number, {"pair": number, "query": pair.query_text, "document": pair.document, "grades": said}))
+    return [one for _, _, one in sorted(found, key=lambda one: one[:2])[:_LISTED]]
+
+
+def _model(store: LabelStore, numbers: list[int], grades: Any) -> dict[str, str] | None:
+    """Agreement of people and the model; None without grades of both."""
+    pairs = [
+        (grade, store.plan.model[store.key(number)])
+        for row, number in enumerate(numbers) if store.key(number) in store.plan.model
+        for grade in grades[row][~np.isnan(grades[row])].tolist()
+    ]  # fmt: skip
+    if not pairs:
+        return None
+    equal = sum(grade == other for grade, other in pairs) / len(pairs)
+    bias = sum(other - grade for grade, other in pairs) / len(pairs)
+    return {"name": store.plan.model_name, "pairs": str(len(pairs)), "equal": f"{100 * equal:.0f} %", "bias": f"{bias:+.2f}"}
+
+
+def _files(store: LabelStore) -> list[str]:
+    return [store.output, raters_path(store.output), table_path(store.output)]

@@ -1,0 +1,171 @@
+"""Start of the labelling page: its files, its file of answers, its socket and its server."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from idealrank.api.evaluation import to_qrels
+from idealrank.errors import InputError, OptionError, shown
+from idealrank.io.judgment_files import refuse_to_replace_judgments
+from idealrank.io.judgment_pairs import JudgmentPair, read_pairs, with_texts
+from idealrank.live.judges.judge_answers import Scale
+from idealrank.live.judges.label_store import LabelPlan, LabelStore
+from idealrank.live.web.server import bound, check_token, load_web, run_server
+
+_LONGEST_GUIDELINES = 1 << 17
+
+
+@dataclass(frozen=True, kw_only=True)
+class LabelServing:
+    """Options of the labelling page.
+
+    Parameters
+    ----------
+    pairs, output, state : str
+        List of pairs, judgments to write, and file of answers.
+    queries, documents : str, optional
+        Files of texts.
+    scale : str
+        Grades with their words, as in ``0=no,1=yes``.
+    double : float
+        Share of the pairs that two people label.
+    gold, model : str, optional
+        Judgments of pairs with known grades, and of a model.
+    model_name : str
+        Name of the model.
+    guidelines : str, optional
+        File of a text that explains the grades.
+    seed : int
+        Seed of the order.
+    host : str
+        Address to listen on.
+    port : int
+        Port; 0 takes a free one.
+    token : str
+        What each request has to show; required unless the address is loopback.
+    names : sequence of str
+        Further names by which requests may call this host.
+
+    Raises
+    ------
+    OptionError
+        The address is not loopback and there is no token, or the scale is none.
+
+    Examples
+    --------
+    >>> LabelServing(pairs="pairs.csv", output="labels.qrels", state="labels.sqlite3", scale="0=no,1=yes").grades.text
+    '0, 1'
+    """
+
+    pairs: str
+    output: str
+    state: str
+    queries: str | None = None
+    documents: str | None = None
+    scale: str = "0,1,2,3"
+    double: float = 0.0
+    gold: str | None = None
+    model: str | None = None
+    model_name: str = "model"
+    guidelines: str | None = None
+    seed: int = 0
+    host: str = "127.0.0.1"
+    port: int = 8766
+    token: str = field(default="", repr=False)
+    names: Sequence[str] = ()
+
+    def __post_init__(self) -> None:
+        check_token(self.host, self.token)
+        _ = self.grades
+
+    @property
+    def grades(self) -> Scale:
+        """Grades with their words."""
+        try:
+            return Scale.of(self.scale)
+        except ValueError:
+            said = f"scale: found {shown(repr(self.scale))}, expected two or more finite grades, each once"
+            raise OptionError(f"{said}, as in 0,1,2 or 0=no,1=yes") from None
+
+    def plan(self) -> LabelPlan:
+        """Read the files.
+
+        Raises
+        ------
+        InputError, OptionError
+            A file cannot be read, or a gold grade is not on the scale.
+        """
+        pairs = read_pairs(self.pairs, self.queries, self.documents)
+        gold = {} if self.gold is None else _grades(self.gold)
+        known = {one.key for one in pairs}
+        more = with_texts([JudgmentPair(*key) for key in gold if key not in known], self.queries, self.documents)
+        model = {} if self.model is None else _grades(self.model)
+        return LabelPlan([*pairs, *more], self.grades, self.double, gold, model, self.model_name, self.seed)
+
+    def guidelines_text(self) -> str:
+        """Read the guidelines; empty without a file.
+
+        Raises
+        ------
+        InputError
+            The file cannot be read.
+        """
+        if self.guidelines is None:
+            return ""
+        try:
+            with Path(self.guidelines).open(encoding="utf-8-sig") as file:
+                return file.read(_LONGEST_GUIDELINES).strip()
+        except OSError as error:
+            raise InputError(f"{self.guidelines}: {error.strerror or error}; expected a text") from None
+        except ValueError:
+            raise InputError(f"{self.guidelines}: found bytes that are no UTF-8, expected text; save it as UTF-8") from None
+
+
+def _grades(path: str) -> Mapping[tuple[str, str], float]:
+    qrels = to_qrels(path)
+    return {(query, document): float(grade) for query in qrels.queries for document, grade in qrels[query].items()}
+
+
+def serve_labels(serving: LabelServing, started: Callable[[str], None]) -> None:
+    """Serve the labelling page until a signal ends the process.
+
+    Parameters
+    ----------
+    serving : LabelServing
+        Options.
+    started : callable
+        Called with the address once requests are answered.
+
+    Raises
+    ------
+    MissingExtraError
+        Starlette, Jinja2 or uvicorn is not installed.
+    InputError, OptionError
+        A file or an address does not fit.
+
+    Examples
+    --------
+    >>> serve_labels.__name__
+    'serve_labels'
+    """
+    load_web("`idealrank judge ui`")
+    from idealrank.live.web.guard import Guard  # noqa: PLC0415  (Starlette)
+    from idealrank.live.web.label_pages import Labelling, label_application  # noqa: PLC0415
+
+    _check_output(serving)
+    plan, guidelines = serving.plan(), serving.guidelines_text()
+    with bound(serving.host, serving.port) as listening:
+        store = LabelStore(serving.state, plan, serving.output)
+        try:
+            app = label_application(Labelling(store, guidelines), Guard(serving.host, serving.token, tuple(serving.names)))
+            run_server(app, listening, serving.host, serving.token, started)
+        finally:
+            store.close()
+
+
+def _check_output(serving: LabelServing) -> None:
+    """Refuse to write over judgments that did not come from the file of answers."""
+    refuse_to_replace_judgments(serving.output, ("people",), option="-o")
+    if Path(serving.output).is_file() and Path(serving.output).stat().st_size and not Path(serving.state).exists():
+        found = f"found judgments without their answers {serving.state}"
+        raise OptionError(f"-o {serving.output}: {found}, expected both or none; name the file of the answers with --state")

@@ -1,0 +1,127 @@
+"""`idealrank judge run`: judgments, a cache that survives kill -9, and failures that are listed."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections import Counter
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import idealrank as ir
+from idealrank.io.judgment_files import read_labels_table
+from tests.cli.terminal import Said
+
+Say = Callable[..., Said]
+
+# Each call is written down.
+JUDGE = """
+import os, time
+def grade(query, document):
+    with open("asked.txt", "a") as log:
+        log.write(document + "\\n")
+    time.sleep(float(os.environ.get("PAUSE", "0")))
+    if document == "d3": raise ValueError("no memory")
+    return int(document[1:]) % 3
+"""
+CONFIG = {
+    "judge": {"kind": "function", "function": "judge.py:grade", "takes": "ids"},
+    "pairs": "pairs.csv", "scale": [0, 1, 2], "concurrency": 2, "most_failed": 0.5,
+}  # fmt: skip
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    (tmp_path / "judge.py").write_text(JUDGE)
+    (tmp_path / "judge.json").write_text(json.dumps(CONFIG))
+    write_pairs(tmp_path, 6)
+    (tmp_path / "human.qrels").write_text("q0 0 d0 0\nq1 0 d1 1\nq0 0 d2 1\n")
+    return tmp_path
+
+
+def write_pairs(folder: Path, number: int) -> None:
+    (folder / "pairs.csv").write_text("query,document\n" + "".join(f"q{place % 2},d{place}\n" for place in range(number)))
+
+
+def change(folder: Path, **keys: Any) -> None:
+    (folder / "judge.json").write_text(json.dumps({**CONFIG, **keys}))
+
+
+def test_a_run_writes_judgments_and_a_table_and_says_what_failed(folder: Path, say: Say) -> None:
+    said = say("judge", "run", "judge.json", "-o", "model.qrels", "--qrels", "human.qrels", cwd=folder)
+    assert said.code == 0, said.err
+    assert said.out.splitlines() == [
+        "judge  pairs  graded  abstained  unreadable  failed  asked now  from cache",
+        "grade      6       5          0           0       1          6           0",
+        "", "grade  0  1  2", "pairs  1  2  2",
+        "", "Against the people on 3 pairs: 67 % equal, linear kappa 0.571, mean difference +0.33.",
+        "", "requests without a grade:", "  1 x grade: ValueError: no memory",
+        "", "wrote model.qrels", "wrote model.qrels.labels.csv",
+    ]  # fmt: skip
+    assert dict(ir.read_qrels(str(folder / "model.qrels"))["q0"]) == {"d0": 0, "d2": 2, "d4": 1}
+    again = json.loads(say("judge", "run", "judge.json", "-o", "model.qrels", "--format", "json", cwd=folder).out)
+    assert (again["asked"], again["graded"], again["failed"], again["people"]) == (0, 5, 1, None)
+    rows = say("judge", "run", "judge.json", "-o", "model.qrels", "--format", "csv", "--retry-failed", cwd=folder).out.splitlines()
+    assert dict(zip(rows[0].split(","), rows[1].split(","), strict=True))["asked"] == "1"
+
+
+def test_a_check_asks_nothing_and_counts_what_is_left(folder: Path, say: Say) -> None:
+    said = say("judge", "run", "judge.json", "-o", "model.qrels", "--check", cwd=folder)
+    assert (said.code, said.out) == (0, "judge.json: 6 pairs; 6 requests, 6 to send\n")
+    assert not (folder / "asked.txt").exists()
+    say("judge", "run", "judge.json", "-o", "model.qrels", cwd=folder)
+    change(folder, repeats=2)
+    said = say("judge", "run", "judge.json", "-o", "model.qrels", "--check", cwd=folder)
+    assert said.out == "judge.json: 6 pairs; 12 requests, 6 to send\n"
+
+
+def test_too_many_failures_are_an_error_and_nothing_is_written(folder: Path, say: Say) -> None:
+    change(folder, most_failed=0)
+    said = say("judge", "run", "judge.json", "-o", "model.qrels", cwd=folder)
+    assert said.code == 2
+    assert "found 1 of 6 pairs without a grade" in said.err
+    assert not (folder / "model.qrels").exists()
+    assert len(read_labels_table(folder / "model.qrels.labels.csv")) == 6
+
+
+def test_judgments_of_people_are_never_replaced(folder: Path, say: Say) -> None:
+    before = (folder / "human.qrels").read_bytes()
+    said = say("judge", "run", "judge.json", "-o", "human.qrels", cwd=folder)
+    assert said.code == 2
+    assert "without its origin" in said.err
+    assert (folder / "human.qrels").read_bytes() == before
+
+
+def test_an_output_is_asked_for(folder: Path, say: Say) -> None:
+    assert "use -o QRELS" in say("judge", "run", "judge.json", cwd=folder).err
+
+
+def test_after_kill_9_nothing_is_lost_and_nothing_asked_again(folder: Path) -> None:
+    number = 240
+    write_pairs(folder, number)
+    command = [sys.executable, "-m", "idealrank", "judge", "run", "judge.json", "-o", "out.qrels"]
+    surroundings = {**os.environ, "PAUSE": "0.004"}
+
+    def asked() -> list[str]:
+        return (folder / "asked.txt").read_text().splitlines()
+
+    for enough in (40, 120):
+        with subprocess.Popen(command, cwd=folder, env=surroundings, stdout=subprocess.DEVNULL) as process:
+            while not (folder / "asked.txt").exists() or len(asked()) < enough:
+                assert process.poll() is None, "the run ended before it was killed"
+                time.sleep(0.002)
+            process.send_signal(signal.SIGKILL)
+        assert not (folder / "out.qrels").exists()
+    assert subprocess.run(command, cwd=folder, env=surroundings, check=False, capture_output=True).returncode == 0
+    times = Counter(asked())
+    assert set(times) == {f"d{place}" for place in range(number)}
+    assert sum(times.values()) <= number + 2 * CONFIG["concurrency"], "only requests under way at a kill are sent again"  # type: ignore[operator]
+    found = ir.read_qrels(str(folder / "out.qrels"))
+    assert {document: grade for query in ("q0", "q1") for document, grade in found[query].items()} == {
+        f"d{place}": place % 3 for place in range(number) if place != 3
+    }

@@ -1,0 +1,133 @@
+"""Who may ask the labelling page, and what it answers."""
+
+from collections.abc import Iterator
+from pathlib import Path
+from urllib.parse import quote
+
+import pytest
+from starlette.testclient import TestClient
+
+from idealrank.io.judgment_pairs import JudgmentPair
+from idealrank.io.texts import DocumentText
+from idealrank.live.judges.judge_answers import Scale
+from idealrank.live.judges.label_store import LabelPlan, LabelStore
+from idealrank.live.web.guard import Guard
+from idealrank.live.web.label_pages import Labelling, label_application
+
+HOME = "http://127.0.0.1:8766"
+OWN = {"origin": HOME}
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Iterator[LabelStore]:
+    listed = [JudgmentPair("q1", f"d{place}", "a query", DocumentText(f"<b>{place}", "text & more")) for place in range(3)]
+    plan = LabelPlan(listed, Scale.of("0=no,1=yes"), model={("q1", "d0"): 1.0, ("q1", "d1"): 1.0, ("q1", "d2"): 1.0}, model_name="tiny")
+    found = LabelStore(str(tmp_path / "labels.sqlite3"), plan, str(tmp_path / "labels.qrels"))
+    yield found
+    found.close()
+
+
+def client(store: LabelStore, guard: Guard | None = None) -> TestClient:
+    app = label_application(Labelling(store, "Guide <i>lines</i>"), guard or Guard())
+    return TestClient(app, HOME, raise_server_exceptions=False, follow_redirects=False)
+
+
+def joined(store: LabelStore) -> TestClient:
+    found = client(store)
+    assert found.post("/join", data={"name": " Ann  Lee "}, headers=OWN).headers["location"] == "/label"
+    return found
+
+
+@pytest.mark.parametrize("path", ["/", "/label", "/progress", "/files/labels.qrels", "/assets/label.js"])
+def test_a_foreign_host_is_refused(store: LabelStore, path: str) -> None:
+    assert client(store).get(path, headers={"host": "evil.example"}).status_code == 400
+
+
+@pytest.mark.parametrize("path", ["/join", "/leave", "/label", "/sign-in"])
+def test_a_request_of_a_foreign_page_changes_nothing(store: LabelStore, path: str) -> None:
+    page = joined(store)
+    for headers in ({"origin": "http://evil.example"}, {"origin": "null"}, {"sec-fetch-site": "cross-site"}):
+        assert page.post(path, data={"pair": "1", "grade": "1", "name": "eve"}, headers=headers).status_code == 403
+    assert (store.raters, store.counts()) == (["Ann Lee"], (0, 3))
+
+
+def test_with_a_token_nothing_is_shown_or_taken_without_it(store: LabelStore) -> None:
+    page = client(store, Guard(token="secret"))
+    for path in ("/", "/label", "/progress", "/files/labels.qrels"):
+        answer = page.get(path)
+        assert answer.status_code == 401
+        assert "d0" not in answer.text
+    assert page.post("/join", data={"name": "ann"}, headers=OWN).status_code == 401
+    assert page.post("/sign-in", data={"token": "wrong"}, headers=OWN).status_code == 401
+    assert page.post("/sign-in", data={"token": "secret"}, headers=OWN).status_code == 303
+    assert page.post("/join", data={"name": "ann"}, headers=OWN).status_code == 303
+    assert page.get("/label").status_code == 200
+
+
+def test_a_pair_is_shown_escaped_and_an_answer_gives_the_next(store: LabelStore) -> None:
+    page = joined(store)
+    first = page.get("/label")
+    assert "<b>" not in first.text
+    assert "text &amp; more" in first.text
+    assert "Guide &lt;i&gt;lines" in first.text
+    assert "tiny" not in first.text
+    assert "default-src 'none'" in first.headers["content-security-policy"]
+    answer = page.post("/label", data={"pair": "1", "grade": "0", "seconds": "2.5", "nonce": "a"}, headers=OWN)
+    assert (answer.status_code, answer.headers["location"]) == (303, "/label")
+    part = page.post("/label", data={"pair": "2", "action": "skip"}, headers={**OWN, "x-idealrank-part": "1"})
+    assert part.status_code == 200
+    assert "<html" not in part.text
+    assert "You skipped" in part.text
+    assert "Ann Lee" in page.get("/progress").text
+    assert [answer.seconds for answer in [store.answer_of(1, "Ann Lee")] if answer] == [2.5]
+
+
+def test_the_model_is_shown_after_the_answer_alone(store: LabelStore) -> None:
+    page = joined(store)
+    number = store.next_pair("Ann Lee")
+    for path in ("/", "/label", f"/label?pair={number}", "/progress"):
+        assert "tiny" not in page.get(path).text
+    part = page.post("/label", data={"pair": str(number), "grade": "0"}, headers={**OWN, "x-idealrank-part": "1"})
+    assert "tiny gave <strong>1</strong>" in part.text
+
+
+@pytest.mark.parametrize(
+    ("data", "status"),
+    [
+        ({}, 404), ({"pair": "x", "grade": "1"}, 404), ({"pair": "99", "grade": "1"}, 404), ({"pair": "1"}, 400),
+        ({"pair": "1", "grade": "nan"}, 400), ({"pair": "1", "grade": "5"}, 400), ({"pair": "1", "grade": "x"}, 400),
+        ({"pair": "1", "grade": "1", "seconds": "x"}, 400), ({"pair": "1", "grade": "1", "note": "x" * 4001}, 400),
+        ({"pair": "1", "grade": "1", "note": "x" * 70_000}, 413), ({"pair": "9" * 400, "grade": "1"}, 404),
+    ],
+)  # fmt: skip
+def test_a_form_that_does_not_fit_is_refused_with_a_sentence(store: LabelStore, data: dict[str, str], status: int) -> None:
+    answer = joined(store).post("/label", data=data, headers=OWN)
+    assert answer.status_code == status
+    assert "expected" in answer.text
+    assert store.counts() == (0, 3)
+
+
+def test_without_a_name_nothing_is_taken(store: LabelStore) -> None:
+    page = client(store)
+    assert page.get("/label").headers["location"] == "/"
+    assert page.post("/label", data={"pair": "1", "grade": "1"}, headers=OWN).status_code == 403
+    page.cookies.set("idealrank-rater", quote("eve"))
+    assert page.post("/label", data={"pair": "1", "grade": "1"}, headers=OWN).status_code == 403
+    assert page.post("/join", data={"name": "\x1b[1m"}, headers=OWN).status_code == 400
+
+
+def test_a_person_may_leave_and_another_go_on_in_the_same_browser(store: LabelStore) -> None:
+    page = joined(store)
+    page.post("/leave", headers=OWN)
+    assert page.get("/label").headers["location"] == "/"
+    assert 'value="Ann Lee"' in page.get("/").text
+
+
+def test_files_are_those_that_are_written_and_no_others(store: LabelStore) -> None:
+    page = joined(store)
+    page.post("/label", data={"pair": "1", "grade": "1"}, headers=OWN)
+    key = store.key(1)
+    assert f"{key[0]} Ann_Lee {key[1]} 1\n" in page.get("/files/labels.qrels").text
+    assert page.get("/files/labels.qrels.labels.csv").headers["content-type"].startswith("text/csv")
+    for name in ("labels.sqlite3", "..%2Flabels.sqlite3", "pairs.csv"):
+        assert page.get(f"/files/{name}").status_code == 404
