@@ -71,11 +71,9 @@ def machines_for(rows: float, rate: float, given: Assumptions) -> int:
 
 
 def measured_rate(report: dict[str, Any]) -> float:
-    """Rows a second and core on two workers, the lower of the measured rates, which holds the loss of scaling."""
+    """Rows a second of the workers' processor time: the lowest rate measured."""
     rates = [
-        timings["rows"]["wall"] / timings["ours"]["wall"] / timings["workers"]["wall"]
-        for row in report["rows"]
-        if (timings := row["timings"]) and "workers" in timings
+        timings["rows"]["wall"] / timings["ours"]["cpu"] for row in report["rows"] if (timings := row["timings"]) and "workers" in timings
     ]
     if not rates:
         raise SystemExit(f"{RESULTS / 'cluster.json'}: found no rates; run make bench ARGS='--full --only cluster'")
@@ -92,8 +90,8 @@ def table(rate: float, given: Assumptions) -> str:
         exponent = round(math.log10(rows))
         lines.append(f"| 10^{exponent} | {machines} | {machines * given.cores:,} | {seconds / 60:.0f} min | {cost:,.2f} USD |")
     said = (
-        f"Printed by `python benchmarks/cluster_costs.py`, on paper. Assumptions: {rate:,.0f} rows a second and core, the lowest rate "
-        f"measured, hold on every core; machines of {given.cores} cores at {given.price:.2f} USD an hour, with {given.gigabits:g} "
+        f"Printed by `python benchmarks/cluster_costs.py`, on paper. Assumptions: {rate:,.0f} rows a second of processor time, the lowest "
+        f"rate measured, hold on every core; machines of {given.cores} cores at {given.price:.2f} USD an hour, with {given.gigabits:g} "
         f"Gbit/s, paid for the {given.startup:g} s of their start, too; {given.row_bytes:g} bytes a row in the shuffle, which overlaps "
         f"with nothing; no lost machine, and input that is read as fast as it is computed. As many machines as it takes to end in "
         f"{given.deadline / 60:g} minutes."

@@ -49,6 +49,18 @@ class Cluster:
         os.killpg(worker.pid, signal.SIGKILL)  # the executor is in the group of its worker
         worker.wait()
 
+    def processor_seconds(self) -> float:
+        """Processor time that the workers have used so far, with their executors and the Python processes of these."""
+        sessions = {str(worker.pid) for worker in self.workers}
+        ticks = 0
+        for path in Path("/proc").glob("[0-9]*/stat"):
+            try:
+                fields = path.read_text().rpartition(")")[2].split()
+            except OSError:  # it has ended meanwhile; whoever waited for it has its time
+                continue
+            ticks += sum(map(int, fields[11:15])) if fields[3] in sessions else 0
+        return ticks / os.sysconf("SC_CLK_TCK")
+
     def stop(self) -> None:
         for process in reversed(self._processes):
             if process.poll() is None:

@@ -10,7 +10,22 @@ import pytest
 from hypothesis import given
 
 import idealrank as ir
-from idealrank.api.partitions import PartitionPlan, evaluate_rows, evaluated_batches, evaluation_of, finished, local_rows, whole_queries
+from idealrank.api.partition_comparison import ComparisonPlan, added_batches, compared_batches, comparison_of
+from idealrank.api.partitions import (
+    BASELINE,
+    PROBLEM,
+    REFUSED,
+    PartitionPlan,
+    evaluate_rows,
+    evaluated_batches,
+    evaluation_of,
+    finished,
+    local_rows,
+    parsed_lines,
+    refuse_order,
+    result_schema,
+    whole_queries,
+)
 from idealrank.testing import strategies
 
 MEASURES = ["nDCG@3", "AP", "RR", "num_q"]
@@ -27,7 +42,7 @@ def rows_of(qrels, run) -> pa.Table:
     return pa.concat_tables([local_rows(qrels, "qrels"), local_rows(run, "run")])
 
 
-def in_partitions(table: pa.Table, plan: PartitionPlan, count: int, batch: int, seed: int = 1) -> ir.Evaluation:
+def in_partitions(table: pa.Table, plan: PartitionPlan, count: int, batch: int, seed: int = 1, judgments=None) -> ir.Evaluation:
     """As an engine does: rows in another order, partitions by a hash of the query, sorted, in record batches."""
     rows = table.take(random.Random(seed).sample(range(table.num_rows), table.num_rows))
     home = np.array([sum(query) % count for query in rows.column("query").to_pylist()], np.int64)
@@ -35,10 +50,10 @@ def in_partitions(table: pa.Table, plan: PartitionPlan, count: int, batch: int, 
     found = []
     for partition in range(count):
         part = rows.filter(pa.array(home == partition)).sort_by([("query", "ascending"), *order])
-        found += evaluated_batches(part.to_batches(max_chunksize=batch), plan)
+        found += evaluated_batches(part.to_batches(max_chunksize=batch), plan, judgments)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ir.IdealrankWarning)
-        return evaluation_of(pa.Table.from_batches(found), plan)
+        return evaluation_of(pa.Table.from_batches(found, result_schema()), plan, judgments)
 
 
 def same(found: ir.Evaluation, whole: ir.Evaluation) -> None:
@@ -63,6 +78,68 @@ def test_any_partitions_have_the_bits_of_evaluate(qrels, run, convention, count,
     except ir.InputError:
         return
     same(in_partitions(rows_of(qrels, run), PartitionPlan.of(MEASURES, convention), count, batch), whole)
+
+
+@given(
+    strategies.judgments(queries=QUERIES), strategies.runs(queries=(*QUERIES, "alone")),
+    st.sampled_from(["standard", "trec_eval", "lightgbm", "standard,missing=left-out"]), st.integers(1, 4),
+)  # fmt: skip
+def test_judgments_that_every_worker_has_give_the_bits_of_evaluate(qrels, run, convention, count) -> None:
+    """Judged queries without results are in no partition."""
+    try:
+        whole = evaluated(qrels, run, convention)
+    except ir.InputError:
+        return
+    plan = PartitionPlan.of(MEASURES, convention)
+    same(in_partitions(local_rows(run, "run"), plan, count, 3, judgments=local_rows(qrels, "qrels")), whole)
+
+
+def test_sums_of_partitions_are_those_of_the_whole_comparison() -> None:
+    rng = np.random.default_rng(9)
+    qrels = {f"q{n}": {f"d{k}": int(rng.integers(3)) for k in range(6)} for n in range(20)}
+    a, b = ({query: {f"d{k}": float(rng.random()) for k in range(6)} for query in qrels} for _ in "ab")
+    plan = ComparisonPlan.of(["nDCG@3", "AP"], "standard", ("a", "b"), n_draws=200)
+    second = local_rows(a, "run")
+    second = second.set_column(second.column_names.index("kind"), "kind", pa.array([BASELINE] * second.num_rows, pa.int8()))
+    table = pa.concat_tables([rows_of(qrels, b), second]).sort_by("query")
+    home = np.array([sum(query) % 3 for query in table.column("query").to_pylist()])
+    parts = [batch for n in range(3) for batch in compared_batches(table.filter(pa.array(home == n)).to_batches(max_chunksize=7), plan)]
+    assert len(parts) == 3
+    found = comparison_of(pa.Table.from_batches(list(added_batches(parts, plan))), plan)
+    sides = (ir.evaluate(qrels, ir.Run(run, name=name), ["nDCG@3", "AP"]) for run, name in ((a, "a"), (b, "b")))
+    whole = ir.ComparisonSums.of(*sides, n_draws=200)
+    for one, test in zip(found.differences(), whole.differences(), strict=True):
+        assert one.as_dict() == pytest.approx(test.as_dict(), abs=1e-12)
+    assert (found.worst, found.judgments) == (whole.worst, whole.judgments)
+    broken = table.slice(0, 1).set_column(table.column_names.index("value"), "value", pa.array([np.nan]))
+    with pytest.raises(ir.InputError, match="expected two ids and a number"):
+        comparison_of(pa.Table.from_batches(list(added_batches(compared_batches(broken.to_batches(), plan), plan))), plan)
+    with pytest.raises(ir.InputError, match="found no rows"):
+        comparison_of(pa.table({"numbers": pa.array([], pa.string()), "draws": pa.array([], pa.binary())}), plan)
+
+
+def test_lines_are_parsed_where_they_are_and_a_broken_one_is_an_error_of_the_evaluation() -> None:
+    lines = ["q1\tQ0 d1 1 2.5 t", "", "# comment", "q1 Q0 \udcff 2 1.5 t\r", "q0 Q0 d1 1 1 t"]
+    batch = pa.record_batch({"value": [line.encode("utf-8", "surrogateescape") for line in lines]})
+    found = pa.Table.from_batches(list(parsed_lines([batch, batch.slice(0, 0)], "run", "a.run")))
+    rows = {(row["query"], row["document"]): row["score"] for row in found.to_pylist()}
+    assert rows == {(b"q1", b"d1"): 2.5, (b"q1", b"\xff"): 1.5, (b"q0", b"d1"): 1.0}
+    assert found.column(PROBLEM).null_count == 3
+    told = next(iter(parsed_lines([pa.record_batch({"value": ["q1 0 d1 x"]})], "qrels", "a.qrels"))).to_pylist()[0]
+    assert told["query"] is None
+    assert told[PROBLEM] == 'a.qrels: found "x" in "q1 0 d1 x", expected a number as grade (field 4)'
+    refused = {"query": [None, b"q"], "document": [told[PROBLEM].encode(), b"d"], "value": [None, 1.0], "kind": [REFUSED, 0]}
+    with pytest.raises(ir.InputError, match=r'a.qrels: found "x"'):
+        evaluate_rows(pa.table(refused), PartitionPlan.of("AP"))
+
+
+def test_an_engine_without_an_order_is_told_what_to_name() -> None:
+    for kind, convention in (("run", "lightgbm"), ("run", "standard,duplicates=first"), ("qrels", "standard,duplicates=last")):
+        with pytest.raises(ir.OptionError, match=f"{kind}: convention .*which depend on the order of rows") as told:
+            refuse_order(kind, ir.Convention.of(convention), None)
+        assert "order=" in told.value.hint
+        refuse_order(kind, ir.Convention.of(convention), "position")
+    refuse_order("qrels", ir.Convention.of("lightgbm"), None)
 
 
 def test_the_order_of_rows_changes_no_bit_of_expected_values() -> None:

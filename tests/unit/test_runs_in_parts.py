@@ -310,3 +310,47 @@ def test_dictionary_encoded_ids_never_become_strings(tmp_path: Path, monkeypatch
     found = outcome(lambda: ir.evaluate(ir.Qrels(qrels), path, "AP", name="x"))
     assert found[:-1] == expected[:-1]  # the files differ
     assert outcome(lambda: ir.evaluate(ir.Qrels(qrels), table, "AP", name="x"))[1:-1] == expected[1:-1]
+
+
+@pytest.mark.parametrize("memory", [None, "2GB"])
+@pytest.mark.parametrize("size", [1, 7, 10_000])
+def test_small_groups_of_rows_are_read_together(tmp_path: Path, size: int, memory: str | None) -> None:
+    """Values, and the number of a broken row, do not depend on the groups of a Parquet file."""
+    qrels, rows = sample(30, 40)
+    path = tmp_path / "mine.parquet"
+    frame = pl.DataFrame(rows, schema=["qid", "docno", "score"], orient="row")
+    pq.write_table(frame.to_arrow(), path, row_group_size=size)
+    lists: dict[str, dict[str, float]] = {}
+    for query, document, score in rows:
+        lists.setdefault(query, {})[document] = score
+    assert ir.evaluate(qrels, path, "AP", memory=memory).per_query() == ir.evaluate(qrels, lists, "AP").per_query()
+    broken = [(query, document, float("nan") if place == 1111 else score) for place, (query, document, score) in enumerate(rows)]
+    pq.write_table(pl.DataFrame(broken, schema=["qid", "docno", "score"], orient="row").to_arrow(), path, row_group_size=size)
+    with pytest.raises(ir.FileFormatError, match=r"row 1111 \(counted from 0\)"):
+        ir.evaluate(qrels, path, "AP", memory=memory)
+
+
+def test_scattered_rows_are_seen_before_a_part_is_made(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Text by its first lines and the middle, coded rows by two pieces: no part is thrown away."""
+    parts: list[str] = []
+    for reader in (run_stream.TextReader, run_stream.PieceReader):
+        original = reader.grouped
+
+        def counted(self: Any, original: Any = original) -> Any:
+            for part in original(self):
+                parts.append("part")
+                yield part
+
+        monkeypatch.setattr(reader, "grouped", counted)
+    monkeypatch.setattr(run_stream, "_LARGEST_TEXT", 2000)
+    monkeypatch.setattr(run_stream, "_LARGEST_PIECE", 20_000)
+    monkeypatch.setattr(run_stream, "_SAMPLE", 4000)
+    qrels, rows = sample(40, 60)
+    rows.sort(key=lambda row: row[2])
+    whole = ir.evaluate(qrels, write(tmp_path, rows, "run"), "AP").per_query()
+    for ending in ("run", "parquet"):
+        assert ir.evaluate(qrels, write(tmp_path, rows, ending), "AP", memory="2GB").per_query() == whole
+        assert parts == []
+    rows.sort(key=lambda row: row[0])
+    ir.evaluate(qrels, write(tmp_path, rows, "run"), "AP", memory="2GB")
+    assert len(parts) > 2

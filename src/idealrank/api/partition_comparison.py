@@ -64,7 +64,7 @@ def compare_rows(table: Any, plan: ComparisonPlan) -> ComparisonSums:
     Parameters
     ----------
     table : pyarrow.Table
-        As for `evaluate_rows`, with rows of run a (kind 2) besides those of run b (kind 1).
+        As for `evaluate_rows`, with rows of run a as kind 2, and of run b as kind 1.
     plan : ComparisonPlan
         Measures, convention and draws.
 

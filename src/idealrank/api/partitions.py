@@ -347,7 +347,7 @@ def _batch(queries: list[Any], values: list[Any], scored: list[Any], counts: lis
 def evaluation_of(table: Any, plan: PartitionPlan, judgments: Any = None) -> Evaluation:
     """The evaluation of all partitions, from the rows of `evaluated_batches` in any order; queries sorted by id.
 
-    With `judgments`, those of queries without results are evaluated here: no partition has them.
+    With `judgments`, queries without results are evaluated here: no partition has them.
 
     Raises
     ------

@@ -1,4 +1,4 @@
-"""`--engine spark`: the cluster reads Parquet and TREC text, this process other files; values and output are those of the local engine."""
+"""`--engine spark`: the cluster reads Parquet and TREC text, this process other files; values and output equal the local engine's."""
 
 from collections.abc import Sequence
 from dataclasses import replace

@@ -38,7 +38,7 @@ def fit_in_parts(model: "Cascade | DCM | SDBN | DBN | PBM | UBM", parts: Iterabl
     Returns
     -------
     FittedModel
-        As from ``model.fit``; pairs stand part by part. Parameters equal those of the whole log, to the rounding of the sums.
+        As from ``model.fit``; pairs stand part by part. Parameters equal the fit to the whole log, to the rounding of the sums.
 
     Raises
     ------

@@ -20,8 +20,8 @@ from idealrank.errors import IncompatibleError, InputError
 class PolicySums:
     """Sums of a log's rows for the value of a target policy; of partitions, they merge.
 
-    Estimates, standard errors, effective sample sizes and cautions equal those of `ips` and `doubly_robust` over all rows, to rounding.
-    Intervals are normal: the bootstrap over clusters needs their rows.
+    Estimates, standard errors, effective sample sizes and cautions equal the results of `ips` and `doubly_robust` over all rows, to
+    rounding. Intervals are normal: the bootstrap over clusters needs their rows.
 
     Attributes
     ----------

@@ -118,7 +118,7 @@ _Given = tuple[Any, Table, Columns, int]
 def _on_partitions(
     frames: Any, given: list[_Given], convention: Convention, order: str | None, partitions: int | None, work: Any, *options: Any
 ) -> list[Any]:
-    """What a function returns for the rows of each partition, after the rows of a query came together."""
+    """Call a function on the rows of each partition, after the rows of a query came together."""
     if not any(isinstance(table, frames.DataFrame) for table, *_ in given):
         raise InputError("found no Dask dataframe, expected one as qrels or run; idealrank.evaluate takes other tables")
     together = frames.concat([_rows(frames, one, convention, order) for one in given])

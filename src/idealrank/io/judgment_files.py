@@ -3,7 +3,7 @@
 import csv
 import io
 import json
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -133,14 +133,41 @@ def write_judgments(path: str, rows: Iterable[tuple[str, str, str, float]], prov
     >>> Path(path).read_text().splitlines()[1], origin_of(path)["kind"]
     ('q1 ann d1 2', 'people')
     """
-    head = {"idealrank": __version__, **provenance}
-    lines = [_MARK + json.dumps(head, ensure_ascii=True, separators=(",", ":")).replace(" ", "\\u0020") + "\n"]
-    for query, assessor, document, grade in rows:
-        for what, text in (("query", query), ("document", document)):
-            if not text or any(map(str.isspace, text)):
-                raise InputError(f"{path}: found {what} {shown(repr(text))}, expected an id without blanks in TREC judgments")
-        lines.append(f"{query} {assessor_text(assessor)} {document} {grade_text(grade)}\n")
-    write_bytes(["".join(lines).encode("utf-8", "surrogateescape")], path)
+    write_judgment_lines(path, [judgment_line(*row, path=path) for row in rows], provenance)
+
+
+def judgment_line(query: str, assessor: str, document: str, grade: float, *, path: str = "judgments") -> str:
+    r"""Return the line of a judgment.
+
+    Raises
+    ------
+    InputError
+        An id has a blank.
+
+    Examples
+    --------
+    >>> judgment_line("q1", "Ann Lee", "d1", 2.0)
+    'q1 Ann_Lee d1 2\n'
+    """
+    for what, text in (("query", query), ("document", document)):
+        if not text or any(map(str.isspace, text)):
+            raise InputError(f"{path}: found {what} {shown(repr(text))}, expected an id without blanks in TREC judgments")
+    return f"{query} {assessor_text(assessor)} {document} {grade_text(grade)}\n"
+
+
+def write_judgment_lines(path: str, lines: Iterable[str], provenance: Mapping[str, Any]) -> None:
+    """Write lines of `judgment_line` below their origin, whole or not at all.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> path = f"{tempfile.mkdtemp()}/a.qrels"
+    >>> write_judgment_lines(path, [judgment_line("q1", "ann", "d1", 2.0)], {"kind": "people"})
+    >>> origin_of(path)["kind"]
+    'people'
+    """
+    head = json.dumps({"idealrank": __version__, **provenance}, ensure_ascii=True, separators=(",", ":")).replace(" ", "\\u0020")
+    write_bytes(["".join([_MARK, head, "\n", *lines]).encode("utf-8", "surrogateescape")], path)
 
 
 def origin_of(path: str | Path) -> Mapping[str, Any] | None:
@@ -210,11 +237,38 @@ def write_labels(path: str, labels: Iterable[Label]) -> None:
     >>> read_labels_table(path)[0]["note"]
     'no answer'
     """
+    write_label_lines(path, map(label_line, labels))
+
+
+def label_line(label: Label) -> str:
+    r"""Return the line of a label in a label table.
+
+    Examples
+    --------
+    >>> label_line(Label("q1", "d1", 2.0, "ann", "people", note="a, b"))
+    'q1,d1,2,ann,people,graded,1,"a, b",,,,,,\n'
+    """
+    return _csv_line(label.row)
+
+
+def _csv_line(cells: Sequence[str]) -> str:
     text = io.StringIO()
-    writer = csv.writer(text, lineterminator="\n")
-    writer.writerow(COLUMNS)
-    writer.writerows(one.row for one in labels)
-    write_bytes([text.getvalue().encode("utf-8", "surrogateescape")], path)
+    csv.writer(text, lineterminator="\n").writerow(cells)
+    return text.getvalue()
+
+
+def write_label_lines(path: str, lines: Iterable[str]) -> None:
+    """Write lines of `label_line` below the names of the columns, whole or not at all.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> path = f"{tempfile.mkdtemp()}/a.csv"
+    >>> write_label_lines(path, [label_line(Label("q1", "d1", 2.0, "ann", "people"))])
+    >>> read_labels_table(path)[0]["grade"]
+    '2'
+    """
+    write_bytes(["".join([_csv_line(COLUMNS), *lines]).encode("utf-8", "surrogateescape")], path)
 
 
 def read_labels_table(path: str | Path) -> list[dict[str, str]]:

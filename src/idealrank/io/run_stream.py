@@ -1,5 +1,6 @@
 """Runs that are read within a budget of memory: part by part, and grouped by query in temporary files where their rows are not."""
 
+import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any, TypeAlias
 
@@ -252,7 +253,7 @@ class PieceReader:
         for rows in self._pieces(min(left // _PIECE_SHARE, _LARGEST_PIECE)):
             if not rows.values.size:
                 continue
-            if len(began) < 2 and rows.queries.codes is not None:
+            if len(began) < 2 and "pyarrow" in sys.modules:  # which has read the rows, unless they are of a text file
                 began.append(distinct_ids(rows.queries))
                 if len(set.intersection(*began)) > 1 and len(began) == 2:  # of grouped rows, one query may go on
                     raise ScatteredError

@@ -209,7 +209,7 @@ class AssignedAnswers:
         Raises
         ------
         InputError
-            An answer was assigned other nuggets than those of the list.
+            An answer was assigned other nuggets than the list has.
 
         Examples
         --------

@@ -38,7 +38,7 @@ Examples:
 
 
 def _text(done: Conversion) -> str:
-    """What was written."""
+    """The last line: what was written."""
     rows = f"{done.n_written:,} {'results' if done.content == 'run' else 'judgments'} of {done.n_queries:,} queries"
     whole = "" if done.losses else ", and nothing is lost"
     return f"{done.target}: {rows} written as {done.target_format}, read as {done.source_format}{whole}"

@@ -42,7 +42,7 @@ _TEXT = 1 << 30  # letters of a text: none is cut
 
 @dataclass(frozen=True)
 class Conversion:
-    """What was converted, and what was lost.
+    """Report of a conversion: formats, counts and losses.
 
     Attributes
     ----------
@@ -78,7 +78,7 @@ class Conversion:
 
     @property
     def is_lossless(self) -> bool:
-        """Whether the target holds everything."""
+        """True if the target holds everything."""
         return not self.losses
 
 

@@ -26,7 +26,7 @@ _NO_ITERATION = (b"0", b"Q0")
 
 @dataclass(frozen=True)
 class SheetOptions:
-    """How a file is read.
+    """Options of reading a file.
 
     Attributes
     ----------
@@ -76,7 +76,7 @@ def judgment_sheet(source: Source, kind: str, options: SheetOptions, notes: Note
 
 @dataclass(frozen=True)
 class _Reading:
-    """What a reader gets."""
+    """Arguments of a reader."""
 
     source: Source
     kind: str
@@ -91,7 +91,7 @@ def _plain(one: _Reading) -> JudgmentSheet:
 
 
 def _is_nested_line(source: Source) -> bool:
-    """Whether the first line holds queries with their documents."""
+    """Return whether the first line holds queries with their documents."""
     first = next((line for line in source.open() if line.strip()), b"")
     try:
         value = load(first.strip())

@@ -25,7 +25,7 @@ _NUMBERED = "q"
 
 @dataclass(frozen=True)
 class JudgmentOptions:
-    """How judgments are converted.
+    """Options of a conversion of judgments.
 
     Attributes
     ----------
@@ -109,7 +109,7 @@ def fitted(sheet: JudgmentSheet, target: str, options: JudgmentOptions, losses: 
 
 
 class _Fitting:
-    """The steps from the rows of a file to those of a format."""
+    """The steps from the rows of a file to the rows of a format."""
 
     def __init__(self, sheet: JudgmentSheet, target: Target, options: JudgmentOptions, losses: LossCounter) -> None:
         self._sheet, self._target, self._options, self._losses = sheet, target, options, losses

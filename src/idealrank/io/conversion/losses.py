@@ -1,4 +1,4 @@
-"""What a format cannot hold, counted by kind."""
+"""Losses of a conversion, counted by kind."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""Tables and records of judgments with every column: the assessor, texts and whatever else stands beside a grade."""
+"""Tables and records of judgments with every column: the assessor, texts and others."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -35,7 +35,7 @@ class _Record(NamedTuple):
 
 @dataclass(frozen=True)
 class _Names:
-    """What the columns hold."""
+    """Columns by role."""
 
     chosen: Chosen
     assessor: str

@@ -25,7 +25,7 @@ _FORMULA = tuple("-=+@")
 
 @dataclass(frozen=True)
 class RowLayout:
-    """What the rows to be written have.
+    """Contents of the rows to be written.
 
     Attributes
     ----------

@@ -77,7 +77,7 @@ def read_opensearch(source: Source, table: Table, _columns: Columns, _notes: Not
 
 
 def _lists(value: Any) -> Iterator[dict[str, Any]]:
-    """The list itself, or those of a response's hits."""
+    """The list itself, or the lists of a response's hits."""
     fields = dict(value) if isinstance(value, tuple) else {}
     if _RATINGS in fields:
         yield fields

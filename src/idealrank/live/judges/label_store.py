@@ -17,7 +17,7 @@ import numpy as np
 
 from idealrank.api.judging import combined_grades
 from idealrank.errors import InputError, OptionError, shown
-from idealrank.io.judgment_files import Label, assessor_text, write_judgments, write_labels
+from idealrank.io.judgment_files import Label, assessor_text, judgment_line, label_line, write_judgment_lines, write_label_lines
 from idealrank.io.judgment_pairs import JudgmentPair
 from idealrank.live.file_locks import lock_file
 from idealrank.live.judges.judge_answers import Scale
@@ -227,6 +227,11 @@ class LabelStore:
         self._answers: dict[int, dict[str, RaterAnswer]] = {}
         self._history: list[RaterAnswer] = []
         self._nonces: set[str] = set()
+        # Lines of the files, each made once: by pair the judgment and the judgment of each person, by place in the history the label.
+        self._final: dict[int, str] = {}
+        self._each: dict[int, str] = {}
+        self._rows: list[str] = []
+        self._places: dict[tuple[int, str], int] = {}
         self._files_at, self._files_took = -math.inf, 0.0
         self._lock: IO[bytes] | None = None
         try:
@@ -288,9 +293,24 @@ class LabelStore:
             self._take(RaterAnswer(number, rater, status, grade, note, seconds, time, bool(after_model)), nonce)
 
     def _take(self, answer: RaterAnswer, nonce: str) -> None:
+        """Keep an answer in memory, with its lines of the files."""
         self._history.append(answer)
         self._answers.setdefault(answer.pair, {})[answer.rater] = answer
-        self._nonces |= {nonce} if nonce else set()
+        if nonce:
+            self._nonces.add(nonce)
+        place = self._places.get((answer.pair, answer.rater))
+        if place is not None:
+            self._rows[place] = label_line(self._label(self._history[place]))
+        self._places[answer.pair, answer.rater] = len(self._rows)
+        self._rows.append(label_line(self._label(answer)))
+        key = self._keys[answer.pair]
+        given = [(one.rater, one.grade) for one in self._answers[answer.pair].values() if one.grade is not None]
+        self._final.pop(answer.pair, None)
+        self._each.pop(answer.pair, None)
+        if given and key not in self.plan.gold:
+            names = "+".join(assessor_text(rater) for rater, _ in given)
+            self._final[answer.pair] = judgment_line(key[0], names, key[1], float(combined_grades([[grade for _, grade in given]])[0]))
+            self._each[answer.pair] = "".join(judgment_line(key[0], rater, key[1], grade) for rater, grade in given)
 
     def join(self, name: str) -> None:
         """Let a person take part, anew or again.
@@ -465,32 +485,27 @@ class LabelStore:
     def write_files(self) -> None:
         """Write the judgments, the judgments of each person, and the label table."""
         with self._mutex:
-            started = wall_time()
-            numbers, raters, grades = self.table()
-            kept = [row for row, number in enumerate(numbers) if self._keys[number] not in self.plan.gold]
-            origin = self._provenance(raters, numbers)
-            final = combined_grades(grades[kept]) if kept else np.empty(0)
-            names = ["+".join(assessor_text(raters[column]) for column in np.flatnonzero(~np.isnan(grades[row]))) for row in kept]
-            rows = [(*self._keys[numbers[row]], name, float(grade)) for row, name, grade in zip(kept, names, final, strict=True)]
-            write_judgments(self.output, [(query, name, document, grade) for query, document, name, grade in rows], origin)
-            each = [
-                (self._keys[numbers[row]][0], raters[column], self._keys[numbers[row]][1], float(grades[row, column]))
-                for row in kept for column in np.flatnonzero(~np.isnan(grades[row]))
-            ]  # fmt: skip
-            write_judgments(raters_path(self.output), each, {**origin, "combine": "none"})
-            write_labels(table_path(self.output), [*map(self._label, self._history), *self._model_labels()])
+            started, origin = wall_time(), self._provenance()
+            write_judgment_lines(self.output, self._final.values(), origin)
+            write_judgment_lines(raters_path(self.output), self._each.values(), {**origin, "combine": "none"})
+            write_label_lines(table_path(self.output), [*self._rows, *map(label_line, self._model_labels())])
             self._files_at, self._files_took = wall_time(), wall_time() - started
 
-    def _provenance(self, raters: Sequence[str], numbers: Sequence[int]) -> dict[str, Any]:
-        times = [one.time for one in self._history]
-        known = [one for one in self.progress() if one.gold]
+    def _provenance(self) -> dict[str, Any]:
+        gold: dict[str, list[int]] = {}
+        for number in self._numbers if self.plan.gold else ():
+            for one in self._answers.get(number, {}).values():
+                if one.grade is not None and (right := self.plan.gold.get(self._keys[number])) is not None:
+                    found = gold.setdefault(assessor_text(one.rater), [0, 0])
+                    found[0] += one.grade == right
+                    found[1] += 1
         return {
-            "kind": "people", "assessors": [assessor_text(one) for one in raters], "scale": list(self.plan.scale.grades),
-            "words": [word for word in self.plan.scale.words.values() if word], "pairs": len(self._numbers), "combine": "median",
-            "double": self.plan.double, "gold": {assessor_text(one.rater): [one.gold_right, one.gold] for one in known},
+            "kind": "people", "assessors": list(dict.fromkeys(assessor_text(one.rater) for one in self._history)),
+            "scale": list(self.plan.scale.grades), "words": [word for word in self.plan.scale.words.values() if word],
+            "pairs": len(self._numbers), "combine": "median", "double": self.plan.double, "gold": gold,
             "model_shown_after": self.plan.model_name if self.plan.model else "",
-            "after_model": sum(one.after_model for number in numbers for one in self._answers[number].values() if one.grade is not None),
-            "first": min(times, default=""), "last": max(times, default=""),
+            "after_model": sum(one.after_model and one.grade is not None for answers in self._answers.values() for one in answers.values()),
+            "first": self._history[0].time if self._history else "", "last": self._history[-1].time if self._history else "",
         }  # fmt: skip
 
     def _label(self, one: RaterAnswer) -> Label:

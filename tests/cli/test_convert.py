@@ -1,0 +1,91 @@
+"""`idealrank convert`: what it says of losses, its JSON, standard input and output, and its errors."""
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from tests.cli.terminal import Said
+
+Say = Callable[..., Said]
+BOOK = "query,docid,Ann,gpt-4o\nred shoes,p1,3,2\nred shoes,p2,0,\nhat,p3,,\n"
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    (tmp_path / "book.csv").write_text(BOOK, encoding="utf-8")
+    (tmp_path / "qrels.txt").write_text("q1 0 a 1\nq1 0 b 0.5\n", encoding="utf-8")
+    return tmp_path
+
+
+def test_losses_are_named_on_stderr(say: Say, folder: Path) -> None:
+    said = say("convert", "book.csv", "a.qrels", "--assessors", "lowest", "--write-queries", "queries.tsv", cwd=folder)
+    assert (said.code, said.out) == (0, "")
+    assert said.err.splitlines() == [
+        "note: book.csv: read as Quepid's judgments",
+        "note: book.csv: 3 of 6 ratings by 2 raters are blank and count as unjudged",
+        "warning: book.csv: 3 grades lose the name of their assessor (Ann, gpt-4o)",
+        "warning: book.csv: 1 documents have grades by several assessors, which become one",
+        "warning: book.csv: 1 unjudged rows are left out",
+        "note: a.qrels: 2 judgments of 1 queries written as trec, read as quepid",
+    ]
+    assert (folder / "a.qrels").read_text() == "q1 0 p1 2\nq1 0 p2 0\n"
+    said = say("convert", "book.csv", "a.jsonl", "--keep-unjudged", cwd=folder)
+    assert said.err.splitlines()[-1] == "note: a.jsonl: 4 judgments of 2 queries written as jsonl, read as quepid, and nothing is lost"
+
+
+def test_the_report_as_json(say: Say, folder: Path) -> None:
+    said = say("convert", "book.csv", "a.json", "--to", "opensearch", "--assessors", "Ann", "--format", "json", cwd=folder)
+    record = json.loads(said.out)
+    assert record.pop("version")
+    assert record == {
+        "schema": 1, "content": "judgments", "in": {"path": "book.csv", "format": "quepid", "rows": 4},
+        "out": {"path": "a.json", "format": "opensearch", "rows": 2, "queries": 1},
+        "losses": [
+            {"kind": "assessors", "count": 2, "text": "2 grades lose the name of their assessor (Ann)", "examples": ["Ann"]},
+            {"kind": "other_assessors", "count": 1, "text": "1 grades by other assessors are left out (gpt-4o)", "examples": ["gpt-4o"]},
+            {"kind": "unjudged", "count": 1, "text": "1 unjudged rows are left out", "examples": []},
+        ],
+    }  # fmt: skip
+    assert "warning" not in said.err
+
+
+def test_standard_output_gets_the_file_alone(say: Say, folder: Path) -> None:
+    said = say("convert", "qrels.txt", "-", "--to", "beir", cwd=folder)
+    assert (said.code, said.out) == (0, "query-id\tcorpus-id\tscore\nq1\ta\t1\nq1\tb\t1\n")
+    assert "warning: qrels.txt: 1 fractional grades are rounded to whole numbers, halves up" in said.err
+    said = say("convert", "qrels.txt", "-", "--to", "beir", "--format", "json", cwd=folder)
+    assert (said.code, said.out) == (2, "")
+    assert "found - as OUT, which is standard output, expected a file" in said.err
+
+
+def test_strict_writes_nothing(say: Say, folder: Path) -> None:
+    said = say("convert", "book.csv", "a.tsv", "--to", "beir", "--assessors", "mean", "--strict", cwd=folder)
+    assert (said.code, said.out, sorted(path.name for path in folder.iterdir())) == (2, "", ["book.csv", "qrels.txt"])
+    assert said.err.splitlines()[-1].endswith("expected nothing to be lost in beir; choose a format that holds it, or leave out --strict")
+    said = say("convert", "qrels.txt", "-", "--to", "beir", "--strict", cwd=folder)
+    assert (said.code, said.out) == (2, "")
+
+
+ERRORS = [
+    (["book.csv", "a.qrels"], "use --assessors mean | median | majority | lowest | highest"),
+    (["book.csv", "a.qrels", "--assessors", "mean"], "add --write-queries queries.tsv, and the queries are numbered"),
+    (["book.csv", "a.txt"], "set the format with --to: trec | qrels_jg | beir"),
+    (["book.csv", "a.csv", "--scale", "0,high"], "--scale 0,high: expected grades such as 0,1,2,3"),
+    (["book.csv", "a.csv", "--labels", "Good"], "--labels Good: expected CHOICE=GRADE,CHOICE=GRADE,..."),
+    (["book.csv", "a.csv", "--queries", "no.tsv"], "no.tsv: found no such file"),
+    (["-", "a.csv", "--queries", "-"], "found - (standard input) twice"),
+    (["no.csv", "a.csv"], "no.csv: found no such file"),
+    (["qrels.txt", "no/a.csv"], "no/a.csv: cannot be written"),
+    (["qrels.txt", "."], ".: found no ending that names a format"),
+    (["qrels.txt", "..", "--to", "csv"], "..: found a directory, expected the name of a file to write"),
+]
+
+
+@pytest.mark.parametrize(("arguments", "message"), ERRORS, ids=[message for _, message in ERRORS])
+def test_the_message_teaches(say: Say, folder: Path, arguments: list[str], message: str) -> None:
+    said = say("convert", *arguments, cwd=folder)
+    assert (said.code, said.out) == (2, "")
+    assert message in " ".join(said.err.split())
+    assert sorted(path.name for path in folder.iterdir()) == ["book.csv", "qrels.txt"]

@@ -1,0 +1,78 @@
+"""`idealrank judge nuggets`: tables, their agreement with the library, and errors that teach."""
+
+import csv
+import io
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+import idealrank as ir
+from tests.cli.terminal import Said
+
+Say = Callable[..., Said]
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """Two systems: the second supports one nugget more in three of four queries."""
+    for run, words in (("base", ["support", "not_support", "partial_support"]), ("new", ["support", "support", "partial_support"])):
+        lines = []
+        for number in range(20):
+            given = words if number % 4 else ["support", "not_support", "partial_support"]
+            nuggets = [
+                {"text": f"n{place}", "importance": "okay" if place == 2 else "vital", "assignment": word}
+                for place, word in enumerate(given)
+            ]
+            lines.append(json.dumps({"qid": f"q{number}", "run_id": run, "nuggets": nuggets}) + "\n")
+        (tmp_path / f"{run}.jsonl").write_text("".join(lines), encoding="utf-8")
+    return tmp_path
+
+
+def test_one_system_gets_means_with_intervals(say: Say, folder: Path) -> None:
+    said = say("judge", "nuggets", "new.jsonl", cwd=folder)
+    assert said.code == 0
+    assert said.out.splitlines()[0].split() == ["run", "V_strict", "V", "A_strict", "A"]
+    assert said.out.splitlines()[1].split()[:3] == ["new", "0.88", "0.88"]
+    assert said.out.splitlines()[-1] == "20 answers, 60 nuggets: 0 queries have no vital nugget, and count 0 by V and V_strict"
+
+
+def test_two_systems_are_compared_as_the_library_compares_them(say: Say, folder: Path) -> None:
+    said = say("judge", "nuggets", "base.jsonl", "new.jsonl", "-s", "V_strict,W", "--format", "json", "--per-query", cwd=folder)
+    record = json.loads(said.out)
+    first, second = (ir.evaluate_answers(folder / f"{name}.jsonl", ["V_strict", "W"])[0] for name in ("base", "new"))
+    assert [one["queries"] for one in record["systems"]] == [first.per_query(), second.per_query()]
+    assert [one["scores"]["W"]["mean"] for one in record["systems"]] == [first.mean()["W"], second.mean()["W"]]
+    assert record["comparison"]["pairs"] == ir.compare(first, second).as_dict()["pairs"]
+    said = say("judge", "nuggets", "base.jsonl", "new.jsonl", cwd=folder)
+    assert "new is better than base" in said.out
+
+
+def test_rows_for_programs(say: Say, folder: Path) -> None:
+    said = say("judge", "nuggets", "base.jsonl", "new.jsonl", "--format", "csv", cwd=folder)
+    rows = list(csv.DictReader(io.StringIO(said.out)))
+    assert [(row["system"], row["score"]) for row in rows][:2] == [("base", "V_strict"), ("base", "V")]
+    rounding = 1e-12  # of a system whose answers all have one value
+    assert all(float(row["low"]) - rounding <= float(row["mean"]) <= float(row["high"]) + rounding for row in rows)
+    said = say("judge", "nuggets", "base.jsonl", "--format", "csv", "--per-query", "-s", "V", "-o", "out.csv", cwd=folder)
+    assert ((folder / "out.csv").read_text().splitlines()[:2], said.out) == (["system,query,score,value", "base,q0,V,0.5"], "")
+
+
+ERRORS = [
+    (["base.jsonl", "base.jsonl"], "found several systems called 'base', expected different names (run_id)"),
+    (["base.jsonl", "-s", "V_strikt"], "did you mean V_strict?"),
+    (["base.jsonl", "--baseline", "base"], "--baseline base: found one system, expected two or more"),
+    (["base.jsonl", "new.jsonl", "--baseline", "old"], "found no run of that name"),
+    (["no.jsonl"], "no.jsonl: found no such file"),
+    (["base.jsonl", "--nuggets", "no.jsonl"], "no.jsonl: found no such file"),
+    (["-", "-"], "found - (standard input) twice"),
+    (["base.jsonl", "-o", "base.jsonl"], "base.jsonl"),
+]
+
+
+@pytest.mark.parametrize(("arguments", "message"), ERRORS, ids=[" ".join(arguments) for arguments, _ in ERRORS])
+def test_the_message_teaches(say: Say, folder: Path, arguments: list[str], message: str) -> None:
+    said = say("judge", "nuggets", *arguments, cwd=folder)
+    assert (said.code, said.out) == (2, "")
+    assert message in " ".join(said.err.split())
