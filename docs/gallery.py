@@ -22,7 +22,7 @@ sys.path.insert(0, str(ROOT))
 from idealrank.io.judgment_pairs import JudgmentPair  # noqa: E402  (the path above comes first)
 from idealrank.io.texts import DocumentText  # noqa: E402
 from idealrank.live.judges.judge_answers import Scale  # noqa: E402
-from idealrank.live.judges.label_store import BudgetPlan, LabelStore  # noqa: E402
+from idealrank.live.judges.label_store import LabelPlan, LabelStore  # noqa: E402
 from idealrank.live.web.guard import Guard  # noqa: E402
 from idealrank.live.web.label_pages import Labelling, label_application  # noqa: E402
 from tests.unit import serve_samples  # noqa: E402  (the path above comes first)
@@ -130,7 +130,7 @@ def _labelling(visits: browsing.Visits) -> bytes:
         for name, text in texts.items()
     ]
     words = "0=Not relevant,1=Related,2=Relevant,3=Exactly right"
-    plan = BudgetPlan(
+    plan = LabelPlan(
         [*pairs, *(JudgmentPair("q03", f"d{place}") for place in range(58))], Scale.of(words), model=dict.fromkeys(map(_key, pairs), 2.0)
     )
     with tempfile.TemporaryDirectory() as folder:

@@ -10,7 +10,7 @@ from starlette.testclient import TestClient
 from idealrank.io.judgment_pairs import JudgmentPair
 from idealrank.io.texts import DocumentText
 from idealrank.live.judges.judge_answers import Scale
-from idealrank.live.judges.label_store import BudgetPlan, LabelStore
+from idealrank.live.judges.label_store import LabelPlan, LabelStore
 from idealrank.live.web.guard import Guard
 from idealrank.live.web.label_pages import Labelling, label_application
 
@@ -21,7 +21,7 @@ OWN = {"origin": HOME}
 @pytest.fixture
 def store(tmp_path: Path) -> Iterator[LabelStore]:
     listed = [JudgmentPair("q1", f"d{place}", "a query", DocumentText(f"<b>{place}", "text & more")) for place in range(3)]
-    plan = BudgetPlan(listed, Scale.of("0=no,1=yes"), model={("q1", "d0"): 1.0, ("q1", "d1"): 1.0, ("q1", "d2"): 1.0}, model_name="tiny")
+    plan = LabelPlan(listed, Scale.of("0=no,1=yes"), model={("q1", "d0"): 1.0, ("q1", "d1"): 1.0, ("q1", "d2"): 1.0}, model_name="tiny")
     found = LabelStore(str(tmp_path / "labels.sqlite3"), plan, str(tmp_path / "labels.qrels"))
     yield found
     found.close()

@@ -15,7 +15,7 @@ from idealrank.io.formats.preferences import read_assessors
 from idealrank.io.judgment_files import origin_of, read_labels_table, write_judgments
 from idealrank.io.judgment_pairs import JudgmentPair
 from idealrank.live.judges.judge_answers import Scale
-from idealrank.live.judges.label_store import BudgetPlan, LabelStore
+from idealrank.live.judges.label_store import LabelPlan, LabelStore
 from idealrank.live.web.label_pages import marked, progress_report, safe_link
 from idealrank.live.web.label_server import LabelServing, serve_labels
 
@@ -27,7 +27,7 @@ def pairs(number: int = 6) -> list[JudgmentPair]:
 
 
 def opened(folder: Path, given: "list[JudgmentPair] | None" = None, scale: Scale = SCALE, **options: Any) -> LabelStore:
-    plan = BudgetPlan(pairs() if given is None else given, scale, **options)
+    plan = LabelPlan(pairs() if given is None else given, scale, **options)
     return LabelStore(str(folder / "labels.sqlite3"), plan, str(folder / "labels.qrels"))
 
 
@@ -68,13 +68,13 @@ def test_answers_are_there_again_after_an_end_and_a_longer_list_goes_on(tmp_path
 
 def test_pairs_of_one_query_follow_each_other_in_an_order_of_no_run_and_priority_goes_first(tmp_path: Path) -> None:
     given = [JudgmentPair(f"q{place // 10}", f"d{place}") for place in range(40)]
-    ordered = BudgetPlan(given, SCALE).ordered
+    ordered = LabelPlan(given, SCALE).ordered
     assert [pair.query for pair in ordered] == [f"q{place // 10}" for place in range(40)]
     assert ordered != given
-    assert ordered == BudgetPlan(given, SCALE).ordered != BudgetPlan(given, SCALE, seed=1).ordered
+    assert ordered == LabelPlan(given, SCALE).ordered != LabelPlan(given, SCALE, seed=1).ordered
     urgent = JudgmentPair("q3", "urgent", priority=1.0)
     later = JudgmentPair("q0", "later", priority=2.0)
-    assert BudgetPlan([*given, later, urgent], SCALE).ordered[:2] == [urgent, later]
+    assert LabelPlan([*given, later, urgent], SCALE).ordered[:2] == [urgent, later]
 
 
 def test_several_people_at_once_share_the_pairs(tmp_path: Path) -> None:
@@ -214,11 +214,11 @@ def test_one_process_uses_the_labels_and_a_scale_does_not_change(tmp_path: Path)
 
 def test_what_is_wrong_with_a_plan_is_named() -> None:
     with pytest.raises(OptionError, match=r"gold: query 'q0', document 'd0': found the grade 9, expected one of 0, 1, 2"):
-        BudgetPlan(pairs(), SCALE, gold={("q0", "d0"): 9.0})
+        LabelPlan(pairs(), SCALE, gold={("q0", "d0"): 9.0})
     with pytest.raises(OptionError, match="double"):
-        BudgetPlan(pairs(), SCALE, double=1.5)
+        LabelPlan(pairs(), SCALE, double=1.5)
     with pytest.raises(InputError, match="without blanks"):
-        BudgetPlan([JudgmentPair("q 1", "d")], SCALE)
+        LabelPlan([JudgmentPair("q 1", "d")], SCALE)
     with pytest.raises(OptionError, match="scale: found '0'"):
         LabelServing(pairs="a", output="b", state="c", scale="0")
     with pytest.raises(OptionError, match="expected a token"):

@@ -21,7 +21,7 @@ from idealrank.io.judgment_files import origin_of, read_labels_table
 from idealrank.io.judgment_pairs import JudgmentPair
 from idealrank.io.texts import DocumentText, read_texts
 from idealrank.live.judges.judge_answers import Scale
-from idealrank.live.judges.label_store import BudgetPlan, LabelStore
+from idealrank.live.judges.label_store import LabelPlan, LabelStore
 from idealrank.live.web.guard import Guard
 from idealrank.live.web.label_pages import Labelling, label_application
 from tests.unit.serve_samples import HOSTILE
@@ -36,15 +36,15 @@ SCALE = Scale.of("0=Not relevant,1=Related,2=Relevant,3=Exactly right")
 WORDS = "Return the exact value of the query, and nothing else.\n\n" + "A sentence that explains the rest of it. " * 30
 
 
-def plan(number: int = 6, **options: Any) -> BudgetPlan:
+def plan(number: int = 6, **options: Any) -> LabelPlan:
     texts = [DocumentText(f"Title {place}", WORDS, f"https://docs.example/{place}") for place in range(number)]
-    return BudgetPlan(
+    return LabelPlan(
         [JudgmentPair(f"q{place % 2}", f"d{place}", f"exact query {place % 2}", texts[place]) for place in range(number)], SCALE, **options
     )
 
 
 @contextmanager
-def labelling(folder: Path, chosen: BudgetPlan, guidelines: str = "") -> Iterator[tuple[str, LabelStore]]:
+def labelling(folder: Path, chosen: LabelPlan, guidelines: str = "") -> Iterator[tuple[str, LabelStore]]:
     store = LabelStore(str(folder / "labels.sqlite3"), chosen, str(folder / "labels.qrels"))
     try:
         with serving(label_application(Labelling(store, guidelines), Guard())) as home:
@@ -229,7 +229,7 @@ def test_hostile_texts_are_texts(browser: "Browser", tmp_path: Path) -> None:
         JudgmentPair("q1", "d2", HOSTILE, DocumentText("", HOSTILE, 'https://a.example/"onclick="alert(1)')),
     ]
     known = {pair.key: 1.0 for pair in pairs}
-    chosen = BudgetPlan(pairs, Scale.of(f"0=no,1={HOSTILE.replace(',', ' ').replace('=', ' ')}"), model=known, model_name=HOSTILE)
+    chosen = LabelPlan(pairs, Scale.of(f"0=no,1={HOSTILE.replace(',', ' ').replace('=', ' ')}"), model=known, model_name=HOSTILE)
     with labelling(tmp_path, chosen, HOSTILE) as (home, _), window(browser, home) as pages:
         page = join(pages, HOSTILE.replace("\n", " ")[:40].strip())
         for _ in range(2):

@@ -43,7 +43,7 @@ CREATE TABLE IF NOT EXISTS answers (
 
 
 @dataclass(frozen=True)
-class BudgetPlan:
+class LabelPlan:
     """Pairs to label, and how.
 
     Attributes
@@ -70,7 +70,7 @@ class BudgetPlan:
 
     Examples
     --------
-    >>> plan = BudgetPlan([JudgmentPair("q1", f"d{place}") for place in range(100)], Scale.of("0,1"), double=0.2)
+    >>> plan = LabelPlan([JudgmentPair("q1", f"d{place}") for place in range(100)], Scale.of("0,1"), double=0.2)
     >>> sum(plan.wanted(pair) == 2 for pair in plan.pairs)
     20
     """
@@ -194,7 +194,7 @@ class LabelStore:
     ----------
     path : str
         The file; made if it is missing.
-    plan : BudgetPlan
+    plan : LabelPlan
         Pairs to label. Answers to pairs that an earlier list had are kept.
     output : str
         Judgments that are written after every answer.
@@ -210,7 +210,7 @@ class LabelStore:
     --------
     >>> import tempfile
     >>> folder = tempfile.mkdtemp()
-    >>> plan = BudgetPlan([JudgmentPair("q1", "d1"), JudgmentPair("q1", "d2")], Scale.of("0,1"))
+    >>> plan = LabelPlan([JudgmentPair("q1", "d1"), JudgmentPair("q1", "d2")], Scale.of("0,1"))
     >>> store = LabelStore(f"{folder}/labels.sqlite3", plan, f"{folder}/labels.qrels")
     >>> store.join("ann")
     >>> number = store.next_pair("ann")
@@ -220,7 +220,7 @@ class LabelStore:
     ['q1', 'ann']
     """
 
-    def __init__(self, path: str, plan: BudgetPlan, output: str) -> None:
+    def __init__(self, path: str, plan: LabelPlan, output: str) -> None:
         self.path, self.plan, self.output = path, plan, output
         self._mutex = threading.RLock()
         self._leases: dict[tuple[int, str], float] = {}

@@ -9,7 +9,7 @@ from idealrank.errors import InputError, OptionError, shown
 from idealrank.io.judgment_files import refuse_to_replace_judgments
 from idealrank.io.judgment_pairs import JudgmentPair, read_pairs, with_texts
 from idealrank.live.judges.judge_answers import Scale
-from idealrank.live.judges.label_store import BudgetPlan, LabelStore
+from idealrank.live.judges.label_store import LabelPlan, LabelStore
 from idealrank.live.web.server import bound, check_token, load_web, run_server
 
 _LONGEST_GUIDELINES = 1 << 17
@@ -87,7 +87,7 @@ class LabelServing:
             said = f"scale: found {shown(repr(self.scale))}, expected two or more finite grades, each once"
             raise OptionError(f"{said}, as in 0,1,2 or 0=no,1=yes") from None
 
-    def plan(self) -> BudgetPlan:
+    def plan(self) -> LabelPlan:
         """Read the files.
 
         Raises
@@ -100,7 +100,7 @@ class LabelServing:
         known = {one.key for one in pairs}
         more = with_texts([JudgmentPair(*key) for key in gold if key not in known], self.queries, self.documents)
         model = {} if self.model is None else _grades(self.model)
-        return BudgetPlan([*pairs, *more], self.grades, self.double, gold, model, self.model_name, self.seed)
+        return LabelPlan([*pairs, *more], self.grades, self.double, gold, model, self.model_name, self.seed)
 
     def guidelines_text(self) -> str:
         """Read the guidelines; empty without a file.
