@@ -49,7 +49,7 @@ from idealrank.judging.pools import Strata as Strata
 from idealrank.judging.pools import pool as pool
 from idealrank.judging.prevalence import CorrectedShare as CorrectedShare
 from idealrank.judging.prevalence import corrected_share as corrected_share
-from idealrank.judging.query_samples import LabelPlan as LabelPlan
+from idealrank.judging.query_samples import BudgetPlan as BudgetPlan
 from idealrank.judging.query_samples import LabelCost as LabelCost
 from idealrank.judging.query_samples import QuerySample as QuerySample
 from idealrank.judging.query_samples import QueryStratum as QueryStratum

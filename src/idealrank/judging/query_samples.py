@@ -349,10 +349,10 @@ class LabelCost:
         if not 0 < self.per_week < math.inf:
             raise OptionError(f"per_week: found {self.per_week!r}, expected a number above 0")
 
-    def of(self, n_queries: int) -> "LabelPlan":
+    def of(self, n_queries: int) -> "BudgetPlan":
         """Return labels, cost and weeks of a number of queries."""
         labels = math.ceil(round(n_queries * self.documents * (1 + self.overhead), 6))
-        return LabelPlan(n_queries, labels, self.fixed + round(labels * self.price, 10), labels / self.per_week)
+        return BudgetPlan(n_queries, labels, self.fixed + round(labels * self.price, 10), labels / self.per_week)
 
     def queries_for(self, budget: float) -> int:
         """Return the largest number of queries that a budget pays for."""
@@ -365,7 +365,7 @@ class LabelCost:
 
 
 @dataclass(frozen=True)
-class LabelPlan:
+class BudgetPlan:
     """Labels, cost, time and precision of a number of queries.
 
     Attributes
@@ -395,7 +395,7 @@ class LabelPlan:
 
 def label_plans(
     n_queries: Sequence[int], cost: LabelCost, *, sd: float, design_effect: float = 1.0, level: float = 0.95
-) -> list[LabelPlan]:
+) -> list[BudgetPlan]:
     """Compute cost, time and precision for numbers of queries.
 
     Parameters
@@ -413,7 +413,7 @@ def label_plans(
 
     Returns
     -------
-    list of LabelPlan
+    list of BudgetPlan
 
     Raises
     ------
@@ -433,5 +433,5 @@ def label_plans(
         n = int(number_option("n_queries", number, 2, 1e9))
         plan = cost.of(n)
         width = half_width(n, spread, level=level) if spread else 0.0
-        found.append(LabelPlan(n, plan.labels, plan.cost, plan.weeks, float(width), float(detectable(n, spread))))
+        found.append(BudgetPlan(n, plan.labels, plan.cost, plan.weeks, float(width), float(detectable(n, spread))))
     return found

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import asdict
 from typing import Any
 
-from idealrank.judging import LabelPlan, QuerySample, QueryStratum
+from idealrank.judging import BudgetPlan, QuerySample, QueryStratum
 from idealrank.reports.table.cells import Cell, Column, Table, count_cell, number_cell, share_cell
 from idealrank.reports.table.forms import parts_markdown
 from idealrank.reports.table.records import SCHEMA, Row
@@ -17,7 +17,7 @@ _SOME = 15  # queries listed
 _NAMES = ("query", "stratum", "requests", "probability", "weight")
 
 
-def query_parts(found: QuerySample, plans: Sequence[LabelPlan], sd: float) -> list[Part]:
+def query_parts(found: QuerySample, plans: Sequence[BudgetPlan], sd: float) -> list[Part]:
     """A sentence, strata, costs and queries.
 
     Examples
@@ -47,8 +47,8 @@ def _strata(found: QuerySample) -> Table:
     return Table.of(columns, found.strata)
 
 
-def _plans(found: QuerySample, plans: Sequence[LabelPlan]) -> Table:
-    columns: list[Column[LabelPlan]] = [
+def _plans(found: QuerySample, plans: Sequence[BudgetPlan]) -> Table:
+    columns: list[Column[BudgetPlan]] = [
         Column(
             "queries",
             "number",
@@ -84,7 +84,7 @@ def _notes(sd: float) -> list[str]:
     return ["method", *wrapped("; ".join(phrases))]
 
 
-def query_markdown(found: QuerySample, plans: Sequence[LabelPlan], sd: float) -> str:
+def query_markdown(found: QuerySample, plans: Sequence[BudgetPlan], sd: float) -> str:
     """The report as Markdown.
 
     Examples
@@ -96,7 +96,7 @@ def query_markdown(found: QuerySample, plans: Sequence[LabelPlan], sd: float) ->
     return parts_markdown(query_parts(found, plans, sd))
 
 
-def query_json(found: QuerySample, plans: Sequence[LabelPlan], sd: float) -> str:
+def query_json(found: QuerySample, plans: Sequence[BudgetPlan], sd: float) -> str:
     """JSON text.
 
     Examples
@@ -109,7 +109,7 @@ def query_json(found: QuerySample, plans: Sequence[LabelPlan], sd: float) -> str
     return json.dumps(record, indent=2) + "\n"
 
 
-def query_rows(found: QuerySample, plans: Sequence[LabelPlan], sd: float) -> Iterator[Row]:  # noqa: ARG001  (as the other formats)
+def query_rows(found: QuerySample, plans: Sequence[BudgetPlan], sd: float) -> Iterator[Row]:  # noqa: ARG001  (as the other formats)
     """Titles, and a row for each query, with its weight for ``--weights``.
 
     Examples
