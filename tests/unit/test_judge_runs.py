@@ -103,6 +103,29 @@ def test_nothing_is_asked_twice_unless_prompt_model_or_texts_change(folder: Path
         assert ir.judge(config(url, judge={"version": "2"})).asked == 12
 
 
+def test_another_address_is_asked_anew(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    with service(well) as (url, _), service(well) as (other, _):
+        assert ir.judge(config(url)).asked == 12
+        assert ir.judge(config(other)).asked == 12
+        assert ir.judge(config(url.replace("//", "//me:s3cret@"))).asked == 0, "it is the same service for another name"
+        for value, asked in ((url, 12), (other, 12), (url, 0)):
+            monkeypatch.setenv("SERVICE", value)
+            assert ir.judge(config("${SERVICE}")).asked == asked
+        origin = origin_of("model.qrels")
+    assert origin is not None
+    assert origin["url"] == "${SERVICE}/v1"
+    assert not any("s3cret" in written.read_text() for written in folder.iterdir())
+
+
+def test_a_changed_script_of_a_command_is_asked_anew(folder: Path) -> None:
+    script = "import sys\nfor line in sys.stdin: print(GRADE, flush=True)\n"
+    given = {**config(""), "judge": {"kind": "command", "command": ["python3", "constant.py"]}}
+    for grade, asked in (("1", 12), ("1", 0), ("2", 12), ("1", 0)):
+        Path("constant.py").write_text(script.replace("GRADE", grade))
+        found = ir.judge(given)
+        assert (found.asked, set(found.grades.values())) == (asked, {float(grade)})
+
+
 def test_one_cache_serves_several_lists(folder: Path) -> None:
     Path("few.csv").write_text("query,document\nq0,d0\nq1,d1\n")
     with service(well) as (url, _):
