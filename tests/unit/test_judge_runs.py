@@ -417,13 +417,18 @@ def test_a_number_inside_a_sentence_is_no_grade() -> None:
         ({"judge": {"kind": "openai", "url": "http://a", "model": "m", "key": "${NO_SUCH}"}}, "export NO_SUCH="),
         ({"judge": {"kind": "openai", "url": "http://a", "model": "m", "pattern": "("}}, "judge.pattern"),
         ({"judge": {"kind": "openai", "url": "http://a", "model": "m", "params": {"n": 2}}}, "judge.params.n"),
+        ({"cache": "./model.qrels"}, "cache ./model.qrels: found the file of output"),
+        ({"cache": "model.qrels.labels.csv"}, "found the file of the label table"),
+        ({"output": "other"}, "other.labels.csv: found a file that is no label table"),
         ({"judge": {"kind": "llm"}}, "one of openai, function, command"), ({"judge": {}}, "judge.kind: found nothing"),
         ({"pair": "x"}, "unknown key 'pair'"),
     ],
 )  # fmt: skip
 def test_a_mistake_in_the_configuration_is_named_with_its_place(folder: Path, change: Config, said: str) -> None:
+    Path("other.labels.csv").write_text("mine\n")
     with pytest.raises(OptionError, match=r".*") as caught:
         ir.judge(config("http://127.0.0.1:1") | change)
+    assert Path("other.labels.csv").read_text() == "mine\n"
     assert said in str(caught.value)
 
 

@@ -268,6 +268,44 @@ def test_judgments_that_came_from_elsewhere_are_never_replaced(tmp_path: Path, m
         assert Path(output).read_bytes() == before
 
 
+@pytest.mark.parametrize(
+    ("name", "said"),
+    [
+        ("a.qrels.raters", "found a file without its origin"), ("a.qrels.labels.csv", "found a file that is no label table"),
+        ("a.state", "found a database with the tables mine"),
+    ],
+)  # fmt: skip
+def test_no_file_beside_the_judgments_is_replaced_either(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str, said: str) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("pairs.csv").write_text("query,document\nq1,d1\n")
+    if name == "a.state":
+        with sqlite3.connect(name) as database:
+            database.execute("CREATE TABLE mine (a)")
+        database.close()
+    else:
+        Path(name).write_text("mine\n")
+    before = Path(name).read_bytes()
+    with pytest.raises((OptionError, InputError), match=said):
+        serve_labels(LabelServing(pairs="pairs.csv", output="a.qrels", state="a.state", port=0), print)
+    assert Path(name).read_bytes() == before
+    assert not Path("a.qrels").exists()
+
+
+@pytest.mark.parametrize(
+    ("state", "said"),
+    [
+        ("a.qrels", "found the file of -o"), ("./a.qrels.raters", "found the file of the judgments of each person"),
+        ("a.qrels.labels.csv", "found the file of the label table"), ("pairs.csv", "found an input file"),
+    ],
+)  # fmt: skip
+def test_each_file_has_a_place_of_its_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, state: str, said: str) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("pairs.csv").write_text("query,document\nq1,d1\n")
+    with pytest.raises(OptionError, match=said):
+        serve_labels(LabelServing(pairs="pairs.csv", output="a.qrels", state=state, port=0), print)
+    assert [path.name for path in tmp_path.iterdir()] == ["pairs.csv"]
+
+
 def test_a_gold_question_that_the_list_lacks_is_asked_too(tmp_path: Path) -> None:
     (tmp_path / "pairs.csv").write_text("query,document\nq1,d1\n")
     (tmp_path / "gold.qrels").write_text("q2 0 d2 1\n")

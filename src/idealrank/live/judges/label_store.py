@@ -251,6 +251,7 @@ class LabelStore:
     def _open(self) -> None:
         try:
             self._database = sqlite3.connect(self.path, isolation_level=None, check_same_thread=False)
+            self._check_tables()
             self._database.execute("PRAGMA journal_mode = WAL")
             self._database.execute("PRAGMA synchronous = FULL")
             self._database.executescript(_TABLES)
@@ -263,6 +264,13 @@ class LabelStore:
             self._database.close()
             raise
         self.write_files()
+
+    def _check_tables(self) -> None:
+        """Refuse a database of something else, before anything in it is changed."""
+        found = {name for (name,) in self._database.execute("SELECT name FROM sqlite_master WHERE type = 'table'")}
+        if found and not {"meta", "pairs", "raters", "answers"} <= found:
+            names = shown(", ".join(sorted(found)))
+            raise InputError(f"{self.path}: found a database with the tables {names}, expected a file of labels or another name")
 
     def _check_meta(self) -> None:
         known = dict(self._database.execute("SELECT key, value FROM meta"))
