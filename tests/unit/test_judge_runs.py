@@ -105,6 +105,29 @@ def test_nothing_is_asked_twice_unless_prompt_model_or_texts_change(folder: Path
         assert ir.judge(config(url, judge={"version": "2"})).asked == 12
 
 
+def test_another_address_is_asked_anew(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    with service(well) as (url, _), service(well) as (other, _):
+        assert ir.judge(config(url)).asked == 12
+        assert ir.judge(config(other)).asked == 12
+        assert ir.judge(config(url.replace("//", "//me:s3cret@"))).asked == 0, "it is the same service for another name"
+        for value, asked in ((url, 12), (other, 12), (url, 0)):
+            monkeypatch.setenv("SERVICE", value)
+            assert ir.judge(config("${SERVICE}")).asked == asked
+        origin = origin_of("model.qrels")
+    assert origin is not None
+    assert origin["url"] == "${SERVICE}/v1"
+    assert not any("s3cret" in written.read_text() for written in folder.iterdir())
+
+
+def test_a_changed_script_of_a_command_is_asked_anew(folder: Path) -> None:
+    script = "import sys\nfor line in sys.stdin: print(GRADE, flush=True)\n"
+    given = {**config(""), "judge": {"kind": "command", "command": ["python3", "constant.py"]}}
+    for grade, asked in (("1", 12), ("1", 0), ("2", 12), ("1", 0)):
+        Path("constant.py").write_text(script.replace("GRADE", grade))
+        found = ir.judge(given)
+        assert (found.asked, set(found.grades.values())) == (asked, {float(grade)})
+
+
 def test_one_cache_serves_several_lists(folder: Path) -> None:
     Path("few.csv").write_text("query,document\nq0,d0\nq1,d1\n")
     with service(well) as (url, _):
@@ -397,13 +420,18 @@ def test_a_number_inside_a_sentence_is_no_grade() -> None:
         ({"judge": {"kind": "openai", "url": "http://a", "model": "m", "key": "${NO_SUCH}"}}, "export NO_SUCH="),
         ({"judge": {"kind": "openai", "url": "http://a", "model": "m", "pattern": "("}}, "judge.pattern"),
         ({"judge": {"kind": "openai", "url": "http://a", "model": "m", "params": {"n": 2}}}, "judge.params.n"),
+        ({"cache": "./model.qrels"}, "cache ./model.qrels: found the file of output"),
+        ({"cache": "model.qrels.labels.csv"}, "found the file of the label table"),
+        ({"output": "other"}, "other.labels.csv: found a file that is no label table"),
         ({"judge": {"kind": "llm"}}, "one of openai, function, command"), ({"judge": {}}, "judge.kind: found nothing"),
         ({"pair": "x"}, "unknown key 'pair'"),
     ],
 )  # fmt: skip
 def test_a_mistake_in_the_configuration_is_named_with_its_place(folder: Path, change: Config, said: str) -> None:
+    Path("other.labels.csv").write_text("mine\n")
     with pytest.raises(OptionError, match=r".*") as caught:
         ir.judge(config("http://127.0.0.1:1") | change)
+    assert Path("other.labels.csv").read_text() == "mine\n"
     assert said in str(caught.value)
 
 

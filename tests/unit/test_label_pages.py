@@ -124,6 +124,20 @@ def test_a_person_may_leave_and_another_go_on_in_the_same_browser(store: LabelSt
     assert 'value="Ann Lee"' in page.get("/").text
 
 
+def test_an_answer_is_taken_if_the_files_cannot_be_written_and_progress_says_so(store: LabelStore, tmp_path: Path) -> None:
+    page = joined(store)
+    Path(store.output).unlink()
+    Path(store.output).mkdir()
+    answer = page.post("/label", data={"pair": "1", "grade": "1"}, headers={**OWN, "x-idealrank-part": "1"})
+    assert (answer.status_code, store.counts()) == (200, (1, 3))
+    shown = page.get("/progress").text
+    assert "All answers are kept, but the files are behind" in shown
+    assert str(tmp_path) not in shown
+    Path(store.output).rmdir()
+    page.post("/label", data={"pair": "2", "grade": "1"}, headers=OWN)
+    assert "the files are behind" not in page.get("/progress").text
+
+
 def test_no_file_with_grades_is_sent_and_progress_names_them(store: LabelStore) -> None:
     page = joined(store)
     page.post("/label", data={"pair": "1", "grade": "1"}, headers=OWN)

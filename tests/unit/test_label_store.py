@@ -77,6 +77,53 @@ def test_pairs_of_one_query_follow_each_other_in_an_order_of_no_run_and_priority
     assert LabelPlan([*given, later, urgent], SCALE).ordered[:2] == [urgent, later]
 
 
+def test_gold_questions_that_the_list_lacks_are_mixed_with_the_others() -> None:
+    gold = {(f"g{place}", "d"): 1.0 for place in range(20)}
+    more = [JudgmentPair(*key) for key in gold]
+    for priorities in (range(1, 201), [float("inf")] * 200):
+        given = [JudgmentPair(f"q{place // 10}", f"d{place}", priority=n) for place, n in enumerate(priorities)]
+        ordered = LabelPlan([*given, *more], SCALE, gold=gold).ordered
+        assert [pair for pair in ordered if pair.key not in gold] == LabelPlan(given, SCALE).ordered
+        places = [place for place, pair in enumerate(ordered) if pair.key in gold]
+        for quarter in range(4):
+            assert any(55 * quarter <= place < 55 * (quarter + 1) for place in places), "twenty of 220, in each quarter at least one"
+    assert [pair.key for pair in LabelPlan(more, SCALE, gold=gold).ordered] == list(gold), "gold alone keeps its order"
+
+
+def test_an_answer_is_kept_if_the_files_cannot_be_written(tmp_path: Path) -> None:
+    (tmp_path / "out").mkdir()
+    plan = LabelPlan(pairs(2), SCALE)
+    store = LabelStore(str(tmp_path / "labels.sqlite3"), plan, str(tmp_path / "out" / "labels.qrels"))
+    (tmp_path / "out").rename(tmp_path / "away")
+    store.join("ann")
+    store.answer(1, "ann", 1.0)
+    assert store.counts() == (1, 2)
+    told = progress_report(store)["unwritten"]
+    assert told.startswith("labels.qrels: cannot be written: ")
+    assert str(tmp_path) not in told
+    (tmp_path / "away").rename(tmp_path / "out")
+    store.answer(2, "ann", 1.0)
+    assert progress_report(store)["unwritten"] == ""
+    store.close()
+    assert len(ir.read_qrels(str(tmp_path / "out" / "labels.qrels")).grades) == 2
+
+
+def test_the_same_grade_again_is_no_change(tmp_path: Path) -> None:
+    store = opened(tmp_path, pairs(1), model={("q0", "d0"): 2.0})
+    store.join("ann")
+    for note in ("", "", "a note"):
+        store.answer(1, "ann", 1.0, note=note)
+    assert store.progress()[0].revised == 0
+    answer = store.answer_of(1, "ann")
+    assert answer is not None
+    assert (answer.note, answer.after_model) == ("a note", False)
+    store.answer(1, "ann", 2.0)
+    answer = store.answer_of(1, "ann")
+    assert answer is not None
+    assert (answer.after_model, store.progress()[0].revised) == (True, 1)
+    store.close()
+
+
 def test_several_people_at_once_share_the_pairs(tmp_path: Path) -> None:
     store = opened(tmp_path, pairs(60), double=0.25)
     names = [f"rater {place}" for place in range(4)]
@@ -266,6 +313,44 @@ def test_judgments_that_came_from_elsewhere_are_never_replaced(tmp_path: Path, m
         with pytest.raises(OptionError, match=words):
             serve_labels(LabelServing(pairs="pairs.csv", output=output, state="new.sqlite3", port=0), print)
         assert Path(output).read_bytes() == before
+
+
+@pytest.mark.parametrize(
+    ("name", "said"),
+    [
+        ("a.qrels.raters", "found a file without its origin"), ("a.qrels.labels.csv", "found a file that is no label table"),
+        ("a.state", "found a database with the tables mine"),
+    ],
+)  # fmt: skip
+def test_no_file_beside_the_judgments_is_replaced_either(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str, said: str) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("pairs.csv").write_text("query,document\nq1,d1\n")
+    if name == "a.state":
+        with sqlite3.connect(name) as database:
+            database.execute("CREATE TABLE mine (a)")
+        database.close()
+    else:
+        Path(name).write_text("mine\n")
+    before = Path(name).read_bytes()
+    with pytest.raises((OptionError, InputError), match=said):
+        serve_labels(LabelServing(pairs="pairs.csv", output="a.qrels", state="a.state", port=0), print)
+    assert Path(name).read_bytes() == before
+    assert not Path("a.qrels").exists()
+
+
+@pytest.mark.parametrize(
+    ("state", "said"),
+    [
+        ("a.qrels", "found the file of -o"), ("./a.qrels.raters", "found the file of the judgments of each person"),
+        ("a.qrels.labels.csv", "found the file of the label table"), ("pairs.csv", "found an input file"),
+    ],
+)  # fmt: skip
+def test_each_file_has_a_place_of_its_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, state: str, said: str) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("pairs.csv").write_text("query,document\nq1,d1\n")
+    with pytest.raises(OptionError, match=said):
+        serve_labels(LabelServing(pairs="pairs.csv", output="a.qrels", state=state, port=0), print)
+    assert [path.name for path in tmp_path.iterdir()] == ["pairs.csv"]
 
 
 def test_a_gold_question_that_the_list_lacks_is_asked_too(tmp_path: Path) -> None:

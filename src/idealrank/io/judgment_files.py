@@ -3,6 +3,7 @@
 import csv
 import io
 import json
+import os
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -254,6 +255,59 @@ def refuse_to_replace_judgments(path: str, kinds: Collection[str], *, option: st
     if origin is None or origin.get("kind") not in kinds:
         found = "a file without its origin" if origin is None else f"judgments by {origin.get('kind')}"
         raise OptionError(f"{option} {path}: found {found}, expected another name or judgments by {' or '.join(kinds)}")
+
+
+def refuse_to_replace_table(path: str, *, option: str) -> None:
+    """Refuse to write over a file that is no label table.
+
+    Raises
+    ------
+    OptionError
+        The file is something else.
+
+    Examples
+    --------
+    >>> refuse_to_replace_table("no-such-file", option="-o")
+    """
+    target = Path(path)
+    if not target.is_file() or not target.stat().st_size:
+        return
+    with target.open("rb") as file:
+        line = file.readline(_LONGEST_LINE)
+    if line.rstrip(b"\r\n") != ",".join(COLUMNS).encode():
+        raise OptionError(f"{option} {path}: found a file that is no label table, expected another name")
+
+
+def refuse_same_files(written: Mapping[str, str], inputs: Iterable[str | None] = ()) -> None:
+    """Refuse to write two files to one place, or one over a file that is read.
+
+    Parameters
+    ----------
+    written : mapping of str to str
+        Path of each file to write, by what it is.
+    inputs : iterable of str or None
+        Files that are read.
+
+    Raises
+    ------
+    OptionError
+        Two paths are the same file.
+
+    Examples
+    --------
+    >>> refuse_same_files({"-o": "a.qrels", "--state": "./a.qrels"})
+    Traceback (most recent call last):
+    ...
+    idealrank.errors.OptionError: --state ./a.qrels: found the file of -o, expected another name
+    """
+    places: dict[str, str] = {}
+    for what, path in written.items():
+        place = path if "\0" in path else os.path.realpath(path)
+        other = places.setdefault(place, what)
+        if other != what:
+            raise OptionError(f"{what} {path}: found the file of {other}, expected another name")
+        if os.path.isfile(path) and any(one and os.path.exists(one) and os.path.samefile(path, one) for one in inputs):  # noqa: PTH110, PTH113, PTH121  (False for a NUL)
+            raise OptionError(f"{what} {path}: found an input file of this command, expected another name")
 
 
 def write_labels(path: str, labels: Iterable[Label]) -> None:

@@ -5,6 +5,7 @@ from pathlib import Path
 import click
 
 from idealrank.cli import console, options
+from idealrank.cli.judge.judge_files import named_texts
 from idealrank.errors import OptionError
 
 _TOKEN = "IDEALRANK_TOKEN"  # noqa: S105  (a name)
@@ -83,7 +84,9 @@ def ui(
 
     if token is not None and not token.strip():
         raise OptionError(f"token: found an empty one, expected text; set {_TOKEN} or leave it out")
-    name, _, path = judge_text.rpartition("=") if judge_text else ("", "", "")
+    name, path = "", judge_text or ""
+    if "=" in path:
+        ((name, path),) = named_texts([path], "--judge", "tiny=model.qrels").items()
     options.refuse_to_replace(
         output_path, (pairs, queries_path, documents_path, gold_path, path or None, guidelines_path)
     )  # fmt: skip

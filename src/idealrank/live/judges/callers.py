@@ -1,8 +1,9 @@
 """Judges on this machine: any Python function, and any program that reads and writes JSON lines; and the judge of a configuration."""
 
 import inspect
-from collections.abc import Callable, Mapping
-from hashlib import sha256
+import os
+from collections.abc import Callable, Mapping, Sequence
+from hashlib import file_digest, sha256
 from pathlib import Path
 from typing import Any
 
@@ -97,7 +98,7 @@ class CommandJudge:
     timeout : float
         Seconds for an answer.
     version : str
-        Part of the key of the cache.
+        Part of the key of the cache. So are the contents of the files that `command` names.
 
     Examples
     --------
@@ -116,7 +117,7 @@ class CommandJudge:
     ) -> None:
         self.name = assessor_text(name or Path(command[0]).stem)
         self._scale, self._program = scale, LineProgram(command, timeout)
-        self.identity: Mapping[str, Any] = {"command": list(command), "version": version}
+        self.identity: Mapping[str, Any] = {"command": list(command), "files": _digests(command), "version": version}
 
     def ask(self, pair: JudgmentPair, repeat: int) -> JudgeAnswer:
         """Send the pair to an idle process, and read its answer."""
@@ -132,6 +133,19 @@ class CommandJudge:
     def close(self) -> None:
         """End all processes."""
         self._program.close()
+
+
+def _digests(command: Sequence[str]) -> dict[str, str]:
+    """SHA-256 of the files that a command names, by their place in it, so that a changed script is asked again."""
+    found = {}
+    for place, name in enumerate(command):
+        if os.path.isfile(name):  # noqa: PTH113  (False for a text that is too long for a name)
+            try:
+                with Path(name).open("rb") as file:
+                    found[str(place)] = file_digest(file, "sha256").hexdigest()
+            except OSError:
+                continue  # it cannot be read, or not by us: the program will say so
+    return found
 
 
 def judge_from(section: Section, scale: Scale, timeout: float, secrets: Secrets) -> Judge:

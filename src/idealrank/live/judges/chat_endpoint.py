@@ -158,6 +158,7 @@ class ChatJudge:
         self._headers = {"content-type": b"application/json", "accept": b"application/json", **bearer, **given}
         self._client = client or http_client("a judge over HTTP", "search", timeout=timeout)
         self.identity: Mapping[str, Any] = {
+            "url": _address(url),
             "model": model, "prompt": prompt.digest, "system": None if system is None else system.digest, "params": self._params,
             "probabilities": probabilities, "pattern": None if pattern is None else pattern.pattern, "most_letters": most_letters,
             "version": version,
@@ -248,6 +249,19 @@ def _grade(token: Any, scale: Scale) -> float | None:
     return grade if grade in scale.words else None
 
 
+def _address(url: str) -> str:
+    """Address without the name and password that it may have."""
+    scheme, slashes, rest = url.rstrip("/").partition("://")
+    host, slash, path = rest.partition("/")
+    return f"{scheme}{slashes}{host.rpartition('@')[2]}{slash}{path}"
+
+
+def _place(written: str, url: str) -> dict[str, str]:
+    """Address as it is written; beside names of variables, the hash of what they stand for."""
+    shown_as = _address(written)
+    return {"url": shown_as, **({"url_digest": sha256(_address(url).encode()).hexdigest()} if "${" in shown_as else {})}
+
+
 def from_section(filled: Section, written: Section, scale: Scale, timeout: float) -> ChatJudge:
     """Make the judge of a section; `written` is the section with the names of its secrets."""
     filled.refuse_unknown(*_KEYS)
@@ -281,5 +295,10 @@ def from_section(filled: Section, written: Section, scale: Scale, timeout: float
         version=filled.text("version", "") or "", most_letters=filled.number("most_letters", 1) if filled.has("most_letters") else None,
         timeout=timeout,
     )  # fmt: skip
-    judge.identity = {**judge.identity, "model": written.given["model"], "params": dict(written.section("params").given)}
+    judge.identity = {
+        **judge.identity,
+        **_place(str(written.given["url"]), url),
+        "model": written.given["model"],
+        "params": dict(written.section("params").given),
+    }
     return judge

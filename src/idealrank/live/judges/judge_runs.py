@@ -16,7 +16,16 @@ from idealrank.api.judging import combined_grades
 from idealrank.data.qrels import Qrels
 from idealrank.errors import BackendError, IdealrankError, InputError, OptionError, hiding, shown
 from idealrank.io.configuration_files import read_configuration
-from idealrank.io.judgment_files import Label, check_ids, origin_of, refuse_to_replace_judgments, write_judgments, write_labels
+from idealrank.io.judgment_files import (
+    Label,
+    check_ids,
+    origin_of,
+    refuse_same_files,
+    refuse_to_replace_judgments,
+    refuse_to_replace_table,
+    write_judgments,
+    write_labels,
+)
 from idealrank.io.judgment_pairs import JudgmentPair, read_pairs
 from idealrank.judging import LabelTable, agreement
 from idealrank.live.backends import without_secrets
@@ -237,7 +246,9 @@ class JudgeWork:
         for written in (chosen, table_path(chosen)):
             refuse_to_replace_inputs({"judge": written}, inputs, option=option)
         refuse_to_replace_inputs({"judge": cache}, inputs, option="cache")
+        refuse_same_files({option: chosen, "the label table": table_path(chosen), "cache": cache})
         refuse_to_replace_judgments(chosen, ("model", "function", "command"), option=option)
+        refuse_to_replace_table(table_path(chosen), option=option)
         pairs = read_pairs(config.pairs, config.queries, config.documents)
         for pair in pairs:
             check_ids(config.pairs, *pair.key)

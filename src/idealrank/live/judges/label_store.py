@@ -107,11 +107,28 @@ class LabelPlan:
 
     @property
     def ordered(self) -> list[JudgmentPair]:
-        """Pairs by priority, then query by query as they come; inside a query in a random order, which no run has."""
+        """Pairs by priority, then query by query as they come; inside a query in a random order, which no run has.
+
+        A gold question that has no place among the others, since it has no priority or its query is not theirs, gets a random one.
+        """
+        others = [pair for pair in self.pairs if pair.key not in self.gold]
+        asked = {pair.query for pair in others}
+        is_ranked = any(math.isfinite(pair.priority) for pair in others)
         places: dict[str, int] = {}
         for pair in self.pairs:
             places.setdefault(pair.query, len(places))
-        return sorted(self.pairs, key=lambda pair: (pair.priority, places[pair.query], self._drawn("order", pair)))
+
+        def place(pair: JudgmentPair) -> tuple[float, int, bytes]:
+            return pair.priority, places[pair.query], self._drawn("order", pair)
+
+        def mixed(pair: JudgmentPair) -> tuple[float, int, bytes, bytes]:
+            is_stray = pair.query not in asked or (is_ranked and math.isinf(pair.priority))
+            if pair.key not in self.gold or not others or not is_stray:
+                return *place(pair), b""
+            beside = others[int.from_bytes(self._drawn("beside", pair)) % len(others)]
+            return *place(beside), self._drawn("order", pair)  # just behind that pair
+
+        return sorted(self.pairs, key=mixed)
 
 
 @dataclass(frozen=True, slots=True)
@@ -198,7 +215,7 @@ class LabelStore:
     plan : LabelPlan
         Pairs to label. Answers to pairs that an earlier list had are kept.
     output : str
-        Judgments that are written after every answer.
+        Judgments that are written after every answer. If that fails, `unwritten` says why; the answer is kept.
 
     Raises
     ------
@@ -235,6 +252,7 @@ class LabelStore:
         self._rows: list[str] = []
         self._places: dict[tuple[int, str], int] = {}
         self._files_at, self._files_took = -math.inf, 0.0
+        self.unwritten = ""
         self._lock: IO[bytes] | None = None
         try:
             self._lock = Path(f"{path}.lock").open("ab")  # noqa: SIM115  (closed by `close`)
@@ -251,6 +269,7 @@ class LabelStore:
     def _open(self) -> None:
         try:
             self._database = sqlite3.connect(self.path, isolation_level=None, check_same_thread=False)
+            self._check_tables()
             self._database.execute("PRAGMA journal_mode = WAL")
             self._database.execute("PRAGMA synchronous = FULL")
             self._database.executescript(_TABLES)
@@ -263,6 +282,13 @@ class LabelStore:
             self._database.close()
             raise
         self.write_files()
+
+    def _check_tables(self) -> None:
+        """Refuse a database of something else, before anything in it is changed."""
+        found = {name for (name,) in self._database.execute("SELECT name FROM sqlite_master WHERE type = 'table'")}
+        if found and not {"meta", "pairs", "raters", "answers"} <= found:
+            names = shown(", ".join(sorted(found)))
+            raise InputError(f"{self.path}: found a database with the tables {names}, expected a file of labels or another name")
 
     def _check_meta(self) -> None:
         known = dict(self._database.execute("SELECT key, value FROM meta"))
@@ -429,8 +455,11 @@ class LabelStore:
             if nonce and nonce in self._nonces:
                 return
             before = self.answer_of(number, rater)
-            seen = before is not None and before.status == "graded" and pair.key in self.plan.model
             status = "skipped" if grade is None else "graded"
+            if before is not None and (before.status, before.grade, before.note) == (status, grade, note):
+                return  # nothing new
+            is_new = before is not None and before.status == "graded" and before.grade != grade
+            seen = is_new and pair.key in self.plan.model
             found = RaterAnswer(number, rater, status, grade, note, seconds, _now(), seen or (before is not None and before.after_model))
             with self._database:
                 self._database.execute("BEGIN IMMEDIATE")
@@ -442,7 +471,14 @@ class LabelStore:
             self._take(found, nonce)
             self._leases.pop((number, rater), None)
             if wall_time() - self._files_at > (_PAUSE * self._files_took if self._files_took > _SLOW else 0.0):
-                self.write_files()
+                self._try_to_write()
+
+    def _try_to_write(self) -> None:
+        """Write the files; the answer is kept whether or not that goes well, so a failure is a message for all people."""
+        try:
+            self.write_files()
+        except (InputError, OSError) as error:
+            self.unwritten = str(error).replace(self.output, Path(self.output).name)
 
     def last_of(self, rater: str) -> RaterAnswer | None:
         """Return the last answer of a person."""
@@ -491,9 +527,14 @@ class LabelStore:
         graded = [one for one in own if one.grade is not None]
         times = sorted(one.seconds for one in graded if one.seconds is not None)
         known = [(grade, self.plan.gold[self._keys[number]]) for (number, rater), grade in self._first.items() if rater == name]
-        given = sum(one.rater == name and one.status == "graded" for one in self._history)
+        last: dict[int, float] = {}
+        revised = 0
+        for one in self._history:
+            if one.rater == name and one.grade is not None:
+                revised += last.get(one.pair, one.grade) != one.grade
+                last[one.pair] = one.grade
         return RaterProgress(
-            name, len(graded), sum(one.status == "skipped" for one in own), given - len(graded), times[len(times) // 2] if times else None,
+            name, len(graded), sum(one.status == "skipped" for one in own), revised, times[len(times) // 2] if times else None,
             sum(grade == right for grade, right in known), len(known), dict(Counter(one.grade for one in graded if one.grade is not None)),
         )  # fmt: skip
 
@@ -504,7 +545,7 @@ class LabelStore:
             write_judgment_lines(self.output, self._final.values(), origin)
             write_judgment_lines(raters_path(self.output), self._each.values(), {**origin, "combine": "none"})
             write_label_lines(table_path(self.output), [*self._rows, *map(label_line, self._model_labels())])
-            self._files_at, self._files_took = wall_time(), wall_time() - started
+            self._files_at, self._files_took, self.unwritten = wall_time(), wall_time() - started, ""
 
     def _provenance(self) -> dict[str, Any]:
         gold: dict[str, list[int]] = {}

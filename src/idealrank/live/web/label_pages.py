@@ -246,7 +246,7 @@ def progress_report(store: LabelStore) -> dict[str, Any]:
     return {
         "people": people, "scale": _buttons(store), "has_gold": bool(store.plan.gold), "agreement": _agreement(store, numbers, grades),
         "disagreements": _disagreements(store, numbers, raters, grades), "model": _model(store, numbers, grades),
-        "files": [Path(path).name for path in _files(store)],
+        "unwritten": store.unwritten, "files": [Path(path).name for path in _files(store)],
     }  # fmt: skip
 
 

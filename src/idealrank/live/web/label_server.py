@@ -6,10 +6,11 @@ from pathlib import Path
 
 from idealrank.api.evaluation import to_qrels
 from idealrank.errors import InputError, OptionError, shown
-from idealrank.io.judgment_files import refuse_to_replace_judgments
+from idealrank.io.judgment_files import refuse_same_files, refuse_to_replace_judgments, refuse_to_replace_table
 from idealrank.io.judgment_pairs import JudgmentPair, read_pairs, with_texts
 from idealrank.live.judges.judge_answers import Scale
-from idealrank.live.judges.label_store import LabelPlan, LabelStore
+from idealrank.live.judges.judge_runs import table_path
+from idealrank.live.judges.label_store import LabelPlan, LabelStore, raters_path
 from idealrank.live.web.server import bound, check_token, load_web, run_server
 
 _LONGEST_GUIDELINES = 1 << 17
@@ -165,7 +166,15 @@ def serve_labels(serving: LabelServing, started: Callable[[str], None]) -> None:
 
 def _check_output(serving: LabelServing) -> None:
     """Refuse to write over judgments that did not come from the file of answers."""
-    refuse_to_replace_judgments(serving.output, ("people",), option="-o")
-    if Path(serving.output).is_file() and Path(serving.output).stat().st_size and not Path(serving.state).exists():
-        found = f"found judgments without their answers {serving.state}"
-        raise OptionError(f"-o {serving.output}: {found}, expected both or none; name the file of the answers with --state")
+    each, table = raters_path(serving.output), table_path(serving.output)
+    written = {"-o": serving.output, "the judgments of each person": each, "the label table": table, "--state": serving.state}
+    written["the lock of --state"] = f"{serving.state}.lock"
+    inputs = (serving.pairs, serving.queries, serving.documents, serving.gold, serving.model, serving.guidelines)
+    refuse_same_files(written, inputs)
+    for path in (serving.output, each):
+        refuse_to_replace_judgments(path, ("people",), option="-o")
+    refuse_to_replace_table(table, option="-o")
+    for path in (serving.output, each, table):
+        if Path(path).is_file() and Path(path).stat().st_size and not Path(serving.state).exists():
+            found = f"found judgments without their answers {serving.state}"
+            raise OptionError(f"-o {path}: {found}, expected both or none; name the file of the answers with --state")
