@@ -102,14 +102,14 @@ ERRORS = [
 
 
 def test_an_id_with_half_a_surrogate_pair_is_refused(say: Say, folder: Path) -> None:
-    for name in ("qid", "topic_id"):
-        nuggets = [{"text": "x", "importance": "vital", "assignment": "support"}]
-        (folder / "half.jsonl").write_text(json.dumps({name: "q\ud800", "nuggets": nuggets}), encoding="utf-8")
-        for arguments in (["half.jsonl"], ["base.jsonl", "--nuggets", "half.jsonl"]):
+    nuggets = [{"text": "x", "importance": "vital", "assignment": "support"}]
+    for ids, role in (({"qid": "q\ud800"}, "qid"), ({"topic_id": "q\ud800"}, "qid"), ({"qid": "q", "run_id": "a\ud800"}, "run_id")):
+        (folder / "half.jsonl").write_text(json.dumps({**ids, "nuggets": nuggets}), encoding="utf-8")
+        for arguments in (["half.jsonl"], ["half.jsonl", "--format", "json"], ["base.jsonl", "--nuggets", "half.jsonl"]):
             said = say("judge", "nuggets", *arguments, cwd=folder)
             assert (said.code, said.out) == (2, "")
             assert "half.jsonl:1: found the id" in said.err
-            assert "with half a surrogate pair as qid, expected valid Unicode" in said.err
+            assert f"with half a surrogate pair as {role}, expected valid Unicode" in said.err
 
 
 @pytest.mark.parametrize(("arguments", "message"), ERRORS, ids=[" ".join(arguments) for arguments, _ in ERRORS])

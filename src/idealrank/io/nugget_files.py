@@ -106,8 +106,11 @@ def _answer(record: FieldRecord, *, assigned: bool) -> _Answer:
     if not isinstance(nuggets, list):
         raise _refused(record, f"{type(nuggets).__name__} as nuggets of query {shown(repr(query))}", _EXPECTED)
     run = fields.get("run_id")
+    named = check_id(run) if isinstance(run, str | int) and not isinstance(run, bool) and run != "" else ""
+    if isinstance(named, tuple):
+        raise _refused(record, f"{named[1]} as run_id", named[2])
     found = [_nugget(one, record, assigned=assigned) for one in nuggets]
-    return _Answer(checked, str(run) if isinstance(run, str | int) and not isinstance(run, bool) else "", found)
+    return _Answer(checked, named, found)
 
 
 def _nugget(value: Any, record: FieldRecord, *, assigned: bool) -> Nugget:
