@@ -1,4 +1,4 @@
-"""Judges against a service on this machine that answers well, badly, slowly and with nonsense; and the grades that answers stand for."""
+"""Judges against a service on this machine that answers well, badly, slowly and with nonsense."""
 
 import csv
 import json
@@ -18,12 +18,10 @@ from idealrank.io.formats.preferences import read_assessors
 from idealrank.io.judgment_files import origin_of, read_labels_table, write_judgments
 from idealrank.io.judgment_pairs import read_pairs
 from idealrank.live.judges.chat_endpoint import Prompt
-from idealrank.live.judges.judge_answers import Scale, answer_of, answer_of_text
 from tests.unit.live_fakes import send, service
 
 Config = dict[str, Any]
 PAIRS = [(f"q{place % 4}", f"d{place}") for place in range(12)]
-SCALE = Scale.of("0,1,2,3")
 
 
 def grade_of(document: str) -> int:
@@ -375,39 +373,6 @@ def test_a_function_that_fails_has_a_row_for_each_failure(folder: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("value", "grade", "unreadable"),
-    [
-        (2, 2.0, ""), (True, 1.0, ""), ("3", 3.0, ""), ([0.1, 0.1, 0.1, 0.7], 3.0, ""), ({1: 0.5, 2: 0.5}, 1.0, ""), (None, None, ""),
-        ({"2": "0.4", "1": 0.6}, 1.0, ""), (5, None, "grade 5"), (math.nan, None, "grade nan"), ([0.5, 0.5], None, "2 probabilities"),
-        ({1: 0.5}, None, "sum to 0.5"), ({9: 1.0}, None, "grade 9"), ({1: -0.5, 2: 1.5}, None, "from 0 to 1"), ("good", None, "'good'"),
-        (object, None, "expected a grade"), ({1: math.nan}, None, "sum to nan"),
-    ],
-)  # fmt: skip
-def test_a_value_is_a_grade_probabilities_or_nothing(value: Any, grade: float | None, unreadable: str) -> None:
-    found = answer_of(value, SCALE)
-    assert found.grade == grade
-    assert (unreadable in found.unreadable) if unreadable else not found.unreadable
-
-
-def test_grades_outside_the_scale_may_be_clipped() -> None:
-    clipped = Scale(SCALE.words, outside="clip")
-    assert [answer_of(value, clipped).grade for value in (5, -1, 1.4, 1.5)] == [3, 0, 1, 1]
-    assert answer_of(math.inf, clipped).unreadable
-
-
-def test_a_truth_value_of_a_model_is_no_grade() -> None:
-    for text in ('{"grade": true}', 'I say {"grade": false}', "true"):
-        found = answer_of_text(text, SCALE)
-        assert (found.grade, found.status) == (None, "unreadable")
-    assert answer_of_text('{"grade": true}', SCALE).unreadable == "found the grade true, expected one of 0, 1, 2, 3"
-
-
-def test_a_number_inside_a_sentence_is_no_grade() -> None:
-    assert answer_of_text("of 3 criteria, 1 is met", SCALE).grade is None
-    assert answer_of_text('thinking {"grade": 1} no, {"grade": 2}', SCALE).grade == 2
-
-
-@pytest.mark.parametrize(
     ("change", "said"),
     [
         ({"scale": [1]}, "configuration: scale: found"), ({"scale": [0, 0]}, "scale: found"), ({"repeats": 101}, "from 1 to 100"),
@@ -445,23 +410,6 @@ def test_a_model_is_not_asked_about_documents_without_a_text(folder: Path) -> No
         ir.judge(given)
 
 
-@pytest.mark.parametrize(
-    ("text", "said"),
-    [
-        ("query,document\n", "found no pair"), ("query,title\nq1,a\n", "found no document"),
-        ("query,document\nq1,d1\nq1,d1\n", "a second time"),
-        ("query,document\nq1\n", "found 1 cells"), ("query,document,priority\nq1,d1,high\n", "priority 'high'"), ("", "found no pair"),
-        ('{"query": ["q"], "document": "d"}\n', "query"),
-    ],
-)  # fmt: skip
-def test_a_list_that_cannot_be_read_is_named_with_its_line(tmp_path: Path, text: str, said: str) -> None:
-    (tmp_path / "pairs.csv").write_text(text)
-    with pytest.raises(InputError, match=r".*") as caught:
-        read_pairs(tmp_path / "pairs.csv")
-    assert said in str(caught.value)
-    assert "pairs.csv" in str(caught.value)
-
-
 @pytest.mark.parametrize("name", ["#q1", "q 1", "q\x001"])
 def test_an_id_that_judgments_would_lose_is_refused_before_anything_is_asked(folder: Path, name: str) -> None:
     Path("pairs.jsonl").write_text(json.dumps({"query": name, "document": "d1"}) + "\n")
@@ -471,36 +419,6 @@ def test_an_id_that_judgments_would_lose_is_refused_before_anything_is_asked(fol
     with pytest.raises(InputError, match="leading #"):
         write_judgments("a.qrels", [(name, "ann", "d1", 1.0)], {"kind": "people"})
     assert not Path("model.qrels.cache.jsonl").exists()
-
-
-@pytest.mark.parametrize("name", ["pairs.csv", "pairs.jsonl"])
-def test_ids_that_are_no_utf8_are_refused_with_their_line_and_never_renamed(tmp_path: Path, name: str) -> None:
-    rows = [b'{"query": "q1", "document": "d\\udcfe"}', b'{"query": "q1", "document": "d\\udcff"}']
-    lines = [b"query,document", b"q1,d\xfe", b"q1,d\xff"] if name == "pairs.csv" else rows
-    (tmp_path / name).write_bytes(b"\n".join(lines) + b"\n")
-    with pytest.raises(InputError, match=rf"{name}.*: found document 'd\\udcfe', expected an id in UTF-8; save the file as UTF-8"):
-        read_pairs(tmp_path / name)
-
-
-def test_lists_come_as_csv_tabs_json_and_with_titles_links_and_line_ends(tmp_path: Path) -> None:
-    rows = {
-        "query": "q1",
-        "document": "d1",
-        "query_text": "sort",
-        "title": "T, t",
-        "text": "one\n two",
-        "url": "https://a.example/1",
-        "priority": 2,
-    }
-    (tmp_path / "a.json").write_text(json.dumps([rows]))
-    (tmp_path / "a.jsonl").write_text(json.dumps(rows) + "\n")
-    with (tmp_path / "a.csv").open("w", newline="") as file:
-        writer = csv.DictWriter(file, rows)
-        writer.writeheader()
-        writer.writerow(rows)
-    expected = read_pairs(tmp_path / "a.json")
-    assert (expected[0].content.text, expected[0].content.link, expected[0].priority) == ("one\n two", "https://a.example/1", 2.0)
-    assert read_pairs(tmp_path / "a.jsonl") == read_pairs(tmp_path / "a.csv") == expected
 
 
 def test_texts_come_from_the_files_of_queries_and_documents(folder: Path) -> None:

@@ -1,0 +1,57 @@
+"""Lists of pairs to judge: their forms, and what is wrong with them, with its line."""
+
+import csv
+import json
+from pathlib import Path
+
+import pytest
+
+from idealrank.errors import InputError
+from idealrank.io.judgment_pairs import read_pairs
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("query,document\n", "found no pair"), ("query,title\nq1,a\n", "found no document"),
+        ("query,document\nq1,d1\nq1,d1\n", "a second time"),
+        ("query,document\nq1\n", "found 1 cells"), ("query,document,priority\nq1,d1,high\n", "priority 'high'"), ("", "found no pair"),
+        ('{"query": ["q"], "document": "d"}\n', "query"),
+    ],
+)  # fmt: skip
+def test_a_list_that_cannot_be_read_is_named_with_its_line(tmp_path: Path, text: str, said: str) -> None:
+    (tmp_path / "pairs.csv").write_text(text)
+    with pytest.raises(InputError, match=r".*") as caught:
+        read_pairs(tmp_path / "pairs.csv")
+    assert said in str(caught.value)
+    assert "pairs.csv" in str(caught.value)
+
+
+@pytest.mark.parametrize("name", ["pairs.csv", "pairs.jsonl"])
+def test_ids_that_are_no_utf8_are_refused_with_their_line_and_never_renamed(tmp_path: Path, name: str) -> None:
+    rows = [b'{"query": "q1", "document": "d\\udcfe"}', b'{"query": "q1", "document": "d\\udcff"}']
+    lines = [b"query,document", b"q1,d\xfe", b"q1,d\xff"] if name == "pairs.csv" else rows
+    (tmp_path / name).write_bytes(b"\n".join(lines) + b"\n")
+    with pytest.raises(InputError, match=rf"{name}.*: found document 'd\\udcfe', expected an id in UTF-8; save the file as UTF-8"):
+        read_pairs(tmp_path / name)
+
+
+def test_lists_come_as_csv_tabs_json_and_with_titles_links_and_line_ends(tmp_path: Path) -> None:
+    rows = {
+        "query": "q1",
+        "document": "d1",
+        "query_text": "sort",
+        "title": "T, t",
+        "text": "one\n two",
+        "url": "https://a.example/1",
+        "priority": 2,
+    }
+    (tmp_path / "a.json").write_text(json.dumps([rows]))
+    (tmp_path / "a.jsonl").write_text(json.dumps(rows) + "\n")
+    with (tmp_path / "a.csv").open("w", newline="") as file:
+        writer = csv.DictWriter(file, rows)
+        writer.writeheader()
+        writer.writerow(rows)
+    expected = read_pairs(tmp_path / "a.json")
+    assert (expected[0].content.text, expected[0].content.link, expected[0].priority) == ("one\n two", "https://a.example/1", 2.0)
+    assert read_pairs(tmp_path / "a.jsonl") == read_pairs(tmp_path / "a.csv") == expected
