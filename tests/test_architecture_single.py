@@ -103,7 +103,7 @@ def lazy_names(sources: Sources) -> list[str]:
 FEATURES = {
     "advice", "agreement", "attribution", "bounds", "check", "clicks", "comparison", "conventions", "correction", "diff",
     "distinguishability", "evaluate", "evaluation", "explanation", "feasible", "gate", "history", "judge", "limits", "measures",
-    "no_answer", "notebook", "nuggets", "online", "overlap", "parquet", "progress", "recall", "report", "robustness",
+    "no_answer", "notebook", "nuggets", "online", "overlap", "parquet", "progress", "recall", "report", "reuse", "robustness",
     "search", "seeds", "sql", "store", "systems",
     "theory", "trec", "tuning", "validate",
 }  # fmt: skip
@@ -148,7 +148,6 @@ ALONE = {
     "cli.paper_options": "options stand beside each other in modules of their own",
     "cli.spark_engine": "the session of Spark, loaded with its shell for --engine spark alone",
     "io.formats.zscores": "one module a format",
-    "io.conversion.letor_sheets": "one module a format: rows with features, which judgments alone do not have",
     "reports.figures.point_labels": "places of names, apart from what a figure draws",
     "reports.figures.grade_bounds": "one module a figure, loaded when --figure is given",
     "io.frame_stream": "lazy frames and relations, loaded when one is given",

@@ -68,11 +68,33 @@ def test_strict_writes_nothing(say: Say, folder: Path) -> None:
     assert (said.code, said.out) == (2, "")
 
 
+def test_an_input_is_never_replaced(say: Say, folder: Path) -> None:
+    (folder / "link.csv").symlink_to("book.csv")
+    (folder / "texts.tsv").write_text("red shoes\tred shoes\n", encoding="utf-8")
+    before = {path.name: path.read_bytes() for path in folder.iterdir()}
+    wanted = ["--assessors", "mean", "--write-queries"]
+    for arguments, message in (
+        (["book.csv", "book.csv", "--assessors", "mean"], "OUT book.csv: found an input file of this command, expected another name"),
+        (["book.csv", "link.csv", "--assessors", "mean"], "OUT link.csv: found an input file of this command"),
+        (["book.csv", "texts.tsv", "--queries", "texts.tsv"], "OUT texts.tsv: found an input file of this command"),
+        (["book.csv", "a.qrels", *wanted, "book.csv"], "--write-queries book.csv: found an input file of this command"),
+        (["book.csv", "a.qrels", *wanted, "texts.tsv", "--queries", "texts.tsv"], "--write-queries texts.tsv: found an input file"),
+        (["book.csv", "a.qrels", *wanted, "./a.qrels"], "--write-queries ./a.qrels: found the path of the file to write, expected another"),
+        (["book.csv", "-", "--to", "beir", *wanted, "-"], "--write-queries -: found the path of the file to write, expected another name"),
+    ):
+        said = say("convert", *arguments, cwd=folder)
+        assert (said.code, said.out) == (2, ""), arguments
+        assert message in said.err
+        assert {path.name: path.read_bytes() for path in folder.iterdir()} == before
+
+
 ERRORS = [
     (["book.csv", "a.qrels"], "use --assessors mean | median | majority | lowest | highest"),
     (["book.csv", "a.qrels", "--assessors", "mean"], "add --write-queries queries.tsv, and the queries are numbered"),
     (["book.csv", "a.txt"], "set the format with --to: trec | qrels_jg | beir"),
     (["book.csv", "a.csv", "--scale", "0,high"], "--scale 0,high: expected grades such as 0,1,2,3"),
+    (["book.csv", "a.csv", "--scale", "nan"], "--scale nan: expected grades such as 0,1,2,3"),
+    (["book.csv", "a.csv", "--scale", "0,inf"], "--scale 0,inf: expected grades such as 0,1,2,3"),
     (["book.csv", "a.csv", "--labels", "Good"], "--labels Good: expected CHOICE=GRADE,CHOICE=GRADE,..."),
     (["book.csv", "a.csv", "--queries", "no.tsv"], "no.tsv: found no such file"),
     (["-", "a.csv", "--queries", "-"], "found - (standard input) twice"),

@@ -59,6 +59,36 @@ def test_rows_for_programs(say: Say, folder: Path) -> None:
     assert ((folder / "out.csv").read_text().splitlines()[:2], said.out) == (["system,query,score,value", "base,q0,V,0.5"], "")
 
 
+def test_systems_that_answer_different_queries_are_shown_and_not_compared(say: Say, folder: Path) -> None:
+    lines = (folder / "new.jsonl").read_text().splitlines(keepends=True)
+    (folder / "fewer.jsonl").write_text("".join(lines[1:]), encoding="utf-8")
+    (folder / "both.jsonl").write_text((folder / "base.jsonl").read_text() + "".join(lines[1:]), encoding="utf-8")
+    for files in (["base.jsonl", "fewer.jsonl"], ["fewer.jsonl", "base.jsonl"], ["both.jsonl"]):
+        said = say("judge", "nuggets", *files, "--format", "json", cwd=folder)
+        record = json.loads(said.out)
+        assert (said.code, {one["name"]: one["answers"] for one in record["systems"]}) == (0, {"base": 20, "new": 19})
+        assert "comparison" not in record
+        expected = "base answers query 'q0' and new does not, so the systems are not compared; --nuggets FILE counts a query without"
+        assert f"warning: {expected} an answer as 0" in " ".join(said.err.split())
+    said = say("judge", "nuggets", "both.jsonl", cwd=folder)
+    assert "new: 19 answers, 57 nuggets" in said.out
+    said = say("judge", "nuggets", "both.jsonl", "--baseline", "base", cwd=folder)
+    assert (said.code, said.out) == (2, "")
+    assert "--baseline base: base answers query 'q0' and new does not, expected answers to the same queries; --nuggets" in said.err
+    listed = [{"qid": f"q{number}", "nuggets": json.loads(lines[0])["nuggets"]} for number in range(20)]
+    (folder / "nuggets.jsonl").write_text("".join(f"{json.dumps(one)}\n" for one in listed), encoding="utf-8")
+    said = say("judge", "nuggets", "both.jsonl", "--nuggets", "nuggets.jsonl", "--format", "json", cwd=folder)
+    assert (said.code, len(json.loads(said.out)["comparison"]["pairs"]) > 0) == (0, True)
+
+
+def test_other_nuggets_of_the_same_queries_are_not_compared(say: Say, folder: Path) -> None:
+    (folder / "other.jsonl").write_text((folder / "new.jsonl").read_text().replace('"okay"', '"vital"'), encoding="utf-8")
+    said = say("judge", "nuggets", "base.jsonl", "other.jsonl", cwd=folder)
+    assert (said.code, said.out) == (2, "")
+    assert "assign the same nuggets, with the same importance, to the answers of every system" in said.err
+    assert "--different-judgments" not in said.err
+
+
 ERRORS = [
     (["base.jsonl", "base.jsonl"], "found several systems called 'base', expected different names (run_id)"),
     (["base.jsonl", "-s", "V_strikt"], "did you mean V_strict?"),
@@ -69,6 +99,17 @@ ERRORS = [
     (["-", "-"], "found - (standard input) twice"),
     (["base.jsonl", "-o", "base.jsonl"], "base.jsonl"),
 ]
+
+
+def test_an_id_with_half_a_surrogate_pair_is_refused(say: Say, folder: Path) -> None:
+    nuggets = [{"text": "x", "importance": "vital", "assignment": "support"}]
+    for ids, role in (({"qid": "q\ud800"}, "qid"), ({"topic_id": "q\ud800"}, "qid"), ({"qid": "q", "run_id": "a\ud800"}, "run_id")):
+        (folder / "half.jsonl").write_text(json.dumps({**ids, "nuggets": nuggets}), encoding="utf-8")
+        for arguments in (["half.jsonl"], ["half.jsonl", "--format", "json"], ["base.jsonl", "--nuggets", "half.jsonl"]):
+            said = say("judge", "nuggets", *arguments, cwd=folder)
+            assert (said.code, said.out) == (2, "")
+            assert "half.jsonl:1: found the id" in said.err
+            assert f"with half a surrogate pair as {role}, expected valid Unicode" in said.err
 
 
 @pytest.mark.parametrize(("arguments", "message"), ERRORS, ids=[" ".join(arguments) for arguments, _ in ERRORS])

@@ -39,6 +39,16 @@ def test_a_file_may_be_replaced_by_its_conversion(tmp_path: Path) -> None:
     assert path.read_text() == "query_id,doc_id,grade\nq,a,1\n"
 
 
+@pytest.mark.parametrize("name", ["case.csv", "a.qrels", "texts.tsv"])
+def test_texts_of_queries_never_take_the_place_of_another_file(tmp_path: Path, name: str) -> None:
+    path = written(tmp_path, "query,docid,rating\nred shoes,7,3\n", "case.csv")
+    texts = written(tmp_path, "red shoes\tred shoes\n", "texts.tsv")
+    with pytest.raises(ir.OptionError, match=r"write_queries=.*: found the path of .*, expected another name"):
+        convert(path, tmp_path / "a.qrels", queries=texts, write_queries=tmp_path / name)
+    assert sorted(one.name for one in tmp_path.iterdir()) == ["case.csv", "texts.tsv"]
+    assert path.read_text() == "query,docid,rating\nred shoes,7,3\n"
+
+
 @pytest.mark.skipif(os.name != "posix", reason="other systems have no such pipes")
 def test_a_pipe_gets_the_whole_file(tmp_path: Path) -> None:
     path, pipe = written(tmp_path, "q 0 a 1\n", "a.qrels"), tmp_path / "pipe"
@@ -54,6 +64,7 @@ def test_a_pipe_gets_the_whole_file(tmp_path: Path) -> None:
 WRONG = [
     ({"target_format": "xml"}, "target_format=xml: expected one of auto | trec"),
     ({"source_format": "xml"}, "source_format=xml: expected one of auto | trec"),
+    ({"scale": [0, float("nan")]}, "scale=[0, nan]: expected finite grades, such as [0, 1, 2, 3]"),
     ({"content": "all"}, "content=all: expected one of auto | judgments | run"),
     ({"content": "run", "target_format": "beir"}, "found a run to write, expected one of trec | csv"),
     ({}, "found no ending that names a format, expected one of .csv, .tsv"),

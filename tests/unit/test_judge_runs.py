@@ -6,6 +6,7 @@ import math
 import threading
 import time
 from collections import Counter
+from contextlib import suppress
 from http.server import BaseHTTPRequestHandler
 from pathlib import Path
 from typing import Any
@@ -68,7 +69,8 @@ def test_a_model_that_answers_well_gives_qrels_that_know_it(folder: Path, monkey
     assert (path, headers["authorization"], body["model"]) == ("/v1/chat/completions", "Bearer s3cret-key", "tiny")
     assert (body["temperature"], body["max_tokens"]) == (0, 4)
     prompt = body["messages"][0]["content"]
-    assert any(f"query {place}" in prompt for place in range(4)), "whichever request came first"
+    number = int(asked_document(body)[1:])  # requests arrive in any order
+    assert f"query {number % 4}" in prompt
     assert "{query} ignored" in prompt, "nothing inside a document is a field"
     assert "0, 1, 2, 3" in prompt
     report = found.to_dict()
@@ -198,10 +200,11 @@ def test_a_slow_service_is_given_up_after_the_time_that_it_has(folder: Path) -> 
     def slow(_: str, body: Any, handler: BaseHTTPRequestHandler) -> None:
         if asked_document(body) == "d3":
             over.wait(30)
-        well("", body, handler)
+        with suppress(ConnectionError):  # the client has gone
+            well("", body, handler)
 
     with service(slow) as (url, _):
-        found = ir.judge(config(url, timeout=0.5, retries=0, most_failed=0.5, concurrency=12))
+        found = ir.judge(config(url, timeout=0.5, retries=0, most_failed=0.95, concurrency=12))
         over.set()
     assert ("q3", "d3") not in found.grades
     assert "found no answer in 0.5 s" in next(row["note"] for row in read_labels_table("model.qrels.labels.csv") if row["document"] == "d3")

@@ -93,6 +93,24 @@ def test_each_fixed_path_is_the_path_of_one_label_at_a_time() -> None:
             frontier.reveal(row, qrels[states.pool.query_ids[int(states.pool.query[row])]][states.pool.documents[row]])
 
 
+@pytest.mark.parametrize("strategy", ["depth", "random", "queries"])
+def test_bounds_of_1e307_do_not_take_the_digits_of_the_others(strategy: str) -> None:
+    qrels: dict[str, dict[str, float]] = {
+        "q0": {"a": 0, "c": 0, "d": 1, "e": 0, "g": 1}, "q1": {"b": 0, "f": 0, "g": 1, "h": 2},
+        "q2": {"b": 0, "d": 2, "e": 0, "f": 1, "g": 0, "h": 1},
+    }  # fmt: skip
+    a = {"q0": ["a"], "q1": ["f", "e"], "q2": ["d", "g", "c", "a", "h", "e"]}
+    b = {"q0": ["c", "d"], "q1": ["h"], "q2": ["h", "b", "f", "c", "a"]}
+    options: dict[str, Any] = {"strategies": [strategy], "orders": 20, "test_orders": 1}
+    found = replay_labels(qrels, a, b, "INST@5", convention="sklearn", **options)
+    curve = found.curves[0]
+    assert np.abs(curve.low).max() > 1e300  # a query without a relevant document has no bound
+    assert curve.right.all()
+    assert (curve.low <= curve.value).all()
+    assert (curve.value <= curve.high).all()
+    assert curve.low[-1] > 0 or curve.high[-1] < 0 or curve.needed[0] == found.n_pooled
+
+
 def test_depth_takes_ranks_from_the_top() -> None:
     _, a, b = _case(2)
     labels = next_labels({"q0": {"z": 0}}, a, b, strategy="depth", depth=4, queries=["q0", "q1", "q2", "q3"]).labels

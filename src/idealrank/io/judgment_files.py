@@ -13,8 +13,12 @@ from idealrank._files import write_bytes
 from idealrank.errors import InputError, OptionError, shown
 from idealrank.version import __version__
 
-_MARK = "# idealrank-judgments "
+ORIGIN_MARK = "# idealrank-judgments "
+"""Beginning of the line that says how the judgments below it were made."""
+KINDS = ("people", "model", "function", "command")
+"""Kinds of assessors."""
 _LONGEST_LINE = 1 << 20
+_EXACT = 1 << 53  # the smaller whole numbers are exact
 COLUMNS = (
     "query", "document", "grade", "assessor", "kind", "status", "repeat", "note", "seconds", "time", "input_tokens", "output_tokens",
     "cost", "probabilities",
@@ -87,15 +91,26 @@ class Label:
         ]  # fmt: skip
 
 
-def grade_text(grade: float) -> str:
-    """Write a grade: without a decimal point if it is whole.
+def number(value: float) -> int | float:
+    """A grade as people write it: whole numbers without a point.
 
     Examples
     --------
-    >>> grade_text(2.0), grade_text(0.5)
-    ('2', '0.5')
+    >>> number(2.0), number(0.5), number(1e300)
+    (2, 0.5, 1e+300)
     """
-    return str(int(grade)) if grade == int(grade) else repr(float(grade))
+    return int(value) if value.is_integer() and abs(value) < _EXACT else value
+
+
+def grade_text(grade: float) -> str:
+    """Write a grade: without a decimal point if it is a whole number that float64 holds exactly.
+
+    Examples
+    --------
+    >>> grade_text(2.0), grade_text(0.5), grade_text(1e300)
+    ('2', '0.5', '1e+300')
+    """
+    return str(number(float(grade)))
 
 
 def assessor_text(name: str) -> str:
@@ -197,7 +212,7 @@ def write_judgment_lines(path: str, lines: Iterable[str], provenance: Mapping[st
     'people'
     """
     head = json.dumps({"idealrank": __version__, **provenance}, ensure_ascii=True, separators=(",", ":")).replace(" ", "\\u0020")
-    write_bytes(["".join([_MARK, head, "\n", *lines]).encode("utf-8", "surrogateescape")], path)
+    write_bytes(["".join([ORIGIN_MARK, head, "\n", *lines]).encode("utf-8", "surrogateescape")], path)
 
 
 def origin_of(path: str | Path) -> Mapping[str, Any] | None:
@@ -213,14 +228,21 @@ def origin_of(path: str | Path) -> Mapping[str, Any] | None:
             line = file.readline(_LONGEST_LINE)
     except (OSError, ValueError):
         return None
-    return _origin(line)
+    return origin_in(line)
 
 
-def _origin(line: bytes) -> Mapping[str, Any] | None:
-    if not line.startswith(_MARK.encode()):
+def origin_in(line: bytes) -> Mapping[str, Any] | None:
+    """Return the provenance that a line holds; None if it holds none.
+
+    Examples
+    --------
+    >>> origin_in(b'# idealrank-judgments {"kind":"people"}'), origin_in(b"q1 0 d1 1")
+    ({'kind': 'people'}, None)
+    """
+    if not line.startswith(ORIGIN_MARK.encode()):
         return None
     try:
-        found = json.loads(line[len(_MARK) :])
+        found = json.loads(line[len(ORIGIN_MARK) :])
     except ValueError:
         return None
     return found if isinstance(found, dict) else None
@@ -367,30 +389,3 @@ def read_labels_table(path: str | Path) -> list[dict[str, str]]:
     """
     with Path(path).open(encoding="utf-8", errors="surrogateescape", newline="") as file:
         return list(csv.DictReader(file))
-
-
-def kinds_note(heads: Mapping[str, bytes]) -> str | None:
-    """Report that files mix judgments of people and of models; None if they do not.
-
-    Parameters
-    ----------
-    heads : mapping of str to bytes
-        Beginning of each file, by its name.
-
-    Examples
-    --------
-    >>> people, model = (_MARK.encode() + b'{"kind":"%s"}' % kind for kind in (b"people", b"model"))
-    >>> kinds_note({"a.qrels": people, "b.qrels": b"q1 0 d1 1"}) is None
-    True
-    >>> kinds_note({"a.qrels": people, "b.qrels": model})
-    'the judgments are of different kinds (a.qrels: people, b.qrels: model) and were joined; --judge-qrels keeps a judge apart'
-    """
-    origins = [(path, origin) for path, head in heads.items() if (origin := _origin(head.partition(b"\n")[0])) is not None]
-    if len({str(origin.get("kind")) for _, origin in origins}) < 2:
-        return None
-    said = ", ".join(f"{path}: {shown(origin.get('kind'))}" for path, origin in origins)
-    return f"the judgments are of different kinds ({said}) and were joined; --judge-qrels keeps a judge apart"
-
-
-HEAD = _LONGEST_LINE
-"""Bytes of a file that hold its origin."""

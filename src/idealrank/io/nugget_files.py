@@ -7,6 +7,7 @@ from idealrank.errors import FileFormatError, InputError, near_ids, shown
 from idealrank.io.notes import Notes
 from idealrank.io.record_files import FieldRecord, json_records, line_records
 from idealrank.io.sources import Paths, Source, open_sources
+from idealrank.io.typed_values import check_id
 from idealrank.judging.nuggets import IMPORTANCE, SUPPORT, AssignedAnswers, Nugget
 
 _QUERY = ("qid", "topic_id", "query_id")
@@ -98,12 +99,18 @@ def _answer(record: FieldRecord, *, assigned: bool) -> _Answer:
     if isinstance(query, bool) or not isinstance(query, str | int) or query == "":
         missing = f"no qid among the fields {', '.join(map(repr, list(fields)[:6]))}" if query is None else "no id as qid"
         raise _refused(record, missing, _EXPECTED)
+    checked = check_id(query)
+    if isinstance(checked, tuple):
+        raise _refused(record, f"{checked[1]} as qid", checked[2])
     nuggets = fields.get("nuggets")
     if not isinstance(nuggets, list):
         raise _refused(record, f"{type(nuggets).__name__} as nuggets of query {shown(repr(query))}", _EXPECTED)
     run = fields.get("run_id")
+    named = check_id(run) if isinstance(run, str | int) and not isinstance(run, bool) and run != "" else ""
+    if isinstance(named, tuple):
+        raise _refused(record, f"{named[1]} as run_id", named[2])
     found = [_nugget(one, record, assigned=assigned) for one in nuggets]
-    return _Answer(str(query), str(run) if isinstance(run, str | int) and not isinstance(run, bool) else "", found)
+    return _Answer(checked, named, found)
 
 
 def _nugget(value: Any, record: FieldRecord, *, assigned: bool) -> Nugget:

@@ -37,6 +37,9 @@ _READERS: dict[Format, tuple[str, str]] = {
 }
 
 
+_NAMES_KINDS = ("csv", "tsv", "json", "jsonl", "parquet", "arrow")  # formats of tables and records, which may name the kind of assessor
+
+
 def read_qrels(
     path: "Paths | Any",
     *,
@@ -101,11 +104,10 @@ def read_qrels(
             qrels = to_qrels(parts, [source.path for source in sources], duplicates)
     if qrels.n_judgments == 0:
         raise InputError(f"{', '.join(qrels.paths)}: found no judgments, expected at least one")
-    if len(sources) > 1:
-        from idealrank.io.judgment_files import HEAD, kinds_note  # noqa: PLC0415  (most judgments are one file)
+    if kind in _NAMES_KINDS or qrels.counters.get("comments"):
+        from idealrank.io.judgment_kinds import tell_kinds  # noqa: PLC0415  (most judgments are TREC text without a comment)
 
-        if (note := kinds_note({source.path: bytes(source.data[:HEAD]) for source in sources})) is not None:
-            notes.warn(note)
+        tell_kinds(sources, kind, notes)
     return qrels
 
 

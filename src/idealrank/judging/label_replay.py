@@ -113,7 +113,7 @@ class LabelReplay:
         return next((one.median for one in self.curves if (one.strategy, one.stop) == (strategy, stop)), float("nan"))
 
     def ratio(self, curve: LabelCurve, to: str) -> float:
-        """Return the labels of a curve as a share of those of a strategy with the stop by bounds; NaN without it."""
+        """Return the labels of a curve as a share of the labels of a strategy with the stop by bounds; NaN without it."""
         base = self.needed(to)
         return curve.median / base if base else float("nan")
 
@@ -282,15 +282,16 @@ class _Replay:
             grades[query][self.pool.documents[row]] = float(self.truth[row])
             states.append((query, dict(grades[query])))
         found = self.states.bounds(states)
-        now = np.stack((frontier.low, frontier.value, frontier.high), axis=1)
+        now = np.stack((frontier.low, frontier.value, frontier.high))
         later = np.stack((found.low, found.value, found.high), axis=1)
-        change, last = np.empty_like(later), now.copy()
+        # Each step is a sum of its own: a bound such as 1e308 that comes and goes takes the digits of all others from a running sum.
+        steps = [now.sum(axis=1) / now.shape[1]]
         for place, row in enumerate(rows.tolist()):
-            query = self.pool.query[row]
-            change[place], last[query] = later[place] - last[query], later[place]
-        steps = np.cumsum(np.concatenate((now.sum(axis=0)[None, :], change)), axis=0) / len(now)
-        settled = np.flatnonzero([_sign(step) for step in steps[:-1]])
-        return steps[: settled[0] + 1] if settled.size else steps
+            if _sign(steps[-1]):
+                break
+            now[:, self.pool.query[row]] = later[place]
+            steps.append(now.sum(axis=1) / now.shape[1])
+        return np.array(steps)
 
     def _oracle(self) -> LabelOrder:
         sign = np.sign(self.full_values().sum())

@@ -2,11 +2,12 @@
 
 import json
 import shlex
+from math import isfinite
 
 import click
 
 from idealrank.api.conversion import convert as convert_files
-from idealrank.cli import console, input_options
+from idealrank.cli import console, input_options, options
 from idealrank.cli.format_option import Formats
 from idealrank.errors import OptionError
 from idealrank.io.conversion.files import CONTENTS, SOURCES, Conversion
@@ -114,6 +115,9 @@ def convert(
     if is_data and target == "-":
         raise OptionError(f"--format {layout}: found - as OUT, which is standard output, expected a file, since the report goes there")
     input_options.refuse_standard_input_twice(source, *(path for path in (queries, documents, group) if path))
+    inputs = (source, queries, documents, group)
+    options.refuse_to_replace(target, inputs, option="OUT")
+    options.refuse_to_replace(write_queries, inputs, option="--write-queries")
     done = convert_files(
         source, target, source_format=source_format, target_format=target_format, content=content, queries=queries, documents=documents,
         write_queries=write_queries, assessors=assessors, scale=_scale(scale), labels=_labels(labels),
@@ -130,7 +134,7 @@ def convert(
 
 def _scale(text: str) -> list[float]:
     grades = [parse_number(part) for part in text.split(",")] if text else []
-    if any(grade is None for grade in grades):
+    if not all(grade is not None and isfinite(grade) for grade in grades):
         raise OptionError(f"--scale {shlex.quote(text)}: expected grades such as 0,1,2,3")
     return [grade for grade in grades if grade is not None]
 

@@ -1,16 +1,17 @@
 """`idealrank judge nuggets`: scores of answers by their nuggets."""
 
 from collections import Counter
+from collections.abc import Sequence
 
 import click
 
-from idealrank.analysis.comparison import intervals
+from idealrank.analysis.comparison import Comparison, intervals
 from idealrank.api.comparison import compare
 from idealrank.api.nuggets import evaluate_answers
-from idealrank.cli import input_options, options
+from idealrank.cli import console, input_options, options
 from idealrank.cli.format_option import Formats, LimitedWriter
 from idealrank.cli.progress import Watch
-from idealrank.errors import OptionError
+from idealrank.errors import IncompatibleError, InputError, OptionError, shown
 from idealrank.evaluation.evaluate import Evaluation
 from idealrank.judging.nuggets import DEFAULT_SCORES, NUGGET_SCORES
 
@@ -59,7 +60,8 @@ def nuggets(
     """Score answers by the nuggets they contain, and compare systems.
 
     A nugget is a fact that an answer should contain. The score of a query is the share of its nuggets that the answer supports, and the
-    score of a system is the mean over queries, with its 95 % interval. Two or more systems are compared as by `idealrank compare`.
+    score of a system is the mean over queries, with its 95 % interval. Two or more systems that answer the same
+    queries are compared as by `idealrank compare`.
     """
     options.refuse_to_replace(output_path, (*files, nuggets_path))
     input_options.refuse_standard_input_twice(*files, *([nuggets_path] if nuggets_path else []))
@@ -74,5 +76,29 @@ def nuggets(
         raise OptionError(f"found several systems called {twice[0]!r}, expected different names (run_id)")
     if baseline is not None and len(found) < 2:
         raise OptionError(f"--baseline {baseline}: found one system, expected two or more")
-    comparison = None if len(found) < 2 else watch.count("comparing", lambda tell: compare(*found, baseline=baseline, tell=tell))
+    comparison = None if len(found) < 2 or _answer_others(found, baseline) else _compared(found, baseline, watch)
     _FORMATS.write(layout, output_path, found, means=[intervals(one) for one in found], comparison=comparison, per_query=per_query)
+
+
+def _answer_others(found: Sequence[Evaluation], baseline: str | None) -> bool:
+    """Return whether systems answer different queries; they are not compared then, which is an error if a baseline is named."""
+    first = found[0]
+    other = next((one for one in found if set(one.queries) != set(first.queries)), None)
+    if other is None:
+        return False
+    query = min(set(first.queries) ^ set(other.queries))
+    has, lacks = (first, other) if query in first.queries else (other, first)
+    said = f"{has.name} answers query {shown(repr(query))} and {lacks.name} does not"
+    hint = "--nuggets FILE counts a query without an answer as 0"
+    if baseline is not None:
+        raise OptionError(f"--baseline {baseline}: {said}, expected answers to the same queries; {hint}")
+    console.say("warning", f"{said}, so the systems are not compared; {hint}")
+    return True
+
+
+def _compared(found: Sequence[Evaluation], baseline: str | None, watch: Watch) -> Comparison:
+    try:
+        return watch.count("comparing", lambda tell: compare(*found, baseline=baseline, tell=tell))
+    except IncompatibleError as error:
+        said = str(error).removesuffix(f"; {error.hint}")
+        raise InputError(said, hint="assign the same nuggets, with the same importance, to the answers of every system") from None

@@ -1,5 +1,6 @@
 """A file of judgments or a run converted to another: read row by row, written to a name of its own, renamed when it is complete."""
 
+import os
 import shutil
 import sys
 import tempfile
@@ -7,6 +8,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from itertools import islice
+from math import isfinite
 from pathlib import PurePath
 from typing import IO, Any, Literal, TypeAlias
 
@@ -138,6 +140,7 @@ def convert_file(source: str, target: str, options: ConversionOptions, notes: No
         A format is unknown, or cannot be written.
     """
     _check(options)
+    _refuse_shared(source, target, options)
     file = open_sources(source, notes)[0]
     asked = options.source_format
     kind = "qrels_jg" if asked == "qrels_jg" else detect(file, asked, notes)
@@ -159,6 +162,22 @@ def _check(options: ConversionOptions) -> None:
         raise OptionError(f"target_format={options.target_format}: expected one of {' | '.join(known)}")
     if options.content not in CONTENTS:
         raise OptionError(f"content={options.content}: expected one of {' | '.join(CONTENTS)}")
+    if not all(map(isfinite, options.scale)):
+        raise OptionError(f"scale={list(options.scale)}: expected finite grades, such as [0, 1, 2, 3]")
+
+
+def _refuse_shared(source: str, target: str, options: ConversionOptions) -> None:
+    """Refuse a file of texts at the place of an input, or of the judgments: one of the two would be lost."""
+    written = options.write_queries
+    if written is None:
+        return
+    given = {"the file to read": source, "the file to write": target, "queries": options.queries, "documents": options.documents}
+    group = options.sheet.group
+    for what, path in {**given, "group": None if group is None else os.fspath(group)}.items():
+        if path is None or (path == "-" and what != "the file to write"):
+            continue
+        if path == written or ("-" not in (path, written) and real_path(path) == real_path(written)):
+            raise OptionError(f"write_queries={written}: found the path of {what}, expected another name")
 
 
 def _content(file: Source, kind: str, asked: str) -> Content:

@@ -1,25 +1,31 @@
 """Rows of judgments made fit for a format: texts are joined, queries renamed, assessors merged, and what is lost is counted."""
 
-from collections import Counter
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from math import floor
-from statistics import fmean, median_low
+from math import floor, nan
+from statistics import fmean
 
+import numpy as np
+
+from idealrank.data.types import FloatArray
 from idealrank.errors import InputError, OptionError, shown
 from idealrank.io.conversion.losses import LossCounter
 from idealrank.io.conversion.targets import TARGETS, RowLayout, Target
 from idealrank.io.judgment_files import is_word
 from idealrank.io.judgment_rows import JudgmentRow, JudgmentSheet
+from idealrank.judging.aggregation import lower_median, majority_vote
 
-POLICIES: Mapping[str, Callable[[list[float]], float]] = {
-    "mean": fmean,
-    "median": median_low,
-    "majority": lambda grades: min(Counter(grades).items(), key=lambda one: (-one[1], one[0]))[0],
-    "lowest": min,
-    "highest": max,
+POLICIES: Mapping[str, Callable[[FloatArray], FloatArray]] = {
+    "mean": lambda grades: np.array([fmean(row[~np.isnan(row)]) for row in grades]),
+    "median": lower_median,
+    "majority": lambda grades: majority_vote(grades).grades,
+    "lowest": lambda grades: np.nanmin(grades, axis=1),
+    "highest": lambda grades: np.nanmax(grades, axis=1),
 }
-"""Ways to make one grade of several: of equally frequent grades, and of the two in the middle, the lower one counts."""
+"""Ways to make one grade of several, by rows of grades that end in NaN: of equally frequent grades, and of the two in the middle, the
+lower one counts.
+"""
+_UNITS = 1 << 10  # documents whose grades are combined at once
 
 _NUMBERED = "q"
 
@@ -167,18 +173,37 @@ class _Fitting:
         found: dict[tuple[str, str], list[JudgmentRow]] = {}
         for row in rows:
             found.setdefault((row.query, row.document), []).append(row)
-        for pair, some in found.items():
-            judged = [row for row in some if row.grade is not None]
-            if len(judged) > 1:
-                if policy is None:
-                    raise self._several(pair, judged)
-                self._losses.add("merged")
-            for row in judged:
-                if row.assessor:
-                    self._losses.add("assessors", row.assessor)
-            grades = [row.grade for row in judged if row.grade is not None]
-            grade = policy(grades) if policy and len(grades) > 1 else next(iter(grades), None)
-            yield (judged or some)[0]._replace(grade=grade)
+        waiting = list(found.values())
+        for first in range(0, len(waiting), _UNITS):
+            some = waiting[first : first + _UNITS]
+            grades = _combined(some, policy) if policy else [None] * len(some)
+            for one, grade in zip(some, grades, strict=True):
+                yield self._one_of(one, grade)
+
+    def _one_of(self, rows: list[JudgmentRow], grade: float | None) -> JudgmentRow:
+        """The row of a document: its first judged row with the combined grade."""
+        judged = [row for row in rows if row.grade is not None]
+        kept = (judged or rows)[0]
+        if len(judged) > 1:
+            if grade is None:
+                raise self._several((kept.query, kept.document), judged)
+            self._losses.add("merged")
+        for row in judged:
+            if row.assessor:
+                self._losses.add("assessors", row.assessor)
+        for row in rows:
+            self._lose_differences(row, kept)
+        return kept if grade is None else kept._replace(grade=grade)
+
+    def _lose_differences(self, row: JudgmentRow, kept: JudgmentRow) -> None:
+        """Count what a row of another assessor has and the row that is kept has not."""
+        for name, value in row.values.items():
+            if kept.values.get(name) != value:
+                self._losses.add("columns", name)
+        if row.features.items() - kept.features.items():
+            self._losses.add("features")
+        if row.text not in ("", kept.text):
+            self._losses.add("texts")
 
     def _several(self, pair: tuple[str, str], judged: list[JudgmentRow]) -> InputError:
         names = ", ".join(repr(row.assessor) for row in judged[:4])
@@ -226,7 +251,7 @@ class _Fitting:
         if self._options.scale and grade not in self._options.scale:
             self._losses.add("off_scale", f"{grade:g}")
             return None
-        return row._replace(grade=grade)
+        return row if grade == row.grade else row._replace(grade=grade)
 
     def _named_query(self, row: JudgmentRow) -> JudgmentRow:
         """The row with the query's name in this format."""
@@ -249,7 +274,7 @@ class _Fitting:
             raise self._no_word("document", row.document)
         if self._target.query == "word" and self._target.assessors and row.assessor and not is_word(row.assessor):
             raise self._no_word("assessor", row.assessor)
-        return row._replace(query=name)
+        return row if name == row.query else row._replace(query=name)
 
     def _name(self, row: JudgmentRow) -> str:
         if self._target.query == "text":
@@ -278,8 +303,22 @@ class _Fitting:
         if row.values and not target.columns and not (target.features and {"inc", "prob"} == set(row.values)):
             for name in row.values:
                 losses.add("columns", name)
+        for name in row.values:
+            if target.columns and name in target.taken:
+                losses.add("columns", name)
         keeps_text = self._found.layout.query_texts
+        if not (row.assessor or row.query_text or row.text or row.features):
+            return row
         return row._replace(
             assessor=row.assessor if self._found.layout.assessors else "", query_text=row.query_text if keeps_text else "",
             text=row.text if target.texts else "", features=row.features if target.features else {},
         )  # fmt: skip
+
+
+def _combined(units: Sequence[Sequence[JudgmentRow]], policy: Callable[[FloatArray], FloatArray]) -> list[float | None]:
+    """One grade of the grades of each document; None where none has judged it."""
+    given = [[row.grade for row in rows if row.grade is not None] for rows in units]
+    judged = [grades for grades in given if grades]
+    width = max(map(len, judged), default=0)
+    found = iter(policy(np.array([grades + [nan] * (width - len(grades)) for grades in judged])).tolist() if judged else [])
+    return [next(found) if grades else None for grades in given]

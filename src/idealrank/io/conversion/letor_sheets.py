@@ -13,6 +13,8 @@ from idealrank.io.sources import AnyPath, Source
 
 _FIELD = re.compile(r"(\w+)\s*=\s*(\S+)")
 _DOCUMENT = "docid"
+DOCUMENT_FIELD = re.compile(rf"{_DOCUMENT}\s*=\s*\S")
+"""Beginning of a comment that names a document; ``docid = 7`` after other words is the text of a query."""
 
 
 def letor_sheet(source: Source, group: AnyPath | None, notes: Notes, complain: Complain) -> JudgmentSheet:
@@ -21,7 +23,7 @@ def letor_sheet(source: Source, group: AnyPath | None, notes: Notes, complain: C
     Parameters
     ----------
     source : Source
-        Lines ``GRADE qid:QUERY FEATURE:VALUE ... # COMMENT``. If every comment has ``docid = DOCUMENT``, as in LETOR 4.0, or begins with a
+        Lines ``GRADE qid:QUERY FEATURE:VALUE ... # COMMENT``. If every comment begins with ``docid = DOCUMENT``, as in LETOR 4.0, or with a
         document, as in Quepid's export, that is the document id; else ``QUERY:NUMBER``, as in `read_labels`.
     group : path, optional
         Group sizes, see `read_labels`.
@@ -67,8 +69,8 @@ class _Named:
 
 
 def _documents(items: LabelledItems, comments: Sequence[str]) -> _Named:
-    fields = [dict(_FIELD.findall(comment)) for comment in comments]
-    if fields and all(_DOCUMENT in one for one in fields):
+    if comments and all(map(DOCUMENT_FIELD.match, comments)):
+        fields = [dict(_FIELD.findall(comment)) for comment in comments]
         return _Named([(one.pop(_DOCUMENT), "", one) for one in fields], used=True)
     words = [comment.split(None, 1) for comment in comments]
     if words and all(words) and len({*_pairs(items, words)}) == len(words):

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-from idealrank.errors import FileFormatError
+from idealrank.errors import FileFormatError, InputError
 from idealrank.io.complaints import Complain, Complaint, refuse
 from idealrank.io.formats.delimited import rows_in_batches, sniff_delimiter
 from idealrank.io.formats.nested import broken, load
@@ -178,6 +178,10 @@ def _name_columns(names: Sequence[str], columns: Columns, path: str, notes: Note
 
     assessor, query_text, text = take(_ASSESSOR), take(_QUERY_TEXT), take(_TEXT)
     features = {name: int(name[len(FEATURE) :]) for name in rest if name.startswith(FEATURE) and name[len(FEATURE) :].isdecimal()}
+    by_number: dict[int, str] = {}
+    for name, number in features.items():
+        if by_number.setdefault(number, name) != name:
+            raise InputError(f"{path}: found columns {by_number[number]!r} and {name!r}, expected one column of feature {number}")
     return _Names(chosen, assessor, query_text, text, features, tuple(name for name in rest if name not in features))
 
 
@@ -192,6 +196,10 @@ def _row(record: _Record, names: _Names, complain: Complain) -> JudgmentRow | No
     for checked, name in ((query, chosen.query), (document, chosen.document), (grade, chosen.value)):
         if isinstance(checked, tuple):
             complain(Complaint(checked[0], *place, f"{checked[1]} in column {name!r}", checked[2]))
+            return None
+    for name, what in ((names.assessor, "the name of an assessor"), (names.query_text, "text"), (names.text, "text")):
+        if isinstance(value := fields.get(name), bool | list | tuple | dict):
+            complain(Complaint("type", *place, f"{describe_value(value)} in column {name!r}", what))
             return None
     features = {}
     for name, number in names.features.items():

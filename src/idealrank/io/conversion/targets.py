@@ -4,23 +4,29 @@ import csv
 import io
 import json
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
+from itertools import compress
+from operator import attrgetter
 from typing import Any, Literal
 
+from idealrank.errors import InputError, shown
+from idealrank.io.conversion.letor_sheets import DOCUMENT_FIELD
 from idealrank.io.conversion.losses import LossCounter
 from idealrank.io.conversion.record_sheets import FEATURE
+from idealrank.io.judgment_files import number
 from idealrank.io.judgment_rows import JudgmentRow
 from idealrank.io.usual_columns import plain
 
 QueryName = Literal["id", "word", "text", "both"]
 Kept = Literal["kept", "on request", "left out"]
 Fractions = Literal["kept", "truncated", "rounded"]
-_EXACT = 1 << 53
 _ACCOUNT = re.compile(r"[1-9]\d{0,17}|[^@\s]+@[^@\s]+")
 _UNNAMED = "Anonymous"  # Quepid's word for a rater without an account
 _LAYOUT = ("query", "querytext", "docid", "rating", "mean", "")  # names that Quepid's columns have, as `plain` writes them
 _FORMULA = tuple("-=+@")
+_UBI = frozenset(("query_id", "query", "document", "judgment", "_source"))  # the last is the field of a hit that holds its record
 
 
 @dataclass(frozen=True)
@@ -71,6 +77,8 @@ class Target:
         Whether a row without a grade is kept.
     fractions : {"kept", "truncated", "rounded"}
         What becomes of a grade that is no whole number: the tool that reads the file cuts it, or it is rounded.
+    taken : collection of str
+        Names that no other column can have, since the format uses them itself.
     """
 
     title: str
@@ -84,17 +92,7 @@ class Target:
     features: bool = False
     unjudged: Kept = "left out"
     fractions: Fractions = "kept"
-
-
-def number(value: float) -> int | float:
-    """A grade as people write it: whole numbers without a point.
-
-    Examples
-    --------
-    >>> number(2.0), number(0.5), number(1e300)
-    (2, 0.5, 1e+300)
-    """
-    return int(value) if value.is_integer() and abs(value) < _EXACT else value
+    taken: Collection[str] = ()
 
 
 def plain_json(value: Any) -> Any:
@@ -138,6 +136,11 @@ def _letor(rows: Iterable[JudgmentRow], _layout: RowLayout) -> Iterator[str]:
             comment = f"#docid = {row.document} inc = {row.values['inc']} prob = {row.values['prob']}"
         else:
             comment = f"# {row.document}" + (f" {' '.join(row.query_text.split())}" if row.query_text else "")
+            if DOCUMENT_FIELD.match(comment[2:]):
+                found = f"document {shown(repr(row.document))}"
+                raise InputError(
+                    f"found {found}, expected another id, since a comment of LETOR that begins with docid = names the document"
+                )
         yield f"{_grade(row)} qid:{row.query}{features} {comment}\n"
 
 
@@ -159,6 +162,9 @@ def _beir(rows: Iterable[JudgmentRow], _layout: RowLayout) -> Iterator[str]:
     yield from _separated(((row.query, row.document, _grade(row)) for row in rows), "\t")
 
 
+_TABLE = ("query_id", "doc_id", "grade", "assessor", "query_text", "document_text")
+
+
 def table_names(layout: RowLayout) -> list[str]:
     """Names of the columns of a table.
 
@@ -167,10 +173,12 @@ def table_names(layout: RowLayout) -> list[str]:
     >>> table_names(RowLayout("a", True, False, False, ["note"], [7], LossCounter()))
     ['query_id', 'doc_id', 'grade', 'assessor', 'note', 'feature_7']
     """
-    named = ["query_id", "doc_id", "grade"]
-    for name, is_there in (("assessor", layout.assessors), ("query_text", layout.query_texts), ("document_text", layout.texts)):
-        named += [name] if is_there else []
-    return [*named, *(name for name in layout.columns if name not in named), *(f"{FEATURE}{index}" for index in layout.features)]
+    is_there = (True, True, True, layout.assessors, layout.query_texts, layout.texts)
+    return [
+        *compress(_TABLE, is_there),
+        *(name for name in layout.columns if name not in _TABLE),
+        *(f"{FEATURE}{index}" for index in layout.features),
+    ]
 
 
 def table_cells(row: JudgmentRow) -> dict[str, Any]:
@@ -181,10 +189,7 @@ def table_cells(row: JudgmentRow) -> dict[str, Any]:
     >>> table_cells(JudgmentRow("q", "d", 1.0, "ann", features={7: 0.5}))["feature_7"]
     0.5
     """
-    own = {
-        "query_id": row.query, "doc_id": row.document, "grade": _grade(row), "assessor": row.assessor, "query_text": row.query_text,
-        "document_text": row.text,
-    }  # fmt: skip
+    own = dict(zip(_TABLE, (row.query, row.document, _grade(row), row.assessor, row.query_text, row.text), strict=True))
     return {**row.values, **own, **{f"{FEATURE}{index}": number(value) for index, value in row.features.items()}}
 
 
@@ -237,6 +242,7 @@ def _quepid(rows: Iterable[JudgmentRow], layout: RowLayout) -> Iterator[str]:
         yield from _separated((_protected(row.query), row.document, "" if row.grade is None else _grade(row)) for row in rows)
         return
     found = list(rows)
+    _refuse_two_unnamed(found)
     raters = list(dict.fromkeys(row.assessor or _UNNAMED for row in found if row.grade is not None or row.assessor))
     if any(plain(name) in _LAYOUT or name != name.strip() for name in raters) or len(raters) < 2:
         yield from _separated([("query", "docid", "user", "rating")])
@@ -251,6 +257,18 @@ def _quepid(rows: Iterable[JudgmentRow], layout: RowLayout) -> Iterator[str]:
     for (query, document), grades in given.items():
         cells = ("" if grades.get(name) is None else grades[name] for name in raters)
         yield from _separated([(_protected(query), document, *cells)])
+
+
+def _refuse_two_unnamed(rows: Iterable[JudgmentRow]) -> None:
+    """Refuse a grade without an assessor beside one by the name that Quepid gives to such an assessor: they would be one cell."""
+    known: dict[tuple[str, str], str] = {}
+    for row in rows:
+        if row.grade is None or row.assessor not in ("", _UNNAMED):
+            continue
+        if known.setdefault((row.query, row.document), row.assessor) != row.assessor:
+            where = f"query {shown(repr(row.query))}, document {shown(repr(row.document))}"
+            found = f"a grade without an assessor and one by {_UNNAMED!r}"
+            raise InputError(f"{where}: found {found}, expected one of them, since Quepid calls both {_UNNAMED}; name the assessor")
 
 
 def _protected(query: str) -> str:
@@ -277,19 +295,36 @@ def _opensearch(rows: Iterable[JudgmentRow], layout: RowLayout) -> Iterator[str]
 def _ubi(rows: Iterable[JudgmentRow], _layout: RowLayout) -> Iterator[str]:
     for row in rows:
         record = {"query_id": row.query, "query": row.query_text or row.query, "document": row.document, "judgment": row.grade}
-        yield _json({**record, **{name: plain_json(value) for name, value in row.values.items() if name not in record}}) + "\n"
+        others = {name: plain_json(value) for name, value in row.values.items() if name not in _UBI}
+        yield _json({**record, **others}) + "\n"
 
 
 def _label_studio(rows: Iterable[JudgmentRow], layout: RowLayout) -> Iterator[str]:
     """A task for each document of a query; grades of accounts are annotations, of anything else predictions."""
-    tasks: dict[tuple[str, str], dict[str, Any]] = {}
+    found: dict[tuple[str, str], list[JudgmentRow]] = {}
     for row in rows:
-        task = tasks.get((row.query, row.document))
-        if task is None:
-            data = {"query_id": row.query, "query": row.query_text or row.query, "document_id": row.document}
-            data["document"] = row.text or row.document
-            others = {name: plain_json(value) for name, value in row.values.items() if name not in data}
-            task = tasks[row.query, row.document] = {"data": {**data, **others}, "annotations": [], "predictions": []}
+        found.setdefault((row.query, row.document), []).append(row)
+    yield _json([_task(some, layout.losses) for some in found.values()], indent=1) + "\n"
+
+
+def _task(rows: Sequence[JudgmentRow], losses: LossCounter) -> dict[str, Any]:
+    """The task of one document of a query. Its data are of the document, so a column whose cells differ between assessors is lost."""
+    first = rows[0]
+    query_text, text = (next((one for one in map(attrgetter(name), rows) if one), "") for name in ("query_text", "text"))
+    data = {"query_id": first.query, "query": query_text or first.query, "document_id": first.document}
+    data["document"] = text or first.document
+    for row in rows:
+        if row.text not in ("", text):
+            losses.add("texts")
+    names = dict.fromkeys(name for row in rows for name in row.values)
+    lost = {name for name in names if name in data or any(row.values.get(name) != first.values.get(name) for row in rows)}
+    for row in rows:
+        for name in row.values:
+            if name in lost:
+                losses.add("columns", name)
+    others = {name: plain_json(first.values[name]) for name in names if name not in lost}
+    task: dict[str, Any] = {"data": {**data, **others}, "annotations": [], "predictions": []}
+    for row in rows:
         if row.grade is None:
             continue
         result = [{"id": "grade", "from_name": "grade", "to_name": "document", "type": "number", "value": {"number": _grade(row)}}]
@@ -299,27 +334,28 @@ def _label_studio(rows: Iterable[JudgmentRow], layout: RowLayout) -> Iterator[st
                 annotation["completed_by"] = int(row.assessor) if row.assessor.isdecimal() else {"email": row.assessor}
             task["annotations"].append(annotation)
         else:
-            layout.losses.add("predictions", row.assessor)
+            losses.add("predictions", row.assessor)
             task["predictions"].append({"model_version": row.assessor, "result": result})
-    yield _json(list(tasks.values()), indent=1) + "\n"
+    return task
 
 
+_records = partial(
+    Target, assessors=True, query_texts=True, texts=True, columns=True, features=True, unjudged="on request", taken=_TABLE
+)  # fmt: skip
 TARGETS: Mapping[str, Target] = {
     "trec": Target("TREC qrels", _trec, "word", "word", fractions="truncated"),
     "qrels_jg": Target("TREC qrels with assessors", _judgment_groups, "word", "word", assessors=True, fractions="truncated"),
     "beir": Target("BEIR's qrels", _beir, fractions="rounded"),
-    "csv": Target("CSV", _table(","), assessors=True, query_texts=True, texts=True, columns=True, features=True, unjudged="on request"),
-    "tsv": Target("TSV", _table("\t"), assessors=True, query_texts=True, texts=True, columns=True, features=True, unjudged="on request"),
+    "csv": _records("CSV", _table(",")),
+    "tsv": _records("TSV", _table("\t")),
     "json": Target("JSON", _nested),
-    "jsonl": Target(
-        "JSON lines", _json_lines, assessors=True, query_texts=True, texts=True, columns=True, features=True, unjudged="on request"
-    ),
-    "parquet": Target("Parquet", None, assessors=True, query_texts=True, texts=True, columns=True, features=True, unjudged="on request"),
+    "jsonl": _records("JSON lines", _json_lines),
+    "parquet": _records("Parquet", None),
     "letor": Target("LETOR", _letor, "word", "word", query_texts=True, features=True),
     "quepid": Target("Quepid's CSV", _quepid, "text", assessors=True, unjudged="kept"),
     "rre": Target("RRE's ratings", _rre, "text"),
     "opensearch": Target("a judgment list of OpenSearch", _opensearch, "text"),
-    "ubi": Target("judgments from User Behavior Insights", _ubi, "both", query_texts=True, columns=True),
+    "ubi": Target("judgments from User Behavior Insights", _ubi, "both", query_texts=True, columns=True, taken=_UBI),
     "label-studio": Target(
         "Label Studio's JSON", _label_studio, "both", assessors=True, query_texts=True, texts=True, columns=True, unjudged="kept"
     ),

@@ -573,7 +573,7 @@ class LabelStore:
         return Label(*key, one.grade, assessor_text(one.rater), "people", status, 1, one.note, one.seconds, one.time)
 
     def _model_labels(self) -> list[Label]:
-        """Grades of the model for pairs that a person has graded; those of the others would be known before the answer."""
+        """Grades of the model for pairs that a person has graded; grades of other pairs would be known before the answer."""
         graded = (number for number, answers in self._answers.items() if any(one.grade is not None for one in answers.values()))
         keys = {self._keys[number] for number in graded if number in self._numbers}
         name = assessor_text(self.plan.model_name)

@@ -1,0 +1,101 @@
+"""Kinds of assessors in files of judgments: grades of people and of models are never joined without a note."""
+
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from itertools import chain
+from typing import Any
+
+from idealrank.errors import shown
+from idealrank.io.formats.delimited import rows_in_batches, sniff_delimiter
+from idealrank.io.judgment_files import COLUMNS, KINDS, ORIGIN_MARK, origin_in
+from idealrank.io.notes import Notes
+from idealrank.io.record_files import columnar_records, json_records, line_records
+from idealrank.io.sources import Source
+
+_LINE = re.compile(rb"^" + re.escape(ORIGIN_MARK.encode()) + rb"[^\n]*", re.MULTILINE)
+_KIND, _GRADE = COLUMNS[4], COLUMNS[2]
+_PEOPLE = KINDS[0]
+
+
+def tell_kinds(sources: Sequence[Source], format: str, notes: Notes) -> None:  # noqa: A002  (the word every reader of files uses)
+    r"""Warn of judgments by different kinds of assessors, and note a table of labels without any by people.
+
+    Parameters
+    ----------
+    sources : sequence of Source
+        The files of one collection.
+    format : str
+        Their format. TREC files have kinds in each comment that names an origin; tables and records have them in a column ``kind``.
+    notes : Notes
+        Gets the message.
+
+    Examples
+    --------
+    >>> people, model = (ORIGIN_MARK.encode() + b'{"kind":"%s"}\nq1 0 %s 1\n' % one for one in ((b"people", b"d1"), (b"model", b"d2")))
+    >>> tell_kinds([Source("a.qrels", people), Source("b.qrels", b"q1 0 d3 1")], "trec", Notes(print))
+    >>> tell_kinds([Source("a.qrels", people), Source("b.qrels", model)], "trec", Notes(print))
+    the judgments are of different kinds (a.qrels: people, b.qrels: model) and were joined; --judge-qrels keeps a judge apart
+    >>> tell_kinds([Source("a.csv", b"query,document,grade,kind\nq,d,1,model")], "csv", Notes(print))
+    a.csv: all judgments are of kind model, none by people
+    """
+    found = {source.path: list(dict.fromkeys(_kinds(source, format))) for source in sources}
+    kinds = dict.fromkeys(chain.from_iterable(found.values()))
+    if len(kinds) > 1:
+        said = ", ".join(f"{path}: {' and '.join(map(shown, some))}" for path, some in found.items() if some)
+        notes.warn(f"the judgments are of different kinds ({said}) and were joined; --judge-qrels keeps a judge apart")
+    elif format != "trec" and kinds and _PEOPLE not in kinds:
+        paths = ", ".join(path for path, some in found.items() if some)
+        notes.inform(f"{paths}: all judgments are of kind {next(iter(kinds))}, none by {_PEOPLE}")
+
+
+def _kinds(source: Source, format: str) -> Iterator[str]:  # noqa: A002  (as above)
+    """Kinds that a file names, again and again."""
+    if format == "trec":
+        origins = (origin_in(bytes(line[0])) for line in _LINE.finditer(source.data))
+        yield from (str(origin.get("kind")) for origin in origins if origin is not None)
+        return
+    read = _RECORDS.get(format)
+    for record in read(source) if read is not None else ():
+        kind = record.get(_KIND)
+        if isinstance(kind, str) and kind in KINDS and record.get(_GRADE, 0) not in (None, ""):
+            yield kind
+
+
+def _table(delimiter: str | None) -> Callable[[Source], Iterator[Mapping[str, Any]]]:
+    def read(source: Source) -> Iterator[Mapping[str, Any]]:
+        batches = rows_in_batches(source, delimiter or sniff_delimiter(source))
+        header, _ = next(batches, ([[]], None))
+        names = [name.strip() for name in header[0]]
+        if _KIND not in names:
+            return
+        for rows, _ in batches:
+            for row in rows:
+                yield dict(zip(names, row, strict=False))
+
+    return read
+
+
+def _columns(source: Source) -> Iterator[Mapping[str, Any]]:
+    def choose(names: Sequence[str]) -> list[str]:
+        return [name for name in names if name in (_KIND, _GRADE)]
+
+    for record in columnar_records(source, choose):
+        if _KIND not in record.fields:
+            return
+        yield record.fields
+
+
+def _lines(source: Source) -> Iterator[Mapping[str, Any]]:
+    word = f'"{_KIND}"'.encode()
+    yield from (record.fields for record in line_records(source.open(), source.path, lambda line: word not in line))
+
+
+def _array(source: Source) -> Iterator[Mapping[str, Any]]:
+    if source.data.find(f'"{_KIND}"'.encode()) < 0:
+        return
+    yield from (record.fields for record in json_records(source.read(), source.path, _GRADE, _GRADE, "an array of records"))
+
+
+_RECORDS: Mapping[str, Callable[[Source], Iterator[Mapping[str, Any]]]] = {
+    "csv": _table(None), "tsv": _table("\t"), "jsonl": _lines, "json": _array, "parquet": _columns, "arrow": _columns,
+}  # fmt: skip

@@ -1,0 +1,134 @@
+"""`convert`: everything that a format has no place for is counted, and what two names would share is refused."""
+
+import json
+import statistics
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import idealrank as ir
+from idealrank.api.judging import combined_grades
+from tests.unit.test_conversion import as_csv, convert, losses, rows_of, written
+
+
+@pytest.mark.parametrize("target", ["a.json", "a.jsonl", "a.qrels"])
+def test_cells_of_rows_that_are_merged_are_counted(tmp_path: Path, target: str) -> None:
+    text = "query_id,doc_id,grade,assessor,note,weight\nq,a,1,ann,mine,2\nq,a,3,ben,his,2\nq,b,,cid,open,\nq,b,2,ben,,\n"
+    done = convert(written(tmp_path, text, "a.csv"), tmp_path / target, assessors="mean")
+    kept = 0 if target == "a.jsonl" else 2  # note and weight of the row by ann, which have no place
+    assert losses(done) == {"assessors": 3, "merged": 1, "columns": 2 + kept}  # notes by ben and by cid
+    if target == "a.jsonl":
+        lines = [json.loads(line) for line in (tmp_path / target).read_text().splitlines()]
+        assert lines == [
+            {"query_id": "q", "doc_id": "a", "grade": 2, "note": "mine", "weight": "2"}, {"query_id": "q", "doc_id": "b", "grade": 2},
+        ]  # fmt: skip
+    same = "query_id,doc_id,grade,assessor,note\nq,a,1,ann,mine\nq,a,3,ben,mine\n"
+    done = convert(written(tmp_path, same, "a.csv"), tmp_path / "same.jsonl", assessors="lowest")
+    assert losses(done) == {"assessors": 2, "merged": 1}
+
+
+def test_texts_and_features_of_rows_that_are_merged_are_counted(tmp_path: Path) -> None:
+    text = "query_id,doc_id,grade,assessor,document_text,feature_1\nq,a,1,ann,red,0.5\nq,a,3,ben,blue,0.25\n"
+    done = convert(written(tmp_path, text, "a.csv"), tmp_path / "a.jsonl", assessors="highest")
+    assert losses(done) == {"assessors": 2, "merged": 1, "texts": 1, "features": 1}
+
+
+def test_a_column_of_one_assessor_is_not_given_to_another(tmp_path: Path) -> None:
+    text = (
+        "query_id,doc_id,grade,assessor,note,batch,other\nq,a,1,ann@x.org,mine,7,\nq,a,3,ben@x.org,,7,his\nq,b,0,ann@x.org,alone,8,\n"
+        "q,c,1,ann@x.org,x,7,\nq,c,0,ben@x.org,x,7,\n"
+    )
+    path = written(tmp_path, text, "a.csv")
+    done = convert(path, tmp_path / "a.json", target_format="label-studio")
+    assert (losses(done), done.losses[0].examples) == ({"columns": 2}, ("note", "other"))
+    back = as_csv(tmp_path / "a.json", tmp_path)
+    assert [(row["doc_id"], row["assessor"], row["note"], row["batch"]) for row in back] == [
+        ("a", "ann@x.org", "", "7"), ("a", "ben@x.org", "", "7"), ("b", "ann@x.org", "alone", "8"), ("c", "ann@x.org", "x", "7"),
+        ("c", "ben@x.org", "x", "7"),
+    ]  # fmt: skip
+    with pytest.raises(ir.InputError, match=r"2 cells of other columns are left out \(note, other\)"):
+        convert(path, tmp_path / "b.json", target_format="label-studio", strict=True)
+
+
+@pytest.mark.parametrize(
+    ("target", "names"),
+    [("ubi", ("document", "judgment")), ("label-studio", ("document",)), ("csv", ()), ("jsonl", ())],
+)  # fmt: skip
+def test_columns_with_names_that_a_format_uses_itself_are_counted(tmp_path: Path, target: str, names: tuple[str, ...]) -> None:
+    path = written(tmp_path, "query_id,doc_id,grade,document,judgment,note\nq,7,1,Text here,fine,x\n", "a.csv")
+    columns = {"query": "query_id", "document": "doc_id", "grade": "grade"}
+    done = convert(path, tmp_path / "out", target_format=target, columns=columns)
+    assert (losses(done).get("columns", 0), done.losses[0].examples if done.losses else ()) == (len(names), names)
+
+
+@pytest.mark.parametrize("target", ["csv", "tsv", "jsonl", "parquet"])
+def test_fields_of_a_task_with_names_of_a_table_are_counted(tmp_path: Path, target: str) -> None:
+    data = {"query_id": "q", "document_id": "d", "grade": "about 3", "doc_id": "other", "note": "x"}
+    result = [{"from_name": "grade", "to_name": "t", "type": "number", "value": {"number": 3}}]
+    path = written(tmp_path, json.dumps([{"id": 1, "data": data, "annotations": [{"completed_by": 3, "result": result}]}]), "tasks.json")
+    done = convert(path, tmp_path / "out", target_format=target)
+    assert (losses(done), done.losses[0].examples) == ({"columns": 2}, ("grade", "doc_id"))
+
+
+@pytest.mark.parametrize(
+    ("field", "value", "found"),
+    [
+        ("assessor", {"id": 3}, "an object"),
+        ("assessor", True, "true"),
+        ("query_text", ["red", "shoes"], "a list"),
+        ("text", False, "false"),
+    ],
+)
+def test_what_is_no_text_is_refused_where_a_text_is_expected(tmp_path: Path, field: str, value: object, found: str) -> None:
+    record = {"query_id": "q", "doc_id": "d", "grade": 1, field: value}
+    for name, text in (("a.jsonl", json.dumps(record)), ("a.json", json.dumps([record]))):
+        with pytest.raises(ir.FileFormatError, match=f"found {found} in column '{field}', expected "):
+            convert(written(tmp_path, text, name), tmp_path / "out.csv")
+    record[field] = None
+    assert convert(written(tmp_path, json.dumps(record), "a.jsonl"), tmp_path / "out.csv").is_lossless
+
+
+def test_a_grade_without_an_assessor_is_not_replaced_by_one_of_anonymous(tmp_path: Path) -> None:
+    head = "query_id,doc_id,grade,assessor\n"
+    path = written(tmp_path, f"{head}q1,d1,3,\nq1,d1,0,Anonymous\nq1,d1,1,ann\n", "a.csv")
+    with pytest.raises(ir.InputError) as caught:
+        convert(path, tmp_path / "book.csv", target_format="quepid")
+    assert "query 'q1', document 'd1': found a grade without an assessor and one by 'Anonymous', expected one of them" in str(caught.value)
+    assert not (tmp_path / "book.csv").exists()
+    path = written(tmp_path, f"{head}q1,d1,3,\nq1,d2,0,Anonymous\nq1,d1,1,ann\n", "a.csv")
+    assert convert(path, tmp_path / "book.csv", target_format="quepid").n_written == 3
+    back = as_csv(tmp_path / "book.csv", tmp_path)
+    assert {(row["doc_id"], row["grade"]) for row in back} == {("d1", "3"), ("d2", "0"), ("d1", "1")}
+
+
+def test_docid_in_the_text_of_a_query_names_no_document(tmp_path: Path) -> None:
+    text = "query_id,doc_id,grade,query_text,feature_1\n1,d1,2,red docid = 7 shoes,0.5\n1,d2,0,red docid = 7 shoes,0.25\n"
+    path = written(tmp_path, text, "a.csv")
+    assert convert(path, tmp_path / "a.letor").is_lossless
+    done = convert(tmp_path / "a.letor", tmp_path / "back.csv")
+    assert (rows_of(tmp_path / "back.csv"), done.is_lossless) == (rows_of(path), True)
+    named = written(tmp_path, "query_id,doc_id,grade\n1,docid=7,2\n", "named.csv")
+    with pytest.raises(ir.InputError, match="found document 'docid=7', expected another id"):
+        convert(named, tmp_path / "b.letor")
+
+
+def test_two_columns_of_one_feature_are_refused(tmp_path: Path) -> None:
+    path = written(tmp_path, "query_id,doc_id,grade,feature_1,feature_01\nq,d,1,0.5,0.25\n", "a.csv")
+    with pytest.raises(ir.InputError, match=r"found columns 'feature_1' and 'feature_01', expected one column of feature 1"):
+        convert(path, tmp_path / "out.csv")
+
+
+@pytest.mark.parametrize("policy", ["median", "majority"])
+def test_policies_are_those_of_combined_grades(tmp_path: Path, policy: Any) -> None:
+    rng = np.random.default_rng(3)
+    grades = [[float(grade) for grade in rng.integers(-1, 4, rng.integers(1, 7))] for _ in range(1500)]
+    rows = [f"q,d{document},{grade:g},r{rater}\n" for document, some in enumerate(grades) for rater, grade in enumerate(some)]
+    path = written(tmp_path, "".join(["query_id,doc_id,grade,assessor\n", *rows]), "a.csv")
+    convert(path, tmp_path / "a.json", assessors=policy)
+    table = np.array([some + [np.nan] * (6 - len(some)) for some in grades])
+    expected = combined_grades(table, policy)
+    if policy == "median":
+        assert expected.tolist() == [statistics.median_low(some) for some in grades]
+    assert list(json.loads((tmp_path / "a.json").read_text())["q"].values()) == expected.tolist()
