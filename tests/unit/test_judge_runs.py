@@ -1,4 +1,4 @@
-"""Judges against a service on this machine that answers well, badly, slowly and with nonsense; and the grades that answers stand for."""
+"""Judges against a service on this machine that answers well, badly, slowly and with nonsense."""
 
 import csv
 import json
@@ -19,12 +19,10 @@ from idealrank.io.formats.preferences import read_assessors
 from idealrank.io.judgment_files import origin_of, read_labels_table, write_judgments
 from idealrank.io.judgment_pairs import read_pairs
 from idealrank.live.judges.chat_endpoint import Prompt
-from idealrank.live.judges.judge_answers import Scale
 from tests.unit.live_fakes import send, service
 
 Config = dict[str, Any]
 PAIRS = [(f"q{place % 4}", f"d{place}") for place in range(12)]
-SCALE = Scale.of("0,1,2,3")
 
 
 def grade_of(document: str) -> int:
