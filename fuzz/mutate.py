@@ -74,6 +74,8 @@ COMMANDS = [
     "judge agreement qrels.txt model.qrels --per-query", "judge bounds Q A B -m nDCG@2,AP",
     "judge check qrels.txt --judge m=model.qrels A B", "judge correct few.qrels --judge m=model.qrels A B",
     "judge next Q A B --budget 3", "judge next Q A B --replay --orders 1 -m P@2",
+    "judge pool A B --depth 3 --strata 1:1,3:0.5", "judge infer sampled.txt A B", "judge reuse Q A B --depth 2",
+    "judge draw traffic.csv --count 2",
     "judge run judge.json -o judged.qrels --qrels qrels.txt",
     "judge no-answer qrels.txt open.run --queries nothing.txt", "judge nuggets answers.jsonl --per-query",
     "judge nuggets answers.jsonl --nuggets nuggets.jsonl --format json", "convert Q out.csv --assessors mean",
@@ -137,6 +139,7 @@ def write_others(folder: Path) -> None:
         "records.json": json.dumps(table("rel").to_pylist()), "lists.json": '{"q1": ["d1", "d2"], "q2": ["d3"]}',
         "beir.tsv": "query-id\tcorpus-id\tscore\nq1\td1\t1\nq2\td1\t0\n", "ranks.csv": "qid,docid,rank\nq1,d1,1\nq1,d2,2\nq2,d1,1\n",
         "bare.letor": "2 1:0.5\n0 1:0.1\n1 2:3\n", "bare.letor.query": "2\n1\n", "weights.csv": "query,weight\nq1,2\nq2,1\nq3,1\nq4,1\n",
+        "traffic.csv": "query,traffic\nq1,20\nq2,5\nq3,1\nq4,1\n",
         "contracts.csv": "query,measure,at_least\nq1,nDCG@10,0.1\nq2,RR,0\n", "cluster.csv": "query,cluster\nq1,a\nq2,a\nq3,b\nq4,c\n",
         "pyproject.toml": '[tool.idealrank.gate]\nmeasures = ["nDCG@10", "RR"]\nalso = ["RR"]\nbaseline = "neural.run"\nmargin = 0.01\n',
     }  # fmt: skip
@@ -150,6 +153,7 @@ def write_judgments(folder: Path) -> None:
     others = [[query, zero, document, str(min(int(grade), 1))] for query, zero, document, grade in lines]
     run = (folder / "bm25.run").read_text(encoding="utf-8").splitlines()
     files = {
+        "sampled.txt": [[query, zero, document, "1", grade] for query, zero, document, grade in lines],
         "model.qrels": [*others, ["n1", "0", "d1", "0"]], "few.qrels": lines[::2],
         "raters.qrels": [[query, rater, *rest] for rater, rows in (("ann", lines), ("ben", others)) for query, _, *rest in rows],
         "pairs.txt": [["query", "document"], *([query, document] for query, _, document, _ in lines)],

@@ -17,7 +17,7 @@ import pytest
 
 import idealrank
 from tests.calls import calls_of
-from tests.sources import OF_PEERS, nodes
+from tests.sources import OF_PEERS, nodes, walked
 
 ROOT = Path(__file__).resolve().parents[1]
 SOURCE = ROOT / "src" / "idealrank"
@@ -67,7 +67,7 @@ def test_imports_keep_to_the_layers() -> None:
 def facts_of(path: Path) -> tuple[list[tuple[str, str]], dict[str, int], int]:
     """Every import as (module, name), the name empty for a plain import; every function's lines of code; and all docstrings' lines."""
     imports, functions, documented = [], {}, 0
-    for node in nodes(read(path)) if path.is_relative_to(SOURCE) else ast.walk(ast.parse(read(path))):
+    for node in nodes(read(path)) if path.is_relative_to(SOURCE) else walked(ast.parse(read(path))):
         if isinstance(node, ast.Module | ast.ClassDef | Function):
             documented += len((ast.get_docstring(node, clean=False) or "").splitlines())
         if isinstance(node, ast.Import):

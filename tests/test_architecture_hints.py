@@ -11,6 +11,7 @@ import click
 import idealrank
 from idealrank.cli.main import cli
 from idealrank.cli.option_words import Options
+from tests.sources import nodes
 
 SOURCE = Path(idealrank.__file__).parent
 # What a user of the command line cannot type: an argument with a value of Python, a call, a name of the package.
@@ -58,10 +59,11 @@ def _texts(node: ast.AST) -> Iterator[str]:
 
 
 @cache
+@cache
 def _messages(place: str) -> list[tuple[list[str], bool]]:
     """Texts of each call that makes an error, a note or a warning, and whether the command line has a text of its own."""
     found = []
-    for node in ast.walk(ast.parse((SOURCE / place).read_text(encoding="utf-8"))):
+    for node in nodes((SOURCE / place).read_text(encoding="utf-8")):
         if isinstance(node, ast.Call):
             made = node.func.attr if isinstance(node.func, ast.Attribute) else getattr(node.func, "id", "")
             words = {keyword.arg for keyword in node.keywords}

@@ -103,7 +103,7 @@ def lazy_names(sources: Sources) -> list[str]:
 FEATURES = {
     "advice", "agreement", "attribution", "bounds", "check", "clicks", "comparison", "conventions", "correction", "diff",
     "distinguishability", "evaluate", "evaluation", "explanation", "feasible", "gate", "history", "judge", "limits", "measures",
-    "no_answer", "notebook", "nuggets", "online", "overlap", "parquet", "progress", "recall", "report", "robustness",
+    "no_answer", "notebook", "nuggets", "online", "overlap", "parquet", "progress", "recall", "report", "reuse", "robustness",
     "search", "seeds", "sql", "store", "systems",
     "theory", "trec", "tuning", "validate",
 }  # fmt: skip

@@ -17,6 +17,7 @@ from idealrank.cli.theory.figures import _formats
 from idealrank.errors import OptionError
 from idealrank.reports.table.formats import FIGURE_FORMATS, FORMATS, Format, formats_help
 from tests.contract.commands import commands
+from tests.sources import module, walked
 
 SOURCE = Path(__file__).resolve().parents[1] / "src" / "idealrank"
 REPORTS, COMMANDS = SOURCE / "reports", SOURCE / "cli"
@@ -45,7 +46,7 @@ def rows_by_hand(sources: Sources) -> list[str]:
     """
     found = []
     for name, tree in _others(sources):
-        for node in ast.walk(tree):
+        for node in walked(tree):
             made = isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "Table"
             listed = isinstance(node, ast.List | ast.Tuple) and sum(map(_is_cell, node.elts)) > 1 and isinstance(node.ctx, ast.Load)
             if made or listed:
@@ -71,7 +72,7 @@ def cells_by_position(sources: Sources) -> list[str]:
         makers = {"columnwise", *public, *made[name]}
         for scope in _functions(tree):
             known = _tabular_names(scope, makers)
-            for node in ast.walk(scope):
+            for node in walked(scope):
                 read = isinstance(node, ast.Subscript) and _is_tabular(node.value, known, makers)
                 unpacked = any(_takes_places(target, source) and _is_tabular(source, known, makers) for target, source in _given(node))
                 if read or unpacked:
@@ -80,11 +81,11 @@ def cells_by_position(sources: Sources) -> list[str]:
 
 
 def _others(sources: Sources) -> Iterator[tuple[str, ast.Module]]:
-    return ((name, ast.parse(source)) for name, source in sources.items() if name not in HOME)
+    return ((name, module(source)) for name, source in sources.items() if name not in HOME)
 
 
 def _functions(tree: ast.Module) -> list[ast.FunctionDef]:
-    return [node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef)]
+    return [node for node in walked(tree) if isinstance(node, ast.FunctionDef)]
 
 
 def _says(annotation: ast.expr | None) -> bool:
@@ -129,7 +130,7 @@ def _tabular_names(scope: ast.FunctionDef, makers: set[str]) -> set[str]:
     size = -1
     while size < len(known):
         size = len(known)
-        for node in ast.walk(scope):
+        for node in walked(scope):
             for target, source in _given(node):
                 if _is_tabular(source, known, makers):
                     known |= {one.id for one in ast.walk(target) if isinstance(one, ast.Name)}
@@ -159,7 +160,7 @@ def formats_by_name(sources: Sources) -> list[str]:
     """Comparisons of a layout with the name of a format: what a format takes is declared beside its writer, or a field of the format."""
     found = []
     for name, tree in _others(sources):
-        for node in ast.walk(tree):
+        for node in walked(tree):
             if isinstance(node, ast.Compare):
                 tested, values = node.left, [node.left, *node.comparators]
                 layout = any(_is_layout(one) for one in values)

@@ -5,6 +5,7 @@ import io
 import json
 import re
 import shlex
+import shutil
 from collections.abc import Callable
 from hashlib import blake2b, sha256
 from pathlib import Path
@@ -30,8 +31,16 @@ def shop() -> Sessions:
 
 
 @pytest.fixture
-def folder(tmp_path: Path) -> Path:
-    """A folder with logs in several formats, and decisions with rewards."""
+def folder(tmp_path: Path, logs: Path) -> Path:
+    """A folder of the test's own."""
+    shutil.copytree(logs, tmp_path, dirs_exist_ok=True)
+    return tmp_path
+
+
+@pytest.fixture(scope="module")
+def logs(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Logs in several formats, and decisions with rewards; written once, to be copied."""
+    tmp_path = tmp_path_factory.mktemp("logs")
     log = shop()
     assert log.user is not None
     rows: list[dict[str, Any]] = [

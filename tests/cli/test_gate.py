@@ -59,13 +59,27 @@ def worse(path: Path, share: float) -> str:
     return "".join(lines)
 
 
+@pytest.fixture(scope="module")
+def worsened() -> dict[str, str]:
+    """MiniLM made worse on most queries and on a few."""
+    return {"worse.run": worse(PYDOCS / "minilm.run", 0.8), "little.run": worse(PYDOCS / "minilm.run", 0.05)}
+
+
 @pytest.fixture
-def pydocs(tmp_path: Path) -> Path:
-    """The demo's collection, and MiniLM made worse on most queries and on a few."""
+def pydocs(tmp_path: Path, worsened: dict[str, str]) -> Path:
+    """The demo's collection, and worse runs."""
     for name in ("qrels.txt", "bm25.run", "minilm.run"):
         shutil.copy(PYDOCS / name, tmp_path)
-    (tmp_path / "worse.run").write_text(worse(PYDOCS / "minilm.run", 0.8), encoding="utf-8")
-    (tmp_path / "little.run").write_text(worse(PYDOCS / "minilm.run", 0.05), encoding="utf-8")
+    for name, text in worsened.items():
+        (tmp_path / name).write_text(text, encoding="utf-8")
+    return tmp_path
+
+
+@pytest.fixture
+def small(tmp_path: Path) -> Path:
+    """The example files, for what is refused whatever the runs hold."""
+    for name in ("qrels.txt", "bm25.run", "neural.run"):
+        shutil.copy(DATA / name, tmp_path)
     return tmp_path
 
 
@@ -244,10 +258,10 @@ def test_contracts_close_an_open_gate_and_say_where_they_stand(pydocs: Path, say
         ("query,at_least\nq\u2028r\x0c\x85,1\nq,many\n", "contracts.csv:3: found at_least many"),
     ],
 )
-def test_errors_of_contracts_have_file_and_line(text: str, error: str, pydocs: Path, say: Say) -> None:
-    (pydocs / "contracts.csv").write_text(text, encoding="utf-8")
+def test_errors_of_contracts_have_file_and_line(text: str, error: str, small: Path, say: Say) -> None:
+    (small / "contracts.csv").write_text(text, encoding="utf-8")
 
-    said = say("gate", "qrels.txt", "minilm.run", "--baseline", "bm25.run", "--contracts", "contracts.csv", cwd=pydocs)
+    said = say("gate", "qrels.txt", "neural.run", "--baseline", "bm25.run", "--contracts", "contracts.csv", cwd=small)
 
     assert (said.code, said.out) == (2, "")
     assert said.err.startswith(f"error: {error}")
@@ -326,13 +340,13 @@ def test_weights_and_clusters_of_the_policy_are_those_of_the_options(pydocs: Pat
         (['convention = "nope"'], "pyproject.toml [tool.idealrank.gate]: unknown convention 'nope'"),
     ],
 )
-def test_a_policy_that_is_wrong_is_refused(lines: list[str], error: str, pydocs: Path, say: Say) -> None:
-    policy(pydocs, *lines)
+def test_a_policy_that_is_wrong_is_refused(lines: list[str], error: str, small: Path, say: Say) -> None:
+    policy(small, *lines)
 
-    said = say("gate", "qrels.txt", "minilm.run", "--baseline", "bm25.run", cwd=pydocs)
+    said = say("gate", "qrels.txt", "neural.run", "--baseline", "bm25.run", cwd=small)
 
     assert (said.code, said.out) == (2, "")
-    assert said.err.startswith(f"error: {error.format(folder=pydocs)}")
+    assert said.err.startswith(f"error: {error.format(folder=small)}")
 
 
 def test_weights_and_threads_reach_the_gate(pydocs: Path, say: Say) -> None:

@@ -1,9 +1,12 @@
 """Ids, names and files that anybody can write: whatever is in them, no control character of theirs reaches a terminal."""
 
+import contextlib
+import csv
 import json
 import os
 import random
 import re
+import shutil
 import sqlite3
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -28,12 +31,26 @@ pytestmark = pytest.mark.skipif(os.name != "posix", reason="other systems refuse
 
 
 @pytest.fixture
-def files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """Judgments and runs whose queries, documents, and files have hostile names."""
+def files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, written: Path) -> Path:
+    """A folder of the test's own with files of hostile names, which the process is in."""
+    shutil.copytree(written, tmp_path, dirs_exist_ok=True)
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("IDEALRANK_STORE", "store")
     for name in ("GITHUB_ACTIONS", "GITHUB_STEP_SUMMARY"):
         monkeypatch.delenv(name, raising=False)
+    return tmp_path
+
+
+@pytest.fixture(scope="module")
+def written(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Judgments and runs whose queries, documents, and files have hostile names; written once, to be copied."""
+    folder = tmp_path_factory.mktemp("written")
+    with contextlib.chdir(folder):
+        _write_files()
+    return folder
+
+
+def _write_files() -> None:
     draw = random.Random(7)
     queries = [f"q{number}{HOSTILE}" for number in range(12)]
     documents = [f"d{number}{HOSTILE}" for number in range(8)]
@@ -56,6 +73,11 @@ def files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     answers = [{"qid": query, "run_id": f"{run}{HOSTILE}", "nuggets": nuggets} for run in "ab" for query in queries[:4]]
     Path(ANSWERS).write_text("".join(f"{json.dumps(row)}\n" for row in answers), encoding="utf-8")
     Path("texts\x1b[1m.csv").write_text("query,slice\nq1,\x1b[1m\n", encoding="utf-8")
+    with Path("sampled\x1b[1m.csv").open("w", encoding="utf-8", newline="") as file:
+        sample = csv.writer(file)
+        sample.writerow(["query", "document", "stratum", "probability", "sampled"])
+        sample.writerows([query, document, CONTROLS, 1, "true"] for query in queries[1:-1] for document in documents[:3])
+    Path("traffic\x1b[1m.csv").write_text("query,traffic\n" + "".join(f"q{n}\x1b[1m,{n + 1}\n" for n in range(12)), encoding="utf-8")
     rows = "".join(f"{n % 3} qid:{n // 4}{CONTROLS} 1:{n}\n" for n in range(24))
     Path("rows\x1b[1m.letor").write_text(rows, encoding="utf-8", newline="\n")
     data = {"train": "rows\x1b[1m.letor", "test_share": 0.5}
@@ -69,7 +91,6 @@ def files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     canaries = {"backend": backend, "queries": f"queries{TYPED}.json", "name": TYPED, "store": "rounds", "qrels": QRELS}
     Path("monitor\x1b[1m.json").write_text(json.dumps(canaries | {"every": "1m", "alarms": [{"kind": "threshold", "least": 2}]}), "utf-8")
     Path("config\x1b[1m.json").write_text(json.dumps({"data": data, "model": model}), encoding="utf-8")
-    return tmp_path
 
 
 def run_of(name: str) -> str:
@@ -159,6 +180,30 @@ EVALUATED = {
         ["judge", "next", QRELS, A, BROKEN],
         ["judge", "next", QRELS, A, B, "-m", TYPED],
         ["judge", "next", QRELS, A, B, "--queries", TYPED],
+    ],
+    "judge infer": [
+        ["judge", "infer", "sampled\x1b[1m.csv", A, B, "--qrels", QRELS],
+        ["judge", "infer", "sampled\x1b[1m.csv", A, "--qrels", QRELS, "-m", "DCG", "--format", "markdown"],
+        ["judge", "infer", BROKEN, A],
+        ["judge", "infer", "sampled\x1b[1m.csv", A, "-m", TYPED],
+    ],
+    "judge pool": [
+        ["judge", "pool", A, B, "--depth", "2"],
+        ["judge", "pool", A, B, "--strata", "1:1,3:0.5", "--format", "markdown"],
+        ["judge", "pool", BROKEN],
+        ["judge", "pool", A, "--strata", TYPED],
+    ],
+    "judge draw": [
+        ["judge", "draw", "traffic\x1b[1m.csv", "--count", "2"],
+        ["judge", "draw", "traffic\x1b[1m.csv", "--count", "2", "--format", "markdown"],
+        ["judge", "draw", BROKEN],
+        ["judge", "draw", "traffic\x1b[1m.csv", "--take", f"{TYPED}=x"],
+    ],
+    "judge reuse": [
+        ["judge", "reuse", QRELS, A, B, "--depth", "2"],
+        ["judge", "reuse", QRELS, A, B, "--format", "markdown"],
+        ["judge", "reuse", QRELS, BROKEN],
+        ["judge", "reuse", QRELS, A, "--team", f"{TYPED}=x"],
     ],
     "judge no-answer": [
         ["judge", "no-answer", QRELS, A, "--queries", "texts\x1b[1m.csv"],
@@ -336,16 +381,27 @@ def test_no_name_reaches_the_terminal_as_a_control(command: str, files: Path, sa
         check(arguments, said(arguments))
 
 
-@pytest.fixture
-def ids(files: Path) -> dict[str, str]:
-    """A store with two evaluations and what was made of them, tags and notes as a store of somebody else's can hold them."""
-    assert main.run(["compare", QRELS, A, B, "--note", TYPED, "--store", "store"]) == 0
-    with sqlite3.connect("store/store.sqlite3") as database:
+@pytest.fixture(scope="module")
+def kept(written: Path, tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, dict[str, str]]:
+    """A store with two evaluations and what was made of them, tags and notes as a store of somebody else's can hold them; made once."""
+    store = tmp_path_factory.mktemp("kept") / "store"
+    with contextlib.chdir(written), pytest.MonkeyPatch.context() as patch:
+        for name in ("GITHUB_ACTIONS", "GITHUB_STEP_SUMMARY"):
+            patch.delenv(name, raising=False)
+        assert main.run(["compare", QRELS, A, B, "--note", TYPED, "--store", str(store)]) == 0
+    with sqlite3.connect(store / "store.sqlite3") as database:
         kinds = database.execute("SELECT kind, id FROM entry ORDER BY kind, id").fetchall()
         database.executemany("INSERT INTO tag (id, tag) VALUES (?, ?)", [(one, TYPED) for _, one in kinds])
     database.close()
     first, second = (one for kind, one in kinds if kind == "evaluation")
-    return {"ID": first, "ID2": second, "PAIR": next(one for kind, one in kinds if kind == "comparison")}
+    return store, {"ID": first, "ID2": second, "PAIR": next(one for kind, one in kinds if kind == "comparison")}
+
+
+@pytest.fixture
+def ids(files: Path, kept: tuple[Path, dict[str, str]]) -> dict[str, str]:
+    """The ids of a store of the test's own."""
+    shutil.copytree(kept[0], files / "store")
+    return kept[1]
 
 
 @pytest.mark.parametrize("command", STORED)

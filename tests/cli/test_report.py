@@ -49,25 +49,17 @@ def shown(monkeypatch: pytest.MonkeyPatch) -> list[Subject]:
 
 
 @pytest.mark.parametrize("name", COMMANDS)
-def test_a_page_stands_beside_what_is_printed(name: str, say: Say, here: Path) -> None:
+def test_a_page_stands_beside_what_is_printed_and_the_same_input_gives_the_same_bytes(name: str, say: Say, here: Path) -> None:
     plain = say(*COMMANDS[name].split(), cwd=here)
 
     said = say(*COMMANDS[name].split(), "--report", "out.html", cwd=here)
+    page = (here / "out.html").read_bytes()
+    say(*COMMANDS[name].split(), "--report", "out.html", cwd=here)
 
     assert (said.code, said.out) == (plain.code, plain.out)
-    size = len((here / "out.html").read_bytes())
-    assert said.err == plain.err + f"note: wrote out.html, {-(-size // 1000)} kB\n"
+    assert said.err == plain.err + f"note: wrote out.html, {-(-len(page) // 1000)} kB\n"
+    assert (here / "out.html").read_bytes() == page
     assert not list(here.glob(".*unfinished"))
-
-
-@pytest.mark.parametrize("name", COMMANDS)
-def test_the_same_input_gives_the_same_bytes(name: str, say: Say, here: Path) -> None:
-    pages = []
-    for _ in range(2):
-        say(*COMMANDS[name].split(), "--report", "out.html", cwd=here)
-        pages.append((here / "out.html").read_bytes())
-
-    assert pages[0] == pages[1]
 
 
 def test_a_page_says_how_it_was_made(say: Say, here: Path, shown: list[Subject]) -> None:

@@ -35,6 +35,7 @@ def running(*arguments: str) -> "Iterator[tuple[subprocess.Popen[str], str]]":
         process.communicate()
 
 
+@pytest.mark.spread(1)
 @pytest.mark.parametrize(("sent", "code", "said"), [(signal.SIGINT, 130, "interrupted"), (signal.SIGTERM, 143, "terminated")])
 def test_a_signal_ends_the_page_as_it_ends_other_commands(sent: signal.Signals, code: int, said: str) -> None:
     with running() as (process, address):

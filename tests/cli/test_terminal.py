@@ -197,6 +197,7 @@ main.main(["evaluate", "qrels.txt", "bm25.run", "--format", "csv", "-o", sys.arg
 """
 
 
+@pytest.mark.spread(1)
 @posix
 @pytest.mark.parametrize(("number", "code"), [(signal.SIGTERM, 143), (signal.SIGINT, 130)])
 def test_a_signal_leaves_no_unfinished_file(tmp_path: Path, number: int, code: int) -> None:

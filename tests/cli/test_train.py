@@ -1,5 +1,6 @@
 """`idealrank train`: the number that training watches is the number that `evaluate` reports, and mistakes name the key to change."""
 
+import functools
 import json
 from collections.abc import Callable
 from pathlib import Path
@@ -16,6 +17,7 @@ from tests.cli.terminal import Said
 Say = Callable[..., Said]
 
 
+@functools.cache
 def rows(n_queries: int, seed: int, name: str = "q") -> str:
     rng = np.random.default_rng(seed)
     lines = []

@@ -1,17 +1,20 @@
 """The tables of names in the reference are the ones that their script writes, and have no empty cell."""
 
 import re
-import subprocess
+import runpy
 import sys
+
+import pytest
 
 from tests.conftest import ROOT
 
 REFERENCE = ROOT / "docs" / "reference"
 
 
-def test_the_tables_are_up_to_date() -> None:
-    done = subprocess.run([sys.executable, ROOT / "docs" / "reference_tables.py", "--check"], capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stderr
+def test_the_tables_are_up_to_date(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys, "argv", ["reference_tables.py", "--check"])
+
+    runpy.run_path(str(ROOT / "docs" / "reference_tables.py"), run_name="__main__")  # ends with a message where a page is out of date
 
 
 def test_every_name_has_a_summary() -> None:

@@ -11,8 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import idealrank as ir
-from idealrank.io.conversion.judgments import is_word
 from idealrank.io.conversion.targets import TARGETS
+from idealrank.io.judgment_files import is_word
 
 WORDS = st.text(st.characters(exclude_categories=("Cs", "Cc", "Zs", "Zl", "Zp")), min_size=1, max_size=6).filter(is_word)
 # What a line of CSV, and Quepid's protection of a first sign, hold: no blank before a sign.

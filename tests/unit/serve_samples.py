@@ -1,7 +1,9 @@
 """Stores and clients for tests of the served pages."""
 
 import random
+import tempfile
 from collections.abc import Sequence
+from functools import cache
 from pathlib import Path
 
 from starlette.testclient import TestClient
@@ -27,6 +29,23 @@ def client(folder: "Path | str | None" = None, *, guard: Guard | None = None, **
 
 def example_store(folder: Path, names: Sequence[str] = ("bm25", "neural"), days: int = 3, n_queries: int = 12) -> dict[str, list[str]]:
     """Make a store of runs that improve daily; return the ids by run, oldest first, and the ids of a comparison and a gate."""
+    ids, files = _example_files(tuple(names), days, n_queries)
+    for path, content in files.items():
+        (folder / path).parent.mkdir(parents=True, exist_ok=True)
+        (folder / path).write_bytes(content)
+    return {name: list(found) for name, found in ids.items()}
+
+
+@cache
+def _example_files(names: tuple[str, ...], days: int, n_queries: int) -> tuple[dict[str, list[str]], dict[Path, bytes]]:
+    """The ids, and the files of the store: what takes time is done once."""
+    with tempfile.TemporaryDirectory() as made:
+        folder = Path(made)
+        ids = _written(folder, names, days, n_queries)
+        return ids, {path.relative_to(folder): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
+
+
+def _written(folder: Path, names: Sequence[str], days: int, n_queries: int) -> dict[str, list[str]]:
     draw = random.Random(5)
     qrels = {f"q{place}": {f"d{grade}{place}": grade for grade in range(4)} for place in range(n_queries)}
     ids: dict[str, list[str]] = {name: [] for name in names}

@@ -197,7 +197,7 @@ def test_terms_of_ones_own_are_explained_and_attributed() -> None:
     assert {one.document: one.difference for one in found.documents("q")} == {"a": 1.5, "b": pytest.approx(1 / 6)}
 
 
-@pytest.mark.spread(5)
+@pytest.mark.spread(3)
 @pytest.mark.parametrize(
     ("cls", "words"),
     [

@@ -147,6 +147,7 @@ HOSTILE: dict[str, Any] = {
 }  # fmt: skip
 
 
+@pytest.mark.spread(16)
 @pytest.mark.parametrize("name", CALLS)
 def test_an_answer_or_an_error_of_the_library(name: str) -> None:
     call, good = CALLS[name]

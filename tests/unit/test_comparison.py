@@ -16,6 +16,7 @@ from idealrank.errors import IncompatibleError, InputError, OptionError
 from idealrank.evaluation.evaluate import Evaluation
 from idealrank.stats import Design, max_t, simultaneous
 from idealrank.stats.comparison import Plan, compare_columns, queries_for, smallest_visible
+from tests.conftest import examples
 
 QRELS = {f"q{i}": {"x": 1} for i in range(40)}
 
@@ -125,7 +126,7 @@ def test_the_order_of_the_runs_changes_signs_alone(test: Any, n: int) -> None:
 
 @pytest.mark.parametrize("test", ["permutation", "t", "sign"])
 def test_p_and_interval_never_contradict_each_other(test: Any) -> None:
-    for seed in range(30):
+    for seed in range(examples(75)):
         a, b = random_pair(25, seed)
         row = ir.compare(a, b, test=test, n_resamples=999)["P@1"]
         nothing = 0.5 if test == "sign" else 0.0

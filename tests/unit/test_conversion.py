@@ -12,6 +12,7 @@ import pyarrow.parquet as pq
 import pytest
 
 import idealrank as ir
+from idealrank.io.judgment_files import write_judgments
 from tests.conftest import shared_file
 
 TOOLS = Path(__file__).parents[1] / "data" / "tools"
@@ -340,6 +341,14 @@ def test_grades_of_several_assessors_are_never_merged_silently(tmp_path: Path) -
     assert ir.read_assessors(tmp_path / "groups.qrels").of("Ben")["q"] == {"a": 2.0, "c": 0.0}
     done = convert(tmp_path / "groups.qrels", tmp_path / "back.csv", source_format="qrels_jg", target_format="quepid")
     assert (losses(done), (tmp_path / "back.csv").read_text()) == ({}, BOOK)
+
+
+def test_judgments_that_know_their_origin_keep_their_assessors(tmp_path: Path) -> None:
+    rows = [("q1", "ann", "d1", 2.0), ("q1", "model-x", "d1", 1.0)]
+    write_judgments(str(tmp_path / "a.qrels"), rows, {"kind": "people", "assessors": ["ann", "model-x"]})
+    done = convert(tmp_path / "a.qrels", tmp_path / "a.csv", source_format="trec")
+    found = [(row["query_id"], row["assessor"], row["doc_id"], float(row["grade"])) for row in rows_of(tmp_path / "a.csv")]
+    assert (found, losses(done)) == (rows, {"comments": 1})
 
 
 def test_grades_outside_the_scale_are_left_out_and_counted(tmp_path: Path) -> None:

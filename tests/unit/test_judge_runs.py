@@ -6,6 +6,7 @@ import math
 import threading
 import time
 from collections import Counter
+from contextlib import suppress
 from http.server import BaseHTTPRequestHandler
 from pathlib import Path
 from typing import Any
@@ -70,7 +71,8 @@ def test_a_model_that_answers_well_gives_qrels_that_know_it(folder: Path, monkey
     assert (path, headers["authorization"], body["model"]) == ("/v1/chat/completions", "Bearer s3cret-key", "tiny")
     assert (body["temperature"], body["max_tokens"]) == (0, 4)
     prompt = body["messages"][0]["content"]
-    assert "query 0" in prompt or "query 1" in prompt
+    number = int(asked_document(body)[1:])  # requests arrive in any order
+    assert f"query {number % 4}" in prompt
     assert "{query} ignored" in prompt, "nothing inside a document is a field"
     assert "0, 1, 2, 3" in prompt
     report = found.to_dict()
@@ -108,6 +110,14 @@ def test_one_cache_serves_several_lists(folder: Path) -> None:
     with service(well) as (url, _):
         assert ir.judge(config(url, pairs="few.csv", cache="shared.jsonl"), "few.qrels").asked == 2
         assert ir.judge(config(url, cache="shared.jsonl")).asked == 10
+
+
+@pytest.mark.parametrize("restart", [False, True])
+def test_a_cache_that_is_another_file_is_refused_and_stays(folder: Path, restart: bool) -> None:
+    Path("notes.jsonl").write_text('{"my": "only copy"}')
+    with service(well) as (url, seen), pytest.raises(InputError, match=r"notes.jsonl.*expected the journal of a judge"):
+        ir.judge(config(url, cache="notes.jsonl"), restart=restart)
+    assert (Path("notes.jsonl").read_text(), seen) == ('{"my": "only copy"}', [])
 
 
 def test_a_service_that_is_busy_is_asked_again_and_one_that_refuses_is_not(folder: Path) -> None:
@@ -169,10 +179,11 @@ def test_a_slow_service_is_given_up_after_the_time_that_it_has(folder: Path) -> 
     def slow(_: str, body: Any, handler: BaseHTTPRequestHandler) -> None:
         if asked_document(body) == "d3":
             over.wait(30)
-        well("", body, handler)
+        with suppress(ConnectionError):  # the client has gone
+            well("", body, handler)
 
     with service(slow) as (url, _):
-        found = ir.judge(config(url, timeout=0.5, retries=0, most_failed=0.5, concurrency=12))
+        found = ir.judge(config(url, timeout=0.5, retries=0, most_failed=0.95, concurrency=12))
         over.set()
     assert ("q3", "d3") not in found.grades
     assert "found no answer in 0.5 s" in next(row["note"] for row in read_labels_table("model.qrels.labels.csv") if row["document"] == "d3")
@@ -211,6 +222,28 @@ def test_a_wrong_key_stops_the_job_before_all_is_asked(folder: Path, monkeypatch
     assert not any("s3cret" in written.read_text() for written in folder.iterdir())
 
 
+@pytest.mark.parametrize("grade", ["1", "none"])
+def test_a_service_that_sends_the_key_back_does_not_get_it_into_a_file(folder: Path, monkeypatch: pytest.MonkeyPatch, grade: str) -> None:
+    monkeypatch.setenv("TINY_KEY", "s3cret-key")
+
+    def echoing(_: str, body: Any, handler: BaseHTTPRequestHandler) -> None:
+        said = handler.headers["authorization"]
+        send(handler, {**completion(f'{said} {{"grade": {grade}}} {said}'), "model": f"tiny {said}"})
+
+    with service(echoing) as (url, _):
+        given = config(url, judge={"key": "${TINY_KEY}"}, most_failed=1)
+        if grade == "1":
+            found = ir.judge(given)
+            assert found.provenance["served_models"] == ["tiny Bearer ${TINY_KEY}"]
+        else:
+            with pytest.raises(BackendError, match="without a grade") as caught:
+                ir.judge(given)
+            assert "s3cret" not in str(caught.value)
+    for written in folder.iterdir():
+        assert "s3cret" not in written.read_text(), f"{written.name} shows a secret"
+    assert "${TINY_KEY}" in Path("model.qrels.cache.jsonl").read_text()
+
+
 def test_a_budget_ends_the_run_and_a_higher_one_continues_it(folder: Path) -> None:
     with service(well) as (url, seen):
         given = config(url, price={"input": 10_000, "output": 0}, concurrency=1, repeats=2)  # a request costs 1
@@ -219,6 +252,20 @@ def test_a_budget_ends_the_run_and_a_higher_one_continues_it(folder: Path) -> No
         assert len(seen) == 16
         assert Counter(row["note"] for row in read_labels_table("model.qrels.labels.csv"))["not asked"] == 8
         assert ir.judge(given | {"budget": 100}).asked == 8
+
+
+def test_a_number_of_tokens_that_no_service_counts_costs_nothing(folder: Path) -> None:
+    def boundless(_: str, body: Any, handler: BaseHTTPRequestHandler) -> None:
+        send(handler, {**completion("1"), "usage": {"prompt_tokens": 10**400, "completion_tokens": 10**12}})
+
+    with service(boundless) as (url, _):
+        given = config(url, price={"input": 1, "output": 1})
+        report = ir.judge(given).to_dict()
+        assert (report["input_tokens"], report["output_tokens"], report["cost"]) == (0, 12 * 10**12, pytest.approx(12e6))
+        cache = Path("model.qrels.cache.jsonl")
+        cache.write_text(cache.read_text().replace('"output_tokens": 1000000000000', f'"output_tokens": {10**400}'))
+        again = ir.judge(given)
+    assert (again.asked, again.to_dict()["cost"]) == (0, 0)
 
 
 def test_repeats_are_requests_of_their_own_and_their_lower_median_is_the_grade(folder: Path) -> None:
@@ -328,6 +375,13 @@ def test_grades_outside_the_scale_may_be_clipped() -> None:
     assert answer_of(math.inf, clipped).unreadable
 
 
+def test_a_truth_value_of_a_model_is_no_grade() -> None:
+    for text in ('{"grade": true}', 'I say {"grade": false}', "true"):
+        found = answer_of_text(text, SCALE)
+        assert (found.grade, found.status) == (None, "unreadable")
+    assert answer_of_text('{"grade": true}', SCALE).unreadable == "found the grade true, expected one of 0, 1, 2, 3"
+
+
 def test_a_number_inside_a_sentence_is_no_grade() -> None:
     assert answer_of_text("of 3 criteria, 1 is met", SCALE).grade is None
     assert answer_of_text('thinking {"grade": 1} no, {"grade": 2}', SCALE).grade == 2
@@ -381,6 +435,26 @@ def test_a_list_that_cannot_be_read_is_named_with_its_line(tmp_path: Path, text:
         read_pairs(tmp_path / "pairs.csv")
     assert said in str(caught.value)
     assert "pairs.csv" in str(caught.value)
+
+
+@pytest.mark.parametrize("name", ["#q1", "q 1", "q\x001"])
+def test_an_id_that_judgments_would_lose_is_refused_before_anything_is_asked(folder: Path, name: str) -> None:
+    Path("pairs.jsonl").write_text(json.dumps({"query": name, "document": "d1"}) + "\n")
+    judge = {"kind": "function", "function": lambda query, document: 1, "takes": "ids", "name": "one"}
+    with pytest.raises(InputError, match=r"pairs.jsonl: found query .*, expected an id without blanks, control characters and a leading #"):
+        ir.judge({**config(""), "judge": judge, "pairs": "pairs.jsonl"})
+    with pytest.raises(InputError, match="leading #"):
+        write_judgments("a.qrels", [(name, "ann", "d1", 1.0)], {"kind": "people"})
+    assert not Path("model.qrels.cache.jsonl").exists()
+
+
+@pytest.mark.parametrize("name", ["pairs.csv", "pairs.jsonl"])
+def test_ids_that_are_no_utf8_are_refused_with_their_line_and_never_renamed(tmp_path: Path, name: str) -> None:
+    rows = [b'{"query": "q1", "document": "d\\udcfe"}', b'{"query": "q1", "document": "d\\udcff"}']
+    lines = [b"query,document", b"q1,d\xfe", b"q1,d\xff"] if name == "pairs.csv" else rows
+    (tmp_path / name).write_bytes(b"\n".join(lines) + b"\n")
+    with pytest.raises(InputError, match=rf"{name}.*: found document 'd\\udcfe', expected an id in UTF-8; save the file as UTF-8"):
+        read_pairs(tmp_path / name)
 
 
 def test_lists_come_as_csv_tabs_json_and_with_titles_links_and_line_ends(tmp_path: Path) -> None:

@@ -87,6 +87,7 @@ class Case:
         return found.exact
 
 
+@pytest.mark.spread(43)
 @pytest.mark.parametrize("pair", [False, True], ids=["one", "two"])
 @pytest.mark.parametrize("measure", [*NDCGS, *OTHERS])
 def test_bounds_are_the_extremes_of_all_grades(measure: str, pair: bool) -> None:

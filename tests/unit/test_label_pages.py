@@ -7,6 +7,7 @@ from urllib.parse import quote
 import pytest
 from starlette.testclient import TestClient
 
+from idealrank.io.judgment_files import read_labels_table
 from idealrank.io.judgment_pairs import JudgmentPair
 from idealrank.io.texts import DocumentText
 from idealrank.live.judges.judge_answers import Scale
@@ -38,7 +39,7 @@ def joined(store: LabelStore) -> TestClient:
     return found
 
 
-@pytest.mark.parametrize("path", ["/", "/label", "/progress", "/files/labels.qrels", "/assets/label.js"])
+@pytest.mark.parametrize("path", ["/", "/label", "/progress", "/assets/label.js"])
 def test_a_foreign_host_is_refused(store: LabelStore, path: str) -> None:
     assert client(store).get(path, headers={"host": "evil.example"}).status_code == 400
 
@@ -53,7 +54,7 @@ def test_a_request_of_a_foreign_page_changes_nothing(store: LabelStore, path: st
 
 def test_with_a_token_nothing_is_shown_or_taken_without_it(store: LabelStore) -> None:
     page = client(store, Guard(token="secret"))
-    for path in ("/", "/label", "/progress", "/files/labels.qrels"):
+    for path in ("/", "/label", "/progress"):
         answer = page.get(path)
         assert answer.status_code == 401
         assert "d0" not in answer.text
@@ -123,11 +124,24 @@ def test_a_person_may_leave_and_another_go_on_in_the_same_browser(store: LabelSt
     assert 'value="Ann Lee"' in page.get("/").text
 
 
-def test_files_are_those_that_are_written_and_no_others(store: LabelStore) -> None:
+def test_no_file_with_grades_is_sent_and_progress_names_them(store: LabelStore) -> None:
     page = joined(store)
     page.post("/label", data={"pair": "1", "grade": "1"}, headers=OWN)
-    key = store.key(1)
-    assert f"{key[0]} Ann_Lee {key[1]} 1\n" in page.get("/files/labels.qrels").text
-    assert page.get("/files/labels.qrels.labels.csv").headers["content-type"].startswith("text/csv")
-    for name in ("labels.sqlite3", "..%2Flabels.sqlite3", "pairs.csv"):
+    shown = page.get("/progress").text
+    for name in ("labels.qrels", "labels.qrels.raters", "labels.qrels.labels.csv"):
+        assert name in shown
         assert page.get(f"/files/{name}").status_code == 404
+    assert "/files/" not in shown
+
+
+def test_grades_of_the_model_are_written_for_pairs_that_a_person_has_graded(store: LabelStore) -> None:
+    def models() -> list[str]:
+        return [row["document"] for row in read_labels_table(f"{store.output}.labels.csv") if row["kind"] == "model"]
+
+    assert models() == []
+    store.join("ann")
+    number = store.next_pair("ann") or 0
+    store.answer(number, "ann", None)
+    assert models() == [], "a pair that was skipped may come again"
+    store.answer(number, "ann", 1.0)
+    assert models() == [store.key(number)[1]]

@@ -151,6 +151,31 @@ def test_gold_questions_go_to_everybody_and_not_into_the_judgments(tmp_path: Pat
     assert sum(row["status"] == "gold" for row in rows) == 4
 
 
+def test_a_gold_question_cannot_be_guessed(tmp_path: Path) -> None:
+    store = opened(tmp_path, gold={("q0", "d0"): 2.0})
+    gold = next(number for number in range(1, 7) if store.key(number) == ("q0", "d0"))
+
+    def told() -> list[str]:
+        return [one["gold"] for one in progress_report(store)["people"]]
+
+    for name in ("ann", "ben"):
+        store.join(name)
+    for grade in (None, 0.0, 2.0):
+        store.answer(gold, "ann", grade)
+        assert told() == ["", ""], "nothing is told before the last pair"
+    store.answer(gold, "ben", 2.0)
+    assert progress_report(store)["disagreements"] == []
+    store.answer(gold, "ben", 1.0)
+    assert progress_report(store)["disagreements"] == [], "others have still to answer it"
+    label_all(store, "ann")
+    assert [one[:6] for one in told()] == ["0 of 1", "1 of 1"], "the first grade counts"
+    assert [(one.gold_right, one.gold) for one in store.progress()] == [(0, 1), (1, 1)]
+    store.close()
+    origin = origin_of(tmp_path / "labels.qrels")
+    assert origin is not None
+    assert origin["gold"] == {"ann": [0, 1], "ben": [1, 1]}
+
+
 def test_grades_of_people_and_of_a_model_stand_apart(tmp_path: Path) -> None:
     store = opened(tmp_path, pairs(2), model={("q0", "d0"): 2.0, ("q9", "d9"): 1.0}, model_name="tiny")
     label_all(store, "ann", 0.0)
@@ -219,6 +244,10 @@ def test_what_is_wrong_with_a_plan_is_named() -> None:
         LabelPlan(pairs(), SCALE, double=1.5)
     with pytest.raises(InputError, match="without blanks"):
         LabelPlan([JudgmentPair("q 1", "d")], SCALE)
+    with pytest.raises(InputError, match=r"found query '#q1', expected an id without blanks, control characters and a leading #"):
+        LabelPlan([JudgmentPair("#q1", "d")], SCALE)
+    with pytest.raises(InputError, match=r"found document 'd\\udcff', expected an id in UTF-8"):
+        LabelPlan([JudgmentPair("q1", "d\udcff")], SCALE)
     with pytest.raises(OptionError, match="scale: found '0'"):
         LabelServing(pairs="a", output="b", state="c", scale="0")
     with pytest.raises(OptionError, match="expected a token"):

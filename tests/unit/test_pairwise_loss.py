@@ -62,7 +62,7 @@ def test_every_pair(kind: str, ties: str) -> None:
 @pytest.mark.parametrize("ties", TIES)
 def test_ideal_less_dcg_is_the_loss(kind: str, ties: str) -> None:
     """The identity, in fractions, under every convention for ties: the mean, the greatest and the least DCG over the orders of ties."""
-    for labels, scores in lists(np.random.default_rng(4), kind, 30, 6):
+    for labels, scores in lists(np.random.default_rng(4), kind, examples(50), 6):
         ideal, worst = naive.dcg(sorted(labels.tolist(), reverse=True)), naive.dcg(sorted(labels.tolist()))
         dcg = naive.dcg_over_ties(labels.tolist(), scores.tolist(), ties)
         assert ideal - dcg == naive.loss(labels.tolist(), scores.tolist(), ties)
@@ -77,7 +77,7 @@ def test_ideal_less_dcg_is_the_loss(kind: str, ties: str) -> None:
 @pytest.mark.parametrize("kind", ["grades", "ratings", "reals", "tenths"])
 @pytest.mark.parametrize("ties", TIES)
 def test_the_loss_is_the_sum_of_the_losses_at_the_thresholds(kind: str, ties: str) -> None:
-    for labels, scores in lists(np.random.default_rng(5), kind, 40):
+    for labels, scores in lists(np.random.default_rng(5), kind, examples(50)):
         parts = ir.pairwise_loss(labels, scores, ties=ties, decompose=True)
         values = sorted({Fraction(label) for label in labels.tolist()})
         assert parts.thresholds.tolist() == [float(value) for value in values[1:]]
@@ -92,7 +92,7 @@ def test_dcg_and_ndcg_of_arrays_are_the_same(ties: str) -> None:
     """Of whole grades `ir.dcg` and `ir.ndcg` have the same bits; with grades below 0 where the convention keeps them."""
     convention = ir.Convention.of("linear-2010", ties=IN_NDCG[ties], negative="kept")
     for kind in ("grades", "ratings"):
-        for labels, scores in lists(np.random.default_rng(6), kind, 60, 12):
+        for labels, scores in lists(np.random.default_rng(6), kind, examples(100), 12):
             parts = ir.pairwise_loss(labels, scores, ties=ties, decompose=True)
             assert ir.dcg(labels, scores, convention=convention)[0] == parts.dcg
             assert ir.ndcg(labels, scores, convention=convention)[0] == parts.ndcg
@@ -139,7 +139,7 @@ def test_ranks_count_from_one() -> None:
 def test_two_grades_and_auc() -> None:
     """R = mn(1 - AUC), NDCG = 1 - mn(1 - AUC)/(mn + m(m - 1)/2), its minimum (m - 1)/(2n + m - 1): AUC from scikit-learn, ties included."""
     rng = np.random.default_rng(7)
-    for _ in range(100):
+    for _ in range(examples(150)):
         m, n = (int(size) for size in rng.integers(1, 40, 2))
         labels = rng.permutation([1] * m + [0] * n)
         scores = rng.integers(0, 15, m + n) / 4

@@ -12,7 +12,9 @@ from tests.pools import written
 
 _ROWS = {f"q{number}": {"x": 1} for number in range(30)}
 PLUGIN = "idealrank.pytest_plugin"
-QUIET = ("-p", "no:xdist", "-p", "no:cacheprovider", "-p", "no:hypothesispytest")
+# Plug-ins that no gate needs; each takes its time to be loaded by each of these sessions.
+WITHOUT = ("xdist", "cacheprovider", "hypothesispytest", "anyio", "doctest", "faulthandler", "legacypath", "pastebin", "stepwise")
+QUIET = tuple(word for name in WITHOUT for word in ("-p", f"no:{name}"))
 TEST = """
 def test_search_did_not_get_worse(ranking_gate):
     ranking_gate("qrels.txt", "{run}.run", baseline="main.run"{options})

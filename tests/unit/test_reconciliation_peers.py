@@ -128,7 +128,7 @@ def is_checked(record: Record, name: str) -> bool:
     return target is not None and target.convention == name and record.value is not None and not known and record.fixture in TELLING
 
 
-@pytest.mark.spread(4)
+@pytest.mark.spread(2)
 @pytest.mark.parametrize("name", SOME)
 @pytest.mark.parametrize("cutoff", [3, pytest.param(None, marks=pytest.mark.slow)])
 def test_every_recorded_number_leads_to_the_preset_of_its_peer(name: str, cutoff: int | None) -> None:

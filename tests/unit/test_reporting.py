@@ -1,5 +1,6 @@
 """What a page shows is what the other functions say: values of `evaluate`, contributions of `explain`, means with their intervals."""
 
+import functools
 from pathlib import Path
 
 import numpy as np
@@ -13,6 +14,7 @@ from idealrank.api.report.material import ReportMaterial
 from idealrank.api.report.selection import most_queries, queries_first, room_for_lists
 from idealrank.api.report.side_verdicts import with_gate
 from idealrank.conventions import Convention
+from idealrank.data.qrels import Qrels
 from idealrank.data.run import Run
 from idealrank.io.read import read_qrels, read_run
 from idealrank.reports.page import html
@@ -21,9 +23,19 @@ from idealrank.reports.subject import Subject
 PYDOCS = Path(__file__).parents[2] / "examples" / "pydocs"
 
 
+@functools.cache
+def judgments() -> Qrels:
+    return read_qrels(PYDOCS / "qrels.txt")
+
+
+@functools.cache
+def demo_run(name: str) -> Run:
+    return read_run(PYDOCS / f"{name}.run")
+
+
 def shown(*measures: str, convention: str = "standard", names: tuple[str, ...] = ("bm25", "minilm"), **others: object) -> Subject:
     """The demo, gathered."""
-    qrels, runs = read_qrels(PYDOCS / "qrels.txt"), tuple(read_run(PYDOCS / f"{name}.run") for name in names)
+    qrels, runs = judgments(), tuple(demo_run(name) for name in names)
     evaluations = tuple(ir.evaluate(qrels, run, measures, convention) for run in runs)
     comparison = ir.compare(*evaluations) if len(runs) > 1 else None
     return gather(
@@ -55,7 +67,7 @@ def test_contributions_and_grades_are_those_of_explain(measure: str, convention:
 
     for query in list(lists)[:12]:
         for number, name in enumerate(("bm25", "minilm")):
-            said = ir.explain(PYDOCS / "qrels.txt", PYDOCS / f"{name}.run", query, measure, convention).rows
+            said = ir.explain(judgments(), demo_run(name), query, measure, convention).rows
             found = lists[query].runs[number]
             assert found is not None
             top = said[: len(found.documents)]

@@ -58,7 +58,7 @@ BY_HAND = {
 }
 
 
-@pytest.mark.spread(8)
+@pytest.mark.spread(5)
 @pytest.mark.parametrize("change", BY_HAND)
 def test_a_variant_is_the_comparison_that_one_would_make_by_hand(change: str) -> None:
     measure, convention = BY_HAND[change]

@@ -86,6 +86,7 @@ def outcome(work: Callable[[], ir.Evaluation]) -> Any:
     )  # fmt: skip
 
 
+@pytest.mark.spread(5)
 @pytest.mark.parametrize("shuffled", [False, True])
 @pytest.mark.parametrize("ending", ENDINGS)
 @pytest.mark.usefixtures("small")

@@ -373,6 +373,7 @@ def test_an_exit_of_a_function_is_a_failure_and_its_message_is_cut() -> None:
     assert len(str(caught.value)) < 200
 
 
+@pytest.mark.spread(8)
 @pytest.mark.parametrize("letters", range(20, 90, 3))
 def test_a_secret_at_the_place_where_a_message_is_cut_is_hidden_whole(monkeypatch: pytest.MonkeyPatch, letters: int) -> None:
     monkeypatch.setenv("SEARCH_KEY", "SuperSecretTokenValue-0123456789")

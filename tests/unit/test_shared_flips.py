@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+import idealrank as ir
 from idealrank.stats import shared_flips
 from idealrank.stats.comparison import Plan, compare_columns
 from idealrank.stats.design import Design
@@ -66,3 +67,27 @@ def test_tests_by_shared_flips_are_those_by_their_seed() -> None:
         )
         ours, plain = (simultaneous((B - A)[:, columns], rng=rng, n_resamples=5000) for rng in (shared.rng, plan.rng))
         assert [ours.p.tolist(), ours.low.tolist(), ours.high.tolist()] == [plain.p.tolist(), plain.low.tolist(), plain.high.tolist()]
+
+
+def test_columns_kept_together_are_not_summed_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    kept = KeptFlips(37, 5)
+    kept.keep(COLUMNS, 3000, threads=2)
+    monkeypatch.setattr(Flips, "_sums", None)
+    found = [np.concatenate(list(kept.map(columns, 3000, np.copy))).tolist() for columns in (COLUMNS[:, :2], COLUMNS)]
+    monkeypatch.undo()
+    assert found == [np.concatenate(list(Flips(37, 5).map(columns, 3000, np.copy))).tolist() for columns in (COLUMNS[:, :2], COLUMNS)]
+
+
+def test_the_columns_of_a_comparison_are_summed_together(monkeypatch: pytest.MonkeyPatch) -> None:
+    widths: list[int] = []
+    plain = Flips._sums
+
+    def noted(self: Flips, columns: Any, block: int) -> Any:
+        widths.append(columns.shape[1])
+        return plain(self, columns, block)
+
+    monkeypatch.setattr(Flips, "_sums", noted)
+    qrels = {f"q{number}": {f"d{place}": 1 for place in range(5)} for number in range(60)}
+    runs = ({query: [f"d{place}" for place in RNG.permutation(12)] for query in qrels} for _ in range(2))
+    ir.compare(qrels, *runs, measures=["nDCG@10", "AP", "P@5"], n_resamples=4000)
+    assert widths == [4, 4]  # three measures and the weights, in two blocks of draws

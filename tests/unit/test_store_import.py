@@ -187,6 +187,7 @@ def evaluated(qrels: Any, convention: str) -> ir.Evaluation:
     return ir.evaluate(qrels, ir.Run(RETURNED), allowed, convention)
 
 
+@pytest.mark.spread(4)
 @pytest.mark.filterwarnings("ignore::idealrank.errors.IdealrankWarning")
 @pytest.mark.parametrize(
     "convention",

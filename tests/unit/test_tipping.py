@@ -9,7 +9,7 @@ import pytest
 from scipy.stats import ttest_rel
 
 import idealrank as ir
-from idealrank.analysis.comparison.places import Places, _rising, joined_ranks, matches, unjudged_keys
+from idealrank.analysis.comparison.places import Places, joined_ranks, matches, unjudged_keys
 from idealrank.analysis.comparison.query_table import QueryTable, queries_of, rows_in
 from idealrank.analysis.comparison.tipping import Question, Reach, Tipping, critical_t, tipping_point
 from idealrank.data.qrels import Qrels
@@ -393,15 +393,3 @@ def test_too_few_queries_for_any_significance_give_no_warning() -> None:
     found = ir.compare(qrels, *runs)  # warnings are errors
     assert {row.verdict for _, row in found.rows()} == {"undecided"}
     assert all(row.tipping is None or row.tipping.significance == 0 for _, row in found.rows())
-
-
-@pytest.mark.parametrize(
-    "bits", [64, 30, 12, 0]
-)  # of few bits the places below them decide, and keys that differ there alone are out of order
-def test_keys_are_sorted_whatever_bits_they_differ_in(bits: int) -> None:
-    rng = np.random.default_rng(bits)
-    for size in (0, 1, 2, 1000):
-        keys = rng.integers(0, 2**bits - 1, size, np.uint64, endpoint=True)
-        order = _rising(keys)
-        assert sorted(order.tolist()) == list(range(size))
-        assert keys[order].tolist() == sorted(keys.tolist())

@@ -97,7 +97,7 @@ def test_a_page_reaches_no_server_even_where_one_answers(visits: Visits) -> None
             self.end_headers()
 
     with ThreadingHTTPServer(("127.0.0.1", 0), Answers) as server:
-        threading.Thread(target=server.serve_forever, daemon=True).start()
+        threading.Thread(target=server.serve_forever, args=(0.01,), daemon=True).start()
         page = visits(plain(""))
         address = f"http://127.0.0.1:{server.server_port}/x"
         answer = page.evaluate("address => fetch(address, {mode: 'no-cors'}).then(() => 'answered', () => 'refused')", address)

@@ -58,6 +58,7 @@ def join(pages: Served, name: str, **options: Any) -> "Page":
     page.get_by_label("Your name").fill(name)
     page.get_by_label("Your name").press("Enter")
     page.locator("#answer, h1:has-text('All done')").first.wait_for()
+    page.wait_for_load_state()  # keys are heard once the script has run
     return page
 
 
@@ -188,6 +189,7 @@ def test_the_grade_of_a_model_is_nowhere_in_the_page_before_the_answer(browser: 
         assert page.locator(".last").inner_text().endswith("; tiny-model gave 2.")
         page.keyboard.press("u")
         page.locator("[aria-pressed=true]").wait_for()
+        page.wait_for_load_state()
         assert page.locator("[aria-pressed=true]").inner_text().split() == ["1", "Related"]
         press(page, "2")
     rows = [row for row in read_labels_table(tmp_path / "labels.qrels.labels.csv") if row["kind"] == "people"]
@@ -216,6 +218,8 @@ def test_keys_skip_note_mark_and_never_grade_while_a_note_is_written(browser: "B
         page.keyboard.press("h")
         assert page.locator("mark").first.evaluate("one => getComputedStyle(one).textDecorationLine") == "none"
         page.get_by_role("link", name="1 skipped").click()
+        page.locator(f'article[data-pair="{first}"]').wait_for()
+        page.wait_for_load_state()
         assert shown(page) == first
         page.keyboard.press("Control+3")
         assert shown(page) == first

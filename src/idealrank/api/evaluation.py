@@ -438,17 +438,18 @@ def overlaps(
     baseline: str | None = None,
     threads: int = 0,
     watch: Callable[[str, Callable[[Progress], Any]], Any] = lambda _label, work: work(Progress()),
-) -> "list[Overlap]":
+) -> "Iterable[Overlap]":
     """Compute the overlap of every two runs, or of each and the baseline, at the measures' cutoffs; omit pairs without a common query.
 
     Tied documents are ordered as the convention does, and share a rank where it gives them none. Evaluations of the runs that kept their
-    first documents down to `overlap_ranks` serve in place of the runs. `watch` does the work of a pair, given its label.
+    first documents down to `overlap_ranks` serve in place of the runs: then the work is done where the result is iterated, in any thread.
+    Else it is done at once; `watch` does that of a pair, given its label.
 
     Examples
     --------
     >>> from idealrank.measures.parse import parse_measures
     >>> runs = [Run({"q": ["x", "y"]}, name="a"), Run({"q": ["y", "x"]}, name="b")]
-    >>> found = overlaps(runs, parse_measures("RR@2"), Convention.of("standard"))
+    >>> found = list(overlaps(runs, parse_measures("RR@2"), Convention.of("standard")))
     >>> found[0].mean()["Same@2"], found[0].mean()["overlap@2"]
     (0.0, 1.0)
     """
@@ -462,13 +463,17 @@ def overlaps(
         "depth": max(map(int, cutoffs)) if ordered and all(isinstance(cutoff, int) for cutoff in cutoffs) else 0,  # type: ignore[arg-type]
         "threads": threads,
     }
-    tops, found = _tops(evaluations, overlap_ranks(measures, convention)) or [None] * len(runs), []
-    for (a, top_a), (b, top_b) in combinations(zip(runs, tops, strict=True), 2):
-        if baseline is None or baseline in (a.name, b.name):
-            kept = None if top_a is None or top_b is None else (top_a, top_b)
-            compared = partial(_overlap, a, b, kept, beside, options)
-            found.append(watch(f"{a.name} and {b.name}", compared))
-    return [one for one in found if one is not None]
+    tops = _tops(evaluations, overlap_ranks(measures, convention)) or [None] * len(runs)
+    pairs = [
+        (pair, of_both)
+        for pair, of_both in zip(combinations(runs, 2), combinations(tops, 2), strict=True)
+        if baseline in (None, *(run.name for run in pair))
+    ]
+    works = [(f"{a.name} and {b.name}", partial(_overlap, (a, b), of_both, beside, options)) for (a, b), of_both in pairs]
+    found = (
+        (work(Progress()) for _, work in works) if all(top is not None for top in tops) else [watch(label, work) for label, work in works]
+    )
+    return (one for one in found if one is not None)
 
 
 def _tops(evaluations: Sequence[Evaluation], depth: int) -> "list[Top | None]":
@@ -478,19 +483,20 @@ def _tops(evaluations: Sequence[Evaluation], depth: int) -> "list[Top | None]":
 
 
 def _overlap(
-    a: Run, b: Run, tops: "tuple[Top, Top] | None", measures: Sequence[Measure], options: dict[str, Any], progress: Progress
+    runs: tuple[Run, Run], tops: "tuple[Top | None, Top | None]", measures: Sequence[Measure], options: dict[str, Any], progress: Progress
 ) -> "Overlap | None":
     """None where no query is common; that no document is, the values say."""
     from idealrank.evaluation.overlap import overlap, overlap_of_top  # noqa: PLC0415
 
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", IdealrankWarning)
-        try:
-            if tops is not None:
-                return overlap_of_top(a, b, *tops, measures, **options)
-            return overlap(a, b, measures, progress=progress, **options)
-        except InputError:
-            return None
+    try:
+        top_a, top_b = tops
+        if top_a is not None and top_b is not None:
+            return overlap_of_top(*runs, top_a, top_b, measures, **options)
+        with warnings.catch_warnings():  # which no other thread may be in
+            warnings.simplefilter("ignore", IdealrankWarning)
+            return overlap(*runs, measures, progress=progress, **options)
+    except InputError:
+        return None
 
 
 def warn_of_doubt(evaluation: Evaluation) -> None:

@@ -2,15 +2,17 @@
 
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from idealrank.analysis.comparison import Comparison
 from idealrank.cli import options
 from idealrank.errors import OptionError
-from idealrank.reports.figures import drawings
 from idealrank.reports.table.formats import FIGURE_FORMATS
+
+if TYPE_CHECKING:
+    from idealrank.reports.figures.drawings import Format
 
 option: Callable[..., Any] = click.option(
     "--figure", "figure_path", metavar="FILE",
@@ -39,6 +41,8 @@ def check(path: str | None, baseline: str | None, inputs: tuple[str | None, ...]
         raise OptionError(
             f"--figure {path}: found --baseline {baseline}, which does not compare all pairs; expected only one of the two options"
         )
+    from idealrank.reports.figures import drawings  # noqa: PLC0415  (few ask for it)
+
     drawings.check_drawable(_kind(path))
     options.refuse_to_replace(path, inputs)
 
@@ -54,6 +58,7 @@ def draw(comparison: Comparison, path: str | None) -> None:
     """
     if path is None:
         return
+    from idealrank.reports.figures import drawings  # noqa: PLC0415  (as above)
     from idealrank.reports.figures.pair_map import pairs_spec  # noqa: PLC0415  (few ask for it)
 
     kind, measures = _kind(path), list(comparison.means)
@@ -64,7 +69,7 @@ def draw(comparison: Comparison, path: str | None) -> None:
         drawings.write_file(Path(path), drawings.drawn(pairs_spec(comparison, measures[0]), kind))
 
 
-def _kind(path: str) -> drawings.Format:
+def _kind(path: str) -> "Format":
     ending = Path(path).suffix.removeprefix(".").lower()
     if ending not in FIGURE_FORMATS:
         raise OptionError(f"--figure {path}: expected a file that ends in {', '.join(f'.{kind}' for kind in FIGURE_FORMATS)}")

@@ -187,18 +187,20 @@ class Results:
         if not self.are_wanted:
             return None
         from idealrank.api.report.material import ReportMaterial  # noqa: PLC0415
+        from idealrank.api.report.origin import hashed_ahead  # noqa: PLC0415
         from idealrank.api.report.side_verdicts import robustness, with_gate  # noqa: PLC0415  (few ask for any of it)
 
         found = ReportMaterial(**parts)
         ids = self._stored(found, gated, given)
         if not self.is_page:
             return None
+        digests = hashed_ahead(input_files([*given.paths, *self.paths]))
         found = found if gated is None else with_gate(found, gated)
         convention, read = found.evaluations[0].convention, found.qrels
         judgments = given.under_each_policy(convention, read) if isinstance(read, Qrels) else read
         robust = watch.count("variants", lambda tell: robustness(found, judgments, wanted=self.robust, tell=tell))
-        made = self._made([*given.paths, *self.paths], ids)
-        return self.shown(replace(found, robustness=robust, made=made), watch)
+        subject = self.shown(replace(found, robustness=robust), watch)
+        return replace(subject, made=_made(digests(), ids))
 
     def shown(self, found: "ReportMaterial", watch: Watch) -> "Subject":
         """Gather the page, with texts from the files; errors as for `write`."""
@@ -228,14 +230,6 @@ class Results:
         _note(kept.line)
         return kept.ids
 
-    def _made(self, read: Sequence[str], ids: tuple[str, ...]) -> "Made":
-        from idealrank.api.report.origin import hashed, moment  # noqa: PLC0415
-        from idealrank.cli.invocation import checkout  # noqa: PLC0415
-        from idealrank.reports.subject import Made  # noqa: PLC0415
-
-        inputs = hashed(input_files(read))
-        return Made(command=invocation.command_line(), inputs=inputs, commit=checkout().commit, when=moment(), store_ids=ids)
-
     def write_page(self, subject: "Subject | None") -> None:
         """Write the page and the figures of what was gathered; errors as for `write`."""
         if self.report is not None and subject is not None:
@@ -246,6 +240,14 @@ class Results:
             from idealrank.cli.figure_files import write_figures  # noqa: PLC0415
 
             _note(f"wrote {len(write_figures(subject, self.figures))} files to {self.figures}")
+
+
+def _made(inputs: tuple[tuple[str, str], ...], ids: tuple[str, ...]) -> "Made":
+    from idealrank.api.report.origin import moment  # noqa: PLC0415
+    from idealrank.cli.invocation import checkout  # noqa: PLC0415
+    from idealrank.reports.subject import Made  # noqa: PLC0415
+
+    return Made(command=invocation.command_line(), inputs=inputs, commit=checkout().commit, when=moment(), store_ids=ids)
 
 
 def check_extra() -> None:

@@ -14,6 +14,7 @@ FloatArray: TypeAlias = npt.NDArray[np.float64]
 IntArray: TypeAlias = npt.NDArray[np.int64]
 ShortArray: TypeAlias = npt.NDArray[np.int32]
 BoolArray: TypeAlias = npt.NDArray[np.bool_]
+KeyArray: TypeAlias = npt.NDArray[np.uint64]
 AnyArray: TypeAlias = npt.NDArray[Any]
 
 

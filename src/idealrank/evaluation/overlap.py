@@ -304,7 +304,7 @@ def overlap(
 def overlap_of_top(
     run_a: Run, run_b: Run, top_a: Top, top_b: Top, measures: Iterable[Measure], *, ties: str, duplicates: str, depth: int, threads: int = 0
 ) -> Overlap:
-    """Compare two runs by the first documents that their alignments kept, without reading or ranking them again.
+    """Compare two runs by the first documents that their alignments kept, without reading or ranking them again, and without warnings.
 
     Parameters
     ----------
@@ -334,9 +334,7 @@ def overlap_of_top(
     0.5
     """
     pairs = join_top(top_a, top_b, ties=ties, depth=depth, threads=threads)
-    found = _measured(pairs, (run_a, run_b), (run_a.name, run_b.name), tuple(measures), duplicates, ())
-    _warn_of_disjoint(found)
-    return found
+    return _measured(pairs, (run_a, run_b), (run_a.name, run_b.name), tuple(measures), duplicates, ())
 
 
 def _measured(

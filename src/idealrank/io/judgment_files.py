@@ -12,8 +12,8 @@ from idealrank._files import write_bytes
 from idealrank.errors import InputError, OptionError, shown
 from idealrank.version import __version__
 
-MARK = "# idealrank-judgments "
-"""Beginning of the line that names the origin of judgments."""
+ORIGIN_MARK = "# idealrank-judgments "
+"""Beginning of the line that says how the judgments below it were made."""
 KINDS = ("people", "model", "function", "command")
 """Kinds of assessors."""
 _LONGEST_LINE = 1 << 20
@@ -123,6 +123,37 @@ def assessor_text(name: str) -> str:
     return "_".join(name.split()) or "unknown"
 
 
+def is_word(name: str) -> bool:
+    """Return whether a line of fields that blanks separate can hold an id, first on the line, too.
+
+    Examples
+    --------
+    >>> is_word("q1"), is_word("red shoes"), is_word("#1"), is_word("a#1")
+    (True, False, False, True)
+    """
+    return (
+        bool(name) and not name.startswith("#") and not any(letter.isspace() or ord(letter) < 0x20 or letter == "\x7f" for letter in name)
+    )
+
+
+def check_ids(path: str, query: str, document: str) -> None:
+    """Refuse ids that TREC judgments cannot hold: readers take a line that begins with # for a comment.
+
+    Raises
+    ------
+    InputError
+        An id is no word.
+
+    Examples
+    --------
+    >>> check_ids("pairs.csv", "q1", "d1")
+    """
+    for what, text in (("query", query), ("document", document)):
+        if not is_word(text):
+            expected = "an id without blanks, control characters and a leading #, as TREC judgments need it"
+            raise InputError(f"{path}: found {what} {shown(repr(text))}, expected {expected}")
+
+
 def write_judgments(path: str, rows: Iterable[tuple[str, str, str, float]], provenance: Mapping[str, Any]) -> None:
     """Write qrels, whole or not at all.
 
@@ -138,7 +169,7 @@ def write_judgments(path: str, rows: Iterable[tuple[str, str, str, float]], prov
     Raises
     ------
     InputError
-        An id has a blank, which TREC has no place for, or the file cannot be written.
+        An id is one that TREC has no place for, as `check_ids` says, or the file cannot be written.
 
     Examples
     --------
@@ -157,16 +188,14 @@ def judgment_line(query: str, assessor: str, document: str, grade: float, *, pat
     Raises
     ------
     InputError
-        An id has a blank.
+        An id is one that `check_ids` refuses.
 
     Examples
     --------
     >>> judgment_line("q1", "Ann Lee", "d1", 2.0)
     'q1 Ann_Lee d1 2\n'
     """
-    for what, text in (("query", query), ("document", document)):
-        if not text or any(map(str.isspace, text)):
-            raise InputError(f"{path}: found {what} {shown(repr(text))}, expected an id without blanks in TREC judgments")
+    check_ids(path, query, document)
     return f"{query} {assessor_text(assessor)} {document} {grade_text(grade)}\n"
 
 
@@ -182,7 +211,7 @@ def write_judgment_lines(path: str, lines: Iterable[str], provenance: Mapping[st
     'people'
     """
     head = json.dumps({"idealrank": __version__, **provenance}, ensure_ascii=True, separators=(",", ":")).replace(" ", "\\u0020")
-    write_bytes(["".join([MARK, head, "\n", *lines]).encode("utf-8", "surrogateescape")], path)
+    write_bytes(["".join([ORIGIN_MARK, head, "\n", *lines]).encode("utf-8", "surrogateescape")], path)
 
 
 def origin_of(path: str | Path) -> Mapping[str, Any] | None:
@@ -209,10 +238,10 @@ def origin_in(line: bytes) -> Mapping[str, Any] | None:
     >>> origin_in(b'# idealrank-judgments {"kind":"people"}'), origin_in(b"q1 0 d1 1")
     ({'kind': 'people'}, None)
     """
-    if not line.startswith(MARK.encode()):
+    if not line.startswith(ORIGIN_MARK.encode()):
         return None
     try:
-        found = json.loads(line[len(MARK) :])
+        found = json.loads(line[len(ORIGIN_MARK) :])
     except ValueError:
         return None
     return found if isinstance(found, dict) else None

@@ -7,12 +7,12 @@ from typing import Any
 
 from idealrank.errors import shown
 from idealrank.io.formats.delimited import rows_in_batches, sniff_delimiter
-from idealrank.io.judgment_files import COLUMNS, KINDS, MARK, origin_in
+from idealrank.io.judgment_files import COLUMNS, KINDS, ORIGIN_MARK, origin_in
 from idealrank.io.notes import Notes
 from idealrank.io.record_files import columnar_records, json_records, line_records
 from idealrank.io.sources import Source
 
-_LINE = re.compile(rb"^" + re.escape(MARK.encode()) + rb"[^\n]*", re.MULTILINE)
+_LINE = re.compile(rb"^" + re.escape(ORIGIN_MARK.encode()) + rb"[^\n]*", re.MULTILINE)
 _KIND, _GRADE = COLUMNS[4], COLUMNS[2]
 _PEOPLE = KINDS[0]
 
@@ -31,7 +31,7 @@ def tell_kinds(sources: Sequence[Source], format: str, notes: Notes) -> None:  #
 
     Examples
     --------
-    >>> people, model = (MARK.encode() + b'{"kind":"%s"}\nq1 0 %s 1\n' % one for one in ((b"people", b"d1"), (b"model", b"d2")))
+    >>> people, model = (ORIGIN_MARK.encode() + b'{"kind":"%s"}\nq1 0 %s 1\n' % one for one in ((b"people", b"d1"), (b"model", b"d2")))
     >>> tell_kinds([Source("a.qrels", people), Source("b.qrels", b"q1 0 d3 1")], "trec", Notes(print))
     >>> tell_kinds([Source("a.qrels", people), Source("b.qrels", model)], "trec", Notes(print))
     the judgments are of different kinds (a.qrels: people, b.qrels: model) and were joined; --judge-qrels keeps a judge apart

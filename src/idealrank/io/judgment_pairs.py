@@ -182,7 +182,14 @@ def _pair(record: FieldRecord) -> JudgmentPair:
             raise FileFormatError(record.place, record.line, f"{role} {shown(repr(found))}", "a text")
         return "" if found is None else str(found).encode("utf-8", "replace").decode()
 
-    query, document = text("query").strip(), text("document").strip()
+    def name(role: str) -> str:
+        """An id: two that differ must not become one."""
+        found = value(role)
+        if isinstance(found, str) and not found.isascii() and any("\ud800" <= letter <= "\udfff" for letter in found):
+            raise FileFormatError(record.place, record.line, f"{role} {shown(repr(found))}", "an id in UTF-8; save the file as UTF-8")
+        return text(role).strip()
+
+    query, document = name("query"), name("document")
     if not query or not document:
         lacking = "query" if not query else "document"
         found = f"no {lacking} among {', '.join(shown(repr(name)) for name in list(record.fields)[:8])}"

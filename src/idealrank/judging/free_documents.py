@@ -3,18 +3,18 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Self, TypeAlias
+from typing import Self
 
 import numpy as np
 
 from idealrank.data.judged import Alignments, Hits, Judged, Judgments, UnjudgedHits
 from idealrank.data.policies import ideal_grades
-from idealrank.data.types import BoolArray, FloatArray, IntArray, QueryIds
+from idealrank.data.sorting import distinct_keys, in_stable_order
+from idealrank.data.types import BoolArray, FloatArray, IntArray, KeyArray, QueryIds
 from idealrank.errors import InputError
 
 _BITS = 20  # of a key
 NOWHERE = np.iinfo(np.int64).max  # rank of a document that a run does not return
-KeyArray: TypeAlias = "np.ndarray[tuple[int], np.dtype[np.uint64]]"
 
 
 @dataclass(frozen=True, eq=False)
@@ -86,8 +86,8 @@ class FreeDocuments:
         keys = [_keys(judged, code) for judged, code in zip(lists, codes, strict=True)]
         shown = [np.flatnonzero((code >= 0) & _within(judged, depth)) for judged, code in zip(lists, codes, strict=True)]
         of_query = np.concatenate([code[kept] for code, kept in zip(codes, shown, strict=True)])
-        distinct, first = np.unique(np.concatenate([key[kept] for key, kept in zip(keys, shown, strict=True)]), return_index=True)
-        by_query = np.argsort(of_query[first], kind="stable")
+        distinct, first = distinct_keys(np.concatenate([key[kept] for key, kept in zip(keys, shown, strict=True)]))
+        by_query = in_stable_order(of_query[first])
         place = np.empty(by_query.size, np.int64)
         place[by_query] = np.arange(by_query.size)
         sides = tuple(
@@ -213,10 +213,12 @@ class _Layout:
         """The lists with grades given to the free documents, copy after copy."""
         base, given = self.base, grades[self.free]
         hits = replace(self.hits, grade=np.concatenate((base.hits.grade[self.known], given))[self.order])
-        hit_grades = np.concatenate((base.given[self.known], given))[self.order]
-        all_grades, all_given = (
-            np.concatenate((column[self.judged], grades))[self.by_copy] for column in (base.judgments.grade, base.judgments.given)
-        )
+        all_grades = np.concatenate((base.judgments.grade[self.judged], grades))[self.by_copy]
+
+        def judgments() -> Judgments:
+            all_given = np.concatenate((base.judgments.given[self.judged], grades))[self.by_copy]
+            return Judgments(self.of_copy, all_grades, all_given)
+
         return Judged(
             queries=_copied_ids(base, self.codes),
             ties=base.ties,
@@ -227,8 +229,8 @@ class _Layout:
             alignments=self.alignments,
             scope=base.scope,
             depth=base.depth,
-            judgments=lambda: Judgments(self.of_copy, all_grades, all_given),
-            given=lambda: hit_grades,
+            judgments=judgments,
+            given=lambda: np.concatenate((base.given[self.known], given))[self.order],
         )
 
 
@@ -327,11 +329,13 @@ def _side(judged: Judged, row: IntArray, code: IntArray, key: KeyArray, distinct
 
 
 def _lookup(distinct: KeyArray, key: KeyArray) -> tuple[IntArray, IntArray]:
-    """Places among sorted keys, and which keys have one. A key is a hash: a few of its bits rule out nearly all others."""
-    bits = np.uint64((1 << _BITS) - 1)
-    seen = np.zeros(1 << _BITS, np.bool_)
-    seen[distinct & bits] = True
-    likely = np.flatnonzero(seen[key & bits])
+    """Places among sorted keys, and which keys have one. A key is a hash: bits at two places in it rule out nearly all others."""
+    likely = np.arange(key.size)
+    for shift in (np.uint64(0), np.uint64(_BITS)):
+        bits = np.uint64((1 << _BITS) - 1)
+        seen = np.zeros(1 << _BITS, np.bool_)
+        seen[distinct >> shift & bits] = True
+        likely = likely[seen[key[likely] >> shift & bits]]
     at = np.searchsorted(distinct, key[likely])
     found = at < distinct.size
     found[found] = distinct[at[found]] == key[likely[found]]

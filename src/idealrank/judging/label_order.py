@@ -46,8 +46,8 @@ class GradeModel:
     --------
     >>> model = GradeModel.of(np.array([0.0, 1.0]), np.array([1, 1, 2]), np.array([1.0, 1.0, 0.0]))
     >>> model.at(np.array([1, 2])).round(2)
-    array([[0.23, 0.77],
-           [0.56, 0.44]])
+    array([[0.35, 0.65],
+           [0.62, 0.38]])
     """
 
     levels: FloatArray
@@ -250,7 +250,7 @@ def _uncertainty(frontier: Frontier) -> FloatArray:
 def _misses(frontier: Frontier) -> FloatArray:
     """Documents of the list above each document, since the last relevant one, that are not relevant or not judged; negative.
 
-    Lists are those of either run. While no document has a label, this is the order of depth.
+    The lists of both runs count. While no document has a label, this is the order of depth.
     """
     pool, worth = frontier.pool, np.full(len(frontier.pool), -np.inf)
     for ranks in (pool.rank_a, pool.rank_b):
@@ -288,7 +288,7 @@ def query_numbers(query_ids: Sequence[str], seed: int) -> FloatArray:
     Examples
     --------
     >>> query_numbers(["a", "b"], 0).round(3)
-    array([0.   , 0.   ])
+    array([0.085, 0.364])
     """
     return np.array([random_number(seed, query) for query in query_ids], np.float64)
 
@@ -309,8 +309,8 @@ def _place_text(frontier: Frontier, document: int) -> str:
 
 
 _ORDERS: dict[Strategy, LabelOrder] = {
-    "bounds": LabelOrder(_narrowing, lambda _, __, worth: f"expected to move the bound by {max(worth, 0):.4f}", looks_ahead=True),
-    "change": LabelOrder(_change, lambda _, __, worth: f"expected to change the difference by {worth:.4f}", looks_ahead=True),
+    "bounds": LabelOrder(_narrowing, lambda _, __, worth: f"moves a bound by {max(worth, 0):.4f}", looks_ahead=True),
+    "change": LabelOrder(_change, lambda _, __, worth: f"changes the difference by {worth:.4f}", looks_ahead=True),
     "uncertainty": LabelOrder(_uncertainty, lambda f, d, _: f"relevant with probability {_relevance(f)[d]:.2f}"),
     "move-to-front": LabelOrder(_misses, lambda _, __, worth: f"{abs(worth):.0f} above it since the last relevant document"),
     "depth": LabelOrder(_depth, lambda f, d, _: _place_text(f, d), fixed=True),
@@ -500,7 +500,7 @@ def next_labels(
     >>> qrels, a, b = {"q": {"x": 0}}, {"q": ["x", "y", "z"]}, {"q": ["z", "y", "x"]}
     >>> found = next_labels(qrels, a, b, "P@1", budget=2)
     >>> [(one.document, one.rank_a, one.rank_b) for one in found.labels], found.settled
-    ([('z', None, 1)], False)
+    ([('z', 3, 1)], False)
     """
     made, table = parse_measure(measure), as_qrels(qrels)
     order, under = order_of(strategy), Convention.of(convention)

@@ -113,7 +113,7 @@ class LabelReplay:
         return next((one.median for one in self.curves if (one.strategy, one.stop) == (strategy, stop)), float("nan"))
 
     def ratio(self, curve: LabelCurve, to: str) -> float:
-        """Return the labels of a curve as a share of those of a strategy with the stop by bounds; NaN without it."""
+        """Return the labels of a curve as a share of the labels of a strategy with the stop by bounds; NaN without it."""
         base = self.needed(to)
         return curve.median / base if base else float("nan")
 

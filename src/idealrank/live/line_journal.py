@@ -36,6 +36,8 @@ class LineJournal:
     ------
     OptionError
         Another process is writing the file.
+    FileFormatError
+        The file is no such journal; it stays as it is.
     InputError
         The file cannot be read or written.
 
@@ -61,6 +63,7 @@ class LineJournal:
         try:
             self._lock()
             if restart:
+                self._checked()
                 self._file.truncate(0)
         except BaseException:
             self._file.close()
@@ -69,6 +72,25 @@ class LineJournal:
     def _lock(self) -> None:
         if not lock_file(self._file.fileno()):
             raise OptionError(f"{self.path}: found another {self._what} that writes this journal, expected one at a time")
+
+    @property
+    def _own(self) -> str:
+        return f"idealrank {self._what} journal 1"
+
+    def _checked(self) -> bytes:
+        """Content of the file, whose first line says that it is such a journal, before anything in it is changed."""
+        self._file.seek(0)
+        content = self._file.read()
+        first, end, _ = content.partition(b"\n")
+        own = json.dumps({"format": self._own})[:-1].encode()  # a header that was cut, too, begins so, or is the beginning of it
+        if not end and (own.startswith(first) or first.startswith(own)):
+            return content
+        line = first.decode("utf-8", "surrogateescape")
+        found = self._parsed(line, 1)
+        if found.get("format") != self._own:
+            hint = "choose another output, or delete the file"
+            raise FileFormatError(self.path, 1, shown(repr(line)), f"the journal of a {self._what}", hint)
+        return content
 
     def start(self, header: Mapping[str, Any], read: ReadLine) -> Mapping[str, Any] | None:
         """Read the lines that are there, and return the header above them; write `header` and return None for a new journal.
@@ -80,20 +102,15 @@ class LineJournal:
         FileFormatError
             The file is no such journal, or `read` refuses a line.
         """
-        own = f"idealrank {self._what} journal 1"
-        self._file.seek(0)
-        content = self._file.read()
+        content = self._checked()
         whole = content[: content.rfind(b"\n") + 1]
         if len(whole) < len(content):
             self._file.truncate(len(whole))
         if not whole:
-            self.write({"format": own, **header})
+            self.write({"format": self._own, **header})
             return None
         first, *others = whole.decode("utf-8", "surrogateescape").split("\n")[:-1]
         found = self._parsed(first, 1)
-        if found.get("format") != own:
-            hint = "choose another output, or delete the file"
-            raise FileFormatError(self.path, 1, shown(repr(first)), f"the journal of a {self._what}", hint)
         for number, line in enumerate(others, 2):
             try:
                 read(self._parsed(line, number))

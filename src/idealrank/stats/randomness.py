@@ -5,7 +5,8 @@ import os
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
-from typing import TypeAlias, TypeVar
+from functools import cache
+from typing import Self, TypeAlias, TypeVar
 
 import numpy as np
 
@@ -100,6 +101,40 @@ def in_order(one: Callable[[int], Result], count: int, threads: int | None) -> I
     [0, 1, 4, 9]
     """
     return each_in_order(one, range(count), min(threads_of(threads), count))
+
+
+class Background:
+    """Work begun on threads before its result is asked for; on one thread it is done when it is asked for.
+
+    A context manager: leaving it drops what was not begun, and waits for what was.
+
+    Parameters
+    ----------
+    threads : int, optional
+        Number of threads; None or 0 uses all cores.
+
+    Examples
+    --------
+    >>> with Background(threads=2) as background:
+    ...     found = background.begin(lambda: 6 * 7)
+    ...     found()
+    42
+    """
+
+    def __init__(self, threads: int | None) -> None:
+        count = threads_of(threads)
+        self._pool = ThreadPoolExecutor(count) if count > 1 else None
+
+    def begin(self, work: Callable[[], Result]) -> Callable[[], Result]:
+        """Begin the work; the call returned gives its result, or raises its error."""
+        return cache(work) if self._pool is None else self._pool.submit(work).result
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_error: object) -> None:
+        if self._pool is not None:
+            self._pool.shutdown(cancel_futures=True)
 
 
 def each_in_order(work: Callable[[Item], Result], items: Iterable[Item], threads: int) -> Iterator[Result]:

@@ -17,6 +17,7 @@ from idealrank.data.types import BoolArray, FloatArray
 from idealrank.stats.comparison import MeasureTest, Plan, compare_columns
 from idealrank.stats.design import Design
 from idealrank.stats.multiple_tests import adjust, simultaneous
+from idealrank.stats.sign_flips import MOST_UNITS, Units
 from idealrank.stats.special import stdtr
 from idealrank.stats.tolerance import subtracted
 
@@ -147,6 +148,26 @@ def corrected(
         Corrected(one, value, equal, plan.alpha / n, critical_t(alpha, one.df, plan.sides), n, critical_t(one.p, one.df, plan.sides))
         for one, value, equal, alpha in zip(found, adjusted, equivalence, alphas, strict=True)
     ]
+
+
+def keep_sums(tests: Sequence[Hypothesis], design: Design, plan: Plan) -> None:
+    """Sum the differences of all tests on the queries of the first under the plan's shared flips, for `corrected` to find.
+
+    Examples
+    --------
+    >>> from idealrank.stats.shared_flips import SharedFlips
+    >>> table = QueryTable(np.zeros((30, 1)), np.ones((30, 1), np.bool_))
+    >>> keep_sums([Hypothesis(table, table, 0, np.ones(30, np.bool_))], Design.of(30), Plan(flips=SharedFlips(1)))
+    """
+    kept = tests[0].counted
+    some = [test for test in tests if np.array_equal(test.counted, kept)]
+    own = restricted(design, kept)
+    if plan.test != "permutation" or plan.flips is None or own.n_units <= MOST_UNITS:
+        return
+    units = Units.of(_differences(some, np.repeat(kept[:, None], len(some), axis=1))[kept], own)
+    drawn = np.flatnonzero(units.n_nonzero > MOST_UNITS)
+    if drawn.size:
+        plan.flips.of(own.n_units).keep(units.of_columns(drawn).with_weights(), plan.n_resamples, threads=plan.threads)
 
 
 def _together(

@@ -2,21 +2,20 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from typing import TypeAlias
 
 import numpy as np
 
 from idealrank.data.alignment import Ties
 from idealrank.data.judged import Hits, Judged, UnjudgedHits
 from idealrank.data.qrels import Qrels
-from idealrank.data.types import BoolArray, FloatArray, IntArray
+from idealrank.data.sorting import sorted_keys
+from idealrank.data.types import BoolArray, FloatArray, IntArray, KeyArray
 from idealrank.evaluation.evaluate import Evaluation
 from idealrank.measures.cutoffs import limits_of
 from idealrank.measures.measure import Measure
 
 FEWEST = 20  # judged documents of a rank; ranks with fewer are joined to their neighbours
 NO_RANKINGS = "evaluations do not keep rankings; evaluate with keep_unjudged=True, or give the files to `idealrank compare`"
-KeyArray: TypeAlias = "np.ndarray[tuple[int, ...], np.dtype[np.uint64]]"
 
 _UNORDERED: tuple[Ties, ...] = ("best", "worst")
 
@@ -221,39 +220,44 @@ class ByRank:
         return cls(mean[group], n[group].astype(np.int64))
 
 
-def unjudged_keys(evaluation: Evaluation, rows: IntArray) -> "tuple[KeyArray, IntArray]":
-    """A number for the query and document of each unjudged document of a run, in rising order, and their places."""
+def unjudged_keys(evaluation: Evaluation, rows: IntArray) -> KeyArray:
+    """A number for the query and document of each unjudged document of a run."""
     judged = evaluation.judged
     if judged is None or judged.unjudged is None:
-        return np.zeros(0, np.uint64), np.zeros(0, np.int64)
+        return np.zeros(0, np.uint64)
     # A large odd multiple of the query, so that one number stands for query and document.
-    keys = judged.unjudged.key + rows[judged.unjudged.query].astype(np.uint64) * np.uint64(0x9E3779B97F4A7C15)
-    order = _rising(keys)
-    sorted_keys = keys[order]
-    again = np.append(False, sorted_keys[1:] == sorted_keys[:-1])
-    if again.any():  # a document that is listed twice, and counts twice: its first place meets that of the other run, then its second
-        order, at = np.argsort(keys, kind="stable"), np.arange(keys.size)
-        keys = keys[order] + (at - np.maximum.accumulate(np.where(again, 0, at))).astype(np.uint64) * np.uint64(0xD1B54A32D192ED03)
-        resorted = np.argsort(keys, kind="stable")
-        return keys[resorted], order[resorted]
-    return sorted_keys, order
+    return judged.unjudged.key + rows[judged.unjudged.query].astype(np.uint64) * np.uint64(0x9E3779B97F4A7C15)
 
 
-def _rising(keys: KeyArray) -> IntArray:
-    """Places of keys in rising order. Keys are hashes: their upper bits, with the place below them, are sorted three times as fast."""
-    low = np.uint64((1 << max(keys.size - 1, 1).bit_length()) - 1)
-    order = (np.sort(keys & ~low | np.arange(keys.size, dtype=np.uint64)) & low).astype(np.int64)
-    found = keys[order]
-    return order if (found[1:] >= found[:-1]).all() else np.argsort(keys)
+def matches(a: KeyArray, b: KeyArray) -> tuple[IntArray, IntArray]:
+    """Places of the documents that are unjudged in both runs, given `unjudged_keys` of either, by rising key.
 
-
-def matches(a: "tuple[KeyArray, IntArray]", b: "tuple[KeyArray, IntArray]") -> tuple[IntArray, IntArray]:
-    """Places of the documents that are unjudged in both runs, given what `unjudged_keys` says of either."""
-    (first, places_a), (second, places_b) = a, b
-    at = np.searchsorted(second, first)
-    found = at < second.size
-    found[found] = second[at[found]] == first[found]
+    Examples
+    --------
+    >>> matches(np.array([7, 5, 3], np.uint64), np.array([3, 4, 7], np.uint64))
+    (array([2, 0]), array([0, 2]))
+    """
+    places, keys = sorted_keys(np.concatenate((a, b)))
+    first = np.flatnonzero(keys[1:] == keys[:-1])
+    of_a, of_b = places[first], places[first + 1]
+    if (of_a < a.size).all() and (of_b >= a.size).all():
+        return of_a, of_b - a.size
+    (once, places_a), (again, places_b) = map(_told_apart, (a, b))  # a document that is listed twice, and counts twice
+    at = np.searchsorted(again, once)
+    found = at < again.size
+    found[found] = again[at[found]] == once[found]
     return places_a[found], places_b[at[found]]
+
+
+def _told_apart(keys: KeyArray) -> tuple[KeyArray, IntArray]:
+    """Sorted keys, and their places: the first place of a document meets that of the other run, then its second."""
+    order, rising = sorted_keys(keys)
+    again, at = np.append(False, rising[1:] == rising[:-1]), np.arange(keys.size)
+    if not again.any():
+        return rising, order
+    apart = rising + (at - np.maximum.accumulate(np.where(again, 0, at))).astype(np.uint64) * np.uint64(0xD1B54A32D192ED03)
+    resorted = np.argsort(apart, kind="stable")
+    return apart[resorted], order[resorted]
 
 
 def shared_documents(a: Places, b: Places, matched: tuple[IntArray, IntArray]) -> tuple[IntArray, IntArray]:

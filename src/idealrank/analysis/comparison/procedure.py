@@ -9,6 +9,7 @@ from itertools import combinations
 import numpy as np
 
 from idealrank._warnings import warn
+from idealrank.analysis.comparison.bounds import GradeBounds
 from idealrank.analysis.comparison.differences import TOO_SHORT, Comparison, Difference, Method, Pair, distinct
 from idealrank.analysis.comparison.families import (
     COMPANION_SLICES,
@@ -21,6 +22,7 @@ from idealrank.analysis.comparison.families import (
     Correction,
     Hypothesis,
     corrected,
+    keep_sums,
     name_of,
 )
 from idealrank.analysis.comparison.query_table import (
@@ -47,7 +49,7 @@ from idealrank.measures.parse import MeasureLike
 from idealrank.stats.comparison import POWER, RESAMPLES, Plan, TestName, needed_by
 from idealrank.stats.design import Design
 from idealrank.stats.intervals import mean_interval
-from idealrank.stats.randomness import RandomLike, in_order, whole_number
+from idealrank.stats.randomness import Background, RandomLike, whole_number
 from idealrank.stats.shared_flips import SharedFlips
 from idealrank.stats.sign_flips import MOST_UNITS
 from idealrank.stats.values import chosen
@@ -103,9 +105,12 @@ def compare(
     tippings = Tippings(evaluations, asked, queries, every_measure=not many)
     wanted = _pairs(names, baseline)
     case = _Case(names, asked, tables, judgedness, design_by_query(queries, weights, clusters), plan, correction, wanted, tippings)
-    found = case.tested(alone=not many or margin is not None)
-    alike = rankings_by_names(rankings, [evaluation.name for evaluation in evaluations], queries)
-    pairs = case.pairs(found, alike, tell)
+    with Background(1 if many else threads) as background:  # of many runs the pairs are many, and each has little to do
+        bounds = {pair: background.begin(partial(case.bounds, pair)) for pair in wanted}
+        background.begin(partial(tippings.prepare, wanted[0]))
+        alike = background.begin(partial(rankings_by_names, rankings, [evaluation.name for evaluation in evaluations], queries))
+        found = case.tested(alone=not many or margin is not None)
+        pairs = case.pairs(found, alike(), bounds, background, tell)
     method = replace(case.method(baseline, found), judgments=judged_by(evaluations, judgments))
     covers = {name: evaluation.coverage for name, evaluation in zip(names, evaluations, strict=True)}
     comparison = Comparison(
@@ -163,6 +168,8 @@ class _Case:
         families = [[one[0] for one in rows], [test for one in rows for test in one[1:]]]
         self._enough_draws(max(map(len, families)))
         plan = replace(self.plan, flips=SharedFlips(self.plan.seed))  # each column is tested alone and in its family
+        if alone:
+            keep_sums([test for one in rows for test in one], self.design, plan)
         primary, companions = (corrected(family, self.design, plan, self.correction, alone=alone) for family in families)
         rest = iter(companions)
         return [[first, *(next(rest) for _ in columns[1:])] for first in primary]
@@ -204,17 +211,32 @@ class _Case:
                     found[run] = RunMean(mean, (low, high), n)
         return found
 
-    def pairs(self, found: Sequence[Sequence[Corrected]], alike: Mapping[tuple[str, str], Rankings], tell: Tell | None) -> tuple[Pair, ...]:
+    def bounds(self, pair: tuple[int, int]) -> GradeBounds | None:
+        """Bounds of the difference of a pair by the primary measure, where there are some; they do not depend on any test."""
+        kept = self.tables[pair[0]].counted[:, 0] & self.tables[pair[1]].counted[:, 0]
+        return self.tippings.bounds(pair, 0, kept, restricted(self.design, kept))
+
+    def pairs(
+        self,
+        found: Sequence[Sequence[Corrected]],
+        alike: Mapping[tuple[str, str], Rankings],
+        bounds: Mapping[tuple[int, int], Callable[[], GradeBounds | None]],
+        background: Background,
+        tell: Tell | None,
+    ) -> tuple[Pair, ...]:
         """All pairs; `tell` is called after each."""
         pairs = []
-        for (a, b), rows in zip(self.wanted, found, strict=True):
-            pairs.append(self.pair(a, b, rows, alike))
+        for (a, b), tests in zip(self.wanted, found, strict=True):
+            rows = self._rows(a, b, tests, background)
+            rows[0] = replace(rows[0], bounds=bounds[a, b]())
+            names = self.names[a], self.names[b]
+            pairs.append(Pair(*names, dict(zip(map(str, self.measures), rows, strict=True)), alike.get(names)))
             if tell is not None:
                 tell(len(pairs), len(self.wanted))
         return tuple(pairs)
 
-    def pair(self, a: int, b: int, found: Sequence[Corrected], alike: Mapping[tuple[str, str], Rankings]) -> Pair:
-        """Two runs with the further results of each difference."""
+    def _rows(self, a: int, b: int, found: Sequence[Corrected], background: Background) -> list[Difference]:
+        """Each difference of two runs with its further results."""
         both = self.tables[a].counted & self.tables[b].counted
         same = int((self.tables[a].equal(self.tables[b]) & both).all(axis=1).sum())
 
@@ -231,15 +253,11 @@ class _Case:
                 difference_judged=judged,
                 judged_reason=TOO_SHORT if judged is None and any(self.judgedness[run].short[column] for run in (a, b)) else None,
                 family=COMPANIONS if column else PRIMARY,
-                bounds=self.tippings.bounds((a, b), column, kept, design),
             )
             return self._as_far_as_judged(row, (a, b), column, one, kept, design)
 
-        # Of many runs the pairs are many, and each has little to do.
-        found_rows = in_order(row_of, len(self.measures), self.plan.threads if len(self.names) <= MANY else 1)
-        rows = dict(zip(map(str, self.measures), found_rows, strict=True))
-        names = self.names[a], self.names[b]
-        return Pair(*names, rows, alike.get(names))
+        begun = [background.begin(partial(row_of, column)) for column in range(len(self.measures))]
+        return [row() for row in begun]
 
     def _as_far_as_judged(
         self, row: Difference, pair: tuple[int, int], column: int, one: Corrected, kept: BoolArray, design: Design

@@ -12,7 +12,6 @@ import numpy as np
 from idealrank.analysis.comparison.bounds import GradeBounds
 from idealrank.analysis.comparison.places import (
     ByRank,
-    KeyArray,
     Places,
     joined_ranks,
     matches,
@@ -21,7 +20,7 @@ from idealrank.analysis.comparison.places import (
     unjudged_keys,
 )
 from idealrank.analysis.comparison.query_table import rows_in
-from idealrank.data.types import BoolArray, FloatArray, IntArray
+from idealrank.data.types import BoolArray, FloatArray, IntArray, KeyArray
 from idealrank.evaluation.evaluate import Evaluation
 from idealrank.measures.measure import Measure
 from idealrank.stats.design import Design, linear_mean
@@ -518,7 +517,7 @@ class Tippings:
     ) -> None:
         self._evaluations, self._measures, self._queries, self._every = evaluations, measures, queries, every_measure
         self._places: dict[tuple[int, int], Places | str] = {}
-        self._keys: dict[int, tuple[KeyArray, IntArray]] = {}
+        self._keys: dict[int, KeyArray] = {}
         self._matches: dict[tuple[int, int], tuple[IntArray, IntArray]] = {}
         self._matching = Lock()  # measures come on several threads
 
@@ -537,16 +536,13 @@ class Tippings:
 
         `within` is a slice: documents of other queries tell nothing of its own.
         """
-        if column and not self._every:
-            return "computed only for the primary measure if many runs are compared"
-        if column and not isinstance(self._measures[column].cutoff, int) and max(map(self._unjudged, pair)) > _MANY:
-            return "for such long lists, computed only for the primary measure; name this measure first, or with a cutoff"
-        first, second = (self._of(run, column) for run in pair)
-        if isinstance(first, str) or isinstance(second, str):
-            return first if isinstance(first, str) else str(second)
+        sides = self._sides(pair, column)
+        if isinstance(sides, str):
+            return sides
+        first, second = sides
         if within is not None:
             first, second = first.only(within), second.only(within)
-        reach = Reach.of(first, second, len(self._queries), self._matched(pair))
+        reach = Reach.of(first, second, len(self._queries), self.match(pair))
         return tipping_point(reach, differences, kept, design, question)
 
     def bounds(self, pair: tuple[int, int], column: int, kept: BoolArray, design: Design) -> GradeBounds | None:
@@ -558,11 +554,29 @@ class Tippings:
             return None  # a document may be judged for one run alone
         return GradeBounds.of(a, b, self._measures[column], [self._queries[row] for row in np.flatnonzero(kept).tolist()], design)
 
+    def prepare(self, pair: tuple[int, int]) -> None:
+        """Work out what the tipping points of a pair need beside its tests."""
+        self.match(pair)
+        for column in range(len(self._measures)):
+            self._sides(pair, column)
+
+    def _sides(self, pair: tuple[int, int], column: int) -> "tuple[Places, Places] | str":
+        """Where the documents of both runs stand, or why there is no tipping point."""
+        if column and not self._every:
+            return "computed only for the primary measure if many runs are compared"
+        if column and not isinstance(self._measures[column].cutoff, int) and max(map(self._unjudged, pair)) > _MANY:
+            return "for such long lists, computed only for the primary measure; name this measure first, or with a cutoff"
+        first, second = (self._of(run, column) for run in pair)
+        if isinstance(first, str) or isinstance(second, str):
+            return first if isinstance(first, str) else str(second)
+        return first, second
+
     def _unjudged(self, run: int) -> int:
         judged = self._evaluations[run].judged
         return 0 if judged is None or judged.unjudged is None else judged.unjudged.query.size
 
-    def _matched(self, pair: tuple[int, int]) -> tuple[IntArray, IntArray]:
+    def match(self, pair: tuple[int, int]) -> tuple[IntArray, IntArray]:
+        """Documents unjudged in both runs, see `matches`; kept until another pair is asked for."""
         with self._matching:
             for run in pair:
                 if run not in self._keys:

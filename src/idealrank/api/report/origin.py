@@ -1,9 +1,10 @@
 """Where a page comes from: its input files by hash, and when it was made."""
 
 import os
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from datetime import UTC, datetime
 from pathlib import PurePath
+from threading import Thread
 
 from idealrank.errors import OptionError
 from idealrank.evaluation.evaluate import InputRecord
@@ -50,6 +51,26 @@ def hashed(inputs: Iterable[InputRecord]) -> tuple[tuple[str, str], ...]:
     once = list({one.path: one for one in inputs}.values())
     digests = in_order(lambda number: _digest(once[number]), len(once), None)
     return tuple((PurePath(one.path).name, digest) for one, digest in zip(once, digests, strict=True) if digest is not None)
+
+
+def hashed_ahead(inputs: Iterable[InputRecord]) -> Callable[[], tuple[tuple[str, str], ...]]:
+    """Begin `hashed` on threads of its own; the call returned waits for the result.
+
+    Examples
+    --------
+    >>> hashed_ahead([])()
+    ()
+    """
+    found: list[tuple[tuple[str, str], ...]] = []
+    inputs = list(inputs)
+    thread = Thread(target=lambda: found.append(hashed(inputs)), daemon=True)  # a command that fails does not wait for it
+    thread.start()
+
+    def result() -> tuple[tuple[str, str], ...]:
+        thread.join()
+        return found[0] if found else hashed(inputs)  # which raises what the thread could not
+
+    return result
 
 
 def _digest(one: InputRecord) -> str | None:

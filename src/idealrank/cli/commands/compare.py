@@ -203,7 +203,7 @@ def compare(
         ),
     )  # fmt: skip
     pair_figure.draw(comparison := watch.count("comparing", lambda tell: compared(tell=tell)), figure_path)
-    _write(comparison, layout, output_path, why_command(qrels, runs, asked, convention_text, inputs), shown, paper)
+    _write(comparison, layout, output_path, partial(why_command, qrels, runs, asked, convention_text, inputs), shown, paper)
     results.write(
         watch, given, evaluations=tuple(evaluations), measures=asked, comparison=comparison, qrels=judgments, runs=tuple(opened),
         weights=of_queries.weights, clusters=of_queries.clusters, categories=of_queries.categories, threads=threads,
@@ -217,7 +217,7 @@ def _check_written(given: input_options.InputFiles, results: Results, baseline: 
     results.check(given.paths, written)
 
 
-def _write(comparison: Comparison, layout: str, path: str | None, command: str, shown: _Shown, paper: Paper | None) -> None:
+def _write(comparison: Comparison, layout: str, path: str | None, command: Callable[[], str], shown: _Shown, paper: Paper | None) -> None:
     if paper is not None:
         from idealrank.reports.views.comparison.markup import PAPER_FORMATS  # noqa: PLC0415  (only the layout asked for is loaded)
 
@@ -226,7 +226,7 @@ def _write(comparison: Comparison, layout: str, path: str | None, command: str, 
     elif FORMATS[layout].is_data:
         _FORMATS.write(layout, path, comparison)
     else:
-        _FORMATS.write(layout, path, comparison, **shown, command=command)
+        _FORMATS.write(layout, path, comparison, **shown, command=command())
 
 
 def _names(runs: Sequence[str], baseline: str | None) -> tuple[list[str], str | None]:

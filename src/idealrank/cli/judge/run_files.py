@@ -1,4 +1,4 @@
-"""Files of `idealrank judge next`, `pool`, `estimate` and `reuse`: judgments and runs."""
+"""Files of `idealrank judge next`, `pool`, `infer` and `reuse`: judgments and runs."""
 
 from collections.abc import Sequence
 

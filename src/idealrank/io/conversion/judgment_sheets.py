@@ -14,6 +14,7 @@ from idealrank.io.formats.quepid import quepid_sheet
 from idealrank.io.formats.rre import rre_sheet
 from idealrank.io.formats.trec import read_trec_qrels
 from idealrank.io.formats.ubi_judgments import ubi_sheet
+from idealrank.io.judgment_files import ORIGIN_MARK
 from idealrank.io.judgment_rows import JudgmentSheet, rows_of_qrels
 from idealrank.io.notes import Notes
 from idealrank.io.read import read_part
@@ -106,6 +107,10 @@ def _is_array(source: Source) -> bool:
 
 def _trec(one: _Reading) -> JudgmentSheet:
     source = one.source
+    if bytes(source.data[: len(ORIGIN_MARK)]) == ORIGIN_MARK.encode():  # the second column names the assessor
+        sheet = assessor_sheet(source, one.notes, refuse)
+        sheet.left["comments"] = ["the origin of the judgments"]
+        return sheet
     qrels = read_trec_qrels([source], "error", one.notes)
     left = {}
     iterations = [found.decode("utf-8", "replace") for line in source.open() if (found := _second(line)) not in _NO_ITERATION]

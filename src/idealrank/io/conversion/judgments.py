@@ -11,6 +11,7 @@ from idealrank.data.types import FloatArray
 from idealrank.errors import InputError, OptionError, shown
 from idealrank.io.conversion.losses import LossCounter
 from idealrank.io.conversion.targets import TARGETS, RowLayout, Target
+from idealrank.io.judgment_files import is_word
 from idealrank.io.judgment_rows import JudgmentRow, JudgmentSheet
 from idealrank.judging.aggregation import lower_median, majority_vote
 
@@ -250,7 +251,7 @@ class _Fitting:
         if self._options.scale and grade not in self._options.scale:
             self._losses.add("off_scale", f"{grade:g}")
             return None
-        return row._replace(grade=grade)
+        return row if grade == row.grade else row._replace(grade=grade)
 
     def _named_query(self, row: JudgmentRow) -> JudgmentRow:
         """The row with the query's name in this format."""
@@ -273,7 +274,7 @@ class _Fitting:
             raise self._no_word("document", row.document)
         if self._target.query == "word" and self._target.assessors and row.assessor and not is_word(row.assessor):
             raise self._no_word("assessor", row.assessor)
-        return row._replace(query=name)
+        return row if name == row.query else row._replace(query=name)
 
     def _name(self, row: JudgmentRow) -> str:
         if self._target.query == "text":
@@ -302,10 +303,12 @@ class _Fitting:
         if row.values and not target.columns and not (target.features and {"inc", "prob"} == set(row.values)):
             for name in row.values:
                 losses.add("columns", name)
-        for name in row.values:
-            if target.columns and name in target.taken:
+        if row.values and target.columns:
+            for name in (one for one in row.values if one in target.taken):
                 losses.add("columns", name)
         keeps_text = self._found.layout.query_texts
+        if not (row.assessor or row.query_text or row.text or row.features):
+            return row
         return row._replace(
             assessor=row.assessor if self._found.layout.assessors else "", query_text=row.query_text if keeps_text else "",
             text=row.text if target.texts else "", features=row.features if target.features else {},
@@ -319,16 +322,3 @@ def _combined(units: Sequence[Sequence[JudgmentRow]], policy: Callable[[FloatArr
     width = max(map(len, judged), default=0)
     found = iter(policy(np.array([grades + [nan] * (width - len(grades)) for grades in judged])).tolist() if judged else [])
     return [next(found) if grades else None for grades in given]
-
-
-def is_word(name: str) -> bool:
-    """Return whether a line of fields that blanks separate can hold an id, first on the line, too.
-
-    Examples
-    --------
-    >>> is_word("q1"), is_word("red shoes"), is_word("#1"), is_word("a#1")
-    (True, False, False, True)
-    """
-    return (
-        bool(name) and not name.startswith("#") and not any(letter.isspace() or ord(letter) < 0x20 or letter == "\x7f" for letter in name)
-    )

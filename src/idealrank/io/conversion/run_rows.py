@@ -9,10 +9,9 @@ from typing import NamedTuple
 from idealrank.data.run import Run
 from idealrank.data.types import decode_id
 from idealrank.errors import InputError, shown
-from idealrank.io.conversion.judgments import is_word
 from idealrank.io.conversion.losses import LossCounter
 from idealrank.io.formats.trec import tag_of
-from idealrank.io.judgment_files import number
+from idealrank.io.judgment_files import is_word, number
 from idealrank.io.sources import Source
 
 NAMES = ("query_id", "doc_id", "score")

@@ -18,6 +18,7 @@ from idealrank.store.monitoring import StoredRound
 from idealrank.store.store import Store
 
 _PATIENCE = 10.0  # seconds that a client may be silent
+_POLL = 0.1  # seconds between two looks of the server whether the monitor has ended, which waits for it
 
 
 def watch_rounds(
@@ -116,7 +117,7 @@ def metrics_server(folder: str, metrics: MetricsSection) -> Iterator[int | None]
         ) from None
     import threading  # noqa: PLC0415  (few ask for metrics)
 
-    thread = threading.Thread(target=server.serve_forever, daemon=True)
+    thread = threading.Thread(target=server.serve_forever, args=(_POLL,), daemon=True)
     thread.start()
     try:
         yield server.server_port

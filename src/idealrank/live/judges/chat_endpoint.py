@@ -15,7 +15,7 @@ from idealrank.errors import BackendError, InputError, OptionError, shown
 from idealrank.io.judgment_files import assessor_text
 from idealrank.io.judgment_pairs import JudgmentPair
 from idealrank.live.http_requests import HttpAnswer, exchange, http_client
-from idealrank.live.judges.judge_answers import JudgeAnswer, Scale, answer_of, answer_of_text
+from idealrank.live.judges.judge_answers import MOST_TOKENS, JudgeAnswer, Scale, answer_of, answer_of_text
 
 _KEYS = (
     "kind", "url", "model", "key", "headers", "prompt", "system", "params", "probabilities", "pattern", "name", "version", "most_letters",
@@ -203,7 +203,7 @@ class ChatJudge:
             raise BackendError(f"{self.name}: found {shown(json.dumps(answer))}, expected choices with a message") from None
         usage = answer.get("usage")
         counts = [usage.get(key) if isinstance(usage, dict) else None for key in ("prompt_tokens", "completion_tokens")]
-        tokens = [one if isinstance(one, int) and not isinstance(one, bool) and one >= 0 else None for one in counts]
+        tokens = [one if isinstance(one, int) and not isinstance(one, bool) and 0 <= one <= MOST_TOKENS else None for one in counts]
         model = answer.get("model")
         beside: dict[str, Any] = {"input_tokens": tokens[0], "output_tokens": tokens[1], "model": model if isinstance(model, str) else ""}
         if not isinstance(text, str):

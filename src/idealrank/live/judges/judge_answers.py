@@ -11,6 +11,9 @@ from idealrank.errors import BackendError, shown
 from idealrank.io.judgment_files import grade_text
 from idealrank.io.judgment_pairs import JudgmentPair
 
+MOST_TOKENS = 10**12
+"""Number of tokens above which a count is taken for nonsense of a service."""
+
 _SUM = 1e-3  # by which probabilities may miss 1
 _OBJECT = re.compile(r"\{[^{}]*\}", re.DOTALL)
 _FENCE = re.compile(r"^```[a-z]*\s*|\s*```$")
@@ -270,6 +273,9 @@ def answer_of_text(text: str, scale: Scale, pattern: "re.Pattern[str] | None" = 
         except (ValueError, RecursionError):
             continue
         if isinstance(value, dict) and "grade" in value:
+            if isinstance(value["grade"], bool):  # a function may answer so; of a model it is no grade
+                unreadable = f"found the grade {json.dumps(value['grade'])}, expected one of {scale.text}"
+                return JudgeAnswer(None, unreadable=unreadable, text=text, **beside)
             return answer_of(value["grade"], scale, text=text, **beside)
         if isinstance(value, int | float) and not isinstance(value, bool):
             return answer_of(value, scale, text=text, **beside)

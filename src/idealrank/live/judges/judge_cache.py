@@ -7,7 +7,7 @@ from hashlib import sha256
 from typing import Any
 
 from idealrank.io.judgment_pairs import JudgmentPair
-from idealrank.live.judges.judge_answers import JudgeAnswer, Scale
+from idealrank.live.judges.judge_answers import MOST_TOKENS, JudgeAnswer, Scale
 from idealrank.live.line_journal import LineJournal
 
 
@@ -80,7 +80,8 @@ class JudgeRecord:
 
 
 def _count(value: Any) -> int | None:
-    return None if value is None else int(value)
+    """A number of tokens; None for one that no service counts."""
+    return None if value is None or not 0 <= (count := int(value)) <= MOST_TOKENS else count
 
 
 class JudgeCache:

@@ -2,7 +2,7 @@
 
 from collections import Counter, defaultdict
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from functools import cached_property
 from os import PathLike, fspath
@@ -16,7 +16,7 @@ from idealrank.api.judging import combined_grades
 from idealrank.data.qrels import Qrels
 from idealrank.errors import BackendError, IdealrankError, InputError, OptionError, hiding, shown
 from idealrank.io.configuration_files import read_configuration
-from idealrank.io.judgment_files import Label, origin_of, refuse_to_replace_judgments, write_judgments, write_labels
+from idealrank.io.judgment_files import Label, check_ids, origin_of, refuse_to_replace_judgments, write_judgments, write_labels
 from idealrank.io.judgment_pairs import JudgmentPair, read_pairs
 from idealrank.judging import LabelTable, agreement
 from idealrank.live.backends import without_secrets
@@ -239,7 +239,8 @@ class JudgeWork:
         refuse_to_replace_inputs({"judge": cache}, inputs, option="cache")
         refuse_to_replace_judgments(chosen, ("model", "function", "command"), option=option)
         pairs = read_pairs(config.pairs, config.queries, config.documents)
-        _refuse_blanks(chosen, pairs)
+        for pair in pairs:
+            check_ids(config.pairs, *pair.key)
         people = None if judged is None else to_qrels(judged)
         secrets = Secrets()
         try:
@@ -398,8 +399,10 @@ class _Asking:
 
     def _keep(self, one: "RequestOutcome[_Request, JudgeAnswer]") -> None:
         now = datetime.fromtimestamp(wall_time(), UTC).isoformat(timespec="seconds")
-        failure = self._work.secrets.hide(one.failure)
-        self._cache.add(JudgeRecord(one.item.key, one.answer, one.seconds, one.attempts, failure, one.temporary, now))
+        hide, answer = self._work.secrets.hide, one.answer
+        if answer is not None:  # a service may send back what it was sent
+            answer = replace(answer, text=hide(answer.text), unreadable=hide(answer.unreadable), model=hide(answer.model))
+        self._cache.add(JudgeRecord(one.item.key, answer, one.seconds, one.attempts, hide(one.failure), one.temporary, now))
         self.asked += 1
         self._done += 1
         self._spent += self._cost(one.answer)
@@ -429,13 +432,6 @@ def _people_labels(people: Qrels | None, source: str, pairs: Sequence[JudgmentPa
         if grade is not None:
             found.append(Label(query, document, float(grade), assessor, kind))
     return found
-
-
-def _refuse_blanks(path: str, pairs: Sequence[JudgmentPair]) -> None:
-    for pair in pairs:
-        for what, text in (("query", pair.query), ("document", pair.document)):
-            if any(map(str.isspace, text)):
-                raise InputError(f"{path}: found {what} {shown(repr(text))}, expected an id without blanks in TREC judgments")
 
 
 def _refuse_without_text(config: JudgeConfig, pairs: Sequence[JudgmentPair]) -> None:

@@ -17,7 +17,7 @@ import numpy as np
 
 from idealrank.api.judging import combined_grades
 from idealrank.errors import InputError, OptionError, shown
-from idealrank.io.judgment_files import Label, assessor_text, judgment_line, label_line, write_judgment_lines, write_label_lines
+from idealrank.io.judgment_files import Label, assessor_text, check_ids, judgment_line, label_line, write_judgment_lines, write_label_lines
 from idealrank.io.judgment_pairs import JudgmentPair
 from idealrank.live.file_locks import lock_file
 from idealrank.live.judges.judge_answers import Scale
@@ -91,9 +91,10 @@ class LabelPlan:
                 where = f"query {shown(repr(query))}, document {shown(repr(document))}"
                 raise OptionError(f"gold: {where}: found the grade {grade:g}, expected one of {self.scale.text}")
         for pair in self.pairs:
+            check_ids("pairs", *pair.key)
             for what, text in (("query", pair.query), ("document", pair.document)):
-                if any(map(str.isspace, text)):
-                    raise InputError(f"pairs: found {what} {shown(repr(text))}, expected an id without blanks in TREC judgments")
+                if not text.isascii() and any("\ud800" <= letter <= "\udfff" for letter in text):  # SQLite holds UTF-8 alone
+                    raise InputError(f"pairs: found {what} {shown(repr(text))}, expected an id in UTF-8; save its file as UTF-8")
         ranked = sorted((self._drawn("double", pair), pair.key) for pair in self.pairs if pair.key not in self.gold)
         object.__setattr__(self, "_doubled", frozenset(key for _, key in ranked[: round(self.double * len(ranked))]))
 
@@ -165,7 +166,7 @@ class RaterProgress:
     seconds : float or None
         Median time of a grade.
     gold_right, gold : int
-        Gold questions answered right, and answered.
+        Gold questions answered right, and answered; the first grade counts, since a later one may follow a hint.
     grades : mapping of float to int
         Number of each grade.
 
@@ -225,6 +226,7 @@ class LabelStore:
         self._mutex = threading.RLock()
         self._leases: dict[tuple[int, str], float] = {}
         self._answers: dict[int, dict[str, RaterAnswer]] = {}
+        self._first: dict[tuple[int, str], float] = {}  # first grade of each person for a gold question
         self._history: list[RaterAnswer] = []
         self._nonces: set[str] = set()
         # Lines of the files, each made once: by pair the judgment and the judgment of each person, by place in the history the label.
@@ -304,6 +306,8 @@ class LabelStore:
         self._places[answer.pair, answer.rater] = len(self._rows)
         self._rows.append(label_line(self._label(answer)))
         key = self._keys[answer.pair]
+        if answer.grade is not None and key in self.plan.gold:
+            self._first.setdefault((answer.pair, answer.rater), answer.grade)
         given = [(one.rater, one.grade) for one in self._answers[answer.pair].values() if one.grade is not None]
         self._final.pop(answer.pair, None)
         self._each.pop(answer.pair, None)
@@ -366,13 +370,24 @@ class LabelStore:
                 self._leases[found, rater] = now + _LEASE
             return found
 
-    def _is_open(self, number: int, rater: str) -> bool:
+    def _is_open(self, number: int, rater: str, *, with_leases: bool = True) -> bool:
         pair, answers = self._numbers.get(number), self._answers.get(number, {})
         if pair is None or rater in answers:
             return False
         others = {name for name, one in answers.items() if one.status == "graded"}
-        others |= {name for place, name in self._leases if place == number and name != rater}
+        if with_leases:
+            others |= {name for place, name in self._leases if place == number and name != rater}
         return len(others) < self.plan.wanted(pair)
+
+    def is_done(self, rater: str) -> bool:
+        """Return whether nothing is left for a person, not even pairs that others look at."""
+        with self._mutex:
+            return not any(self._is_open(number, rater, with_leases=False) for number in self._numbers)
+
+    def gold_grades(self) -> dict[tuple[int, str], float]:
+        """Return the first grade of each person for each gold question of the list, by number and name."""
+        with self._mutex:
+            return {place: grade for place, grade in self._first.items() if place[0] in self._numbers}
 
     def answer(
         self, number: int, rater: str, grade: float | None, *, note: str = "", seconds: float | None = None, nonce: str = ""
@@ -475,7 +490,7 @@ class LabelStore:
         own = [answers[name] for answers in self._answers.values() if name in answers]
         graded = [one for one in own if one.grade is not None]
         times = sorted(one.seconds for one in graded if one.seconds is not None)
-        known = [(one.grade, self.plan.gold[self._keys[one.pair]]) for one in graded if self._keys[one.pair] in self.plan.gold]
+        known = [(grade, self.plan.gold[self._keys[number]]) for (number, rater), grade in self._first.items() if rater == name]
         given = sum(one.rater == name and one.status == "graded" for one in self._history)
         return RaterProgress(
             name, len(graded), sum(one.status == "skipped" for one in own), given - len(graded), times[len(times) // 2] if times else None,
@@ -493,12 +508,10 @@ class LabelStore:
 
     def _provenance(self) -> dict[str, Any]:
         gold: dict[str, list[int]] = {}
-        for number in self._numbers if self.plan.gold else ():
-            for one in self._answers.get(number, {}).values():
-                if one.grade is not None and (right := self.plan.gold.get(self._keys[number])) is not None:
-                    found = gold.setdefault(assessor_text(one.rater), [0, 0])
-                    found[0] += one.grade == right
-                    found[1] += 1
+        for (number, rater), grade in self.gold_grades().items():
+            found = gold.setdefault(assessor_text(rater), [0, 0])
+            found[0] += grade == self.plan.gold[self._keys[number]]
+            found[1] += 1
         return {
             "kind": "people", "assessors": list(dict.fromkeys(assessor_text(one.rater) for one in self._history)),
             "scale": list(self.plan.scale.grades), "words": [word for word in self.plan.scale.words.values() if word],
@@ -519,7 +532,9 @@ class LabelStore:
         return Label(*key, one.grade, assessor_text(one.rater), "people", status, 1, one.note, one.seconds, one.time)
 
     def _model_labels(self) -> list[Label]:
-        keys = {one.key for one in self._numbers.values()}
+        """Grades of the model for pairs that a person has graded; grades of other pairs would be known before the answer."""
+        graded = (number for number, answers in self._answers.items() if any(one.grade is not None for one in answers.values()))
+        keys = {self._keys[number] for number in graded if number in self._numbers}
         name = assessor_text(self.plan.model_name)
         return [Label(*key, grade, name, "model") for key, grade in self.plan.model.items() if key in keys]
 

@@ -68,7 +68,6 @@ def label_application(labelling: Labelling, guard: Guard) -> ASGIApp:
     pages = _LabelPages(site, labelling)
     routes: list[tuple[str, Callable[[Request], Any], str]] = [
         ("/", pages.start, "GET"), ("/label", pages.label, "GET"), ("/progress", pages.progress, "GET"),
-        ("/files/{name}", pages.file, "GET"),
         ("/join", pages.join, "POST"), ("/leave", pages.leave, "POST"), ("/label", pages.answer, "POST"),
     ]  # fmt: skip
     return guarded_application(site, [Route(path, page, methods=[method]) for path, page, method in routes])
@@ -153,19 +152,6 @@ class _LabelPages:
         shared = {"title": "Progress", "here": "/progress", "done": done, "total": total, "rater": self._rater(request)}
         return self._site.page("label_progress.html", shared | progress_report(self._store))
 
-    async def file(self, request: Request) -> Response:
-        """Send one of the files that are written."""
-        path = next((one for one in _files(self._store) if Path(one).name == request.path_params["name"]), None)
-        if path is None:
-            raise HTTPException(404, "found no such file; expected one that the page of progress lists")
-        self._store.write_files()
-        try:
-            content = Path(path).read_bytes()
-        except OSError as error:
-            raise HTTPException(503, f"{path}: {error.strerror or error}") from error
-        headers = {"content-disposition": f"attachment; filename*=UTF-8''{quote(Path(path).name)}"}
-        return Response(content, headers=headers, media_type="text/csv" if path.endswith(".csv") else "text/plain")
-
 
 def _number(text: str, store: LabelStore) -> int:
     if not text.isdecimal() or len(text) > 15 or store.pair(int(text)) is None:
@@ -248,7 +234,7 @@ def progress_report(store: LabelStore) -> dict[str, Any]:
     'progress_report'
     """
     numbers, raters, grades = store.table()
-    shown = {name: one for name, one in zip(raters, _gold(store, numbers, raters, grades), strict=True) if one}
+    shown = {name: one for name, one in zip(raters, _gold(store, raters), strict=True) if one}
     people = [
         {
             "name": one.rater, "graded": one.graded, "skipped": one.skipped, "revised": one.revised,
@@ -264,14 +250,17 @@ def progress_report(store: LabelStore) -> dict[str, Any]:
     }  # fmt: skip
 
 
-def _gold(store: LabelStore, numbers: list[int], raters: list[str], grades: Any) -> list[str]:
-    rows = [row for row, number in enumerate(numbers) if store.key(number) in store.plan.gold]
-    if not rows:
+def _gold(store: LabelStore, raters: list[str]) -> list[str]:
+    """Gold questions that each person answered right at first; empty while pairs are left, since it would show which they are."""
+    first = store.gold_grades()
+    numbers = sorted({number for number, _ in first})
+    if not numbers:
         return [""] * len(raters)
-    report = gold_accuracy(grades[rows], [store.plan.gold[store.key(numbers[row])] for row in rows], assessors=raters)
+    grades = np.array([[first.get((number, name), math.nan) for name in raters] for number in numbers])
+    report = gold_accuracy(grades, [store.plan.gold[store.key(number)] for number in numbers], assessors=raters)
     return [
-        f"{one.n_right} of {one.n} [{100 * one.interval[0]:.0f} %, {100 * one.interval[1]:.0f} %]" if one.n else ""
-        for one in report.assessors
+        f"{one.n_right} of {one.n} [{100 * one.interval[0]:.0f} %, {100 * one.interval[1]:.0f} %]" if one.n and store.is_done(name) else ""
+        for name, one in zip(raters, report.assessors, strict=True)
     ]
 
 
@@ -305,7 +294,7 @@ def _disagreements(store: LabelStore, numbers: list[int], raters: list[str], gra
         given = [(name, grade) for name, grade in zip(raters, grades[row].tolist(), strict=True) if not math.isnan(grade)]
         spread = max(grade for _, grade in given) - min(grade for _, grade in given)
         pair = store.pair(number)
-        if spread > 0 and pair is not None:
+        if spread > 0 and pair is not None and pair.key not in store.plan.gold:  # a gold question is still to come for others
             said = ", ".join(f"{name} {grade_text(grade)}" for name, grade in given)
             found.append((-spread, number, {"pair": number, "query": pair.query_text, "document": pair.document, "grades": said}))
     return [one for _, _, one in sorted(found, key=lambda one: one[:2])[:_LISTED]]

@@ -48,7 +48,7 @@ def replay_spec(found: LabelReplay, *, interactive: bool = False) -> Spec:
 
 
 def settled_spec(shares: Mapping[str, Sequence[float]], title: str, said: str, *, interactive: bool = False) -> Spec:
-    """Share of comparisons that are settled by labels, as a share of those of depth pooling, a line for each strategy.
+    """Share of comparisons that are settled by labels, as a share of the labels of depth pooling, a line for each strategy.
 
     Parameters
     ----------
@@ -76,7 +76,7 @@ def settled_spec(shares: Mapping[str, Sequence[float]], title: str, said: str, *
     line["mark"]["interpolate"] = "step-after"
     for channel in ("x", "y"):
         line["encoding"][channel]["axis"] = {"format": ".0%"}
-    line["encoding"]["x"]["title"] = "labels, as a share of those of depth pooling"
+    line["encoding"]["x"]["title"] = "share of the labels of depth pooling"
     return spec
 
 

@@ -4,13 +4,10 @@ Values are whole numbers of two bytes; everything is deflated.
 """
 
 import base64
-import json
-import math
 import zlib
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from itertools import islice
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
@@ -18,8 +15,9 @@ from idealrank.data.types import BoolArray, FloatArray
 from idealrank.measures.measure import Measure
 from idealrank.reports.figures.specifications import static_rows, static_words, templates
 from idealrank.reports.figures.theme import LIGHT, TITLE, told_apart
+from idealrank.reports.page.packed_lists import as_json, fitting, lists_of, pieces_of, size_packed
 from idealrank.reports.page.short_ids import shortened
-from idealrank.reports.subject import Listing, QueryLists, Subject, leading_pairs
+from idealrank.reports.subject import Subject, leading_pairs
 
 NOT_COUNTED = 65_535
 """The code of a value that does not count."""
@@ -108,24 +106,12 @@ def unpacked(text: str) -> bytes:
     return zlib.decompress(base64.b64decode(text))
 
 
-def size_packed(content_bytes: int) -> int:
-    """Letters of base64 for so many bytes.
-
-    Examples
-    --------
-    >>> size_packed(4)
-    8
-    """
-    return -(-content_bytes // 3) * 4
-
-
 def _base64(content: bytes) -> str:
     return base64.b64encode(content).decode("ascii")
 
 
 _MEASURES = 3  # with so many of them each may have a table of `DISTINCT` values; with more they share that room
 _TEXT = 300  # letters of a query's text
-_SNIPPET = 240  # of a document's
 _SHARE_OF_IDS = 0.25  # of all room; longer ones are shortened, so that rankings have some
 _SHARE_OF_TEXTS = 0.4  # of the room that the values leave; rankings take the rest
 _STEP = 0.99  # so many of the rankings that should fit are kept when an estimate was too bold
@@ -180,7 +166,7 @@ def payload(subject: Subject) -> dict[str, Any]:
     (['run'], ['q'], 'RR')
     """
     ids = shortened(queries_of(subject), None)
-    return _data(subject, ids, dict(_texts(subject))) | _lists(subject, list(_pieces(subject)))
+    return _data(subject, ids, dict(_texts(subject))) | lists_of(subject, list(pieces_of(subject, queries_of(subject))))
 
 
 def fitted(subject: Subject, ids: Mapping[str, str], room: int, *, shorter: bool = False) -> Payload | None:
@@ -205,19 +191,19 @@ def fitted(subject: Subject, ids: Mapping[str, str], room: int, *, shorter: bool
     0
     """
     found = _data(subject, ids, {})
-    data = packed(_json(found))
+    data = packed(as_json(found))
     free = room - len(data)
-    if shorter and (free < 0 or len(packed(_json(found["queries"]))) > room * _SHARE_OF_IDS):
+    if shorter and (free < 0 or len(packed(as_json(found["queries"]))) > room * _SHARE_OF_IDS):
         return None
     texts = _some_texts(subject, free * _SHARE_OF_TEXTS)
     if texts:
         found["texts"] = texts
-        data = packed(_json(found))
-    pieces = _fitting(subject, room - len(data))
-    lists = packed(_json(_lists(subject, pieces)))
+        data = packed(as_json(found))
+    pieces, deflated = fitting(subject, queries_of(subject), room - len(data))
+    lists = _base64(deflated)
     while pieces and len(lists) > room - len(data):
         pieces = pieces[: max(0, int(len(pieces) * (room - len(data)) / len(lists) * _STEP))]
-        lists = packed(_json(_lists(subject, pieces)))
+        lists = packed(as_json(lists_of(subject, pieces)))
     errors = {measure["text"]: values["error"] for measure, values in zip(found["measures"], found["values"], strict=True)}
     return Payload(data, lists, len(texts), len(pieces), errors)
 
@@ -332,79 +318,6 @@ def _some_texts(subject: Subject, room: float) -> dict[str, str]:
     return found
 
 
-class _Piece(NamedTuple):
-    """Place and rankings of a query, and the documents that no query before it has, the first of which has a number."""
-
-    query: str
-    rankings: dict[str, Any]
-    documents: list[str]
-    first: int
-
-
-def _pieces(subject: Subject) -> Iterator[_Piece]:
-    numbers: dict[str, int] = {}
-    place = {query: number for number, query in enumerate(queries_of(subject))}
-    for query, lists in subject.lists.items():
-        if query in place:
-            known = len(numbers)
-            rankings = _query_lists(lists, numbers)
-            yield _Piece(str(place[query]), rankings, [*islice(reversed(numbers), len(numbers) - known)][::-1], known)
-
-
-def _fitting(subject: Subject, room: int) -> list[_Piece]:
-    """The first rankings, about as many as fit, without packing them all: each is deflated after the previous ones, and counted."""
-    found: list[_Piece] = []
-    measure = _Deflated()
-    for piece in _pieces(subject):
-        if measure.add([piece.rankings, piece.documents, _snippets(subject, piece)]) > room:
-            break
-        found.append(piece)
-    return found
-
-
-def _lists(subject: Subject, pieces: Sequence[_Piece]) -> dict[str, Any]:
-    """Rankings with the documents that are in them."""
-    texts = {number: text for piece in pieces for number, text in _snippets(subject, piece).items()}
-    documents = [name for piece in pieces for name in piece.documents]
-    return {"documents": documents, "documentTexts": texts, "lists": {piece.query: piece.rankings for piece in pieces}}
-
-
-def _snippets(subject: Subject, piece: _Piece) -> dict[str, str]:
-    """Texts of its documents, by number."""
-    texts = ((number, subject.document_texts.get(name)) for number, name in enumerate(piece.documents, piece.first))
-    return {str(number): _snippet(text) for number, text in texts if text}
-
-
-def _query_lists(lists: QueryLists, numbers: dict[str, int]) -> dict[str, Any]:
-    relevant = [[numbers.setdefault(name, len(numbers)), grade] for name, grade in lists.relevant]
-    named = {name for one in lists.runs if one is not None for name in one.documents} | {name for name, _ in lists.relevant}
-    return {"runs": [None if one is None else _listing(one, numbers, named) for one in lists.runs], "relevant": relevant}
-
-
-def _listing(one: Listing, numbers: dict[str, int], named: set[str | None]) -> dict[str, Any]:
-    """List relevant documents further down, of those that the page names anyway."""
-    found: dict[str, Any] = {
-        "d": [-1 if name is None else numbers.setdefault(name, len(numbers)) for name in one.documents],
-        "g": list(one.grades),
-        "t": [int(tied) for tied in one.tied],
-        "a": [_added(added) for added in one.added],
-        "n": one.length,
-    }
-    if one.below is not None:
-        below = ((name, rank, grade, _added(added)) for name, rank, grade, added in one.below if name in named)
-        found["b"] = [[numbers.setdefault(name, len(numbers)), *others] for name, *others in below]
-    return found
-
-
-def _added(added: float | None) -> float | None:
-    """Six decimals: more than anyone is shown."""
-    return None if added is None or not math.isfinite(added) else round(float(added), 6)
-
-
-def _snippet(text: str) -> str:
-    return text if len(text) <= _SNIPPET else f"{text[: _SNIPPET - 1]}…"
-
-
 class _Deflated:
     """Size of packed JSON, piece after piece."""
 
@@ -412,10 +325,5 @@ class _Deflated:
         self._deflate, self._size = zlib.compressobj(6), 0
 
     def add(self, piece: Any) -> int:
-        self._size += len(self._deflate.compress(_json(piece)))
+        self._size += len(self._deflate.compress(as_json(piece)))
         return size_packed(self._size)
-
-
-def _json(value: Any) -> bytes:
-    """ASCII alone: bytes that are not UTF-8, which ids hold as surrogates, stay what they are."""
-    return json.dumps(value, separators=(",", ":"), allow_nan=False).encode("ascii")

@@ -2,10 +2,13 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from idealrank.analysis.comparison import Difference, Slice
-from idealrank.analysis.gate.outcome import Check
 from idealrank.reports.table.cells import Tone
+
+if TYPE_CHECKING:
+    from idealrank.analysis.gate.outcome import Check
 
 IDENTICAL = "identical"
 """The word for two runs that have one value on every query: more queries cannot tell them apart."""
@@ -83,7 +86,7 @@ def correction_word(correction: str) -> str:
     return {"holm": "Holm", "bonferroni": "Bonferroni"}.get(correction, correction)
 
 
-def is_identical(row: Difference | Slice | Check) -> bool:
+def is_identical(row: "Difference | Slice | Check") -> bool:
     """Return whether both runs have the same value on every query.
 
     Examples

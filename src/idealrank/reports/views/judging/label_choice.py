@@ -28,12 +28,13 @@ def labels_parts(found: _Found, *, digits: int | None = None) -> list[Part]:
     --------
     >>> from idealrank.judging import next_labels
     >>> from idealrank.reports.table.text import parts_text
-    >>> found = next_labels({"q": {"x": 0}}, {"q": ["x", "y"]}, {"q": ["y", "x"]}, "P@1", budget=1)
+    >>> found = next_labels({"q": {"x": 0}}, {"q": ["x"]}, {"q": ["y", "x"]}, "P@1", budget=1)
     >>> print(parts_text(labels_parts(found)[:2]), end="")
-    Open: whatever grades from 0 to 1 the 1 unjudged document gets, the mean difference B - A of P@1 is between 0.0000 and +1.0000.
+    Open: whatever grades from 0 to 1 the 1 unjudged document gets, the mean difference B - A of P@1 is
+    between +0.0000 and +1.0000.
     <BLANKLINE>
-    label first  query  document  rank in A  rank in B  reason
-    1            q      y                 -          1  expected to move the bound by 0.2188
+    priority  query  document  rank in A  rank in B  reason
+    1         q      y                 -          1  moves a bound by 0.3861
     """
     places = _PLACES if digits is None else digits
     if isinstance(found, LabelReplay):
@@ -64,7 +65,7 @@ def _opening(found: NextLabels, places: int) -> str:
 
 def _labels(found: NextLabels) -> Table:
     columns: list[Column[NextLabel]] = [
-        Column("label first", cell=lambda one: str(one.priority)),
+        Column("priority", cell=lambda one: str(one.priority)),
         Column("query", cell=lambda one: one.query),
         Column("document", cell=lambda one: one.document),
         Column(f"rank in {found.a}", "number", lambda one: count_cell(one.rank_a)),
@@ -133,7 +134,7 @@ def labels_markdown(found: _Found, *, digits: int | None = None) -> str:
     Examples
     --------
     >>> from idealrank.judging import next_labels
-    >>> found = next_labels({"q": {"x": 0}}, {"q": ["x", "y"]}, {"q": ["y", "x"]}, "P@1", budget=1)
+    >>> found = next_labels({"q": {"x": 0}}, {"q": ["x"]}, {"q": ["y", "x"]}, "P@1", budget=1)
     >>> "| q     | y" in labels_markdown(found)
     True
     """
@@ -146,7 +147,7 @@ def labels_json(found: _Found, *, digits: int | None = None) -> str:  # noqa: AR
     Examples
     --------
     >>> from idealrank.judging import next_labels
-    >>> found = next_labels({"q": {"x": 0}}, {"q": ["x", "y"]}, {"q": ["y", "x"]}, "P@1", budget=1)
+    >>> found = next_labels({"q": {"x": 0}}, {"q": ["x"]}, {"q": ["y", "x"]}, "P@1", budget=1)
     >>> json.loads(labels_json(found))["labels"][0]["document"]
     'y'
     """
@@ -160,7 +161,7 @@ def labels_rows(found: _Found, *, digits: int | None = None) -> Iterator[Row]:  
     Examples
     --------
     >>> from idealrank.judging import next_labels
-    >>> found = next_labels({"q": {"x": 0}}, {"q": ["x", "y"]}, {"q": ["y", "x"]}, "P@1", budget=1)
+    >>> found = next_labels({"q": {"x": 0}}, {"q": ["x"]}, {"q": ["y", "x"]}, "P@1", budget=1)
     >>> list(labels_rows(found))[1][:5]
     ['1', 'q', 'y', '', '1']
     """

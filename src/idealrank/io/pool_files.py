@@ -1,0 +1,113 @@
+"""Files of pools with strata and inclusion probabilities, as `idealrank judge pool` and TREC's sampled judgments have them."""
+
+import csv
+import io
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from idealrank.data.types import decode_id
+from idealrank.errors import FileFormatError
+from idealrank.io.formats.detection import refuse_foreign
+from idealrank.io.notes import Notes, Tell
+from idealrank.io.numerals import parse_number
+from idealrank.io.record_files import BYTE_ORDER_MARK
+from idealrank.io.sources import open_sources
+
+_NEEDED = ("query", "document", "stratum", "probability", "sampled")
+
+
+class PoolRow(NamedTuple):
+    """One pooled document.
+
+    Attributes
+    ----------
+    query, document, stratum : str
+        Ids, and the stratum as written.
+    grade : float or None
+        Grade of a sampled document, where the file has it.
+    probability : float or None
+        Inclusion probability, where the file has it.
+    sampled : bool
+        Whether the document was sampled.
+    """
+
+    query: str
+    document: str
+    stratum: str
+    grade: float | None
+    probability: float | None
+    sampled: bool
+
+
+def read_pool_rows(path: str, *, tell: Tell | None = None) -> list[PoolRow]:
+    r"""Read a pool.
+
+    Parameters
+    ----------
+    path : path
+        The CSV file of `idealrank judge pool`, with the columns query, document, stratum, probability and sampled; or TREC's sampled
+        judgments, lines ``QUERY 0 DOCUMENT STRATUM GRADE`` in which a grade below 0 is a document that was not sampled.
+    tell : callable, optional
+        Called with each note.
+
+    Raises
+    ------
+    FileFormatError
+        A column is missing, or a cell is not what it should be; the message names file and line.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> path = pathlib.Path(tempfile.mkdtemp(), "sampled.txt")
+    >>> _ = path.write_text("q 0 a 1 2\nq 0 b 2 -1\n")
+    >>> [(row.document, row.stratum, row.grade, row.sampled) for row in read_pool_rows(str(path))]
+    [('a', '1', 2.0, True), ('b', '2', None, False)]
+    """
+    found: list[PoolRow] = []
+    for source in open_sources(path, Notes(tell)):
+        raw = source.read().removeprefix(BYTE_ORDER_MARK)
+        refuse_foreign(source.path, raw[:4])
+        text = decode_id(raw)
+        header = next((line for line in text.splitlines() if line.strip()), "")
+        if "query" in [name.strip() for name in header.split(",")]:
+            found += _of_csv(source.path, text)
+        else:
+            found += [_of_trec(source.path, number, line) for number, line in enumerate(text.splitlines(), 1) if line.strip()]
+    if not found:
+        raise FileFormatError(path, 0, "no document", "a pool of documents", "make one with: idealrank judge pool RUN... --format csv")
+    return found
+
+
+def _of_csv(path: str, text: str) -> Iterator[PoolRow]:
+    rows = csv.reader(io.StringIO(text))
+    try:
+        names = [name.strip() for name in next(row for row in rows if row)]
+        for name in _NEEDED:
+            if name not in names:
+                raise FileFormatError(path, rows.line_num, f"columns {', '.join(names)}", f"a column {name!r}")
+        for cells in rows:
+            if cells:
+                if len(cells) != len(names):
+                    raise FileFormatError(path, rows.line_num, f"{len(cells)} cells", f"{len(names)}, one for each column")
+                yield _row(path, rows.line_num, dict(zip(names, cells, strict=True)))
+    except csv.Error as error:
+        raise FileFormatError(path, rows.line_num, str(error), "CSV") from None
+
+
+def _row(path: str, number: int, cells: dict[str, str]) -> PoolRow:
+    probability = parse_number(cells["probability"])
+    if probability is None or not 0 < probability <= 1:
+        raise FileFormatError(path, number, repr(cells["probability"]), "an inclusion probability above 0 and up to 1")
+    if cells["sampled"] not in ("true", "false"):
+        raise FileFormatError(path, number, repr(cells["sampled"]), "true or false")
+    return PoolRow(cells["query"], cells["document"], cells["stratum"], None, probability, cells["sampled"] == "true")
+
+
+def _of_trec(path: str, number: int, line: str) -> PoolRow:
+    fields = line.split()
+    if len(fields) != 5:
+        raise FileFormatError(path, number, f"{len(fields)} fields", "5: QUERY 0 DOCUMENT STRATUM GRADE, or the CSV file of judge pool")
+    grade = parse_number(fields[4])
+    if grade is None or not abs(grade) < float("inf"):
+        raise FileFormatError(path, number, repr(fields[4]), "a finite grade; below 0 for a document that was not sampled")
+    return PoolRow(fields[0], fields[2], fields[3], grade if grade >= 0 else None, None, grade >= 0)

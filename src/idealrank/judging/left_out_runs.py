@@ -1,0 +1,227 @@
+"""Reusability of judgments: what would have changed for each run if it had not been pooled."""
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from typing import Any, Literal, TypeAlias
+
+import numpy as np
+
+from idealrank.conventions import Convention
+from idealrank.data.interchange import finite
+from idealrank.data.qrels import Qrels
+from idealrank.data.run import Run
+from idealrank.data.types import FloatArray, IntArray, decode_id
+from idealrank.errors import InputError
+from idealrank.evaluation.evaluate import evaluate
+from idealrank.judging.value_bounds import AnyQrels, AnyRun, as_qrels, as_run
+from idealrank.measures.measure import Measure, number_option
+from idealrank.measures.parse import MeasureLike, parse_measure
+from idealrank.measures.tau_rho import tau
+
+ReuseVerdict: TypeAlias = Literal["reusable", "reusable with care", "not reusable", "too few runs"]
+_GOOD, _FAIR = 0.9, 0.8  # Kendall's tau, as usual since Voorhees (2000)
+_FEW = 3  # runs, below which an order says nothing
+
+
+@dataclass(frozen=True)
+class RunLeftOut:
+    """One run, evaluated as if it had not been pooled.
+
+    Attributes
+    ----------
+    run, group : str
+        Name of the run, and the group that is left out with it.
+    unique, unique_relevant : int
+        Judged documents that only this group returns down to the depth, and such documents with a grade above 0.
+    value, value_without : float
+        Mean with all judgments, and without these.
+    rank, rank_without : int
+        Rank among all runs, under the same judgments; 1 is the best.
+
+    Examples
+    --------
+    >>> RunLeftOut("a", "a", 10, 2, 0.5, 0.4, 1, 3).rank_change
+    2
+    """
+
+    run: str
+    group: str
+    unique: int
+    unique_relevant: int
+    value: float
+    value_without: float
+    rank: int
+    rank_without: int
+
+    @property
+    def rank_change(self) -> int:
+        """Ranks that the run loses; negative if it gains."""
+        return self.rank_without - self.rank
+
+
+@dataclass(frozen=True, eq=False)
+class Reusability:
+    """Runs, each left out of the pool in turn; see `reusability`.
+
+    Attributes
+    ----------
+    measure : str
+        Text of the measure.
+    depth : int
+        Ranks of each run that were pooled.
+    runs : tuple of RunLeftOut
+        By their mean with all judgments, the best first.
+    tau : float
+        Kendall's tau-b of the means with all judgments and of the means of each run without its own documents; NaN for one run.
+    convention : Convention
+        Convention of alignment and measure.
+    """
+
+    measure: str
+    depth: int
+    runs: tuple[RunLeftOut, ...]
+    tau: float
+    convention: Convention
+
+    @property
+    def largest_change(self) -> int:
+        """Largest number of ranks that a run moves."""
+        return max(abs(one.rank_change) for one in self.runs)
+
+    @property
+    def largest_fall(self) -> float:
+        """Largest fall of a mean."""
+        return max(one.value - one.value_without for one in self.runs)
+
+    @property
+    def verdict(self) -> ReuseVerdict:
+        """Verdict in words.
+
+        ``reusable``: tau is at least 0.9, and no run moves by more than a tenth of the runs (or one rank). ``reusable with care``: tau is
+        at least 0.8. Else ``not reusable``. Fewer than three runs have no verdict.
+        """
+        if len(self.runs) < _FEW:
+            return "too few runs"
+        if self.tau >= _GOOD and self.largest_change <= max(1, len(self.runs) // 10):
+            return "reusable"
+        return "reusable with care" if self.tau >= _FAIR else "not reusable"
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return the JSON record."""
+        return {
+            "measure": self.measure, "depth": self.depth, "verdict": self.verdict, "tau": finite(self.tau),
+            "largest_rank_change": self.largest_change, "largest_fall": self.largest_fall,
+            "runs": [asdict(one) | {"rank_change": one.rank_change} for one in self.runs],
+        }  # fmt: skip
+
+
+def reusability(
+    qrels: AnyQrels,
+    runs: Mapping[str, AnyRun],
+    measure: MeasureLike = "nDCG@10",
+    *,
+    depth: int = 10,
+    groups: Mapping[str, str] | None = None,
+    convention: "Convention | str" = "standard",
+) -> Reusability:
+    """Leave each run out of the pool in turn, to find how much a system that was not pooled would be underestimated.
+
+    The judgments of documents that only the run (or its group) returns down to the depth are removed, and all runs are evaluated again.
+
+    Parameters
+    ----------
+    qrels : Qrels or mapping
+        What was judged.
+    runs : mapping of str to Run or mapping
+        Runs that were pooled, by name.
+    measure : measure or str
+        The measure.
+    depth : int
+        Ranks of each run that were pooled.
+    groups : mapping of str to str, optional
+        Group of each run, such as its team or kind of system; a group is left out as a whole. Default: each run alone.
+    convention : Convention or str
+        Convention of alignment and measure.
+
+    Returns
+    -------
+    Reusability
+
+    Raises
+    ------
+    InputError
+        There is no run, or no query is evaluated.
+
+    Notes
+    -----
+    The test is about systems like these runs. A system of another kind may return more unjudged documents than any of them: see its
+    unjudged share, and `bounds`.
+
+    References
+    ----------
+    Zobel (1998), How reliable are the results of large-scale information retrieval experiments? SIGIR, for the test. Voorhees (2000),
+    Variations in relevance judgments and the measurement of retrieval effectiveness, for the limit of 0.9. Buckley, Dimmick, Soboroff and
+    Voorhees (2007), Bias and the limits of pooling for large collections, for groups.
+
+    Examples
+    --------
+    >>> qrels = {"q": {"x": 1, "y": 1}}
+    >>> found = reusability(qrels, {"a": {"q": ["x", "z"]}, "b": {"q": ["y", "x"]}, "c": {"q": ["z"]}}, "P@2", depth=2)
+    >>> [(one.run, one.unique_relevant, one.value, one.value_without) for one in found.runs]
+    [('b', 1, 1.0, 0.5), ('a', 0, 0.5, 0.5), ('c', 0, 0.0, 0.0)]
+    >>> found.verdict
+    'reusable with care'
+    """
+    table, made, under = as_qrels(qrels), parse_measure(measure), Convention.of(convention)
+    if not runs:
+        raise InputError("runs: found none, expected at least one")
+    listed = {name: as_run(run, name) for name, run in runs.items()}
+    deepest = int(number_option("depth", depth, 1, 1e9))
+    group = {name: (groups or {}).get(name, name) for name in listed}
+    tops = {name: _top(run, under, deepest) for name, run in listed.items()}
+    returned: dict[tuple[str, str], set[str]] = {}
+    for name, top in tops.items():
+        for pair in top:
+            returned.setdefault(pair, set()).add(group[name])
+    grades = {query: table[query] for query in table.queries}
+    full = _means(table, listed, made, under)
+    names, rank = list(listed), _ranks(full)
+    without, rows = np.empty(len(names)), []
+    reduced: dict[str, FloatArray] = {}
+    for place, name in enumerate(names):
+        own = [(query, document) for (query, document), by in returned.items() if by == {group[name]} and document in grades.get(query, {})]
+        if group[name] not in reduced:
+            reduced[group[name]] = _means(_less(grades, own), listed, made, under) if own else full
+        values = reduced[group[name]]
+        without[place] = values[place]
+        mine = [pair for pair in own if pair in tops[name]]
+        relevant = sum(grades[query][document] > 0 for query, document in mine)
+        now, later = int(rank[place]), int(_ranks(values)[place])
+        rows.append(RunLeftOut(name, group[name], len(mine), relevant, float(full[place]), float(values[place]), now, later))
+    kendall = float(tau(np.zeros(len(names), np.int64), full, without, 1, "b")[0]) if len(names) > 1 else float("nan")
+    return Reusability(str(made), deepest, tuple(sorted(rows, key=lambda one: (one.rank, one.run))), kendall, under)
+
+
+def _top(run: Run, convention: Convention, depth: int) -> set[tuple[str, str]]:
+    held = run.in_memory()
+    queries = [decode_id(query) for query in held.source.query_ids()]  # type: ignore[union-attr]
+    return {(query, document) for query in queries for document in held.ranking(query, convention.alignment, depth=depth).documents}
+
+
+def _less(grades: Mapping[str, Mapping[str, float]], removed: "list[tuple[str, str]]") -> Qrels:
+    """Judgments without some documents; queries stay, even without a judgment."""
+    found = {query: dict(one) for query, one in grades.items()}
+    for query, document in removed:
+        del found[query][document]
+    return Qrels(found)
+
+
+def _means(qrels: Qrels, runs: Mapping[str, Run], measure: Measure, convention: Convention) -> FloatArray:
+    text = str(measure)
+    return np.array([evaluate(qrels, run, [measure], convention=convention).mean()[text] for run in runs.values()], np.float64)
+
+
+def _ranks(values: FloatArray) -> IntArray:
+    """Rank of each value from the top; equal values share the best rank."""
+    rounded = np.round(values, 12)
+    return np.asarray(1 + (rounded[None, :] > rounded[:, None]).sum(axis=1), np.int64)

@@ -1,0 +1,279 @@
+"""Pools of documents to judge: unions of runs to a depth or a budget, fused pools, and stratified samples with inclusion probabilities."""
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal, Self, TypeAlias, get_args
+
+import numpy as np
+
+from idealrank.conventions import Convention
+from idealrank.data.run import Run
+from idealrank.data.types import BoolArray, FloatArray, IntArray, decode_id
+from idealrank.errors import InputError, OptionError
+from idealrank.judging.label_order import random_number
+from idealrank.judging.value_bounds import AnyRun, as_run
+from idealrank.measures.measure import number_option
+
+PoolOrder: TypeAlias = Literal["depth", "rrf", "borda", "combmnz"]
+POOL_ORDERS: tuple[PoolOrder, ...] = get_args(PoolOrder)
+_RRF = 60.0
+_LEAST = 2  # documents sampled of a stratum: one shows no variance
+
+
+@dataclass(frozen=True, eq=False)
+class Pool:
+    """Documents to judge, query by query, with the probability of each to be sampled; see `pool`.
+
+    Attributes
+    ----------
+    query_ids : sequence of str
+        Queries that some run answers.
+    query : int64 array, shape (n_documents,)
+        Query code of each document, rising.
+    documents : sequence of str, shape (n_documents,)
+        Documents in the order of the pool, within each query.
+    best_rank, n_runs : int64 array, shape (n_documents,)
+        Highest rank in any run, and number of runs that return the document down to the depth.
+    score : float64 array, shape (n_documents,)
+        Score of the order, higher first: of ``depth`` the negative best rank.
+    stratum : int64 array, shape (n_documents,)
+        Stratum, from 1; all 1 without sampling.
+    probability : float64 array, shape (n_documents,)
+        Inclusion probability, in (0, 1]: documents sampled of the stratum over its documents.
+    sampled : bool array, shape (n_documents,)
+        Documents to judge.
+    order : str
+        Order of the pool.
+    depth : int
+        Deepest rank pooled.
+
+    Examples
+    --------
+    >>> found = pool({"a": {"q": ["x", "y"]}, "b": {"q": ["y", "z"]}}, depth=2)
+    >>> found.documents, found.best_rank.tolist(), found.n_sampled
+    (['x', 'y', 'z'], [1, 1, 2], 3)
+    """
+
+    query_ids: Sequence[str]
+    query: IntArray
+    documents: Sequence[str]
+    best_rank: IntArray
+    n_runs: IntArray
+    score: FloatArray
+    stratum: IntArray
+    probability: FloatArray
+    sampled: BoolArray
+    order: str
+    depth: int
+
+    @property
+    def n_sampled(self) -> int:
+        """Number of documents to judge."""
+        return int(self.sampled.sum())
+
+    def __len__(self) -> int:
+        """Return the number of pooled documents."""
+        return len(self.documents)
+
+    def rows(self) -> "list[dict[str, Any]]":
+        """Return a record for each document."""
+        columns = (
+            self.query.tolist(), self.documents, self.best_rank.tolist(), self.n_runs.tolist(), self.score.tolist(), self.stratum.tolist(),
+            self.probability.tolist(), self.sampled.tolist(),
+        )  # fmt: skip
+        return [
+            {"query": self.query_ids[code], "document": document, "best_rank": rank, "runs": runs, "score": score, "stratum": stratum,
+             "probability": probability, "sampled": sampled}
+            for code, document, rank, runs, score, stratum, probability, sampled in zip(*columns, strict=True)
+        ]  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Strata:
+    """Strata by best rank, each with the share of its documents that is sampled.
+
+    Attributes
+    ----------
+    depths : tuple of int
+        Deepest best rank of each stratum, rising.
+    shares : tuple of float
+        Share sampled in each, in (0, 1].
+
+    Examples
+    --------
+    >>> Strata.of("10:1,100:0.1")
+    Strata(depths=(10, 100), shares=(1.0, 0.1))
+    """
+
+    depths: tuple[int, ...]
+    shares: tuple[float, ...]
+
+    @classmethod
+    def of(cls, text: str) -> Self:
+        """Read ``DEPTH:SHARE,...``.
+
+        Raises
+        ------
+        OptionError
+            A part is no depth and share, depths do not rise, or a share is not in (0, 1].
+        """
+        depths, shares = [], []
+        for part in text.split(","):
+            depth, _, share = part.partition(":")
+            try:
+                depths.append(int(depth))
+                shares.append(float(share))
+            except ValueError:
+                raise OptionError(f"strata {text!r}: found {part!r}, expected a depth and a share, as in 10:1,100:0.1") from None
+        if depths != sorted(set(depths)) or depths[0] < 1:
+            raise OptionError(f"strata {text!r}: expected depths that rise from 1 on, as in 10:1,100:0.1")
+        if not all(0 < share <= 1 for share in shares):
+            raise OptionError(f"strata {text!r}: expected shares above 0 and up to 1, as in 10:1,100:0.1")
+        return cls(tuple(depths), tuple(shares))
+
+
+def pool(
+    runs: "Mapping[str, AnyRun] | Sequence[AnyRun]",
+    depth: int = 100,
+    *,
+    budget: int | None = None,
+    order: PoolOrder = "depth",
+    strata: "Strata | str | None" = None,
+    queries: Sequence[str] | None = None,
+    convention: "Convention | str" = "standard",
+    seed: int = 0,
+) -> Pool:
+    """Pool the documents of several runs, all of them, within a budget, or as a stratified sample.
+
+    Parameters
+    ----------
+    runs : mapping of str to Run or mapping, or sequence of them
+        The runs.
+    depth : int
+        Deepest rank pooled in each run.
+    budget : int, optional
+        Documents to keep, over all queries: the first of each query in the order of the pool, then the second of each, and so on.
+    order : {"depth", "rrf", "borda", "combmnz"}
+        Order within each query: best rank in any run; reciprocal rank fusion, ``sum 1 / (60 + rank)``; Borda counts,
+        ``sum (depth + 1 - rank)``; CombMNZ of scores between 0 and 1 within each list.
+    strata : Strata or str, optional
+        Sample: of each stratum of best ranks the given share of its documents, at least two, drawn at random without replacement, query by
+        query. ``"10:1,100:0.1"`` takes every document that some run has in its first ten, and a tenth of the others down to 100.
+    queries : sequence of str, optional
+        Queries to pool. Default: all that some run answers.
+    convention : Convention or str
+        Its order of ties.
+    seed : int
+        Of the sample. Numbers of documents depend on the seed and their ids alone.
+
+    Returns
+    -------
+    Pool
+
+    Raises
+    ------
+    OptionError
+        An option is impossible, or both a budget and strata are given.
+    InputError
+        There is no run, or no run answers a query.
+
+    References
+    ----------
+    Spärck Jones and van Rijsbergen (1975), Report on the need for and provision of an ideal information retrieval test collection. Cormack,
+    Clarke and Buettcher (2009), Reciprocal rank fusion, SIGIR. Fox and Shaw (1994), Combination of multiple searches, TREC-2, for CombMNZ.
+    Yilmaz, Kanoulas and Aslam (2008), A simple and efficient sampling method for estimating AP and NDCG, SIGIR, for strata.
+
+    Examples
+    --------
+    >>> found = pool([{"q": ["a", "b", "c", "d", "e", "f"]}], 6, strata="2:1,6:0.5")
+    >>> found.stratum.tolist(), found.probability.tolist(), found.n_sampled
+    ([1, 1, 2, 2, 2, 2], [1.0, 1.0, 0.5, 0.5, 0.5, 0.5], 4)
+    """
+    under = Convention.of(convention)
+    if order not in POOL_ORDERS:
+        raise OptionError(f"order={order!r}: expected one of {', '.join(POOL_ORDERS)}")
+    if budget is not None and strata is not None:
+        raise OptionError("found a budget and strata, expected one of them: the shares of strata say how many documents are sampled")
+    parts = Strata.of(strata) if isinstance(strata, str) else strata
+    deepest = int(number_option("depth", depth, 1, 1e9))
+    if parts is not None:
+        deepest = parts.depths[-1]
+    named = list(runs.items()) if isinstance(runs, Mapping) else [(f"run {place}", one) for place, one in enumerate(runs, 1)]
+    if not named:
+        raise InputError("runs: found none, expected at least one")
+    lists = [_ranked(as_run(one, name), under, deepest) for name, one in named]
+    wanted = list(dict.fromkeys(query for one in lists for query in one)) if queries is None else list(queries)
+    if not any(query in one for query in wanted for one in lists):
+        raise InputError(f"no query to pool: the runs answer none of the {len(wanted):,} queries")
+    rows: list[tuple[int, str, int, int, float]] = []
+    for place, query in enumerate(wanted):
+        rows += [(place, *row) for row in _of_query([one.get(query, []) for one in lists], order, deepest)]
+    if budget is not None:
+        rows = _within(rows, int(number_option("budget", budget, 1, 1e12)))
+    columns = list(zip(*rows, strict=True))
+    code, best = (np.array(columns[place], np.int64) for place in (0, 2))
+    drawn = _drawn(wanted, code, columns[1], best, parts, seed)
+    return Pool(
+        wanted, code, list(columns[1]), best, np.array(columns[3], np.int64), np.array(columns[4], np.float64), *drawn, order, deepest
+    )
+
+
+def _ranked(run: Run, convention: Convention, depth: int) -> "dict[str, list[tuple[str, float]]]":
+    """Documents and scores of each query from the top."""
+    held = run.in_memory()
+    found = {}
+    for raw in held.source.query_ids():  # type: ignore[union-attr]
+        query = decode_id(raw)
+        ranking = held.ranking(query, convention.alignment, depth=depth)
+        found[query] = list(zip(ranking.documents, ranking.scores.tolist(), strict=True))
+    return found
+
+
+def _of_query(lists: "Sequence[Sequence[tuple[str, float]]]", order: str, depth: int) -> "list[tuple[str, int, int, float]]":
+    """Documents of one query in the order of the pool, each with its best rank, its number of runs and its score."""
+    best: dict[str, int] = {}
+    count: dict[str, int] = {}
+    score: dict[str, float] = {}
+    for listed in lists:
+        scores = [value for _, value in listed]
+        low, high = (min(scores), max(scores)) if scores else (0.0, 0.0)
+        for rank, (document, value) in enumerate(listed, 1):
+            best[document] = min(best.get(document, rank), rank)
+            count[document] = count.get(document, 0) + 1
+            worth = {"rrf": 1 / (_RRF + rank), "borda": depth + 1.0 - rank, "combmnz": (value - low) / (high - low) if high > low else 1.0}
+            score[document] = score.get(document, 0.0) + worth.get(order, 0.0)
+    final = {
+        document: -float(best[document]) if order == "depth" else one * (count[document] if order == "combmnz" else 1)
+        for document, one in score.items()
+    }
+    ordered = sorted(final, key=lambda document: (-final[document], best[document], document))
+    return [(document, best[document], count[document], final[document]) for document in ordered]
+
+
+def _within(rows: "list[tuple[int, str, int, int, float]]", budget: int) -> "list[tuple[int, str, int, int, float]]":
+    """First documents of each query, level by level."""
+    place: dict[int, int] = {}
+    levels = []
+    for row in rows:
+        place[row[0]] = place.get(row[0], 0) + 1
+        levels.append(place[row[0]])
+    kept = sorted(sorted(range(len(rows)), key=lambda at: (levels[at], rows[at][0]))[:budget])
+    return [rows[at] for at in kept]
+
+
+def _drawn(
+    queries: Sequence[str], code: IntArray, documents: Sequence[str], best: IntArray, strata: "Strata | None", seed: int
+) -> tuple[IntArray, FloatArray, BoolArray]:
+    """Stratum and inclusion probability of each document, and whether it was drawn."""
+    if strata is None:
+        return np.ones(code.size, np.int64), np.ones(code.size), np.ones(code.size, np.bool_)
+    stratum = np.searchsorted(np.array(strata.depths), best) + 1
+    probability, sampled = np.ones(code.size), np.zeros(code.size, np.bool_)
+    number = np.array([random_number(seed, queries[at], document) for at, document in zip(code.tolist(), documents, strict=True)])
+    for group in np.unique(np.stack((code, stratum)), axis=1).T:
+        rows = np.flatnonzero((code == group[0]) & (stratum == group[1]))
+        wanted = min(rows.size, max(_LEAST, math.ceil(strata.shares[int(group[1]) - 1] * rows.size - 1e-9)))
+        probability[rows] = wanted / rows.size
+        sampled[rows[np.argsort(number[rows], kind="stable")[:wanted]]] = True
+    return stratum, probability, sampled

@@ -1,0 +1,437 @@
+"""Samples of queries to label, weights that make means unbiased again, and the precision that a budget buys."""
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from idealrank.data.types import BoolArray, FloatArray, IntArray
+from idealrank.errors import InputError, OptionError
+from idealrank.judging.label_order import random_number
+from idealrank.measures.measure import number_option
+from idealrank.stats.design import Design
+from idealrank.stats.intervals import Interval, mean_interval
+from idealrank.stats.power import detectable, half_width
+
+HEAD, TAIL = "head", "tail"
+
+
+@dataclass(frozen=True)
+class QueryStratum:
+    """One stratum of queries.
+
+    Attributes
+    ----------
+    name : str
+        Its name.
+    n_queries, n_sampled : int
+        Queries, and queries sampled.
+    traffic_share : float
+        Share of the traffic, in [0, 1].
+    """
+
+    name: str
+    n_queries: int
+    n_sampled: int
+    traffic_share: float
+
+
+@dataclass(frozen=True, eq=False)
+class QuerySample:
+    """Queries to label, with the weight of each; see `sample_queries`.
+
+    Attributes
+    ----------
+    query_ids : tuple of str
+        Queries, stratum by stratum.
+    stratum : tuple of str
+        Stratum of each.
+    traffic, probability, weight : float64 array, shape (n_sampled,)
+        Traffic of each query, its inclusion probability, and its weight: traffic over probability. The weights sum to the whole traffic.
+    strata : tuple of QueryStratum
+        All strata.
+    traffic_total : float
+        Traffic of all queries.
+
+    Examples
+    --------
+    >>> sample = sample_queries({"a": 60, "b": 20, "c": 10, "d": 10}, 2, tail=0.5, head_traffic=0.6)
+    >>> sample.strata[0].name, sample.weight.tolist()
+    ('head', [60.0, 40.0])
+    """
+
+    query_ids: tuple[str, ...]
+    stratum: tuple[str, ...]
+    traffic: FloatArray
+    probability: FloatArray
+    weight: FloatArray
+    strata: tuple[QueryStratum, ...]
+    traffic_total: float
+
+    @property
+    def design_effect(self) -> float:
+        """Factor by which unequal weights raise the variance of a mean: ``n sum w^2 / (sum w)^2`` (Kish)."""
+        return float(self.weight.size * (self.weight**2).sum() / self.weight.sum() ** 2)
+
+    def mean(self, values: npt.ArrayLike) -> float:
+        """Return the weighted mean of values of the sampled queries: unbiased for the mean over the traffic.
+
+        Raises
+        ------
+        InputError
+            There is not one value for each query.
+        """
+        return float((self._checked(values) * self.weight).sum() / self.weight.sum())
+
+    def interval(self, values: npt.ArrayLike, *, level: float = 0.95) -> Interval:
+        """Return the weighted mean with a t interval that respects weights and strata.
+
+        Strata with a single sampled query are joined with the next one.
+
+        Raises
+        ------
+        InputError
+            There is not one value for each query, or fewer than two.
+        """
+        return mean_interval(self._checked(values), level=level, design=self.design())
+
+    def design(self) -> Design:
+        """Return weights and strata for intervals, tests and power."""
+        names = list(dict.fromkeys(self.stratum))
+        codes = np.array([names.index(one) for one in self.stratum], np.int64)
+        for code in range(len(names)):  # a stratum of one shows no variance
+            if int((codes == code).sum()) == 1:
+                others = [other for other in np.unique(codes).tolist() if other != code]
+                if others:
+                    codes[codes == code] = min(others, key=lambda other: abs(other - code))
+        return Design.of(self.weight.size, weights=self.weight, strata=codes.tolist())
+
+    def _checked(self, values: npt.ArrayLike) -> FloatArray:
+        given = np.asarray(values, np.float64)
+        if given.shape != self.weight.shape:
+            raise InputError(f"values: found shape {given.shape}, expected one for each of the {self.weight.size} sampled queries")
+        return given
+
+    def rows(self) -> "list[dict[str, Any]]":
+        """Return a record for each query."""
+        columns = (self.query_ids, self.stratum, self.traffic.tolist(), self.probability.tolist(), self.weight.tolist())
+        names = ("query", "stratum", "requests", "probability", "weight")
+        return [dict(zip(names, row, strict=True)) for row in zip(*columns, strict=True)]
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return the JSON record."""
+        return {
+            "traffic": self.traffic_total, "design_effect": self.design_effect, "strata": [asdict(one) for one in self.strata],
+            "queries": self.rows(),
+        }  # fmt: skip
+
+
+def sample_queries(
+    traffic: Mapping[str, float],
+    n: int,
+    *,
+    tail: float = 0.3,
+    head_traffic: float = 0.5,
+    strata: Mapping[str, str] | None = None,
+    take: Mapping[str, int] | None = None,
+    seed: int = 0,
+) -> QuerySample:
+    """Sample queries to label by their traffic, with a tail stratum, and strata of new or edge queries.
+
+    The queries with the most traffic, down to a share of all traffic, are the head; the others are the tail, which gets a share of the
+    sample of its own. Further strata, such as new queries or edge cases, are named by the caller, with the number of queries to take of
+    each. Within a stratum, a query is drawn with a probability in proportion to its traffic (systematic sampling in random order), and at
+    most once. Queries with more traffic than one draw stands for are taken for certain.
+
+    Parameters
+    ----------
+    traffic : mapping of str to float
+        Requests of each query, above 0. Give new queries the traffic that they are expected to have.
+    n : int
+        Queries to sample from head and tail together; the queries of `take` come on top.
+    tail : float
+        Share of these taken from the tail, in [0, 1].
+    head_traffic : float
+        Share of the traffic (outside named strata) that the head covers, in (0, 1].
+    strata : mapping of str to str, optional
+        Stratum of some queries, such as ``new`` or ``edge``.
+    take : mapping of str to int, optional
+        Queries to take of each of these strata. A stratum with traffic must be sampled, or the mean would leave it out.
+    seed : int
+        Random seed.
+
+    Returns
+    -------
+    QuerySample
+
+    Raises
+    ------
+    OptionError
+        An option is impossible.
+    InputError
+        A traffic is not finite and above 0, or a stratum is not sampled.
+
+    Notes
+    -----
+    The weight of a query is its traffic over its probability: the weighted mean is unbiased for the mean over all traffic, for every
+    measure, since the weights of every sample sum to the whole traffic. Oversampled strata weigh less: they are seen in detail and change
+    no mean. For the mean over distinct queries instead, weigh by ``1 / probability``.
+
+    References
+    ----------
+    Cochran (1977), Sampling Techniques, 3rd edition, sections 5.5 and 9A.9; Madow (1949), On the theory of systematic sampling II, Annals
+    of Mathematical Statistics 20; Kish (1965), Survey Sampling, section 11.7, for the design effect.
+
+    Examples
+    --------
+    >>> requests = {f"q{place}": 1000 / (place + 1) for place in range(200)} | {"n1": 1.0, "n2": 1.0}
+    >>> sample = sample_queries(requests, 20, strata={"n1": "new", "n2": "new"}, take={"new": 1})
+    >>> [(one.name, one.n_sampled) for one in sample.strata], bool(abs(sample.weight.sum() - sum(requests.values())) < 1e-9)
+    ([('head', 11), ('tail', 9), ('new', 1)], True)
+    """
+    wanted, share = int(number_option("n", n, 1, 1e9)), number_option("tail", tail, 0, 1)
+    covered = number_option("head_traffic", head_traffic, 0, 1)
+    named, counts = dict(strata or {}), dict(take or {})
+    _check_traffic(traffic, named, counts)
+    ordered = sorted((query for query in traffic if query not in named), key=lambda query: (-traffic[query], query))
+    groups = _head_and_tail(ordered, traffic, covered)
+    n_tail = min(len(groups[TAIL]), max(round(wanted * share), wanted - len(groups[HEAD])))  # a head with fewer queries leaves more
+    numbers = {HEAD: wanted - n_tail, TAIL: n_tail} | {name: counts[name] for name in sorted(counts)}
+    for name in sorted(counts):
+        groups[name] = sorted(query for query, stratum in named.items() if stratum == name)
+    total = math.fsum(traffic.values())
+    drawn: list[tuple[str, str, float, float]] = []
+    shown = []
+    for name, queries in groups.items():
+        if not queries:
+            continue
+        number = min(numbers[name], len(queries))
+        if number < 1:
+            raise InputError(
+                f"stratum {name!r}: found {len(queries):,} queries with traffic and none to sample, expected at least one: a mean would "
+                "leave them out"
+            )
+        volume = np.array([traffic[query] for query in queries], np.float64)
+        probability = inclusion_probabilities(volume, number)
+        picked = _systematic(queries, probability, name, seed)
+        drawn += [(queries[at], name, float(volume[at]), float(probability[at])) for at in np.flatnonzero(picked).tolist()]
+        shown.append(QueryStratum(name, len(queries), int(picked.sum()), float(volume.sum()) / total))
+    columns = list(zip(*drawn, strict=True))
+    requests, chances = np.array(columns[2], np.float64), np.array(columns[3], np.float64)
+    return QuerySample(columns[0], columns[1], requests, chances, requests / chances, tuple(shown), total)
+
+
+def _check_traffic(traffic: Mapping[str, float], named: Mapping[str, str], take: Mapping[str, int]) -> None:
+    if not traffic:
+        raise InputError("traffic: found no query, expected at least one")
+    for query, requests in traffic.items():
+        if not 0 < requests < math.inf:
+            raise InputError(f"traffic of query {query!r}: found {requests!r}, expected a finite number above 0")
+    stray = next((query for query in named if query not in traffic), None)
+    if stray is not None:
+        raise InputError(f"stratum {named[stray]!r}: found query {stray!r}, which has no traffic; expected every query with its traffic")
+    for name in {*named.values(), *take}:
+        if name in (HEAD, TAIL):
+            raise OptionError(f"strata: found the name {name!r}, expected another: head and tail are made from the traffic")
+        if name not in take:
+            raise OptionError(f"stratum {name!r}: found no number of queries to take, expected one at least")
+        if name not in named.values():
+            raise OptionError(
+                f"take: found stratum {name!r} without a query, expected one of {', '.join(sorted(set(named.values()))) or 'none'}"
+            )
+        number_option(f"take of {name}", take[name], 1, 1e9)
+
+
+def _head_and_tail(ordered: Sequence[str], traffic: Mapping[str, float], covered: float) -> dict[str, list[str]]:
+    """Queries by falling traffic until the head has its share of the traffic, and the others."""
+    volume = np.cumsum([traffic[query] for query in ordered])
+    size = int(np.searchsorted(volume, covered * volume[-1] - 1e-12)) + 1 if len(ordered) else 0
+    return {HEAD: list(ordered[:size]), TAIL: list(ordered[size:])}
+
+
+def inclusion_probabilities(sizes: FloatArray, n: int) -> FloatArray:
+    """Inclusion probabilities in proportion to size; those above 1 are 1, and the others share what is left.
+
+    Parameters
+    ----------
+    sizes : float64 array, shape (n_units,)
+        Sizes above 0.
+    n : int
+        Units to draw, from 1 to the number of units.
+
+    Returns
+    -------
+    float64 array, shape (n_units,)
+        In (0, 1]; they sum to n.
+
+    Examples
+    --------
+    >>> inclusion_probabilities(np.array([80.0, 10.0, 10.0]), 2)
+    array([1. , 0.5, 0.5])
+    """
+    certain = np.zeros(sizes.size, np.bool_)
+    while True:
+        left = n - int(certain.sum())
+        probability = np.where(certain, 1.0, left * sizes / sizes[~certain].sum() if (~certain).any() else 1.0)
+        above = ~certain & (probability >= 1 - 1e-12)
+        if not above.any():
+            return probability
+        certain |= above
+
+
+def _systematic(queries: Sequence[str], probability: FloatArray, name: str, seed: int) -> BoolArray:
+    """Draw units at equal steps along their probabilities in random order, from a random start: each has its probability exactly."""
+    order = np.argsort([random_number(seed, name, query) for query in queries], kind="stable")
+    return systematic_draw(probability, order, random_number(seed, name, "", "start"))
+
+
+def systematic_draw(probability: FloatArray, order: IntArray, start: float) -> BoolArray:
+    """Mark the units whose stretch of the cumulated probabilities, in this order, has one of start, start + 1, ...
+
+    Parameters
+    ----------
+    probability : float64 array, shape (n_units,)
+        Inclusion probabilities; they sum to a whole number.
+    order : int64 array, shape (n_units,)
+        Order of the units.
+    start : float
+        In [0, 1).
+
+    Examples
+    --------
+    >>> systematic_draw(np.array([0.5, 0.5, 1.0]), np.array([0, 1, 2]), 0.6)
+    array([False,  True,  True])
+    """
+    ends = np.round(np.cumsum(probability[order]), 9)
+    begins = np.concatenate(([0.0], ends[:-1]))
+    hits = np.ceil(ends - start) - np.ceil(begins - start)
+    picked = np.zeros(probability.size, np.bool_)
+    picked[order] = hits > 0
+    return picked
+
+
+@dataclass(frozen=True)
+class LabelCost:
+    """Cost of labels.
+
+    Attributes
+    ----------
+    documents : float
+        Documents labelled for each query, such as the size of the pool; at least 1.
+    price : float
+        Price of one label.
+    overhead : float
+        Labels for quality, such as double judging and gold questions, as a share of the others; at least 0.
+    fixed : float
+        Fixed costs, such as guidelines and training.
+    per_week : float
+        Labels a week of all raters together, above 0.
+
+    Examples
+    --------
+    >>> cost = LabelCost(documents=20, price=0.1, overhead=0.15, per_week=2000)
+    >>> cost.of(300).labels, cost.of(300).cost, round(cost.of(300).weeks, 2)
+    (6900, 690.0, 3.45)
+    """
+
+    documents: float = 20.0
+    price: float = 0.1
+    overhead: float = 0.15
+    fixed: float = 0.0
+    per_week: float = 2000.0
+
+    def __post_init__(self) -> None:
+        for name, low in (("documents", 1.0), ("price", 0.0), ("overhead", 0.0), ("fixed", 0.0)):
+            number_option(name, getattr(self, name), low, 1e12)
+        if not 0 < self.per_week < math.inf:
+            raise OptionError(f"per_week: found {self.per_week!r}, expected a number above 0")
+
+    def of(self, n_queries: int) -> "LabelBudget":
+        """Return labels, cost and weeks of a number of queries."""
+        labels = math.ceil(round(n_queries * self.documents * (1 + self.overhead), 6))
+        return LabelBudget(n_queries, labels, self.fixed + round(labels * self.price, 10), labels / self.per_week)
+
+    def queries_for(self, budget: float) -> int:
+        """Return the largest number of queries that a budget pays for."""
+        if self.price == 0:
+            raise OptionError("price: found 0, expected a price above 0 for the queries that a budget pays for")
+        found = max(0, int((budget - self.fixed) / (self.documents * (1 + self.overhead) * self.price)) + 1)
+        while found and self.of(found).cost > budget + 1e-9:
+            found -= 1
+        return found
+
+
+@dataclass(frozen=True)
+class LabelBudget:
+    """Labels, cost, time and precision of a number of queries.
+
+    Attributes
+    ----------
+    n_queries, labels : int
+        Queries, and labels with those for quality.
+    cost, weeks : float
+        Cost, and weeks of labelling.
+    half_width : float or None
+        Half of the width of the interval of a mean, or of a mean difference, with the weights of the sample.
+    detectable : float or None
+        Smallest mean difference that a paired t test detects with 80 % power.
+
+    Examples
+    --------
+    >>> LabelCost().of(10).labels
+    230
+    """
+
+    n_queries: int
+    labels: int
+    cost: float
+    weeks: float
+    half_width: float | None = None
+    detectable: float | None = None
+
+
+def label_budgets(
+    n_queries: Sequence[int], cost: LabelCost, *, sd: float, design_effect: float = 1.0, level: float = 0.95
+) -> list[LabelBudget]:
+    """Compute cost, time and precision for numbers of queries.
+
+    Parameters
+    ----------
+    n_queries : sequence of int
+        Numbers of queries, each at least 2.
+    cost : LabelCost
+        What labels cost.
+    sd : float
+        Standard deviation over queries, of the values or of the differences of two systems, from earlier judgments.
+    design_effect : float
+        Of the weights: see `QuerySample.design_effect`; the precision is that of ``n / design_effect`` queries.
+    level : float
+        Confidence level, in (0, 1).
+
+    Returns
+    -------
+    list of LabelBudget
+
+    Raises
+    ------
+    OptionError
+        A number is impossible.
+
+    Examples
+    --------
+    >>> plan = label_budgets([100], LabelCost(), sd=0.3)[0]
+    >>> round(plan.half_width, 4), round(plan.detectable, 4)
+    (0.0595, 0.0849)
+    """
+    effect = number_option("design_effect", design_effect, 1, 1e6)
+    spread = number_option("sd", sd, 0, 1e6) * math.sqrt(effect)
+    found = []
+    for number in n_queries:
+        n = int(number_option("n_queries", number, 2, 1e9))
+        plan = cost.of(n)
+        width = half_width(n, spread, level=level) if spread else 0.0
+        found.append(LabelBudget(n, plan.labels, plan.cost, plan.weeks, float(width), float(detectable(n, spread))))
+    return found

@@ -1,0 +1,429 @@
+"""Measures of runs from a stratified sample of judgments: xinfAP, infNDCG, statAP, and Horvitz-Thompson estimates of DCG."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal, NamedTuple, Self, TypeAlias, get_args
+
+import numpy as np
+
+from idealrank.conventions import Convention
+from idealrank.data.interchange import finite
+from idealrank.data.types import BoolArray, FloatArray, IntArray, decode_id
+from idealrank.errors import InputError, OptionError
+from idealrank.judging.pools import Pool
+from idealrank.judging.value_bounds import AnyQrels, AnyRun, as_qrels, as_run
+from idealrank.measures.measure import number_option
+from idealrank.stats.intervals import Interval, mean_interval
+
+SampledMeasure: TypeAlias = Literal["infAP", "xinfAP", "infNDCG", "statAP", "DCG"]
+SAMPLED_MEASURES: tuple[SampledMeasure, ...] = get_args(SampledMeasure)
+_EPSILON = 0.00001  # added to the relevant documents above a rank; to the sampled ones three of it (sample_eval.pl) or two (trec_eval)
+_MOST = 1000  # ranks that sample_eval.pl reads
+
+
+class DrawnDocument(NamedTuple):
+    """One pooled document, with its inclusion probability, and whether it was drawn."""
+
+    query: str
+    document: str
+    stratum: str
+    probability: float
+    sampled: bool
+
+
+@dataclass(frozen=True, eq=False)
+class SampledQuery:
+    """Pooled documents of one query, some of them sampled and judged.
+
+    Attributes
+    ----------
+    documents : dict of str to int
+        Place of each pooled document.
+    stratum : int64 array, shape (n_documents,)
+        Code of the stratum, from 0.
+    probability : float64 array, shape (n_documents,)
+        Inclusion probability.
+    grade : float64 array, shape (n_documents,)
+        Grade; NaN where the document was not sampled.
+    """
+
+    documents: dict[str, int]
+    stratum: IntArray
+    probability: FloatArray
+    grade: FloatArray
+
+    @property
+    def sampled(self) -> BoolArray:
+        """Mark sampled documents."""
+        return ~np.isnan(self.grade)
+
+    @property
+    def gain(self) -> FloatArray:
+        """Grades above 0; 0 elsewhere."""
+        return np.where(self.sampled, np.maximum(np.nan_to_num(self.grade), 0.0), 0.0)
+
+    @property
+    def rate(self) -> FloatArray:
+        """Sampled share of each document's stratum, from the sample itself."""
+        size = np.bincount(self.stratum)
+        return np.asarray((np.bincount(self.stratum, weights=self.sampled, minlength=size.size) / size)[self.stratum])
+
+
+@dataclass(frozen=True, eq=False)
+class SampledJudgments:
+    """A pool with the grades of its sampled documents.
+
+    Attributes
+    ----------
+    queries : dict of str to SampledQuery
+        By query.
+
+    Examples
+    --------
+    >>> found = SampledJudgments.of_rows([("q", "a", 1, 1.0), ("q", "b", 2, 0.0), ("q", "c", 2, None)])
+    >>> found.queries["q"].rate.tolist()
+    [1.0, 0.5, 0.5]
+    """
+
+    queries: dict[str, SampledQuery]
+
+    @classmethod
+    def of(cls, pool: Pool, qrels: AnyQrels) -> Self:
+        """Join a pool with the judgments of its sampled documents.
+
+        Raises
+        ------
+        InputError
+            A sampled document has no judgment.
+        """
+        return cls.of_drawn(
+            [
+                DrawnDocument(pool.query_ids[code], document, str(stratum), probability, sampled)
+                for code, document, stratum, probability, sampled in zip(
+                    pool.query.tolist(),
+                    pool.documents,
+                    pool.stratum.tolist(),
+                    pool.probability.tolist(),
+                    pool.sampled.tolist(),
+                    strict=True,
+                )
+            ],
+            qrels,
+        )
+
+    @classmethod
+    def of_drawn(cls, drawn: "Sequence[Any]", qrels: AnyQrels) -> Self:
+        """Join rows with the attributes query, document, stratum, probability and sampled with the judgments of the sampled documents.
+
+        Raises
+        ------
+        InputError
+            A sampled document has no judgment.
+        """
+        table, rows = as_qrels(qrels), []
+        judged: dict[str, dict[str, float]] = {}
+        for one in drawn:
+            if one.query not in judged:
+                judged[one.query] = table[one.query] if one.query in table else {}  # noqa: SIM401  (Qrels has no get)
+            grade = judged[one.query].get(one.document) if one.sampled else None
+            if one.sampled and grade is None:
+                raise InputError(
+                    f"query {one.query!r}, document {one.document!r}: found no judgment, expected one of every sampled document; judge it "
+                    "first, or take the query out of the sample"
+                )
+            share = () if one.probability is None else (one.probability,)
+            rows.append((one.query, one.document, one.stratum, grade, *share))
+        return cls.of_rows(rows)
+
+    @classmethod
+    def of_rows(cls, rows: "Sequence[tuple[Any, ...]]") -> Self:
+        """Build from rows of query, document, stratum, grade or None, and optionally the inclusion probability.
+
+        Without probabilities, each document of a stratum has the share of the stratum that is sampled.
+
+        Raises
+        ------
+        InputError
+            A document comes twice for a query, a probability is not in (0, 1], or a stratum has no sampled document.
+        """
+        by_query: dict[str, list[tuple[Any, ...]]] = {}
+        for row in rows:
+            by_query.setdefault(row[0], []).append(row)
+        return cls({query: _sampled_query(query, listed) for query, listed in by_query.items()})
+
+    @property
+    def n_sampled(self) -> int:
+        """Number of judgments."""
+        return sum(int(one.sampled.sum()) for one in self.queries.values())
+
+    @property
+    def n_pooled(self) -> int:
+        """Number of pooled documents."""
+        return sum(len(one.documents) for one in self.queries.values())
+
+
+def _sampled_query(query: str, rows: "Sequence[tuple[Any, ...]]") -> SampledQuery:
+    documents = {row[1]: place for place, row in enumerate(rows)}
+    if len(documents) < len(rows):
+        names = [row[1] for row in rows]
+        twice = next(name for name in names if names.count(name) > 1)
+        raise InputError(f"query {query!r}, document {twice!r}: found it twice, expected each pooled document once")
+    stratum = np.unique(np.array([str(row[2]) for row in rows]), return_inverse=True)[1].reshape(-1).astype(np.int64)
+    grade = np.array([np.nan if row[3] is None else row[3] for row in rows], np.float64)
+    one = SampledQuery(documents, stratum, np.ones(len(rows)), grade)
+    given = np.array([row[4] for row in rows], np.float64) if len(rows[0]) > 4 else one.rate
+    wrong = ~((given > 0) & (given <= 1))
+    if wrong.any():
+        at = int(np.argmax(wrong))
+        raise InputError(
+            f"query {query!r}, document {rows[at][1]!r}: found inclusion probability {given[at]:g}, expected a number above 0 and up to 1; "
+            "a stratum without a sampled document shows nothing"
+        )
+    return SampledQuery(documents, stratum, given, grade)
+
+
+@dataclass(frozen=True, eq=False)
+class SampledEstimate:
+    """A measure of a run, estimated from a sample of judgments.
+
+    Attributes
+    ----------
+    run, measure : str
+        Name of the run, and the measure.
+    query_ids : tuple of str
+        Queries of the sample.
+    values : float64 array, shape (n_queries,)
+        Estimate of each query; 0 where the run does not answer it.
+    interval : Interval
+        Mean with its t interval over queries, which covers the sampling of documents, too; undefined ends for one query.
+    sampling_se : float or None
+        Standard error of the mean by the sampling of documents alone, for these queries; None where no formula is exact.
+
+    Examples
+    --------
+    >>> sample = SampledJudgments.of_rows([("q", "a", 1, 1.0), ("q", "b", 1, 0.0)])
+    >>> sampled_estimate(sample, {"q": ["b", "a"]}, "statAP").mean
+    0.5
+    """
+
+    run: str
+    measure: str
+    query_ids: tuple[str, ...]
+    values: FloatArray
+    interval: Interval | None
+    sampling_se: float | None
+
+    @property
+    def mean(self) -> float:
+        """Mean over the queries."""
+        return float(self.values.mean())
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return the JSON record."""
+        low, high = (None, None) if self.interval is None else (float(self.interval.low), float(self.interval.high))
+        return {
+            "run": self.run, "measure": self.measure, "mean": self.mean, "low": low, "high": high,
+            "sampling_se": None if self.sampling_se is None else finite(self.sampling_se),
+            "queries": dict(zip(self.query_ids, self.values.tolist(), strict=True)),
+        }  # fmt: skip
+
+
+def sampled_estimate(
+    sample: SampledJudgments,
+    run: AnyRun,
+    measure: SampledMeasure = "xinfAP",
+    *,
+    against: "AnyRun | None" = None,
+    cutoff: int | None = None,
+    level: float = 0.95,
+    convention: "Convention | str" = "standard",
+) -> SampledEstimate:
+    r"""Estimate a measure of a run, or of the difference of two, from a stratified sample of judgments.
+
+    Parameters
+    ----------
+    sample : SampledJudgments
+        Pooled documents, with the grades of the sampled ones.
+    run : Run or mapping
+        The run.
+    measure : str
+        One of:
+
+        * ``xinfAP``: AP inferred stratum by stratum, as NIST's ``sample_eval.pl`` computes it;
+        * ``infAP``: the same with all pooled documents in one stratum, for a pool sampled at one rate, as trec_eval computes it;
+        * ``infNDCG``: DCG inferred stratum by stratum over the ideal of the estimated numbers of documents of each grade, as in
+          ``sample_eval.pl``; gains are the grades, discounts ``log2(rank + 1)``;
+        * ``statAP``: AP from inclusion probabilities, as in ``statAP_MQ_eval``;
+        * ``DCG``: the Horvitz-Thompson estimate ``sum gain / (p log2(rank + 1))``, which is unbiased.
+    against : Run or mapping, optional
+        Estimate the value of `run` less the value of this run.
+    cutoff : int, optional
+        Ranks that count, of DCG; the others read up to 1,000 ranks, as their programs do.
+    level : float
+        Confidence level, in (0, 1).
+    convention : Convention or str
+        Its order of ties.
+
+    Returns
+    -------
+    SampledEstimate
+
+    Raises
+    ------
+    OptionError
+        No such measure, or a cutoff of a measure without.
+    InputError
+        The run answers none of the sampled queries.
+
+    Notes
+    -----
+    Documents outside the pool count as not relevant. A query without a relevant document in the sample has the value 0. For an unbiased
+    estimate that uses grades of a judge for the documents that were not sampled, see `correct_documents`.
+
+    References
+    ----------
+    Yilmaz and Aslam (2006), Estimating average precision with incomplete and imperfect judgments, CIKM, for infAP. Yilmaz, Kanoulas and
+    Aslam (2008), A simple and efficient sampling method for estimating AP and NDCG, SIGIR, sections 3 and 4. Aslam and Pavlu (2007), A
+    practical sampling strategy for efficient retrieval evaluation. Horvitz and Thompson (1952), JASA 47.
+
+    Examples
+    --------
+    >>> sample = SampledJudgments.of_rows([("q", "a", 1, 1.0), ("q", "b", 2, 1.0), ("q", "c", 2, None)])
+    >>> sampled_estimate(sample, {"q": ["a", "x", "b"]}, "DCG").mean
+    2.0
+    """
+    if measure not in SAMPLED_MEASURES:
+        raise OptionError(f"measure={measure!r}: expected one of {', '.join(SAMPLED_MEASURES)}")
+    if cutoff is not None and measure != "DCG":
+        raise OptionError(f"cutoff={cutoff!r}: found it with {measure}, expected it with DCG alone")
+    limit = _MOST if cutoff is None else int(number_option("cutoff", cutoff, 1, 1e9))
+    under = Convention.of(convention)
+    sides = [as_run(run, "run"), *([] if against is None else [as_run(against, "against")])]
+    lists = [_listed(one, sample, under, limit) for one in sides]
+    if not any(lists):
+        raise InputError(f"no query to estimate: run {sides[0].name!r} answers none of the {len(sample.queries):,} sampled queries")
+    rule = _RULES[measure]
+    values = np.zeros(len(sample.queries))
+    for sign, listed in zip((1.0, -1.0), lists, strict=False):
+        values += sign * np.array([rule(one, listed[query]) if query in listed else 0.0 for query, one in sample.queries.items()])
+    variance = None
+    if measure == "DCG":
+        pairs = [[listed.get(query, _NOTHING) for listed in lists] for query in sample.queries]
+        variance = [_dcg_variance(one, ranks) for one, ranks in zip(sample.queries.values(), pairs, strict=True)]
+    interval = mean_interval(values, level=level) if values.size > 1 else None
+    name = f"DCG@{cutoff}" if measure == "DCG" and cutoff is not None else measure
+    title = sides[0].name if against is None else f"{sides[0].name} - {sides[1].name}"
+    return SampledEstimate(
+        title, name, tuple(sample.queries), values, interval, None if variance is None else float(np.sqrt(sum(variance)) / values.size)
+    )
+
+
+_NOTHING = np.empty(0, np.int64)
+
+
+def _listed(run: Any, sample: SampledJudgments, convention: Convention, limit: int) -> dict[str, IntArray]:
+    """Place among the pooled documents at each rank of each list; -1 for a document outside the pool."""
+    held = run.in_memory()
+    answered = {decode_id(query) for query in held.source.query_ids()}
+    found = {}
+    for query, one in sample.queries.items():
+        if query in answered:
+            ranked = held.ranking(query, convention.alignment, depth=limit).documents
+            found[query] = np.array([one.documents.get(document, -1) for document in ranked], np.int64)
+    return found
+
+
+def _xinf_ap(one: SampledQuery, ranked: IntArray, kinds: int = 3) -> float:
+    """Mean over sampled relevant documents of the expected precision at their rank, each stratum by its estimated share of the relevant."""
+    n_strata = int(one.stratum.max()) + 1
+    sampled, relevant = one.sampled, one.gain > 0
+    size, seen, good = (
+        np.bincount(one.stratum, weights=column, minlength=n_strata) for column in (np.ones(sampled.size), sampled, relevant)
+    )
+    scale = np.divide(size, seen, out=np.zeros(n_strata), where=seen > 0)
+    total = float((good * scale).sum())
+    if not total:
+        return 0.0
+    above = np.zeros((3, n_strata))  # pooled, sampled, relevant documents above the rank
+    value = 0.0
+    for rank, place in enumerate(ranked.tolist(), 1):
+        if place < 0:
+            continue
+        stratum = one.stratum[place]
+        if relevant[place]:
+            precision = 1 / rank + float((above[0] * (above[2] + _EPSILON) / (above[1] + kinds * _EPSILON)).sum()) / rank
+            value += precision * scale[stratum]
+        above[:, stratum] += (1, sampled[place], relevant[place])
+    return value / total
+
+
+def _inf_ap(one: SampledQuery, ranked: IntArray) -> float:
+    return _xinf_ap(SampledQuery(one.documents, np.zeros_like(one.stratum), one.probability, one.grade), ranked, kinds=2)
+
+
+def _inf_ndcg(one: SampledQuery, ranked: IntArray) -> float:
+    """DCG from the mean gain of the sampled documents returned in each stratum, over the ideal of rounded numbers of each grade."""
+    ideal = _ideal_of_counts(one)
+    if not ideal:
+        return 0.0
+    n_strata = int(one.stratum.max()) + 1
+    pooled, ranks = ranked[ranked >= 0], np.flatnonzero(ranked >= 0) + 1
+    gains = one.gain[pooled] / np.log2(ranks + 1)
+    stratum, seen = one.stratum[pooled], one.sampled[pooled]
+    n, m, sums = (np.bincount(stratum, weights=column, minlength=n_strata) for column in (np.ones(pooled.size), seen, gains))
+    return float(np.divide(n * sums, m, out=np.zeros(n_strata), where=m > 0).sum()) / ideal
+
+
+def _ideal_of_counts(one: SampledQuery) -> float:
+    scale = 1 / one.rate
+    ideal, begin = 0.0, 0
+    for grade in sorted({float(gain) for gain in one.gain[one.gain > 0]}, reverse=True):
+        count = int(float(scale[one.gain == grade].sum()) + 0.5)
+        ranks = np.arange(begin + 1, min(begin + count, _MOST) + 1)
+        ideal += grade * float((1 / np.log2(ranks + 1)).sum())
+        begin += count
+    return ideal
+
+
+def _stat_ap(one: SampledQuery, ranked: IntArray) -> float:
+    """Sum of estimated precisions at sampled relevant documents, each over its probability, over the estimated number of the relevant."""
+    relevant = one.gain > 0
+    total = float((1 / one.probability[relevant]).sum())
+    if not total:
+        return 0.0
+    found, above = 0.0, 0.0
+    for rank, place in enumerate(ranked.tolist(), 1):
+        if place >= 0 and relevant[place]:
+            found += (1 + above) / rank / one.probability[place]
+            above += 1 / one.probability[place]
+    return found / total
+
+
+def _dcg(one: SampledQuery, ranked: IntArray) -> float:
+    pooled, ranks = ranked[ranked >= 0], np.flatnonzero(ranked >= 0) + 1
+    return float((one.gain[pooled] / one.probability[pooled] / np.log2(ranks + 1)).sum())
+
+
+def _dcg_variance(one: SampledQuery, sides: Sequence[IntArray]) -> float:
+    """Estimated variance of the Horvitz-Thompson sum under simple random sampling within each stratum.
+
+    Cochran (1977), section 5A: ``N (N - n) s^2 / n``, with s^2 among the sampled documents of the stratum. NaN where a stratum that is not
+    sampled in full has a single sampled document.
+    """
+    weight = np.zeros(one.grade.size)
+    for sign, ranked in zip((1.0, -1.0), sides, strict=False):
+        pooled, ranks = ranked[ranked >= 0], np.flatnonzero(ranked >= 0) + 1
+        weight[pooled] += sign / np.log2(ranks + 1)
+    worth, total = weight * one.gain, 0.0
+    for stratum in range(int(one.stratum.max()) + 1):
+        inside = one.stratum == stratum
+        n_all, drawn = int(inside.sum()), worth[inside & one.sampled]
+        if drawn.size < n_all:
+            spread = float(drawn.var(ddof=1)) if drawn.size > 1 else np.nan
+            total += n_all * (n_all - drawn.size) * spread / drawn.size
+    return total
+
+
+_RULES: "Mapping[str, Callable[[SampledQuery, IntArray], float]]" = {
+    "infAP": _inf_ap, "xinfAP": _xinf_ap, "infNDCG": _inf_ndcg, "statAP": _stat_ap, "DCG": _dcg,
+}  # fmt: skip

@@ -1,0 +1,123 @@
+"""Queries to label, what their labels cost, and how precise they are, as tables, Markdown, JSON and CSV."""
+
+import json
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict
+from typing import Any
+
+from idealrank.judging import LabelBudget, QuerySample, QueryStratum
+from idealrank.reports.table.cells import Cell, Column, Table, count_cell, number_cell, share_cell
+from idealrank.reports.table.forms import parts_markdown
+from idealrank.reports.table.records import SCHEMA, Row
+from idealrank.reports.table.text import Part, filled, wrapped
+from idealrank.reports.views.judging.agreement import number_text
+from idealrank.version import __version__
+
+_SOME = 15  # queries listed
+_NAMES = ("query", "stratum", "requests", "probability", "weight")
+
+
+def query_parts(found: QuerySample, plans: Sequence[LabelBudget], sd: float) -> list[Part]:
+    """A sentence, strata, costs and queries.
+
+    Examples
+    --------
+    >>> from idealrank.judging import LabelCost, label_budgets, sample_queries
+    >>> from idealrank.reports.table.text import parts_text
+    >>> sample = sample_queries({"a": 3, "b": 1, "c": 1}, 2, tail=0.5)
+    >>> print(parts_text(query_parts(sample, label_budgets([2], LabelCost(), sd=0.3), 0.3)[:1]), end="")
+    2 queries to label. Weights sum to the traffic of 5 requests; they raise the variance of a mean by
+    the factor 1.04.
+    """
+    n = len(found.query_ids)
+    opening = (
+        f"{n:,} quer{'ies' if n != 1 else 'y'} to label. Weights sum to the traffic of {found.traffic_total:,.10g} requests; they "
+        f"raise the variance of a mean by the factor {found.design_effect:.2f}."
+    )
+    return [filled(opening), _strata(found), _plans(found, plans), _queries(found), _notes(sd)]
+
+
+def _strata(found: QuerySample) -> Table:
+    columns: list[Column[QueryStratum]] = [
+        Column("stratum", cell=lambda one: one.name),
+        Column("queries", "number", lambda one: count_cell(one.n_queries)),
+        Column("traffic", "number", lambda one: share_cell(one.traffic_share)),
+        Column("sampled", "number", lambda one: count_cell(one.n_sampled)),
+    ]
+    return Table.of(columns, found.strata)
+
+
+def _plans(found: QuerySample, plans: Sequence[LabelBudget]) -> Table:
+    columns: list[Column[LabelBudget]] = [
+        Column(
+            "queries",
+            "number",
+            lambda one: Cell(f"{one.n_queries:,}", one.n_queries, mark="*" if one.n_queries == len(found.query_ids) else ""),
+        ),
+        Column("labels", "number", lambda one: count_cell(one.labels)),
+        Column("cost", "number", lambda one: number_cell(one.cost, 2)),
+        Column("weeks", "number", lambda one: number_cell(one.weeks, 1)),
+        Column("interval +-", "number", lambda one: number_cell(one.half_width, 4)),
+        Column("detects", "number", lambda one: number_cell(one.detectable, 4)),
+    ]
+    return Table.of(columns, plans, title="Cost and precision (* is this sample):")
+
+
+def _queries(found: QuerySample) -> Table:
+    rows = found.rows()
+    columns: list[Column[dict[str, Any]]] = [
+        Column("query", cell=lambda row: str(row["query"])),
+        Column("stratum", cell=lambda row: str(row["stratum"])),
+        Column("requests", "number", lambda row: Cell(f"{row['requests']:,.6g}", row["requests"])),
+        Column("weight", "number", lambda row: Cell(f"{row['weight']:,.6g}", row["weight"])),
+    ]
+    title = f"The first {_SOME} of {len(rows):,} queries:" if len(rows) > _SOME else "Queries:"
+    return Table.of(columns, rows[:_SOME], title=title)
+
+
+def _notes(sd: float) -> list[str]:
+    phrases = [
+        "weight: requests over the inclusion probability; the weighted mean is unbiased for the mean over the traffic",
+        f"interval +-: half of the width of the 95 % interval at a standard deviation of {sd:g} over queries, with these weights",
+        "detects: smallest mean difference with 80 % power, if that is the standard deviation of the differences",
+    ]
+    return ["method", *wrapped("; ".join(phrases))]
+
+
+def query_markdown(found: QuerySample, plans: Sequence[LabelBudget], sd: float) -> str:
+    """The report as Markdown.
+
+    Examples
+    --------
+    >>> from idealrank.judging import sample_queries
+    >>> "| head" in query_markdown(sample_queries({"a": 3, "b": 1, "c": 1}, 2, tail=0.5), [], 0.3)
+    True
+    """
+    return parts_markdown(query_parts(found, plans, sd))
+
+
+def query_json(found: QuerySample, plans: Sequence[LabelBudget], sd: float) -> str:
+    """JSON text.
+
+    Examples
+    --------
+    >>> from idealrank.judging import sample_queries
+    >>> json.loads(query_json(sample_queries({"a": 3, "b": 1, "c": 1}, 2, tail=0.5), [], 0.3))["queries"][0]["query"]
+    'a'
+    """
+    record = {"version": __version__, "schema": SCHEMA, "sd": sd, "plans": [asdict(one) for one in plans]} | found.as_dict()
+    return json.dumps(record, indent=2) + "\n"
+
+
+def query_rows(found: QuerySample, plans: Sequence[LabelBudget], sd: float) -> Iterator[Row]:  # noqa: ARG001  (as the other formats)
+    """Titles, and a row for each query, with its weight for ``--weights``.
+
+    Examples
+    --------
+    >>> from idealrank.judging import sample_queries
+    >>> list(query_rows(sample_queries({"a": 3, "b": 1, "c": 1}, 2, tail=0.5), [], 0.3))[1]
+    ['a', 'head', '3.0', '1.0', '3.0']
+    """
+    yield list(_NAMES)
+    for row in found.rows():
+        yield [row[name] if isinstance(row[name], str) else number_text(row[name]) for name in _NAMES]

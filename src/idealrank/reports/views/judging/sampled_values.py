@@ -1,0 +1,105 @@
+"""Values of runs from a sample of judgments, as tables, Markdown, JSON and CSV."""
+
+import json
+from collections.abc import Iterator, Sequence
+
+from idealrank.judging import SampledEstimate, SampledJudgments
+from idealrank.reports.table.cells import Cell, Column, Table, interval_cell, number_cell
+from idealrank.reports.table.forms import parts_markdown
+from idealrank.reports.table.records import SCHEMA, Row
+from idealrank.reports.table.text import Part, filled, wrapped
+from idealrank.reports.views.judging.agreement import number_text
+from idealrank.version import __version__
+
+
+def sampled_parts(found: Sequence[SampledEstimate], sample: SampledJudgments, *, digits: int | None = None) -> list[Part]:
+    """A sentence and a table.
+
+    Examples
+    --------
+    >>> from idealrank.judging import sampled_estimate
+    >>> from idealrank.reports.table.text import parts_text
+    >>> sample = SampledJudgments.of_rows([("q", "a", 1, 1.0), ("q", "b", 1, 0.0)])
+    >>> print(parts_text(sampled_parts([sampled_estimate(sample, {"q": ["b", "a"]}, "DCG")], sample, digits=2)[:2]), end="")
+    2 judgments of 2 pooled documents and 1 query.
+    <BLANKLINE>
+    run  measure  estimate  interval  error by sampling
+    run  DCG          0.63         -               0.00
+    """
+    places = 4 if digits is None else digits
+    n = len(sample.queries)
+    opening = f"{sample.n_sampled:,} judgments of {sample.n_pooled:,} pooled documents and {n:,} quer{'ies' if n != 1 else 'y'}."
+    columns: list[Column[SampledEstimate]] = [
+        Column("run", cell=lambda one: one.run),
+        Column("measure", cell=lambda one: one.measure),
+        Column("estimate", "number", lambda one: number_cell(one.mean, places)),
+        Column("interval", "number", lambda one: _interval(one, places)),
+    ]
+    if any(one.sampling_se is not None for one in found):
+        columns.append(Column("error by sampling", "number", lambda one: number_cell(one.sampling_se, places)))
+    return [filled(opening), Table.of(columns, found), _notes(found)]
+
+
+def _interval(one: SampledEstimate, places: int) -> Cell:
+    if one.interval is None:
+        return Cell("-", None)
+    return interval_cell((float(one.interval.low), float(one.interval.high)), places)
+
+
+def _notes(found: Sequence[SampledEstimate]) -> list[str]:
+    phrases = ["interval: t interval of the mean over queries, which covers the sampling of queries and of documents"]
+    if any(one.sampling_se is not None for one in found):
+        phrases.append("error by sampling: standard error by the sampling of documents alone, for these queries")
+    phrases.append("documents outside the pool count as not relevant")
+    return ["method", *wrapped("; ".join(phrases))]
+
+
+def sampled_markdown(found: Sequence[SampledEstimate], sample: SampledJudgments, *, digits: int | None = None) -> str:
+    """The report as Markdown.
+
+    Examples
+    --------
+    >>> from idealrank.judging import sampled_estimate
+    >>> sample = SampledJudgments.of_rows([("q", "a", 1, 1.0)])
+    >>> "| run | DCG" in sampled_markdown([sampled_estimate(sample, {"q": ["a"]}, "DCG")], sample)
+    True
+    """
+    return parts_markdown(sampled_parts(found, sample, digits=digits))
+
+
+def sampled_json(found: Sequence[SampledEstimate], sample: SampledJudgments, *, digits: int | None = None) -> str:  # noqa: ARG001
+    """JSON text with every query.
+
+    Examples
+    --------
+    >>> from idealrank.judging import sampled_estimate
+    >>> sample = SampledJudgments.of_rows([("q", "a", 1, 1.0)])
+    >>> json.loads(sampled_json([sampled_estimate(sample, {"q": ["a"]}, "DCG")], sample))["estimates"][0]["mean"]
+    1.0
+    """
+    record = {
+        "version": __version__, "schema": SCHEMA, "n_pooled": sample.n_pooled, "n_sampled": sample.n_sampled,
+        "estimates": [one.as_dict() for one in found],
+    }  # fmt: skip
+    return json.dumps(record, indent=2) + "\n"
+
+
+def sampled_rows(
+    found: Sequence[SampledEstimate],
+    sample: SampledJudgments,  # noqa: ARG001  (as the other formats)
+    *,
+    digits: int | None = None,  # noqa: ARG001  (all of them)
+) -> Iterator[Row]:
+    """Titles, and a row for each query of each estimate.
+
+    Examples
+    --------
+    >>> from idealrank.judging import sampled_estimate
+    >>> sample = SampledJudgments.of_rows([("q", "a", 1, 1.0)])
+    >>> list(sampled_rows([sampled_estimate(sample, {"q": ["a"]}, "DCG")], sample))[1]
+    ['run', 'DCG', 'q', '1.0']
+    """
+    yield ["run", "measure", "query", "value"]
+    for one in found:
+        for query, value in zip(one.query_ids, one.values.tolist(), strict=True):
+            yield [one.run, one.measure, query, number_text(value)]

@@ -1,0 +1,81 @@
+"""`idealrank judge pool`, `estimate`, `reuse` and `queries`: what they print, that their formats agree, and that their errors teach."""
+
+import csv
+import io
+import json
+import shlex
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+import idealrank as ir
+from tests.cli.terminal import Said, check_snapshot
+
+Say = Callable[..., Said]
+
+COMMANDS = {
+    "pool": "judge pool bm25.run neural.run --depth 2",
+    "pool-strata": "judge pool bm25.run neural.run --strata 1:1,5:0.5",
+    "pool-csv": "judge pool bm25.run neural.run --order rrf --budget 6 --format csv",
+    "pool-json": "judge pool bm25.run neural.run --budget 2 --format json",
+    "pool-markdown": "judge pool bm25.run --depth 1 --format markdown",
+    "pool-error-both": "judge pool bm25.run --depth 3 --strata 1:1",
+    "pool-error-strata": "judge pool bm25.run --strata 5:2",
+    "infer": "judge infer sampled.txt bm25.run neural.run",
+    "infer-dcg": "judge infer sampled.txt bm25.run neural.run -m DCG --cutoff 3 --digits 2",
+    "infer-csv": "judge infer sampled.txt bm25.run -m statAP --format csv",
+    "infer-json": "judge infer sampled.txt bm25.run -m infAP --format json",
+    "infer-error-measure": "judge infer sampled.txt bm25.run -m AP",
+    "infer-error-file": "judge infer qrels.txt bm25.run",
+    "infer-error-cutoff": "judge infer sampled.txt bm25.run --cutoff 3",
+    "reuse": "judge reuse qrels.txt bm25.run neural.run twice.run --depth 2 --convention standard,duplicates=first",
+    "reuse-team": "judge reuse qrels.txt bm25.run neural.run --team bm25=x --team neural=x -m RR",
+    "reuse-csv": "judge reuse qrels.txt bm25.run neural.run --format csv",
+    "reuse-json": "judge reuse qrels.txt bm25.run neural.run --format json",
+    "reuse-error-team": "judge reuse qrels.txt bm25.run --team other=x",
+    "draw": "judge draw traffic.csv --count 6 --strata kinds.csv --take new=1",
+    "draw-budget": "judge draw traffic.csv --budget 12 --price 0.1 --documents 20",
+    "draw-csv": "judge draw traffic.csv --count 4 --format csv",
+    "draw-json": "judge draw traffic.csv --count 4 --format json",
+    "draw-error-both": "judge draw traffic.csv --count 4 --budget 4",
+    "draw-error-budget": "judge draw traffic.csv --budget 0.5",
+    "draw-error-take": "judge draw traffic.csv --take new",
+    "draw-error-stratum": "judge draw traffic.csv --strata kinds.csv",
+}
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_what_judge_says(name: str, say: Say) -> None:
+    command = f"idealrank {COMMANDS[name]}"
+
+    said = say(*shlex.split(command)[1:])
+
+    check_snapshot(f"judge-{name}", said.text(command))
+    assert said.code == (2 if "error" in name else 0)
+
+
+def test_a_sample_is_pooled_judged_and_estimated(say: Say, tmp_path: Path) -> None:
+    """Everything is sampled, so that the estimate is the value with all judgments of the pool."""
+    sample, labels = tmp_path / "sample.csv", tmp_path / "labels.txt"
+    say("judge", "pool", "bm25.run", "neural.run", "--strata", "2:1,9:1", "--format", "csv", "-o", str(sample))
+    rows = list(csv.DictReader(io.StringIO(sample.read_text("utf-8"))))
+    grades: dict[str, dict[str, float]] = {}
+    for place, row in enumerate(rows):
+        grades.setdefault(row["query"], {})[row["document"]] = place % 3
+    labels.write_text("".join(f"{query} 0 {document} {grade}\n" for query, of in grades.items() for document, grade in of.items()), "utf-8")
+    said = say("judge", "infer", str(sample), "bm25.run", "--qrels", str(labels), "-m", "DCG", "--format", "json")
+    estimate = json.loads(said.out)["estimates"][0]
+    run = say("evaluate", str(labels), "bm25.run", "-m", "DCG", "--format", "json", "--convention", "standard,duplicates=first")
+    assert estimate["mean"] == pytest.approx(json.loads(run.out)["runs"][0]["mean"]["DCG"])
+
+
+def test_weights_of_a_sample_are_read_by_compare(say: Say, tmp_path: Path) -> None:
+    traffic, weights = tmp_path / "traffic.csv", tmp_path / "weights.csv"
+    queries = list(ir.Qrels({"q1": {}, "q2": {}, "q3": {}, "q4": {}}).queries)
+    traffic.write_text("query,traffic\n" + "".join(f"{query},{10 - place}\n" for place, query in enumerate(queries)), "utf-8")
+    say("judge", "draw", str(traffic), "--count", "4", "--format", "csv", "-o", str(weights))
+    assert {row["query"] for row in csv.DictReader(io.StringIO(weights.read_text("utf-8")))} == set(queries)
+    said = say("compare", "qrels.txt", "bm25.run", "neural.run", "-m", "RR", "--weights", str(weights))
+    assert said.code == 0
+    assert "weight" in said.out

@@ -1,0 +1,51 @@
+"""Work that is begun before its result is asked for."""
+
+import threading
+
+import pytest
+
+from idealrank.stats.randomness import Background
+
+
+@pytest.mark.parametrize("threads", [1, 2, 5])
+def test_results_and_errors_come_where_they_are_asked_for(threads: int) -> None:
+    with Background(threads) as background:
+        begun = [background.begin(lambda number=number: 6 // number) for number in range(4)]  # type: ignore[misc]
+        assert [one() for one in begun[1:]] == [6, 3, 2]
+        assert begun[2]() == 3
+        with pytest.raises(ZeroDivisionError):
+            begun[0]()
+
+
+def test_one_thread_does_the_work_once_and_only_when_it_is_asked_for() -> None:
+    done: list[threading.Thread] = []
+    with Background(1) as background:
+        begun = background.begin(lambda: done.append(threading.current_thread()))
+        assert not done
+        begun()
+        begun()
+    assert done == [threading.current_thread()]
+
+
+def test_work_goes_on_while_something_else_is_done() -> None:
+    met = threading.Barrier(2, timeout=20)
+    with Background(2) as background:
+        begun = background.begin(met.wait)
+        assert {met.wait(), begun()} == {0, 1}
+
+
+def test_an_error_outside_drops_what_was_not_begun() -> None:
+    dropped, done = threading.Event(), list[int]()
+
+    def fail() -> None:
+        with Background(2) as background:
+            for _ in range(2):
+                background.begin(lambda: dropped.wait(20))  # takes both threads until the third work is dropped
+            third = background.begin(lambda: done.append(1))
+            third.__self__.add_done_callback(lambda _: dropped.set())  # type: ignore[attr-defined]
+            raise KeyError
+
+    with pytest.raises(KeyError):
+        fail()
+    assert dropped.is_set()
+    assert not done
