@@ -303,8 +303,8 @@ class _Fitting:
         if row.values and not target.columns and not (target.features and {"inc", "prob"} == set(row.values)):
             for name in row.values:
                 losses.add("columns", name)
-        for name in row.values:
-            if target.columns and name in target.taken:
+        if row.values and target.columns:
+            for name in (one for one in row.values if one in target.taken):
                 losses.add("columns", name)
         keeps_text = self._found.layout.query_texts
         if not (row.assessor or row.query_text or row.text or row.features):
