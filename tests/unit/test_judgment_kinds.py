@@ -72,6 +72,19 @@ def test_a_table_that_mixes_people_and_a_model_is_named(tmp_path: Path, name: st
     assert messages(path) == []
 
 
+@pytest.mark.parametrize("library", ["polars", "lazy", "pandas", "pyarrow"])
+def test_a_dataframe_that_mixes_people_and_a_model_is_named(library: str) -> None:
+    def made(rows: list[tuple[object, ...]]) -> object:
+        frame = pl.DataFrame(records(rows))
+        return {"polars": lambda: frame, "lazy": frame.lazy, "pandas": frame.to_pandas, "pyarrow": frame.to_arrow}[library]()
+
+    said = messages(made(BOTH))
+    assert len(said) == 1
+    assert "qrels: people and model" in said[0]
+    assert messages(made(BOTH[1:])) == ["qrels: all judgments are of kind model, none by people"]
+    assert messages(made(BOTH[:1])) == []
+
+
 def test_a_column_of_another_meaning_is_none_of_assessors(tmp_path: Path) -> None:
     to_csv(tmp_path / "a.csv", [("q1", "d1", 2, "ann", "news"), ("q1", "d2", 0, "ben", "sports")])
     assert messages(tmp_path / "a.csv") == []

@@ -108,6 +108,10 @@ def _rows_of_narwhals(frame: Any, table: Table, columns: Columns, where: str, no
     names = {str(name): name for name in frame.collect_schema().names()}
     refuse_lists(frame, table, columns, where)
     chosen = choose_columns(list(names), table, columns, where, notes)
+    if table == "qrels" and "kind" in names:
+        from idealrank.io.judgment_kinds import tell_kinds_of_frame  # noqa: PLC0415  (most dataframes of judgments name no kind)
+
+        tell_kinds_of_frame(frame, list(names), where, notes)
     picked = frame.select(*(names[name] for name in chosen.names))
     if isinstance(picked, nw.LazyFrame):
         picked = picked.collect()

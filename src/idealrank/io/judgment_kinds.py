@@ -1,7 +1,7 @@
 """Kinds of assessors in files of judgments: grades of people and of models are never joined without a note."""
 
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import chain
 from typing import Any
 
@@ -9,7 +9,7 @@ from idealrank.errors import shown
 from idealrank.io.formats.delimited import rows_in_batches, sniff_delimiter
 from idealrank.io.judgment_files import COLUMNS, KINDS, ORIGIN_MARK, origin_in
 from idealrank.io.notes import Notes
-from idealrank.io.record_files import columnar_records, json_records, line_records
+from idealrank.io.record_files import columnar_records, frame_records, json_records, line_records
 from idealrank.io.sources import Source
 
 _LINE = re.compile(rb"^" + re.escape(ORIGIN_MARK.encode()) + rb"[^\n]*", re.MULTILINE)
@@ -38,12 +38,30 @@ def tell_kinds(sources: Sequence[Source], format: str, notes: Notes) -> None:  #
     >>> tell_kinds([Source("a.csv", b"query,document,grade,kind\nq,d,1,model")], "csv", Notes(print))
     a.csv: all judgments are of kind model, none by people
     """
-    found = {source.path: list(dict.fromkeys(_kinds(source, format))) for source in sources}
+    _tell({source.path: list(dict.fromkeys(_kinds(source, format))) for source in sources}, notes, are_tables=format != "trec")
+
+
+def tell_kinds_of_frame(frame: Any, names: Sequence[str], where: str, notes: Notes) -> None:
+    """Warn or note as `tell_kinds` does, for a dataframe with these columns.
+
+    Examples
+    --------
+    >>> import polars
+    >>> frame = polars.DataFrame({"query": ["q", "q"], "document": ["a", "b"], "grade": [1, 0], "kind": ["people", "model"]})
+    >>> tell_kinds_of_frame(frame, frame.columns, "qrels", Notes(print))
+    the judgments are of different kinds (qrels: people and model) and were joined; --judge-qrels keeps a judge apart
+    """
+    if _KIND in names:
+        records = (record.fields for record in frame_records(frame, where, _chosen))
+        _tell({where: list(dict.fromkeys(_kinds_of(records)))}, notes, are_tables=True)
+
+
+def _tell(found: Mapping[str, Sequence[str]], notes: Notes, *, are_tables: bool) -> None:
     kinds = dict.fromkeys(chain.from_iterable(found.values()))
     if len(kinds) > 1:
         said = ", ".join(f"{path}: {' and '.join(map(shown, some))}" for path, some in found.items() if some)
         notes.warn(f"the judgments are of different kinds ({said}) and were joined; --judge-qrels keeps a judge apart")
-    elif format != "trec" and kinds and _PEOPLE not in kinds:
+    elif are_tables and kinds and _PEOPLE not in kinds:
         paths = ", ".join(path for path, some in found.items() if some)
         notes.inform(f"{paths}: all judgments are of kind {next(iter(kinds))}, none by {_PEOPLE}")
 
@@ -55,10 +73,18 @@ def _kinds(source: Source, format: str) -> Iterator[str]:  # noqa: A002  (as abo
         yield from (str(origin.get("kind")) for origin in origins if origin is not None)
         return
     read = _RECORDS.get(format)
-    for record in read(source) if read is not None else ():
+    yield from _kinds_of(read(source)) if read is not None else ()
+
+
+def _kinds_of(records: Iterable[Mapping[str, Any]]) -> Iterator[str]:
+    for record in records:
         kind = record.get(_KIND)
         if isinstance(kind, str) and kind in KINDS and record.get(_GRADE, 0) not in (None, ""):
             yield kind
+
+
+def _chosen(names: Sequence[str]) -> list[str]:
+    return [name for name in names if name in (_KIND, _GRADE)]
 
 
 def _table(delimiter: str | None) -> Callable[[Source], Iterator[Mapping[str, Any]]]:
@@ -76,10 +102,7 @@ def _table(delimiter: str | None) -> Callable[[Source], Iterator[Mapping[str, An
 
 
 def _columns(source: Source) -> Iterator[Mapping[str, Any]]:
-    def choose(names: Sequence[str]) -> list[str]:
-        return [name for name in names if name in (_KIND, _GRADE)]
-
-    for record in columnar_records(source, choose):
+    for record in columnar_records(source, _chosen):
         if _KIND not in record.fields:
             return
         yield record.fields
