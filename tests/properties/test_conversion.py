@@ -11,6 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import idealrank as ir
+from idealrank.errors import InputError
 from idealrank.io.conversion.targets import TARGETS
 from idealrank.io.judgment_files import is_word
 
@@ -40,6 +41,10 @@ def through(grades: Mapping[str, Any], kind: str, folder: Path, **options: Any) 
 @given(grades=st.dictionaries(WORDS, st.dictionaries(WORDS, GRADES, min_size=1, max_size=4), min_size=1, max_size=4))
 def test_grades_of_words_come_back_from_every_format(kind: str, grades: dict[str, dict[str, float]]) -> None:
     with tempfile.TemporaryDirectory() as folder:
+        if kind == "letor" and any("#" in query for query in grades):
+            with pytest.raises(InputError, match="an id without #"):
+                through(grades, kind, Path(folder))
+            return
         found, _ = through(grades, kind, Path(folder))
     assert found == grades
 

@@ -103,7 +103,7 @@ def test_a_page_that_cannot_be_prepared_stops_nothing() -> None:
 
 
 def test_small_pieces_of_an_answer_are_sent_at_once() -> None:
-    with server._bound("127.0.0.1", 0) as listening:
+    with server.bound("127.0.0.1", 0) as listening:
         assert listening.proto == socket.IPPROTO_TCP  # without it, asyncio leaves Nagle's algorithm on
 
 

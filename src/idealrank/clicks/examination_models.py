@@ -138,6 +138,7 @@ class PBM:
         OptionError
             `iterations` or `start` is outside its range.
         """
+        check_sessions(sessions)
         steps, start = self.checked()
         cells = self.cells(sessions, sessions.n_ranks)
         return self.fitted(sessions.documents, cells, sessions.query_of_pair, *cells.fit(steps, start))
@@ -149,7 +150,6 @@ class PBM:
     @staticmethod
     def cells(sessions: Sessions, n_ranks: int) -> CellCounts:
         """Counts of a log by rank."""
-        check_sessions(sessions)
         return CellCounts.of(sessions, np.arange(sessions.n_ranks), n_ranks)
 
     def fitted(
@@ -272,6 +272,7 @@ class UBM:
             Situations fall into sets that share no clicked document, or were shown with documents that were never clicked alone: the log
             does not identify these parameters, see `FittedUBM.situation_sets`.
         """
+        check_sessions(sessions)
         steps, start = self.checked()
         cells = self.cells(sessions, sessions.n_ranks)
         return self.fitted(sessions.documents, cells, sessions.query_of_pair, *cells.fit(steps, start))
@@ -283,7 +284,6 @@ class UBM:
     @staticmethod
     def cells(sessions: Sessions, n_ranks: int) -> CellCounts:
         """Counts of a log by rank and by rank of the last click above it."""
-        check_sessions(sessions)
         sessions.require_ranks()
         situation = np.arange(sessions.n_ranks) * (n_ranks + 1) + previous_clicks(sessions)
         return CellCounts.of(sessions, situation, n_ranks * (n_ranks + 1))

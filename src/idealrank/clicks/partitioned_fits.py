@@ -45,7 +45,7 @@ def fit_in_parts(model: "Cascade | DCM | SDBN | DBN | PBM | UBM", parts: Iterabl
     IncompatibleError
         A query is in two parts.
     InputError
-        There is no part.
+        There is no part, or `parts` is none.
     OptionError
         The model is none of these, or has impossible settings.
 
@@ -60,7 +60,12 @@ def fit_in_parts(model: "Cascade | DCM | SDBN | DBN | PBM | UBM", parts: Iterabl
     >>> fit_in_parts(PBM(iterations=20), parts).relative_propensity.round(3).tolist()
     [1.0, 0.707]
     """
-    logs = list(parts)
+    if not callable(each):
+        raise OptionError(f"each: found {shown(repr(each))}, expected a function such as map")
+    try:
+        logs = list(parts)
+    except TypeError:
+        raise InputError(f"parts: found {shown(repr(parts))}, expected parts of a log, each of them Sessions") from None
     _refuse_common_queries(logs)
     if isinstance(model, PBM | UBM):
         return _fit_examination(model, logs, each)

@@ -131,6 +131,8 @@ def _judgment_groups(rows: Iterable[JudgmentRow], _layout: RowLayout) -> Iterato
 
 def _letor(rows: Iterable[JudgmentRow], _layout: RowLayout) -> Iterator[str]:
     for row in rows:
+        if "#" in row.query:
+            raise InputError(f"found query {shown(repr(row.query))}, expected an id without #, with which LETOR begins a comment")
         features = "".join(f" {index}:{number(value)}" for index, value in row.features.items())
         if {"inc", "prob"} <= set(row.values):
             comment = f"#docid = {row.document} inc = {row.values['inc']} prob = {row.values['prob']}"
