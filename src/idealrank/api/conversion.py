@@ -38,8 +38,9 @@ def convert(
     source_format : str
         A format of `read_qrels` or `read_run`, or ``"qrels_jg"``: TREC qrels with the assessor in the second column. ``"auto"`` inspects
         the extension and the content.
-    target_format : {"auto", "trec", "qrels_jg", "beir", "csv", "tsv", "json", "jsonl", "parquet", "letor", "quepid", "rre", "opensearch", \
-"ubi", "label-studio"}
+    target_format : str
+        ``"auto"``, ``"trec"``, ``"qrels_jg"``, ``"beir"``, ``"csv"``, ``"tsv"``, ``"json"``, ``"jsonl"``, ``"parquet"``, ``"letor"``,
+        ``"quepid"``, ``"rre"``, ``"opensearch"``, ``"ubi"`` or ``"label-studio"``.
         ``"auto"`` inspects the extension. Runs are written as trec, csv, tsv, json, jsonl or parquet.
     content : {"auto", "judgments", "run"}
         ``"auto"`` takes responses of search engines and TREC lines with six fields as runs, everything else as judgments.

@@ -55,9 +55,10 @@ def read_qrels(
     ----------
     path : path, list of paths, or dataframe
         One collection in one or several files; ``"-"`` is standard input. gzip, bzip2, xz and Zstandard are decompressed. Or a dataframe.
-    format : {"auto", "trec", "json", "jsonl", "csv", "tsv", "parquet", "arrow", "beir", "letor", "quepid", "rre", "opensearch", "ubi", \
-"label-studio", "elasticsearch", "solr"}
-        ``"auto"`` inspects the extension and the content. The last two are formats of runs, the five before of judgments.
+    format : str
+        ``"auto"``, ``"trec"``, ``"json"``, ``"jsonl"``, ``"csv"``, ``"tsv"``, ``"parquet"``, ``"arrow"``, ``"beir"``, ``"letor"``,
+        ``"quepid"``, ``"rre"``, ``"opensearch"``, ``"ubi"``, ``"label-studio"``, ``"elasticsearch"`` or ``"solr"``. ``"auto"`` inspects
+        the extension and the content. The last two are formats of runs, the five before of judgments.
     columns : mapping or sequence, optional
         For columns, records and dataframes: ``{"query": ..., "document": ..., "grade": ...}`` or the three names; guessed by default.
     duplicates : {"error", "first", "last", "best"}
