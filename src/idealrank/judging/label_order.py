@@ -298,7 +298,7 @@ def _numbers(frontier: Frontier, *, by_query: bool) -> FloatArray:
     if by_query:
         return query_numbers(pool.query_ids, frontier.seed)[pool.query]
     return np.array(
-        [random_number(frontier.seed, pool.query_ids[code], document)
+        [random_number(frontier.seed, pool.query_ids[int(code)], document)
          for code, document in zip(pool.query.tolist(), pool.documents, strict=True)], np.float64,
     )  # fmt: skip
 
@@ -516,7 +516,8 @@ def next_labels(
     pool = frontier.pool
     labels = tuple(
         NextLabel(
-            place, pool.query_ids[pool.query[row]], pool.documents[row], int(pool.rank_a[row]) or None, int(pool.rank_b[row]) or None,
+            place, pool.query_ids[int(pool.query[row])], pool.documents[int(row)],
+            int(pool.rank_a[row]) or None, int(pool.rank_b[row]) or None,
             float(worth[row]), order.reason(frontier, row, float(worth[row])),
         )
         for place, row in enumerate(chosen.tolist(), 1)

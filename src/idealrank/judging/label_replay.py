@@ -279,7 +279,7 @@ class _Replay:
         states, grades = [], [dict(one) for one in frontier.grades]
         for row in rows.tolist():
             query = int(self.pool.query[row])
-            grades[query][self.pool.documents[row]] = float(self.truth[row])
+            grades[query][self.pool.documents[int(row)]] = float(self.truth[row])
             states.append((query, dict(grades[query])))
         found = self.states.bounds(states)
         now = np.stack((frontier.low, frontier.value, frontier.high))

@@ -270,7 +270,7 @@ def _drawn(
         return np.ones(code.size, np.int64), np.ones(code.size), np.ones(code.size, np.bool_)
     stratum = np.searchsorted(np.array(strata.depths), best) + 1
     probability, sampled = np.ones(code.size), np.zeros(code.size, np.bool_)
-    number = np.array([random_number(seed, queries[at], document) for at, document in zip(code.tolist(), documents, strict=True)])
+    number = np.array([random_number(seed, queries[int(at)], document) for at, document in zip(code.tolist(), documents, strict=True)])
     for group in np.unique(np.stack((code, stratum)), axis=1).T:
         rows = np.flatnonzero((code == group[0]) & (stratum == group[1]))
         wanted = min(rows.size, max(_LEAST, math.ceil(strata.shares[int(group[1]) - 1] * rows.size - 1e-9)))

@@ -98,7 +98,7 @@ class SampledJudgments:
         """
         return cls.of_drawn(
             [
-                DrawnDocument(pool.query_ids[code], document, str(stratum), probability, sampled)
+                DrawnDocument(pool.query_ids[int(code)], document, str(stratum), probability, sampled)
                 for code, document, stratum, probability, sampled in zip(
                     pool.query.tolist(),
                     pool.documents,
@@ -352,8 +352,8 @@ def _xinf_ap(one: SampledQuery, ranked: IntArray, kinds: int = 3) -> float:
         stratum = one.stratum[place]
         if relevant[place]:
             precision = 1 / rank + float((above[0] * (above[2] + _EPSILON) / (above[1] + kinds * _EPSILON)).sum()) / rank
-            value += precision * scale[stratum]
-        above[:, stratum] += (1, sampled[place], relevant[place])
+            value += precision * float(scale[stratum])
+        above[:, stratum] += np.array((1, sampled[place], relevant[place]))
     return value / total
 
 
@@ -394,8 +394,8 @@ def _stat_ap(one: SampledQuery, ranked: IntArray) -> float:
     found, above = 0.0, 0.0
     for rank, place in enumerate(ranked.tolist(), 1):
         if place >= 0 and relevant[place]:
-            found += (1 + above) / rank / one.probability[place]
-            above += 1 / one.probability[place]
+            found += (1 + above) / rank / float(one.probability[place])
+            above += 1 / float(one.probability[place])
     return found / total
 
 

@@ -14,7 +14,7 @@ from idealrank.io.formats.trec import tag_of
 from idealrank.io.judgment_files import is_word, number
 from idealrank.io.sources import Source
 
-NAMES = ("query_id", "doc_id", "score")
+NAMES: tuple[str, ...] = ("query_id", "doc_id", "score")
 """Columns of a table."""
 
 

@@ -99,7 +99,9 @@ class LabelServing:
         pairs = read_pairs(self.pairs, self.queries, self.documents)
         gold = {} if self.gold is None else _grades(self.gold)
         known = {one.key for one in pairs}
-        more = with_texts([JudgmentPair(*key) for key in gold if key not in known], self.queries, self.documents)
+        more = with_texts(
+            [JudgmentPair(query, document) for query, document in gold if (query, document) not in known], self.queries, self.documents
+        )
         model = {} if self.model is None else _grades(self.model)
         return LabelPlan([*pairs, *more], self.grades, self.double, gold, model, self.model_name, self.seed)
 

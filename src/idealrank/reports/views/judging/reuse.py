@@ -44,7 +44,7 @@ def _runs(found: Reusability, places: int) -> Table:
     columns: list[Column[RunLeftOut]] = [Column("run", cell=lambda one: one.run)]
     if any(one.group != one.run for one in found.runs):
         columns.append(Column("group", cell=lambda one: one.group))
-    columns += [
+    more: list[Column[RunLeftOut]] = [
         Column("unique", "number", lambda one: count_cell(one.unique)),
         Column("relevant", "number", lambda one: count_cell(one.unique_relevant)),
         Column(found.measure, "number", lambda one: number_cell(finite(one.value), places)),
@@ -52,7 +52,7 @@ def _runs(found: Reusability, places: int) -> Table:
         Column("rank", "number", lambda one: count_cell(one.rank)),
         Column("rank left out", "number", lambda one: count_cell(one.rank_without)),
     ]
-    return Table.of(columns, found.runs)
+    return Table.of([*columns, *more], found.runs)
 
 
 def _notes(found: Reusability) -> list[str]:
