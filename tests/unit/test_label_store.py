@@ -1,5 +1,6 @@
 """Labels of people: who gets which pair, what is kept, and the judgments that follow."""
 
+import math
 import sqlite3
 import threading
 from pathlib import Path
@@ -14,6 +15,7 @@ from idealrank.errors import InputError, OptionError
 from idealrank.io.formats.preferences import read_assessors
 from idealrank.io.judgment_files import origin_of, read_labels_table, write_judgments
 from idealrank.io.judgment_pairs import JudgmentPair
+from idealrank.live.judges import label_store
 from idealrank.live.judges.judge_answers import Scale
 from idealrank.live.judges.label_store import LabelPlan, LabelStore
 from idealrank.live.web.label_pages import marked, progress_report, safe_link
@@ -40,7 +42,8 @@ def label_all(store: LabelStore, rater: str, grade: float = 1.0) -> list[tuple[s
     return found
 
 
-def test_every_answer_is_on_the_disk_when_it_is_given(tmp_path: Path) -> None:
+def test_every_answer_is_on_the_disk_when_it_is_given(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(label_store, "_SLOW", math.inf)  # however long this disk takes
     store = opened(tmp_path)
     store.join("ann")
     for done in range(1, 7):
@@ -50,6 +53,17 @@ def test_every_answer_is_on_the_disk_when_it_is_given(tmp_path: Path) -> None:
             assert other.execute("SELECT count(*) FROM answers").fetchone() == (done,)
         other.close()
     assert store.next_pair("ann") is None
+    store.close()
+
+
+def test_the_last_answer_is_in_the_files_however_slow_the_disk_is(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(label_store, "_SLOW", -1.0)  # every write is too slow, and the next one a day away
+    monkeypatch.setattr(label_store, "_PAUSE", math.inf)
+    store = opened(tmp_path)
+    store.join("ann")
+    for _ in range(6):
+        store.answer(store.next_pair("ann") or 0, "ann", 2.0)
+    assert len(ir.read_qrels(str(tmp_path / "labels.qrels")).grades) == 6
     store.close()
 
 

@@ -28,8 +28,8 @@ _VERSION = "1"
 _LEASE = 900.0  # seconds that a pair stays with the rater who looks at it
 _LONGEST_NAME = 80
 _LONGEST_NOTE = 4000
-_SLOW = 0.1  # seconds of writing files, above which not every answer writes them
-_PAUSE = 20  # times those seconds until they are written again
+_SLOW = 1.0  # seconds of writing files, above which not every answer writes them
+_PAUSE = 2  # times those seconds until they are written again
 _TABLES = """
 CREATE TABLE IF NOT EXISTS meta (key TEXT PRIMARY KEY, value TEXT NOT NULL);
 CREATE TABLE IF NOT EXISTS pairs (
@@ -470,7 +470,9 @@ class LabelStore:
                 )
             self._take(found, nonce)
             self._leases.pop((number, rater), None)
-            if wall_time() - self._files_at > (_PAUSE * self._files_took if self._files_took > _SLOW else 0.0):
+            done, wanted = self.counts()
+            pause = _PAUSE * self._files_took if self._files_took > _SLOW and done < wanted else 0.0  # the last answer waits for no other
+            if wall_time() - self._files_at >= pause:
                 self._try_to_write()
 
     def _try_to_write(self) -> None:
