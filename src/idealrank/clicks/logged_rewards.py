@@ -23,13 +23,13 @@ from idealrank.clicks.weighted_rows import (
 )
 from idealrank.data.types import IntArray
 from idealrank.errors import InputError
-from idealrank.stats.randomness import RandomLike, generator_of
+from idealrank.stats.randomness import RandomLike, each_in_order, generator_of, threads_of
 
 # Below these, normal intervals of weighted means are known to be too short; see the reference page for the simulation.
 FEWEST_EFFECTIVE = 100.0
 LARGEST_SHARE = 0.1
 _WEIGHT_ERRORS = 3.0  # the mean weight is 1 if the logged probabilities are right; so many standard errors are no accident
-_DRAWS_AT_ONCE = 8_192  # of a bootstrap: few enough to stay in the cache; the same draws as all at once
+_UNITS_FOR_THREADS = 50_000  # a replicate of fewer takes less time than handing it to a thread
 
 
 @dataclass(frozen=True)
@@ -358,13 +358,16 @@ def _bootstrap(
                 sums[number] += np.bincount(codes[part], column, units)
     if codes is None and log.estimator != "snips":
         sums = sums[:1]  # each replicate is divided by the number of rows
-    values, products, counts = np.zeros(replicates), np.empty(units), np.empty(units, np.uint16)
-    for number in range(replicates):
-        counts.fill(0)  # of 16 bits: a unit is drawn once on average, and 65,536 times never
-        for start in range(0, units, _DRAWS_AT_ONCE):
-            np.add.at(counts, rng.integers(0, units, min(_DRAWS_AT_ONCE, units - start)), np.uint16(1))
+
+    def mean_of(draws: IntArray) -> float:
+        counts = np.zeros(units, np.uint16)  # 16 bits stay in the cache: a unit is drawn once on average, and 65,536 times never
+        np.add.at(counts, draws, np.uint16(1))
+        products = draws.view(np.float64)  # counted already: its memory holds the products, which need as much
         total, divisor = [float(np.multiply(column, counts, out=products).sum()) for column in sums] + [float(units)] * (2 - len(sums))
-        values[number] = total / divisor if divisor else 0.0
+        return total / divisor if divisor else 0.0
+
+    threads = threads_of(None) if units >= _UNITS_FOR_THREADS else 1
+    values = list(each_in_order(mean_of, (rng.integers(0, units, units) for _ in range(replicates)), threads))
     low, high = np.quantile(values, [(1 - confidence) / 2, (1 + confidence) / 2])
     return float(low), float(high)
 
