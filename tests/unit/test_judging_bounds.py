@@ -12,8 +12,9 @@ import idealrank as ir
 from idealrank.conventions import Convention
 from idealrank.errors import InputError, OptionError
 from idealrank.judging import extremes
+from idealrank.judging.query_bounds import Bounds, DifferenceBounds
 from idealrank.judging.quotients import Quotients
-from idealrank.judging.value_bounds import Bounds, DifferenceBounds, bounds, difference_bounds
+from idealrank.judging.value_bounds import bounds, difference_bounds
 from idealrank.measures import MEASURES
 from idealrank.measures.parse import parse_measure
 from tests.golden.harness import quietly
