@@ -17,7 +17,7 @@ ROWS = (10**9, 10**10, 10**11)
 
 @dataclass(frozen=True)
 class Assumptions:
-    """What the model takes for granted.
+    """Assumptions of the cost model.
 
     Attributes
     ----------
@@ -71,9 +71,11 @@ def machines_for(rows: float, rate: float, given: Assumptions) -> int:
 
 
 def measured_rate(report: dict[str, Any]) -> float:
-    """Rows a second of the workers' processor time: the lowest rate measured."""
+    """Rows a second and core on the clock, which rented machines are paid by: the lowest rate measured."""
     rates = [
-        timings["rows"]["wall"] / timings["ours"]["cpu"] for row in report["rows"] if (timings := row["timings"]) and "workers" in timings
+        timings["rows"]["wall"] / timings["ours"]["wall"] / timings["workers"]["wall"]
+        for row in report["rows"]
+        if (timings := row["timings"]) and "workers" in timings
     ]
     if not rates:
         raise SystemExit(f"{RESULTS / 'cluster.json'}: found no rates; run make bench ARGS='--full --only cluster'")
@@ -90,7 +92,7 @@ def table(rate: float, given: Assumptions) -> str:
         exponent = round(math.log10(rows))
         lines.append(f"| 10^{exponent} | {machines} | {machines * given.cores:,} | {seconds / 60:.0f} min | {cost:,.2f} USD |")
     said = (
-        f"Printed by `python benchmarks/cluster_costs.py`, on paper. Assumptions: {rate:,.0f} rows a second of processor time, the lowest "
+        f"Printed by `python benchmarks/cluster_costs.py`, on paper. Assumptions: {rate:,.0f} rows a second and core on the clock, the lowest "
         f"rate measured, hold on every core; machines of {given.cores} cores at {given.price:.2f} USD an hour, with {given.gigabits:g} "
         f"Gbit/s, paid for the {given.startup:g} s of their start, too; {given.row_bytes:g} bytes a row in the shuffle, which overlaps "
         f"with nothing; no lost machine, and input that is read as fast as it is computed. As many machines as it takes to end in "
