@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from functools import wraps
+from functools import reduce, wraps
 from pathlib import Path
 from typing import Any
 
@@ -21,6 +21,9 @@ from idealrank.measures.parse import DEFAULT_MEASURES, parse_measure, parse_meas
 # What stands alone between commas in trec_eval's lists of parameters, and the measure that such a list begins with.
 _NUMBER = re.compile(r"[-+]?[\d.]+(=[-+]?[\d.]+)?")
 _NUMBERED = re.compile(r"(.+?[.@_])([-+]?[\d.]+(?:=[-+]?[\d.]+)?)", re.DOTALL)
+
+TOKEN_VARIABLE = "IDEALRANK_TOKEN"  # noqa: S105  (a name)
+"""Environment variable of ``--token``."""
 
 Command = Callable[..., Any]
 Decorator = Callable[[Command], Command]
@@ -299,3 +302,24 @@ def _check(kind: str, name: str, known: Iterable[str], expected: str) -> None:
     if name not in known:
         near = console.nearest(name, known)
         raise OptionError(f"unknown {kind} {shown(repr(name))}, expected {expected}" + (f"; did you mean {near}?" if near else ""))
+
+
+def listening(port: int) -> Decorator:
+    """Add the options of a local web page: address, port, token, and further names of this host.
+
+    Examples
+    --------
+    >>> [option.name for option in click.command(listening(8765)(lambda: None)).params]
+    ['host', 'port', 'token', 'names']
+    """
+    added = (
+        click.option("--host", metavar="ADDRESS", default="127.0.0.1", show_default=True, help="Address to listen on."),
+        click.option("--port", type=click.IntRange(0, 65535), default=port, show_default=True, help="Port; 0 takes a free one."),
+        click.option(
+            "--token", metavar="TEXT", envvar=TOKEN_VARIABLE, show_envvar=True,
+            help="Token that every request must show; required unless the address is loopback. Other users of this machine can read the "
+            "options of a process, so prefer the variable.",
+        ),
+        click.option("--allow-host", "names", metavar="NAME", multiple=True, help="Further name by which requests may call this host."),
+    )  # fmt: skip
+    return lambda command: reduce(lambda below, option: option(below), reversed(added), command)

@@ -9,10 +9,10 @@ import numpy as np
 
 from idealrank.data.qrels import Qrels
 from idealrank.data.types import decode_id, encode_id
-from idealrank.errors import InputError
+from idealrank.errors import FileFormatError, InputError
 from idealrank.io.complaints import Complain, Complaint
 from idealrank.io.id_columns import pack
-from idealrank.io.row_parts import Place, Rows
+from idealrank.io.row_parts import Place, Rows, Table
 from idealrank.io.text_cells import shown
 
 _NOTHING: Mapping[Any, Any] = MappingProxyType({})
@@ -154,6 +154,26 @@ class SeenPairs:
         expected = "each document once for a query" + (" and assessor" if row.assessor else "")
         self._complain(Complaint("second-judgment", *row.place, found, expected))
         return False
+
+
+def judgments_only(path: str, table: Table, what: str) -> None:
+    """Refuse a file of judgments where a run is read.
+
+    Parameters
+    ----------
+    path : str
+        The file, for messages.
+    table : {"qrels", "run"}
+        What is read.
+    what : str
+        Contents of the file, such as ``ratings of RRE``.
+
+    Examples
+    --------
+    >>> judgments_only("a.json", "qrels", "ratings of RRE")
+    """
+    if table == "run":
+        raise FileFormatError(path, 0, f"{what}, which are judgments", "a run", "judgments come first, then runs")
 
 
 def one_grade_each(path: str, rows: Sequence[JudgmentRow], assessor: str) -> Rows:

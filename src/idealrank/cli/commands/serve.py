@@ -2,10 +2,9 @@
 
 import click
 
-from idealrank.cli import console, store_options
+from idealrank.cli import console, options, store_options
 from idealrank.errors import OptionError
 
-_TOKEN = "IDEALRANK_TOKEN"  # noqa: S105  (a name)
 _EPILOG = """\
 Examples:
 
@@ -34,14 +33,7 @@ The page reads the store and changes nothing. Press Ctrl-C to end it.
     help="Categories of queries: CSV, JSON lines or Parquet with columns query and category. "
     "traffic:FILE makes head, torso and tail from columns query and traffic.",
 )  # fmt: skip
-@click.option("--host", metavar="ADDRESS", default="127.0.0.1", show_default=True, help="Address to listen on.")
-@click.option("--port", type=click.IntRange(0, 65535), default=8765, show_default=True, help="Port; 0 takes a free one.")
-@click.option(
-    "--token", metavar="TEXT", envvar=_TOKEN, show_envvar=True,
-    help="Token that every request must show; required unless the address is loopback. Other users of this machine can read the options "
-    "of a process, so prefer the variable.",
-)  # fmt: skip
-@click.option("--allow-host", "names", metavar="NAME", multiple=True, help="Further name by which requests may call this host.")
+@options.listening(8765)
 def serve(
     *,
     store_path: str | None,
@@ -59,7 +51,7 @@ def serve(
     from idealrank.live.web.server import Serving, serve  # noqa: PLC0415  (not for the help)
 
     if token is not None and not token.strip():
-        raise OptionError(f"token: found an empty one, expected text; set {_TOKEN} or leave it out")
+        raise OptionError(f"token: found an empty one, expected text; set {options.TOKEN_VARIABLE} or leave it out")
     serving = Serving(
         store=store_path or None, host=host, port=port, token=(token or "").strip(), names=names, data=data, slices=slices_text
     )

@@ -8,7 +8,6 @@ from idealrank.cli import console, options
 from idealrank.cli.judge.judge_files import named_texts
 from idealrank.errors import OptionError
 
-_TOKEN = "IDEALRANK_TOKEN"  # noqa: S105  (a name)
 _EPILOG = """\
 Examples:
 
@@ -49,14 +48,7 @@ OUTPUT.raters has each person's grade, and OUTPUT.labels.csv every answer with i
 @click.option("--judge", "judge_text", metavar="[NAME=]FILE", help="Judgments of a model, shown after a person has answered.")
 @click.option("--guidelines", "guidelines_path", metavar="FILE", help="Text that explains the grades.")
 @click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True, help="Seed of the order and of the pairs labelled twice.")
-@click.option("--host", metavar="ADDRESS", default="127.0.0.1", show_default=True, help="Address to listen on.")
-@click.option("--port", type=click.IntRange(0, 65535), default=8766, show_default=True, help="Port; 0 takes a free one.")
-@click.option(
-    "--token", metavar="TEXT", envvar=_TOKEN, show_envvar=True,
-    help="Token that every request must show; required unless the address is loopback. Other users of this machine can read the options "
-    "of a process, so prefer the variable.",
-)  # fmt: skip
-@click.option("--allow-host", "names", metavar="NAME", multiple=True, help="Further name by which requests may call this host.")
+@options.listening(8766)
 def ui(
     *,
     pairs: str,
@@ -83,7 +75,7 @@ def ui(
     from idealrank.live.web.label_server import LabelServing, serve_labels  # noqa: PLC0415  (not for the help)
 
     if token is not None and not token.strip():
-        raise OptionError(f"token: found an empty one, expected text; set {_TOKEN} or leave it out")
+        raise OptionError(f"token: found an empty one, expected text; set {options.TOKEN_VARIABLE} or leave it out")
     name, path = "", judge_text or ""
     if "=" in path:
         ((name, path),) = named_texts([path], "--judge", "tiny=model.qrels").items()

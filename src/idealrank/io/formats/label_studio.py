@@ -4,10 +4,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from idealrank.errors import FileFormatError, InputError
+from idealrank.errors import InputError
 from idealrank.io.complaints import Complain, Complaint
 from idealrank.io.formats.nested import broken, load
-from idealrank.io.judgment_rows import JudgmentRow, JudgmentSheet, SeenPairs, one_grade_each, sheet_of, valid_text
+from idealrank.io.judgment_rows import JudgmentRow, JudgmentSheet, SeenPairs, judgments_only, one_grade_each, sheet_of, valid_text
 from idealrank.io.notes import Notes
 from idealrank.io.numerals import parse_number
 from idealrank.io.row_parts import Place, Rows, Table
@@ -100,8 +100,7 @@ def read_label_studio(source: Source, table: Table, columns: Columns, _notes: No
     complain : callable
         Gets each row that cannot be used.
     """
-    if table == "run":
-        raise FileFormatError(source.path, 0, "tasks of Label Studio, which are judgments", "a run", "judgments come first, then runs")
+    judgments_only(source.path, table, "tasks of Label Studio")
     named = named_columns(columns, table)
     names = LabelStudioFields(named.get("query", ""), named.get("document", ""), named.get("grade", ""))
     return one_grade_each(source.path, list(label_studio_sheet(source, complain, names).rows), "")

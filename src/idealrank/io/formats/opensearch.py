@@ -3,10 +3,10 @@
 from collections.abc import Iterator
 from typing import Any
 
-from idealrank.errors import FileFormatError, InputError
+from idealrank.errors import InputError
 from idealrank.io.complaints import Complain, Complaint
 from idealrank.io.formats.nested import broken, load
-from idealrank.io.judgment_rows import JudgmentRow, JudgmentSheet, SeenPairs, one_grade_each, sheet_of, valid_text
+from idealrank.io.judgment_rows import JudgmentRow, JudgmentSheet, SeenPairs, judgments_only, one_grade_each, sheet_of, valid_text
 from idealrank.io.notes import Notes
 from idealrank.io.numerals import parse_number
 from idealrank.io.row_parts import Place, Rows, Table
@@ -71,8 +71,7 @@ def read_opensearch(source: Source, table: Table, _columns: Columns, _notes: Not
     complain : callable
         Gets each row that cannot be used.
     """
-    if table == "run":
-        raise FileFormatError(source.path, 0, "ratings of OpenSearch, which are judgments", "a run", "judgments come first, then runs")
+    judgments_only(source.path, table, "ratings of OpenSearch")
     return one_grade_each(source.path, list(opensearch_sheet(source, complain).rows), "")
 
 

@@ -3,10 +3,9 @@
 from collections.abc import Iterator
 from typing import Any
 
-from idealrank.errors import FileFormatError
 from idealrank.io.complaints import Complain, Complaint
 from idealrank.io.formats.nested import broken, load
-from idealrank.io.judgment_rows import JudgmentRow, JudgmentSheet, sheet_of
+from idealrank.io.judgment_rows import JudgmentRow, JudgmentSheet, judgments_only, sheet_of
 from idealrank.io.notes import Notes
 from idealrank.io.numerals import parse_number
 from idealrank.io.row_parts import Block, Blocks, Place, Table
@@ -41,8 +40,7 @@ def read_rre(source: Source, table: Table, _columns: Columns, notes: Notes, comp
     >>> list(read_rre(Source("a.json", text), "qrels", None, Notes(), refuse).blocks[0].items())
     [('7', 3.0)]
     """
-    if table == "run":
-        raise FileFormatError(source.path, 0, "ratings of RRE, which are judgments", "a run", "judgments come first, then runs")
+    judgments_only(source.path, table, "ratings of RRE")
     return _Ratings(source.path, notes, complain).read(source)
 
 

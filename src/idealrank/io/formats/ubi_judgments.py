@@ -6,7 +6,7 @@ from typing import Any
 from idealrank.errors import FileFormatError
 from idealrank.io.complaints import Complain, Complaint
 from idealrank.io.formats.nested import broken, load
-from idealrank.io.judgment_rows import JudgmentRow, JudgmentSheet, SeenPairs, one_grade_each, sheet_of, valid_text
+from idealrank.io.judgment_rows import JudgmentRow, JudgmentSheet, SeenPairs, judgments_only, one_grade_each, sheet_of, valid_text
 from idealrank.io.notes import Notes
 from idealrank.io.row_parts import Place, Rows, Table
 from idealrank.io.sources import Source
@@ -54,10 +54,7 @@ def read_ubi_judgments(source: Source, table: Table, _columns: Columns, _notes: 
     complain : callable
         Gets each row that cannot be used.
     """
-    if table == "run":
-        raise FileFormatError(
-            source.path, 0, "judgments from User Behavior Insights, which are judgments", "a run", "judgments come first, then runs"
-        )
+    judgments_only(source.path, table, "records of User Behavior Insights")
     return one_grade_each(source.path, list(ubi_sheet(source, complain).rows), "")
 
 
