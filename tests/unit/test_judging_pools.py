@@ -1,4 +1,4 @@
-"""Pools and samples of documents, and the estimates from them: against NIST's programs, and over every sample that could be drawn."""
+"""Pools, samples, and estimates from them: against programs typed anew after NIST's sources, and over every possible sample."""
 
 import json
 import math
