@@ -35,7 +35,7 @@ def judgments_as_parquet(qrels: Path) -> Path:
 
 
 def measured(workers: int, rounds: int, jobs: str, *counts: int) -> dict[str, Any]:
-    """What the program says of some jobs, over workloads of so many rows."""
+    """Run jobs on a cluster over workloads of the given numbers of rows, and return the program's report."""
     if not PYTHON.exists():
         raise BenchmarkError(f"{PYTHON}: not found; make .venv-cluster/.installed first")
     files = [str(path) for qrels, grouped, _ in map(large_files, counts) for path in (judgments_as_parquet(qrels), grouped)]

@@ -23,8 +23,8 @@ sys.dont_write_bytecode = False
 # time at each start.
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
-# Processes of pytest-xdist share the cores: threads of one would only wait for those of another, which is a sixth of the time of tests that
-# compare. No number depends on threads; tests of that say how many they want, and programs that tests start have every core.
+# pytest-xdist's workers share the cores. Without this limit, threads of different workers compete, which costs comparison tests a sixth of
+# their time. No result depends on the number of threads; tests of that set the number, and programs that tests start use every core.
 if "PYTEST_XDIST_WORKER_COUNT" in os.environ and hasattr(os, "sched_getaffinity"):
     _CORES = sorted(os.sched_getaffinity(0))[: max(len(os.sched_getaffinity(0)) // int(os.environ["PYTEST_XDIST_WORKER_COUNT"]), 1)]
     os.sched_getaffinity = lambda _: set(_CORES)

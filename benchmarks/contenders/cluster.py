@@ -64,13 +64,13 @@ class Jobs:
         return dict(evaluate_spark(self._qrels, self._run, MEASURES, broadcast=True).mean())
 
     def identity(self) -> dict[str, float]:
-        """The same columns through `mapInArrow` with a function that returns its batches, without bringing queries together."""
+        """Pass the same columns through a `mapInArrow` that returns its batches unchanged, without a shuffle."""
         frame = self._run.select("query", "document", "score")
         frame.mapInArrow(_same, frame.schema).write.format("noop").mode("overwrite").save()
         return {}
 
     def grouped_identity(self) -> dict[str, float]:
-        """The same, after the rows of each query were brought together and sorted."""
+        """Shuffle and sort the rows by query, and return the batches unchanged."""
         frame = self._run.select("query", "document", "score").repartition("query").sortWithinPartitions("query")
         frame.mapInArrow(_same, frame.schema).write.format("noop").mode("overwrite").save()
         return {}

@@ -53,7 +53,7 @@ CHOICES: dict[str, tuple[str, ...]] = {
 
 FINITE = "expected a finite number for PyTorch; correct it, or fill it in"
 IN_FLOAT32 = "expected a number that float32 holds; set model.params.transform to log1p"
-"""How messages end that refuse a feature."""
+"""End of the messages that refuse a feature."""
 
 _BY_PAIRS = ("RankNetLoss", "PairwiseLogisticLoss", "LambdaLoss")
 _COUNTS = {"cutoff": 1, "sinkhorn": 0, "samples": 0, "branching": 2, _PAIRS: 1}

@@ -63,7 +63,7 @@ def value(given: Any, kind: str) -> float:
 
 
 def beir() -> None:
-    """What BEIR's loader reads in a file that `idealrank convert` wrote."""
+    """Record what BEIR's loader reads from a file that `idealrank convert` wrote."""
     loader = GenericDataLoader(qrels_file=str(HERE / "beir.tsv"))
     loader._load_qrels()
     (HERE / "beir.json").write_text(json.dumps(loader.qrels, ensure_ascii=False, indent=1) + "\n", encoding="utf-8")
