@@ -92,11 +92,11 @@ def table(rate: float, given: Assumptions) -> str:
         exponent = round(math.log10(rows))
         lines.append(f"| 10^{exponent} | {machines} | {machines * given.cores:,} | {seconds / 60:.0f} min | {cost:,.2f} USD |")
     said = (
-        f"Printed by `python benchmarks/cluster_costs.py`, on paper. Assumptions: {rate:,.0f} rows a second and core on the clock, the lowest "
-        f"rate measured, hold on every core; machines of {given.cores} cores at {given.price:.2f} USD an hour, with {given.gigabits:g} "
-        f"Gbit/s, paid for the {given.startup:g} s of their start, too; {given.row_bytes:g} bytes a row in the shuffle, which overlaps "
-        f"with nothing; no lost machine, and input that is read as fast as it is computed. As many machines as it takes to end in "
-        f"{given.deadline / 60:g} minutes."
+        f"Printed by `python benchmarks/cluster_costs.py`, on paper. Assumptions: {rate:,.0f} rows a second and core on the clock, the "
+        f"lowest rate measured, hold on every core; machines of {given.cores} cores at {given.price:.2f} USD an hour, with "
+        f"{given.gigabits:g} Gbit/s, paid for the {given.startup:g} s of their start, too; {given.row_bytes:g} bytes a row in the shuffle, "
+        f"which overlaps with nothing; no lost machine, and input that is read as fast as it is computed. As many machines as it takes to "
+        f"end in {given.deadline / 60:g} minutes."
     )
     return "\n".join(lines) + f"\n\n{said}\n"
 
