@@ -83,7 +83,9 @@ COMMANDS = [
     "convert Q out.json --to label-studio --format json", "convert Q out.parquet --keep-unjudged",
     "convert book.csv out.json --to rre --assessors majority", "convert ratings.json out.qrels --write-queries texts.jsonl",
     "convert list.json out.csv", "convert tasks.json out.jsonl", "convert implicit.jsonl out.csv --from ubi",
-    "convert labels.letor out.csv", "convert raters.qrels out.csv --from qrels_jg",
+    "convert labels.letor out.csv", "convert comments.letor out.letor", "convert tasks.json out.letor --assessors mean",
+    "evaluate tasks.json A",
+    "convert raters.qrels out.csv --from qrels_jg",
     "clicks validate log.csv", "clicks validate log.jsonl --redact", "clicks grade log.csv --least 1",
     "clicks grade log.jsonl --model dbn --least 1", "judge agreement raters.qrels",
     "clicks propensity log.csv --resamples 2", "clicks estimate rewards.csv --estimator snips --estimator dr",
@@ -175,6 +177,8 @@ def write_tools(folder: Path) -> None:
     result = [{"from_name": "grade", "to_name": "t", "type": "rating", "value": {"rating": 2}}]
     annotation = {"completed_by": {"email": "ann@example.com"}, "result": result, "was_cancelled": False}
     task = {"id": 1, "data": {"query": "q1", "doc_id": "d1", "text": "t"}, "annotations": [annotation], "predictions": []}
+    predicted = [{"model_version": "m-1", "result": result}]
+    other = {"id": 2, "data": {"query": "q1", "doc_id": "d2", "text": "t"}, "predictions": predicted, "drafts": [], "meta": {"batch": 1}}
     nuggets = [{"text": "n1", "importance": "vital", "assignment": "support"}, {"text": "n2", "importance": "okay", "assignment": "failed"}]
     answers = [{"qid": query, "run_id": run, "nuggets": nuggets} for run in ("a", "b") for query in ("q1", "q2")]
     gains = {"3": ["d1"], "": ["d2"]}
@@ -183,7 +187,8 @@ def write_tools(folder: Path) -> None:
         "book.csv": "query,docid,Ann,Ben\nred shoes,d1,3,2\nred shoes,d2,,\nhat,d1,0,\n",
         "ratings.json": json.dumps({"id_field": "id", "queries": [{"placeholders": {"$query": "shoes"}, "relevant_documents": gains}]}),
         "list.json": json.dumps({"name": "list", "type": "LLM_JUDGMENT", "judgmentRatings": rated}),
-        "tasks.json": json.dumps([task]), "implicit.jsonl": "".join(f"{json.dumps(row)}\n" for row in judged),
+        "comments.letor": "2 qid:1 1:0.5 #docid = d1 inc = 1 prob = 0.25\n0 qid:1 1:0.1 #docid = d2 inc = 0 prob = 0.5\n",
+        "tasks.json": json.dumps([task, other]), "implicit.jsonl": "".join(f"{json.dumps(row)}\n" for row in judged),
         "answers.jsonl": "".join(f"{json.dumps(row)}\n" for row in answers),
         "nuggets.jsonl": "".join(f"{json.dumps({'qid': query, 'nuggets': nuggets})}\n" for query in ("q1", "q2")),
     }  # fmt: skip

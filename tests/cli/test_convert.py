@@ -26,8 +26,8 @@ def test_losses_are_named_on_stderr(say: Say, folder: Path) -> None:
         "note: book.csv: read as Quepid's judgments",
         "note: book.csv: 3 of 6 ratings by 2 raters are blank and count as unjudged",
         "warning: book.csv: 3 grades lose the name of their assessor (Ann, gpt-4o)",
-        "warning: book.csv: 1 documents have grades by several assessors, which become one",
-        "warning: book.csv: 1 unjudged rows are left out",
+        "warning: book.csv: 1 document has grades by several assessors, which become one",
+        "warning: book.csv: 1 unjudged row is left out",
         "note: a.qrels: 2 judgments of 1 queries written as trec, read as quepid",
     ]
     assert (folder / "a.qrels").read_text() == "q1 0 p1 2\nq1 0 p2 0\n"
@@ -44,8 +44,8 @@ def test_the_report_as_json(say: Say, folder: Path) -> None:
         "out": {"path": "a.json", "format": "opensearch", "rows": 2, "queries": 1},
         "losses": [
             {"kind": "assessors", "count": 2, "text": "2 grades lose the name of their assessor (Ann)", "examples": ["Ann"]},
-            {"kind": "other_assessors", "count": 1, "text": "1 grades by other assessors are left out (gpt-4o)", "examples": ["gpt-4o"]},
-            {"kind": "unjudged", "count": 1, "text": "1 unjudged rows are left out", "examples": []},
+            {"kind": "other_assessors", "count": 1, "text": "1 grade by other assessors is left out (gpt-4o)", "examples": ["gpt-4o"]},
+            {"kind": "unjudged", "count": 1, "text": "1 unjudged row is left out", "examples": []},
         ],
     }  # fmt: skip
     assert "warning" not in said.err
@@ -54,7 +54,7 @@ def test_the_report_as_json(say: Say, folder: Path) -> None:
 def test_standard_output_gets_the_file_alone(say: Say, folder: Path) -> None:
     said = say("convert", "qrels.txt", "-", "--to", "beir", cwd=folder)
     assert (said.code, said.out) == (0, "query-id\tcorpus-id\tscore\nq1\ta\t1\nq1\tb\t1\n")
-    assert "warning: qrels.txt: 1 fractional grades are rounded to whole numbers, halves up" in said.err
+    assert "warning: qrels.txt: 1 fractional grade is rounded to a whole number, halves up" in said.err
     said = say("convert", "qrels.txt", "-", "--to", "beir", "--format", "json", cwd=folder)
     assert (said.code, said.out) == (2, "")
     assert "found - as OUT, which is standard output, expected a file" in said.err

@@ -91,7 +91,7 @@ def convert(
     >>> (folder / "qrels.txt").read_text(), (folder / "queries.tsv").read_text()
     ('q1 0 7 3\n', 'q1\tred shoes\n')
     >>> [loss.text for loss in done.losses]
-    ['1 unjudged rows are left out']
+    ['1 unjudged row is left out']
     """
     options = ConversionOptions(
         source_format, target_format, content, SheetOptions(columns, labels or {}, group), _text(queries), _text(documents),

@@ -5,33 +5,39 @@ from dataclasses import dataclass
 
 _EXAMPLES = 3
 
-# By kind: what happens to so many things; `{n}` is their number.
+# By kind: what happens to so many things; `{n}` is their number, and other words are forms of `_FORMS`.
 LOSSES: Mapping[str, str] = {
-    "assessors": "{n} grades lose the name of their assessor",
-    "other_assessors": "{n} grades by other assessors are left out",
-    "merged": "{n} documents have grades by several assessors, which become one",
-    "unjudged": "{n} unjudged rows are left out",
-    "reasons": "{n} unjudged rows lose the reason",
-    "rounded": "{n} fractional grades are rounded to whole numbers, halves up",
-    "truncated": "{n} fractional grades are written as they are, and trec_eval cuts them to whole numbers",
-    "off_scale": "{n} grades outside the scale are left out",
-    "query_ids": "{n} queries lose their id: their text names them",
-    "query_texts": "{n} queries lose their text",
-    "texts": "{n} rows lose the text of their document",
-    "columns": "{n} cells of other columns are left out",
-    "features": "{n} rows lose their features",
-    "settings": "{n} settings of the file are left out",
-    "groups": "{n} names of topics and groups of queries are left out",
-    "comments": "{n} comments are left out",
-    "iterations": "{n} rows lose their second column",
-    "empty_queries": "{n} queries without documents are left out",
-    "cancelled": "{n} skipped annotations are left out",
-    "drafts": "{n} tasks lose their drafts of annotations",
-    "ground_truth": "{n} annotations lose their mark as ground truth",
-    "other_results": "{n} results of other controls are left out",
-    "predictions": "{n} grades become predictions: their assessor is neither an e-mail address nor the number of an account",
-    "tags": "{n} run tags are left out",
+    "assessors": "{n} grade{s} {lose} the name of {their} assessor",
+    "other_assessors": "{n} grade{s} by other assessors {are} left out",
+    "merged": "{n} document{s} {have} grades by several assessors, which become one",
+    "unjudged": "{n} unjudged row{s} {are} left out",
+    "reasons": "{n} unjudged row{s} {lose} the reason",
+    "rounded": "{n} fractional grade{s} {are} rounded to {whole}, halves up",
+    "truncated": "{n} fractional grade{s} {are} written as {they} {are}, and trec_eval cuts {them} to {whole}",
+    "off_scale": "{n} grade{s} outside the scale {are} left out",
+    "query_ids": "{n} {queries} {lose} {their} id: {their} text names {them}",
+    "query_texts": "{n} {queries} {lose} {their} text",
+    "texts": "{n} row{s} {lose} the text of {their} document",
+    "columns": "{n} cell{s} of other columns {are} left out",
+    "features": "{n} row{s} {lose} {their} features",
+    "settings": "{n} setting{s} of the file {are} left out",
+    "groups": "{n} name{s} of topics and groups of queries {are} left out",
+    "comments": "{n} comment{s} {are} left out",
+    "iterations": "{n} row{s} {lose} {their} second column",
+    "empty_queries": "{n} {queries} without documents {are} left out",
+    "cancelled": "{n} skipped annotation{s} {are} left out",
+    "drafts": "{n} task{s} {lose} {their} drafts of annotations",
+    "ground_truth": "{n} annotation{s} {lose} {their} mark as ground truth",
+    "other_results": "{n} result{s} of other controls {are} left out",
+    "predictions": "{n} grade{s} {become} {predictions}: {their} assessor is neither an e-mail address nor the number of an account",
+    "tags": "{n} run tag{s} {are} left out",
 }
+_FORMS: Mapping[str, tuple[str, str]] = {
+    "s": ("", "s"), "are": ("is", "are"), "have": ("has", "have"), "lose": ("loses", "lose"), "become": ("becomes", "become"),
+    "their": ("its", "their"), "they": ("it", "they"), "them": ("it", "them"), "queries": ("query", "queries"),
+    "predictions": ("a prediction", "predictions"), "whole": ("a whole number", "whole numbers"),
+}  # fmt: skip
+"""Words of `LOSSES` for one thing, and for several."""
 
 
 @dataclass(frozen=True)
@@ -60,7 +66,8 @@ class Loss:
     @property
     def text(self) -> str:
         """The loss in words."""
-        said = LOSSES[self.kind].format(n=f"{self.count:,}")
+        forms = {word: both[self.count != 1] for word, both in _FORMS.items()}
+        said = LOSSES[self.kind].format(n=f"{self.count:,}", **forms)
         return f"{said} ({', '.join(self.examples)}{', ...' if len(self.examples) == _EXAMPLES else ''})" if self.examples else said
 
 
@@ -104,6 +111,6 @@ def listed(losses: Sequence[Loss]) -> str:
     Examples
     --------
     >>> listed([Loss("tags", 1), Loss("unjudged", 2)])
-    '1 run tags are left out; 2 unjudged rows are left out'
+    '1 run tag is left out; 2 unjudged rows are left out'
     """
     return "; ".join(loss.text for loss in losses)
