@@ -212,3 +212,40 @@ def test_drafts_and_notes_on_a_task_are_counted(tmp_path: Path) -> None:
         tmp_path, task(1, annotations=[rated(2, completed_by=3)], drafts=[rated(1)], meta={"batch": 7}), task(2, drafts=[], meta={})
     )
     assert losses(convert(path, tmp_path / "a.csv")) == {"unjudged": 1, "columns": 1, "drafts": 1}
+
+
+# --- kinds of assessors, and options that change nothing ---------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(("target", "kept"), [("a.qrels", False), ("a.tsv", True), ("a.jg", False), ("a.jsonl", True)])
+def test_grades_of_people_and_models_that_become_one_set_are_counted(tmp_path: Path, target: str, kept: bool) -> None:
+    path = written(tmp_path, "query,document,grade,kind\nq1,d1,2,people\nq1,d2,1,model\n", "mix.csv")
+    chosen = {"a.jg": "qrels_jg"}.get(target, "auto")
+    done = convert(path, tmp_path / target, target_format=chosen)
+    assert losses(done) == ({} if kept else {"kinds": 2, "columns": 2})
+    if not kept:
+        assert "(people, model)" in done.losses[0].text
+        with pytest.raises(ir.InputError, match="2 kinds of assessors are joined"):
+            convert(path, tmp_path / "b.qrels", target_format=chosen, strict=True)
+
+
+def test_kinds_of_an_export_of_label_studio_are_kept_with_its_assessors(tmp_path: Path) -> None:
+    both = saved(tmp_path, task(1, annotations=[rated(2, completed_by=3)]), task(2, predictions=[rated(1, model_version="m")]))
+    assert losses(convert(both, tmp_path / "a.jg", target_format="qrels_jg")) == {}
+    assert losses(convert(both, tmp_path / "a.qrels")) == {"kinds": 2, "assessors": 2}
+    assert losses(convert(both, tmp_path / "m.qrels", assessors="m")) == {"other_assessors": 1, "assessors": 1}
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        ({"assessors": "mean"}, "assessors=mean: found a run"), ({"scale": [0, 1]}, r"scale=\[0, 1\]: found a run"),
+        ({"keep_unjudged": True}, "keep_unjudged=True: found a run"), ({"write_queries": "x.tsv"}, "write_queries=x.tsv: found a run"),
+        ({"labels": {"Good": 1.0}}, "labels=Good: found trec, expected tasks of Label Studio"),
+    ],
+)  # fmt: skip
+def test_options_that_change_nothing_are_refused(tmp_path: Path, options: dict[str, Any], words: str) -> None:
+    run = written(tmp_path, "q1 Q0 d1 1 2 r\n", "a.run")
+    with pytest.raises(ir.OptionError, match=words):
+        convert(run, tmp_path / "a.csv", **options)
+    assert not (tmp_path / "a.csv").exists()

@@ -48,8 +48,19 @@ def tell_kinds(
     >>> tell_kinds([Source("a.csv", b"query,document,grade,kind\nq,d,1,model")], "csv", Notes(print))
     a.csv: all judgments are of kind model, none by people
     """
-    found = {source.path: list(dict.fromkeys(_kinds(source, format, columns))) for source in sources}
+    found = {source.path: kinds_of(source, format, columns) for source in sources}
     _tell(found, notes, are_tables=format != "trec")
+
+
+def kinds_of(source: Source, format: str, columns: Columns = None) -> list[str]:  # noqa: A002  (as above)
+    r"""Kinds of assessors that a file names, as `tell_kinds` finds them.
+
+    Examples
+    --------
+    >>> kinds_of(Source("a.csv", b"query,document,grade,kind\nq,d,1,model"), "csv")
+    ['model']
+    """
+    return list(dict.fromkeys(_kinds(source, format, columns)))
 
 
 def tell_kinds_of_frame(frame: Any, names: Sequence[str], where: str, notes: Notes) -> None:

@@ -17,11 +17,13 @@ from idealrank._lazy import load_extra
 from idealrank.data.run import name_of
 from idealrank.errors import InputError, OptionError
 from idealrank.io.conversion.judgment_sheets import SheetOptions, judgment_sheet
-from idealrank.io.conversion.judgments import JudgmentOptions, fitted
+from idealrank.io.conversion.judgments import POLICIES, JudgmentOptions, fitted
 from idealrank.io.conversion.losses import Loss, LossCounter, listed
 from idealrank.io.conversion.run_rows import NAMES, RUN_TARGETS, RunRow, lose_tag, rows_of_run
 from idealrank.io.conversion.targets import TARGETS, cell_text, table_cells, table_names
 from idealrank.io.formats.detection import FORMATS, FORMATS_OF, detect
+from idealrank.io.judgment_kinds import kinds_of
+from idealrank.io.judgment_rows import JudgmentSheet
 from idealrank.io.notes import Notes
 from idealrank.io.read import read_part
 from idealrank.io.row_parts import to_run
@@ -146,6 +148,7 @@ def convert_file(source: str, target: str, options: ConversionOptions, notes: No
     kind = "qrels_jg" if asked == "qrels_jg" else detect(file, asked, notes)
     content = _content(file, kind, options.content)
     written = _target_format(target, options.target_format, content)
+    _refuse_idle(kind, content, options)
     try:
         if content == "run":
             return _convert_run(file, target, kind, written, options, notes)
@@ -164,6 +167,29 @@ def _check(options: ConversionOptions) -> None:
         raise OptionError(f"content={options.content}: expected one of {' | '.join(CONTENTS)}")
     if not all(map(isfinite, options.scale)):
         raise OptionError(f"scale={list(options.scale)}: expected finite grades, such as [0, 1, 2, 3]")
+
+
+def _refuse_idle(kind: str, content: Content, options: ConversionOptions) -> None:
+    """Refuse options that change nothing: their user expects that they do."""
+    if options.sheet.labels and kind != "label-studio":
+        raise OptionError(f"labels={next(iter(options.sheet.labels))}: found {kind}, expected tasks of Label Studio, which have choices")
+    of_judgments = {
+        "assessors": options.assessors, "scale": list(options.scale), "keep_unjudged": options.keep_unjudged,
+        "queries": options.queries, "documents": options.documents, "write_queries": options.write_queries,
+    }  # fmt: skip
+    idle = next((name for name, value in of_judgments.items() if value), None) if content == "run" else None
+    if idle is not None:
+        raise OptionError(f"{idle}={of_judgments[idle]}: found a run, expected judgments, since a run has no grades and texts")
+
+
+def _lose_kinds(file: Source, kind: str, written: str, sheet: JudgmentSheet, options: ConversionOptions, losses: LossCounter) -> None:
+    """Count kinds of assessors that become one: whose grades are whose can be told no more."""
+    target = TARGETS[written]
+    apart = target.columns or (target.assessors and sheet.has_assessors) or (options.assessors and options.assessors not in POLICIES)
+    kinds = [] if apart else kinds_of(file, "trec" if kind == "qrels_jg" else kind, options.sheet.columns)
+    if len(kinds) > 1:
+        for one in kinds:
+            losses.add("kinds", one)
 
 
 def _refuse_shared(source: str, target: str, options: ConversionOptions) -> None:
@@ -215,7 +241,9 @@ def _convert_judgments(file: Source, target: str, kind: str, written: str, optio
         options.assessors, frozenset(options.scale), options.write_queries is not None, options.keep_unjudged,
         options.name or _stem(file.path),
     )  # fmt: skip
-    found = fitted(judgment_sheet(file, kind, options.sheet, notes), written, chosen, losses)
+    sheet = judgment_sheet(file, kind, options.sheet, notes)
+    _lose_kinds(file, kind, written, sheet, options, losses)
+    found = fitted(sheet, written, chosen, losses)
     writer = TARGETS[written].write
     with _output(target) as output:
         if writer is not None:

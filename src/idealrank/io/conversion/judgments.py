@@ -163,9 +163,9 @@ class _Fitting:
             else:
                 self._losses.add("other_assessors", row.assessor)
         if wanted not in names:
-            known = ", ".join(repr(name) for name in list(names)[:20] if name) or "none"
-            words = ", ".join(POLICIES)
-            raise OptionError(f"assessors={wanted}: found no such assessor, expected one of {known}, or one of {words}")
+            known = ", ".join(repr(name) for name in list(names)[:20] if name)
+            expected = f"{f'one of {known}, or ' if known else ''}one of {', '.join(POLICIES)}"
+            raise OptionError(f"assessors={wanted}: found no such assessor{'' if known else ', nor any name'}, expected {expected}")
 
     def _merged(self, rows: Iterator[JudgmentRow]) -> Iterator[JudgmentRow]:
         """One row for each document of a query."""

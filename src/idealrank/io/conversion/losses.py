@@ -8,6 +8,7 @@ _EXAMPLES = 3
 # By kind: what happens to so many things; `{n}` is their number, and other words are forms of `_FORMS`.
 LOSSES: Mapping[str, str] = {
     "assessors": "{n} grade{s} {lose} the name of {their} assessor",
+    "kinds": "{n} kind{s} of assessors {are} joined, and whose grades are whose can be told no more",
     "other_assessors": "{n} grade{s} by other assessors {are} left out",
     "merged": "{n} document{s} {have} grades by several assessors, which become one",
     "unjudged": "{n} unjudged row{s} {are} left out",
