@@ -146,8 +146,6 @@ def _refusal(evaluation: Evaluation, measure: Measure) -> str:
         return f"{measure.name} does not state the contribution of one more relevant document"
     if judged is None or not judged.unjudged_depth:
         return NO_RANKINGS
-    if evaluation.convention.alignment.without_judgments == "evaluated" and judged.scope.without_judgments:
-        return "queries without judgments count, but their documents are ignored; leave these queries out"
     if judged.hits.document is None:
         return "the lists have no document ids"
     if judged.unjudged_depth < (measure.cutoff if isinstance(measure.cutoff, int) else int(judged.lengths.max(initial=0))):
