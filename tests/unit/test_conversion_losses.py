@@ -249,3 +249,13 @@ def test_options_that_change_nothing_are_refused(tmp_path: Path, options: dict[s
     with pytest.raises(ir.OptionError, match=words):
         convert(run, tmp_path / "a.csv", **options)
     assert not (tmp_path / "a.csv").exists()
+
+
+def test_a_column_whose_name_is_no_utf_8_is_refused_in_parquet_and_kept_in_text(tmp_path: Path) -> None:
+    path = tmp_path / "a.csv"
+    path.write_bytes(b"query_id,doc_id,grade,n\xe4me\nq1,d1,1,x\n")
+    with pytest.raises(ir.InputError, match="expected a name in UTF-8, the text of Parquet; use csv or jsonl"):
+        convert(path, tmp_path / "a.parquet")
+    convert(path, tmp_path / "b.csv")
+    assert (tmp_path / "b.csv").read_bytes() == path.read_bytes()
+    assert sorted(one.name for one in tmp_path.iterdir()) == ["a.csv", "b.csv"]

@@ -239,9 +239,9 @@ def _check_traffic(traffic: Mapping[str, float], named: Mapping[str, str], take:
         if name not in take:
             raise OptionError(f"stratum {name!r}: found no number of queries to take, expected one at least")
         if name not in named.values():
-            raise OptionError(
-                f"take: found stratum {name!r} without a query, expected one of {', '.join(sorted(set(named.values()))) or 'none'}"
-            )
+            known = ", ".join(sorted(set(named.values())))
+            expected = f"one of {known}" if known else "strata that name queries"
+            raise OptionError(f"take: found stratum {name!r} without a query, expected {expected}")
         number_option(f"take of {name}", take[name], 1, 1e9)
 
 

@@ -197,8 +197,8 @@ def _texts(values: Iterable[Any]) -> Iterator[str]:
             yield from _texts(value.values() if isinstance(value, Mapping) else value)
 
 
-def refuse_to_replace_inputs(paths: Mapping[str, str], inputs: Sequence[str], *, option: str = "output") -> None:
-    """Refuse a run that would take the place of a file that the search reads, itself or by its journal.
+def refuse_to_replace_inputs(paths: Mapping[str, str], inputs: Sequence[str], *, option: str = "output", of: str = "search") -> None:
+    """Refuse a file that would take the place of one that the search, or another work of this name, reads, itself or by its journal.
 
     Raises
     ------
@@ -212,7 +212,7 @@ def refuse_to_replace_inputs(paths: Mapping[str, str], inputs: Sequence[str], *,
     for path in paths.values():
         for written, what in ((path, ""), (journal_path(path), f" as the journal {journal_path(path)}")):
             if os.path.isfile(written) and any(os.path.samefile(written, one) for one in inputs):  # noqa: PTH113, PTH121  (as above)
-                raise OptionError(f"{option} {path}: found an input file of this search{what}, expected another name")
+                raise OptionError(f"{option} {path}: found an input file of this {of}{what}, expected another name")
 
 
 def run_paths(chosen: SearchConfig, output: str | None, config: str) -> dict[str, str]:

@@ -28,6 +28,7 @@ from idealrank.io.notes import Notes
 from idealrank.io.read import read_part
 from idealrank.io.row_parts import to_run
 from idealrank.io.sources import Source, open_sources
+from idealrank.io.text_cells import shown
 from idealrank.io.texts import read_texts
 
 Content: TypeAlias = Literal["judgments", "run"]
@@ -350,6 +351,9 @@ def _write_parquet(records: Iterable[Mapping[str, Any]], names: Sequence[str], f
 
     parquet = import_module("pyarrow.parquet")
     numeric = {"grade", "score"}
+    for name in names:
+        if any("\ud800" <= letter <= "\udfff" for letter in name):  # bytes that are no UTF-8
+            raise InputError(f"found the column {shown(name)}, expected a name in UTF-8, the text of Parquet", hint="use csv or jsonl")
     fields = [
         pyarrow.field(name, pyarrow.float64() if name in numeric or name.startswith("feature_") else pyarrow.string()) for name in names
     ]

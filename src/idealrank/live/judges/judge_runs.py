@@ -244,8 +244,8 @@ class JudgeWork:
         ]
         inputs = [one for one in named if isinstance(one, str) and one and Path(one).is_file()]
         for written in (chosen, table_path(chosen)):
-            refuse_to_replace_inputs({"judge": written}, inputs, option=option)
-        refuse_to_replace_inputs({"judge": cache}, inputs, option="cache")
+            refuse_to_replace_inputs({"judge": written}, inputs, option=option, of="judge")
+        refuse_to_replace_inputs({"judge": cache}, inputs, option="cache", of="judge")
         refuse_same_files({option: chosen, "the label table": table_path(chosen), "cache": cache})
         refuse_to_replace_judgments(chosen, ("model", "function", "command"), option=option)
         refuse_to_replace_table(table_path(chosen), option=option)
