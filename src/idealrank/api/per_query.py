@@ -63,8 +63,8 @@ def refuse_unweighted(measures: Iterable[Measure]) -> None:
     Examples
     --------
     >>> from idealrank.measures.parse import parse_measures
-    >>> refuse_unweighted(parse_measures("nDCG@10,RR"))
-    >>> refuse_unweighted(parse_measures("RR,NumRet"))
+    >>> refuse_unweighted(parse_measures(["nDCG@10", "RR"]))
+    >>> refuse_unweighted(parse_measures(["RR", "NumRet"]))
     Traceback (most recent call last):
     idealrank.errors.OptionError: NumRet: found a sum over queries with weights of queries, expected measures that are averaged
     """
