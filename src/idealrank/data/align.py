@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -315,7 +316,7 @@ class _Joined:
             scope=self.scope,
             depth=self.depth,
             parts=parts,
-            unjudged=None if (found := self.unjudged) is None else lambda: self._unjudged(found, begin, end),
+            unjudged=None if self.unjudged is None else partial(self._unjudged, self.unjudged, begin, end),
             unjudged_depth=0 if self.unjudged is None else self.unjudged.depth,
             qrels=self.qrels,
         )

@@ -133,7 +133,7 @@ _NUMBERS = ("inc", "prob")  # of comments of LETOR 4.0, beside the document
 
 
 def _letor(rows: Iterable[JudgmentRow], layout: RowLayout) -> Iterator[str]:
-    """Lines with comments of one kind: those of LETOR 4.0 if the first row has its numbers, else the document and the text of the query.
+    """Lines with comments of one kind: as in LETOR 4.0 if the first row has its numbers, else the document and the text of the query.
 
     What the comments have no place for is counted here.
     """
