@@ -78,7 +78,7 @@ class UnjudgedHits:
         """Some of them, by their places in rising order; all of them without a copy."""
         if kept.size == self.query.size:
             return self
-        return UnjudgedHits(*(column[kept] for column in (self.query, self.rank, self.key, self.tie_first, self.tie_last)))
+        return UnjudgedHits(self.query[kept], self.rank[kept], self.key[kept], self.tie_first[kept], self.tie_last[kept])
 
     def as_hits(self) -> Hits:
         """Return the places as hits of grade 0."""

@@ -175,7 +175,7 @@ class _Tasks:
         return kind, row._replace(assessor=assessor)
 
     def refuse_shared_names(self) -> None:
-        """Refuse an annotator and a model of one name: their grades would have one assessor."""
+        """Refuse an annotator and a model of one name: they would be one assessor."""
         people, models = self._assessors[_PEOPLE], self._assessors[_MODEL]
         if shared := next((name for name in models if name in people), ""):
             raise InputError(
