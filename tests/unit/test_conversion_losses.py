@@ -259,3 +259,13 @@ def test_a_column_whose_name_is_no_utf_8_is_refused_in_parquet_and_kept_in_text(
     convert(path, tmp_path / "b.csv")
     assert (tmp_path / "b.csv").read_bytes() == path.read_bytes()
     assert sorted(one.name for one in tmp_path.iterdir()) == ["a.csv", "b.csv"]
+
+
+def test_a_choice_without_a_grade_names_the_next_step_in_both_languages(tmp_path: Path) -> None:
+    chosen = {"result": [{"from_name": "grade", "type": "choices", "value": {"choices": ["Good"]}}]}
+    path = saved(tmp_path, task(1, annotations=[chosen]))
+    with pytest.raises(ir.InputError, match=r"give its grade with labels=\{CHOICE: GRADE\} of convert") as caught:
+        ir.read_qrels(path, tell=lambda _: None)
+    assert caught.value.command_hint == "give its grade with `idealrank convert --labels CHOICE=GRADE,...`"
+    convert(path, tmp_path / "a.csv", labels={"Good": 2})
+    assert rows_of(tmp_path / "a.csv")[0]["grade"] == "2"

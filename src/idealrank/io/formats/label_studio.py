@@ -243,7 +243,8 @@ class _Tasks:
         if isinstance(given, str):
             label = self._names.labels.get(given, parse_number(given))
             if label is None:
-                hint, command = "give its grade with labels={CHOICE: GRADE}", "give its grade with --labels CHOICE=GRADE,..."
+                hint = "give its grade with labels={CHOICE: GRADE} of convert"
+                command = "give its grade with `idealrank convert --labels CHOICE=GRADE,...`"
                 self._complain(Complaint("choices", *place, f"choice {shown(given)}", "a number", hint, command_hint=command))
                 return None
             given = label
