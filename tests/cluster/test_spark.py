@@ -140,12 +140,14 @@ def test_hostile_tables_are_refused_or_measured_as_by_evaluate(spark) -> None:
     same(evaluate_spark(qrels, spark.createDataFrame(rows, run.schema), MEASURES), ir.evaluate(QRELS, endless, MEASURES))
     with pytest.raises(ir.InputError, match=r"grade inf"):
         evaluate_spark(qrels.selectExpr("qid", "docno", "cast('inf' as double) as label"), run, MEASURES)
+    with pytest.raises(ir.InputError, match=r"run: found 9007199254740993, a number that float64 changes$"):
+        evaluate_spark(qrels, run.selectExpr("qid", "docno", "9007199254740993 as score"), MEASURES)
     both = run.join(run.select("qid", "docno", "score"), ["qid", "docno"])
     assert both.columns.count("score") == 2
     with pytest.raises(ir.InputError, match=r"run: found columns .*'score', 'score'"):
         evaluate_spark(qrels, both, MEASURES)
     numbered = run.selectExpr("*", "case when docno = 'd3' then null else 1 end as place")
-    with pytest.raises(Exception, match="found a row without a value of order='place'"):
+    with pytest.raises(ir.InputError, match=r"found a row without a value of order='place', expected a whole number in every row$"):
         evaluate_spark(qrels, numbered, MEASURES, "standard,ties=input", order="place")
     with pytest.raises(ir.InputError, match="no query to evaluate"):
         evaluate_spark(qrels.where("false"), run, MEASURES)
@@ -282,3 +284,6 @@ def test_the_command_prints_the_json_of_the_local_engine(spark, tmp_path, monkey
     for run in ("a.run", "a.parquet"):
         assert printed(run, "--engine", "spark") == printed(run)
     assert printed("a.run", "--engine", "spark", "--convention", "lightgbm") == printed("a.run", "--convention", "lightgbm")
+    found = CliRunner().invoke(cli, ["evaluate", str(tmp_path / "qrels.txt"), str(tmp_path / "none.parquet"), "--engine", "spark"])
+    assert isinstance(found.exception, ir.InputError | SystemExit), found.exception
+    assert "none.parquet: Spark cannot read it ([PATH_NOT_FOUND]" in f"{found.exception} {found.output}"

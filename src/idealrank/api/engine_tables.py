@@ -3,8 +3,9 @@
 from collections.abc import Callable, Sequence
 from typing import Any, Literal, NamedTuple, TypeAlias
 
-from idealrank.api.partitions import BASELINE, KINDS, needs_order_of, refuse_order
+from idealrank.api.partitions import BASELINE, KINDS, local_rows, needs_order_of, refuse_order
 from idealrank.conventions import Convention
+from idealrank.data.types import decode_id
 from idealrank.errors import InputError
 from idealrank.io.notes import Notes
 from idealrank.io.row_parts import Table
@@ -12,8 +13,6 @@ from idealrank.io.table_columns import Chosen, Columns, choose_columns
 
 Content: TypeAlias = Literal["text", "whole", "number", "other"]
 """What a column of some type holds."""
-HELD = Chosen("query", "document", "value")
-"""Columns of a table that this process holds, as `local_rows` names them."""
 
 
 class EngineTable(NamedTuple):
@@ -104,6 +103,19 @@ class EngineTable(NamedTuple):
                 f"{self.kind}: found {type_of.get(order, 'no column')} for order={order!r}, expected a column of whole numbers"
             )  # fmt: skip
         return found, order
+
+
+def held_rows(given: EngineTable) -> Any:
+    """Rows of a table that this process holds, or reads as `evaluate` does, as `pandas_rows` returns them.
+
+    Examples
+    --------
+    >>> held_rows(EngineTable.qrels({"q": {"a": 1}}, None)).to_dict("records")
+    [{'query': 'q', 'document': 'a', 'value': 1.0, 'kind': 0, 'position': 0}]
+    """
+    held = local_rows(given.table, given.kind).to_pandas()
+    held[["query", "document"]] = held[["query", "document"]].map(decode_id)
+    return pandas_rows(held, given.kind, given.number, Chosen("query", "document", "value"), "position")
 
 
 def pandas_content(dtype: str) -> Content:

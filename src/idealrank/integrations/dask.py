@@ -7,11 +7,10 @@ from typing import Any
 
 from idealrank._lazy import load_extra
 from idealrank.analysis.comparison.partition_sums import ComparisonSums
-from idealrank.api.engine_tables import HELD, EngineTable, pandas_content, pandas_rows
+from idealrank.api.engine_tables import EngineTable, held_rows, pandas_content, pandas_rows
 from idealrank.api.partition_comparison import ComparisonPlan, compare_rows
-from idealrank.api.partitions import PartitionPlan, evaluated_batches, evaluation_of, local_rows, result_schema
+from idealrank.api.partitions import PartitionPlan, evaluated_batches, evaluation_of, result_schema
 from idealrank.conventions import Convention
-from idealrank.data.types import decode_id
 from idealrank.errors import InputError
 from idealrank.evaluation.evaluate import Evaluation
 from idealrank.io.table_columns import Columns
@@ -131,9 +130,7 @@ def _compared(part: Any, plan: ComparisonPlan) -> ComparisonSums:
 def _rows(frames: Any, given: EngineTable, convention: Convention, order: str | None) -> Any:
     """Columns `ROWS` and position of a table, ids as text."""
     if not isinstance(given.table, frames.DataFrame):
-        held = local_rows(given.table, given.kind).to_pandas()
-        held[["query", "document"]] = held[["query", "document"]].map(decode_id)
-        return frames.from_pandas(pandas_rows(held, given.kind, given.number, HELD, "position"), npartitions=1)
+        return frames.from_pandas(held_rows(given), npartitions=1)
     types = [(str(column), str(dtype)) for column, dtype in given.table.dtypes.items()]
     chosen, order = given.chosen(types, pandas_content, convention, order)
     named, options = given.table.rename(columns=str), (given.kind, given.number, chosen, order)

@@ -102,12 +102,12 @@ def evaluate_spark(
     results, judged = [tables.rows(EngineTable.run(run, run_columns))], EngineTable.qrels(qrels, qrels_columns)
     if not broadcast:
         found = _mapped(tables, [tables.rows(judged), *results], lambda batches: evaluated_batches(batches, plan))
-        return evaluation_of(found.toArrow(), plan)
+        return evaluation_of(_arrow(found), plan)
     judgments = tables.collected(judged)
     sent = tables.session.sparkContext.broadcast(judgments)
     try:
         found = _mapped(tables, results, lambda batches: evaluated_batches(batches, plan, sent.value))
-        return evaluation_of(found.toArrow(), plan, judgments)
+        return evaluation_of(_arrow(found), plan, judgments)
     finally:
         sent.unpersist()
 
@@ -210,7 +210,7 @@ def compare_spark(
     rows = [tables.rows(one) for one in EngineTable.compared(qrels, (run_a, run_b), qrels_columns, run_columns)]
     sums = _mapped(tables, rows, lambda batches: compared_batches(batches, plan), _SUMS)
     added = sums.repartition(_ADDERS).mapInArrow(lambda batches: added_batches(batches, plan), _SUMS)
-    return comparison_of(added.toArrow(), plan)
+    return comparison_of(_arrow(added), plan)
 
 
 def read_trec_spark(session: Any, path: "str | list[str]", kind: Table = "run") -> Any:
@@ -262,6 +262,17 @@ def _session(tables: Iterable[Any], session: Any) -> Any:
     return session
 
 
+def _arrow(frame: Any) -> Any:
+    """Compute a dataframe, as an Arrow table on the driver; what `raise_error` says of its rows is an error of the input."""
+    try:
+        return frame.toArrow()
+    except load_extra("pyspark.errors", "evaluate_spark", "spark", "pyspark").PySparkException as error:
+        _, is_ours, said = str(error).partition("[USER_RAISED_EXCEPTION] ")
+        if not is_ours:
+            raise
+        raise InputError(said.partition(" SQLSTATE")[0]) from None
+
+
 class _Tables:
     """Tables as rows of one kind of dataframe."""
 
@@ -278,7 +289,7 @@ class _Tables:
 
     def collected(self, qrels: EngineTable) -> Any:
         """All judgments, on the driver."""
-        return self.rows(qrels).toArrow() if isinstance(qrels.table, _frame()) else local_rows(qrels.table, "qrels")
+        return _arrow(self.rows(qrels)) if isinstance(qrels.table, _frame()) else local_rows(qrels.table, "qrels")
 
 
 def _mapped(tables: _Tables, rows: list[Any], work: Any, schema: str = _RESULT) -> Any:
