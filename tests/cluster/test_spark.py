@@ -132,7 +132,7 @@ def test_hostile_tables_are_refused_or_measured_as_by_evaluate(spark) -> None:
     assert (best.per_query(), best.coverage.duplicates) == (ir.evaluate(QRELS, RUN, MEASURES).per_query(), 3000)
     with pytest.raises(ir.InputError, match=r"run: found query None, document 'd1', score 1.0; expected two ids"):
         evaluate_spark(qrels, run.union(spark.createDataFrame([(None, "d1", 1.0)], run.schema)), MEASURES)
-    for value, found in ((float("nan"), "score nan"), (None, "score nan")):
+    for value, found in ((float("nan"), "score nan"), (None, "score None")):
         with pytest.raises(ir.InputError, match=found):
             evaluate_spark(qrels, run.union(spark.createDataFrame([("q5", "x", value)], run.schema)), MEASURES)
     endless = {**RUN, "q5": {**RUN["q5"], "d9": float("inf"), "x": float("-inf")}}
@@ -144,7 +144,7 @@ def test_hostile_tables_are_refused_or_measured_as_by_evaluate(spark) -> None:
         evaluate_spark(qrels, run.selectExpr("qid", "docno", "9007199254740993 as score"), MEASURES)
     both = run.join(run.select("qid", "docno", "score"), ["qid", "docno"])
     assert both.columns.count("score") == 2
-    with pytest.raises(ir.InputError, match=r"run: found columns .*'score', 'score'"):
+    with pytest.raises(ir.InputError, match="run: expected one column 'score', found it more than once"):
         evaluate_spark(qrels, both, MEASURES)
     numbered = run.selectExpr("*", "case when docno = 'd3' then null else 1 end as place")
     with pytest.raises(ir.InputError, match=r"found a row without a value of order='place', expected a whole number in every row$"):
