@@ -146,7 +146,6 @@ ALONE = {
     "cli.figure_files": "loaded when --figures is given",
     "cli.pair_figure": "one option with its check and its work",
     "cli.paper_options": "options stand beside each other in modules of their own",
-    "cli.spark_engine": "the session of Spark, loaded with its shell for --engine spark alone",
     "io.formats.zscores": "one module a format",
     "reports.figures.point_labels": "places of names, apart from what a figure draws",
     "reports.figures.grade_bounds": "one module a figure, loaded when --figure is given",

@@ -11,7 +11,9 @@ from pathlib import Path
 
 import pytest
 
+import idealrank as ir
 from idealrank.cli.progress import Count, RatedCount
+from idealrank.io.evaluation_journal import EvaluationJournal
 from tests.cli.terminal import Said
 
 Say = Callable[..., Said]
@@ -140,11 +142,32 @@ def test_a_journal_of_other_judgments_or_of_a_changed_file_is_not_used(say: Say,
     (tmp_path / "a.run").write_text("q Q0 b 1 3 t\nq Q0 a 2 1 t\n")
     assert say(*command, "-o", "no.json", cwd=tmp_path).code == 0
     assert json.loads((tmp_path / "no.json").read_text())["runs"][0]["mean"] == {"RR": 0.5}
+    (tmp_path / "b.csv").write_text("qid,docno,score,other\nq,a,1,2\nq,b,2,1\n")
+    command[2] = "b.csv"
+    (tmp_path / "no.json").unlink()
+    (tmp_path / "no.json").mkdir()
+    assert say(*command, "-o", "no.json", cwd=tmp_path).code != 0
+    assert (tmp_path / "no.json.journal").exists()
+    (tmp_path / "no.json").rmdir()
+    assert say(*command, "--run-columns", "score=other", "-o", "no.json", cwd=tmp_path).code == 0  # other values of the same file
+    assert json.loads((tmp_path / "no.json").read_text())["runs"][0]["mean"] == {"RR": 1.0}
     (tmp_path / "no.json.journal").write_text("my own notes\n")
     said = say(*command, "-o", "no.json", cwd=tmp_path)
     assert said.code == 2
     assert "no journal of an evaluation" in " ".join(said.err.split())
     assert (tmp_path / "no.json.journal").read_text() == "my own notes\n"
+
+
+def test_a_file_that_changes_while_it_is_measured_is_not_kept(tmp_path: Path) -> None:
+    """Its values are those of the file before, and the file that the journal would name is the one after."""
+    run, measures, standard = tmp_path / "a.run", (ir.parse_measure("RR"),), ir.Convention.of("standard")
+    run.write_text("q Q0 a 1 2 t\n")
+    journal = EvaluationJournal(str(tmp_path / "journal"), {})
+    assert journal.find(str(run), "a", measures, standard) is None
+    found = ir.evaluate({"q": {"a": 1}}, run, measures)
+    run.write_text("q Q0 b 1 3 t\nq Q0 a 2 1 t\n")
+    journal.add(str(run), found)
+    assert EvaluationJournal(str(tmp_path / "journal"), {}).find(str(run), "a", measures, standard) is None
 
 
 def test_the_bar_has_a_rate_that_starts_again_with_a_second_pass() -> None:

@@ -68,3 +68,52 @@ def test_input_that_cannot_be_used_is_told(client) -> None:
         evaluate_dask(qrels, run, MEASURES, "standard,ties=input")
     with pytest.raises(ir.InputError, match="column 'score' of type float64, expected ids"):
         evaluate_dask(qrels, run, MEASURES, run_columns={"document": "score", "query": "qid", "score": "score"})
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_hostile_tables_are_refused_or_measured_as_by_evaluate(client) -> None:
+    """Queries over many partitions, null ids and positions, scores without an order, odd names, no rows."""
+    import dask.dataframe as dd
+
+    from idealrank.integrations.dask import compare_dask, evaluate_dask
+
+    qrels, run = frames()
+    whole = ir.evaluate(QRELS, RUN, MEASURES)
+    odd = run.rename(columns={"qid": "a.b", "docno": 0, "score": "score (ms), π"})
+    same(evaluate_dask(qrels, odd, MEASURES, run_columns={"query": "a.b", "document": "0", "score": "score (ms), π"}), whole)
+    same(evaluate_dask(qrels, run.astype({"qid": "category"}), MEASURES), whole)
+    held = run.compute()
+
+    def with_row(query, document, score, **more):
+        return dd.from_pandas(pd.concat([held, pd.DataFrame([{"qid": query, "docno": document, "score": score, **more}])]), npartitions=5)
+
+    twice = dd.concat([run, run[run["qid"] == "q50"]])
+    with pytest.raises(ir.InputError, match=r'a document a second time in "q50 d[0-9]+"'):
+        evaluate_dask(qrels, twice, MEASURES, "standard,duplicates=error")
+    best = evaluate_dask(qrels, twice, MEASURES, "standard,duplicates=best")
+    assert (best.per_query(), best.coverage.duplicates) == (ir.evaluate(QRELS, RUN, MEASURES).per_query(), 3000)
+    for row, found in (
+        ((None, "d1", 1.0), "query None, document 'd1'"), (("q5", None, 1.0), "document None"),
+        (("q5", "x", float("nan")), "score (nan|None)"),
+    ):  # fmt: skip
+        with pytest.raises(ir.InputError, match=found):
+            evaluate_dask(qrels, with_row(*row), MEASURES)
+    endless = {**RUN, "q5": {**RUN["q5"], "x": float("inf")}}
+    same(evaluate_dask(qrels, with_row("q5", "x", float("inf")), MEASURES), ir.evaluate(QRELS, endless, MEASURES))
+    numbered = run.assign(place=1)
+    numbered["place"] = numbered["place"].astype("Int64").mask(numbered["docno"] == "d3")
+    with pytest.raises(ir.InputError, match="found a row without a value of order='place'"):
+        evaluate_dask(qrels, numbered, MEASURES, "standard,ties=input", order="place")
+    large = held.assign(score=held["score"].astype("int64") + 2**53)
+    with pytest.raises(ir.InputError, match=r"run: found 90071992547\d+, a number that float64 changes"):
+        evaluate_dask(qrels, dd.from_pandas(large, npartitions=3), MEASURES)
+    with pytest.raises(ir.InputError, match=r"column 'score' of type .*string.*, expected numbers"):
+        evaluate_dask(qrels, run.astype({"score": "string"}), MEASURES)
+    empty = held[:0]
+    assert evaluate_dask(qrels, dd.from_pandas(empty, npartitions=1), MEASURES).coverage.missing == len(QRELS)
+    nothing = dd.from_pandas(empty.rename(columns={"score": "label"}), npartitions=1)
+    with pytest.raises(ir.InputError, match="no query to evaluate"):
+        evaluate_dask(nothing, run, MEASURES)
+    with pytest.raises(ir.InputError, match="found no rows, expected judgments and results"):
+        evaluate_dask(nothing, dd.from_pandas(empty, npartitions=1), MEASURES)
+    assert compare_dask(nothing, run, run, "AP", n_draws=100).sums[0].n == 0

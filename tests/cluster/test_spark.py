@@ -117,6 +117,52 @@ def test_input_that_cannot_be_used_is_told_as_by_evaluate(spark) -> None:
         evaluate_spark(QRELS, RUN, MEASURES)
 
 
+def test_hostile_tables_are_refused_or_measured_as_by_evaluate(spark) -> None:
+    """Queries over many partitions, null ids and positions, scores without an order, odd names, no rows, one query of many batches."""
+    from idealrank.integrations.spark import compare_spark, evaluate_spark, per_query_spark
+
+    qrels, run = frames(spark)
+    odd = run.selectExpr("qid as `a.b`", "docno as `d``e f`", "score as `score (ms), π`", "score").repartition(9)
+    names = {"query": "a.b", "document": "d`e f", "score": "score (ms), π"}
+    same(evaluate_spark(qrels, odd, MEASURES, run_columns=names), ir.evaluate(QRELS, RUN, MEASURES))
+    twice = run.union(run.where("qid = 'q50'").repartition(4))  # a query and its documents again, in other partitions
+    with pytest.raises(ir.InputError, match=r'a document a second time in "q50 d[0-9]+"'):
+        evaluate_spark(qrels, twice, MEASURES, "standard,duplicates=error")
+    best = evaluate_spark(qrels, twice, MEASURES, "standard,duplicates=best")
+    assert (best.per_query(), best.coverage.duplicates) == (ir.evaluate(QRELS, RUN, MEASURES).per_query(), 3000)
+    with pytest.raises(ir.InputError, match=r"run: found query None, document 'd1', score 1.0; expected two ids"):
+        evaluate_spark(qrels, run.union(spark.createDataFrame([(None, "d1", 1.0)], run.schema)), MEASURES)
+    for value, found in ((float("nan"), "score nan"), (None, "score None")):
+        with pytest.raises(ir.InputError, match=found):
+            evaluate_spark(qrels, run.union(spark.createDataFrame([("q5", "x", value)], run.schema)), MEASURES)
+    endless = {**RUN, "q5": {**RUN["q5"], "d9": float("inf"), "x": float("-inf")}}
+    rows = [(query, doc, score) for query, one in endless.items() for doc, score in one.items()]
+    same(evaluate_spark(qrels, spark.createDataFrame(rows, run.schema), MEASURES), ir.evaluate(QRELS, endless, MEASURES))
+    with pytest.raises(ir.InputError, match=r"grade inf"):
+        evaluate_spark(qrels.selectExpr("qid", "docno", "cast('inf' as double) as label"), run, MEASURES)
+    with pytest.raises(ir.InputError, match=r"run: found 9007199254740993, a number that float64 changes$"):
+        evaluate_spark(qrels, run.selectExpr("qid", "docno", "9007199254740993 as score"), MEASURES)
+    both = run.join(run.select("qid", "docno", "score"), ["qid", "docno"])
+    assert both.columns.count("score") == 2
+    with pytest.raises(ir.InputError, match="run: expected one column 'score', found it more than once"):
+        evaluate_spark(qrels, both, MEASURES)
+    numbered = run.selectExpr("*", "case when docno = 'd3' then null else 1 end as place")
+    with pytest.raises(ir.InputError, match=r"found a row without a value of order='place', expected a whole number in every row$"):
+        evaluate_spark(qrels, numbered, MEASURES, "standard,ties=input", order="place")
+    with pytest.raises(ir.InputError, match="no query to evaluate"):
+        evaluate_spark(qrels.where("false"), run, MEASURES)
+    with pytest.warns(ir.IdealrankWarning, match="answers none of the 190 judged queries"):
+        assert evaluate_spark(qrels, run.where("false"), MEASURES).coverage.missing == len(QRELS)
+    for work in (evaluate_spark, compare_spark):
+        with pytest.raises(ir.InputError, match="found no rows, expected judgments and results"):
+            work(qrels.where("false"), *[run.where("false")] * (1 + (work is compare_spark)), MEASURES[:3])
+    assert per_query_spark(qrels.where("false"), run.where("false"), MEASURES).count() == 0
+    one = {f"d{number}": float(number % 7) for number in range(20_000)}
+    alone = spark.createDataFrame([("q", doc, score) for doc, score in one.items()], run.schema).repartition(8)
+    judged = {"q": {f"d{number}": number % 3 for number in range(0, 20_000, 5)}}
+    same(evaluate_spark(judged, alone, MEASURES), ir.evaluate(judged, {"q": one}, MEASURES))  # 300 batches, ties over all of them
+
+
 def test_broadcast_judgments_and_text_read_by_workers_give_the_bits_of_evaluate(spark, tmp_path) -> None:
     """Judgments of queries that the run does not answer are in no partition, and are evaluated on the driver."""
     from idealrank.integrations.spark import evaluate_spark, read_trec_spark
@@ -238,3 +284,6 @@ def test_the_command_prints_the_json_of_the_local_engine(spark, tmp_path, monkey
     for run in ("a.run", "a.parquet"):
         assert printed(run, "--engine", "spark") == printed(run)
     assert printed("a.run", "--engine", "spark", "--convention", "lightgbm") == printed("a.run", "--convention", "lightgbm")
+    found = CliRunner().invoke(cli, ["evaluate", str(tmp_path / "qrels.txt"), str(tmp_path / "none.parquet"), "--engine", "spark"])
+    assert isinstance(found.exception, ir.InputError | SystemExit), found.exception
+    assert "none.parquet: Spark cannot read it ([PATH_NOT_FOUND]" in f"{found.exception} {found.output}"

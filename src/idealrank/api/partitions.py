@@ -182,9 +182,6 @@ def evaluate_rows(table: Any, plan: PartitionPlan, *, kind: int = KINDS["run"]) 
     if plan.convention.alignment.ties not in ("docid", "docid-ascending", "input"):
         table = table.sort_by("document")  # sums over tied documents round by their order, which engines do not keep
     kinds = table.column("kind").to_numpy()
-    if (kinds == REFUSED).any():
-        told = table.column("document").filter(import_module("pyarrow").array(kinds == REFUSED)).to_pylist()
-        raise InputError(min(decode_id(one) if isinstance(one, bytes) else one for one in told))
     numbers: dict[Table, int] = {"qrels": KINDS["qrels"], "run": kind}
     parts: dict[Table, Any] = {
         name: table.filter(import_module("pyarrow").array(kinds == number)).select(_CHOSEN.names) for name, number in numbers.items()

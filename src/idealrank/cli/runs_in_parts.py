@@ -81,6 +81,7 @@ class RunsInParts:
             "measures": list(map(str, self.measures)),
             "convention": self.convention.fingerprint,
             "judgments": self.judgments.fingerprint,
+            "reading": [self.inputs.format_of("run"), self.inputs.columns_of("run")],
         }
         path = f"{output_path}.journal"
         self.journal = EvaluationJournal(path, subject)

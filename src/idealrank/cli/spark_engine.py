@@ -10,7 +10,7 @@ from idealrank.api.partitions import needs_order
 from idealrank.cli.input_options import Inputs, notes
 from idealrank.conventions import Convention
 from idealrank.data.qrels import Qrels
-from idealrank.errors import IdealrankError
+from idealrank.errors import IdealrankError, InputError
 from idealrank.evaluation.evaluate import Evaluation
 from idealrank.measures.measure import Measure
 
@@ -43,20 +43,25 @@ def on_spark(
         )  # fmt: skip
 
     kind = "local" if needs_order(convention) else _kind(path, inputs)
-    if kind == "parquet":
-        found = evaluated(session.read.parquet(path), inputs.columns_of("run"))
-    elif kind == "trec":
+    if kind == "local":
+        found = evaluated(inputs.open_run(path, name, qrels))
+    else:
         try:
-            found = evaluated(read_trec_spark(session, path))
+            if kind == "parquet":
+                found = evaluated(session.read.parquet(path), inputs.columns_of("run"))
+            else:
+                found = evaluated(read_trec_spark(session, path))
         except IdealrankError:
             raise
         except Exception as error:
-            if "://" in path or not any(text in str(error) for text in _UNSEEN):
+            unseen = any(text in str(error) for text in _UNSEEN)
+            if unseen and "://" not in path and Path(path).is_file():
+                notes().inform(f"{path}: the workers do not see this file; this machine reads it")
+                found = evaluated(inputs.open_run(path, name, qrels))
+            elif unseen or type(error).__name__ == "AnalysisException":  # of Spark, which is loaded here alone
+                raise InputError(f"{path}: Spark cannot read it ({str(error).partition(' SQLSTATE')[0]}), expected a run") from None
+            else:
                 raise
-            notes().inform(f"{path}: the workers do not see this file; this machine reads it")
-            found = evaluated(inputs.open_run(path, name, qrels))
-    else:
-        found = evaluated(inputs.open_run(path, name, qrels))
     place = {query: at for at, query in enumerate(judgments.queries)}
     return replace(found.on(sorted(found.queries, key=lambda query: place.get(query, len(place)))), path=path)
 

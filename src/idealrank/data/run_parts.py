@@ -66,7 +66,7 @@ class PartReader(Protocol):
 
     @property
     def lines(self) -> "LineFinder | None":
-        """Finds lines of a part in the files; None where errors of the kernel name no lines."""
+        """Finder of a part's lines in the files; None where errors of the kernel name no lines."""
         ...
 
 

@@ -7,25 +7,13 @@ from typing import Any
 
 from idealrank._lazy import load_extra
 from idealrank.analysis.comparison.partition_sums import ComparisonSums
+from idealrank.api.engine_tables import EngineTable, held_rows, pandas_content, pandas_rows
 from idealrank.api.partition_comparison import ComparisonPlan, compare_rows
-from idealrank.api.partitions import (
-    BASELINE,
-    KINDS,
-    ROWS,
-    PartitionPlan,
-    evaluated_batches,
-    evaluation_of,
-    local_rows,
-    needs_order_of,
-    refuse_order,
-    result_schema,
-)
+from idealrank.api.partitions import PartitionPlan, evaluated_batches, evaluation_of, result_schema
 from idealrank.conventions import Convention
 from idealrank.errors import InputError
 from idealrank.evaluation.evaluate import Evaluation
-from idealrank.io.notes import Notes
-from idealrank.io.row_parts import Table
-from idealrank.io.table_columns import Columns, choose_columns
+from idealrank.io.table_columns import Columns
 from idealrank.measures.parse import MeasureLike
 
 __all__ = ["compare_dask", "evaluate_dask"]
@@ -78,10 +66,9 @@ def evaluate_dask(
     """
     frames: Any = load_extra("dask.dataframe", "evaluate_dask", "dask")
     plan = PartitionPlan.of(measures, convention, name, max_documents)
-    given: list[_Given] = [(run, "run", run_columns, KINDS["run"])]
-    of_qrels: _Given = (qrels, "qrels", qrels_columns, KINDS["qrels"])
-    judgments = _sorted(_rows(frames, of_qrels, plan.convention, order).compute()) if broadcast else None
-    given += [] if broadcast else [of_qrels]
+    judged, given = EngineTable.qrels(qrels, qrels_columns), [EngineTable.run(run, run_columns)]
+    judgments = _sorted(_rows(frames, judged, plan.convention, order).compute()) if broadcast else None
+    given += [] if broadcast else [judged]
     parts = _on_partitions(frames, given, plan.convention, order, partitions, _evaluated, plan, judgments)
     return evaluation_of(import_module("pyarrow").concat_tables(parts), plan, judgments)
 
@@ -105,21 +92,16 @@ def compare_dask(
     """Compare two runs on Dask by sums of partitions; parameters and result as of `idealrank.integrations.spark.compare_spark`."""
     frames: Any = load_extra("dask.dataframe", "compare_dask", "dask")
     plan = ComparisonPlan.of(measures, convention, names, max_documents, n_draws, seed)
-    given: list[_Given] = [
-        (qrels, "qrels", qrels_columns, KINDS["qrels"]), (run_a, "run", run_columns, BASELINE), (run_b, "run", run_columns, KINDS["run"])
-    ]  # fmt: skip
+    given = EngineTable.compared(qrels, (run_a, run_b), qrels_columns, run_columns)
     parts: list[ComparisonSums] = _on_partitions(frames, given, plan.plan.convention, order, partitions, _compared, plan)
     return reduce(ComparisonSums.merge, parts)
 
 
-_Given = tuple[Any, Table, Columns, int]
-
-
 def _on_partitions(
-    frames: Any, given: list[_Given], convention: Convention, order: str | None, partitions: int | None, work: Any, *options: Any
+    frames: Any, given: list[EngineTable], convention: Convention, order: str | None, partitions: int | None, work: Any, *options: Any
 ) -> list[Any]:
     """Call a function on the rows of each partition, after the rows of a query came together."""
-    if not any(isinstance(table, frames.DataFrame) for table, *_ in given):
+    if not any(isinstance(one.table, frames.DataFrame) for one in given):
         raise InputError("found no Dask dataframe, expected one as qrels or run; idealrank.evaluate takes other tables")
     together = frames.concat([_rows(frames, one, convention, order) for one in given])
     shuffled = together.shuffle("query", npartitions=partitions or together.npartitions)
@@ -145,24 +127,11 @@ def _compared(part: Any, plan: ComparisonPlan) -> ComparisonSums:
     return compare_rows(_sorted(part), plan)
 
 
-def _rows(frames: Any, given: _Given, convention: Convention, order: str | None) -> Any:
+def _rows(frames: Any, given: EngineTable, convention: Convention, order: str | None) -> Any:
     """Columns `ROWS` and position of a table, ids as text."""
-    table, kind, columns, number = given
-    if not isinstance(table, frames.DataFrame):
-        held = local_rows(table, kind).to_pandas().assign(kind=number)
-        held[["query", "document"]] = held[["query", "document"]].map(lambda identifier: identifier.decode("utf-8", "surrogateescape"))
-        return frames.from_pandas(held.astype({"kind": "int8"}), npartitions=1)
-    refuse_order(kind, convention, order)
-    chosen = choose_columns([str(column) for column in table.columns], kind, columns, kind, Notes(None))
-    for name in (chosen.query, chosen.document):
-        if str(table.dtypes[name]).startswith(("float", "bool", "datetime")):
-            raise InputError(f"{kind}: found column {name!r} of type {table.dtypes[name]}, expected ids, which are text or whole numbers")
-    found = table[chosen.names].rename(columns={chosen.query: "query", chosen.document: "document", chosen.value: "value"})
-    if not chosen.value:
-        found["value"] = 1.0
-    found["position"] = table[order] if order is not None and needs_order_of(kind, convention) else 0
-    found = found.astype({"query": "string", "document": "string", "value": "float64", "position": "int64"})
-    if chosen.by_rank:
-        found["value"] = 0.0 - found["value"]
-    found["kind"] = number
-    return found.astype({"kind": "int8"})[[*ROWS, "position"]]
+    if not isinstance(given.table, frames.DataFrame):
+        return frames.from_pandas(held_rows(given), npartitions=1)
+    types = [(str(column), str(dtype)) for column, dtype in given.table.dtypes.items()]
+    chosen, order = given.chosen(types, pandas_content, convention, order)
+    named, options = given.table.rename(columns=str), (given.kind, given.number, chosen, order)
+    return named.map_partitions(pandas_rows, *options, meta=pandas_rows(named._meta, *options))

@@ -5,9 +5,9 @@ from typing import Any
 
 from idealrank._lazy import load_extra
 from idealrank.analysis.comparison.partition_sums import ComparisonSums
+from idealrank.api.engine_tables import Content, EngineTable
 from idealrank.api.partition_comparison import ComparisonPlan, added_batches, compared_batches, comparison_of
 from idealrank.api.partitions import (
-    BASELINE,
     KINDS,
     PROBLEM,
     REFUSED,
@@ -16,16 +16,13 @@ from idealrank.api.partitions import (
     evaluated_batches,
     evaluation_of,
     local_rows,
-    needs_order_of,
     parsed_lines,
-    refuse_order,
 )
 from idealrank.conventions import Convention
 from idealrank.errors import InputError
 from idealrank.evaluation.evaluate import Evaluation
-from idealrank.io.notes import Notes
 from idealrank.io.row_parts import Table
-from idealrank.io.table_columns import Columns, choose_columns
+from idealrank.io.table_columns import Columns
 from idealrank.measures.parse import MeasureLike
 
 __all__ = ["compare_spark", "evaluate_spark", "per_query_spark", "read_trec_spark"]
@@ -33,9 +30,11 @@ __all__ = ["compare_spark", "evaluate_spark", "per_query_spark", "read_trec_spar
 _RESULT = "query binary, values array<double>, scored array<boolean>, counts string"
 _SUMS = "numbers string, draws binary"
 _ADDERS = 32  # partitions that add the sums of others: so many come back to the driver at most
-_WHOLE = ("bigint", "decimal")
-_NUMBERS = ("tinyint", "smallint", "int", "float", "double", "boolean", *_WHOLE)
-_IDS = ("string", "binary", "tinyint", "smallint", "int", "bigint")
+_CONTENT: dict[str, Content] = {
+    **dict.fromkeys(("string", "binary", "varchar", "char"), "text"),
+    **dict.fromkeys(("tinyint", "smallint", "int", "bigint"), "whole"),
+    **dict.fromkeys(("float", "double", "boolean", "decimal"), "number"),
+}  # fmt: skip
 
 
 def evaluate_spark(
@@ -100,15 +99,15 @@ def evaluate_spark(
     """
     plan = PartitionPlan.of(measures, convention, name, max_documents)
     tables = _Tables(plan.convention, order, partitions, _session((qrels, run), session))
-    results = [tables.rows(run, "run", run_columns)]
+    results, judged = [tables.rows(EngineTable.run(run, run_columns))], EngineTable.qrels(qrels, qrels_columns)
     if not broadcast:
-        found = _mapped(tables, [tables.rows(qrels, "qrels", qrels_columns), *results], lambda batches: evaluated_batches(batches, plan))
-        return evaluation_of(found.toArrow(), plan)
-    judgments = tables.collected(qrels, qrels_columns)
+        found = _mapped(tables, [tables.rows(judged), *results], lambda batches: evaluated_batches(batches, plan))
+        return evaluation_of(_arrow(found), plan)
+    judgments = tables.collected(judged)
     sent = tables.session.sparkContext.broadcast(judgments)
     try:
         found = _mapped(tables, results, lambda batches: evaluated_batches(batches, plan, sent.value))
-        return evaluation_of(found.toArrow(), plan, judgments)
+        return evaluation_of(_arrow(found), plan, judgments)
     finally:
         sent.unpersist()
 
@@ -148,7 +147,7 @@ def per_query_spark(
     functions = _functions()
     plan = PartitionPlan.of(measures, convention, max_documents=max_documents)
     tables = _Tables(plan.convention, order, partitions, _session((qrels, run), session))
-    rows = [tables.rows(qrels, "qrels", qrels_columns), tables.rows(run, "run", run_columns)]
+    rows = [tables.rows(one) for one in (EngineTable.qrels(qrels, qrels_columns), EngineTable.run(run, run_columns))]
     found = _mapped(tables, rows, lambda batches: evaluated_batches(batches, plan))
     refused = functions.get_json_object("counts", "$.error")
     checked = found.withColumn("query", functions.when(refused.isNotNull(), functions.raise_error(refused)).otherwise(found["query"]))
@@ -208,14 +207,10 @@ def compare_spark(
     """
     plan = ComparisonPlan.of(measures, convention, names, max_documents, n_draws, seed)
     tables = _Tables(plan.plan.convention, order, partitions, _session((qrels, run_a, run_b), session))
-    rows = [
-        tables.rows(qrels, "qrels", qrels_columns),
-        tables.rows(run_a, "run", run_columns, BASELINE),
-        tables.rows(run_b, "run", run_columns),
-    ]
+    rows = [tables.rows(one) for one in EngineTable.compared(qrels, (run_a, run_b), qrels_columns, run_columns)]
     sums = _mapped(tables, rows, lambda batches: compared_batches(batches, plan), _SUMS)
     added = sums.repartition(_ADDERS).mapInArrow(lambda batches: added_batches(batches, plan), _SUMS)
-    return comparison_of(added.toArrow(), plan)
+    return comparison_of(_arrow(added), plan)
 
 
 def read_trec_spark(session: Any, path: "str | list[str]", kind: Table = "run") -> Any:
@@ -267,6 +262,17 @@ def _session(tables: Iterable[Any], session: Any) -> Any:
     return session
 
 
+def _arrow(frame: Any) -> Any:
+    """Compute a dataframe, as an Arrow table on the driver; what `raise_error` says of its rows is an error of the input."""
+    try:
+        return frame.toArrow()
+    except load_extra("pyspark.errors", "evaluate_spark", "spark", "pyspark").PySparkException as error:
+        _, is_ours, said = str(error).partition("[USER_RAISED_EXCEPTION] ")
+        if not is_ours:
+            raise
+        raise InputError(said.partition(" SQLSTATE")[0]) from None
+
+
 class _Tables:
     """Tables as rows of one kind of dataframe."""
 
@@ -274,25 +280,16 @@ class _Tables:
         self.convention, self.session, self.partitions, self._order = convention, session, partitions, order
         self.in_order = ["position"] if PartitionPlan((), convention).needs_order else []
 
-    def rows(self, table: Any, kind: Table, columns: Columns, number: int | None = None) -> Any:
+    def rows(self, given: EngineTable) -> Any:
         """Columns `ROWS`, and the position where the convention needs it."""
-        number = KINDS[kind] if number is None else number
-        if isinstance(table, _frame()):
-            refuse_order(kind, self.convention, self._order)
-            return _rows(
-                table,
-                kind,
-                columns,
-                number,
-                self._order if needs_order_of(kind, self.convention) else None,
-                with_position=bool(self.in_order),
-            )
-        held = self.session.createDataFrame(local_rows(table, kind)).select(*ROWS, *self.in_order)
-        return held if number == KINDS[kind] else held.withColumn("kind", _functions().lit(number).cast("tinyint"))
+        if isinstance(given.table, _frame()):
+            return _rows(given, self.convention, self._order, with_position=bool(self.in_order))
+        held = self.session.createDataFrame(local_rows(given.table, given.kind)).select(*ROWS, *self.in_order)
+        return held if given.number == KINDS[given.kind] else held.withColumn("kind", _functions().lit(given.number).cast("tinyint"))
 
-    def collected(self, qrels: Any, columns: Columns) -> Any:
+    def collected(self, qrels: EngineTable) -> Any:
         """All judgments, on the driver."""
-        return self.rows(qrels, "qrels", columns).toArrow() if isinstance(qrels, _frame()) else local_rows(qrels, "qrels")
+        return _arrow(self.rows(qrels)) if isinstance(qrels.table, _frame()) else local_rows(qrels.table, "qrels")
 
 
 def _mapped(tables: _Tables, rows: list[Any], work: Any, schema: str = _RESULT) -> Any:
@@ -308,28 +305,21 @@ def _mapped(tables: _Tables, rows: list[Any], work: Any, schema: str = _RESULT) 
     return shuffled.sortWithinPartitions("query", *tables.in_order).mapInArrow(on_worker, schema)
 
 
-def _rows(frame: Any, kind: Table, columns: Columns, number: int, order: str | None, *, with_position: bool) -> Any:
+def _rows(given: EngineTable, convention: Convention, order: str | None, *, with_position: bool) -> Any:
     """Columns `ROWS` of a dataframe, ids as bytes."""
-    functions = _functions()
-    names = [name for name in frame.columns if name != PROBLEM]
-    chosen = choose_columns(names, kind, columns, kind, Notes(None))
-    types = {name: text.partition("(")[0] for name, text in frame.dtypes}
-    for name in (chosen.query, chosen.document):
-        if types[name] not in _IDS:
-            raise InputError(f"{kind}: found column {name!r} of type {types[name]}, expected ids, which are text or whole numbers")
-    if chosen.value and types[chosen.value] not in _NUMBERS:
-        raise InputError(f"{kind}: found column {chosen.value!r} of type {types[chosen.value]}, expected numbers")
-    if order is not None and types.get(order) not in _IDS[2:]:
-        raise InputError(f"{kind}: found {types.get(order, 'no column')} for order={order!r}, expected a column of whole numbers")
+    functions, frame, kind = _functions(), given.table, given.kind
+    columns = [(name, text.partition("(")[0]) for name, text in frame.dtypes if name != PROBLEM]
+    types = dict(columns)
+    chosen, order = given.chosen(columns, lambda name: _CONTENT.get(name, "other"), convention, order)
 
     def column(name: str) -> Any:
         return functions.col("`" + name.replace("`", "``") + "`")
 
     value = column(chosen.value).cast("double") if chosen.value else functions.lit(1.0)
-    if types.get(chosen.value) in _WHOLE:
-        given = column(chosen.value)
-        lost = functions.concat(functions.lit(f"{kind}: found "), given.cast("string"), functions.lit(", a number that float64 changes"))
-        changed = value.cast(dict(frame.dtypes)[chosen.value]) != given
+    if types.get(chosen.value) in ("bigint", "decimal"):
+        number = column(chosen.value)
+        lost = functions.concat(functions.lit(f"{kind}: found "), number.cast("string"), functions.lit(", a number that float64 changes"))
+        changed = value.cast(dict(frame.dtypes)[chosen.value]) != number
         value = functions.when(changed, functions.raise_error(lost)).otherwise(value)
     value = 0.0 - value if chosen.by_rank else value
     ids = {"query": column(chosen.query), "document": column(chosen.document)}
@@ -337,11 +327,15 @@ def _rows(frame: Any, kind: Table, columns: Columns, number: int, order: str | N
         name: cell if types[cell_name] == "binary" else cell.cast("string").cast("binary")
         for (name, cell), cell_name in zip(ids.items(), (chosen.query, chosen.document), strict=True)
     }
-    told = functions.lit(number).cast("tinyint")
+    told = functions.lit(given.number).cast("tinyint")
     if PROBLEM in frame.columns:
         problem = functions.col(PROBLEM)
         cells["document"] = functions.coalesce(problem.cast("binary"), cells["document"])
         told = functions.when(problem.isNotNull(), functions.lit(REFUSED).cast("tinyint")).otherwise(told)
-    position = [(column(order) if order else functions.lit(0)).cast("bigint").alias("position")] if with_position else []
+    numbered = functions.lit(0)
+    if order:
+        missing = f"{kind}: found a row without a value of order={order!r}, expected a whole number in every row"
+        numbered = functions.coalesce(column(order).cast("bigint"), functions.raise_error(missing))
+    position = [numbered.cast("bigint").alias("position")] if with_position else []
     named = [cell.alias(name) for name, cell in cells.items()]
     return frame.select(*named, value.alias("value"), told.alias("kind"), *position)

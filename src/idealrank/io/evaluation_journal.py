@@ -56,6 +56,7 @@ class EvaluationJournal:
         self._path = Path(path)
         self._head = {"format": _FORMAT, "version": __version__, **subject}
         self._lines: dict[str, dict[str, Any]] = {}
+        self._states: dict[str, list[int]] = {}  # of files that were looked for, before they are read
         self._whole = 0  # bytes of complete lines
         try:
             lines = self._path.read_bytes().splitlines(keepends=True) if self._path.exists() else []
@@ -73,8 +74,9 @@ class EvaluationJournal:
 
     def find(self, path: str, name: str, measures: tuple[Measure, ...], convention: Any) -> Evaluation | None:
         """Return what is kept of a file, if that is still the same."""
-        line = self._lines.get(path)
-        if line is None or line["state"] != _state(path):
+        line, state = self._lines.get(path), _state(path)
+        self._states[path] = state
+        if line is None or line["state"] != state:
             return None
         shape = (len(line["queries"]), len(measures))
         values = np.frombuffer(base64.b64decode(line["values"]), "<f8").reshape(shape)
@@ -84,11 +86,14 @@ class EvaluationJournal:
         return Evaluation(name, line["queries"], measures, values, scored, coverage, provenance, path)
 
     def add(self, path: str, evaluation: Evaluation) -> None:
-        """Keep the values of a file."""
+        """Keep the values of a file, unless it changed since it was looked for."""
+        state = _state(path)
+        if self._states.get(path, state) != state:
+            return
         coverage = {one.name: getattr(evaluation.coverage, one.name) for one in fields(evaluation.coverage)}
         line = {
             "path": path,
-            "state": _state(path),
+            "state": state,
             "queries": list(evaluation.queries),
             "measures": list(evaluation.provenance.measures),
             "judgments": evaluation.provenance.judgments,
