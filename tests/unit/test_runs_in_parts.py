@@ -1,6 +1,10 @@
 """Runs evaluated within a budget of memory: the same values, coverage, fingerprints and errors as from the whole run."""
 
+import itertools
 import random
+import subprocess
+import sys
+import warnings
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -15,9 +19,10 @@ from hypothesis import strategies as st
 
 import idealrank as ir
 from idealrank.data.types import decode_id
-from idealrank.io import frame_stream, query_buckets, run_stream
+from idealrank.io import frame_stream, line_places, query_buckets, run_stream
 from idealrank.io.memory_budget import MemoryBudget, resident
 from idealrank.io.sources import open_sources
+from tests.conftest import examples
 
 CONVENTIONS = (
     "standard",
@@ -84,6 +89,13 @@ def outcome(work: Callable[[], ir.Evaluation]) -> Any:
         list(found.coverage.missing_queries), found.coverage.best_grade, found.coverage.looks_swapped,
         provenance.judgments, provenance.convention, provenance.measures, provenance.inputs,
     )  # fmt: skip
+
+
+def with_warnings(work: Callable[[], Any]) -> tuple[Any, list[str]]:
+    """What a function returns, and what it warns of."""
+    with warnings.catch_warnings(record=True, action="always") as said:
+        found = work()
+    return found, sorted(str(warning.message) for warning in said)
 
 
 @pytest.mark.spread(5)
@@ -169,12 +181,79 @@ def test_odd_lines_are_read_and_refused_as_in_the_whole_text(tmp_path: Path, lin
         assert outcome(lambda: ir.evaluate(qrels, path, "AP", convention, memory="2GB")) == expected  # noqa: B023  (as above)
 
 
+LINES = st.lists(
+    st.one_of(
+        st.builds(lambda query, document: f"{query} Q0 d{document} 1 {document} t", st.sampled_from("abcdefgh"), st.integers(0, 60)),
+        st.sampled_from(["", "# a comment", "a Q0 d1 1 high t", "b Q0 d1", "\ufeffa Q0 d1 1 2 t",
+                         " c Q0 d2 1 1 t\r", "a Q0 d1 1 1 " + "t" * 200]),
+    ),
+    min_size=1, max_size=60,
+)  # fmt: skip
+
+
+@given(lines=LINES, grouped=st.booleans(), cuts=st.lists(st.integers(0, 60), max_size=2), convention=st.sampled_from(CONVENTIONS))
+@settings(deadline=None, max_examples=examples(60), suppress_health_check=[HealthCheck.function_scoped_fixture])
+def test_the_first_line_that_cannot_be_used_is_found_by_parts(
+    tmp_path_factory: pytest.TempPathFactory, lines: list[str], grouped: bool, cuts: list[int], convention: str
+) -> None:
+    """Broken lines and documents that come twice, in one file or three, grouped by query or not."""
+    if grouped:
+        lines = sorted(lines, key=lambda line: line.split()[:1])
+    folder = tmp_path_factory.mktemp("runs")
+    bounds = [0, *sorted(cuts), len(lines)]
+    paths = []
+    for number, (begin, end) in enumerate(itertools.pairwise(bounds)):
+        paths.append(folder / f"{number}.run")
+        paths[-1].write_text("\n".join(lines[begin:end]) + "\n" * (number % 2), "utf-8", newline="")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(run_stream, "_LARGEST_TEXT", 120)
+        patch.setattr(run_stream, "_SPLIT_PIECE", 90)
+        patch.setattr(query_buckets, "_MOST_FILES", 3)
+        patch.setattr(line_places, "_BLOCK", 70)
+        patch.setattr(run_stream, "_QUERY_SHARE", 2e5)  # of the little that is left for a part
+        qrels = {"a": {"d1": 1, "d2": 2}, "b": {"d2": 1}, "gone": {"d1": 1}}
+        whole, parts = (
+            with_warnings(lambda: outcome(lambda: ir.evaluate(qrels, paths, ["AP", "nDCG"], convention, memory=memory)))  # noqa: B023
+            for memory in (None, "2GB")
+        )
+    assert parts == whole or "largest query" in str(parts)
+
+
+PEAK = """
+import sys
+import idealrank as ir
+try:
+    ir.evaluate({"q1": {"d1": 1}}, sys.argv[1], "AP", "standard,duplicates=error", memory=sys.argv[2])
+except ir.FileFormatError as error:
+    with open("/proc/self/status") as status:
+        print(error.line, status.read().split("VmHWM:")[1].split()[0])
+"""
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(sys.platform != "linux", reason="Linux tells the peak")
+def test_the_way_to_an_error_keeps_to_the_budget(tmp_path: Path) -> None:
+    """Both files are larger than what the budget leaves; the second budget holds pyarrow, which groups lines."""
+    lines = [f"q{query} Q0 d{document} 1 1 {'t' * 180}\n" for query in range(10_000) for document in range(60)]
+    lines[-30] = lines[-31]
+    for budget in (130, 200):
+        (tmp_path / "a.run").write_text("".join(lines))
+        found = subprocess.run(
+            [sys.executable, "-c", PEAK, "a.run", f"{budget}MB"], cwd=tmp_path, capture_output=True, text=True, check=True
+        )  # fmt: skip
+        line, peak = map(int, found.stdout.split())
+        second = [number for number, text in enumerate(lines, 1) if text == lines[line - 1]][1:]
+        assert second == [line]
+        assert peak * 1024 < budget * 10**6
+        random.Random(1).shuffle(lines)
+
+
 @given(
     st.lists(st.tuples(st.sampled_from(["a", "b", "c", "d e", "é", "x" * 300, "x" * 299 + "y"]), st.integers(0, 400), st.integers(0, 3)),
              min_size=1, max_size=60, unique_by=lambda row: row[:2]),
     st.sampled_from(CONVENTIONS),
 )  # fmt: skip
-@settings(deadline=None, max_examples=40, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(deadline=None, max_examples=examples(40), suppress_health_check=[HealthCheck.function_scoped_fixture])
 def test_any_order_of_rows_gives_the_values_of_the_whole(tmp_path_factory: pytest.TempPathFactory, rows: Any, convention: str) -> None:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(run_stream, "_LARGEST_ROWS", 150)
@@ -183,11 +262,11 @@ def test_any_order_of_rows_gives_the_values_of_the_whole(tmp_path_factory: pytes
         qrels = {"a": {"d0": 1, "d1": 2}, "b": {"d2": 1}, "gone": {"d1": 1}, "x" * 300: {"d0": 1}}
         path = tmp_path_factory.mktemp("runs") / "a.csv"
         path.write_text("qid,docno,score\n" + "".join(f"{query},d{document},{score}\n" for query, document, score in rows))
-        whole = outcome(lambda: ir.evaluate(qrels, path, "AP,nDCG", convention))
-        if whole[0] == "InputError":
-            whole = whole[:1]
-        parts = outcome(lambda: ir.evaluate(qrels, path, "AP,nDCG", convention, memory="2GB"))
-        assert (parts[:1] if parts[0] == "InputError" else parts) == whole or "largest query" in str(parts)
+        (whole, said), (parts, said_of_parts) = (
+            with_warnings(lambda: outcome(lambda: ir.evaluate(qrels, path, ["AP", "nDCG"], convention, memory=memory)))  # noqa: B023
+            for memory in (None, "2GB")
+        )
+    assert (parts, said_of_parts) == (whole, said) or "largest query" in str(parts)
 
 
 @pytest.mark.parametrize("shuffled", [False, True])

@@ -20,6 +20,7 @@ from idealrank.clicks.examination_models import UBM as UBM
 from idealrank.clicks.examination_models import FittedPBM as FittedPBM
 from idealrank.clicks.examination_models import FittedUBM as FittedUBM
 from idealrank.clicks.fitted_model import FittedModel as FittedModel
+from idealrank.clicks.gain_sums import LoggedDCGSums as LoggedDCGSums
 from idealrank.clicks.harvested_interventions import HarvestedPropensities as HarvestedPropensities
 from idealrank.clicks.harvested_interventions import harvested_propensities as harvested_propensities
 from idealrank.clicks.interleaving import Interleaved as Interleaved
@@ -56,6 +57,7 @@ from idealrank.clicks.propensity_report import Propensities as Propensities
 from idealrank.clicks.propensity_report import propensities as propensities
 from idealrank.clicks.sessions import Sessions as Sessions
 from idealrank.clicks.simulated_logs import simulate as simulate
+from idealrank.clicks.slate_sums import SlateSums as SlateSums
 from idealrank.clicks.training_rows import ClickRows as ClickRows
 from idealrank.clicks.training_rows import click_rows as click_rows
 from idealrank.clicks.trust_bias import TrustPropensities as TrustPropensities

@@ -3,6 +3,7 @@
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from hashlib import blake2b
 from typing import Any, Literal, TypeAlias
 
 import numpy as np
@@ -13,7 +14,7 @@ from idealrank.clicks.list_means import ListMean, list_mean
 from idealrank.clicks.logged_rewards import FEWEST_EFFECTIVE, LARGEST_SHARE
 from idealrank.clicks.policy_differences import units_needed, verdict_of
 from idealrank.clicks.sessions import Sessions, check_sessions
-from idealrank.data.types import FloatArray, IntArray
+from idealrank.data.types import BoolArray, FloatArray, IntArray
 from idealrank.errors import InputError, shown
 
 _MOST_MISSING = 0.02  # share of the discounts on documents that were never shown, beyond which there is no verdict
@@ -184,28 +185,54 @@ def logged_dcg(
     >>> logged_dcg(log, {"q": ["b", "a"]}, [1.0, 0.5]).dcg.value
     1.0
     """
-    lists = _Lists.of(sessions, ranking, propensity, discount, offset)
-    clicked = sessions.clicks
-    weights = lists.weights[clicked]
-    squares = float((weights * weights).sum())
-    effective = float(weights.sum()) ** 2 / squares if squares > 0 else 0.0
-    share = float(weights.max() / weights.sum()) if squares > 0 else 0.0
+    lists = WeightedLists.of(sessions, ranking, propensity, discount, offset)
+    weights = lists.clicked
+    never_shown = share_never_shown(unseen_ranks(sessions, ranking, sessions.n_ranks), discount_table(discount, sessions.n_ranks))
+    differ = np.ndim(propensity) == 1 and bool(_queries_of_other_documents(sessions).any())
+    total, squares, largest = float(weights.sum()), float((weights * weights).sum()), float(weights.max(initial=0.0))
+    effective, cautions = click_cautions(weights.size, total, squares, largest, never_shown, lists_differ=differ)
+    return LoggedDCG(
+        list_mean(lists.dcg, clusters, confidence), list_mean(lists.ndcg, clusters, confidence), effective, largest, len(sessions),
+        weights.size, confidence, cautions, never_shown,
+    )  # fmt: skip
+
+
+def click_cautions(
+    n_clicks: int, total: float, squares: float, largest: float, never_shown: float, *, lists_differ: bool
+) -> tuple[float, tuple[str, ...]]:
+    """Effective sample size of the clicks, and why intervals cannot be trusted.
+
+    Parameters
+    ----------
+    n_clicks : int
+        Clicks.
+    total, squares, largest : float
+        Sum of their weights, sum of the squares, and largest weight.
+    never_shown : float
+        Share of the discounts of the new lists on documents that were never shown.
+    lists_differ : bool
+        Whether one propensity a rank stands for lists of a query that have different documents.
+
+    Examples
+    --------
+    >>> click_cautions(1000, 1000.0, 1000.0, 1.0, 0.0, lists_differ=False)
+    (1000.0, ())
+    """
+    effective = total**2 / squares if squares > 0 else 0.0
+    share = largest / total if squares > 0 else 0.0
     cautions = []
     if effective < FEWEST_EFFECTIVE:
-        cautions.append(f"{weights.size:,} clicks are worth {effective:.0f} of equal weight, fewer than {FEWEST_EFFECTIVE:.0f}")
+        cautions.append(f"{n_clicks:,} clicks are worth {effective:.0f} of equal weight, fewer than {FEWEST_EFFECTIVE:.0f}")
     if share > LARGEST_SHARE:
         cautions.append(f"one click has {100 * share:.0f} % of all weight, more than {100 * LARGEST_SHARE:.0f} %")
-    if lists.never_shown > _MOST_MISSING:
+    if never_shown > _MOST_MISSING:
         cautions.append(
-            f"{100 * lists.never_shown:.0f} % of the discounts of the new lists stand on documents that were never shown: their clicks are "
+            f"{100 * never_shown:.0f} % of the discounts of the new lists stand on documents that were never shown: their clicks are "
             f"missing, and more than {100 * _MOST_MISSING:.0f} % are too many"
         )
-    if np.ndim(propensity) == 1 and _lists_differ(sessions):
+    if lists_differ:
         cautions.append("lists of a query have different documents, which one propensity a rank cannot correct; use exposures")
-    return LoggedDCG(
-        list_mean(lists.dcg, clusters, confidence), list_mean(lists.ndcg, clusters, confidence), effective,
-        float(weights.max(initial=0.0)), len(sessions), int(clicked.sum()), confidence, tuple(cautions), lists.never_shown,
-    )  # fmt: skip
+    return effective, tuple(cautions)
 
 
 def exposures(sessions: Sessions, propensity: npt.ArrayLike) -> FloatArray:
@@ -253,11 +280,33 @@ def exposures(sessions: Sessions, propensity: npt.ArrayLike) -> FloatArray:
     return found
 
 
-def _lists_differ(sessions: Sessions) -> bool:
-    """Some list of a query lacks a document that another one has."""
+def _queries_of_other_documents(sessions: Sessions) -> BoolArray:
+    """Mark queries of which some list lacks a document that another one has."""
     shown = np.bincount(sessions.pair[sessions.pair >= 0], minlength=len(sessions.documents)) > 0
     n_documents = np.bincount(sessions.query_of_pair[shown], minlength=len(sessions.queries))
-    return bool((sessions.lengths < n_documents[sessions.query]).any())
+    found = np.zeros(len(sessions.queries), bool)
+    found[sessions.query[sessions.lengths < n_documents[sessions.query]]] = True
+    return found
+
+
+def documents_of_queries(sessions: Sessions) -> dict[str, bytes]:
+    """A digest of the documents of each query's lists; nothing of a query whose lists have different documents.
+
+    Examples
+    --------
+    >>> log = Sessions.from_arrays(["q", "q", "r", "r"], [["a", "b"], ["b", "a"], ["a", "b"], ["a", "c"]], [[0, 1]] * 4)
+    >>> {query: len(digest) for query, digest in documents_of_queries(log).items()}
+    {'q': 16, 'r': 0}
+    """
+    names: dict[str, list[str]] = {sessions.queries[number]: [] for number in np.unique(sessions.query).tolist()}
+    for pair in np.unique(sessions.pair[sessions.pair >= 0]).tolist():
+        query, document = sessions.documents[pair]
+        names[query].append(document)
+    others = dict(zip(sessions.queries, _queries_of_other_documents(sessions).tolist(), strict=True))
+    return {
+        query: b"" if others[query] else blake2b(repr(sorted(documents)).encode("utf-8", "surrogatepass"), digest_size=16).digest()
+        for query, documents in names.items()
+    }
 
 
 def logged_dcg_difference(
@@ -296,68 +345,118 @@ def logged_dcg_difference(
         logged_dcg(sessions, ranking, propensity, discount=discount, offset=offset, clusters=clusters, confidence=confidence)
         for ranking in (ranking_a, ranking_b)
     )
-    one, other = (_Lists.of(sessions, ranking, propensity, discount, offset) for ranking in (ranking_a, ranking_b))
+    one, other = (WeightedLists.of(sessions, ranking, propensity, discount, offset) for ranking in (ranking_a, ranking_b))
     return LoggedDCGDifference(
         a, b, list_mean(other.dcg - one.dcg, clusters, confidence), list_mean(other.ndcg - one.ndcg, clusters, confidence)
     )
 
 
 @dataclass(frozen=True)
-class _Lists:
-    """Weight of each document shown, if it is clicked, and both measures of each list."""
+class WeightedLists:
+    """Weight of each click, and both measures of each list.
 
-    weights: FloatArray
+    Attributes
+    ----------
+    clicked : float64 array, shape (clicks,)
+        Discount of the new rank, divided by the probability of examination.
+    dcg, ndcg : float64 array, shape (sessions,)
+        Measures.
+
+    Examples
+    --------
+    >>> log = Sessions.from_arrays(["q", "q"], [["a", "b"], ["a", "b"]], [[0, 1], [0, 0]])
+    >>> WeightedLists.of(log, {"q": ["b", "a"]}, [1.0, 0.5], None, None).dcg.tolist()
+    [2.0, 0.0]
+    """
+
+    clicked: FloatArray
     dcg: FloatArray
     ndcg: FloatArray
-    never_shown: float
 
     @classmethod
     def of(
-        cls, sessions: Sessions, ranking: Ranking, propensity: npt.ArrayLike, discount: npt.ArrayLike | None, offset: npt.ArrayLike | None
-    ) -> "_Lists":
+        cls, sessions: Sessions, ranking: Ranking, propensity: npt.ArrayLike, discount: npt.ArrayLike | None,
+        offset: npt.ArrayLike | None, *, fewest: int = 2, n_ranks: int | None = None,
+    ) -> "WeightedLists":  # fmt: skip
+        """Check lists; a part of a log may have fewer lists than a log, or none, and fewer ranks than the `n_ranks` of the log."""
         check_sessions(sessions)
-        if len(sessions) < 2:
-            raise InputError(f"sessions: found {len(sessions)} lists, expected at least 2; one list shows no variation")
+        if len(sessions) < fewest:
+            raise InputError(f"sessions: found {len(sessions)} lists, expected at least {fewest}; one list shows no variation")
+        n_ranks = sessions.n_ranks if n_ranks is None else n_ranks
         rank = _new_ranks(sessions, ranking)
-        examined = _examined(sessions, propensity, 1.0 if offset is None else math.inf)
-        deepest = max(int(rank.max()), sessions.n_ranks)
-        table = np.zeros(deepest + 1)  # the place of rank 0, which is not shown, has none
-        if discount is None:
-            table[1:] = 1 / np.log2(np.arange(2, deepest + 2))
-        else:
-            given = number_table("discount", discount)
-            if given.ndim != 1 or not ((given >= 0) & (given <= 1)).all():
-                raise InputError(f"discount: found {given.tolist()}, expected probabilities, one a rank")
-            kept = min(given.size, deepest)
-            table[1 : kept + 1] = given[:kept]
-        weights = table[rank] / examined
-        missing = _never_shown(sessions, ranking, table)
+        examined = _examined(sessions, propensity, 1.0 if offset is None else math.inf, n_ranks)
+        table = discount_table(discount, max(int(rank.max(initial=0)), n_ranks))
+        weights = (table[rank] / examined)[sessions.clicks]
         if offset is not None:
             trusted = number_table("offset", offset)
-            if trusted.shape != sessions.pair.shape[1:] or not np.isfinite(trusted).all():
-                raise InputError(f"offset: found {trusted.tolist()}, expected {sessions.n_ranks} finite click rates, one a rank")
-            gains = np.where(sessions.pair >= 0, (sessions.clicks - trusted) / examined, 0.0)
-            return cls(weights, (gains * table[rank]).sum(axis=1), np.full(len(sessions), np.nan), missing)
+            if trusted.shape != (n_ranks,) or not np.isfinite(trusted).all():
+                raise InputError(f"offset: found {trusted.tolist()}, expected {n_ranks} finite click rates, one a rank")
+            gains = np.where(sessions.pair >= 0, (sessions.clicks - trusted[: sessions.n_ranks]) / examined, 0.0)
+            return cls(weights, (gains * table[rank]).sum(axis=1), np.full(len(sessions), np.nan))
         gains = np.where(sessions.clicks, 1 / examined, 0.0)
         dcg = (gains * table[rank]).sum(axis=1)
         best = np.sort(table[1:])[::-1][: sessions.n_ranks]
         ideal = (np.sort(gains, axis=1)[:, ::-1] * best).sum(axis=1)
-        return cls(weights, dcg, np.divide(dcg, ideal, out=np.zeros(dcg.size), where=ideal > 0), missing)
+        return cls(weights, dcg, np.divide(dcg, ideal, out=np.zeros(dcg.size), where=ideal > 0))
 
 
-def _never_shown(sessions: Sessions, ranking: Ranking, table: FloatArray) -> float:
-    """Share of the discounts of the new lists on documents that no list of their query showed."""
+def discount_table(discount: npt.ArrayLike | None, deepest: int) -> FloatArray:
+    """Discount of each rank, as far as a rank goes; 0 at place 0, which stands for a document that is not shown.
+
+    Examples
+    --------
+    >>> discount_table([1.0, 0.5], 3).tolist()
+    [0.0, 1.0, 0.5, 0.0]
+    """
+    if discount is None:
+        return np.array([0.0, *(1 / np.log2(np.arange(2, deepest + 2)))])
+    given = number_table("discount", discount)
+    if given.ndim != 1 or not ((given >= 0) & (given <= 1)).all():
+        raise InputError(f"discount: found {given.tolist()}, expected probabilities, one a rank")
+    table = np.zeros(max(deepest, given.size) + 1)  # all of them: the best order of one list is none of the ranks of others
+    table[1 : given.size + 1] = given
+    return table
+
+
+Unseen: TypeAlias = dict[str, tuple[int, int, frozenset[int]]]
+"""By query: lists, length of its new list, and the ranks of this whose documents no list shows."""
+
+
+def unseen_ranks(sessions: Sessions, ranking: Ranking, n_ranks: int) -> Unseen:
+    """Ranks of each query's new list whose documents no list shows; empty for a ranking of ranks.
+
+    Examples
+    --------
+    >>> log = Sessions.from_arrays(["q", "q"], [["a", "b"], ["a", "b"]], [[0, 1], [0, 0]])
+    >>> unseen_ranks(log, {"q": ["c", "a"]}, 2)
+    {'q': (2, 2, frozenset({1}))}
+    """
     if not isinstance(ranking, Mapping):
-        return 0.0
+        return {}
     shown = np.bincount(sessions.pair[sessions.pair >= 0], minlength=len(sessions.documents)) > 0
     known = {pair for pair, is_shown in zip(sessions.documents, shown.tolist(), strict=True) if is_shown}
     times = np.bincount(sessions.query, minlength=len(sessions.queries)).tolist()
-    missing = total = 0.0
+    found: Unseen = {}
     for query, often in zip(sessions.queries, times, strict=True):
-        for rank, document in enumerate(ranking[query][: sessions.n_ranks], 1):
-            total += often * table[rank]
-            missing += often * table[rank] * ((query, document) not in known)
-    return float(missing / total) if total > 0 else 0.0
+        new = ranking[query][:n_ranks]
+        if often:
+            found[query] = often, len(new), frozenset(rank for rank, document in enumerate(new, 1) if (query, document) not in known)
+    return found
+
+
+def share_never_shown(unseen: Unseen, table: FloatArray) -> float:
+    """Share of the discounts of the new lists on documents that no list of their query showed.
+
+    Examples
+    --------
+    >>> share_never_shown({"q": (2, 2, frozenset({1}))}, np.array([0.0, 1.0, 0.25]))
+    0.8
+    """
+    discounts = table.tolist()
+    sums = np.cumsum(table).tolist()
+    total = math.fsum(often * sums[length] for often, length, _ in unseen.values())
+    missing = math.fsum(often * discounts[rank] for often, _, ranks in unseen.values() for rank in sorted(ranks))
+    return missing / total if total > 0 else 0.0
 
 
 def _new_ranks(sessions: Sessions, ranking: Ranking) -> IntArray:
@@ -390,10 +489,11 @@ def _require_documents(query: str, given: object) -> None:
         raise InputError(f"ranking, query {query!r}: found {shown(repr(given))}, expected a sequence of documents")
 
 
-def _examined(sessions: Sessions, propensity: npt.ArrayLike, most: float) -> FloatArray:
+def _examined(sessions: Sessions, propensity: npt.ArrayLike, most: float, n_ranks: int) -> FloatArray:
     given = number_table("propensity", propensity)
-    if given.shape not in (sessions.pair.shape, sessions.pair.shape[1:]):
-        raise InputError(f"propensity: found shape {given.shape}, expected {sessions.pair.shape[1:]} or {sessions.pair.shape}")
+    if given.shape not in (sessions.pair.shape, (n_ranks,)):
+        raise InputError(f"propensity: found shape {given.shape}, expected {(n_ranks,)} or {sessions.pair.shape}")
+    given = given[..., : sessions.n_ranks]
     found = np.where(sessions.pair >= 0, given, 1.0)
     wrong = ~((found > 0) & (found <= most) & np.isfinite(found))
     if wrong.any():

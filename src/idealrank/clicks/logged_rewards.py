@@ -227,6 +227,8 @@ def rows_with_model(
     predictions: "tuple[npt.ArrayLike, npt.ArrayLike]",
     estimator: ModelEstimator,
     switch: float | None,
+    *,
+    fewest: int = 2,
 ) -> WeightedRows:
     """Check the columns, and subtract the predictions from the rewards.
 
@@ -243,7 +245,7 @@ def rows_with_model(
     for name, column in (("predicted_logged", predicted), ("predicted_target", baseline)):
         if column.size != given.size:
             raise InputError(f"{name}: found {column.size} values, expected one for each of the {given.size} rewards")
-    return WeightedRows.of(given - predicted, *probabilities, estimator, limit, baseline)
+    return WeightedRows.of(given - predicted, *probabilities, estimator, limit, baseline, fewest=fewest)
 
 
 def value_of_rows(log: WeightedRows, clusters: Any, confidence: float, n_resamples: int, rng: RandomLike) -> PolicyValue:
@@ -336,6 +338,8 @@ def sums_of_rows(log: WeightedRows) -> WeightSums:
         squares = float(products.sum())
         raw_squares = squares if weights is raw else float(np.multiply(raw, raw, out=products).sum())
         rows.append((total, squares, total_products, raw_total, raw_squares, largest, cut, size, largest_product))
+    if not rows:
+        return WeightSums(0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0, 0.0, 0.0)
     columns = list(zip(*rows, strict=True))
     sums = [math.fsum(column) for column in columns]
     return WeightSums(sums[0], sums[1], sums[2], sums[3], sums[4], max(columns[5]), int(sums[6]), sums[7], max(columns[8]))

@@ -12,7 +12,7 @@ from idealrank.clicks.list_means import ListMean, list_mean
 from idealrank.clicks.logged_rewards import FEWEST_EFFECTIVE, LARGEST_SHARE
 from idealrank.clicks.policy_differences import units_needed, verdict_of
 from idealrank.clicks.weighted_rows import LARGEST
-from idealrank.data.types import FloatArray, IntArray
+from idealrank.data.types import FloatArray
 from idealrank.errors import InputError
 
 SlateEstimator: TypeAlias = Literal["ips", "iips", "rips", "snips", "sniips", "snrips"]
@@ -126,14 +126,14 @@ def slate_value(
     >>> slate_value(rewards, target, logged, "rips").by_rank.tolist()
     [0.8, 0.2]
     """
-    lists = _Slates.of(rewards, target_probability, logged_probability, estimator, discount)
+    lists = WeightedSlates.of(rewards, target_probability, logged_probability, estimator, discount)
     ranks, weights = lists.rewards.shape[1], lists.weights
     squares = (weights**2).sum(axis=0)
     effective = np.divide(weights.sum(axis=0) ** 2, squares, out=np.zeros(ranks), where=squares > 0)
-    found = list_mean(lists.influence, clusters, confidence)
+    found, size, mean = list_mean(lists.influence, clusters, confidence), np.abs(lists.gained), weights.mean(axis=0)
     return SlateValue(
-        found, lists.by_rank, effective, weights.mean(axis=0), weights.max(axis=0), lists.rewards.shape[0], estimator, confidence,
-        _cautions(weights, effective, (weights * lists.rewards * lists.worth).sum(axis=1), np.flatnonzero(lists.worth)),
+        found, lists.by_rank, effective, mean, weights.max(axis=0), size.size, estimator, confidence,
+        slate_cautions(size.size, mean, weights.std(axis=0), effective, (float(size.sum()), float(size.max())), lists.worth),
     )  # fmt: skip
 
 
@@ -210,13 +210,29 @@ def slate_difference(
     """
     options: dict[str, Any] = {"discount": discount, "clusters": clusters, "confidence": confidence}
     a, b = (slate_value(rewards, target, logged_probability, estimator, **options) for target in (target_a, target_b))
-    one, other = (_Slates.of(rewards, target, logged_probability, estimator, discount) for target in (target_a, target_b))
+    one, other = (WeightedSlates.of(rewards, target, logged_probability, estimator, discount) for target in (target_a, target_b))
     return SlateDifference(a, b, list_mean(other.influence - one.influence, clusters, confidence))
 
 
 @dataclass(frozen=True, eq=False)
-class _Slates:
-    """Checked lists with the weight of each place; of self-normalised estimators the rewards are centred for their errors."""
+class WeightedSlates:
+    """Checked lists with the weight of each place; of self-normalised estimators the rewards are centred for their errors.
+
+    Attributes
+    ----------
+    rewards, weights : float64 array, shape (lists, ranks)
+        Rewards, and weights by the estimator.
+    worth : float64 array, shape (ranks,)
+        Weight of each rank in the reward of a list.
+    is_normalised : bool
+        Whether sums of weighted rewards are divided by sums of weights.
+
+    Examples
+    --------
+    >>> half = [[0.5, 0.5]] * 2
+    >>> WeightedSlates.of([[1, 0], [0, 1]], half, half, "ips", None).gained.tolist()
+    [1.0, 1.0]
+    """
 
     rewards: FloatArray
     weights: FloatArray
@@ -226,12 +242,13 @@ class _Slates:
     @classmethod
     def of(
         cls, rewards: npt.ArrayLike, target_probability: npt.ArrayLike, logged_probability: npt.ArrayLike, estimator: SlateEstimator,
-        discount: npt.ArrayLike | None,
-    ) -> "_Slates":  # fmt: skip
+        discount: npt.ArrayLike | None, *, fewest: int = 2,
+    ) -> "WeightedSlates":  # fmt: skip
+        """Check lists; a part of a log may have fewer than a log, and none."""
         one_of("estimator", estimator, SlateEstimator)
-        gained = _table("rewards", rewards, None)
-        target = _table("target_probability", target_probability, gained.shape)
-        logged = _table("logged_probability", logged_probability, gained.shape)
+        gained = _table("rewards", rewards, None, fewest)
+        target = _table("target_probability", target_probability, gained.shape, fewest)
+        logged = _table("logged_probability", logged_probability, gained.shape, fewest)
         _refuse("target_probability", target, (target < 0) | (target > 1), "from 0 to 1")
         said = "above 0, up to 1; a list that is never shown cannot be in the log"
         _refuse("logged_probability", logged, (logged <= 0) | (logged > 1), said)
@@ -260,27 +277,52 @@ class _Slates:
         return found
 
     @property
+    def gained(self) -> FloatArray:
+        """Weighted reward of each list."""
+        found: FloatArray = (self.weights * self.rewards * self.worth).sum(axis=1)
+        return found
+
+    @property
     def influence(self) -> FloatArray:
         """A value for each list, whose mean is the value of the policy and whose spread its error."""
         if not self.is_normalised:
-            plain: FloatArray = (self.weights * self.rewards * self.worth).sum(axis=1)
-            return plain
+            return self.gained
         by_rank, mean = self.by_rank, self.weights.mean(axis=0)
         centred = self.weights * (self.rewards - by_rank) / np.where(mean > 0, mean, 1.0)
         found: FloatArray = (centred * self.worth).sum(axis=1) + float((by_rank * self.worth).sum())
         return found
 
 
-def _cautions(weights: FloatArray, effective: FloatArray, of_list: FloatArray, counted: IntArray) -> tuple[str, ...]:
-    """Why an interval of these weights cannot be trusted; of the ranks that count, the worst one is named."""
-    found, n = [], of_list.size
+def slate_cautions(
+    n: int, mean: FloatArray, spread: FloatArray, effective: FloatArray, sizes: tuple[float, float], worth: FloatArray
+) -> tuple[str, ...]:
+    """Why an interval of the weights of lists cannot be trusted; of the ranks that count, the worst one is named.
+
+    Parameters
+    ----------
+    n : int
+        Lists.
+    mean, spread, effective : float64 array, shape (ranks,)
+        Mean and standard deviation of the weights at each rank, and effective sample size.
+    sizes : tuple of float
+        Sum, and largest, of the absolute weighted rewards of lists.
+    worth : float64 array, shape (ranks,)
+        Weight of each rank in the reward of a list.
+
+    Examples
+    --------
+    >>> one = np.ones(1)
+    >>> slate_cautions(10, one, 0 * one, 10 * one, (10.0, 1.0), one)
+    ('at place 1, 10 lists are worth 10 of equal weight, fewer than 100',)
+    """
+    found, counted, (total, largest) = [], np.flatnonzero(worth), sizes
     if counted.size:
-        gap, error = np.abs(weights.mean(axis=0) - 1), weights.std(axis=0) / np.sqrt(n)
+        gap, error = np.abs(mean - 1), spread / np.sqrt(n)
         far = np.where(gap > 1e-9, gap - _WEIGHT_ERRORS * error, -np.inf)
         rank = int(counted[np.argmax(far[counted])])
         if far[rank] > 0:
             found.append(
-                f"the mean weight of place {rank + 1} is {weights[:, rank].mean():.4g}, not 1 (standard error {error[rank]:.2g}): the "
+                f"the mean weight of place {rank + 1} is {mean[rank]:.4g}, not 1 (standard error {error[rank]:.2g}): the "
                 "probabilities are wrong, or the logging policy never shows lists of the target policy"
             )
         rank = int(counted[np.argmin(effective[counted])])
@@ -288,8 +330,7 @@ def _cautions(weights: FloatArray, effective: FloatArray, of_list: FloatArray, c
             found.append(
                 f"at place {rank + 1}, {n:,} lists are worth {effective[rank]:.0f} of equal weight, fewer than {FEWEST_EFFECTIVE:.0f}"
             )
-    total = float(np.abs(of_list).sum())
-    share = float(np.abs(of_list).max()) / total if total > 0 else 0.0
+    share = largest / total if total > 0 else 0.0
     if not total > 0:
         found.append("no list has a reward with a weight above 0: an interval without width says nothing")
     if share > LARGEST_SHARE:
@@ -297,12 +338,12 @@ def _cautions(weights: FloatArray, effective: FloatArray, of_list: FloatArray, c
     return tuple(found)
 
 
-def _table(name: str, given: npt.ArrayLike, shape: tuple[int, ...] | None) -> FloatArray:
+def _table(name: str, given: npt.ArrayLike, shape: tuple[int, ...] | None, fewest: int) -> FloatArray:
     found = number_table(name, given)
     if shape is not None and found.shape != shape:
         raise InputError(f"{name}: found shape {found.shape}, expected {shape}, as of rewards")
-    if found.ndim != 2 or found.shape[0] < 2 or not found.shape[1]:
-        raise InputError(f"{name}: found shape {found.shape}, expected (lists, ranks) with at least 2 lists")
+    if found.ndim != 2 or found.shape[0] < fewest or not found.shape[1]:
+        raise InputError(f"{name}: found shape {found.shape}, expected (lists, ranks) with at least {fewest} lists")
     _refuse(name, found, ~np.isfinite(found), "that is finite")
     return found
 

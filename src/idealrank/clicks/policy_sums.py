@@ -11,9 +11,9 @@ from scipy.special import ndtri
 
 from idealrank.clicks.arguments import check_confidence, one_of
 from idealrank.clicks.logged_rewards import PolicyValue, WeightSums, cautions_of, rows_with_model, sums_of_rows
-from idealrank.clicks.weighted_rows import Estimator, ModelEstimator, WeightedRows, cluster_codes, largest_weight
-from idealrank.data.types import FloatArray
-from idealrank.errors import IncompatibleError, InputError
+from idealrank.clicks.ratio_moments import RatioMoments, codes_of_part, require_units
+from idealrank.clicks.weighted_rows import Estimator, ModelEstimator, WeightedRows, largest_weight
+from idealrank.errors import IncompatibleError
 
 
 @dataclass(frozen=True, eq=False)
@@ -25,14 +25,13 @@ class PolicySums:
 
     Attributes
     ----------
-    n, n_units : int
-        Rows, and clusters; `n` without clusters. Each cluster stands in one partition.
+    n : int
+        Rows; a partition may have none.
     rows : WeightSums
         Sums of weights, of their squares, and of weighted rewards.
-    mean : float64 array, shape (3,)
-        Means over units of weighted rewards (with the model's prediction), of weights and of rows.
-    moments : float64 array, shape (3, 3)
-        Sums over units of products of the deviations from these means.
+    moments : RatioMoments
+        Weighted rewards (with the model's prediction) over weights or rows, by unit: a row, or a cluster. Each cluster stands in one
+        partition.
     baseline : float
         Sum of the predicted rewards of the target policy; 0 without a model.
     estimator : str
@@ -41,10 +40,6 @@ class PolicySums:
         Largest weight, or infinity.
     clustered, has_model : bool
         Whether units are clusters, and whether a model predicts rewards.
-
-    References
-    ----------
-    Chan, Golub and LeVeque (1983), Algorithms for computing the sample variance. The American Statistician 37: moments of parts.
 
     Examples
     --------
@@ -55,10 +50,8 @@ class PolicySums:
     """
 
     n: int
-    n_units: int
     rows: WeightSums
-    mean: FloatArray
-    moments: FloatArray
+    moments: RatioMoments
     baseline: float
     estimator: Estimator | ModelEstimator
     limit: float
@@ -75,11 +68,11 @@ class PolicySums:
         Raises
         ------
         InputError, OptionError
-            As from `ips`; a partition needs 2 rows, and 2 clusters.
+            As from `ips`, but for the number of rows and of clusters.
         """
         one_of("estimator", estimator, Estimator)
         limit = largest_weight(estimator, "clipped", "clip", clip)
-        return cls._of(WeightedRows.of(rewards, target_probability, logged_probability, estimator, limit), clusters)
+        return cls._of(WeightedRows.of(rewards, target_probability, logged_probability, estimator, limit, fewest=0), clusters)
 
     @classmethod
     def doubly_robust(
@@ -92,31 +85,28 @@ class PolicySums:
         Raises
         ------
         InputError, OptionError
-            As from `doubly_robust`; a partition needs 2 rows, and 2 clusters.
+            As from `doubly_robust`, but for the number of rows and of clusters.
         """
         probabilities, predictions = (target_probability, logged_probability), (predicted_logged, predicted_target)
-        return cls._of(rows_with_model(rewards, probabilities, predictions, estimator, switch), clusters)
+        return cls._of(rows_with_model(rewards, probabilities, predictions, estimator, switch, fewest=0), clusters)
 
     @classmethod
     def _of(cls, log: WeightedRows, clusters: Any) -> "PolicySums":
-        codes = cluster_codes(clusters, log.n)
-        units = log.n if codes is None else int(codes.max()) + 1
-        table = np.zeros((3, units))
+        codes = codes_of_part(clusters, log.n)
+        above, below = np.zeros(log.n), np.ones(log.n)
         for part, raw, rewards in log.blocks():
             weights = log.cut(raw)
-            weighted = weights * rewards if log.baseline is None else weights * rewards + log.baseline[part]
-            for number, column in enumerate((weighted, weights, np.ones_like(weights))):
-                if codes is None:
-                    table[number, part] = column
-                else:
-                    table[number] += np.bincount(codes[part], column, units)
-        mean = table.mean(axis=1)
-        centred = table - mean[:, None]
-        moments = np.array([[float((one * two).sum()) for two in centred] for one in centred])
+            above[part] = weights * rewards if log.baseline is None else weights * rewards + log.baseline[part]
+            if log.estimator == "snips":
+                below[part] = weights
         baseline = 0.0 if log.baseline is None else math.fsum(log.baseline.tolist())
-        return cls(
-            log.n, units, sums_of_rows(log), mean, moments, baseline, log.estimator, log.limit, codes is not None, log.baseline is not None
-        )
+        moments = RatioMoments.of([above], [below], codes)
+        return cls(log.n, sums_of_rows(log), moments, baseline, log.estimator, log.limit, codes is not None, log.baseline is not None)
+
+    @property
+    def n_units(self) -> int:
+        """Clusters; rows without clusters."""
+        return self.moments.n_units
 
     def merge(self, other: "PolicySums") -> "PolicySums":
         """Add the sums of other rows, and of other clusters.
@@ -129,12 +119,9 @@ class PolicySums:
         ours, theirs = ((one.estimator, one.limit, "clusters" if one.clustered else "no clusters") for one in (self, other))
         if ours != theirs:
             raise IncompatibleError(f"found sums of {ours} and of {theirs}; expected one estimator, limit and kind of rows for all parts")
-        units = self.n_units + other.n_units
-        gap = other.mean - self.mean
         return PolicySums(
-            self.n + other.n, units, self.rows.plus(other.rows), self.mean + gap * (other.n_units / units),
-            self.moments + other.moments + np.outer(gap, gap) * (self.n_units * other.n_units / units),
-            self.baseline + other.baseline, self.estimator, self.limit, self.clustered, self.has_model,
+            self.n + other.n, self.rows.plus(other.rows), self.moments.plus(other.moments), self.baseline + other.baseline,
+            self.estimator, self.limit, self.clustered, self.has_model,
         )  # fmt: skip
 
     def value(self, confidence: float = 0.95) -> PolicyValue:
@@ -148,18 +135,13 @@ class PolicySums:
         Raises
         ------
         InputError
-            There is one unit.
+            All partitions together have fewer than 2 rows, or one cluster.
         """
         level, sums = check_confidence(confidence), self.rows
-        if self.n_units < 2:
-            raise InputError(f"found {self.n_units} units, expected at least 2; one shows no variation")
+        require_units(self.n, self.n_units, "rewards", "rows", clustered=self.clustered)
         below = sums.weights if self.estimator == "snips" else float(self.n)
         value = (sums.weighted / below if below else 0.0) + self.baseline / self.n
-        # A unit's influence: its weighted rewards, less the value times its weights or rows; linear in the three sums.
-        turn = np.array([1.0, -value, 0.0]) if self.estimator == "snips" else np.array([1.0, 0.0, -value])
-        norm = below / self.n if self.estimator == "snips" and below else 1.0
-        spread = max(float((np.outer(turn, turn) * self.moments).sum()), 0.0) / (norm * norm)
-        error = math.sqrt(spread * self.n_units / (self.n_units - 1)) / self.n
+        error = self.moments.error(np.ones(1))
         reach = error * float(ndtri((1 + level) / 2))
         effective = sums.weights**2 / sums.squares if sums.squares > 0 else 0.0
         share = sums.largest_reward / sums.rewards if sums.rewards > 0 else 0.0

@@ -161,16 +161,20 @@ class WeightedRows:
     @classmethod
     def of(
         cls, rewards: npt.ArrayLike, target: npt.ArrayLike, logged: npt.ArrayLike, estimator: Estimator | ModelEstimator, limit: float,
-        baseline: FloatArray | None = None,
+        baseline: FloatArray | None = None, *, fewest: int = 2,
     ) -> "WeightedRows":  # fmt: skip
+        """Check columns; a part of a log may have fewer rows than a log, and none."""
         given = {"rewards": rewards, "target_probability": target, "logged_probability": logged}
         columns = {name: bounded_numbers(name, column) for name, column in given.items()}
         n = columns["rewards"][0].size
         for name, (column, _, _) in columns.items():
             if column.size != n:
                 raise InputError(f"{name}: found {column.size} values, expected one for each of the {n} rewards")
-        if n < 2:
-            raise InputError(f"rewards: found {n} rows, expected at least 2; one row shows no variation")
+        if n < fewest:
+            raise InputError(f"rewards: found {n} rows, expected at least {fewest}; one row shows no variation")
+        if not n:
+            empty = np.zeros(0)
+            return cls(empty, empty, empty, estimator, limit, baseline)
         _check_range("target_probability", *columns["target_probability"], zero=True)
         _check_range("logged_probability", *columns["logged_probability"], zero=False)
         (gained, lowest, _), (of_target, _, most), (of_logged, least, _) = columns.values()

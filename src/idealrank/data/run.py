@@ -188,7 +188,7 @@ class Run:
         Examples
         --------
         >>> class One:
-        ...     has_lines = False
+        ...     lines = None
         ...
         ...     def grouped(self):
         ...         from idealrank.data.run_parts import Part

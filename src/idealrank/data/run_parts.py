@@ -15,6 +15,7 @@ from idealrank.data.types import AnyArray, FloatArray, IntArray
 from idealrank.errors import IdealrankError
 
 _SAMPLED = 20_000  # rows that tell whether scores look like grades
+_WITHOUT_LINE = ("stopped", "cut", "changed")  # errors that name no line
 _HIT_COLUMNS = ("hit_row", "hit_rank", "tie_first", "tie_last")
 _UNJUDGED_COLUMNS = ("unjudged_key", "unjudged_rank", "unjudged_first", "unjudged_last")
 # Columns of every query, and what stands there for a query that the run lacks.
@@ -37,6 +38,8 @@ class Part:
         Called after the part was aligned: gives back memory.
     order : callable, optional
         Takes ids of queries and returns numbers that grow in the order of first appearance in the run; None where parts come in it.
+    lines : sequence of buffers
+        Of a text, the bytes of `source`.
 
     Examples
     --------
@@ -47,6 +50,7 @@ class Part:
     source: "_kernel.Table | _kernel.Text"
     let_go: Callable[[], None] | None = None
     order: Callable[[Sequence[bytes]], AnyArray] | None = None
+    lines: Sequence[Any] = ()
 
 
 class PartReader(Protocol):
@@ -60,13 +64,25 @@ class PartReader(Protocol):
         """Yield parts of whole queries, for rows in any order."""
         ...
 
-    def whole(self) -> "_kernel.Table | _kernel.Text":
-        """Return the run as one source, whose errors name the first line."""
+    @property
+    def lines(self) -> "LineFinder | None":
+        """Finds lines of a part in the files; None where errors of the kernel name no lines."""
         ...
 
-    @property
-    def has_lines(self) -> bool:
-        """True if errors of the kernel name lines of the part, so that the whole run must name its own."""
+
+class LineFinder(Protocol):
+    """Finds lines of a part in the files."""
+
+    def problem_of(self, error: _kernel.ParseError, part: Part) -> Any:
+        """Return what is needed to find the line of an error again, without the part."""
+        ...
+
+    def lines_before(self, error: _kernel.ParseError, part: Part) -> Part:
+        """Return the lines of a part before the one of an error."""
+        ...
+
+    def error_of(self, problems: Sequence[Any]) -> _kernel.ParseError:
+        """Return the error of the problem that comes first in the run, with its place there."""
         ...
 
 
@@ -109,7 +125,7 @@ class RunParts:
     Examples
     --------
     >>> class Halves:
-    ...     has_lines = False
+    ...     lines = None
     ...
     ...     def grouped(self):
     ...         yield Part(_kernel.from_mapping({"q1": {"a": 1}}))
@@ -149,39 +165,47 @@ class RunParts:
         self, qrels: _kernel.Table, parts: Iterator[Part], options: dict[str, Any], *, keep_run_only: bool, may_scatter: bool
     ) -> PartsAligned:
         merged = _Merged(qrels, keep_run_only=keep_run_only, may_scatter=may_scatter)
+        problems: list[Any] = []
         try:
             for part in parts:
-                self._align_part(qrels, part, merged, options)
+                if problem := self._align_part(qrels, part, merged, options, may_scatter=may_scatter, adds=not problems):
+                    problems.append(problem)
                 if part.let_go is not None:
                     part.let_go()
-        except _kernel.ParseError as error:
-            if not self._reader.has_lines or error.args[0] == "stopped":
-                raise
-            self._raise_of_whole(qrels, options)
-            raise
+                if problems and may_scatter:  # parts in the order of their lines: later ones have later problems
+                    break
         finally:
             close = getattr(parts, "close", None)  # of a generator
             if close is not None:
                 close()
+        if problems and self._reader.lines is not None:
+            del part  # its memory goes before the files are searched
+            raise self._reader.lines.error_of(problems)
         if merged.error is not None:
             raise merged.error
         self.first_rows = merged.first_rows()
         return merged.finish()
 
-    def _align_part(self, qrels: _kernel.Table, part: Part, merged: "_Merged", options: dict[str, Any]) -> None:
+    def _align_part(
+        self, qrels: _kernel.Table, part: Part, merged: "_Merged", options: dict[str, Any], *, may_scatter: bool, adds: bool
+    ) -> Any:
+        """Add a part to the others, or return its first problem."""
         try:
             aligned = _kernel.align(qrels, part.source, **options)
         except _kernel.ParseError as error:
-            if error.args[0] != "duplicate" or self._reader.has_lines:
+            if self._reader.lines is not None and error.args[0] not in _WITHOUT_LINE:
+                if may_scatter and options["duplicates"] == "error":  # the first problem, if no query before it is in an earlier part
+                    before = self._reader.lines.lines_before(error, part)
+                    merged.add(_kernel.align(qrels, before.source, **options), before)
+                return self._reader.lines.problem_of(error, part)
+            if error.args[0] != "duplicate":
                 raise
             # The rest is read all the same: an error of a row comes first, and the first query with a duplicate may be in another part.
             merged.note(error, part)
             aligned = _kernel.align(qrels, part.source, **{**options, "duplicates": "twice"})
-        merged.add(aligned, part)
-
-    def _raise_of_whole(self, qrels: _kernel.Table, options: dict[str, Any]) -> None:
-        """Raise the error of the first line of the whole run, which parts that hold other lines cannot know."""
-        _kernel.align(qrels, self._reader.whole(), **options)
+        if adds:
+            merged.add(aligned, part)
+        return None
 
 
 class _Merged:

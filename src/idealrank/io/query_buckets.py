@@ -8,6 +8,7 @@ import mmap
 import tempfile
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from importlib import import_module
 from itertools import pairwise
 from typing import IO, Any, Generic, NamedTuple, TypeVar
 
@@ -19,6 +20,7 @@ from idealrank.data.run_parts import Part
 from idealrank.data.types import AnyArray, IntArray
 from idealrank.errors import InputError
 from idealrank.io.id_columns import IdColumn
+from idealrank.io.line_places import MARK
 from idealrank.io.row_parts import Rows
 
 Piece = TypeVar("Piece")
@@ -142,12 +144,12 @@ class Layout(Generic[Piece]):
     pieces : callable
         Takes a file; yields what was written as pieces.
     part : callable
-        Takes a file; returns it as a source of the kernel, and what gives its memory back.
+        Takes a file; returns it as a source of the kernel, and its lines if it is a text.
     """
 
     split: Callable[[Piece, Callable[[AnyArray], IntArray], int], tuple[list[list[Any]], Seen]]
     pieces: Callable[[mmap.mmap], Iterator[Piece]]
-    part: Callable[[mmap.mmap], tuple[Any, Callable[[], None]]]
+    part: Callable[[mmap.mmap], tuple[Any, Sequence[Any]]]
 
 
 def regroup(
@@ -227,8 +229,8 @@ def _parts(
                     continue
                 mapped = mmap.mmap(file.fileno(), size, access=mmap.ACCESS_READ)
             if size <= limit:
-                source, let_go = layout.part(mapped)
-                yield Part(source, let_go, places.of_ids)
+                source, lines = layout.part(mapped)
+                yield Part(source, None, places.of_ids, lines)
                 continue
             if level > _LEVELS:
                 raise too_large(size)
@@ -241,6 +243,19 @@ def _parts(
             file.close()
 
 
+def load_arrow() -> Any:
+    """Import Arrow with all that moves rows, so that the memory of its code is taken before what is left is counted.
+
+    Examples
+    --------
+    >>> load_arrow().__name__
+    'pyarrow'
+    """
+    pyarrow = load_extra("pyarrow", "grouping a run whose rows are not grouped by query", "arrow")
+    import_module("pyarrow.compute")  # which the first `take` would load, and which needs more memory than pyarrow
+    return pyarrow
+
+
 def lines_layout(piece_bytes: int) -> Layout[memoryview]:
     """Layout of lines of a TREC run.
 
@@ -249,14 +264,13 @@ def lines_layout(piece_bytes: int) -> Layout[memoryview]:
     piece_bytes : int
         Bytes of a piece, about.
     """
-    pyarrow = load_extra("pyarrow", "grouping a run whose lines are not grouped by query", "arrow")
+    pyarrow = load_arrow()
 
     def split(piece: memoryview, bucket_of: Callable[[AnyArray], IntArray], count: int) -> tuple[list[list[Any]], Seen]:
         data = np.frombuffer(piece, np.uint8)
-        begin = 3 if bytes(piece[:3]) == b"\xef\xbb\xbf" else 0
         ends = np.flatnonzero(data == 10) + 1
         is_open = bool(data.size and (not ends.size or ends[-1] != data.size))
-        bounds = np.concatenate([[begin], ends, [data.size] if is_open else []]).astype(np.int64)
+        bounds = np.concatenate([[0], ends, [data.size] if is_open else []]).astype(np.int64)
         starts = bounds[:-1].copy()
         going = np.flatnonzero(starts < data.size)
         while going.size:  # blanks before the first field
@@ -275,6 +289,9 @@ def lines_layout(piece_bytes: int) -> Layout[memoryview]:
         at = moved[np.concatenate([[0], np.cumsum(np.bincount(buckets, minlength=count))])]
         taken = memoryview(letters_ if letters_ is not None else b"")
         found: list[list[Any]] = [[taken[at[number] : at[number + 1]]] for number in range(count)]
+        for buffers in found:
+            if bytes(buffers[0][: len(MARK)]) == MARK:  # a part of the id inside a file, which it would not be at the start of one
+                buffers.insert(0, b"\n")
         if is_open:
             found[int(buckets[-1])].append(b"\n")
         return found, Seen.of_rows(hashes)
@@ -286,15 +303,15 @@ def lines_layout(piece_bytes: int) -> Layout[memoryview]:
             yield memoryview(mapped)[begin:stop]
             begin = stop
 
-    def part(mapped: mmap.mmap) -> tuple[Any, Callable[[], None]]:
-        return _kernel.Text([mapped], "run"), lambda: None
+    def part(mapped: mmap.mmap) -> tuple[Any, Sequence[Any]]:
+        return _kernel.Text([mapped], "run"), [mapped]
 
     return Layout(split, pieces, part)
 
 
 def rows_layout() -> Layout[Rows]:
     """Layout of rows of three columns."""
-    pyarrow = load_extra("pyarrow", "grouping a run whose rows are not grouped by query", "arrow")
+    pyarrow = load_arrow()
 
     def split(rows: Rows, bucket_of: Callable[[AnyArray], IntArray], count: int) -> tuple[list[list[Any]], Seen]:
         queries = _coded(rows.queries, pyarrow)
@@ -333,11 +350,11 @@ def rows_layout() -> Layout[Rows]:
             at, rows = _unpacked(data, at)
             yield rows
 
-    def part(mapped: mmap.mmap) -> tuple[Any, Callable[[], None]]:
+    def part(mapped: mmap.mmap) -> tuple[Any, Sequence[Any]]:
         table = _kernel.ColumnTable()
         for rows in pieces(mapped):
             table.add(rows.queries.parts, rows.documents.parts, np.ascontiguousarray(rows.values))
-        return table.finish(duplicates="keep"), lambda: None
+        return table.finish(duplicates="keep"), ()
 
     return Layout(split, pieces, part)
 
@@ -370,7 +387,7 @@ def distinct_ids(column: IdColumn) -> set[bytes]:
     >>> sorted(distinct_ids(pack(["a", "b", "a"])))
     [b'a', b'b']
     """
-    coded = _coded(column, load_extra("pyarrow", "grouping a run whose rows are not grouped by query", "arrow"))
+    coded = _coded(column, load_arrow())
     assert coded.codes is not None  # noqa: S101  (for type checkers)
     data = memoryview(coded.data)
     return {bytes(data[coded.offsets[place] : coded.offsets[place + 1]]) for place in np.unique(coded.codes).tolist()}

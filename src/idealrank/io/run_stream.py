@@ -14,9 +14,10 @@ from idealrank.io.complaints import refuse
 from idealrank.io.formats.detection import Format, FormatChoice
 from idealrank.io.formats.trec import refuse_swapped
 from idealrank.io.id_columns import IdColumn
+from idealrank.io.line_places import MARK, LineProblem, buffers_before, first_problem
 from idealrank.io.memory_budget import MemoryBudget, megabytes, resident
 from idealrank.io.notes import Notes, Tell
-from idealrank.io.query_buckets import distinct_ids, lines_layout, regroup, rows_layout
+from idealrank.io.query_buckets import distinct_ids, lines_layout, load_arrow, regroup, rows_layout
 from idealrank.io.read import common_format, read_part
 from idealrank.io.row_parts import Rows
 from idealrank.io.sources import Paths, Source, open_sources
@@ -117,15 +118,27 @@ class TextReader:
         See `stream_run`.
     """
 
-    has_lines = True
-
     def __init__(self, sources: Sequence[Source], budget: MemoryBudget, count: Count | None = None) -> None:
         self._sources, self._budget, self._count = sources, budget, count
         self._total = sum(len(source.data) for source in sources)
 
-    def whole(self) -> _kernel.Text:
-        """Return all lines."""
-        return _kernel.Text([source.data for source in self._sources], "run")
+    @property
+    def lines(self) -> "TextReader":
+        """Return this reader, which has the files."""
+        return self
+
+    def problem_of(self, error: _kernel.ParseError, part: Part) -> LineProblem:
+        """Return the lines of an error of a part."""
+        return LineProblem.of(error, part.lines)
+
+    def lines_before(self, error: _kernel.ParseError, part: Part) -> Part:
+        """Return the lines of a part before the one of an error."""
+        buffers = list(buffers_before(part.lines, error.args[1:3]))
+        return Part(_kernel.Text(buffers, "run"), lines=buffers)
+
+    def error_of(self, problems: Sequence[LineProblem]) -> _kernel.ParseError:
+        """Return the error of the problem that comes first in the files."""
+        return first_problem(problems, self._sources)
 
     def grouped(self) -> Iterator[Part]:
         """Yield stretches of lines that end where a query does."""
@@ -138,13 +151,14 @@ class TextReader:
             length = sum(stop - begin for _, begin, stop in spans)
             if length > left / _QUERY_SHARE:
                 raise _too_large(self._budget, self._budget.total - left, length, _QUERY_SHARE)
-            text = _kernel.Text([memoryview(source.data)[begin:stop] for source, begin, stop in spans], "run")
-            yield Part(text, self._let_go)
+            lines = [memoryview(source.data)[begin:stop] for source, begin, stop in spans]
+            yield Part(_kernel.Text(lines, "run"), self._let_go, lines=lines)
             done += length
             self._tell(done, self._total)
 
     def regrouped(self) -> Iterator[Part]:
         """Yield the lines of whole queries, from temporary files."""
+        load_arrow()  # before its memory is counted
         left = self._budget.left()
         limit = int(left / _QUERY_SHARE)
         layout = lines_layout(min(left // 24, _SPLIT_PIECE))
@@ -152,7 +166,7 @@ class TextReader:
         def pieces() -> Iterator[memoryview]:
             done = 0
             for source in self._sources:
-                begin = 0
+                begin = len(MARK) if source.data[: len(MARK)] == MARK else 0
                 while begin < len(source.data):
                     stop = _line_end(source.data, begin + min(left // 24, _SPLIT_PIECE))
                     yield memoryview(source.data)[begin:stop]
@@ -193,7 +207,7 @@ class TextReader:
             while begin < len(data):
                 stop = _line_end(data, begin + room)
                 word = _first_word(data, stop)
-                while stop < len(data) and (_first_word(data, stop) == word or data[stop : stop + 3] == b"\xef\xbb\xbf"):
+                while stop < len(data) and (_first_word(data, stop) == word or data[stop : stop + len(MARK)] == MARK):
                     stop = _line_end(data, stop)
                 spans.append((source, begin, stop))
                 room -= stop - begin
@@ -230,19 +244,12 @@ class PieceReader:
         Called after each piece: gives memory back.
     """
 
-    has_lines = False
+    lines = None
 
     def __init__(
         self, pieces: Callable[[int], Iterable[Rows]], budget: MemoryBudget, expected: int, let_go: Callable[[], None] | None = None
     ) -> None:
         self._pieces, self._budget, self._expected, self._let_go = pieces, budget, expected, let_go
-
-    def whole(self) -> _kernel.Table:
-        """Return all rows."""
-        table = _kernel.ColumnTable()
-        for rows in self._pieces(_LARGEST_PIECE):
-            table.add(rows.queries.parts, rows.documents.parts, np.ascontiguousarray(rows.values))
-        return table.finish(duplicates="keep")
 
     def grouped(self) -> Iterator[Part]:
         """Yield tables of whole queries; the last query of a piece waits for the next."""
@@ -275,6 +282,7 @@ class PieceReader:
 
     def regrouped(self) -> Iterator[Part]:
         """Yield tables of whole queries, from temporary files."""
+        layout = rows_layout()  # before the memory of its library is counted
         left = self._budget.left()
         limit = min(left // _ROWS_SHARE, _LARGEST_ROWS) * 2
 
@@ -286,7 +294,7 @@ class PieceReader:
                     self._let_go()
 
         taken = self._budget.total - left
-        return regroup(pieces(), rows_layout(), self._expected, limit, lambda size: _too_large(self._budget, taken, size, left / limit))
+        return regroup(pieces(), layout, self._expected, limit, lambda size: _too_large(self._budget, taken, size, left / limit))
 
     def _refuse(self, last: list[Rows], left: int) -> None:
         """Say how much the query takes in all, for which the rest of its rows is counted."""

@@ -261,10 +261,12 @@ def difference_bounds_of(
     names: "tuple[str, str]" = ("A", "B"),
     queries: Sequence[str] | None = None,
     most: int = MOST,
+    deepest: int = 0,
 ) -> DifferenceBounds:
     """Bounds of the difference of lists that are aligned already.
 
-    Arguments as for `difference_bounds`, the queries to look at, and how many choices of grades of a query are enumerated.
+    Arguments as for `difference_bounds`, the queries to look at, how many choices of grades of a query are enumerated, and a rank below
+    which no document is looked for, 0 for none: a document that a run returns below it is counted as one that it does not return.
 
     Examples
     --------
@@ -280,7 +282,7 @@ def difference_bounds_of(
         queries = [query for query in judged_a.queries if query in others]
     if not queries:
         raise InputError(f"no query to compare: runs {names[0]!r} and {names[1]!r} have none that counts in both")
-    free = FreeDocuments.of([judged_a, judged_b], queries, _checked_depth(depth))
+    free = FreeDocuments.of([judged_a, judged_b], queries, _checked_depth(depth), deepest)
     highest = max(_highest(judged_a, max_grade), _highest(judged_b, max_grade))
     found = Problem(resolved, free, convention, highest, most).of_difference()
     values = []

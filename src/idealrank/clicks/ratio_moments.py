@@ -1,0 +1,146 @@
+"""Ratios of two sums over the units of a log, with the moments that give their errors; moments of parts of the log add up."""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from scipy.special import ndtri
+
+from idealrank.clicks.arguments import label_column
+from idealrank.clicks.list_means import ListMean
+from idealrank.clicks.weighted_rows import label_codes
+from idealrank.data.types import FloatArray, IntArray
+from idealrank.errors import InputError
+
+
+@dataclass(frozen=True, eq=False)
+class RatioMoments:
+    """Ratios ``sum(above) / sum(below)`` over units, which are rows or clusters of rows, with moments of the residuals.
+
+    The residual of a unit is ``above - ratio * below``. Moments are kept about the ratio and moved when it changes, since moments of
+    `above` itself would cancel where the spread is small beside the mean.
+
+    Attributes
+    ----------
+    n_units : int
+        Units.
+    below, ratio : float64 array, shape (ratios,)
+        Sums of the denominators, and the ratios; 0 where the denominator is 0.
+    residuals, crossed, squares : float64 array, shape (ratios, ratios)
+        Sums over units of products: residual with residual, residual with denominator, denominator with denominator.
+
+    References
+    ----------
+    Chan, Golub and LeVeque (1983), Algorithms for computing the sample variance, The American Statistician 37: moments of parts. Cochran
+    (1977), Sampling techniques, section 6.3, for the error of a ratio.
+
+    Examples
+    --------
+    >>> one, other = (RatioMoments.of([np.array(column)], [np.ones(2)], None) for column in ([1.0, 2.0], [3.0, 6.0]))
+    >>> one.plus(other).ratio.tolist(), one.plus(other).residuals.tolist()
+    ([3.0], [[14.0]])
+    """
+
+    n_units: int
+    below: FloatArray
+    ratio: FloatArray
+    residuals: FloatArray
+    crossed: FloatArray
+    squares: FloatArray
+
+    @classmethod
+    def of(cls, above: Sequence[FloatArray], below: Sequence[FloatArray], codes: IntArray | None) -> "RatioMoments":
+        """Sum rows.
+
+        Parameters
+        ----------
+        above, below : sequence of float64 arrays, shape (rows,)
+            Numerators and denominators of each ratio.
+        codes : int64 array, shape (rows,), or None
+            Cluster of each row.
+        """
+        sums = np.array([float(column.sum()) for column in below])
+        ratio = np.array([_ratio(float(column.sum()), total) for column, total in zip(above, sums.tolist(), strict=True)])
+        gaps = [one - share * two if share else one for one, share, two in zip(above, ratio.tolist(), below, strict=True)]
+        n_units = int(above[0].size) if codes is None else int(codes.max(initial=-1)) + 1
+        residuals, units = (_by_unit(columns, codes, n_units) for columns in (gaps, below))
+        return cls(n_units, sums, ratio, _products(residuals, residuals), _products(residuals, units), _products(units, units))
+
+    def plus(self, other: "RatioMoments") -> "RatioMoments":
+        """Moments over the units of both."""
+        below = self.below + other.below
+        ratio = self.ratio + (other.ratio - self.ratio) * np.divide(other.below, below, out=np.zeros(below.size), where=below != 0)
+        one, two = self._about(ratio), other._about(ratio)
+        return RatioMoments(
+            self.n_units + other.n_units, below, ratio, one.residuals + two.residuals, one.crossed + two.crossed, one.squares + two.squares
+        )
+
+    def _about(self, ratio: FloatArray) -> "RatioMoments":
+        """Moments of the residuals of other ratios: each residual changes by the gap of the ratios times its denominator."""
+        gap = (ratio - self.ratio)[:, None]
+        crossed = self.crossed - gap * self.squares
+        return RatioMoments(self.n_units, self.below, ratio, self.residuals - gap * self.crossed.T - crossed * gap.T, crossed, self.squares)
+
+    def error(self, worth: FloatArray) -> float:
+        """Standard error of the sum of the ratios times their worth.
+
+        Examples
+        --------
+        >>> RatioMoments.of([np.array([1.0, 3.0])], [np.ones(2)], None).error(np.ones(1))
+        1.0
+        """
+        turn = np.divide(worth, self.below, out=np.zeros(self.below.size), where=self.below != 0)
+        spread = float((turn[:, None] * self.residuals * turn).sum())
+        return math.sqrt(max(spread, 0.0) * self.n_units / (self.n_units - 1))
+
+    def mean(self, worth: FloatArray, level: float) -> ListMean:
+        """Sum of the ratios times their worth, with its normal interval.
+
+        Examples
+        --------
+        >>> RatioMoments.of([np.array([1.0, 3.0])], [np.ones(2)], None).mean(np.ones(1), 0.95).value
+        2.0
+        """
+        value, error = float((self.ratio * worth).sum()), self.error(worth)
+        reach = error * float(ndtri((1 + level) / 2))
+        return ListMean(value, error, (value - reach, value + reach))
+
+
+def _ratio(above: float, below: float) -> float:
+    return above / below if below else 0.0
+
+
+def _by_unit(columns: Sequence[FloatArray], codes: IntArray | None, n_units: int) -> Sequence[FloatArray]:
+    return columns if codes is None else [np.asarray(np.bincount(codes, column, n_units), np.float64) for column in columns]
+
+
+def _products(ones: Sequence[FloatArray], others: Sequence[FloatArray]) -> FloatArray:
+    # Sums in the order of NumPy, not of BLAS, which depends on the processor.
+    return np.array([[float((one * other).sum()) for other in others] for one in ones])
+
+
+def codes_of_part(clusters: "Sequence[Any] | npt.ArrayLike | None", n: int) -> IntArray | None:
+    """Number the clusters of a part of a log, which may have one or none; None without clusters.
+
+    Examples
+    --------
+    >>> codes_of_part(["u", "u"], 2).tolist(), codes_of_part([], 0).tolist()
+    ([0, 0], [])
+    """
+    return None if clusters is None else label_codes(label_column("clusters", clusters, n), "clusters")
+
+
+def require_units(n: int, n_units: int, name: str, of: str, *, clustered: bool) -> None:
+    """Refuse a whole log with fewer rows or clusters than an error needs, as the estimators of one machine do.
+
+    Examples
+    --------
+    >>> require_units(2, 2, "rewards", "rows", clustered=True)
+    """
+    if n < 2:
+        raise InputError(f"{name}: found {n} {of} in all parts, expected at least 2; one shows no variation")
+    if clustered and n_units < 2:
+        raise InputError("clusters: found one cluster in all parts, expected at least 2; one cluster shows no variation")
