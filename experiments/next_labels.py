@@ -2,14 +2,17 @@
 
 Judgments are hidden and revealed in the order of each strategy: on pydocs, and on all pairs of the runs of a folder with ``human.qrels``
 and ``runs/``. Run it as ``python experiments/next_labels.py --pairs FOLDER``. ``--figures DIR`` also writes the curves, and ``--first N``
-takes the first N pairs only.
+takes the first N pairs only. ``--results FILE`` keeps the result of each pair, and goes on after the last one that it has.
 """
 
 import argparse
+import json
+import sys
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
-from itertools import combinations
+from itertools import combinations, pairwise
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -22,6 +25,7 @@ from idealrank.stats import sequential_sign
 
 PYDOCS = Path(__file__).parent.parent / "examples" / "pydocs"
 ALPHAS = (0.05, 0.2)
+DIFFERENCES = (0.0, 0.1, 0.2, 0.3, 0.4, 1.0)
 
 
 def pydocs(orders: int) -> LabelReplay:
@@ -31,16 +35,23 @@ def pydocs(orders: int) -> LabelReplay:
     )
 
 
-def pairs(folder: Path, orders: int, first: int | None) -> list[LabelReplay]:
-    """Replay all pairs of runs with different means."""
+def pairs(folder: Path, orders: int, first: int | None, results: Path | None) -> list[dict[str, Any]]:
+    """Return the records of the replays of all pairs of runs with different means; each is written to a file as soon as it is known."""
     qrels = to_qrels(folder / "human.qrels")
     runs = [to_run(path, name=path.stem) for path in sorted((folder / "runs").glob("*.run"))]
-    found = []
-    for a, b in list(combinations(runs, 2))[:first]:
-        try:
-            found.append(replay_labels(qrels, a, b, orders=orders, test_orders=50))
-        except InputError:  # the same mean
-            continue
+    wanted = list(combinations(runs, 2))[:first]
+    found = [] if results is None or not results.exists() else [json.loads(line) for line in results.read_text("utf-8").splitlines()]
+    known = {(one["a"], one["b"]) for one in found}
+    for done, (a, b) in enumerate(wanted, 1):
+        if (a.name, b.name) not in known:
+            try:
+                found.append(replay_labels(qrels, a, b, orders=orders, test_orders=50).as_dict())
+            except InputError:  # the same mean
+                continue
+            if results is not None:
+                with results.open("a", encoding="utf-8") as file:
+                    file.write(json.dumps(found[-1]) + "\n")
+        print(f"\r{done} of {len(wanted)} pairs", end="" if done < len(wanted) else "\n", file=sys.stderr, flush=True)
     return found
 
 
@@ -53,19 +64,30 @@ def one_table(found: LabelReplay) -> Iterator[str]:
         yield f"| {one.strategy} | {one.stop} | {one.median:,.0f} | {shares} |"
 
 
-def all_table(found: Sequence[LabelReplay]) -> Iterator[str]:
+def all_table(found: Sequence[dict[str, Any]]) -> Iterator[str]:
     """Make the lines of the table of many comparisons: medians over them."""
     yield "| strategy | stop | of all | ratio to depth | ratio to random | more than depth | wrong sign |"
     yield "|---|---|---|---|---|---|---|"
     rows: dict[tuple[str, str], list[tuple[float, float, float, float]]] = defaultdict(list)
-    for replay in found:
-        for one in replay.curves:
-            row = (one.median / replay.n_pooled, replay.ratio(one, "depth"), replay.ratio(one, "random"), 1 - float(one.right.mean()))
-            rows[one.strategy, one.stop].append(row)
+    for curve in (curve for replay in found for curve in replay["curves"]):
+        row = (curve["share_of_pool"], curve["ratio_to_depth"], curve["ratio_to_random"], 1 - curve["right"])
+        rows[curve["strategy"], curve["stop"]].append(row)
     for (strategy, stop), values in rows.items():
         of_all, depth, random, wrong = np.array(values).T
         medians = f"{np.median(of_all):.1%} | {np.median(depth):.2f} | {np.median(random):.2f}"
         yield f"| {strategy} | {stop} | {medians} | {int((depth > 1).sum())} of {depth.size} | {wrong.mean():.1%} |"
+
+
+def more_than_depth(found: Sequence[dict[str, Any]]) -> Iterator[str]:
+    """Make the lines of the table of pairs by the size of their difference: labels of `bounds` as a share of those of depth order."""
+    yield "| difference of means | pairs | bounds, ratio to depth | largest | more than depth |"
+    yield "|---|---|---|---|---|"
+    rows = [(abs(one["difference"]), next(c["ratio_to_depth"] for c in one["curves"] if c["strategy"] == "bounds")) for one in found]
+    for low, high in pairwise(DIFFERENCES):
+        ratios = np.array([ratio for difference, ratio in rows if low <= difference < high])
+        if ratios.size:
+            name = f"{low:g} to {high:g}" if high < 1 else f"{low:g} or more"
+            yield f"| {name} | {ratios.size} | {np.median(ratios):.2f} | {ratios.max():.2f} | {int((ratios > 1).sum())} |"
 
 
 def populations(rng: np.random.Generator) -> dict[str, np.ndarray]:
@@ -95,18 +117,17 @@ def error_table(orders: int, seed: int = 1) -> Iterator[str]:
         yield f"| {name} | " + " | ".join(f"{share:.1%}" for share in wrong / orders) + " |"
 
 
-def write_figures(folder: Path, one: LabelReplay, many: Sequence[LabelReplay]) -> None:
+def write_figures(folder: Path, one: LabelReplay, many: Sequence[dict[str, Any]]) -> None:
     """Write the curves as SVG files."""
     folder.mkdir(parents=True, exist_ok=True)
     drawings.write_file(folder / "next-labels.svg", drawings.drawn(replay_spec(one), "svg"))
     if not many:
         return
     shares: dict[str, list[float]] = defaultdict(list)
-    for replay in many:
-        for curve in replay.curves:
-            name = curve.strategy if curve.stop == "bounds" else f"{curve.strategy}, by test"
-            if name != "queries":
-                shares[name].append(curve.median / replay.n_pooled)
+    for curve in (curve for replay in many for curve in replay["curves"]):
+        name = curve["strategy"] if curve["stop"] == "bounds" else f"{curve['strategy']}, by test"
+        if name != "queries":
+            shares[name].append(curve["share_of_pool"])
     spec = settled_spec(
         shares, f"Labels until {len(many)} comparisons are settled", "12 synthetic runs over TREC's judgments of 25 queries; nDCG@10."
     )
@@ -117,14 +138,15 @@ if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--pairs", type=Path)
     parser.add_argument("--first", type=int)
+    parser.add_argument("--results", type=Path)
     parser.add_argument("--orders", type=int, default=20)
     parser.add_argument("--tests", type=int, default=10_000)
     parser.add_argument("--figures", type=Path)
     asked = parser.parse_args()
     single = pydocs(asked.orders)
     print(*one_table(single), "", *error_table(asked.tests), sep="\n", flush=True)
-    several = [] if asked.pairs is None else pairs(asked.pairs, min(asked.orders, 5), asked.first)
+    several = [] if asked.pairs is None else pairs(asked.pairs, min(asked.orders, 5), asked.first, asked.results)
     if several:
-        print("", *all_table(several), sep="\n")
+        print("", *all_table(several), "", *more_than_depth(several), sep="\n")
     if asked.figures is not None:
         write_figures(asked.figures, single, several)

@@ -514,12 +514,14 @@ def next_labels(
     strategy : str
         Order of the documents:
 
-        * ``bounds``: expected move of the bounds of the mean difference towards 0, of each bound by the probability that its run is the
-          better one;
-        * ``change``: expected absolute change of the mean difference;
-        * ``uncertainty``: probability of relevance nearest to one half;
-        * ``move-to-front``: fewest documents above it in either run since the last relevant one;
-        * ``depth``: best rank in either run;
+        * ``bounds``: largest expected move of the bounds of the mean difference towards 0: rise of the lower bound by the probability
+          that B is better, fall of the upper bound by the probability that A is. A rule of our own, in the line of Carterette and others
+          (2006);
+        * ``change``: largest expected absolute change of the mean difference; after Carterette and others (2006), whose algorithm looks
+          for the documents with the largest effect on a difference of average precision;
+        * ``uncertainty``: probability of relevance nearest to one half: uncertainty sampling (Lewis and Gale 1994);
+        * ``move-to-front``: fewest documents above it in either run since the last relevant one (Cormack and others 1998);
+        * ``depth``: best rank in either run, as a pool is judged that grows rank by rank (Sparck Jones and van Rijsbergen 1975);
         * ``random``: documents in random order;
         * ``queries``: all documents of a query, queries in random order. A sequential test may then stop early; see `SequentialSign`.
     depth : int, optional
@@ -549,15 +551,17 @@ def next_labels(
 
     Notes
     -----
-    Only documents down to the depth are chosen, so that no strategy takes more labels than depth pooling. Worths suppose that the other
-    documents keep their labels: choose a few, label them, and choose again. Probabilities of grades come from the labels so far, by
-    rank; they change the order, never the bounds.
+    Only documents down to the depth are chosen, so that no strategy takes more labels than depth pooling. None promises never to take
+    more labels than the order of depth, which may happen to label first what matters. Worths suppose that the other documents keep their
+    labels: choose a few, label them, and choose again. Probabilities of grades come from the labels so far, by rank; see `GradeModel`.
+    They change the order, never the bounds.
 
     References
     ----------
-    Carterette, Allan and Sitaraman (2006), Minimal test collections for retrieval evaluation, SIGIR, for the expected change of a
-    difference. Cormack, Palmer and Clarke (1998), Efficient construction of large test collections, SIGIR, for move-to-front. Lewis and
-    Gale (1994), A sequential algorithm for training text classifiers, SIGIR, for uncertainty.
+    Carterette, Allan and Sitaraman (2006), Minimal test collections for retrieval evaluation, SIGIR. Cormack, Palmer and Clarke (1998),
+    Efficient construction of large test collections, SIGIR. Lewis and Gale (1994), A sequential algorithm for training text classifiers,
+    SIGIR. Sparck Jones and van Rijsbergen (1975), Report on the need for and provision of an "ideal" information retrieval test
+    collection, British Library Research and Development Report 5266.
 
     Examples
     --------

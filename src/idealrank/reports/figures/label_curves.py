@@ -41,7 +41,7 @@ def replay_spec(found: LabelReplay, *, interactive: bool = False) -> Spec:
             bound = curve.low if sign > 0 else -curve.high
             rows += [{"strategy": curve.strategy, "labels": place, "bound": round(float(bound[place]), 5)} for place in _spread(bound.size)]
     title = f"Labels until {ahead} is known to be better than {behind}"
-    said = f"Lowest possible difference of the mean {found.measure}, {ahead} less {behind}, after so many labels; settled above 0."
+    said = [f"Lowest possible difference of the mean {found.measure}, {ahead} less {behind},", "after so many labels; settled above 0."]
     zero: Spec = {"data": {"values": [{"zero": 0}]}, "mark": {"type": "rule", "color": LIGHT["ink"], "strokeWidth": 1}}
     zero["encoding"] = {"y": {"field": "zero", "type": "quantitative"}}
     return _lines(title, said, rows, "labels", "bound", "lowest difference", interactive=interactive, layers=[zero])
@@ -71,7 +71,7 @@ def settled_spec(shares: Mapping[str, Sequence[float]], title: str, said: str, *
         settled = np.arange(1, ordered.size + 1) / ordered.size
         steps = [(0.0, 0.0), *zip(ordered.tolist(), settled.tolist(), strict=True), (1.0, 1.0)]
         rows += [{"strategy": name, "labels": round(share, 4), "settled": round(part, 4)} for share, part in steps]
-    spec = _lines(title, said, rows, "labels", "settled", "comparisons settled", interactive=interactive, layers=[])
+    spec = _lines(title, [said], rows, "labels", "settled", "comparisons settled", interactive=interactive, layers=[])
     line = spec["layer"][-1]
     line["mark"]["interpolate"] = "step-after"
     for channel in ("x", "y"):
@@ -85,7 +85,9 @@ def _spread(size: int) -> list[int]:
     return [int(place) for place in np.unique(np.linspace(0, size - 1, min(size, _POINTS)).round())]
 
 
-def _lines(title: str, said: str, rows: list[Row], x: str, y: str, y_title: str, *, interactive: bool, layers: list[Spec]) -> Spec:
+def _lines(
+    title: str, said: Sequence[str], rows: list[Row], x: str, y: str, y_title: str, *, interactive: bool, layers: list[Spec]
+) -> Spec:
     names = list(dict.fromkeys(row["strategy"] for row in rows))
     colours = [_COLOURS.get(name, LIGHT["run"]) for name in names]
     line: Spec = {
@@ -95,7 +97,7 @@ def _lines(title: str, said: str, rows: list[Row], x: str, y: str, y_title: str,
             "y": {"field": y, "type": "quantitative", "title": y_title},
             "color": {
                 "field": "strategy", "type": "nominal", "scale": {"domain": names, "range": colours},
-                "legend": {"title": None, "orient": "bottom", "columns": 5},
+                "legend": {"title": None, "orient": "bottom", "columns": 5, "columnPadding": 24},
             },
         },
     }  # fmt: skip
@@ -104,6 +106,6 @@ def _lines(title: str, said: str, rows: list[Row], x: str, y: str, y_title: str,
             {"field": field, "type": "nominal" if field == "strategy" else "quantitative"} for field in ("strategy", x, y)
         ]
     return {
-        "$schema": SCHEMA_URL, "description": f"{title}. {said}", "title": {"text": title, "subtitle": [said]},
+        "$schema": SCHEMA_URL, "description": f"{title}. {' '.join(said)}", "title": {"text": title, "subtitle": list(said)},
         "data": {"values": rows}, "width": _WIDTH, "height": _HEIGHT, "layer": [*layers, line], "config": titled_config(),
     }  # fmt: skip
