@@ -53,6 +53,7 @@ def test_no_name_covers_another_name_or_a_point(visit: Visits, systems: list[dic
     assert all(drawing["left"] <= box["left"] and box["right"] <= drawing["right"] for box in names.values())
 
 
+@pytest.mark.spread(2)
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 @pytest.mark.parametrize("size", [(1280, 900), PHONE], ids=["desk", "phone"])
 def test_axe_finds_nothing(visit: Visits, scheme: Any, size: tuple[int, int]) -> None:

@@ -277,12 +277,21 @@ def both_ends(flipped: FloatArray, weight: FloatArray, total: FloatArray, total_
     >>> both_ends(np.array([[4.0]]), np.array([[1.0]]), np.array([10.0]), 3.0, np.array([2.0]))
     array([[-1.5,  2. ]])
     """
-    rest_weight = total_weight - weight
+    both = np.empty((2, *flipped.T.shape))  # columns first: what follows runs along the draws
+    mean, other = both
+    steps, rest_weight = step[:, None], total_weight - weight
+    np.rint(np.divide(flipped.T, steps, out=mean), out=mean)
+    np.rint(np.divide(np.subtract(total[:, None], flipped.T, out=other), steps, out=other), out=other)
+    alone = ((weight == 0) | (rest_weight == 0))[:, 0]
     with np.errstate(divide="ignore", invalid="ignore"):
-        mean, other = to_steps(flipped, step) / weight, to_steps(total - flipped, step) / rest_weight
-    both = np.concatenate([-np.minimum(mean, other), np.maximum(mean, other)], axis=1)
-    both[((weight == 0) | (rest_weight == 0))[:, 0]] = np.inf
-    return both
+        mean /= weight.T
+        other /= rest_weight.T
+    smaller = np.minimum(mean, other)
+    np.maximum(mean, other, out=other)
+    np.negative(smaller, out=mean)
+    if alone.any():
+        both[:, :, alone] = np.inf
+    return both.reshape(-1, len(flipped)).T
 
 
 def counted_rank(level: float, draws: int, observed: int) -> int:

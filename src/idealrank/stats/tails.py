@@ -23,6 +23,7 @@ _GROWTH = 16  # from one look to the next
 _ERRORS = 5.0  # standard errors of a rank on either side
 _HELD = 1 << 20  # values near the n-th largest before equal ones are counted instead of kept
 FEW_VALUES = 1 << 21  # in all: kept and sorted
+_FEW_COLUMNS = 64  # counted one after another
 
 
 class TailBlock(NamedTuple):
@@ -49,7 +50,10 @@ def from_zero(values: FloatArray) -> IntArray:
     >>> from_zero(np.array([[0.0, -1.0], [2.0, 3.0]]))
     array([2, 1])
     """
-    return np.asarray(np.count_nonzero(values >= 0, axis=0), np.int64)
+    counted = values >= 0
+    if counted.shape[1] > _FEW_COLUMNS:
+        return np.asarray(np.count_nonzero(counted, axis=0), np.int64)
+    return np.array([np.count_nonzero(column) for column in counted.T], np.int64)  # several times as fast as along an axis
 
 
 def nth_largest(stream: Stream, rank: int, n_draws: int, columns: int, count: Count = from_zero) -> Tail:
@@ -94,10 +98,10 @@ def nth_largest(stream: Stream, rank: int, n_draws: int, columns: int, count: Co
 
 
 def _of_all(stream: Stream, rank: int, n_draws: int, count: Count) -> Tail:
-    blocks = list(stream(n_draws, lambda values: (values.T, count(values))))
-    values = np.concatenate([block for block, _ in blocks], axis=1)
+    values = np.concatenate(list(stream(n_draws, np.transpose)), axis=1)
+    counted = count(values.T)
     values.partition(n_draws - rank, axis=1)
-    return Tail(values[:, n_draws - rank].copy(), np.sum([counted for _, counted in blocks], axis=0))
+    return Tail(values[:, n_draws - rank].copy(), counted)
 
 
 def _first_looks(n_draws: int, columns: int) -> list[int]:
@@ -136,12 +140,13 @@ class _Near:
         return self
 
     def _look(self, values: FloatArray) -> TailBlock:
-        above = values >= self.high
-        near = values >= self.low
+        columns = np.ascontiguousarray(values.T)
+        above = columns >= self.high[:, None]
+        near = columns >= self.low[:, None]
         near &= ~above
         at = np.flatnonzero(near)
-        column = (at % self.low.size).astype(np.int32)
-        return TailBlock(np.asarray(np.count_nonzero(above, axis=0)), self._count(values), column, values.ravel()[at])
+        column = (at // len(values)).astype(np.int32)
+        return TailBlock(np.asarray(np.count_nonzero(above, axis=1)), self._count(columns.T), column, columns.ravel()[at])
 
     def _count_equal(self) -> None:
         if not self._values:
