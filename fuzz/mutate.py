@@ -57,7 +57,7 @@ COMMANDS = [
     "evaluate Q A --convention standard,duplicates=best,ties=expected", "evaluate Q A --format trec --per-query", "evaluate Q A -o out.txt",
     "evaluate Q A --store store", "evaluate labels.letor scores.txt -m nDCG", "evaluate bare.letor scores.txt",
     "evaluate --judgments prefs preferences.txt A", "evaluate --judgments qrels_jg assessors.qrels A",
-    "evaluate --judgments qrels_prefs Q A",
+    "evaluate --judgments qrels_prefs Q A", "evaluate Q A B --weights traffic.csv --cluster cluster.csv --intervals --slices slices.csv",
     "evaluate Q A --qrels more.qrels", "compare Q A B", "compare Q A B --test t --format json", "compare Q A B --slices slices.csv",
     "compare Q A B --weights weights.csv --cluster cluster.csv", "gate Q A --baseline B", "gate Q A --baseline base.run.gz --format json",
     "gate Q A --baseline B --contracts contracts.csv", "gate Q A", "gate Q A --baseline B --junit junit.xml --markdown out.md",

@@ -78,6 +78,7 @@ def _write_files() -> None:
         sample.writerow(["query", "document", "stratum", "probability", "sampled"])
         sample.writerows([query, document, CONTROLS, 1, "true"] for query in queries[1:-1] for document in documents[:3])
     Path("traffic\x1b[1m.csv").write_text("query,traffic\n" + "".join(f"q{n}\x1b[1m,{n + 1}\n" for n in range(12)), encoding="utf-8")
+    Path("weights\x1b[1m.json").write_text(json.dumps({query: n + 1 for n, query in enumerate(queries)}), encoding="utf-8")
     rows = "".join(f"{n % 3} qid:{n // 4}{CONTROLS} 1:{n}\n" for n in range(24))
     Path("rows\x1b[1m.letor").write_text(rows, encoding="utf-8", newline="\n")
     data = {"train": "rows\x1b[1m.letor", "test_share": 0.5}
@@ -112,6 +113,9 @@ EVALUATED = {
         ["evaluate", QRELS, A, B, "--format", "markdown", "--per-query"],
         ["evaluate", QRELS, A, B, "--format", "latex", "--per-query"],
         ["evaluate", "bytes.qrels", "bytes.run", "--per-query"],
+        ["evaluate", QRELS, A, "--weights", "weights\x1b[1m.json", "--intervals"],
+        ["evaluate", QRELS, A, "--weights", "traffic\x1b[1m.csv"],
+        ["evaluate", QRELS, A, "--cluster", MISSING, "--intervals"],
         ["evaluate", QRELS, A, "-m", TYPED],
         ["evaluate", QRELS, A, "--convention", TYPED],
         ["evaluate", QRELS, A, "--report", f"page{TYPED}.html"],

@@ -83,3 +83,18 @@ def test_the_option_that_the_last_line_names_prints_the_convention_in_full(say: 
     assert brief.endswith("details: --explain-method\n")
     assert "discount: 1/log2(rank + 1)" in whole
     assert "discount" not in brief
+
+
+def test_a_query_that_only_the_runs_have_has_open_bounds_where_it_is_evaluated(say: Say, tmp_path: Path) -> None:
+    (tmp_path / "qrels.txt").write_text("q1 0 x 1\nq1 0 y 0\n", "utf-8")
+    for name, order in (("a", "xy"), ("b", "yx")):
+        lines = (f"{query} Q0 {one} {at} {9 - at} {name}\n" for query in ("q1", "q2") for at, one in enumerate(order, 1))
+        (tmp_path / f"{name}.run").write_text("".join(lines), "utf-8")
+    command = ("judge", "bounds", "qrels.txt", "a.run", "b.run", "-m", "RR", "--format", "json")
+    record = json.loads(say(*command, "--convention", "standard,without_judgments=evaluated", cwd=tmp_path).out)
+    q1, q2 = (record["differences"][0]["queries"][query] for query in ("q1", "q2"))
+    assert (q1["low"], q1["high"]) == (-0.5, -0.5)
+    assert (q2["low"], q2["value"], q2["high"], q2["unjudged_both"]) == (-0.5, 0.0, 0.5, 2)
+    assert (record["differences"][0]["low"], record["differences"][0]["high"]) == (-0.5, 0.0)
+    assert (record["runs"][0]["queries"]["q2"]["low"], record["runs"][0]["queries"]["q2"]["high"]) == (0.0, 1.0)
+    assert list(json.loads(say(*command, cwd=tmp_path).out)["differences"][0]["queries"]) == ["q1"]

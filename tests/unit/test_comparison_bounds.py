@@ -32,6 +32,19 @@ def test_a_comparison_has_the_bounds_of_the_difference_at_the_cutoff(measure: st
     assert (found.either, found.max_grade, found.depth) == (int(expected.flips.sum()), 3.0, int(measure[-1]))
 
 
+@pytest.mark.parametrize("measure", ["nDCG@5", "P@3", "DCG@4"])
+def test_bounds_hold_for_ties_that_straddle_the_cutoff(measure: str) -> None:
+    convention = ir.Convention.of("standard", ties="expected")
+    rng = np.random.default_rng(4)
+    runs = [{query: {f"d{at}": float(rng.integers(0, 4)) for at in rng.permutation(14)[:10]} for query in QUERIES} for _ in range(2)]
+
+    found = ir.compare(*(ir.evaluate(QRELS, run, measure, convention, keep_unjudged=True) for run in runs), rng=1)[measure].bounds
+
+    expected = difference_bounds(QRELS, *runs, measure, depth=int(measure[-1]), convention=convention)
+    assert found is not None
+    assert (found.low, found.high) == (pytest.approx(expected.mean_low), pytest.approx(expected.mean_high))
+
+
 def test_bounds_of_a_difference_are_weighted_as_the_difference_is() -> None:
     weights = {query: float(number + 1) for number, query in enumerate(QUERIES)}
     expected = difference_bounds(QRELS, *RUNS, "nDCG@5", depth=5)

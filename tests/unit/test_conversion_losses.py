@@ -132,3 +132,83 @@ def test_policies_are_those_of_combined_grades(tmp_path: Path, policy: Any) -> N
     if policy == "median":
         assert expected.tolist() == [statistics.median_low(some) for some in grades]
     assert list(json.loads((tmp_path / "a.json").read_text())["q"].values()) == expected.tolist()
+
+
+# --- LETOR -----------------------------------------------------------------------------------------------------------------------------
+
+
+def test_texts_of_queries_that_comments_of_letor_4_have_no_place_for_are_counted(tmp_path: Path) -> None:
+    text = "query_id,doc_id,grade,query_text,inc,prob,note\nq1,a,1,red shoes,1,0.5,x\nq1,b,0,red shoes,0,0.25,\nq2,c,2,hats,1,0.125,\n"
+    done = convert(written(tmp_path, text, "a.csv"), tmp_path / "a.letor")
+    assert losses(done) == {"query_texts": 2, "columns": 1}
+    lines = (tmp_path / "a.letor").read_text().splitlines()
+    assert lines[:2] == ["1 qid:q1 #docid = a inc = 1 prob = 0.5", "0 qid:q1 #docid = b inc = 0 prob = 0.25"]
+    back = as_csv(tmp_path / "a.letor", tmp_path)
+    assert [(row["doc_id"], row["inc"], row["prob"]) for row in back] == [("a", "1", "0.5"), ("b", "0", "0.25"), ("c", "1", "0.125")]
+
+
+def test_comments_of_letor_name_every_document_though_few_rows_have_numbers(tmp_path: Path) -> None:
+    rows = [{"query_id": "q", "doc_id": name, "grade": 1, "inc": inc} for name, inc in (("a", 0), ("b", ""), ("c", "two\nlines"))]
+    path = tmp_path / "a.json"
+    for first, count in ((0, 1), (1, 4)):  # the first row has both numbers, or not
+        given = [row | {"prob": 0.5} for row in rows]
+        given[0]["inc"] = "" if first else 0
+        path.write_text(json.dumps(given), encoding="utf-8")
+        done = convert(path, tmp_path / "a.letor")
+        assert len((tmp_path / "a.letor").read_text().splitlines()) == 3
+        assert [row["doc_id"] for row in as_csv(tmp_path / "a.letor", tmp_path)] == ["a", "b", "c"]
+        assert losses(done) == {"columns": count}
+
+
+def test_what_comments_of_letor_4_say_beside_their_fields_is_counted(tmp_path: Path) -> None:
+    lines = "2 qid:10 1:0.5 #docid = GX1 inc = 1 prob = 0.25 star trek\n0 qid:10 1:0.1 #docid = GX2 inc = 1 prob = 0.5\n"
+    path = written(tmp_path, lines + "0 qid:10 1:0.2 #docid = GX3 inc = 0 prob = 0.5 docid = GX4\n", "a.letor")
+    done = convert(path, tmp_path / "a.csv")
+    assert [row["doc_id"] for row in rows_of(tmp_path / "a.csv")] == ["GX1", "GX2", "GX3"]
+    assert losses(done) == {"comments": 2}
+
+
+# --- Label Studio ----------------------------------------------------------------------------------------------------------------------
+
+
+def task(number: int, **more: Any) -> dict[str, Any]:
+    return {"id": number, "data": {"query": "shoes", "doc_id": f"d{number}"}, **more}
+
+
+def rated(grade: int, **more: Any) -> dict[str, Any]:
+    return {"result": [{"from_name": "grade", "to_name": "t", "type": "number", "value": {"number": grade}}], **more}
+
+
+def saved(folder: Path, *tasks: dict[str, Any]) -> Path:
+    return written(folder, json.dumps(tasks), "tasks.json")
+
+
+def test_grades_of_people_and_of_a_model_of_different_documents_are_not_joined_silently(tmp_path: Path) -> None:
+    both = saved(tmp_path, task(1, annotations=[rated(2, completed_by=3)]), task(2, predictions=[rated(1, model_version="m")]))
+    said: list[str] = []
+    assert ir.read_qrels(both, tell=said.append)["shoes"] == {"d1": 2.0, "d2": 1.0}
+    assert any("people and model) and were joined" in one for one in said)
+    for alone, words in (
+        (task(1, annotations=[rated(2, completed_by=3)], predictions=[{"result": []}]), ""),
+        (task(1, predictions=[rated(2)]), "all judgments are of kind model, none by people"),
+    ):
+        said.clear()
+        ir.read_qrels(saved(tmp_path, alone), tell=said.append)
+        assert words in " ".join(said)
+        assert "joined" not in " ".join(said)
+
+
+def test_an_annotator_and_a_model_of_one_name_are_refused(tmp_path: Path) -> None:
+    path = saved(tmp_path, task(1, annotations=[rated(2, completed_by=3)]), task(2, predictions=[rated(1, model_version=3)]))
+    with pytest.raises(ir.InputError, match=r'task 2: found a prediction by the model "3", which is the name of an annotator, too'):
+        convert(path, tmp_path / "a.csv")
+    path = saved(tmp_path, task(1, annotations=[rated(2, completed_by=3)]), task(2, predictions=[rated(1, model_version="v3")]))
+    convert(path, tmp_path / "a.csv")
+    assert [(row["doc_id"], row["assessor"]) for row in rows_of(tmp_path / "a.csv")] == [("d1", "3"), ("d2", "v3")]
+
+
+def test_drafts_and_notes_on_a_task_are_counted(tmp_path: Path) -> None:
+    path = saved(
+        tmp_path, task(1, annotations=[rated(2, completed_by=3)], drafts=[rated(1)], meta={"batch": 7}), task(2, drafts=[], meta={})
+    )
+    assert losses(convert(path, tmp_path / "a.csv")) == {"unjudged": 1, "columns": 1, "drafts": 1}

@@ -1,14 +1,16 @@
 """Slices, weights and clusters of queries, for anything a user may hold: a file, a dataframe, a mapping, a pandas Series."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from os import PathLike
 from typing import Any, TypeAlias, cast
 
 from idealrank.analysis.comparison.standings import SliceMeans
 from idealrank.analysis.comparison.standings import slice_means as means_on_slices
 from idealrank.data.interchange import by_query, is_frame
+from idealrank.errors import OptionError
 from idealrank.evaluation.evaluate import Evaluation
 from idealrank.io.query_files import QueryFiles, read_categories, read_clusters, read_traffic
+from idealrank.measures.measure import Measure
 
 QueryValues: TypeAlias = Any
 """A path, a dataframe, a mapping of query to value, or a pandas Series indexed by query."""
@@ -26,8 +28,15 @@ def slices_of(given: QueryValues) -> "Mapping[str, Any] | None":
     return _held(given, "slices", lambda path: QueryFiles(slices_text=path).read().categories, read_categories)
 
 
-def slice_means(evaluation: Evaluation, categories: QueryValues, *, level: float = 0.95) -> SliceMeans:
-    """Means on slices of anything that `slices_of` takes; the function of `Evaluation.by`.
+def slice_means(
+    evaluation: Evaluation,
+    categories: QueryValues,
+    *,
+    level: float = 0.95,
+    weights: QueryValues = None,
+    clusters: QueryValues = None,
+) -> SliceMeans:
+    """Means on slices of anything that `slices_of` takes, and weights and clusters likewise; the function of `Evaluation.by`.
 
     Examples
     --------
@@ -36,7 +45,33 @@ def slice_means(evaluation: Evaluation, categories: QueryValues, *, level: float
     >>> slice_means(one, pandas.DataFrame({"user": [7], "segment": ["new"]})).queries
     {'new': 1}
     """
-    return means_on_slices(evaluation, slices_of(categories) or {}, level=level)
+    if weights is not None:
+        refuse_unweighted(evaluation.measures)
+    return means_on_slices(
+        evaluation, slices_of(categories) or {}, level=level, weights=weights_of(weights), clusters=clusters_of(clusters)
+    )
+
+
+def refuse_unweighted(measures: Iterable[Measure]) -> None:
+    """Refuse measures whose aggregate has no weights.
+
+    Raises
+    ------
+    OptionError
+        A measure is a sum, a geometric mean or a text.
+
+    Examples
+    --------
+    >>> from idealrank.measures.parse import parse_measures
+    >>> refuse_unweighted(parse_measures("nDCG@10,RR"))
+    >>> refuse_unweighted(parse_measures("RR,NumRet"))
+    Traceback (most recent call last):
+    idealrank.errors.OptionError: NumRet: found a sum over queries with weights of queries, expected measures that are averaged
+    """
+    words = {"sum": "a sum over queries", "geometric": "a geometric mean", "text": "a text"}
+    for measure in measures:
+        if measure.aggregate != "mean":
+            raise OptionError(f"{measure}: found {words[measure.aggregate]} with weights of queries, expected measures that are averaged")
 
 
 def weights_of(given: QueryValues) -> "Mapping[str, float] | None":

@@ -7,7 +7,6 @@ from typing import Any
 import click
 
 from idealrank.cli import options
-from idealrank.io.query_files import QueryFiles
 
 # For a command of `query_files` that shows slices, too.
 slices: Callable[[Callable[..., Any]], Callable[..., Any]] = click.option(
@@ -17,15 +16,8 @@ slices: Callable[[Callable[..., Any]], Callable[..., Any]] = click.option(
 )  # fmt: skip
 
 
-def query_files(command: Callable[..., Any]) -> Callable[..., Any]:
-    """Give a command the options; it gets the files as one argument, `files`."""
-
-    @wraps(command)
-    def with_files(*, weights_path: str | None, cluster_path: str | None, slices_text: str | None = None, **others: Any) -> Any:
-        files = QueryFiles(weights_path, cluster_path, slices_text)
-        options.refuse_to_replace(others.get("output_path"), files.paths)
-        return command(files=files, **others)
-
+def query_paths(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Give a command the options; it gets the paths as `weights_path` and `cluster_path`."""
     weights = click.option(
         "--weights",
         "weights_path",
@@ -38,4 +30,18 @@ def query_files(command: Callable[..., Any]) -> Callable[..., Any]:
         metavar="FILE",
         help="Clusters of queries, such as the queries of one user: columns query and cluster, or lines QUERY LABEL.",
     )
-    return weights(clusters(with_files))
+    return weights(clusters(command))
+
+
+def query_files(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Give a command the options; it gets the files as one argument, `files`."""
+
+    @wraps(command)
+    def with_files(*, weights_path: str | None, cluster_path: str | None, slices_text: str | None = None, **others: Any) -> Any:
+        from idealrank.io.query_files import QueryFiles  # noqa: PLC0415  (SciPy; `evaluate` needs it for those who ask)
+
+        files = QueryFiles(weights_path, cluster_path, slices_text)
+        options.refuse_to_replace(others.get("output_path"), files.paths)
+        return command(files=files, **others)
+
+    return query_paths(with_files)

@@ -1,8 +1,9 @@
 """The only sort and the only join of the library: a run is ranked, its documents are looked up in the judgments."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
-from typing import Any
+from functools import partial
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -171,10 +172,11 @@ def align(
     }
     try:
         aligned = _aligned(qrels, run, alignment, 0 if cut else top_depth, options)
+        unjudged = _unjudged_columns(aligned, run, alignment, options)
     except _kernel.ParseError as error:
         raise translate(error, run.paths, "run") from None
     run.let_go()
-    judged = _judged(qrels, run, alignment, aligned, graded, depth=depth, cut=cut, unjudged_depth=0 if cut else unjudged_depth)
+    judged = _judged(qrels, run, alignment, aligned, graded, depth=depth, cut=cut, unjudged=unjudged)
     if top_depth and cut is None:
         is_whole = graded.removed is None and alignment.unjudged != "skipped"
         judged.top = Top.of_aligned(aligned, top_depth, is_whole=is_whole)
@@ -191,6 +193,38 @@ def _aligned(qrels: Qrels, run: Run, alignment: Alignment, top_depth: int, optio
     return source.align(qrels.table, keep_run_only=alignment.without_judgments == "evaluated", **options)
 
 
+class _Unjudged(NamedTuple):
+    """Unjudged documents down to a rank, query after query."""
+
+    depth: int
+    offsets: IntArray
+    key: AnyArray
+    rank: AnyArray
+    tie_first: AnyArray
+    tie_last: AnyArray
+
+    @classmethod
+    def of(cls, aligned: _kernel.Aligned, depth: int) -> "_Unjudged":
+        columns = (aligned.unjudged_key, aligned.unjudged_rank, aligned.unjudged_first, aligned.unjudged_last)
+        return cls(depth, aligned.unjudged_offsets, *columns)
+
+
+def _unjudged_columns(aligned: _kernel.Aligned, run: Run, alignment: Alignment, options: Mapping[str, Any]) -> _Unjudged | None:
+    """Unjudged documents of all queries that count; None if they were not asked for.
+
+    The kernel tells them of queries of the judgments alone. Other queries, if they count, are aligned as queries without judgments.
+    """
+    if not options["unjudged_depth"]:
+        return None
+    found = _Unjudged.of(aligned, options["unjudged_depth"])
+    if alignment.without_judgments != "evaluated" or aligned.n_queries == aligned.n_qrels_queries:
+        return found
+    others = Qrels({decode_id(query): {} for query in aligned.run_only_ids()})
+    more = _Unjudged.of(_aligned(others, run, alignment, 0, {**options, "removed": None, "progress": None}), found.depth)
+    columns = (np.concatenate(pair) for pair in zip(found[2:], more[2:], strict=True))
+    return _Unjudged(found.depth, np.concatenate((found.offsets, found.offsets[-1] + more.offsets[1:])), *columns)
+
+
 def _judged(
     qrels: Qrels,
     run: Run,
@@ -200,7 +234,7 @@ def _judged(
     *,
     depth: int,
     cut: Cut | None,
-    unjudged_depth: int,
+    unjudged: _Unjudged | None,
 ) -> Judged:
     refuse_unjudged(qrels, run, alignment, aligned, within=cut.documents if cut else None)
     kept = queries_that_count(qrels, run, alignment, aligned)
@@ -213,7 +247,7 @@ def _judged(
         truncated_grades=graded.truncated,
         doubtful_comments=aligned.counters.get("comments_like_data", 0),
     )
-    return _Joined(qrels, aligned, graded, kept, alignment.ties, scope, depth, cut, unjudged_depth).whole()
+    return _Joined(qrels, aligned, graded, kept, alignment.ties, scope, depth, cut, unjudged).whole()
 
 
 @dataclass(frozen=True, eq=False)
@@ -228,7 +262,7 @@ class _Joined:
     scope: Scope
     depth: int
     cut: Cut | None
-    unjudged_depth: int
+    unjudged: _Unjudged | None
 
     @property
     def n_queries(self) -> int:
@@ -282,8 +316,8 @@ class _Joined:
             scope=self.scope,
             depth=self.depth,
             parts=parts,
-            unjudged=(lambda: self._unjudged(begin, end)) if self.unjudged_depth else None,
-            unjudged_depth=self.unjudged_depth,
+            unjudged=None if self.unjudged is None else partial(self._unjudged, self.unjudged, begin, end),
+            unjudged_depth=0 if self.unjudged is None else self.unjudged.depth,
             qrels=self.qrels,
         )
 
@@ -320,12 +354,10 @@ class _Joined:
             tie_last=self.aligned.tie_last[rows].astype(np.int64) if tied else None,
         )
 
-    def _unjudged(self, begin: int, end: int) -> UnjudgedHits:
-        aligned = self.aligned
-        query, rows = self._between(begin, end, aligned.unjudged_offsets)
-        columns = (column[rows].astype(np.int64) for column in (aligned.unjudged_rank, aligned.unjudged_first, aligned.unjudged_last))
-        rank, first, last = columns
-        return UnjudgedHits(query, rank, aligned.unjudged_key[rows], first, last)
+    def _unjudged(self, found: _Unjudged, begin: int, end: int) -> UnjudgedHits:
+        query, rows = self._between(begin, end, found.offsets)
+        rank, first, last = (column[rows].astype(np.int64) for column in (found.rank, found.tie_first, found.tie_last))
+        return UnjudgedHits(query, rank, found.key[rows], first, last)
 
     def _ideal(self, begin: int, end: int) -> IdealGrades:
         judged = self._judgments(begin, end)

@@ -70,6 +70,16 @@ class UnjudgedHits:
     tie_first: IntArray
     tie_last: IntArray
 
+    def above(self, depth: int) -> IntArray:
+        """Places of the documents down to a rank, and of whole tie groups that begin above it; 0 for all."""
+        return np.flatnonzero(self.tie_first <= depth) if depth else np.arange(self.query.size)
+
+    def part(self, kept: IntArray) -> "UnjudgedHits":
+        """Some of them, by their places in rising order; all of them without a copy."""
+        if kept.size == self.query.size:
+            return self
+        return UnjudgedHits(self.query[kept], self.rank[kept], self.key[kept], self.tie_first[kept], self.tie_last[kept])
+
     def as_hits(self) -> Hits:
         """Return the places as hits of grade 0."""
         tied = bool((self.tie_first < self.tie_last).any())

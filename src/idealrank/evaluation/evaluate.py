@@ -266,7 +266,7 @@ class Evaluation:
         texts = {text: [words.get(query, "") for query in wanted] for text, words in said.items()}
         return replace(self, queries=wanted, values=values, scored=scored, texts=texts, judged=None, sources=None)
 
-    def by(self, categories: Any, *, level: float = 0.95) -> Any:
+    def by(self, categories: Any, *, level: float = 0.95, weights: Any = None, clusters: Any = None) -> Any:
         """Compute the means on slices of the queries, each with Student's interval.
 
         Parameters
@@ -275,6 +275,10 @@ class Evaluation:
             Slices of each query; a query may be in several. See `read_categories` for the columns, and `traffic_thirds`.
         level : float
             Confidence level of each interval alone, between 0 and 1.
+        weights : mapping of query to float, path, dataframe or pandas Series, optional
+            Weight of each query, such as its traffic, as for `compare`.
+        clusters : mapping of query to label, path, dataframe or pandas Series, optional
+            Cluster of each query (user, session, topic), as for `compare`.
 
         Returns
         -------
@@ -284,7 +288,9 @@ class Evaluation:
         Raises
         ------
         InputError
-            No evaluated query is in a slice.
+            No evaluated query is in a slice, or a query has no weight or cluster.
+        OptionError
+            A measure that is not averaged has weights.
 
         Examples
         --------
@@ -292,8 +298,10 @@ class Evaluation:
         >>> run = ir.evaluate({q: {"x": 1} for q in "abc"}, {"a": ["x"], "b": ["y", "x"], "c": ["x"]}, "RR")
         >>> run.by({"a": "short", "b": "short", "c": "long"})["short"]["RR"].mean
         0.75
+        >>> run.by({"a": "short", "b": "short"}, weights={"a": 3, "b": 1, "c": 1})["short"]["RR"].mean
+        0.875
         """
-        return computed("Evaluation.by", self, categories, level=level)
+        return computed("Evaluation.by", self, categories, level=level, weights=weights, clusters=clusters)
 
     def can_tell(self, measures: "MeasureLike | Iterable[MeasureLike]") -> bool:
         """Return whether the hits were kept as deep as these measures look, so that `further` can use them."""

@@ -7,17 +7,24 @@ from typing import Any
 
 from idealrank.errors import shown
 from idealrank.io.formats.delimited import rows_in_batches, sniff_delimiter
+from idealrank.io.formats.label_studio import label_studio_kinds
 from idealrank.io.judgment_files import COLUMNS, KINDS, ORIGIN_MARK, origin_in
 from idealrank.io.notes import Notes
 from idealrank.io.record_files import columnar_records, frame_records, json_records, line_records
 from idealrank.io.sources import Source
+from idealrank.io.table_columns import Columns
 
 _LINE = re.compile(rb"^" + re.escape(ORIGIN_MARK.encode()) + rb"[^\n]*", re.MULTILINE)
 _KIND, _GRADE = COLUMNS[4], COLUMNS[2]
 _PEOPLE = KINDS[0]
 
 
-def tell_kinds(sources: Sequence[Source], format: str, notes: Notes) -> None:  # noqa: A002  (the word every reader of files uses)
+def tell_kinds(
+    sources: Sequence[Source],
+    format: str,  # noqa: A002  (the word every reader of files uses)
+    notes: Notes,
+    columns: Columns = None,
+) -> None:
     r"""Warn of judgments by different kinds of assessors, and note a table of labels without any by people.
 
     Parameters
@@ -25,9 +32,12 @@ def tell_kinds(sources: Sequence[Source], format: str, notes: Notes) -> None:  #
     sources : sequence of Source
         The files of one collection.
     format : str
-        Their format. TREC files have kinds in each comment that names an origin; tables and records have them in a column ``kind``.
+        Their format. TREC files have kinds in each comment that names an origin; tables and records have them in a column ``kind``; in
+        exports of Label Studio, annotations are by people and predictions by a model.
     notes : Notes
         Gets the message.
+    columns : mapping, optional
+        Fields and control of Label Studio.
 
     Examples
     --------
@@ -38,7 +48,8 @@ def tell_kinds(sources: Sequence[Source], format: str, notes: Notes) -> None:  #
     >>> tell_kinds([Source("a.csv", b"query,document,grade,kind\nq,d,1,model")], "csv", Notes(print))
     a.csv: all judgments are of kind model, none by people
     """
-    _tell({source.path: list(dict.fromkeys(_kinds(source, format))) for source in sources}, notes, are_tables=format != "trec")
+    found = {source.path: list(dict.fromkeys(_kinds(source, format, columns))) for source in sources}
+    _tell(found, notes, are_tables=format != "trec")
 
 
 def tell_kinds_of_frame(frame: Any, names: Sequence[str], where: str, notes: Notes) -> None:
@@ -66,8 +77,11 @@ def _tell(found: Mapping[str, Sequence[str]], notes: Notes, *, are_tables: bool)
         notes.inform(f"{paths}: all judgments are of kind {next(iter(kinds))}, none by {_PEOPLE}")
 
 
-def _kinds(source: Source, format: str) -> Iterator[str]:  # noqa: A002  (as above)
+def _kinds(source: Source, format: str, columns: Columns) -> Iterator[str]:  # noqa: A002  (as above)
     """Kinds that a file names, again and again."""
+    if format == "label-studio":
+        yield from label_studio_kinds(source, columns)
+        return
     if format == "trec":
         origins = (origin_in(bytes(line[0])) for line in _LINE.finditer(source.data))
         yield from (str(origin.get("kind")) for origin in origins if origin is not None)

@@ -176,7 +176,7 @@ def judgments_only(path: str, table: Table, what: str) -> None:
         raise FileFormatError(path, 0, f"{what}, which are judgments", "a run", "judgments come first, then runs")
 
 
-def one_grade_each(path: str, rows: Sequence[JudgmentRow], assessor: str) -> Rows:
+def one_grade_each(path: str, rows: Sequence[JudgmentRow]) -> Rows:
     """Judged rows as columns, for evaluation.
 
     Parameters
@@ -184,34 +184,26 @@ def one_grade_each(path: str, rows: Sequence[JudgmentRow], assessor: str) -> Row
     path : str
         The file, for messages.
     rows : sequence of JudgmentRow
-        Of one assessor, or with documents that no two of them judged.
-    assessor : str
-        The assessor whose grades count; empty for all rows.
+        With documents that no two assessors judged.
 
     Raises
     ------
     InputError
-        Two assessors judged a document and none was chosen, or the chosen one did not judge.
+        Two assessors judged a document.
 
     Examples
     --------
-    >>> one_grade_each("a.json", [JudgmentRow("q1", "d1", 2.0), JudgmentRow("q1", "d2", None)], "").documents[0]
+    >>> one_grade_each("a.json", [JudgmentRow("q1", "d1", 2.0), JudgmentRow("q1", "d2", None)]).documents[0]
     'd1'
     """
-    judged = [row for row in rows if row.grade is not None]
-    names = ", ".join(repr(name) for name in dict.fromkeys(row.assessor for row in judged) if name)
-    if assessor:
-        kept = [row for row in judged if row.assessor == assessor]
-        if not kept:
-            raise InputError(f"{path}: found no assessor {assessor!r} among {names or 'none'}, expected one of them")
-    else:
-        kept = judged
-        if len({(row.query, row.document) for row in kept}) < len(kept):
-            raise InputError(
-                f"{path}: found grades by several assessors ({names}), expected one grade for a document",
-                hint="use columns={'assessor': NAME} for the grades of one of them",
-                command_hint="use `idealrank convert --assessors mean`, or the name of one of them",
-            )
+    kept = [row for row in rows if row.grade is not None]
+    if len({(row.query, row.document) for row in kept}) < len(kept):
+        names = ", ".join(repr(name) for name in dict.fromkeys(row.assessor for row in kept) if name)
+        raise InputError(
+            f"{path}: found grades by several assessors ({names}), expected one grade for a document",
+            hint="convert the file first: convert(..., assessors=), with mean or the name of one of them",
+            command_hint="use `idealrank convert --assessors mean`, or the name of one of them",
+        )
     values = np.array([row.grade for row in kept], np.float64)
     return Rows(pack([row.query for row in kept]), pack([row.document for row in kept]), values, lambda number: kept[number].place)
 

@@ -37,7 +37,8 @@ _READERS: dict[Format, tuple[str, str]] = {
 }
 
 
-_NAMES_KINDS = ("csv", "tsv", "json", "jsonl", "parquet", "arrow")  # formats of tables and records, which may name the kind of assessor
+# Formats of tables and records, which may name the kind of assessor.
+_NAMES_KINDS = ("csv", "tsv", "json", "jsonl", "parquet", "arrow", "label-studio")
 
 
 def read_qrels(
@@ -108,7 +109,7 @@ def read_qrels(
     if kind in _NAMES_KINDS or qrels.counters.get("comments"):
         from idealrank.io.judgment_kinds import tell_kinds  # noqa: PLC0415  (most judgments are TREC text without a comment)
 
-        tell_kinds(sources, kind, notes)
+        tell_kinds(sources, kind, notes, columns)
     return qrels
 
 

@@ -69,7 +69,7 @@ class FreeDocuments:
     sides: tuple[ListedPlaces, ...]
 
     @classmethod
-    def of(cls, lists: Sequence[Judged], queries: Sequence[str], depth: int | None = None) -> Self:
+    def of(cls, lists: Sequence[Judged], queries: Sequence[str], depth: int | None = None, deepest: int = 0) -> Self:
         """Documents that some run shows unjudged, down to a rank.
 
         Parameters
@@ -80,18 +80,25 @@ class FreeDocuments:
             Queries compared; each run has all of them.
         depth : int, optional
             Documents below this rank in every run are not free: they stay unjudged.
+        deepest : int
+            Free documents have no place below this rank, as if the run did not return them: for measures that look no deeper. 0 for none.
         """
         rows = [_rows(judged, queries) for judged in lists]
-        codes = [_codes(judged, row) for judged, row in zip(lists, rows, strict=True)]
-        keys = [_keys(judged, code) for judged, code in zip(lists, codes, strict=True)]
-        shown = [np.flatnonzero((code >= 0) & _within(judged, depth)) for judged, code in zip(lists, codes, strict=True)]
+        unjudged = [_unjudged(judged, deepest) for judged in lists]
+        codes = [_codes(judged, row, places) for judged, row, places in zip(lists, rows, unjudged, strict=True)]
+        keys = [_keys(places, code) for places, code in zip(unjudged, codes, strict=True)]
+        shown = [
+            np.flatnonzero((code >= 0) & _within(judged, places, depth))
+            for judged, places, code in zip(lists, unjudged, codes, strict=True)
+        ]
         of_query = np.concatenate([code[kept] for code, kept in zip(codes, shown, strict=True)])
         distinct, first = distinct_keys(np.concatenate([key[kept] for key, kept in zip(keys, shown, strict=True)]))
         by_query = in_stable_order(of_query[first])
         place = np.empty(by_query.size, np.int64)
         place[by_query] = np.arange(by_query.size)
         sides = tuple(
-            _side(judged, row, code, key, distinct, place) for judged, row, code, key in zip(lists, rows, codes, keys, strict=True)
+            _side(judged, row, places, code, key, distinct=distinct, place=place)
+            for judged, row, places, code, key in zip(lists, rows, unjudged, codes, keys, strict=True)
         )
         return cls(queries, of_query[first][by_query], sides)
 
@@ -287,38 +294,40 @@ def _rows(judged: Judged, queries: Sequence[str]) -> IntArray:
     return np.array([code[query] for query in queries], np.int64)
 
 
-def _codes(judged: Judged, row: IntArray) -> IntArray:
+def _codes(judged: Judged, row: IntArray, unjudged: UnjudgedHits) -> IntArray:
     """Query compared of each unjudged document of a run, -1 if none."""
     code = np.full(judged.n_queries, -1)
     code[row] = np.arange(row.size)
-    return code[_unjudged(judged).query]
+    return code[unjudged.query]
 
 
-def _keys(judged: Judged, code: IntArray) -> KeyArray:
+def _keys(unjudged: UnjudgedHits, code: IntArray) -> KeyArray:
     """A number for the query and the document: a large odd multiple of the query is added to the document's own."""
-    return _unjudged(judged).key + code.astype(np.uint64) * np.uint64(0x9E3779B97F4A7C15)
+    return unjudged.key + code.astype(np.uint64) * np.uint64(0x9E3779B97F4A7C15)
 
 
-def _unjudged(judged: Judged) -> UnjudgedHits:
+def _unjudged(judged: Judged, deepest: int) -> UnjudgedHits:
+    """Unjudged documents down to a rank, with all documents tied with one above it."""
     if judged.unjudged is None:
         raise InputError("found lists without their unjudged documents, expected evaluate(..., keep_unjudged=True)")
-    return judged.unjudged
+    return judged.unjudged.part(judged.unjudged.above(deepest))
 
 
-def _within(judged: Judged, depth: int | None) -> BoolArray:
+def _within(judged: Judged, unjudged: UnjudgedHits, depth: int | None) -> BoolArray:
     """Mark unjudged documents down to a rank, with all documents tied with one above it where ties have no order."""
-    unjudged = _unjudged(judged)
     if depth is None:
         return np.ones(unjudged.rank.size, np.bool_)
     return (unjudged.tie_first if judged.ties in ("expected", "best", "worst") else unjudged.rank) <= depth
 
 
-def _side(judged: Judged, row: IntArray, code: IntArray, key: KeyArray, distinct: KeyArray, place: IntArray) -> ListedPlaces:
+def _side(
+    judged: Judged, row: IntArray, unjudged: UnjudgedHits, code: IntArray, key: KeyArray, *, distinct: KeyArray, place: IntArray
+) -> ListedPlaces:
     """Places of free documents in one run, given their sorted keys and the document of each."""
     at, found = _lookup(distinct, key)
     kept = code[found] >= 0
     at, found = at[kept], found[kept]
-    places = replace(_unjudged(judged).as_hits().part(found), query=code[found])
+    places = replace(unjudged.as_hits().part(found), query=code[found])
     by_place = places.query << 32 | places.rank  # ranks are below 2^31
     if (by_place[1:] >= by_place[:-1]).all():  # unless the run has the queries in another order
         return ListedPlaces(judged, row, places, place[at])

@@ -2,7 +2,7 @@
 
 import hashlib
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, field
 from typing import Any, Literal, Self, TypeAlias, get_args
 
@@ -14,6 +14,7 @@ from idealrank.data.qrels import Qrels
 from idealrank.data.run import Run
 from idealrank.data.types import BoolArray, FloatArray, IntArray
 from idealrank.errors import InputError, OptionError
+from idealrank.judging.free_documents import Ragged
 from idealrank.judging.label_states import UNLISTED, DifferenceStates, PooledDocuments, StateBounds
 from idealrank.judging.value_bounds import AnyQrels, AnyRun, as_qrels, as_run
 from idealrank.measures.measure import Measure, number_option
@@ -21,6 +22,7 @@ from idealrank.measures.parse import MeasureLike, parse_measure
 from idealrank.stats.sequential_betting import SequentialSign, sequential_sign
 from idealrank.stats.special import ndtr
 
+Sight: TypeAlias = Literal["labels", "values", "bounds"]
 Strategy: TypeAlias = Literal["bounds", "change", "uncertainty", "move-to-front", "depth", "random", "queries"]
 STRATEGIES: tuple[Strategy, ...] = get_args(Strategy)
 _LEVELS = 11  # grades that are tried for a document, at most
@@ -83,26 +85,33 @@ class Frontier:
     ----------
     states : DifferenceStates
         The runs.
-    grades : list of dict of str to float
-        What is judged of each query, by query code.
+    grades : float64 array, shape (n,)
+        Grades of `states.documents` as labelled so far; NaN without a label.
     levels : float64 array, shape (n_levels,)
         Grades that a label may have.
+    tried : float64 array, shape (n_documents, n_tried)
+        Grades that are tried for each document: all of `levels`, or the one that is known in a replay.
     is_open : bool array, shape (n_documents,)
         Marks pooled documents without a label.
     given : float64 array, shape (n_documents,)
         Grade of each pooled document; NaN while it is open.
+    sight : {"labels", "values", "bounds"}
+        What the strategy looks at: labels given, also differences after each possible label, or also bounds after each.
+    seed : int
+        Seed of random orders.
     low, value, high : float64 array, shape (n_queries,)
         Bounds of each query's difference, and the difference as judged.
-    if_low, if_value, if_high : float64 array, shape (n_documents, n_levels), or None
-        The same after each label; None unless the strategy looks ahead.
+    if_low, if_value, if_high : float64 array, shape (n_documents, n_tried)
+        The same after each label, as far as the strategy looks; empty beyond.
     """
 
     states: DifferenceStates
-    grades: list[dict[str, float]]
+    grades: FloatArray
     levels: FloatArray
+    tried: FloatArray
     is_open: BoolArray
     given: FloatArray
-    looks_ahead: bool
+    sight: Sight
     seed: int = 0
     low: FloatArray = field(init=False)
     value: FloatArray = field(init=False)
@@ -110,29 +119,27 @@ class Frontier:
     if_low: FloatArray = field(init=False)
     if_value: FloatArray = field(init=False)
     if_high: FloatArray = field(init=False)
+    _foreseen: "dict[tuple[int, bytes], tuple[FloatArray, FloatArray]]" = field(init=False, default_factory=dict)
 
     def __post_init__(self) -> None:
-        n_queries, n_documents = len(self.pool.query_ids), len(self.pool)
+        n_queries = len(self.pool.query_ids)
         self.low, self.value, self.high = (np.zeros(n_queries) for _ in range(3))
-        shape = (n_documents, self.levels.size) if self.looks_ahead else (0, 0)
-        self.if_low, self.if_value, self.if_high = (np.zeros(shape) for _ in range(3))
-        self._measure(range(n_queries))
+        self.if_value = np.zeros(self.tried.shape if self.sight != "labels" else (0, 0))
+        self.if_low, self.if_high = (np.zeros(self.tried.shape if self.sight == "bounds" else (0, 0)) for _ in range(2))
+        self._measure(np.arange(n_queries))
 
     @classmethod
-    def of(cls, states: DifferenceStates, qrels: Qrels, *, looks_ahead: bool, hidden: bool = False, seed: int = 0) -> Self:
-        """Start from what is judged; with `hidden`, as if no pooled document was."""
-        pool = states.pool
-        grades = [qrels[query] if query in qrels else {} for query in pool.query_ids]  # noqa: SIM401  (Qrels has no get)
-        given = np.array(
-            [grades[code].get(document, np.nan) for code, document in zip(pool.query.tolist(), pool.documents, strict=True)], np.float64
-        )  # fmt: skip
+    def of(cls, states: DifferenceStates, *, sight: Sight, hidden: bool = False, seed: int = 0, known: FloatArray | None = None) -> Self:
+        """Start from what is judged; with `hidden`, as if no pooled document was. `known` grades are the only ones tried."""
+        grades = states.given.copy()
         if hidden:
-            for code, document in zip(pool.query.tolist(), pool.documents, strict=True):
-                grades[code].pop(document, None)
-            given = np.full(given.size, np.nan)
-        top = states.max_grade
+            grades[states.place] = np.nan
+        given, top = grades[states.place], states.max_grade
         whole = np.arange(0.0, top) if top < _LEVELS else np.linspace(0, top, _LEVELS)
-        return cls(states, grades, np.unique(np.append(whole, top)), np.isnan(given), given, looks_ahead, seed)
+        levels = np.unique(np.append(whole, top))
+        nearest = None if known is None else np.abs(levels - known[:, None]).argmin(axis=1)
+        tried = np.tile(levels, (given.size, 1)) if nearest is None else levels[nearest][:, None]
+        return cls(states, grades, levels, tried, np.isnan(given), given, sight, seed)
 
     @property
     def pool(self) -> PooledDocuments:
@@ -157,36 +164,90 @@ class Frontier:
 
     def reveal(self, document: int, grade: float) -> None:
         """Take the label of a document."""
-        query = int(self.pool.query[document])
-        self.grades[query][self.pool.documents[document]] = float(grade)
-        self.given[document], self.is_open[document] = grade, False
-        self._measure([query])
+        self._measure(self._take(document, grade))
+
+    def follow(self, document: int, grade: float) -> None:
+        """Take the label of a document, and look ahead as the strategy does; bounds that it does not look at stay as they were."""
+        query = self._take(document, grade)
+        if self.sight != "labels":
+            self._look_ahead(query)
+
+    def foresee(self, documents: IntArray, grades: FloatArray) -> None:
+        """Measure together what labels of documents of different queries lead to, so that taking one of them later costs nothing."""
+        place = self.states.place[documents]
+        self.grades[place], self.is_open[documents] = grades, False
+        self._seen(self.pool.query[documents])
+        self.grades[place], self.is_open[documents] = np.nan, True
+
+    def is_foreseen(self, document: int, grade: float) -> bool:
+        """Return whether the label of a document leads to what was measured before."""
+        place = self.states.place[document]
+        self.grades[place] = grade
+        found = self._key(int(self.pool.query[document])) in self._foreseen
+        self.grades[place] = np.nan
+        return found
 
     def model(self) -> GradeModel:
         """Return the probabilities of grades, from the labels of pooled documents."""
         known = ~self.is_open
         return GradeModel.of(self.levels, self.pool.best_rank[known], self.given[known])
 
-    def _measure(self, queries: Sequence[int]) -> None:
-        """Work out some queries again, with every label of their open documents if the strategy looks ahead."""
-        states: list[tuple[int, Mapping[str, float]]] = [(query, self.grades[query]) for query in queries]
-        rows = np.empty(0, np.int64)
-        if self.looks_ahead:
-            offsets = self.pool.offsets
-            spans = [np.arange(offsets[query], offsets[query + 1]) for query in queries]
-            rows = np.concatenate([span[self.is_open[span]] for span in spans]) if spans else rows
-            for row in rows.tolist():
-                query = int(self.pool.query[row])
-                document = self.pool.documents[row]
-                states += [(query, self.grades[query] | {document: grade}) for grade in self.levels.tolist()]
-        found, n = self.states.bounds(states), len(queries)
-        places = np.array(list(queries), np.int64)
-        for now, later, values in (
-            (self.low, self.if_low, found.low), (self.value, self.if_value, found.value), (self.high, self.if_high, found.high),
-        ):  # fmt: skip
-            now[places] = values[:n]
-            if rows.size:
-                later[rows] = values[n:].reshape(rows.size, -1)
+    def _take(self, document: int, grade: float) -> IntArray:
+        self.grades[self.states.place[document]] = float(grade)
+        self.given[document], self.is_open[document] = grade, False
+        return self.pool.query[document : document + 1]
+
+    def _measure(self, queries: IntArray) -> None:
+        """Work out some queries again, with every label tried of their open documents if the strategy looks ahead."""
+        if self.sight != "bounds":
+            found = self.states.bounds(*self._after(queries, queries[:0]))
+            self.low[queries], self.value[queries], self.high[queries] = found.low, found.value, found.high
+        if self.sight != "labels":
+            self._look_ahead(queries)
+
+    def _look_ahead(self, queries: IntArray) -> None:
+        columns = ((self.low, self.if_low), (self.value, self.if_value), (self.high, self.if_high))
+        for query, seen in zip(queries.tolist(), self._seen(queries), strict=True):
+            rows = self._open_of(np.array([query]))
+            for (now, later), one, after in zip(columns if self.sight == "bounds" else columns[1:2], *seen, strict=True):
+                now[query], later[rows] = one, after
+
+    def _seen(self, queries: IntArray) -> "list[tuple[FloatArray, FloatArray]]":
+        """Differences of some queries as labelled so far, shape (n,), and after labels of their open documents, (n, n_open, n_tried).
+
+        n is 3, for bounds and value, or 1 if the strategy looks at values alone. Measured once for each state.
+        """
+        keys = [self._key(query) for query in queries.tolist()]
+        new = np.flatnonzero([key not in self._foreseen for key in keys])
+        if new.size:
+            rows, sizes = self._open_of(queries[new]), [self._open_of(queries[[place]]).size for place in new]
+            states = self._after(queries[new], rows)
+            found = None if self.sight == "values" else self.states.bounds(*states)
+            columns = self.states.values(*states)[None] if found is None else np.stack((found.low, found.value, found.high))
+            later = columns[:, new.size :].reshape(columns.shape[0], rows.size, self.tried.shape[1])
+            parts = np.split(later, np.cumsum(sizes)[:-1], axis=1)
+            seen = zip(columns[:, : new.size].T, parts, strict=True)
+            self._foreseen.update(zip((keys[place] for place in new.tolist()), seen, strict=True))
+        return [self._foreseen[key] for key in keys]
+
+    def _key(self, query: int) -> tuple[int, bytes]:
+        offsets = self.states.documents.offsets
+        return query, self.grades[offsets[query] : offsets[query + 1]].tobytes()
+
+    def _open_of(self, queries: IntArray) -> IntArray:
+        rows = Ragged.of(self.pool.offsets, queries).row
+        return rows[self.is_open[rows]]
+
+    def _after(self, queries: IntArray, rows: IntArray) -> tuple[IntArray, FloatArray]:
+        """Return states to measure: some queries as labelled so far, then with every label tried of some documents."""
+        n_tried, offsets = self.tried.shape[1], self.states.documents.offsets
+        codes = np.concatenate((queries, np.repeat(self.pool.query[rows], n_tried)))
+        grades = self.grades[Ragged.of(offsets, codes).row]
+        sizes = np.diff(offsets)[codes]
+        begins = (np.cumsum(sizes) - sizes)[queries.size :]
+        place = np.repeat(self.states.place[rows] - offsets[self.pool.query[rows]], n_tried)
+        grades[begins + place] = self.tried[rows].reshape(-1)
+        return codes, grades
 
 
 _ROUNDING = 1e-12
@@ -202,23 +263,27 @@ class LabelOrder:
         Of a frontier, the worth of every pooled document's label, shape (n_documents,); only open documents count.
     reason : callable
         Of a frontier, a document and its worth, the reason.
-    looks_ahead : bool
-        Whether the strategy needs the difference after each label.
+    sight : {"labels", "values", "bounds"}
+        What of the frontier it needs; see `Frontier`.
     fixed : bool
         Whether no label changes the order.
     """
 
     worth: Callable[[Frontier], FloatArray]
     reason: Callable[[Frontier, int, float], str]
-    looks_ahead: bool = False
+    sight: Sight = "labels"
     fixed: bool = False
 
 
-def _chance_of_b(frontier: Frontier) -> float:
+def _weights(frontier: Frontier) -> FloatArray:
+    """Probability of each grade of each pooled document."""
+    return frontier.model().at(frontier.pool.best_rank)
+
+
+def _chance_of_b(frontier: Frontier, weights: FloatArray) -> float:
     """Probability that B has the higher mean when every document is judged: normal, with independent grades."""
-    model = frontier.model().at(frontier.pool.best_rank)
     change = (frontier.if_value - frontier.value[frontier.pool.query][:, None])[frontier.is_open]
-    weight = model[frontier.is_open]
+    weight = weights[frontier.is_open]
     mean = (change * weight).sum(axis=1)
     variance = float(((change**2 * weight).sum(axis=1) - mean**2).sum())
     expected = float(frontier.value.sum() + mean.sum())
@@ -227,20 +292,21 @@ def _chance_of_b(frontier: Frontier) -> float:
 
 def _narrowing(frontier: Frontier) -> FloatArray:
     """Expected rise of the lower bound and fall of the upper one, each by the chance that its run is the better one."""
-    query, chance = frontier.pool.query, _chance_of_b(frontier)
+    query, weights = frontier.pool.query, _weights(frontier)
+    chance = _chance_of_b(frontier, weights)
     rise = frontier.if_low - frontier.low[query][:, None]
     fall = frontier.high[query][:, None] - frontier.if_high
     gain = chance * rise + (1 - chance) * fall
-    return np.asarray((gain * frontier.model().at(frontier.pool.best_rank)).sum(axis=1) / frontier.n_queries)
+    return np.asarray((gain * weights).sum(axis=1) / frontier.n_queries)
 
 
 def _change(frontier: Frontier) -> FloatArray:
     change = np.abs(frontier.if_value - frontier.value[frontier.pool.query][:, None])
-    return np.asarray((change * frontier.model().at(frontier.pool.best_rank)).sum(axis=1) / frontier.n_queries)
+    return np.asarray((change * _weights(frontier)).sum(axis=1) / frontier.n_queries)
 
 
 def _relevance(frontier: Frontier) -> FloatArray:
-    return np.asarray(1 - frontier.model().at(frontier.pool.best_rank)[:, 0])
+    return np.asarray(1 - _weights(frontier)[:, 0])
 
 
 def _uncertainty(frontier: Frontier) -> FloatArray:
@@ -253,14 +319,12 @@ def _misses(frontier: Frontier) -> FloatArray:
     The lists of both runs count. While no document has a label, this is the order of depth.
     """
     pool, worth = frontier.pool, np.full(len(frontier.pool), -np.inf)
-    for ranks in (pool.rank_a, pool.rank_b):
-        for begin, end in zip(pool.offsets[:-1].tolist(), pool.offsets[1:].tolist(), strict=True):
-            rows = np.arange(begin, end)[ranks[begin:end] != UNLISTED]
-            rows = rows[np.argsort(ranks[rows], kind="stable")]
-            misses = 0
-            for row in rows.tolist():
-                worth[row] = max(worth[row], -misses)
-                misses = 0 if frontier.given[row] > 0 else misses + 1
+    for rows in pool.listed:
+        place, query = np.arange(rows.size), pool.query[rows]
+        begins = np.searchsorted(query, query)
+        last = np.where(frontier.given[rows] > 0, place, -1)
+        before = np.maximum(np.concatenate(([-1], np.maximum.accumulate(last)[:-1])), begins - 1) if rows.size else place
+        worth[rows] = np.maximum(worth[rows], before + 1 - place)
     return worth
 
 
@@ -309,8 +373,8 @@ def _place_text(frontier: Frontier, document: int) -> str:
 
 
 _ORDERS: dict[Strategy, LabelOrder] = {
-    "bounds": LabelOrder(_narrowing, lambda _, __, worth: f"moves a bound by {max(worth, 0):.4f}", looks_ahead=True),
-    "change": LabelOrder(_change, lambda _, __, worth: f"changes the difference by {worth:.4f}", looks_ahead=True),
+    "bounds": LabelOrder(_narrowing, lambda _, __, worth: f"moves a bound by {max(worth, 0):.4f}", sight="bounds"),
+    "change": LabelOrder(_change, lambda _, __, worth: f"changes the difference by {worth:.4f}", sight="values"),
     "uncertainty": LabelOrder(_uncertainty, lambda f, d, _: f"relevant with probability {_relevance(f)[d]:.2f}"),
     "move-to-front": LabelOrder(_misses, lambda _, __, worth: f"{abs(worth):.0f} above it since the last relevant document"),
     "depth": LabelOrder(_depth, lambda f, d, _: _place_text(f, d), fixed=True),
@@ -329,8 +393,8 @@ def order_of(strategy: str) -> LabelOrder:
 
     Examples
     --------
-    >>> order_of("bounds").looks_ahead
-    True
+    >>> order_of("bounds").sight
+    'bounds'
     """
     found = _ORDERS.get(strategy)  # type: ignore[call-overload]
     if found is None:
@@ -508,7 +572,7 @@ def next_labels(
     states = difference_states(
         table, (as_run(run_a, "A"), as_run(run_b, "B")), made, depth=depth, max_grade=max_grade, queries=queries, convention=under
     )  # fmt: skip
-    frontier = Frontier.of(states, table, looks_ahead=order.looks_ahead, seed=seed)
+    frontier = Frontier.of(states, sight=order.sight, seed=seed)
     worth = order.worth(frontier)
     low, value, high = frontier.bounds
     test = query_test(frontier, alpha) if strategy == "queries" else None
@@ -558,10 +622,10 @@ def difference_states(
         depth = int(cutoff) if cutoff else _DEPTH
     deepest = int(number_option("depth", depth, 1, 1e9))
     highest = max(1.0, float(qrels.grades.max(initial=1.0))) if max_grade is None else number_option("max_grade", max_grade, 0, 1e6)
-    wanted = list(qrels.queries) if queries is None else list(queries)
+    wanted = list(qrels.queries) if queries is None else list(dict.fromkeys(queries))
     if not wanted:
         raise InputError(f"no query to compare: {qrels.name} has none, expected the queries to compare")
-    return DifferenceStates.of(runs, measure, deepest, highest, convention=convention, queries=wanted)
+    return DifferenceStates.of(runs, qrels, measure, deepest, highest, convention=convention, queries=wanted)
 
 
 def best_open(frontier: Frontier, worth: FloatArray, most: int) -> IntArray:
@@ -587,12 +651,10 @@ def unlabelled_bounds(frontier: Frontier) -> StateBounds:
     OptionError
         The measure has no finite bounds.
     """
-    pool = frontier.pool
-    pooled: list[set[str]] = [set() for _ in pool.query_ids]
-    for code, document in zip(pool.query.tolist(), pool.documents, strict=True):
-        pooled[code].add(document)
-    grades = [{key: grade for key, grade in one.items() if key not in pooled[code]} for code, one in enumerate(frontier.grades)]
-    found = frontier.states.bounds(list(enumerate(grades)))
+    states = frontier.states
+    grades = frontier.grades.copy()
+    grades[states.place] = np.nan
+    found = states.bounds(np.arange(frontier.n_queries), grades)
     if not (np.isfinite(found.low).all() and np.isfinite(found.high).all()):
-        raise OptionError(f"{frontier.states.measure}: the difference has no finite bounds, which the sequential test needs")
+        raise OptionError(f"{states.measure}: the difference has no finite bounds, which the sequential test needs")
     return found

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, Literal, TypeAlias
 
 import numpy as np
@@ -14,6 +15,7 @@ from idealrank.judging.label_order import (
     STRATEGIES,
     Frontier,
     LabelOrder,
+    Sight,
     best_open,
     difference_states,
     order_of,
@@ -28,6 +30,7 @@ from idealrank.stats.sequential_betting import sequential_sign
 
 Stop: TypeAlias = Literal["bounds", "test"]
 ORACLE = "oracle"
+_AT_ONCE = 64  # labels whose states are measured together
 
 
 @dataclass(frozen=True, eq=False)
@@ -196,11 +199,10 @@ def replay_labels(
     states = difference_states(
         table, (as_run(run_a, "A"), as_run(run_b, "B")), made, depth=depth, max_grade=max_grade, convention=under
     )  # fmt: skip
-    start = Frontier.of(states, table, looks_ahead=False)
-    n_unjudged = int(start.is_open.sum())
-    truth = np.where(start.is_open, 0.0, start.given)
-    replay = _Replay(states, table, truth, seed)
-    values = replay.full_values()
+    given = states.given[states.place]
+    n_unjudged, truth = int(np.isnan(given).sum()), np.nan_to_num(given, nan=0.0)
+    replay = _Replay(states, truth, seed)
+    values = replay.full_values
     difference = float(values.sum()) / values.size
     if abs(difference) <= 1e-12:
         raise InputError(
@@ -211,7 +213,7 @@ def replay_labels(
     for strategy in strategies:
         curves.append(replay.by_bounds(strategy, n_orders, difference))
         if strategy == "queries":
-            curves.append(replay.by_test(values, n_tests, difference, alpha))
+            curves.append(replay.by_test(n_tests, difference, alpha))
     return LabelReplay(
         str(made), states.names[0], states.names[1], states.pool.depth, states.max_grade, values.size, len(states.pool), n_unjudged,
         difference, alpha, tuple(curves), under,
@@ -220,10 +222,9 @@ def replay_labels(
 
 @dataclass(frozen=True, eq=False)
 class _Replay:
-    """Runs, all judgments, and the grade of each pooled document."""
+    """Runs, and the grade of each pooled document."""
 
     states: DifferenceStates
-    qrels: Any
     truth: FloatArray
     seed: int
 
@@ -231,27 +232,27 @@ class _Replay:
     def pool(self) -> PooledDocuments:
         return self.states.pool
 
-    def hidden(self, *, looks_ahead: bool, seed: int) -> Frontier:
-        return Frontier.of(self.states, self.qrels, looks_ahead=looks_ahead, hidden=True, seed=seed)
+    def hidden(self, sight: Sight, seed: int, known: FloatArray | None = None) -> Frontier:
+        return Frontier.of(self.states, sight=sight, hidden=True, seed=seed, known=known)
 
+    @cached_property
     def full_values(self) -> FloatArray:
         """Difference of each query with all labels."""
-        grades = [dict(one) for one in self.hidden(looks_ahead=False, seed=self.seed).grades]
-        for code, document, grade in zip(self.pool.query.tolist(), self.pool.documents, self.truth.tolist(), strict=True):
-            grades[code][document] = grade
-        return self.states.bounds(list(enumerate(grades))).value
+        grades = self.states.given.copy()
+        grades[self.states.place] = self.truth
+        return self.states.bounds(np.arange(len(self.pool.query_ids)), grades).value
 
     def by_bounds(self, strategy: str, n_orders: int, difference: float) -> LabelCurve:
-        order = self._oracle() if strategy == ORACLE else order_of(strategy)
+        order, known = (self._oracle(), self.truth) if strategy == ORACLE else (order_of(strategy), None)
         seeds = range(self.seed, self.seed + (n_orders if strategy in ("random", "queries") else 1))
-        paths = [self._path(order, seed) for seed in seeds]
+        paths = [self._path(order, seed, known) for seed in seeds]
         needed = np.array([path.shape[0] - 1 for path in paths], np.int64)
         right = np.array([_sign(path[-1]) == np.sign(difference) for path in paths], np.bool_)
         return LabelCurve(strategy, "bounds", needed, right, *(paths[0][:, column] for column in range(3)))
 
-    def by_test(self, values: FloatArray, n_tests: int, difference: float, alpha: float) -> LabelCurve:
+    def by_test(self, n_tests: int, difference: float, alpha: float) -> LabelCurve:
         """Whole queries in random order, until the test stops; all labels where it never does."""
-        before = unlabelled_bounds(self.hidden(looks_ahead=False, seed=self.seed))
+        values, before = self.full_values, unlabelled_bounds(self.hidden("labels", self.seed))
         sizes = np.diff(self.pool.offsets)
         needed, right = np.zeros(n_tests, np.int64), np.zeros(n_tests, np.bool_)
         for place in range(n_tests):
@@ -262,48 +263,87 @@ class _Replay:
         empty = np.empty(0)
         return LabelCurve("queries", "test", needed, right, empty, empty, empty)
 
-    def _path(self, order: LabelOrder, seed: int) -> FloatArray:
+    def _path(self, order: LabelOrder, seed: int, known: FloatArray | None) -> FloatArray:
         """Mean bounds after each label, shape (n_labels + 1, 3)."""
-        frontier = self.hidden(looks_ahead=order.looks_ahead, seed=seed)
-        if order.fixed:
-            return self._fixed_path(frontier, best_open(frontier, order.worth(frontier), len(self.pool)))
+        frontier = self.hidden(order.sight, seed, known)
+        if order.sight != "bounds":
+            return self._measured_later(frontier, order)
         steps = [frontier.bounds]
         while not frontier.settled:
-            row = int(best_open(frontier, order.worth(frontier), 1)[0])
-            frontier.reveal(row, float(self.truth[row]))
+            self._take_next(frontier, order)
             steps.append(frontier.bounds)
         return np.array(steps)
 
-    def _fixed_path(self, frontier: Frontier, rows: IntArray) -> FloatArray:
-        """Of an order that no label changes: every state of every query is known, and all are measured at once."""
-        states, grades = [], [dict(one) for one in frontier.grades]
-        for row in rows.tolist():
-            query = int(self.pool.query[row])
-            grades[query][self.pool.documents[int(row)]] = float(self.truth[row])
-            states.append((query, dict(grades[query])))
-        found = self.states.bounds(states)
+    def _take_next(self, frontier: Frontier, order: LabelOrder) -> int:
+        """Reveal the next label, and return its row.
+
+        If no state after it was measured before, states after the next label of every query are measured with it, most of which come later.
+        """
+        worth = order.worth(frontier)
+        row = int(best_open(frontier, worth, 1)[0])
+        if order.sight != "labels" and not frontier.is_foreseen(row, float(self.truth[row])):
+            rows = best_open(frontier, worth, len(self.pool))
+            firsts = rows[np.unique(self.pool.query[rows], return_index=True)[1]]
+            frontier.foresee(firsts, self.truth[firsts])
+        frontier.follow(row, float(self.truth[row]))
+        return row
+
+    def _measured_later(self, frontier: Frontier, order: LabelOrder) -> FloatArray:
+        """Of an order that bounds do not change: many labels are revealed, and their states measured at once."""
         now = np.stack((frontier.low, frontier.value, frontier.high))
-        later = np.stack((found.low, found.value, found.high), axis=1)
         # Each step is a sum of its own: a bound such as 1e308 that comes and goes takes the digits of all others from a running sum.
         steps = [now.sum(axis=1) / now.shape[1]]
-        for place, row in enumerate(rows.tolist()):
-            if _sign(steps[-1]):
-                break
-            now[:, self.pool.query[row]] = later[place]
-            steps.append(now.sum(axis=1) / now.shape[1])
+        fixed = best_open(frontier, order.worth(frontier), len(self.pool)) if order.fixed else None
+        grades = frontier.grades.copy()
+        while frontier.is_open.any() and not _sign(steps[-1]):
+            rows = self._next_rows(frontier, order) if fixed is None else fixed
+            for row, bounds in zip(rows.tolist(), self._bounds_after(grades, rows), strict=True):
+                now[:, self.pool.query[row]] = bounds
+                steps.append(now.sum(axis=1) / now.shape[1])
+                if _sign(steps[-1]):
+                    break
+            frontier.is_open[rows] = False
         return np.array(steps)
 
+    def _next_rows(self, frontier: Frontier, order: LabelOrder) -> IntArray:
+        rows: list[int] = []
+        while frontier.is_open.any() and len(rows) < _AT_ONCE:
+            rows.append(self._take_next(frontier, order))
+        return np.array(rows, np.int64)
+
+    def _bounds_after(self, grades: FloatArray, rows: IntArray) -> FloatArray:
+        """Bounds of the query of each document after its label and those before, shape (n_rows, 3); takes the labels into `grades`."""
+        query, offsets = self.pool.query[rows], self.states.documents.offsets
+        states = []
+        for row, code in zip(rows.tolist(), query.tolist(), strict=True):
+            grades[self.states.place[row]] = self.truth[row]
+            states.append(grades[offsets[code] : offsets[code + 1]].copy())
+        return self._known(query, states)
+
+    def _known(self, query: IntArray, states: "list[FloatArray]") -> FloatArray:
+        """Bounds of states, of which none is measured twice."""
+        keys = [(code, state.tobytes()) for code, state in zip(query.tolist(), states, strict=True)]
+        new = [place for place, key in enumerate(keys) if key not in self._memory]
+        if new:
+            found = self.states.bounds(query[new], np.concatenate([states[place] for place in new]))
+            rows = zip(found.low.tolist(), found.value.tolist(), found.high.tolist(), strict=True)
+            self._memory.update(zip((keys[place] for place in new), rows, strict=True))
+        return np.array([self._memory[key] for key in keys])
+
+    @cached_property
+    def _memory(self) -> dict[tuple[int, bytes], tuple[float, float, float]]:
+        return {}
+
     def _oracle(self) -> LabelOrder:
-        sign = np.sign(self.full_values().sum())
+        sign = np.sign(self.full_values.sum())
 
         def worth(frontier: Frontier) -> FloatArray:
-            query, level = frontier.pool.query, np.abs(frontier.levels - self.truth[:, None]).argmin(axis=1)
-            rows = np.arange(level.size)
+            query = frontier.pool.query
             if sign > 0:
-                return np.asarray(frontier.if_low[rows, level] - frontier.low[query])
-            return np.asarray(frontier.high[query] - frontier.if_high[rows, level])
+                return np.asarray(frontier.if_low[:, 0] - frontier.low[query])
+            return np.asarray(frontier.high[query] - frontier.if_high[:, 0])
 
-        return LabelOrder(worth, lambda *_: ORACLE, looks_ahead=True)
+        return LabelOrder(worth, lambda *_: ORACLE, sight="bounds")
 
 
 def _sign(step: Sequence[float] | FloatArray) -> int:

@@ -1,6 +1,6 @@
 """Documents that two runs return to a depth, and the difference of the runs under any state of their judgments."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Self
@@ -8,14 +8,17 @@ from typing import Self
 import numpy as np
 
 from idealrank.conventions import Convention
+from idealrank.data.judged import Judged
 from idealrank.data.qrels import Qrels
 from idealrank.data.run import Ranking, Run
 from idealrank.data.types import FloatArray, IntArray, decode_id
 from idealrank.errors import InputError
-from idealrank.judging.value_bounds import aligned, difference_bounds_of
+from idealrank.judging.ranked_places import JudgedStates, RankedPlaces
+from idealrank.judging.value_bounds import aligned, difference_bounds_of, scored_values
 from idealrank.measures.measure import Measure
 
-_ROWS = 1 << 21  # rows of both runs over all states that are measured at once
+_ROWS = 1 << 21  # grades over all states that are measured at once
+_WHOLE = (1 << 31) - 1
 UNLISTED = 0  # rank of a document that a run does not return
 
 
@@ -59,14 +62,14 @@ class PooledDocuments:
         InputError
             The runs answer none of the queries.
         """
-        lists = [_rankings(run, convention, 0) for run in (run_a, run_b)]
+        lists = [_rankings(run, convention) for run in (run_a, run_b)]
         wanted = list(dict.fromkeys((*lists[0], *lists[1]))) if queries is None else list(queries)
         if not any(query in one for query in wanted for one in lists):
             raise InputError(f"no query to compare: runs {run_a.name!r} and {run_b.name!r} answer none of the {len(wanted):,} queries")
         code: list[int] = []
         documents: list[str] = []
         ranks: list[tuple[int, int]] = []
-        tied = convention.alignment.ties in ("expected", "best", "worst")
+        tied = _tied(convention)
         for place, query in enumerate(wanted):
             found = [_ranks(one.get(query), tied=tied) for one in lists]
             within = {document for ranked in found for document, (_, first) in ranked.items() if first <= depth}
@@ -89,6 +92,12 @@ class PooledDocuments:
         far = np.iinfo(np.int64).max
         return np.minimum(np.where(self.rank_a == UNLISTED, far, self.rank_a), np.where(self.rank_b == UNLISTED, far, self.rank_b))
 
+    @cached_property
+    def listed(self) -> tuple[IntArray, IntArray]:
+        """Rows of the documents that each run returns, query after query, by rank."""
+        a, b = (np.lexsort((ranks, self.query)) for ranks in (self.rank_a, self.rank_b))
+        return a[self.rank_a[a] != UNLISTED], b[self.rank_b[b] != UNLISTED]
+
     def __len__(self) -> int:
         """Return the number of documents."""
         return len(self.documents)
@@ -99,10 +108,20 @@ def _by_best_rank(row: tuple[int, int, str]) -> tuple[int, int, str]:
     return min(a or b, b or a), max(a, b), document
 
 
-def _rankings(run: Run, convention: Convention, depth: int) -> dict[str, Ranking]:
+def _rankings(run: Run, convention: Convention) -> dict[str, Ranking]:
     held = run.in_memory()
     queries = [decode_id(query) for query in held.source.query_ids()]  # type: ignore[union-attr]
-    return {query: held.ranking(query, convention.alignment, depth=depth) for query in queries}
+    return {query: held.ranking(query, convention.alignment) for query in queries}
+
+
+def _tied(convention: Convention) -> bool:
+    """Return whether tied documents have no order."""
+    return convention.alignment.ties in ("expected", "best", "worst")
+
+
+def _shown(ranking: Ranking, depth: int) -> list[str]:
+    """Documents down to a rank, with all documents tied with one above it."""
+    return ranking.documents[: int(np.count_nonzero(ranking.first <= depth))]
 
 
 def _ranks(ranking: Ranking | None, *, tied: bool) -> dict[str, tuple[int, int]]:
@@ -132,6 +151,8 @@ class StateBounds:
 class DifferenceStates:
     """Two runs whose difference is worked out for many states of the judgments.
 
+    A state has the grades of all documents of one query that may be judged.
+
     Attributes
     ----------
     pool : PooledDocuments
@@ -142,17 +163,21 @@ class DifferenceStates:
         Of alignment and measure.
     max_grade : float
         Highest grade.
+    runs : tuple of Run
+        The runs.
     lists : tuple of list of Ranking
         Of each run, by query code.
-    names : tuple of str
-        Of the runs.
+    documents : Qrels
+        Documents that may be judged or are: all that can change a value. Their grades here do not matter.
+    given : float64 array, shape (n_documents,)
+        Their grades as judged; NaN if a document is not.
 
     Examples
     --------
     >>> from idealrank.measures.parse import parse_measure
     >>> runs, convention = (Run({"q": ["a", "b"]}), Run({"q": ["b", "a"]})), Convention.of("standard")
-    >>> states = DifferenceStates.of(runs, parse_measure("RR"), 2, 1.0, convention=convention)
-    >>> found = states.bounds([(0, {}), (0, {"a": 0.0})])
+    >>> states = DifferenceStates.of(runs, Qrels({"q": {"a": 0}}), parse_measure("RR"), 2, 1.0, convention=convention)
+    >>> found = states.bounds(np.array([0, 0]), np.concatenate(([np.nan, np.nan], states.given)))
     >>> found.low, found.high
     (array([-0.5,  0. ]), array([0.5, 0.5]))
     """
@@ -161,13 +186,16 @@ class DifferenceStates:
     measure: Measure
     convention: Convention
     max_grade: float
-    lists: "tuple[list[Ranking], list[Ranking]]"
-    names: tuple[str, str] = ("A", "B")
+    runs: tuple[Run, Run]
+    lists: tuple[Sequence[Ranking], Sequence[Ranking]]
+    documents: Qrels
+    given: FloatArray
 
     @classmethod
     def of(
         cls,
         runs: tuple[Run, Run],
+        qrels: Qrels,
         measure: Measure,
         depth: int,
         max_grade: float,
@@ -182,47 +210,126 @@ class DifferenceStates:
         InputError
             The runs answer none of the queries.
         """
-        pool = PooledDocuments.of(*runs, depth, convention, queries)
-        needed = measure.under(convention).hits_needed()
-        deepest = max(needed, depth) if needed else 0
-        lists = [_rankings(run, convention, deepest) for run in runs]
+        pool, made = PooledDocuments.of(*runs, depth, convention, queries), measure.under(convention)
         empty = Ranking([], np.empty(0), np.empty(0, np.int64), np.empty(0, np.int64))
-        by_query = tuple([one.get(query, empty) for query in pool.query_ids] for one in lists)
-        return cls(pool, measure, convention, max_grade, by_query, (runs[0].name, runs[1].name))  # type: ignore[arg-type]
+        by_query = [[one.get(query, empty) for query in pool.query_ids] for one in (_rankings(run, convention) for run in runs)]
+        needed = made.hits_needed()
+        deepest = max(needed, depth) if needed else _WHOLE
+        lists_change = convention.alignment.negative in ("removed", "padding")  # lower documents move up
+        shown = [[_shown(one, _WHOLE if lists_change else deepest) for one in lists] for lists in by_query]
+        grades = _grades(pool, shown, qrels, None if lists_change else made.ideal_size)
+        given = np.array([grade for one in grades.values() for grade in one.values()], np.float64)
+        documents = Qrels({query: dict.fromkeys(one, 0.0) for query, one in grades.items()}, name=qrels.name)
+        return cls(pool, measure, convention, max_grade, runs, (by_query[0], by_query[1]), documents, given)
 
-    def bounds(self, states: "Sequence[tuple[int, Mapping[str, float]]]") -> StateBounds:
-        """Compute the bounds of the difference in each state: a query code, and the grades judged for the query.
+    @property
+    def names(self) -> tuple[str, str]:
+        """Names of the runs."""
+        return self.runs[0].name, self.runs[1].name
 
-        States are independent of one another. Each is measured as a query of its own.
-        """
-        found = StateBounds(*(np.zeros(len(states)) for _ in range(3)))
-        sizes = np.array([len(self.lists[0][query].documents) + len(self.lists[1][query].documents) for query, _ in states], np.int64)
-        part = np.cumsum(sizes) // _ROWS
-        for begin, end in zip(*_runs_of(part), strict=True):
-            self._fill(states[begin:end], slice(begin, end), found)
+    @cached_property
+    def place(self) -> IntArray:
+        """Row of each pooled document in `documents`."""
+        offsets, table = self.documents.offsets, self.documents.table
+        query = np.repeat(np.arange(offsets.size - 1), np.diff(offsets)).tolist()
+        rows = {pair: row for row, pair in enumerate(zip(query, _texts(table.document_ids(np.arange(len(query)))), strict=True))}
+        return np.array([rows[pair] for pair in zip(self.pool.query.tolist(), self.pool.documents, strict=True)], np.int64)
+
+    @cached_property
+    def _ranked(self) -> "tuple[RankedPlaces, RankedPlaces]":
+        a, b = (RankedPlaces.of(self.documents, run, self.measure, self.convention, self.pool.depth) for run in self.runs)
+        return a, b
+
+    def values(self, query: IntArray, grades: FloatArray) -> FloatArray:
+        """Compute the difference as judged in each state, shape (n_states,), 0 where the query has none; arguments as for `bounds`."""
+        found, measure = np.zeros(query.size), self.measure.under(self.convention)
+        for begin, states in self._parts(query, grades):
+            kept, a, b = self._lists(states)
+            if kept.size:
+                found[begin + kept] = np.nan_to_num(scored_values(measure, b) - scored_values(measure, a), nan=0.0)
         return found
 
-    def _fill(self, states: "Sequence[tuple[int, Mapping[str, float]]]", places: slice, found: StateBounds) -> None:
-        qrels = Qrels({str(place): dict(grades) for place, (_, grades) in enumerate(states)})
-        runs = [self._repeated(side, [query for query, _ in states]) for side in (0, 1)]
-        a, b = (aligned(qrels, run, [self.measure], self.convention, self.pool.depth, threads=1) for run in runs)
-        known = set(b.queries)
-        kept = [query for query in a.queries if query in known]
-        if not kept:
-            return
-        bounds = difference_bounds_of(a, b, self.measure, self.max_grade, self.pool.depth, convention=self.convention, queries=kept)
-        at = places.start + np.array([int(query) for query in kept], np.int64)
-        for column, values in ((found.low, bounds.low), (found.value, bounds.value), (found.high, bounds.high)):
-            column[at] = np.nan_to_num(values, nan=0.0)
+    def bounds(self, query: IntArray, grades: FloatArray) -> StateBounds:
+        """Compute the bounds of the difference in each state.
 
-    def _repeated(self, side: int, queries: Sequence[int]) -> Run:
-        """Build a run with one list for each state; scores keep ties only where ties have no order."""
+        Parameters
+        ----------
+        query : int64 array, shape (n_states,)
+            Query code of each state. States are independent of one another: each is measured as a query of its own.
+        grades : float64 array, shape (n_grades,)
+            Grades of the query's part of `documents`, state after state; NaN for documents that are not judged.
+        """
+        found = StateBounds(*(np.zeros(query.size) for _ in range(3)))
+        for begin, states in self._parts(query, grades):
+            kept, a, b = self._lists(states)
+            if not kept.size:
+                continue
+            ends = difference_bounds_of(
+                a, b, self.measure, self.max_grade, self.pool.depth, convention=self.convention, queries=a.queries
+            )  # fmt: skip
+            for column, values in ((found.low, ends.low), (found.value, ends.value), (found.high, ends.high)):
+                column[begin + kept] = np.nan_to_num(values, nan=0.0)
+        return found
+
+    def _parts(self, query: IntArray, grades: FloatArray) -> "Iterator[tuple[int, JudgedStates]]":
+        """States that are measured at once, and how many came before them."""
+        ends = np.cumsum(np.diff(self.documents.offsets)[query])
+        for begin, end in zip(*_runs_of(ends // _ROWS), strict=True):
+            inside = slice(int(ends[begin - 1]) if begin else 0, int(ends[end - 1]))
+            yield begin, JudgedStates.of(self.documents, query[begin:end], grades[inside], self.convention)
+
+    def _lists(self, states: JudgedStates) -> tuple[IntArray, Judged, Judged]:
+        """States that count, and the lists of both runs in each of them."""
+        if states.vanish or self.convention.alignment.unjudged != "not-relevant":
+            return self._realigned(states)
+        a, b = self._ranked
+        counts = (a.code[states.query] >= 0) & (b.code[states.query] >= 0)
+        states = states.part(counts)
+        return np.flatnonzero(counts), a.judged(states), b.judged(states)
+
+    def _realigned(self, states: JudgedStates) -> tuple[IntArray, Judged, Judged]:
+        """Do the same by an alignment, for conventions in which judgments change the lists."""
+        answered = np.array([all(one[query].documents for one in self.lists) for query in states.query.tolist()], np.bool_)
+        counts = answered | (self.convention.alignment.missing != "left-out")
+        states = states.part(counts)
+        known = np.flatnonzero(~np.isnan(states.given))
+        grades: dict[str, dict[str, float]] = {str(place): {} for place in range(states.query.size)}
+        documents = _texts(self.documents.table.document_ids(states.rows.row[known]))
+        for place, document, grade in zip(states.rows.copy[known].tolist(), documents, states.given[known].tolist(), strict=True):
+            grades[str(place)][document] = grade
+        runs = [self._repeated(side, states.query.tolist(), list(grades)) for side in (0, 1)]
+        a, b = (aligned(Qrels(grades), run, [self.measure], self.convention, self.pool.depth, threads=1) for run in runs)
+        return np.flatnonzero(counts), a, b
+
+    def _repeated(self, side: int, queries: Sequence[int], names: Sequence[str]) -> Run:
+        """Build a run with one list for each name; scores keep ties only where ties have no order."""
         lists = [self.lists[side][query] for query in queries]
-        tied = self.convention.alignment.ties in ("expected", "best", "worst")
-        scores = [one.scores if tied else -np.arange(1.0, len(one.documents) + 1) for one in lists]
-        ids = [str(place) for place, one in enumerate(lists) for _ in one.documents]
+        scores = [one.scores if _tied(self.convention) else -np.arange(1.0, len(one.documents) + 1) for one in lists]
+        ids = [name for name, one in zip(names, lists, strict=True) for _ in one.documents]
         documents = [document for one in lists for document in one.documents]
-        return Run.from_columns(ids, documents, np.concatenate(scores) if scores else np.empty(0), name="AB"[side])
+        return Run.from_columns(ids, documents, np.concatenate(scores) if scores else np.empty(0), name=self.runs[side].name)
+
+
+def _texts(raw: Sequence[bytes]) -> list[str]:
+    return [decode_id(one) for one in raw]
+
+
+def _grades(
+    pool: PooledDocuments, shown: Sequence[Sequence[Sequence[str]]], qrels: Qrels, outside: int | None
+) -> dict[str, dict[str, float]]:
+    """Grade of each document that may be judged, by query; NaN for one that is not judged.
+
+    Of judged documents below the ranks shown, only so many with the highest grades are kept, and one of each other grade.
+    """
+    found: dict[str, dict[str, float]] = {}
+    for code, query in enumerate(pool.query_ids):
+        pooled = pool.documents[pool.offsets[code] : pool.offsets[code + 1]]
+        found[query] = dict.fromkeys([*pooled, *shown[0][code], *shown[1][code]], np.nan)
+        judged = qrels[query] if query in qrels else {}  # noqa: SIM401  (Qrels has no get)
+        others = sorted((one for one in judged if one not in found[query]), key=judged.__getitem__, reverse=True)
+        kept = others if outside is None else [*others[:outside], *{judged[one]: one for one in others[outside:]}.values()]
+        found[query].update((one, judged[one]) for one in (*(found[query].keys() & judged.keys()), *kept))
+    return found
 
 
 def _runs_of(part: IntArray) -> "tuple[list[int], list[int]]":

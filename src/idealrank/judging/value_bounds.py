@@ -10,6 +10,7 @@ from idealrank.data.align import align
 from idealrank.data.judged import Judged
 from idealrank.data.qrels import Qrels
 from idealrank.data.run import Run
+from idealrank.data.types import FloatArray
 from idealrank.errors import InputError, OptionError
 from idealrank.evaluation.coverage import Tally
 from idealrank.judging.extremes import MOST, Problem
@@ -260,10 +261,12 @@ def difference_bounds_of(
     names: "tuple[str, str]" = ("A", "B"),
     queries: Sequence[str] | None = None,
     most: int = MOST,
+    deepest: int = 0,
 ) -> DifferenceBounds:
     """Bounds of the difference of lists that are aligned already.
 
-    Arguments as for `difference_bounds`, the queries to look at, and how many choices of grades of a query are enumerated.
+    Arguments as for `difference_bounds`, the queries to look at, how many choices of grades of a query are enumerated, and a rank below
+    which no document is looked for, 0 for none: a document that a run returns below it is counted as one that it does not return.
 
     Examples
     --------
@@ -279,13 +282,12 @@ def difference_bounds_of(
         queries = [query for query in judged_a.queries if query in others]
     if not queries:
         raise InputError(f"no query to compare: runs {names[0]!r} and {names[1]!r} have none that counts in both")
-    free = FreeDocuments.of([judged_a, judged_b], queries, _checked_depth(depth))
+    free = FreeDocuments.of([judged_a, judged_b], queries, _checked_depth(depth), deepest)
     highest = max(_highest(judged_a, max_grade), _highest(judged_b, max_grade))
     found = Problem(resolved, free, convention, highest, most).of_difference()
     values = []
     for side, judged in zip(free.sides, (judged_a, judged_b), strict=True):
-        given = resolved.measured(judged)
-        values.append((given.values if given.scored is None else np.where(given.scored, given.values, np.nan))[side.row])
+        values.append(scored_values(resolved, judged)[side.row])
     by_a, by_b = free.returned_by(0), free.returned_by(1)
     counts = [
         np.bincount(free.query[kept], minlength=len(queries)).astype(np.int64)
@@ -311,6 +313,20 @@ def difference_bounds_of(
         mean_high=optional_mean(found.high, found.always, lowest=False),
         always=found.always,
     )
+
+
+def scored_values(measure: Measure, judged: Judged) -> FloatArray:
+    """Value of each query by a measure with every option set; NaN where the convention gives none.
+
+    Examples
+    --------
+    >>> from idealrank.data.alignment import Alignment
+    >>> judged = align(Qrels({"q": {"a": 1}}), Run({"q": ["x", "a"]}), Alignment())
+    >>> scored_values(parse_measure("RR").under(Convention.of("standard")), judged)
+    array([0.5])
+    """
+    found = measure.measured(judged)
+    return found.values if found.scored is None else np.where(found.scored, found.values, np.nan)
 
 
 def as_qrels(qrels: AnyQrels) -> Qrels:

@@ -2,10 +2,13 @@
 
 import json
 import os
-from collections.abc import Callable, Mapping
+import shutil
+from collections.abc import Callable, Iterable, Mapping
+from itertools import chain
 from pathlib import Path
 from typing import IO, Any
 
+from idealrank._files import appearing, real_path
 from idealrank.errors import FileFormatError, InputError, OptionError, shown
 from idealrank.live.file_locks import lock_file
 
@@ -144,6 +147,31 @@ class LineJournal:
         self._waiting += 1
         if self._waiting >= _BATCH:
             self.sync()
+
+    def rewrite(self, header: Mapping[str, Any], lines: Iterable[Mapping[str, Any]]) -> None:
+        """Put other lines in place of all there are, at once; a process that ends on the way leaves the old ones.
+
+        Raises
+        ------
+        InputError
+            The disk takes no more.
+        OptionError
+            Another process opened the new file first.
+        """
+        if os.name == "nt":  # an open file cannot be replaced there
+            self._file.close()
+        pieces = (f"{json.dumps(line, ensure_ascii=True)}\n".encode() for line in chain([header], lines))
+        try:
+            with appearing(real_path(self.path)) as unfinished, unfinished.open("xb") as file:
+                file.writelines(pieces)
+                file.flush()
+                os.fsync(file.fileno())
+                shutil.copymode(self.path, unfinished)
+            replaced, self._file = self._file, Path(self.path).open("a+b", buffering=0)  # noqa: SIM115  (closed by `close`)
+        except OSError as error:
+            raise self._unwritten(error) from None
+        replaced.close()
+        self._lock()
 
     def sync(self) -> None:
         """Bring all lines to the disk.

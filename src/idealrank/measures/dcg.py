@@ -367,6 +367,12 @@ class NDCG(_Discounted):
         values = np.divide(dcg, ideal, out=np.zeros_like(dcg), where=defined)
         return fill_undefined(rounded(values, self.rounding), defined, self.no_relevant or "zero")
 
+    @property
+    def ideal_size(self) -> int | None:
+        """The cutoff, where it is a number and the ideal list is of judged documents by falling grade."""
+        cut = self.ideal == "judged" and self._gain.rising
+        return self.cutoff if cut and isinstance(self.cutoff, int) else None
+
     def _is_defined(self, ideal: FloatArray) -> BoolArray:
         return ideal != 0 if self.no_relevant == "quotient" else ideal > 0
 

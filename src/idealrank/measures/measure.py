@@ -359,6 +359,11 @@ class Measure:
         return self.cutoff if isinstance(self.cutoff, int) else 0
 
     @property
+    def ideal_size(self) -> int | None:
+        """Number of judged documents outside a list that can change its value, those with the highest grades; None if all can."""
+        return None
+
+    @property
     def trec_name(self) -> str:
         """Name that trec_eval prints; the text of the measure if trec_eval has no such measure."""
         return str(self)

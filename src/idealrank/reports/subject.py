@@ -147,6 +147,8 @@ class Subject:
         By id.
     made : Made
         Where it all comes from.
+    weighted, clustered : bool
+        Whether queries have weights, and clusters.
 
     Examples
     --------
@@ -169,6 +171,8 @@ class Subject:
     query_texts: Mapping[str, str] = field(default_factory=dict)
     document_texts: Mapping[str, str] = field(default_factory=dict)
     made: Made = field(default_factory=Made)
+    weighted: bool = False
+    clustered: bool = False
 
     @property
     def names(self) -> tuple[str, ...]:

@@ -51,7 +51,10 @@ class GradeBounds:
         if not all(set(queries) <= set(one.queries) for one in (first, second)):
             return None
         try:
-            found = difference_bounds_of(first, second, measure, None, depth, convention=a.convention, queries=queries, most=0)
+            deepest = measure.under(a.convention).hits_needed()
+            found = difference_bounds_of(
+                first, second, measure, None, depth, convention=a.convention, queries=queries, most=0, deepest=deepest
+            )
         except OptionError:
             return None
         if not found.exact or not (found.unjudged_a + found.unjudged_b + found.unjudged_both).any():

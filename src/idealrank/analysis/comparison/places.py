@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from idealrank.data.alignment import Ties
-from idealrank.data.judged import Hits, Judged, UnjudgedHits
+from idealrank.data.judged import Hits, Judged
 from idealrank.data.qrels import Qrels
 from idealrank.data.sorting import sorted_keys
 from idealrank.data.types import BoolArray, FloatArray, IntArray, KeyArray
@@ -85,8 +85,8 @@ class Places:
         assert judged is not None  # noqa: S101  (for the type checker: looked at above)
         assert judged.unjudged is not None  # noqa: S101
         hits, unjudged = judged.hits, judged.unjudged
-        near = _near(unjudged, measure.hits_needed())
-        documents = _kept(unjudged.as_hits(), near)
+        near = unjudged.above(measure.hits_needed())
+        documents = unjudged.part(near).as_hits()
         weights = measure.weights(judged, documents)
         linear = weights is not None
         if weights is None:
@@ -115,11 +115,6 @@ class Places:
     def document_rows(self) -> IntArray:
         """Row of the query of each unjudged document, among the queries compared."""
         return self.row[self.documents.query]
-
-
-def _near(unjudged: UnjudgedHits, depth: int) -> IntArray:
-    """Places of the documents that a measure may look at: down to a rank, and whole tie groups that begin above it; 0 for all."""
-    return np.flatnonzero(unjudged.tie_first <= depth) if depth else np.arange(unjudged.query.size)
 
 
 def _kept(places: Hits, rows: IntArray) -> Hits:
@@ -151,8 +146,6 @@ def _refusal(evaluation: Evaluation, measure: Measure) -> str:
         return f"{measure.name} does not state the contribution of one more relevant document"
     if judged is None or not judged.unjudged_depth:
         return NO_RANKINGS
-    if evaluation.convention.alignment.without_judgments == "evaluated" and judged.scope.without_judgments:
-        return "queries without judgments count, but their documents are ignored; leave these queries out"
     if judged.hits.document is None:
         return "the lists have no document ids"
     if judged.unjudged_depth < (measure.cutoff if isinstance(measure.cutoff, int) else int(judged.lengths.max(initial=0))):

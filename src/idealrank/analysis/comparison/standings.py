@@ -266,13 +266,22 @@ def _known(value: float) -> float | None:
     return value if math.isfinite(value) else None
 
 
-def slice_means(evaluation: Evaluation, categories: Categories, *, level: float = 0.95) -> SliceMeans:
+def slice_means(
+    evaluation: Evaluation,
+    categories: Categories,
+    *,
+    level: float = 0.95,
+    weights: Mapping[str, float] | None = None,
+    clusters: Mapping[str, object] | None = None,
+) -> SliceMeans:
     """Compute the means of one evaluation on each slice of its queries, with Student intervals.
+
+    Weights and clusters are as for `intervals`; measures that are not averaged have none.
 
     Raises
     ------
     InputError
-        No evaluated query is in a slice.
+        No evaluated query is in a slice, or a query has no weight or cluster.
     OptionError
         The level is not between 0 and 1.
 
@@ -288,7 +297,8 @@ def slice_means(evaluation: Evaluation, categories: Categories, *, level: float 
     slices, sizes = {}, {}
     for name, within in membership.within.items():
         part = evaluation.on([query for query, is_in in zip(queries, within.tolist(), strict=True) if is_in])
-        averaged, means, scored = intervals(part, level=level), part.mean(), part.scored.sum(axis=0).tolist()
+        averaged = intervals(part, level=level, weights=weights, clusters=clusters)
+        means, scored = part.mean(), part.scored.sum(axis=0).tolist()
         others = {text: RunMean(means[text], (math.nan, math.nan), n) for text, n in zip(means, scored, strict=True)}
         slices[name], sizes[name] = {text: averaged.get(text, other) for text, other in others.items()}, len(part.queries)
     return SliceMeans(evaluation.name, slices, sizes, membership.counts(), level)

@@ -76,7 +76,7 @@ def gather(found: ReportMaterial, *, tell: Tell | None = None, progress: "Callab
     return Subject(
         evaluations=evaluations, measures=found.measures, means=_means(found, evaluations), comparison=found.comparison,
         gated=found.gated, robustness=found.robustness, curves=drawn, categories=_categories(found), lists=lists, query_texts=query_texts,
-        document_texts=texts, made=found.made,
+        document_texts=texts, made=found.made, weighted=found.weights is not None, clustered=found.clusters is not None,
     )  # fmt: skip
 
 

@@ -1,7 +1,7 @@
 """`idealrank evaluate`: runs against judgments, side by side."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 
@@ -9,6 +9,7 @@ from idealrank.api.evaluation import evaluate_read as evaluate_run
 from idealrank.cli import input_options, options
 from idealrank.cli.format_option import Formats, LimitedWriter
 from idealrank.cli.progress import Watch
+from idealrank.cli.query_options import query_paths
 from idealrank.cli.result_options import Results, results
 from idealrank.cli.runs_in_parts import RunsInParts, refuse_whole
 from idealrank.cli.spark_engine import on_spark
@@ -54,6 +55,9 @@ Examples:
   Confidence intervals of the means:
     idealrank evaluate qrels.txt bm25.run neural.run --intervals
 \b
+  Means by traffic, or over a sample of queries with the weights of `judge draw`:
+    idealrank evaluate qrels.txt bm25.run neural.run --weights traffic.csv --intervals
+\b
   Values of every query as CSV, and all values as JSON:
     idealrank evaluate qrels.txt bm25.run --per-query --format csv -o values.csv
     zcat bm25.run.gz | idealrank evaluate qrels.txt - --format json
@@ -72,16 +76,58 @@ def _rows(evaluations: "list[Evaluation]", *, slices: "Sequence[SliceMeans]" = (
 
 
 _A_VALUE_A_ROW = "found --per-query in a {title}, which has one value per row; expected one of them, or --format json"
+_ONLY_MEANS = "found --per-query in a {title}, which has no means, the only numbers with weights; expected one of them, or --format json"
 _NO_PLACE = "found --format trec, whose layout has no place for them; expected another format"
 _FORMATS = Formats(
     "A table to read;",
     table="views.evaluation:report_parts",
     json="table.records:json_report",
-    rows=LimitedWriter(_rows, refuses={"intervals + per_query": _A_VALUE_A_ROW, "slices + per_query": _A_VALUE_A_ROW}),
-    trec=LimitedWriter("table.records:trec_report", refuses={"intervals": _NO_PLACE, "slices": _NO_PLACE}),
+    rows=LimitedWriter(
+        _rows,
+        lacks=("clustered",),
+        refuses={"intervals + per_query": _A_VALUE_A_ROW, "slices + per_query": _A_VALUE_A_ROW, "weights + per_query": _ONLY_MEANS},
+    ),
+    trec=LimitedWriter(
+        "table.records:trec_report",
+        lacks=("weighted", "clustered"),
+        refuses={"intervals": _NO_PLACE, "slices": _NO_PLACE, "weights": _NO_PLACE},
+    ),
     markdown="views.evaluation:evaluated_markdown",
     latex="views.evaluation:evaluated_latex",
 )
+
+
+class _QueryPaths(NamedTuple):
+    """Files that say something of each query."""
+
+    weights_path: str | None = None
+    cluster_path: str | None = None
+    slices_text: str | None = None
+
+    def _refuse_idle(self, measures: "Sequence[Measure]", *, has_intervals: bool) -> None:
+        """Refuse weights of measures that have none, and clusters that change nothing."""
+        if self.weights_path is not None:
+            from idealrank.api.per_query import refuse_unweighted  # noqa: PLC0415  (SciPy, for those who ask)
+
+            refuse_unweighted(measures)
+        if self.cluster_path is not None and not has_intervals and self.slices_text is None:
+            found = f"--cluster {self.cluster_path}: found no intervals, the only numbers that clusters change"
+            raise OptionError(f"{found}; expected --intervals, --slices or --report")
+
+    def read(
+        self, output_path: str | None, measures: "Sequence[Measure]", others: Sequence[str], *, has_intervals: bool
+    ) -> "OfQueries | None":
+        """Read the files, if there are any; `others` are the paths of the command's other input."""
+        self._refuse_idle(measures, has_intervals=has_intervals)
+        named = [path for path in self if path is not None]
+        input_options.refuse_standard_input_twice(*others, *named)
+        if not named:
+            return None
+        from idealrank.io.query_files import QueryFiles  # noqa: PLC0415  (SciPy, for those who ask)
+
+        files = QueryFiles(*self)
+        options.refuse_to_replace(output_path, files.paths)
+        return files.read(input_options.notes().inform)
 
 
 @click.command(epilog=_EPILOG, short_help="Evaluate runs against judgments.")
@@ -106,6 +152,7 @@ _FORMATS = Formats(
     help="Means on each category of queries, with 95 % intervals: CSV, JSON lines or Parquet with columns query and category. "
     "traffic:FILE makes head, torso and tail from columns query and traffic.",
 )  # fmt: skip
+@query_paths
 @_FORMATS.option
 @options.explain_method
 @options.digits
@@ -124,7 +171,6 @@ def evaluate(
     engine: str,
     per_query: bool,
     intervals: bool,
-    slices_text: str | None,
     layout: str,
     digits: int | None,
     output_path: str | None,
@@ -132,17 +178,18 @@ def evaluate(
     inputs: input_options.Inputs,
     memory_text: str | None,
     threads: int,
+    **query_files: str | None,
 ) -> None:
     """Evaluate each RUN against the judgments in QRELS.
 
     The output names the convention behind each mean, and its coverage: queries without an answer, unjudged documents, tied scores.
     Files may be TREC text, JSON, CSV, Parquet and others, plain or compressed; - is standard input.
     """
-    _FORMATS.check(layout, intervals=intervals, slices=slices_text, per_query=per_query)
+    paths = _QueryPaths(**query_files)
+    _FORMATS.check(layout, intervals=intervals, slices=paths.slices_text, per_query=per_query, weights=paths.weights_path)
     _refuse_beside(engine, kind, results, memory_text)
-    of_queries = None if slices_text is None else _of_queries(slices_text, output_path)
     convention, measures = options.parse_convention(convention_text), _measures(measure_texts, kind)
-    input_options.refuse_standard_input_twice(qrels, *inputs.more_qrels, *runs)
+    of_queries = paths.read(output_path, measures, (qrels, *inputs.more_qrels, *runs), has_intervals=intervals or results.is_page)
     given, opened = input_options.InputFiles(qrels=qrels, inputs=inputs, others=runs), list[Run]()
     results.check(given.paths, {"-o": output_path})
     names, watch = input_options.run_names(runs), Watch()
@@ -150,9 +197,6 @@ def evaluate(
     parts = RunsInParts.of(memory_text, inputs, watch, judgments, measures, convention, threads, output_path, runs)
 
     def evaluate_one(path: str, name: str) -> Evaluation:
-        if memory_text is not None:
-            return parts.evaluate(path, name)
-
         def work(progress: Progress) -> Evaluation:
             if engine == "spark" and isinstance(judgments, Qrels):
                 return on_spark(inputs, judgments, path, qrels=qrels, name=name, measures=measures, convention=convention)
@@ -162,12 +206,14 @@ def evaluate(
 
         return watch.run(name, work)
 
-    evaluations = [evaluate_one(path, name) for path, name in zip(runs, names, strict=True)]
+    evaluated = evaluate_one if memory_text is None else parts.evaluate
+    evaluations = [evaluated(path, name) for path, name in zip(runs, names, strict=True)]
     for evaluation, path in zip(evaluations, runs, strict=True):
         input_options.doubt(evaluation, path)
-    slices = [] if of_queries is None else _slices(evaluations, of_queries)
-    _write(evaluations, layout, output_path, slices, per_query=per_query, intervals=intervals, digits=digits)
-    results.write(watch, given, evaluations=tuple(evaluations), measures=measures, qrels=judgments, runs=tuple(opened), threads=threads)
+    design = {} if of_queries is None else _design(evaluations, of_queries, results)
+    _write(evaluations, layout, output_path, of_queries, design, per_query=per_query, intervals=intervals, digits=digits)
+    found = {"evaluations": tuple(evaluations), "measures": measures, "qrels": judgments, "runs": tuple(opened), "threads": threads}
+    results.write(watch, given, **found, **design)
     parts.close_journal()
 
 
@@ -196,37 +242,36 @@ def _refuse_beside(engine: str, kind: str, results: Results, memory: str | None)
         raise OptionError("found --engine spark with a report or a store, which need the run itself; expected --engine local")
 
 
-def _of_queries(slices_text: str, output_path: str | None) -> "OfQueries":
-    from idealrank.io.query_files import QueryFiles  # noqa: PLC0415  (SciPy, for those who ask)
-
-    files = QueryFiles(slices_text=slices_text)
-    options.refuse_to_replace(output_path, files.paths)
-    return files.read(input_options.notes().inform)
-
-
-def _slices(evaluations: list[Evaluation], of_queries: "OfQueries") -> "list[SliceMeans]":
+def _design(evaluations: list[Evaluation], of_queries: "OfQueries", results: Results) -> dict[str, Any]:
+    """Weights and clusters, once every query is known to have one."""
     of_queries.check(evaluations)
-    return [evaluation.by(of_queries.categories or {}) for evaluation in evaluations]
-
-
-def _means(evaluations: list[Evaluation], *, intervals: bool) -> "list[Mapping[str, RunMean]]":
-    if not intervals:
-        return []
-    from idealrank.analysis.comparison import intervals as of_means  # noqa: PLC0415  (SciPy, for those who ask)
-
-    return [of_means(evaluation) for evaluation in evaluations]
+    if of_queries.weights is not None and results.store is not None:
+        input_options.notes().inform("the store keeps values of queries without their weights; `idealrank show` prints plain means")
+    return {"weights": of_queries.weights, "clusters": of_queries.clusters}
 
 
 def _write(
     evaluations: list[Evaluation],
     layout: str,
     path: str | None,
-    slices: "list[SliceMeans]",
+    of_queries: "OfQueries | None",
+    design: Mapping[str, Any],
     *,
     per_query: bool,
     intervals: bool,
     digits: int | None,
 ) -> None:
     """The report. Programs get all digits."""
-    given: dict[str, Any] = {"per_query": per_query, "intervals": _means(evaluations, intervals=intervals), "slices": slices}
+    is_weighted = design.get("weights") is not None
+    means = _means(evaluations, design) if intervals or is_weighted else []
+    categories = None if of_queries is None else of_queries.categories
+    slices: list[SliceMeans] = [] if categories is None else [one.by(categories, **design) for one in evaluations]
+    given: dict[str, Any] = {"per_query": per_query, "intervals": means if intervals else [], "slices": slices}
+    given |= {"weighted": means if is_weighted else [], "clustered": design.get("clusters") is not None}
     _FORMATS.write(layout, path, evaluations, **given, **({} if FORMATS[layout].is_data else {"digits": digits}))
+
+
+def _means(evaluations: list[Evaluation], design: Mapping[str, Any]) -> "list[Mapping[str, RunMean]]":
+    from idealrank.analysis.comparison import intervals as of_means  # noqa: PLC0415  (SciPy, for those who ask)
+
+    return [of_means(evaluation, **design) for evaluation in evaluations]

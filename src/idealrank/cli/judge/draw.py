@@ -24,6 +24,7 @@ Examples:
     idealrank judge draw traffic.csv --budget 500 --price 0.12 --documents 20
 \b
   The weights make the mean over the sample unbiased for the mean over the traffic:
+    idealrank evaluate qrels.txt bm25.run --weights sample.csv --intervals
     idealrank compare qrels.txt bm25.run neural.run --weights sample.csv
 """
 
@@ -83,7 +84,7 @@ def draw(
 ) -> None:
     """Sample queries to label by TRAFFIC, a file of queries with their requests, and say what labels cost and how precise they are.
 
-    The output has the weight of each query, for `--weights` of `compare` and `gate`.
+    The output has the weight of each query, for `--weights` of `evaluate`, `compare` and `gate`.
     """
     if count is not None and budget is not None:
         raise OptionError("--count: found it with --budget, expected one of them")

@@ -1,7 +1,7 @@
 """Rows of LETOR files with their features, and with the documents that the comments of some tools name."""
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from idealrank.data.types import decode_id
 from idealrank.io.complaints import Complain
@@ -13,6 +13,7 @@ from idealrank.io.sources import AnyPath, Source
 
 _FIELD = re.compile(r"(\w+)\s*=\s*(\S+)")
 _DOCUMENT = "docid"
+_NO_FIELDS: Mapping[str, str] = {}
 DOCUMENT_FIELD = re.compile(rf"{_DOCUMENT}\s*=\s*\S")
 """Beginning of a comment that names a document; ``docid = 7`` after other words is the text of a query."""
 
@@ -50,7 +51,7 @@ def letor_sheet(source: Source, group: AnyPath | None, notes: Notes, complain: C
             comments.append(decode_id(line.partition(b"#")[2].strip()))
             at = next(wanted, 0)
     named = _documents(items, comments)
-    left = {} if named.used or not any(comments) else {"comments": [one for one in comments if one]}
+    left = {"comments": named.left} if named.left else {}
     seen = SeenPairs(complain)
     rows = [
         JudgmentRow(items.queries[code], document, grade, "", text, "", values, features[row], (source.path, line))
@@ -64,22 +65,30 @@ def letor_sheet(source: Source, group: AnyPath | None, notes: Notes, complain: C
 class _Named:
     """Document, text of the query and other fields of each line."""
 
-    def __init__(self, rows: list[tuple[str, str, Mapping[str, str]]], *, used: bool) -> None:
-        self.rows, self.used = rows, used
+    def __init__(self, rows: Sequence[tuple[str, str, Mapping[str, str]]], left: Iterable[str] = ()) -> None:
+        self.rows = rows
+        self.left = [comment for comment in left if comment]  # comments of which something stands in no row
 
 
 def _documents(items: LabelledItems, comments: Sequence[str]) -> _Named:
     if comments and all(map(DOCUMENT_FIELD.match, comments)):
-        fields = [dict(_FIELD.findall(comment)) for comment in comments]
-        return _Named([(one.pop(_DOCUMENT), "", one) for one in fields], used=True)
+        found, left = [], []
+        for comment in comments:
+            pairs = _FIELD.findall(comment)
+            fields = dict(reversed(pairs))  # the first of a name counts
+            found.append((fields.pop(_DOCUMENT), "", dict(reversed(fields.items()))))
+            left.append(comment if len(fields) + 1 < len(pairs) or _FIELD.sub("", comment).strip() else "")
+        return _Named(found, left)
     words = [comment.split(None, 1) for comment in comments]
     if words and all(words) and len({*_pairs(items, words)}) == len(words):
         texts: dict[int, set[str]] = {}
         for code, word in zip(items.codes.tolist(), words, strict=True):
             texts.setdefault(code, set()).add(word[1].strip() if len(word) > 1 else "")
         of_query = all(len(some) == 1 for some in texts.values())
-        return _Named([(word[0], valid_text(word[1].strip()) if of_query and len(word) > 1 else "", {}) for word in words], used=of_query)
-    return _Named([(document, "", {}) for document in items.documents], used=False)
+        tails = [valid_text(word[1].strip()) if of_query and len(word) > 1 else "" for word in words]
+        rows = [(word[0], tail, _NO_FIELDS) for word, tail in zip(words, tails, strict=True)]
+        return _Named(rows, () if of_query else comments)
+    return _Named([(document, "", {}) for document in items.documents], comments)
 
 
 def _pairs(items: LabelledItems, words: Sequence[Sequence[str]]) -> Iterator[tuple[int, str]]:

@@ -26,6 +26,7 @@ LOSSES: Mapping[str, str] = {
     "iterations": "{n} rows lose their second column",
     "empty_queries": "{n} queries without documents are left out",
     "cancelled": "{n} skipped annotations are left out",
+    "drafts": "{n} tasks lose their drafts of annotations",
     "ground_truth": "{n} annotations lose their mark as ground truth",
     "other_results": "{n} results of other controls are left out",
     "predictions": "{n} grades become predictions: their assessor is neither an e-mail address nor the number of an account",

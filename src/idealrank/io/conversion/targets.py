@@ -15,7 +15,7 @@ from idealrank.errors import InputError, shown
 from idealrank.io.conversion.letor_sheets import DOCUMENT_FIELD
 from idealrank.io.conversion.losses import LossCounter
 from idealrank.io.conversion.record_sheets import FEATURE
-from idealrank.io.judgment_files import number
+from idealrank.io.judgment_files import is_word, number
 from idealrank.io.judgment_rows import JudgmentRow
 from idealrank.io.usual_columns import plain
 
@@ -129,13 +129,32 @@ def _judgment_groups(rows: Iterable[JudgmentRow], _layout: RowLayout) -> Iterato
         yield f"{row.query} {row.assessor or '0'} {row.document} {_grade(row)}\n"
 
 
-def _letor(rows: Iterable[JudgmentRow], _layout: RowLayout) -> Iterator[str]:
+_NUMBERS = ("inc", "prob")  # of comments of LETOR 4.0, beside the document
+
+
+def _letor(rows: Iterable[JudgmentRow], layout: RowLayout) -> Iterator[str]:
+    """Lines with comments of one kind: as in LETOR 4.0 if the first row has its numbers, else the document and the text of the query.
+
+    What the comments have no place for is counted here.
+    """
+    numbered: bool | None = None
+    without_text: set[str] = set()
     for row in rows:
         if "#" in row.query:
             raise InputError(f"found query {shown(repr(row.query))}, expected an id without #, with which LETOR begins a comment")
         features = "".join(f" {index}:{number(value)}" for index, value in row.features.items())
-        if {"inc", "prob"} <= set(row.values):
-            comment = f"#docid = {row.document} inc = {row.values['inc']} prob = {row.values['prob']}"
+        given = {name: str(row.values[name]) for name in _NUMBERS if row.values.get(name) is not None}
+        numbers = {name: text for name, text in given.items() if is_word(text)}
+        if numbered is None:
+            numbered = len(numbers) == len(_NUMBERS)
+        for name in row.values:
+            if not (numbered and name in numbers):
+                layout.losses.add("columns", name)
+        if numbered:
+            comment = f"#docid = {row.document}" + "".join(f" {name} = {text}" for name, text in numbers.items())
+            if row.query_text and row.query not in without_text:
+                without_text.add(row.query)
+                layout.losses.add("query_texts")
         else:
             comment = f"# {row.document}" + (f" {' '.join(row.query_text.split())}" if row.query_text else "")
             if DOCUMENT_FIELD.match(comment[2:]):

@@ -19,6 +19,7 @@ from idealrank.io.usual_columns import DOCUMENT, QUERY, candidates, plain
 
 _VALUES = ("number", "rating", "choices")  # types of controls that hold a grade
 _TEXTS = ("documenttext", "document", "text", "passage", "body", "content")
+_PEOPLE, _MODEL = "people", "model"  # kinds of assessors, as tables of labels have them
 _EXPECTED = "an array of tasks, as Label Studio's export JSON"
 
 
@@ -58,7 +59,7 @@ def label_studio_sheet(source: Source, complain: Complain, names: LabelStudioFie
     Raises
     ------
     InputError
-        Annotations have several controls, and none was chosen.
+        Annotations have several controls, and none was chosen; or an annotator and a model have one name.
 
     Examples
     --------
@@ -79,8 +80,9 @@ def label_studio_sheet(source: Source, complain: Complain, names: LabelStudioFie
         return sheet_of([])
     reader = _Tasks(source.path, complain, names or LabelStudioFields())
     pairs = SeenPairs(complain)
-    rows = [row for number, task in enumerate(tasks, 1) for row in reader.rows(task, number) if pairs.is_new(row)]
+    rows = [row for number, task in enumerate(tasks, 1) for _, row in reader.graded(task, number) if pairs.is_new(row)]
     reader.refuse_several_controls()
+    reader.refuse_shared_names()
     judged = {(row.query, row.document) for row in rows if row.grade is not None}
     rows = [row for row in rows if row.grade is not None or row.assessor or (row.query, row.document) not in judged]
     return sheet_of(rows, left=reader.left)
@@ -101,9 +103,28 @@ def read_label_studio(source: Source, table: Table, columns: Columns, _notes: No
         Gets each row that cannot be used.
     """
     judgments_only(source.path, table, "tasks of Label Studio")
-    named = named_columns(columns, table)
-    names = LabelStudioFields(named.get("query", ""), named.get("document", ""), named.get("grade", ""))
-    return one_grade_each(source.path, list(label_studio_sheet(source, complain, names).rows), "")
+    return one_grade_each(source.path, list(label_studio_sheet(source, complain, _named(columns)).rows))
+
+
+def label_studio_kinds(source: Source, columns: Columns = None) -> Iterator[str]:
+    """Kinds of assessors, again and again: ``people`` for an annotation with a grade, ``model`` for a prediction with one.
+
+    Examples
+    --------
+    >>> text = b'''[{"data": {"query": "shoes", "doc_id": 7},
+    ... "predictions": [{"result": [{"from_name": "grade", "value": {"number": 2}}]}]}]'''
+    >>> list(label_studio_kinds(Source("a.json", text)))
+    ['model']
+    """
+    reader = _Tasks(source.path, lambda _: None, _named(columns))
+    tasks = load(source.read())
+    for number, task in enumerate(tasks if isinstance(tasks, list) else [tasks], 1):
+        yield from (kind for kind, row in reader.graded(task, number) if row.grade is not None)
+
+
+def _named(columns: Columns) -> LabelStudioFields:
+    named = named_columns(columns, "qrels")
+    return LabelStudioFields(named.get("query", ""), named.get("document", ""), named.get("grade", ""))
 
 
 class _Tasks:
@@ -112,10 +133,11 @@ class _Tasks:
     def __init__(self, path: str, complain: Complain, names: LabelStudioFields) -> None:
         self._path, self._complain, self._names = path, complain, names
         self._controls: dict[str, None] = {}
+        self._assessors: dict[str, dict[str, str]] = {_PEOPLE: {}, _MODEL: {}}  # by kind and name, a task of each
         self.left: dict[str, list[str]] = {}
 
-    def rows(self, task: Any, number: int) -> Iterator[JudgmentRow]:
-        """Rows of one task: one for each annotation and each prediction with a grade; one that is unjudged if there is none."""
+    def graded(self, task: Any, number: int) -> Iterator[tuple[str, JudgmentRow]]:
+        """Rows of one task with their kind of assessor: every annotation and prediction with a grade, or one row that is unjudged."""
         place = (f"{self._path}: task {number}", 0)
         fields = dict(task) if isinstance(task, tuple) else {}
         data = fields.get("data")
@@ -124,7 +146,13 @@ class _Tasks:
             self._complain(Complaint("task", *place, f"{describe_value(data)} as data", "an object with a query and a document"))
         if pair is None:
             return
-        graded = False
+        found = [*self._by_people(pair, fields), *self._by_models(pair, fields)]
+        for name, kind in (("drafts", "drafts"), ("meta", "columns")):
+            if fields.get(name):
+                self.left.setdefault(kind, []).append("" if kind == name else name)
+        yield from found or [("", pair)]
+
+    def _by_people(self, pair: JudgmentRow, fields: Mapping[str, Any]) -> Iterator[tuple[str, JudgmentRow]]:
         for annotation in _objects(fields.get("annotations", fields.get("completions"))):
             assessor = _annotator(annotation.get("completed_by"))
             if annotation.get("was_cancelled") or annotation.get("skipped"):
@@ -132,17 +160,29 @@ class _Tasks:
                 continue
             if annotation.get("ground_truth"):
                 self.left.setdefault("ground_truth", []).append(pair.document)
-            grade = self._grade(annotation, place)
-            graded = graded or grade is not None
+            grade = self._grade(annotation, pair.place)
             if grade is not None:
-                yield pair._replace(grade=grade, assessor=assessor)
+                yield self._by(_PEOPLE, assessor, pair._replace(grade=grade))
+
+    def _by_models(self, pair: JudgmentRow, fields: Mapping[str, Any]) -> Iterator[tuple[str, JudgmentRow]]:
         for prediction in _objects(fields.get("predictions")):
-            grade = self._grade(prediction, place)
+            grade = self._grade(prediction, pair.place)
             if grade is not None:
-                graded = True
-                yield pair._replace(grade=grade, assessor=valid_text(prediction.get("model_version")) or "prediction")
-        if not graded:
-            yield pair
+                yield self._by(_MODEL, valid_text(prediction.get("model_version")) or "prediction", pair._replace(grade=grade))
+
+    def _by(self, kind: str, assessor: str, row: JudgmentRow) -> tuple[str, JudgmentRow]:
+        self._assessors[kind].setdefault(assessor, row.place[0])
+        return kind, row._replace(assessor=assessor)
+
+    def refuse_shared_names(self) -> None:
+        """Refuse an annotator and a model of one name: they would be one assessor."""
+        people, models = self._assessors[_PEOPLE], self._assessors[_MODEL]
+        if shared := next((name for name in models if name in people), ""):
+            raise InputError(
+                f"{models[shared]}: found a prediction by the model {shown(shared)}, which is the name of an annotator, too "
+                f"({people[shared]}); expected different names, since grades of people and of models are not joined; "
+                "change the model_version of the predictions"
+            )
 
     def refuse_several_controls(self) -> None:
         """Refuse results of several controls, of which none was chosen."""

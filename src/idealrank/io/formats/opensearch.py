@@ -72,7 +72,7 @@ def read_opensearch(source: Source, table: Table, _columns: Columns, _notes: Not
         Gets each row that cannot be used.
     """
     judgments_only(source.path, table, "ratings of OpenSearch")
-    return one_grade_each(source.path, list(opensearch_sheet(source, complain).rows), "")
+    return one_grade_each(source.path, list(opensearch_sheet(source, complain).rows))
 
 
 def _lists(value: Any) -> Iterator[dict[str, Any]]:

@@ -55,7 +55,7 @@ def read_ubi_judgments(source: Source, table: Table, _columns: Columns, _notes: 
         Gets each row that cannot be used.
     """
     judgments_only(source.path, table, "records of User Behavior Insights")
-    return one_grade_each(source.path, list(ubi_sheet(source, complain).rows), "")
+    return one_grade_each(source.path, list(ubi_sheet(source, complain).rows))
 
 
 def _records(source: Source, complain: Complain) -> Iterator[tuple[Any, Place]]:

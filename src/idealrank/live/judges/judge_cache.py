@@ -1,8 +1,8 @@
 """Cache of judges: each answer by a key of prompt, model, parameters and texts, appended as it comes, so that nothing is asked twice."""
 
 import json
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
 from hashlib import sha256
 from typing import Any
 
@@ -78,6 +78,20 @@ class JudgeRecord:
         seconds, attempts, time = float(line["seconds"]), int(line["attempts"]), str(line.get("time", ""))
         return cls(str(line["key"]), answer, seconds, attempts, failure, temporary, time)
 
+    def hiding(self, hide: Callable[[str], str]) -> "JudgeRecord":
+        """Return the record with texts of the service in which secrets are hidden: it may send back what it was sent.
+
+        Examples
+        --------
+        >>> record = JudgeRecord("ab", None, 0.5, 1, "refused the key s3cret")
+        >>> record.hiding(lambda text: text.replace("s3cret", "${KEY}")).failure
+        'refused the key ${KEY}'
+        """
+        answer = self.answer
+        if answer is not None:
+            answer = replace(answer, text=hide(answer.text), unreadable=hide(answer.unreadable), model=hide(answer.model))
+        return replace(self, answer=answer, failure=hide(self.failure))
+
 
 def _count(value: Any) -> int | None:
     """A number of tokens; None for one that no service counts."""
@@ -93,6 +107,8 @@ class JudgeCache:
         The file; made if it is missing.
     restart : bool
         Drop all answers.
+    hide : callable, optional
+        Hides secrets in a text. An answer that shows one, as earlier versions kept it, is hidden here and in the file.
 
     Raises
     ------
@@ -112,21 +128,27 @@ class JudgeCache:
     2.0
     """
 
-    def __init__(self, path: str, *, restart: bool = False) -> None:
+    def __init__(self, path: str, *, restart: bool = False, hide: Callable[[str], str] = str) -> None:
         self.records: dict[str, JudgeRecord] = {}
+        self._hide, self._shows_secrets = hide, False
         self._journal = LineJournal(path, "judge", "an answer of a judge", restart=restart)
         try:
-            self._journal.start({}, self._keep)
+            header = self._journal.start({}, self._keep)
+            if header is not None and self._shows_secrets:
+                self._journal.rewrite(header, (record.to_dict() for record in self.records.values()))
         except BaseException:
             self._journal.close()
             raise
 
     def _keep(self, line: Mapping[str, Any]) -> None:
-        record = JudgeRecord.of(line)
+        given = JudgeRecord.of(line)
+        record = given.hiding(self._hide)
+        self._shows_secrets |= record != given
         self.records[record.key] = record
 
     def add(self, record: JudgeRecord) -> None:
-        """Append an outcome."""
+        """Append an outcome, with its secrets hidden."""
+        record = record.hiding(self._hide)
         self.records[record.key] = record
         self._journal.write(record.to_dict())
 

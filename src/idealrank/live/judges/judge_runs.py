@@ -2,7 +2,7 @@
 
 from collections import Counter, defaultdict
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from functools import cached_property
 from os import PathLike, fspath
@@ -273,7 +273,7 @@ class JudgeWork:
         """Return the requests in all, those that the cache lacks, and a rough number of their input tokens: letters by four."""
         requests = self.requests
         if Path(self.cache).exists():
-            with JudgeCache(self.cache) as cache:
+            with JudgeCache(self.cache, hide=self.secrets.hide) as cache:
                 todo = [one for one in requests if _is_open(cache.records.get(one.key), retry_failed=retry_failed)]
         else:
             todo = requests
@@ -294,7 +294,7 @@ class JudgeWork:
         requests = self.requests
         stopped: BackendError | None = None
         try:
-            with JudgeCache(self.cache, restart=restart) as cache:
+            with JudgeCache(self.cache, restart=restart, hide=self.secrets.hide) as cache:
                 asking = _Asking(self, cache, requests, tell)
                 try:
                     asking.ask([one for one in requests if _is_open(cache.records.get(one.key), retry_failed=retry_failed)])
@@ -410,10 +410,7 @@ class _Asking:
 
     def _keep(self, one: "RequestOutcome[_Request, JudgeAnswer]") -> None:
         now = datetime.fromtimestamp(wall_time(), UTC).isoformat(timespec="seconds")
-        hide, answer = self._work.secrets.hide, one.answer
-        if answer is not None:  # a service may send back what it was sent
-            answer = replace(answer, text=hide(answer.text), unreadable=hide(answer.unreadable), model=hide(answer.model))
-        self._cache.add(JudgeRecord(one.item.key, answer, one.seconds, one.attempts, hide(one.failure), one.temporary, now))
+        self._cache.add(JudgeRecord(one.item.key, one.answer, one.seconds, one.attempts, one.failure, one.temporary, now))
         self.asked += 1
         self._done += 1
         self._spent += self._cost(one.answer)

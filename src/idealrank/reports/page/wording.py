@@ -18,7 +18,7 @@ from idealrank.reports.views.comparison.comparison import sentences as of_pair
 from idealrank.reports.views.comparison.league import headline as of_many
 from idealrank.reports.views.comparison.league import is_many
 from idealrank.reports.views.comparison.phrases import BOTH_RUNS, plain_sentence, unchanged
-from idealrank.reports.views.conventions import unanswered, warned
+from idealrank.reports.views.conventions import design_phrases, unanswered, warned
 from idealrank.reports.views.gate.sentences import could_see, counted, hidden_drop, next_step, one_line, one_sided, reasons
 from idealrank.reports.views.gate.sentences import method as gate_method
 from idealrank.reports.views.gate.sentences import verdict as of_gate
@@ -80,7 +80,9 @@ def headline(subject: Subject) -> str:
         only, *others = subject.evaluations
         if others:
             return f"{counted(len(subject.evaluations), 'run')}, evaluated, not compared"
-        return f"{one_line(subject.names[0])} reaches {first} {number(only.mean().get(first, math.nan))}"
+        found = subject.means.get(first, {}).get(only.name)
+        mean = only.mean().get(first, math.nan) if found is None else found.mean
+        return f"{one_line(subject.names[0])} reaches {first} {number(mean)}"
     if len(comparison.pairs) == 1:
         (pair,) = comparison.pairs
         return verdict_text(pair, next(iter(pair.measures.values())), comparison.method)
@@ -206,6 +208,8 @@ def method(subject: Subject) -> list[str]:
         phrases += ["detectable with 80 % power: the smallest true difference that these queries detect with 80 % power"]
         if subject.robustness is None:
             phrases += ["other conventions: not tested for this page; idealrank robust tests them"]
+    elif subject.gated is None:
+        phrases += design_phrases(weighted=subject.weighted, clustered=subject.clustered, judgments="same")
     return [*phrases, "intervals of means: Student's, over queries like these"]
 
 

@@ -33,10 +33,13 @@ def json_report(
     per_query: bool = False,
     intervals: "Sequence[Mapping[str, RunMean]]" = (),
     slices: "Sequence[SliceMeans]" = (),
+    weighted: "Sequence[Mapping[str, RunMean]]" = (),
+    clustered: bool = False,
 ) -> Iterator[str]:
     """JSON text in pieces; float64 in the shortest form that reads back, null for NaN and for what is left out.
 
-    Intervals of means come from `analysis.comparison.intervals`, and means by slice from `Evaluation.by`, one an evaluation, if requested.
+    Intervals of means come from `analysis.comparison.intervals`, and means by slice from `Evaluation.by`, one an evaluation, if requested;
+    so do weighted means, in place of plain ones.
 
     Examples
     --------
@@ -45,22 +48,38 @@ def json_report(
     >>> json.loads(text)["runs"][0]["mean"]
     {'AP': 1.0}
     """
-    head = {"version": __version__, "schema": SCHEMA, "convention": convention_record(evaluations[0].convention)}
+    head: dict[str, Any] = {"version": __version__, "schema": SCHEMA, "convention": convention_record(evaluations[0].convention)}
+    head |= {"weighted": bool(weighted), "clustered": clustered} if weighted or clustered else {}
     yield json.dumps(head, indent=2).removesuffix("\n}") + ',\n  "runs": ['
     for number, evaluation in enumerate(evaluations):
         yield ("," if number else "") + "\n    {"
-        yield from _json_run(evaluation, per_query=per_query, means=intervals[number] if intervals else {})
+        yield from _json_run(
+            evaluation, mean=mean_of(evaluation, number, weighted), per_query=per_query, ends=intervals[number] if intervals else {}
+        )
         if slices:
             yield f',\n      "slices": {_object(slices[number].as_dict()["slices"])}'
         yield "\n    }"
     yield "\n  ]\n}\n"
 
 
-def _json_run(evaluation: Evaluation, *, per_query: bool, means: "Mapping[str, RunMean]") -> Iterator[str]:
+def mean_of(evaluation: Evaluation, number: int, weighted: "Sequence[Mapping[str, RunMean]]") -> Mapping[str, float]:
+    """Means of an evaluation: the weighted ones with its number if there are any, else its own.
+
+    Examples
+    --------
+    >>> import idealrank as ir
+    >>> one = ir.evaluate({q: {"x": 1} for q in "ab"}, {"a": ["x"], "b": ["y", "x"]}, "RR")
+    >>> mean_of(one, 0, [])["RR"], mean_of(one, 0, [ir.intervals(one, weights={"a": 3, "b": 1})])["RR"]
+    (0.75, 0.875)
+    """
+    return {text: found.mean for text, found in weighted[number].items()} if weighted else evaluation.mean()
+
+
+def _json_run(evaluation: Evaluation, *, mean: Mapping[str, float], per_query: bool, ends: "Mapping[str, RunMean]") -> Iterator[str]:
     yield f'\n      "name": {json.dumps(evaluation.name)},\n      "path": {json.dumps(evaluation.path)}'
-    yield f',\n      "mean": {_object(evaluation.mean())}'
-    if means:
-        yield f',\n      "intervals": {_object({measure: one.interval for measure, one in means.items()})}'
+    yield f',\n      "mean": {_object(mean)}'
+    if ends:
+        yield f',\n      "intervals": {_object({measure: one.interval for measure, one in ends.items()})}'
     if per_query:
         yield ',\n      "queries": {'
         # One query a line: greppable, and no second copy of everything in memory.
@@ -113,7 +132,11 @@ def conventions_record(conventions: Mapping[str, Convention]) -> str:
 
 
 def evaluation_rows(
-    evaluations: Sequence[Evaluation], *, per_query: bool = False, intervals: "Sequence[Mapping[str, RunMean]]" = ()
+    evaluations: Sequence[Evaluation],
+    *,
+    per_query: bool = False,
+    intervals: "Sequence[Mapping[str, RunMean]]" = (),
+    weighted: "Sequence[Mapping[str, RunMean]]" = (),
 ) -> Iterator[Row]:
     """Titles and a row a value; empty where a value is left out or NaN. Intervals of means, where asked for, are low and high.
 
@@ -131,7 +154,7 @@ def evaluation_rows(
                 for measure, value in values.items():
                     yield [evaluation.name, query, measure, csv_cell(value), convention]
         else:
-            for measure, value in evaluation.mean().items():
+            for measure, value in mean_of(evaluation, number, weighted).items():
                 ends = _ends(intervals[number].get(measure)) if intervals else []
                 yield [evaluation.name, measure, csv_cell(value), *ends, convention]
 

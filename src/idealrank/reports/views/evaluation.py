@@ -14,9 +14,9 @@ from idealrank.measures.measure import Measure
 from idealrank.reports.table.cells import Cell, Column, Table, count_cell, interval_cell
 from idealrank.reports.table.digits import decimals, number
 from idealrank.reports.table.forms import as_latex, as_markdown
-from idealrank.reports.table.records import Row
+from idealrank.reports.table.records import Row, mean_of
 from idealrank.reports.table.text import Part, parts_text
-from idealrank.reports.views.conventions import paragraph
+from idealrank.reports.views.conventions import design_phrases, paragraph
 
 if TYPE_CHECKING:
     from idealrank.analysis.comparison import RunMean, SliceMeans
@@ -116,6 +116,8 @@ def report_parts(
     per_query: bool = False,
     intervals: "Sequence[Mapping[str, RunMean]]" = (),
     slices: "Sequence[SliceMeans]" = (),
+    weighted: "Sequence[Mapping[str, RunMean]]" = (),
+    clustered: bool = False,
     digits: int | None = None,
 ) -> list[Part]:
     """The whole report.
@@ -130,6 +132,10 @@ def report_parts(
         Of each evaluation, its `analysis.comparison.intervals`; none without the option.
     slices : sequence of SliceMeans
         Of each evaluation, its means by slice; none without the option.
+    weighted : sequence of mapping of str to RunMean
+        Of each evaluation, its weighted means, in place of plain ones; none without weights.
+    clustered : bool
+        Whether intervals are over clusters of queries.
     digits : int or None
         Decimals; None for those that the intervals of each measure allow, and 4 where there are none.
 
@@ -140,8 +146,10 @@ def report_parts(
     '1.0000'
     """
     parts: list[Part] = [query_table(evaluation, digits) for evaluation in evaluations] if per_query else []
-    parts += [means_table(evaluations, intervals, digits), *([interval_table(evaluations, intervals, digits)] if intervals else [])]
+    parts.append(means_table(evaluations, intervals, digits, weighted=weighted))
+    parts += [interval_table(evaluations, intervals, digits)] if intervals else []
     parts += slice_tables(evaluations, slices, digits)
+    parts += [said] if (said := design_phrases(weighted=bool(weighted), clustered=clustered, judgments="same")) else []
     return [*parts, paragraph(evaluations[0].convention, map(str, evaluations[0].measures), with_tool=True), coverage_table(evaluations)]
 
 
@@ -158,9 +166,14 @@ def table_report(evaluations: Sequence[Evaluation], *, per_query: bool = False, 
 
 
 def means_table(
-    evaluations: Sequence[Evaluation], intervals: "Sequence[Mapping[str, RunMean]]" = (), digits: int | None = None, *, mark: str = "*"
+    evaluations: Sequence[Evaluation],
+    intervals: "Sequence[Mapping[str, RunMean]]" = (),
+    digits: int | None = None,
+    *,
+    mark: str = "*",
+    weighted: "Sequence[Mapping[str, RunMean]]" = (),
 ) -> Table:
-    """Runs as rows with their means, the best of each measure strong and marked.
+    """Runs as rows with their means, weighted where weighted means are given; the best of each measure strong and marked.
 
     Examples
     --------
@@ -169,8 +182,8 @@ def means_table(
     >>> [(row[1].text, row[1].mark) for row in means_table(runs).rows]
     [('1.0000', '*'), ('0.5000', '')]
     """
-    means = mean_columns(evaluations, intervals, digits, mark=mark)
-    table = Table.of([Column("run", cell=lambda run: run.name), *means.values()], evaluated_runs(evaluations, intervals))
+    means = mean_columns(evaluations, intervals, digits, mark=mark, weighted=weighted)
+    table = Table.of([Column("run", cell=lambda run: run.name), *means.values()], evaluated_runs(evaluations, intervals, weighted))
     return replace(table, notes=[f"{mark} the best of each measure"] if any(cell.mark for cell in table.cells()) else [])
 
 
@@ -188,7 +201,11 @@ class EvaluatedRun(NamedTuple):
     intervals: "Mapping[str, RunMean]"
 
 
-def evaluated_runs(evaluations: Sequence[Evaluation], intervals: "Sequence[Mapping[str, RunMean]]") -> list[EvaluatedRun]:
+def evaluated_runs(
+    evaluations: Sequence[Evaluation],
+    intervals: "Sequence[Mapping[str, RunMean]]",
+    weighted: "Sequence[Mapping[str, RunMean]]" = (),
+) -> list[EvaluatedRun]:
     """The rows of tables of means.
 
     Examples
@@ -198,11 +215,17 @@ def evaluated_runs(evaluations: Sequence[Evaluation], intervals: "Sequence[Mappi
     {'AP': 1.0}
     """
     found = intervals or [{} for _ in evaluations]
-    return [EvaluatedRun(one.name, one.mean(), means) for one, means in zip(evaluations, found, strict=True)]
+    rows = enumerate(zip(evaluations, found, strict=True))
+    return [EvaluatedRun(one.name, mean_of(one, number, weighted), ends) for number, (one, ends) in rows]
 
 
 def mean_columns(
-    evaluations: Sequence[Evaluation], intervals: "Sequence[Mapping[str, RunMean]]" = (), digits: int | None = None, *, mark: str = "*"
+    evaluations: Sequence[Evaluation],
+    intervals: "Sequence[Mapping[str, RunMean]]" = (),
+    digits: int | None = None,
+    *,
+    mark: str = "*",
+    weighted: "Sequence[Mapping[str, RunMean]]" = (),
 ) -> dict[str, Column[EvaluatedRun]]:
     """By measure the means beside each run, the best strong and marked.
 
@@ -212,7 +235,7 @@ def mean_columns(
     >>> mean_columns([ir.evaluate({"q": {"a": 1}}, {"q": ["a"]}, ["AP"])])["AP"].title
     'AP'
     """
-    places, runs = _places(evaluations, intervals, digits), evaluated_runs(evaluations, ())
+    places, runs = _places(evaluations, intervals, digits), evaluated_runs(evaluations, (), weighted)
 
     def column(measure: Measure, text: str) -> Column[EvaluatedRun]:
         best = _best(measure, [run.mean[text] for run in runs])
@@ -388,6 +411,8 @@ def evaluated_markdown(
     per_query: bool = False,
     intervals: "Sequence[Mapping[str, RunMean]]" = (),
     slices: "Sequence[SliceMeans]" = (),
+    weighted: "Sequence[Mapping[str, RunMean]]" = (),
+    clustered: bool = False,
     digits: int | None = None,
 ) -> str:
     """A row a run, the best of each measure in bold, intervals beside the means where there are any; with `per_query` a table a run before.
@@ -399,7 +424,7 @@ def evaluated_markdown(
     >>> print(evaluated_markdown(runs).splitlines()[2])
     | run | **1.0000** |
     """
-    return _pasted(as_markdown, evaluations, intervals, slices, digits, per_query=per_query)
+    return _pasted(as_markdown, evaluations, intervals, slices, digits, per_query=per_query, weighted=weighted, clustered=clustered)
 
 
 def evaluated_latex(
@@ -408,6 +433,8 @@ def evaluated_latex(
     per_query: bool = False,
     intervals: "Sequence[Mapping[str, RunMean]]" = (),
     slices: "Sequence[SliceMeans]" = (),
+    weighted: "Sequence[Mapping[str, RunMean]]" = (),
+    clustered: bool = False,
     digits: int | None = None,
 ) -> str:
     r"""Return the evaluations in LaTeX, with the rules of booktabs.
@@ -419,7 +446,7 @@ def evaluated_latex(
     >>> evaluated_latex(runs).splitlines()[5]
     'run & \\textbf{1.0000} \\\\'
     """
-    return _pasted(as_latex, evaluations, intervals, slices, digits, per_query=per_query)
+    return _pasted(as_latex, evaluations, intervals, slices, digits, per_query=per_query, weighted=weighted, clustered=clustered)
 
 
 def _pasted(
@@ -430,11 +457,13 @@ def _pasted(
     digits: int | None,
     *,
     per_query: bool,
+    weighted: "Sequence[Mapping[str, RunMean]]",
+    clustered: bool,
 ) -> str:
     tables = [query_table(evaluation, digits) for evaluation in evaluations] if per_query else []
-    runs = evaluated_runs(evaluations, intervals)
+    runs = evaluated_runs(evaluations, intervals, weighted)
     columns: list[Column[EvaluatedRun]] = [Column("run", cell=lambda run: run.name)]
-    means = mean_columns(evaluations, intervals, digits, mark="")
+    means = mean_columns(evaluations, intervals, digits, mark="", weighted=weighted)
     ends = interval_columns(evaluations, intervals, digits) if intervals else {}
     for measure, mean in means.items():
         columns.append(mean)
@@ -443,5 +472,6 @@ def _pasted(
     table = Table.of(columns, runs)
     notes = ["Bold: the best of each measure."] if any(cell.strong for cell in table.cells()) else []
     notes += ["95 % intervals of each mean alone (Student)."] if intervals else []
+    notes += [f"{one.capitalize()}." for one in design_phrases(weighted=bool(weighted), clustered=clustered, judgments="same")]
     noted = replace(table, notes=[" ".join([*notes, f"Convention {evaluations[0].convention}."])])
     return "\n".join(map(form, [*tables, noted, *slice_tables(evaluations, slices, digits)]))
