@@ -153,4 +153,4 @@ def _memory(subject: str, what: str, peak: float) -> Row:
     budget = float(BUDGET.removesuffix("MB"))
     if peak <= 0:
         raise BenchmarkError("the system tells no peak of memory")
-    return Row(subject, what, f"at most {budget:g} MB", f"{peak:.0f} MB", peak <= budget, "the most that was resident")
+    return Row(subject, what, f"at most {budget:g} MB", f"{peak:.0f} MB", peak <= budget, "no more was resident")

@@ -25,7 +25,7 @@ class Sample:
     cpu, wall : float
         Seconds of processor time, user and system, over all threads; seconds on the clock.
     peak : int
-        The most bytes that were resident, mapped files included.
+        The most bytes that were resident, mapped files included; never less than the program that started it held then.
     said : str
         Standard output.
     """
