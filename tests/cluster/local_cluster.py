@@ -73,7 +73,7 @@ def _listens(port: int) -> bool:
         return one.connect_ex(("127.0.0.1", port)) == 0
 
 
-def wait_for(ready, what: str, seconds: float = 180) -> None:
+def wait_for(ready, what: str, seconds: float = 600) -> None:
     end = time.monotonic() + seconds
     while not ready():
         assert time.monotonic() < end, f"{what}: not ready after {seconds} s"

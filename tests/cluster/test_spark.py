@@ -59,7 +59,7 @@ def test_a_worker_is_killed_in_the_middle_and_the_result_is_exact(spark, cluster
 
         number = TaskContext.get().partitionId()
         (folder / f"{number}-{os.getpid()}").touch()
-        end = time.monotonic() + 120
+        end = time.monotonic() + 600
         while number >= 2 and not killed.exists() and time.monotonic() < end:
             time.sleep(0.05)
         yield from batches
