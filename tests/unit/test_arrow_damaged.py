@@ -49,6 +49,31 @@ def test_codes_outside_the_dictionary(code: int, column: str, tmp_path: Path) ->
         read_qrels(path)
 
 
+@pytest.mark.parametrize("code", [2, -1])
+def test_codes_of_a_later_batch_outside_the_dictionary_that_all_batches_share(code: int, tmp_path: Path) -> None:
+    documents, path = pa.array(["a", "b"]), tmp_path / "a.arrow"
+    parts = [pa.DictionaryArray.from_arrays(pa.array(codes, pa.int32()), documents, safe=False) for codes in ([0, 1], [1, code])]
+    table = pa.table({"qid": ["q", "q", "r", "r"], "docid": pa.chunked_array(parts), "rel": [1, 2, 3, 0]})
+    with pa.OSFile(str(path), "wb") as sink, pa.ipc.new_file(sink, table.schema) as writer:
+        writer.write_table(table, max_chunksize=2)
+
+    with pytest.raises(ir.InputError, match=r"a\.arrow: found data that cannot be read .*, expected an Arrow IPC file"):
+        read_qrels(path)
+
+
+@pytest.mark.parametrize("bad", [[b"a", b"\xff"], [b"\xff", b"a"]])
+def test_text_of_a_shared_dictionary_that_is_not_utf8_is_refused(bad: list[bytes], tmp_path: Path) -> None:
+    offsets, data = np.array([0, 1, 2], np.int32), b"".join(bad)
+    documents = pa.StringArray.from_buffers(2, pa.py_buffer(offsets), pa.py_buffer(data))
+    parts, path = [pa.DictionaryArray.from_arrays(pa.array([0, 1], pa.int32()), documents)] * 2, tmp_path / "a.arrow"
+    table = pa.table({"qid": ["q", "q", "r", "r"], "docid": pa.chunked_array(parts), "rel": [1, 2, 3, 0]})
+    with pa.OSFile(str(path), "wb") as sink, pa.ipc.new_file(sink, table.schema) as writer:
+        writer.write_table(table, max_chunksize=2)
+
+    with pytest.raises(ir.InputError, match=r"a\.arrow: found data that cannot be read .*, expected an Arrow IPC file"):
+        read_qrels(path)
+
+
 @pytest.mark.parametrize("beyond", [b"", b"\7\7\7"], ids=["whole", "odd"])
 def test_bytes_after_the_last_offset_are_ignored(beyond: bytes) -> None:
     """A damaged stream can have such a buffer, and the check of pyarrow accepts it."""

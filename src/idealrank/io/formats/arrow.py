@@ -207,17 +207,33 @@ def read_arrow(source: Source, table: Table, columns: Columns, notes: Notes, com
     ipc = import_module("pyarrow.ipc")
     try:
         # Read, not mapped: a file that changes after it was validated would lead pyarrow outside its buffers.
-        reader = pyarrow.PythonFile(source.open())
+        reader = pyarrow.BufferReader(source.read())
         data = ipc.open_file(reader).read_all() if bytes(source.data[:6]) == b"ARROW1" else _whole_stream(source, reader)
         chosen = choose_columns(data.schema.names, table, columns, source.path, notes)
         data = data.select(chosen.names)
         # The IPC reader maps what the file says; offsets that point outside would be followed.
-        data.validate(full=True)
+        _validate(data)
     except UnicodeDecodeError:
         raise foreign_names(source.path) from None
     except (pyarrow.ArrowException, OSError) as error:
         raise _damaged(source, "an Arrow IPC file or stream", error) from None
     return rows_from_table(data, table, chosen, source.path, complain)
+
+
+def _validate(data: Any) -> None:
+    """Raise pyarrow's error for offsets, text or codes that point outside; a dictionary that batches share is looked at once."""
+    pyarrow = import_module("pyarrow")
+    seen: set[tuple[int | None, ...]] = set()
+    for chunk in (chunk for column in data.columns for chunk in column.chunks):
+        if not pyarrow.types.is_dictionary(chunk.type) or chunk.null_count:
+            chunk.validate(full=True)
+            continue
+        chunk.validate()
+        chunk.indices.validate(full=True)
+        codes, memory = _in_place(chunk.indices, np.dtype(str(chunk.indices.type))), _memory_of(chunk.dictionary)
+        if memory not in seen or (codes.size and (codes.min() < 0 or codes.max() >= len(chunk.dictionary))):
+            chunk.validate(full=True)
+        seen.add(memory)
 
 
 def _whole_stream(source: Source, reader: Any) -> Any:
