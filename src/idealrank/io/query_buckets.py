@@ -19,7 +19,7 @@ from idealrank._lazy import load_extra
 from idealrank.data.run_parts import Part
 from idealrank.data.types import AnyArray, IntArray
 from idealrank.errors import InputError
-from idealrank.io.id_columns import IdColumn
+from idealrank.io.id_columns import IdColumn, concatenate
 from idealrank.io.line_places import MARK
 from idealrank.io.row_parts import Rows
 
@@ -30,6 +30,7 @@ _LEVELS = 6  # of files that are split again
 _HASHED = 256  # bytes of an id
 _BASIS, _PRIME = 0xCBF29CE484222325, 0x100000001B3  # FNV-1a
 _MIX = 0x9E3779B97F4A7C15
+_ROWS = 1 << 16  # of a piece; a file has a block of each piece that was written, and many of a few rows
 _BLANKS = np.zeros(256, bool)
 _BLANKS[[9, 10, 13, 32]] = True
 
@@ -314,7 +315,7 @@ def rows_layout() -> Layout[Rows]:
     pyarrow = load_arrow()
 
     def split(rows: Rows, bucket_of: Callable[[AnyArray], IntArray], count: int) -> tuple[list[list[Any]], Seen]:
-        queries = _coded(rows.queries, pyarrow)
+        queries = _used(_coded(rows.queries, pyarrow), pyarrow)
         assert queries.codes is not None  # noqa: S101  (for type checkers)
         bounds = queries.offsets.astype(np.int64)
         letters = np.frombuffer(queries.data, np.uint8) if bounds[-1] else np.zeros(0, np.uint8)
@@ -341,14 +342,17 @@ def rows_layout() -> Layout[Rows]:
             begin, stop = int(ends[low]), int(ends[high])
             columns = (names[low : high + 1], name_letters, sizes[low:high], moved[begin : stop + 1], letters_, values[begin:stop])
             found.append([] if begin == stop else _packed(*columns))
-        used = first < queries.codes.size
-        return found, Seen(hashes[used], first[used], queries.codes.size)
+        return found, Seen(hashes, first, queries.codes.size)
 
     def pieces(mapped: mmap.mmap) -> Iterator[Rows]:
-        at, data = 0, memoryview(mapped)
+        at, data, blocks, n_rows = 0, memoryview(mapped), list[Rows](), 0
         while at < len(data):
             at, rows = _unpacked(data, at)
-            yield rows
+            blocks.append(rows)
+            n_rows += rows.values.size
+            if n_rows >= _ROWS or at >= len(data):
+                yield _joined(blocks, pyarrow)
+                blocks, n_rows = [], 0
 
     def part(mapped: mmap.mmap) -> tuple[Any, Sequence[Any]]:
         table = _kernel.ColumnTable()
@@ -357,6 +361,19 @@ def rows_layout() -> Layout[Rows]:
         return table.finish(duplicates="keep"), ()
 
     return Layout(split, pieces, part)
+
+
+def _joined(blocks: Sequence[Rows], pyarrow: Any) -> Rows:
+    """One block after the other, with the id of each query once."""
+    if len(blocks) == 1:
+        return blocks[0]
+    names = _coded(concatenate([IdColumn(block.queries.offsets, block.queries.data) for block in blocks]), pyarrow)
+    assert names.codes is not None  # noqa: S101  (for type checkers)
+    ends = np.cumsum([block.queries.offsets.size - 1 for block in blocks])
+    of_rows = [block.queries.codes + (end - block.queries.offsets.size + 1) for block, end in zip(blocks, ends.tolist(), strict=True)]
+    queries = IdColumn(names.offsets, names.data, names.codes[np.concatenate(of_rows)])
+    values = np.concatenate([block.values for block in blocks])
+    return Rows(queries, concatenate([block.documents for block in blocks]), values, lambda row: ("", row))
 
 
 def _stable_order(codes: AnyArray, count: int) -> IntArray:
@@ -405,28 +422,44 @@ def _coded(column: IdColumn, pyarrow: Any) -> IdColumn:
     return IdColumn(starts, b"" if data is None else data, codes)
 
 
+def _used(column: IdColumn, pyarrow: Any) -> IdColumn:
+    """A column with codes and the ids that some row has: rows of a piece share the dictionary of a whole file, or of a group of rows."""
+    assert column.codes is not None  # noqa: S101  (for type checkers)
+    has_rows = np.zeros(column.offsets.size - 1, np.bool_)
+    has_rows[column.codes] = True
+    if has_rows.all():
+        return column
+    kept = np.flatnonzero(has_rows)
+    place = np.cumsum(has_rows, dtype=np.int32) - 1
+    offsets, letters = _letters(_values(IdColumn(column.offsets, column.data), pyarrow).take(pyarrow.array(kept)), pyarrow)
+    return IdColumn(offsets, letters, place[column.codes])
+
+
 def _packed(
     names: IntArray, name_letters: memoryview, sizes: IntArray, offsets: IntArray, letters: memoryview, values: AnyArray
 ) -> list[Any]:
     """A block of rows, query by query: the numbers of queries, rows and bytes, then the columns."""
     ids, documents = name_letters[int(names[0]) : int(names[-1])], letters[int(offsets[0]) : int(offsets[-1])]
     head = np.array([sizes.size, values.size, len(ids), len(documents)], np.int64)
-    padding = b"\0" * (-(len(ids) + len(documents)) % 8)
-    return [head, np.diff(names), sizes.astype(np.int64), np.diff(offsets), values, ids, documents, padding]
+    counts = [column.astype(np.int32) for column in (np.diff(names), sizes, np.diff(offsets))]
+    padding = b"\0" * (-(sum(column.nbytes for column in counts) + len(ids) + len(documents)) % 8)
+    return [head, values, *counts, ids, documents, padding]
 
 
 def _unpacked(data: memoryview, at: int) -> tuple[int, Rows]:
-    def numbers(count: int, kind: Any = np.int64) -> Any:
+    def numbers(count: int, kind: Any) -> Any:
         nonlocal at
         found = np.frombuffer(data, kind, count, at)
-        at += 8 * count
+        at += found.nbytes
         return found
 
-    n_queries, n_rows, n_names, n_letters = numbers(4).tolist()
-    lengths, sizes, widths, values = numbers(n_queries), numbers(n_queries), numbers(n_rows), numbers(n_rows, np.float64)
+    n_queries, n_rows, n_names, n_letters = numbers(4, np.int64).tolist()
+    values = numbers(n_rows, np.float64)
+    lengths, sizes, widths = (numbers(count, np.int32) for count in (n_queries, n_queries, n_rows))
     names, letters = data[at : at + n_names], data[at + n_names : at + n_names + n_letters]
-    at += n_names + n_letters + (-(n_names + n_letters) % 8)
+    at += n_names + n_letters
+    at += -at % 8
     codes = np.repeat(np.arange(n_queries, dtype=np.int32), sizes)
-    queries = IdColumn(np.concatenate([[0], np.cumsum(lengths)]), names, codes)
-    documents = IdColumn(np.concatenate([[0], np.cumsum(widths)]), letters)
+    queries = IdColumn(np.concatenate([[0], np.cumsum(lengths, dtype=np.int64)]), names, codes)
+    documents = IdColumn(np.concatenate([[0], np.cumsum(widths, dtype=np.int64)]), letters)
     return at, Rows(queries, documents, values, lambda row: ("", row))

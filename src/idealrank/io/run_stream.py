@@ -287,7 +287,7 @@ class PieceReader:
         limit = min(left // _ROWS_SHARE, _LARGEST_ROWS) * 2
 
         def pieces() -> Iterator[Rows]:
-            for rows in self._pieces(min(left // _PIECE_SHARE, _LARGEST_PIECE) // 2):
+            for rows in self._pieces(min(left // _PIECE_SHARE, _LARGEST_PIECE)):
                 if rows.values.size:
                     yield rows
                 if self._let_go is not None:

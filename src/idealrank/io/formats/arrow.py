@@ -125,10 +125,11 @@ def parquet_rows(source: Source) -> int:
 
 
 def _bytes_of_row(source: Source, names: list[str], coded: list[str], options: dict[str, Any]) -> int:
-    """Bytes of a row in memory, by the first ones."""
+    """Bytes of a row in memory, by the first ones. Codes count without their dictionary, which is one for many pieces and of few bytes."""
     file = _parquet_file(source, read_dictionary=coded, **options)
     rows = next(iter(file.iter_batches(4096, columns=names, use_threads=False)))
-    return max(1, -(-int(rows.nbytes) // max(1, int(rows.num_rows))))
+    size = sum(getattr(column, "indices", column).nbytes for column in rows.columns)
+    return max(1, -(-int(size) // max(1, int(rows.num_rows))))
 
 
 def arrow_pieces(
