@@ -7,6 +7,7 @@ have no names: the system removes them with the process, however it ends.
 import mmap
 import tempfile
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
 from importlib import import_module
 from itertools import pairwise
@@ -24,6 +25,7 @@ from idealrank.io.line_places import MARK
 from idealrank.io.row_parts import Rows
 
 Piece = TypeVar("Piece")
+Result = TypeVar("Result")
 
 _MOST_FILES = 128
 _LEVELS = 6  # of files that are split again
@@ -191,8 +193,7 @@ def _split(
     files: list[IO[bytes]] = []
     try:
         files.extend(tempfile.TemporaryFile(buffering=0) for _ in range(count))  # noqa: SIM115  (closed with the parts)
-        for piece in pieces:
-            buffers, seen = layout.split(piece, lambda found: _bucket_of(found, count, level), count)
+        for buffers, seen in _ahead(lambda piece: layout.split(piece, lambda found: _bucket_of(found, count, level), count), pieces):
             for file, parts in zip(files, buffers, strict=True):
                 for part in parts:
                     _write(file, part)
@@ -211,6 +212,19 @@ def _split(
             file.close()
         raise
     return files
+
+
+def _ahead(split: Callable[[Piece], Result], pieces: Iterable[Piece]) -> Iterator[Result]:
+    """Each piece split, in order: one on a thread of its own, while the piece before it is written and the next is read."""
+    with ThreadPoolExecutor(1) as pool:
+        before: Future[Result] | None = None
+        for piece in pieces:
+            begun = pool.submit(split, piece)
+            if before is not None:
+                yield before.result()
+            before = begun
+        if before is not None:
+            yield before.result()
 
 
 def _write(file: IO[bytes], data: Any) -> None:
