@@ -14,7 +14,8 @@ from idealrank.data.qrels import Qrels
 from idealrank.data.run import Run
 from idealrank.errors import InputError, OptionError
 from idealrank.judging import difference_bounds, next_labels, replay_labels
-from idealrank.judging.label_order import STRATEGIES, Frontier, best_open, difference_states, order_of
+from idealrank.judging.label_frontier import Frontier
+from idealrank.judging.label_order import STRATEGIES, best_open, difference_states, order_of
 from idealrank.judging.label_replay import ORACLE
 from idealrank.judging.label_states import DifferenceStates
 from idealrank.measures.parse import parse_measure
@@ -112,7 +113,7 @@ def test_each_fixed_path_is_the_path_of_one_label_at_a_time() -> None:
 @pytest.mark.parametrize("strategy", STRATEGIES)
 @pytest.mark.parametrize("measure", ["nDCG@3", "AP"])
 def test_a_replay_is_the_path_of_one_label_at_a_time_to_the_last_bit(strategy: str, measure: str) -> None:
-    """States that are measured together, before they are needed or once for several orders, are those of one label after another."""
+    """States measured together, ahead of need, or once for several orders equal the states after one label at a time."""
     qrels, a, b = _case(5)
     curve = replay_labels(qrels, a, b, measure, depth=4, strategies=[strategy], orders=2, test_orders=1).curves[0]
     states = difference_states(Qrels(qrels), (Run(a), Run(b)), parse_measure(measure), depth=4, convention=Convention.of("standard"))

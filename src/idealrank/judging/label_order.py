@@ -3,8 +3,8 @@
 import hashlib
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import asdict, dataclass, field
-from typing import Any, Literal, Self, TypeAlias, get_args
+from dataclasses import asdict, dataclass
+from typing import Any, Literal, TypeAlias, get_args
 
 import numpy as np
 
@@ -12,245 +12,19 @@ from idealrank.conventions import Convention
 from idealrank.data.interchange import finite
 from idealrank.data.qrels import Qrels
 from idealrank.data.run import Run
-from idealrank.data.types import BoolArray, FloatArray, IntArray
+from idealrank.data.types import FloatArray, IntArray
 from idealrank.errors import InputError, OptionError
-from idealrank.judging.free_documents import Ragged
-from idealrank.judging.label_states import UNLISTED, DifferenceStates, PooledDocuments, StateBounds
+from idealrank.judging.label_frontier import Frontier, Sight
+from idealrank.judging.label_states import UNLISTED, DifferenceStates, StateBounds
 from idealrank.judging.value_bounds import AnyQrels, AnyRun, as_qrels, as_run
 from idealrank.measures.measure import Measure, number_option
 from idealrank.measures.parse import MeasureLike, parse_measure
 from idealrank.stats.sequential_betting import SequentialSign, sequential_sign
 from idealrank.stats.special import ndtr
 
-Sight: TypeAlias = Literal["labels", "values", "bounds"]
 Strategy: TypeAlias = Literal["bounds", "change", "uncertainty", "move-to-front", "depth", "random", "queries"]
 STRATEGIES: tuple[Strategy, ...] = get_args(Strategy)
-_LEVELS = 11  # grades that are tried for a document, at most
-_PRIOR = 4.0  # documents that the grades of other ranks weigh as much as
 _DEPTH = 100  # ranks pooled of a measure without a cutoff
-
-
-@dataclass(frozen=True, eq=False)
-class GradeModel:
-    """Probability of each grade of an unjudged document, by its best rank in either run.
-
-    Ranks are taken together by powers of two: 1, 2 to 3, 4 to 7, and so on. The grades judged at these ranks are smoothed by the grades
-    judged at all ranks, and these by a start in which each grade is half as likely as the one below.
-
-    Attributes
-    ----------
-    levels : float64 array, shape (n_levels,)
-        Grades, rising from 0.
-    probability : float64 array, shape (n_groups, n_levels)
-        By group of ranks.
-
-    Examples
-    --------
-    >>> model = GradeModel.of(np.array([0.0, 1.0]), np.array([1, 1, 2]), np.array([1.0, 1.0, 0.0]))
-    >>> model.at(np.array([1, 2])).round(2)
-    array([[0.35, 0.65],
-           [0.62, 0.38]])
-    """
-
-    levels: FloatArray
-    probability: FloatArray
-
-    @classmethod
-    def of(cls, levels: FloatArray, rank: IntArray, grade: FloatArray) -> Self:
-        """Count the grades judged, given the best rank of each document."""
-        group = _rank_group(rank)
-        nearest = np.abs(grade[:, None] - levels).argmin(axis=1) if grade.size else np.empty(0, np.int64)
-        counts = np.zeros((64, levels.size))
-        np.add.at(counts, (group, nearest), 1.0)
-        start = 0.5 ** np.arange(levels.size)
-        overall = counts.sum(axis=0) + _PRIOR * start / start.sum()
-        overall /= overall.sum()
-        smoothed = counts + _PRIOR * overall
-        return cls(levels, smoothed / smoothed.sum(axis=1, keepdims=True))
-
-    def at(self, rank: IntArray) -> FloatArray:
-        """Return the probabilities of documents with these best ranks, shape (n_documents, n_levels)."""
-        return self.probability[_rank_group(rank)]
-
-
-def _rank_group(rank: IntArray) -> IntArray:
-    return np.floor(np.log2(np.maximum(rank, 1))).astype(np.int64)
-
-
-@dataclass(eq=False)
-class Frontier:
-    """Unjudged documents of two runs, with the difference as it stands and what each label could make of it.
-
-    Attributes
-    ----------
-    states : DifferenceStates
-        The runs.
-    grades : float64 array, shape (n,)
-        Grades of `states.documents` as labelled so far; NaN without a label.
-    levels : float64 array, shape (n_levels,)
-        Grades that a label may have.
-    tried : float64 array, shape (n_documents, n_tried)
-        Grades that are tried for each document: all of `levels`, or the one that is known in a replay.
-    is_open : bool array, shape (n_documents,)
-        Marks pooled documents without a label.
-    given : float64 array, shape (n_documents,)
-        Grade of each pooled document; NaN while it is open.
-    sight : {"labels", "values", "bounds"}
-        What the strategy looks at: labels given, also differences after each possible label, or also bounds after each.
-    seed : int
-        Seed of random orders.
-    low, value, high : float64 array, shape (n_queries,)
-        Bounds of each query's difference, and the difference as judged.
-    if_low, if_value, if_high : float64 array, shape (n_documents, n_tried)
-        The same after each label, as far as the strategy looks; empty beyond.
-    """
-
-    states: DifferenceStates
-    grades: FloatArray
-    levels: FloatArray
-    tried: FloatArray
-    is_open: BoolArray
-    given: FloatArray
-    sight: Sight
-    seed: int = 0
-    low: FloatArray = field(init=False)
-    value: FloatArray = field(init=False)
-    high: FloatArray = field(init=False)
-    if_low: FloatArray = field(init=False)
-    if_value: FloatArray = field(init=False)
-    if_high: FloatArray = field(init=False)
-    _foreseen: "dict[tuple[int, bytes], tuple[FloatArray, FloatArray]]" = field(init=False, default_factory=dict)
-
-    def __post_init__(self) -> None:
-        n_queries = len(self.pool.query_ids)
-        self.low, self.value, self.high = (np.zeros(n_queries) for _ in range(3))
-        self.if_value = np.zeros(self.tried.shape if self.sight != "labels" else (0, 0))
-        self.if_low, self.if_high = (np.zeros(self.tried.shape if self.sight == "bounds" else (0, 0)) for _ in range(2))
-        self._measure(np.arange(n_queries))
-
-    @classmethod
-    def of(cls, states: DifferenceStates, *, sight: Sight, hidden: bool = False, seed: int = 0, known: FloatArray | None = None) -> Self:
-        """Start from what is judged; with `hidden`, as if no pooled document was. `known` grades are the only ones tried."""
-        grades = states.given.copy()
-        if hidden:
-            grades[states.place] = np.nan
-        given, top = grades[states.place], states.max_grade
-        whole = np.arange(0.0, top) if top < _LEVELS else np.linspace(0, top, _LEVELS)
-        levels = np.unique(np.append(whole, top))
-        nearest = None if known is None else np.abs(levels - known[:, None]).argmin(axis=1)
-        tried = np.tile(levels, (given.size, 1)) if nearest is None else levels[nearest][:, None]
-        return cls(states, grades, levels, tried, np.isnan(given), given, sight, seed)
-
-    @property
-    def pool(self) -> PooledDocuments:
-        """The documents."""
-        return self.states.pool
-
-    @property
-    def n_queries(self) -> int:
-        """Number of queries compared."""
-        return len(self.pool.query_ids)
-
-    @property
-    def bounds(self) -> tuple[float, float, float]:
-        """Mean difference: the lowest, as judged, and the highest."""
-        return tuple(float(column.sum()) / self.n_queries for column in (self.low, self.value, self.high))  # type: ignore[return-value]
-
-    @property
-    def settled(self) -> bool:
-        """True if no grades of the open documents can change the sign of the mean difference."""
-        low, _, high = self.bounds
-        return not self.is_open.any() or low > _ROUNDING or high < -_ROUNDING
-
-    def reveal(self, document: int, grade: float) -> None:
-        """Take the label of a document."""
-        self._measure(self._take(document, grade))
-
-    def follow(self, document: int, grade: float) -> None:
-        """Take the label of a document, and look ahead as the strategy does; bounds that it does not look at stay as they were."""
-        query = self._take(document, grade)
-        if self.sight != "labels":
-            self._look_ahead(query)
-
-    def foresee(self, documents: IntArray, grades: FloatArray) -> None:
-        """Measure together what labels of documents of different queries lead to, so that taking one of them later costs nothing."""
-        place = self.states.place[documents]
-        self.grades[place], self.is_open[documents] = grades, False
-        self._seen(self.pool.query[documents])
-        self.grades[place], self.is_open[documents] = np.nan, True
-
-    def is_foreseen(self, document: int, grade: float) -> bool:
-        """Return whether the label of a document leads to what was measured before."""
-        place = self.states.place[document]
-        self.grades[place] = grade
-        found = self._key(int(self.pool.query[document])) in self._foreseen
-        self.grades[place] = np.nan
-        return found
-
-    def model(self) -> GradeModel:
-        """Return the probabilities of grades, from the labels of pooled documents."""
-        known = ~self.is_open
-        return GradeModel.of(self.levels, self.pool.best_rank[known], self.given[known])
-
-    def _take(self, document: int, grade: float) -> IntArray:
-        self.grades[self.states.place[document]] = float(grade)
-        self.given[document], self.is_open[document] = grade, False
-        return self.pool.query[document : document + 1]
-
-    def _measure(self, queries: IntArray) -> None:
-        """Work out some queries again, with every label tried of their open documents if the strategy looks ahead."""
-        if self.sight != "bounds":
-            found = self.states.bounds(*self._after(queries, queries[:0]))
-            self.low[queries], self.value[queries], self.high[queries] = found.low, found.value, found.high
-        if self.sight != "labels":
-            self._look_ahead(queries)
-
-    def _look_ahead(self, queries: IntArray) -> None:
-        columns = ((self.low, self.if_low), (self.value, self.if_value), (self.high, self.if_high))
-        for query, seen in zip(queries.tolist(), self._seen(queries), strict=True):
-            rows = self._open_of(np.array([query]))
-            for (now, later), one, after in zip(columns if self.sight == "bounds" else columns[1:2], *seen, strict=True):
-                now[query], later[rows] = one, after
-
-    def _seen(self, queries: IntArray) -> "list[tuple[FloatArray, FloatArray]]":
-        """Differences of some queries as labelled so far, shape (n,), and after labels of their open documents, (n, n_open, n_tried).
-
-        n is 3, for bounds and value, or 1 if the strategy looks at values alone. Measured once for each state.
-        """
-        keys = [self._key(query) for query in queries.tolist()]
-        new = np.flatnonzero([key not in self._foreseen for key in keys])
-        if new.size:
-            rows, sizes = self._open_of(queries[new]), [self._open_of(queries[[place]]).size for place in new]
-            states = self._after(queries[new], rows)
-            found = None if self.sight == "values" else self.states.bounds(*states)
-            columns = self.states.values(*states)[None] if found is None else np.stack((found.low, found.value, found.high))
-            later = columns[:, new.size :].reshape(columns.shape[0], rows.size, self.tried.shape[1])
-            parts = np.split(later, np.cumsum(sizes)[:-1], axis=1)
-            seen = zip(columns[:, : new.size].T, parts, strict=True)
-            self._foreseen.update(zip((keys[place] for place in new.tolist()), seen, strict=True))
-        return [self._foreseen[key] for key in keys]
-
-    def _key(self, query: int) -> tuple[int, bytes]:
-        offsets = self.states.documents.offsets
-        return query, self.grades[offsets[query] : offsets[query + 1]].tobytes()
-
-    def _open_of(self, queries: IntArray) -> IntArray:
-        rows = Ragged.of(self.pool.offsets, queries).row
-        return rows[self.is_open[rows]]
-
-    def _after(self, queries: IntArray, rows: IntArray) -> tuple[IntArray, FloatArray]:
-        """Return states to measure: some queries as labelled so far, then with every label tried of some documents."""
-        n_tried, offsets = self.tried.shape[1], self.states.documents.offsets
-        codes = np.concatenate((queries, np.repeat(self.pool.query[rows], n_tried)))
-        grades = self.grades[Ragged.of(offsets, codes).row]
-        sizes = np.diff(offsets)[codes]
-        begins = (np.cumsum(sizes) - sizes)[queries.size :]
-        place = np.repeat(self.states.place[rows] - offsets[self.pool.query[rows]], n_tried)
-        grades[begins + place] = self.tried[rows].reshape(-1)
-        return codes, grades
-
-
-_ROUNDING = 1e-12
 
 
 @dataclass(frozen=True)
@@ -553,7 +327,8 @@ def next_labels(
     -----
     Only documents down to the depth are chosen, so that no strategy takes more labels than depth pooling. None promises never to take
     more labels than the order of depth, which may happen to label first what matters. Worths suppose that the other documents keep their
-    labels: choose a few, label them, and choose again. Probabilities of grades come from the labels so far, by rank; see `GradeModel`.
+    labels: choose a few, label them, and choose again. Probabilities of grades come from the labels so far, by rank; see
+    `label_frontier.GradeModel`.
     They change the order, never the bounds.
 
     References

@@ -11,11 +11,10 @@ from idealrank.conventions import Convention
 from idealrank.data.interchange import finite
 from idealrank.data.types import FloatArray, IntArray
 from idealrank.errors import InputError
+from idealrank.judging.label_frontier import Frontier, Sight
 from idealrank.judging.label_order import (
     STRATEGIES,
-    Frontier,
     LabelOrder,
-    Sight,
     best_open,
     difference_states,
     order_of,
