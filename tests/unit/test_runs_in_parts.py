@@ -12,6 +12,7 @@ from typing import Any
 import duckdb
 import numpy as np
 import polars as pl
+import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 from hypothesis import HealthCheck, given, settings
@@ -20,7 +21,10 @@ from hypothesis import strategies as st
 import idealrank as ir
 from idealrank.data.types import decode_id
 from idealrank.io import frame_stream, line_places, query_buckets, run_stream
+from idealrank.io.complaints import refuse
+from idealrank.io.formats.arrow import parquet_pieces
 from idealrank.io.memory_budget import MemoryBudget, resident
+from idealrank.io.notes import Notes
 from idealrank.io.sources import open_sources
 from tests.conftest import examples
 
@@ -43,6 +47,8 @@ def small(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(run_stream, "_LARGEST_ROWS", 6000)
     monkeypatch.setattr(run_stream, "_LARGEST_PIECE", 3000)
     monkeypatch.setattr(run_stream, "_SPLIT_PIECE", 2500)
+    monkeypatch.setattr(query_buckets, "_MOST_FILES", 3)  # so that files are split again
+    monkeypatch.setattr(query_buckets, "_ROWS", 100)
 
 
 def sample(n_queries: int, n_documents: int) -> tuple[dict[str, dict[str, float]], list[Triple]]:
@@ -92,7 +98,7 @@ def outcome(work: Callable[[], ir.Evaluation]) -> Any:
 
 
 def with_warnings(work: Callable[[], Any]) -> tuple[Any, list[str]]:
-    """What a function returns, and what it warns of."""
+    """Return value and warnings of a function."""
     with warnings.catch_warnings(record=True, action="always") as said:
         found = work()
     return found, sorted(str(warning.message) for warning in said)
@@ -354,16 +360,22 @@ def test_several_files_are_one_run(tmp_path: Path) -> None:
 
 
 def test_rows_of_a_file_with_few_large_groups_come_in_small_batches(tmp_path: Path) -> None:
-    from idealrank.io.complaints import refuse
-    from idealrank.io.formats.arrow import parquet_pieces
-    from idealrank.io.notes import Notes
-
     _, rows = sample(200, 60)
     path = tmp_path / "a.parquet"
     pq.write_table(pl.DataFrame(rows, schema=["qid", "docno", "score"], orient="row").to_arrow(), path)
     pieces = list(parquet_pieces(open_sources(path, Notes())[0], "run", None, Notes(), refuse, most_bytes=60_000))
     assert max(piece.values.size for piece in pieces) < 4000 < len(rows)
     assert decode_id(pieces[0].documents.bytes_at(0)) == rows[0][1]
+
+
+def test_pieces_are_not_smaller_where_a_file_has_many_queries(tmp_path: Path) -> None:
+    """All ids of queries in a group of rows are in memory once; counted with each row, they made pieces of few rows."""
+    queries, path = [f"{number % 5000:060}" for number in range(20_000)], tmp_path / "a.parquet"
+    pq.write_table(pa.table({"qid": queries, "docno": ["d"] * 20_000, "score": np.ones(20_000)}), path)
+    pieces = list(parquet_pieces(open_sources(path, Notes())[0], "run", None, Notes(), refuse, most_bytes=100_000))
+
+    assert sum(piece.values.size for piece in pieces) == 20_000
+    assert 3000 < pieces[0].values.size < 10_000
 
 
 def test_dictionary_encoded_ids_never_become_strings(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
