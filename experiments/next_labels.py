@@ -79,7 +79,7 @@ def all_table(found: Sequence[dict[str, Any]]) -> Iterator[str]:
 
 
 def more_than_depth(found: Sequence[dict[str, Any]]) -> Iterator[str]:
-    """Make the lines of the table of pairs by the size of their difference: labels of `bounds` as a share of those of depth order."""
+    """Make the lines of the table of pairs by the size of their difference: labels that `bounds` needs per label of depth order."""
     yield "| difference of means | pairs | bounds, ratio to depth | largest | more than depth |"
     yield "|---|---|---|---|---|"
     rows = [(abs(one["difference"]), next(c["ratio_to_depth"] for c in one["curves"] if c["strategy"] == "bounds")) for one in found]

@@ -159,7 +159,7 @@ def test_a_journal_of_other_judgments_or_of_a_changed_file_is_not_used(say: Say,
 
 
 def test_a_file_that_changes_while_it_is_measured_is_not_kept(tmp_path: Path) -> None:
-    """Its values are those of the file before, and the file that the journal would name is the one after."""
+    """Its values come from the old content, but the journal would name the new content."""
     run, measures, standard = tmp_path / "a.run", (ir.parse_measure("RR"),), ir.Convention.of("standard")
     run.write_text("q Q0 a 1 2 t\n")
     journal = EvaluationJournal(str(tmp_path / "journal"), {})

@@ -387,7 +387,7 @@ def test_no_name_reaches_the_terminal_as_a_control(command: str, files: Path, sa
 
 @pytest.fixture(scope="module")
 def kept(written: Path, tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, dict[str, str]]:
-    """A store with two evaluations, a comparison, and hostile tags and notes, as in a store from somebody else; made once."""
+    """A store with two evaluations, a comparison, and hostile tags and notes, as a stranger could send it; made once."""
     store = tmp_path_factory.mktemp("kept") / "store"
     with contextlib.chdir(written), pytest.MonkeyPatch.context() as patch:
         for name in ("GITHUB_ACTIONS", "GITHUB_STEP_SUMMARY"):

@@ -71,7 +71,7 @@ RATED: st.SearchStrategy[Rated] = st.dictionaries(
 
 
 def write_raters(rated: Rated, path: Path) -> None:
-    """Write a record for each grade, and a record without a grade for a document that nobody graded."""
+    """Write a record for each grade, and a record without a grade for each ungraded document."""
     with path.open("w", encoding="utf-8") as file:
         for query, documents in rated.items():
             for document, grades in documents.items():

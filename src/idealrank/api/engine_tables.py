@@ -12,7 +12,7 @@ from idealrank.io.row_parts import Table
 from idealrank.io.table_columns import Chosen, Columns, choose_columns
 
 Content: TypeAlias = Literal["text", "whole", "number", "other"]
-"""What a column of some type holds."""
+"""Kind of values in a column."""
 
 
 class EngineTable(NamedTuple):
