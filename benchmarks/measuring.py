@@ -115,6 +115,14 @@ class Timing:
             len(samples),
         )
 
+    @classmethod
+    def least_of_calls(cls, samples: Sequence[Sample]) -> "Timing":
+        """The shortest of these calls."""
+        calls = [sample.reported() for sample in samples]
+        return cls(
+            min(call["cpu"] for call in calls), min(call["wall"] for call in calls), max(sample.peak for sample in samples), len(samples)
+        )
+
     def as_dict(self) -> dict[str, float]:
         """For JSON."""
         return asdict(self)

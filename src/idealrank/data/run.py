@@ -164,7 +164,7 @@ class Run:
         return cls.from_table(table, name=name)
 
     def _take(self, source: _kernel.Table | _kernel.Text, name: str, paths: tuple[str, ...]) -> None:
-        if isinstance(source, _kernel.Table) and np.isnan(source.values).any():
+        if isinstance(source, _kernel.Table) and np.isnan(np.min(source.values, initial=np.inf)):
             row = int(np.flatnonzero(np.isnan(source.values))[0])
             query = int(np.searchsorted(source.offsets, row, side="right")) - 1
             raise InputError(

@@ -22,7 +22,7 @@ from idealrank.io.usual_columns import DOCUMENT, candidates
 from idealrank.stats.randomness import in_order
 
 _MOST_COPIED = 1 << 18  # rows
-_BLOCK = 1 << 16  # categories at a time
+_BLOCK = 1 << 18  # categories at a time
 _MOST_CODES = 16  # of Polars, for a row: of a column that is a small part of what it keeps there are more
 
 
@@ -80,8 +80,7 @@ def run_from_frame(frame: Any, columns: Columns = None, *, name: str = "run", te
     >>> run_from_frame(frame).ranking("q1").documents
     ['d2', 'd1']
     """
-    run = to_run(_rows(frame, "run", columns, name, Notes(tell)), [name], name)
-    return Run.from_table(run.source, name=name)  # type: ignore[arg-type]
+    return to_run(_rows(frame, "run", columns, name, Notes(tell)), (), name)
 
 
 def _rows(frame: Any, table: Table, columns: Columns, where: str, notes: Notes) -> list[Rows]:
@@ -218,7 +217,8 @@ def _categories(dtype: Any, most: int, pyarrow: Any) -> Any:
         return found.cast(str).to_arrow() if is_known else None
 
     # In blocks, whose memory is used again: a first touch of memory takes longer than what is written there.
-    ends, letters, size = np.zeros(most + 1, np.int32), np.empty(8 * most, np.uint8), 0
+    ends, letters, size = np.empty(most + 1, np.int32), np.empty(8 * most, np.uint8), 0
+    ends[0] = 0
     try:
         for block, found in enumerate(in_order(words, -(-most // _BLOCK), None)):
             if found is None:

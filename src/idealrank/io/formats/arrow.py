@@ -232,7 +232,7 @@ def _validate(data: Any) -> None:
         chunk.validate()
         chunk.indices.validate(full=True)
         codes, memory = _in_place(chunk.indices, np.dtype(str(chunk.indices.type))), _memory_of(chunk.dictionary)
-        if memory not in seen or (codes.size and (codes.min() < 0 or codes.max() >= len(chunk.dictionary))):
+        if memory not in seen or (codes.size and _is_outside(codes, len(chunk.dictionary))):
             chunk.validate(full=True)
         seen.add(memory)
 
@@ -322,7 +322,8 @@ def rows_from_table(
     given = columns[chosen.value] if chosen.value else None
     if table == "run" and given is not None and not _is_floating(given.type) and is_large(values):
         report("whole", _lost(given), lambda row: f"score {given[row]}, a whole number that float64 changes", EXPECTED)
-    report("nan", np.isnan(values) & ~bad, lambda _: f"NaN as {what} in column {chosen.value!r}", "a number, for NaN has no order")
+    if np.isnan(np.min(values, initial=np.inf)):
+        report("nan", np.isnan(values) & ~bad, lambda _: f"NaN as {what} in column {chosen.value!r}", "a number, for NaN has no order")
     if table == "qrels":
         report("infinite", np.isinf(values), lambda row: f"grade {values[row]}", "a finite grade")
     ids = {name: _ids(columns[name], name, where) for name in (chosen.query, chosen.document)}
@@ -366,6 +367,11 @@ def _memory_of(array: Any) -> tuple[int | None, ...]:
 
 def _place(where: str, first: int, row: int) -> Place:
     return f"{where}: row {first + row} (counted from 0)", 0
+
+
+def _is_outside(codes: AnyArray, count: int) -> bool:
+    """Return whether one of the codes is not from 0 to the count; as a number without sign a negative one is larger than any count."""
+    return int(codes.view(codes.dtype.str.replace("i", "u")).max()) >= count
 
 
 def _decoded(column: Any, name: str, where: str) -> Any:
@@ -456,7 +462,7 @@ def _coded(column: Any, name: str, where: str) -> IdColumn | None:
     parts, size = [], 0
     for chunk in column.chunks:
         codes, own = _in_place(chunk.indices, np.dtype(str(chunk.indices.type))), chunk.dictionary
-        if codes.size and (own.null_count or codes.min() < 0 or codes.max() >= len(own)):
+        if codes.size and (own.null_count or _is_outside(codes, len(own))):
             return None
         first, _ = dictionaries.setdefault(_memory_of(own), (size, own))
         size += len(own) if first == size else 0
