@@ -11,9 +11,12 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
+from idealrank.io.complaints import refuse
 from idealrank.io.dataframes import run_from_frame
 from idealrank.io.formats import arrow
+from idealrank.io.notes import Notes
 from idealrank.io.read import read_run
+from idealrank.io.sources import open_sources
 
 TEXT = {"qid": ["q2", "q1", "q2", "é"], "docno": ["b", "a", "a", "b"], "score": [0.5, 0.25, 1.0, 2.0]}
 
@@ -77,12 +80,16 @@ def test_chunks_with_dictionaries_of_their_own_are_read_as_their_text(monkeypatc
     assert content(run_from_frame(data)) == PLAIN
 
 
-def test_parquet_files_of_a_collection_are_read_as_their_text(tmp_path: Path) -> None:
+@pytest.mark.parametrize("kind", [pa.string(), pa.large_string(), pa.large_binary()])
+def test_parquet_files_of_a_collection_are_read_as_their_text(kind: Any, tmp_path: Path) -> None:
     data = pa.table(TEXT)
+    data = data.set_column(0, "qid", data.column("qid").cast(kind))
     paths = [tmp_path / f"{part}.parquet" for part in (0, 1)]
     for part, path in enumerate(paths):
         pq.write_table(data.slice(2 * part, 2), path, row_group_size=1)
     assert content(read_run([str(path) for path in paths])) == PLAIN
+    source = open_sources(str(paths[0]), Notes())[0]
+    assert next(arrow.parquet_pieces(source, "run", None, Notes(), refuse)).queries.codes is not None  # a query's text stands there once
 
 
 @pytest.mark.parametrize("most", [arrow._MOST_ROWS, 0])

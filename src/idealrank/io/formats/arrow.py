@@ -56,7 +56,7 @@ def parquet_pieces(
     try:
         schema = _parquet_file(source).schema_arrow
         chosen = choose_columns(schema.names, table, columns, source.path, notes)
-        text = str(schema.field(chosen.query).type) in ("string", "binary")
+        text = str(schema.field(chosen.query).type) in ("string", "binary", "large_string", "large_binary")
         coded = [chosen.query] if text and schema.names.count(chosen.query) == 1 else []  # a query stands in many rows: its code is enough
         first = 0
         for data in _parquet_tables(source, chosen.names, coded, most_bytes):
