@@ -12,7 +12,6 @@ from idealrank.cli.progress import Watch
 from idealrank.cli.query_options import query_paths
 from idealrank.cli.result_options import Results, results
 from idealrank.cli.runs_in_parts import RunsInParts, refuse_whole
-from idealrank.cli.spark_engine import on_spark
 from idealrank.data.qrels import Qrels
 from idealrank.data.run import Run
 from idealrank.data.types import Progress
@@ -199,6 +198,8 @@ def evaluate(
     def evaluate_one(path: str, name: str) -> Evaluation:
         def work(progress: Progress) -> Evaluation:
             if engine == "spark" and isinstance(judgments, Qrels):
+                from idealrank.cli.spark_engine import on_spark  # noqa: PLC0415  (slow to load, for those who ask)
+
                 return on_spark(inputs, judgments, path, qrels=qrels, name=name, measures=measures, convention=convention)
             run = inputs.open_run(path, name, qrels)
             opened.extend([run] if results.are_wanted else [])
