@@ -27,7 +27,7 @@ def test_no_column_fails_on_a_slice_whatever_table_it_stands_in(comparison: Comp
     row = comparison.pairs[0]["RR"]
     assert row.slices is not None
     everywhere = dict.fromkeys(get_args(Where), "title")
-    monkeypatch.setattr(columns, "COLUMNS", [replace(column, titles=everywhere) for column in COLUMNS])
+    monkeypatch.setattr(columns, "COLUMNS", [column._replace(titles=everywhere) for column in COLUMNS])
 
     for where in get_args(Where):
         for column in difference_columns(where, Shown(2, 2, 0.05), 0.95):

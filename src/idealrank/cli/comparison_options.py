@@ -1,15 +1,13 @@
 """Options for the test of differences."""
 
 from collections.abc import Callable
-from dataclasses import asdict, dataclass
 from functools import wraps
-from typing import Any
+from typing import Any, NamedTuple
 
 import click
 
 
-@dataclass(frozen=True)
-class Testing:
+class Testing(NamedTuple):
     """Chosen options, by their names in `idealrank.compare`.
 
     Attributes
@@ -40,7 +38,7 @@ class Testing:
     @property
     def arguments(self) -> dict[str, Any]:
         """Keywords of `idealrank.compare`."""
-        return asdict(self)
+        return self._asdict()
 
 
 _OPTIONS = (

@@ -2,8 +2,7 @@
 
 from collections import Counter
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, NamedTuple
 
 from idealrank.cli import console
 from idealrank.conventions import Convention
@@ -20,8 +19,7 @@ from idealrank.io.sources import open_sources
 from idealrank.io.table_columns import parse_columns
 
 
-@dataclass(frozen=True)
-class Inputs:
+class Inputs(NamedTuple):
     """Options for reading the files of a command.
 
     Attributes
@@ -79,7 +77,7 @@ class Inputs:
 
     def open_judge(self, path: str | None, convention: Convention) -> Qrels | None:
         """The judgments of a judge, which further files of judgments do not belong to; None without a path."""
-        return None if path is None else replace(self, more_qrels=()).open_qrels(path, convention)
+        return None if path is None else self._replace(more_qrels=()).open_qrels(path, convention)
 
     def open_judgments(self, path: str, kind: str, convention: Convention) -> Judgments:
         """Judgments of any kind, by trec_eval's names of them: qrels, prefs, qrels_prefs, qrels_jg."""
@@ -112,8 +110,7 @@ class Inputs:
         )  # fmt: skip
 
 
-@dataclass(frozen=True, kw_only=True)
-class InputFiles:
+class InputFiles(NamedTuple):
     """The files of a command.
 
     Attributes

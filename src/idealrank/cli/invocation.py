@@ -3,8 +3,8 @@
 import os
 import re
 import shlex
-from dataclasses import dataclass
 from pathlib import Path
+from typing import NamedTuple
 
 import click
 
@@ -13,8 +13,7 @@ _SECONDS = 10
 _VARIABLES = ("GITHUB_SHA", "CI_COMMIT_SHA")
 
 
-@dataclass(frozen=True)
-class Checkout:
+class Checkout(NamedTuple):
     """The state of the repository around the current folder.
 
     Attributes

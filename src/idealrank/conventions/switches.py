@@ -4,8 +4,7 @@
 """
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
-from typing import TypeAlias
+from typing import NamedTuple, TypeAlias
 
 import numpy as np
 
@@ -13,8 +12,7 @@ from idealrank.data.judged import Judged
 from idealrank.data.types import FloatArray, IntArray
 
 
-@dataclass(frozen=True, kw_only=True)
-class Occurrences:
+class Occurrences(NamedTuple):
     """Occurring cases.
 
     Attributes
@@ -89,8 +87,7 @@ Settle: TypeAlias = Callable[[Occurrences, Mapping[str, str]], str]
 _VARIED_CUTOFFS = (1, 3, 5, 10, 20, 50, 100, 1000, None)
 
 
-@dataclass(frozen=True)
-class Switch:
+class Switch(NamedTuple):
     """One switch.
 
     Attributes

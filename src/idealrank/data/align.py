@@ -1,7 +1,6 @@
 """The only sort and the only join of the library: a run is ranked, its documents are looked up in the judgments."""
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, NamedTuple
 
@@ -20,8 +19,7 @@ from idealrank.data.types import AnyArray, BoolArray, IntArray, QueryIds, decode
 from idealrank.errors import OptionError
 
 
-@dataclass(frozen=True, eq=False)
-class Cut:
+class Cut(NamedTuple):
     """Cut of lists, and the removals after the cut.
 
     Attributes
@@ -63,12 +61,12 @@ class Cut:
         first = np.where(counters.first_unjudged <= self.documents, counters.first_unjudged, 0)
         zeros = np.zeros_like(lengths)
         if self.skipped:
-            return judged, replace(counters, judged=judged, first_unjudged=zeros, straddling=zeros)
+            return judged, counters._replace(judged=judged, first_unjudged=zeros, straddling=zeros)
         gone = self._gone(hits) & (hits.rank <= self.documents)
         above = gone & (hits.rank < first[hits.query])
         first = first - np.bincount(hits.query[above], minlength=lengths.size)
         lengths = np.minimum(lengths, self.documents) - np.bincount(hits.query[gone], minlength=lengths.size)
-        return lengths, replace(counters, judged=judged, first_unjudged=first, straddling=zeros)
+        return lengths, counters._replace(judged=judged, first_unjudged=first, straddling=zeros)
 
     def _gone(self, hits: Hits) -> BoolArray:
         if self.removed is None or hits.document is None:
@@ -250,8 +248,7 @@ def _judged(
     return _Joined(qrels, aligned, graded, kept, alignment.ties, scope, depth, cut, unjudged).whole()
 
 
-@dataclass(frozen=True, eq=False)
-class _Joined:
+class _Joined(NamedTuple):
     """Result of the kernel, as columns of some or all queries."""
 
     qrels: Qrels

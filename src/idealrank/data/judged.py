@@ -7,8 +7,8 @@ query, rank, tie group and grade, and beside them what the ideal needs and what 
 """
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import NamedTuple
 
 import numpy as np
 
@@ -20,8 +20,7 @@ from idealrank.data.top import Top
 from idealrank.data.types import BoolArray, FloatArray, IntArray, QueryIds, ShortArray
 
 
-@dataclass(frozen=True, eq=False)
-class Hits:
+class Hits(NamedTuple):
     """Judged documents that were returned, query after query, by rank.
 
     Attributes
@@ -50,8 +49,7 @@ class Hits:
         return Hits(self.query[kept], self.rank[kept], self.grade[kept], *others)
 
 
-@dataclass(frozen=True, eq=False)
-class UnjudgedHits:
+class UnjudgedHits(NamedTuple):
     """Returned documents without a judgment, query after query, by rank.
 
     Attributes
@@ -87,16 +85,14 @@ class UnjudgedHits:
         return Hits(self.query, self.rank, np.zeros(self.query.size), None, *spans)
 
 
-@dataclass(frozen=True, eq=False)
-class Relevant:
+class Relevant(NamedTuple):
     """The hits whose grade reaches a threshold, and how many judged documents of each query do, shape (n_queries,)."""
 
     hits: Hits
     total: IntArray
 
 
-@dataclass(frozen=True, eq=False)
-class Judgments:
+class Judgments(NamedTuple):
     """Every judged document that counts, returned or not, query after query.
 
     Attributes
@@ -116,8 +112,7 @@ class Judgments:
     document: IntArray | None = None
 
 
-@dataclass(frozen=True, eq=False)
-class TieMembers:
+class TieMembers(NamedTuple):
     """Every member of each tie group of two or more that starts within the depth, for lists held as a rectangle."""
 
     query: IntArray
@@ -132,8 +127,7 @@ class TieMembers:
         return Hits(self.query[members], rank, self.grade[members], None, first, last)
 
 
-@dataclass(frozen=True, eq=False)
-class Rectangle:
+class Rectangle(NamedTuple):
     """Lists of one length, every item judged: grades by rank, shape (n_queries, width), ideal beside them.
 
     `as_given` says that no negative grade was changed.
@@ -145,8 +139,7 @@ class Rectangle:
     as_given: bool = True
 
 
-@dataclass(frozen=True, eq=False)
-class Alignments:
+class Alignments(NamedTuple):
     """Counters of one alignment, per query, shape (n_queries,) each, as narrow as they came."""
 
     tied: IntArray | ShortArray
@@ -156,8 +149,7 @@ class Alignments:
     straddling: IntArray | ShortArray
 
 
-@dataclass(frozen=True, eq=False)
-class Scope:
+class Scope(NamedTuple):
     """Counts of compared queries for the coverage."""
 
     queries_in_qrels: int
@@ -178,11 +170,11 @@ def closed_up(hits: Hits) -> Hits:
     """
     rank = number_within(hits.query)
     if hits.tie_first is None:
-        return replace(hits, rank=rank)
+        return hits._replace(rank=rank)
     starts = starts_of(hits.query, hits.tie_first)
     sizes = sizes_of(starts, hits.query.size)
     first = np.repeat(rank[starts], sizes)
-    return replace(hits, rank=rank, tie_first=first, tie_last=first + np.repeat(sizes, sizes) - 1)
+    return hits._replace(rank=rank, tie_first=first, tie_last=first + np.repeat(sizes, sizes) - 1)
 
 
 def only_relevant(hits: Hits, threshold: float) -> Hits:
@@ -378,7 +370,7 @@ class Judged:
         lengths = self.alignments.judged.astype(np.int64)
         if kept is not None:
             lengths = np.bincount(self.hits.query[kept], minlength=self.n_queries)
-        counters = replace(self.alignments, judged=lengths, first_unjudged=lengths * 0, straddling=lengths * 0)
+        counters = self.alignments._replace(judged=lengths, first_unjudged=lengths * 0, straddling=lengths * 0)
         whole = kept is None
         if whole not in self._closed:
             self._closed[whole] = closed_up(self.hits if kept is None else self.hits.part(kept)), {}

@@ -1,7 +1,7 @@
 """Policies of a convention for grades, unjudged documents and missing queries; and the sorted grades of each query for its ideal."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
@@ -13,8 +13,7 @@ from idealrank.data.types import BoolArray, FloatArray, IntArray, decode_id
 from idealrank.errors import InputError
 
 
-@dataclass(frozen=True, eq=False)
-class Graded:
+class Graded(NamedTuple):
     """Grades after the convention's policies.
 
     Attributes
@@ -80,8 +79,7 @@ def apply_grade_policies(grades: FloatArray, alignment: Alignment, locate: Calla
     return Graded(grades, removed, truncated)
 
 
-@dataclass(frozen=True, eq=False)
-class IdealGrades:
+class IdealGrades(NamedTuple):
     """The grades an ideal ranking would show, query after query, best first.
 
     Attributes

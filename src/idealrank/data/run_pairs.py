@@ -1,6 +1,5 @@
 """Two runs joined query by query: where each document that both returned stands in either list."""
 
-from dataclasses import dataclass
 from typing import Any, Literal, NamedTuple, TypeAlias, get_args
 
 import numpy as np
@@ -21,8 +20,7 @@ _FAR = np.iinfo(np.int32).max  # the rank of a document that is not looked at
 _SPELLINGS = {"average": "expected", "half": "expected", "docid-descending": "docid"}
 
 
-@dataclass(frozen=True, eq=False)
-class Side:
+class Side(NamedTuple):
     """One of the two runs: its lists, and where the common documents stand in them.
 
     Attributes
@@ -44,8 +42,7 @@ class Side:
     group_last: ShortArray | None = None
 
 
-@dataclass(frozen=True, eq=False)
-class RunPairs:
+class RunPairs(NamedTuple):
     """The queries that both runs answer, and the documents that both returned.
 
     Attributes
@@ -216,8 +213,7 @@ class _Ranks(NamedTuple):
     last: IntArray
 
 
-@dataclass(frozen=True)
-class _Work:
+class _Work(NamedTuple):
     """Options of the kernel for this pair."""
 
     ties: PairTies

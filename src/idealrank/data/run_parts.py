@@ -6,7 +6,7 @@ everything after that is the same code on the same numbers.
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Protocol
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
@@ -26,8 +26,7 @@ class ScatteredError(Exception):
     """A query stands in two parts: the rows of a run are not grouped by query."""
 
 
-@dataclass(frozen=True)
-class Part:
+class Part(NamedTuple):
     """Some queries of a run, each with all its rows.
 
     Attributes

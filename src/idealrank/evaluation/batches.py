@@ -5,8 +5,8 @@ from the system, written and read again. A block's columns stay in the cache and
 """
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
-from typing import TypeVar
+from dataclasses import replace
+from typing import NamedTuple, TypeVar
 
 import numpy as np
 
@@ -111,8 +111,7 @@ def _blocks(lists: Lists) -> Iterator[Lists]:
 _LARGEST = float(np.finfo(np.float64).max)
 
 
-@dataclass(frozen=True, eq=False)
-class Measured:
+class Measured(NamedTuple):
     """Values of measures on a collection.
 
     Attributes
@@ -223,7 +222,7 @@ def measure_lists(lists: Lists, measures: Sequence[Measure], alignment: Alignmen
 
         measured = measure_parts(counted(), lists.n_queries, measures)
         n = lists.n_queries
-        return replace(measured, coverage=replace(measured.coverage, queries_in_qrels=n, queries_in_run=n, truncated_grades=truncated))
+        return measured._replace(coverage=replace(measured.coverage, queries_in_qrels=n, queries_in_run=n, truncated_grades=truncated))
 
     return in_whole_or_blocks(lists, alignment, work, depth, threads, whole=not splits(measures))
 

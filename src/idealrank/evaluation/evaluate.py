@@ -444,7 +444,7 @@ def evaluate(
     path = run.paths[0] if run.paths else ""
     doubtful = judged.scope.doubtful_comments
     if look_swapped(qrels, run):
-        measured = replace(measured, coverage=replace(measured.coverage, looks_swapped=True))
+        measured = measured._replace(coverage=replace(measured.coverage, looks_swapped=True))
     found = _evaluation(run.name, judged.queries, asked, measured, provenance, doubtful_comments=doubtful, path=path)
     return replace(found, judged=judged) if any(kept.values()) or later else found
 

@@ -2,8 +2,8 @@
 
 import re
 import sys
-from dataclasses import dataclass
 from pathlib import Path
+from typing import NamedTuple
 
 from idealrank.errors import InputError, OptionError
 
@@ -12,8 +12,7 @@ _LEAST = 24 << 20  # below that pieces are so small that most time goes into the
 _PROGRAM = 160 << 20  # of a system that does not tell how much the process takes
 
 
-@dataclass(frozen=True)
-class MemoryBudget:
+class MemoryBudget(NamedTuple):
     """Bytes that the process may take, everything included.
 
     Attributes

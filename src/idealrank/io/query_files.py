@@ -3,7 +3,6 @@
 import math
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from itertools import chain
 from typing import Any, Literal, NamedTuple
 
@@ -179,8 +178,7 @@ class _Read(NamedTuple):
     line: int
 
 
-@dataclass(frozen=True)
-class _Wanted:
+class _Wanted(NamedTuple):
     """The column that is read beside the query."""
 
     names: tuple[str, ...]
@@ -386,8 +384,7 @@ def _rows(source: Source) -> Iterator[tuple[list[str], int]]:
             yield _BLANKS.split(line.strip()), number
 
 
-@dataclass(frozen=True)
-class QueryFiles:
+class QueryFiles(NamedTuple):
     """The files that were named.
 
     Attributes
@@ -428,8 +425,7 @@ class QueryFiles:
         return traffic_thirds(read_traffic(path, tell=tell))
 
 
-@dataclass(frozen=True)
-class OfQueries:
+class OfQueries(NamedTuple):
     """Content of the query files.
 
     Attributes

@@ -20,8 +20,7 @@ Table: TypeAlias = Literal["qrels", "run"]
 Place: TypeAlias = tuple[str, int]
 
 
-@dataclass(frozen=True)
-class Rows:
+class Rows(NamedTuple):
     """Three columns of one file.
 
     Attributes
@@ -68,8 +67,7 @@ class _Piece(NamedTuple):
     place: Callable[[int], Place]
 
 
-@dataclass(frozen=True)
-class Block:
+class Block(NamedTuple):
     """One query with its documents, as nested formats have them; the list may be empty.
 
     Attributes

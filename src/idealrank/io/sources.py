@@ -10,9 +10,8 @@ import os
 import stat
 import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
-from typing import IO, Any, TypeAlias
+from typing import IO, Any, NamedTuple, TypeAlias
 
 from idealrank import _kernel
 from idealrank.errors import InputError, near_ids
@@ -29,8 +28,7 @@ _ALIKE = 0.7  # likeness of file names, without ending, from which one is sugges
 _COMPRESSED = {"gzip": ".gz", "bzip2": ".bz2", "xz": ".xz", "zstandard": ".zst"}
 
 
-@dataclass(frozen=True)
-class Source:
+class Source(NamedTuple):
     """One input, mapped.
 
     Attributes

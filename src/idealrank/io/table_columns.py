@@ -2,8 +2,7 @@
 
 import shlex
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from typing import TypeAlias
+from typing import NamedTuple, TypeAlias
 
 from idealrank.errors import Advised, InputError, OptionError, near_ids
 from idealrank.io.notes import Notes
@@ -18,8 +17,7 @@ _OTHER_ROLES = {"user": "query", "item": "document", "rating": "grade"}
 _EVERY_ROW = "1"  # as the name of the grade's column: grade 1 for every row
 
 
-@dataclass(frozen=True)
-class Chosen:
+class Chosen(NamedTuple):
     """The columns of one table.
 
     Attributes

@@ -4,7 +4,7 @@ import math
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from itertools import combinations_with_replacement, product
-from typing import TypeAlias
+from typing import NamedTuple, TypeAlias
 
 import numpy as np
 
@@ -48,8 +48,7 @@ class ValueRange:
         self.always[query[np.isnan(values)]] = False
 
 
-@dataclass(frozen=True, eq=False)
-class Trial:
+class Trial(NamedTuple):
     """Free documents, and what a choice of their grades gives.
 
     Attributes

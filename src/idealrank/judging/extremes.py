@@ -13,9 +13,9 @@ For each query, the first of these ways that applies:
 """
 
 from collections.abc import Iterator
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, fields
 from functools import cached_property
-from typing import cast
+from typing import NamedTuple, cast
 
 import numpy as np
 
@@ -37,8 +37,7 @@ MOST = 2048  # choices of grades of one query that are enumerated; with more who
 _FEW = 64  # different grades, up to which all queries are worked out with all of them
 
 
-@dataclass(frozen=True, eq=False)
-class Extremes:
+class Extremes(NamedTuple):
     """Lowest and highest value of each query.
 
     Attributes
@@ -57,8 +56,7 @@ class Extremes:
     always: BoolArray
 
 
-@dataclass(frozen=True, eq=False)
-class _Program:
+class _Program(NamedTuple):
     """Quotients of all queries: see `Quotients`; `solvable` marks queries for which the program holds."""
 
     constant: FloatArray
@@ -395,7 +393,7 @@ class Problem:
     def _places(self, side: int) -> Hits:
         """Places of free documents with the query codes of the run's own lists."""
         one = self.free.sides[side]
-        return replace(one.places, query=one.row[one.places.query])
+        return one.places._replace(query=one.row[one.places.query])
 
     def _added(self, side: int, weights: FloatArray) -> FloatArray:
         """Sum over the places of each document, shape (n_documents,)."""

@@ -1,9 +1,9 @@
 """Documents of one or two runs that may have any grade, and the lists with grades given to them."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
-from typing import Self
+from typing import NamedTuple, Self
 
 import numpy as np
 
@@ -17,8 +17,7 @@ _BITS = 20  # of a key
 NOWHERE = np.iinfo(np.int64).max  # rank of a document that a run does not return
 
 
-@dataclass(frozen=True, eq=False)
-class ListedPlaces:
+class ListedPlaces(NamedTuple):
     """One run, and the places of free documents in its lists.
 
     Attributes
@@ -160,8 +159,7 @@ class FreeDocuments:
         return {}
 
 
-@dataclass(frozen=True, eq=False)
-class _Layout:
+class _Layout(NamedTuple):
     """Copies of queries of one run, before their free documents have grades: where each grade goes.
 
     Attributes
@@ -219,7 +217,7 @@ class _Layout:
     def with_grades(self, grades: FloatArray) -> Judged:
         """The lists with grades given to the free documents, copy after copy."""
         base, given = self.base, grades[self.free]
-        hits = replace(self.hits, grade=np.concatenate((base.hits.grade[self.known], given))[self.order])
+        hits = self.hits._replace(grade=np.concatenate((base.hits.grade[self.known], given))[self.order])
         all_grades = np.concatenate((base.judgments.grade[self.judged], grades))[self.by_copy]
 
         def judgments() -> Judgments:
@@ -241,8 +239,7 @@ class _Layout:
         )
 
 
-@dataclass(frozen=True, eq=False)
-class Ragged:
+class Ragged(NamedTuple):
     """Rows of some queries, query after query: the position of the query in the selection, and the row.
 
     Examples
@@ -327,7 +324,7 @@ def _side(
     at, found = _lookup(distinct, key)
     kept = code[found] >= 0
     at, found = at[kept], found[kept]
-    places = replace(unjudged.as_hits().part(found), query=code[found])
+    places = unjudged.as_hits().part(found)._replace(query=code[found])
     by_place = places.query << 32 | places.rank  # ranks are below 2^31
     if (by_place[1:] >= by_place[:-1]).all():  # unless the run has the queries in another order
         return ListedPlaces(judged, row, places, place[at])

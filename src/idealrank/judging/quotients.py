@@ -4,7 +4,6 @@ Both are exact and take polynomial time.
 """
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
@@ -15,8 +14,7 @@ _CELLS = 1 << 20  # numbers of one table: query x level x number of documents
 _STEPS = 100  # of the iteration, which needs about five
 
 
-@dataclass(frozen=True, eq=False)
-class Quotients:
+class Quotients(NamedTuple):
     """One quotient for each query: ``(constant + sum over documents of weight x gain) / ideal``.
 
     The gain of each document is free, one of `levels`. The ideal is ``sum over ranks j of w_j x (j-th largest gain)``, over the free

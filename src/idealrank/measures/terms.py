@@ -1,8 +1,7 @@
 """Contributions of documents to a value, as measures state them: terms of sums, and tie groups of relevant documents."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
-from typing import Self
+from typing import NamedTuple, Self
 
 import numpy as np
 
@@ -15,8 +14,7 @@ OWN_IDEAL = "by terms: the contribution of a document is divided by the ideal of
 FROM_THE_TOP = "from the top: the contribution of a document is the rise of the value at its rank, so it depends on the documents above"
 
 
-@dataclass(frozen=True, eq=False)
-class Terms:
+class Terms(NamedTuple):
     """The terms of a value that is a sum over documents.
 
     Attributes
@@ -51,8 +49,7 @@ class Terms:
         return np.divide(self.added, self.ideal[query], out=np.zeros_like(self.added), where=where)
 
 
-@dataclass(frozen=True, eq=False)
-class Quotient:
+class Quotient(NamedTuple):
     """A sum and the ideal that it is divided by, rounded as their own measures print them.
 
     Attributes
@@ -70,8 +67,7 @@ class Quotient:
     defined: BoolArray
 
 
-@dataclass(frozen=True, eq=False)
-class Fraction:
+class Fraction(NamedTuple):
     """A value as a function of the documents' gains: a weighted sum of them over the weighted sum of an ideal list.
 
     The ideal list holds known documents and any further ones, by falling gain. `Measure.worth` defines the gains.
@@ -98,8 +94,7 @@ class Fraction:
     shared: bool
 
 
-@dataclass(frozen=True)
-class RelevantGroups:
+class RelevantGroups(NamedTuple):
     """Tie groups of one list, where ties are averaged; single documents where they are not.
 
     Attributes

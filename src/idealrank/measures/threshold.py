@@ -7,7 +7,7 @@ read from the grade as it was given.
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
@@ -130,8 +130,7 @@ def n_nonrelevant(judged: Judged, threshold: float) -> IntArray:
     return np.bincount(table.query[counted], minlength=judged.n_queries)
 
 
-@dataclass(frozen=True, eq=False)
-class TieGroups:
+class TieGroups(NamedTuple):
     """The tie groups of some hits, one that is not tied being a group of its own.
 
     Attributes

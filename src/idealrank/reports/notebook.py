@@ -7,7 +7,6 @@ Drawings have colours that hold on light and dark; there are none without the ex
 """
 
 from collections.abc import Iterable, Sequence
-from dataclasses import replace
 from itertools import islice
 from typing import TypeAlias
 
@@ -195,7 +194,7 @@ def comparison_html(found: Comparison) -> str:
     with_pairs = found.pairs if (len(found.pairs) <= _PAIRS and not is_many(found)) or found.method.baseline is not None else ()
     for pair in with_pairs:
         about = f"{pair.b} against {pair.a}" if several else ""
-        blocks += [pair_table(pair, replace(shown, mark="*"), title=about), judged_table(pair, shown)]
+        blocks += [pair_table(pair, shown._replace(mark="*"), title=about), judged_table(pair, shown)]
         blocks += [slice_table(pair, measure, shown, clip=None)] if found.method.slices is not None else []
     blocks += [reach_legend(block for block in blocks if isinstance(block, Table))]
     marked = any(row.verdict in ("better", "worse") for pair in with_pairs for row in pair.measures.values())

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 
@@ -147,8 +147,7 @@ def _scaled(weights: FloatArray) -> FloatArray:
     return weights * (weights.size / whole) if np.isfinite(whole) else _scaled(weights / weights.max())
 
 
-@dataclass(frozen=True, eq=False)
-class LinearMean:
+class LinearMean(NamedTuple):
     """Means of columns with what their precision follows from.
 
     Parameters

@@ -5,7 +5,7 @@ A family has corrected p values and simultaneous intervals from the joint law of
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
-from typing import Any, Literal, TypeAlias
+from typing import Any, Literal, NamedTuple, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -347,8 +347,7 @@ def _mean_of(differences: FloatArray, mask: BoolArray, design: Design) -> FloatA
     return np.asarray((differences * weights).sum(axis=0) / weights.sum(axis=0), np.float64)
 
 
-@dataclass(frozen=True, eq=False)
-class _Tests:
+class _Tests(NamedTuple):
     """Tests of shifts from the null, two-sided or of "greater", with their statistic ``sum t_i / sqrt(sum t_i^2)``.
 
     `weight`, `square_weight` and `cross` are the sums of ``w_i``, ``w_i^2`` and ``t_i w_i`` of each test; statistics as small as

@@ -6,7 +6,7 @@ pseudo-median.
 
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -23,8 +23,7 @@ _EXACT = 50  # queries, at most, for the exact distribution: its counts stay who
 _HALVINGS = 56  # of the range of the differences: past the last bit of the largest
 
 
-@dataclass(frozen=True, eq=False)
-class SignedRanks:
+class SignedRanks(NamedTuple):
     """Rank sums of columns of differences.
 
     Parameters

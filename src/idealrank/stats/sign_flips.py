@@ -31,7 +31,6 @@ one of 2^17 rows and one of at most eight extras, and nothing of the size of all
 
 import math
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
 from typing import Literal, NamedTuple, TypeAlias, TypeVar
 
 import numpy as np
@@ -188,8 +187,7 @@ class AllFlips(Flips):
 Alternative: TypeAlias = Literal["two-sided", "greater", "less"]
 
 
-@dataclass(frozen=True, eq=False)
-class Units:
+class Units(NamedTuple):
     """Totals and weights of the units in whole numbers.
 
     Parameters
@@ -341,8 +339,7 @@ class Ends(NamedTuple):
     end: FloatArray
 
 
-@dataclass(frozen=True, eq=False)
-class ColumnDraws:
+class ColumnDraws(NamedTuple):
     """The draws of one column: row j together with extra h.
 
     Parameters
@@ -383,7 +380,7 @@ class ColumnDraws:
 
     def negated(self) -> "ColumnDraws":
         """Of ``a - b``: its lower ends are the upper ends."""
-        return replace(self, sums=-self.sums, more_sums=-self.more_sums, total=-self.total)
+        return self._replace(sums=-self.sums, more_sums=-self.more_sums, total=-self.total)
 
     def from_zero(self, *, both: bool) -> int:
         """Draws with a mean over the flipped units (or, for `both`, over them or the rest) of at most 0."""

@@ -6,8 +6,7 @@ whole numbers gives the same bits for any block, thread or processor, and ties a
 Runs on the same queries as whole numbers of one unit, and counts of one statistic beyond many thresholds.
 """
 
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -86,8 +85,7 @@ def to_steps(sums: FloatArray, step: FloatArray) -> FloatArray:
     return np.asarray(np.rint(sums / step), np.float64)
 
 
-@dataclass(frozen=True, eq=False)
-class Runs:
+class Runs(NamedTuple):
     """Values of runs, centred on every query, as whole numbers that can be added, and subtracted from each other, exactly.
 
     Parameters

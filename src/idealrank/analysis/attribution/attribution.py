@@ -7,7 +7,7 @@ import warnings
 from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass
 from functools import cached_property
-from typing import Any, Literal, TypeAlias
+from typing import Any, Literal, NamedTuple, TypeAlias
 
 import numpy as np
 
@@ -390,8 +390,7 @@ def _compared(evaluations: Sequence[Evaluation], measure: Measure, threads: int)
         return compare(*evaluations, measures=measure, threads=threads)
 
 
-@dataclass(frozen=True, eq=False)
-class _Side:
+class _Side(NamedTuple):
     """One run: values and what counts by query; ranks and what they add by hit."""
 
     judged: Judged

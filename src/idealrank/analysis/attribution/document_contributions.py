@@ -7,14 +7,15 @@ one: the terms that `explain` shows. For ERR it is the chance to stop there over
 """
 
 from collections.abc import Iterator
-from dataclasses import dataclass, fields, replace
+from dataclasses import fields, replace
+from typing import NamedTuple
 
 import numpy as np
 
 from idealrank.data.judged import Alignments, Hits, Judged, Judgments
 from idealrank.data.policies import IdealGrades
 from idealrank.data.segments import heads, starts_of
-from idealrank.data.types import AnyArray, BoolArray, FloatArray, IntArray, QueryIds
+from idealrank.data.types import BoolArray, FloatArray, IntArray, QueryIds
 from idealrank.errors import OptionError, shown
 from idealrank.measures.measure import Measure
 
@@ -181,8 +182,7 @@ def _shared(rise: FloatArray, alone: FloatArray, of: IntArray, sizes: IntArray) 
     return alone * scaled[of] + left[of]
 
 
-@dataclass(frozen=True, eq=False)
-class _States:
+class _States(NamedTuple):
     """Shorter lists: of a query, the hits from `begin` to before `end`, and one more where `extra` is not -1; shape (n_states,)."""
 
     query: IntArray
@@ -191,7 +191,7 @@ class _States:
     extra: IntArray
 
     def part(self, rows: slice) -> "_States":
-        return _States(*(getattr(self, field.name)[rows] for field in fields(self)))
+        return _States(*(column[rows] for column in self))
 
     @property
     def sizes(self) -> IntArray:
@@ -251,7 +251,7 @@ def _shorter(judged: Judged, place: IntArray, states: _States) -> Judged:
     offsets = judged.ideal.offsets
     of, row = _ranges(offsets[:-1][states.query], np.diff(offsets)[states.query])
     bounds = np.concatenate(([0], np.cumsum(np.diff(offsets)[states.query])))
-    counters = replace(_picked(judged.alignments, states.query), judged=np.bincount(state, minlength=states.query.size))
+    counters = _picked(judged.alignments, states.query)._replace(judged=np.bincount(state, minlength=states.query.size))
     return Judged(
         queries=QueryIds(states.query.size, lambda: [judged.queries[code] for code in states.query.tolist()]),
         ties=judged.ties,
@@ -273,5 +273,4 @@ def _judgments(whole: Judgments, queries: IntArray) -> Judgments:
 
 
 def _picked(counters: Alignments, queries: IntArray) -> Alignments:
-    columns: list[AnyArray] = [getattr(counters, field.name)[queries] for field in fields(counters)]
-    return Alignments(*columns)
+    return Alignments(*(column[queries] for column in counters))

@@ -6,7 +6,7 @@ only if p is above the level.
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Literal, NamedTuple, TypeAlias
 
 import numpy as np
@@ -47,8 +47,7 @@ class Hypothesis(NamedTuple):
         return kept
 
 
-@dataclass(frozen=True)
-class Corrected:
+class Corrected(NamedTuple):
     """Corrected result of one test of a family.
 
     Attributes

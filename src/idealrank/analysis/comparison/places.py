@@ -1,7 +1,8 @@
 """Where the documents of two runs stand: judged and unjudged ones, those that both runs show, and what each would be worth."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
@@ -20,8 +21,7 @@ NO_RANKINGS = "evaluations do not keep rankings; evaluate with keep_unjudged=Tru
 _UNORDERED: tuple[Ties, ...] = ("best", "worst")
 
 
-@dataclass(frozen=True, eq=False)
-class Places:
+class Places(NamedTuple):
     """Documents of one run that count in one measure.
 
     Attributes
@@ -105,8 +105,8 @@ class Places:
     def only(self, within: BoolArray) -> "Places":
         """The documents of some of the queries compared, as if no other had any."""
         documents, hits = within[self.document_rows], within[self.hit_row]
-        return replace(
-            self, documents=self.documents.part(documents), place=self.place[documents], rank=self.rank[documents],
+        return self._replace(
+            documents=self.documents.part(documents), place=self.place[documents], rank=self.rank[documents],
             weight=self.weight[documents], hit_row=self.hit_row[hits], hit_rank=self.hit_rank[hits],
             hit_document=self.hit_document[hits], hit_worth=self.hit_worth[hits],
         )  # fmt: skip

@@ -7,7 +7,7 @@ import hashlib
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -84,8 +84,7 @@ def with_companions(measures: "MeasureLike | Iterable[MeasureLike]") -> tuple[Me
     return tuple(dict.fromkeys((*asked, *(companion for measure in asked for companion in judgedness_of(measure)))))
 
 
-@dataclass(frozen=True, eq=False)
-class QueryTable:
+class QueryTable(NamedTuple):
     """Values of one run on all queries of a comparison.
 
     Parameters

@@ -9,7 +9,7 @@ from dataclasses import asdict, dataclass, field, replace
 from functools import partial
 from itertools import groupby
 from numbers import Integral
-from typing import Any, ClassVar, Literal, TypeAlias
+from typing import Any, ClassVar, Literal, NamedTuple, TypeAlias
 
 import numpy as np
 
@@ -271,8 +271,7 @@ def _table(values: Sequence[float | None]) -> QueryTable:
     return QueryTable(column, np.ones(column.shape, np.bool_))
 
 
-@dataclass(frozen=True, eq=False)
-class Membership:
+class Membership(NamedTuple):
     """Membership of queries in slices.
 
     Parameters
@@ -392,8 +391,7 @@ def _carried(found: Slices, tests: Mapping[str, Corrected], carries: Callable[[s
     return replace(found, rows=tuple(rows))
 
 
-@dataclass(frozen=True, eq=False)
-class _Case:
+class _Case(NamedTuple):
     """Settings that hold for every pair."""
 
     membership: Membership

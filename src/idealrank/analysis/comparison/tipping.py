@@ -440,8 +440,7 @@ def _stays_within(extremes: Sequence[FloatArray], differences: FloatArray, desig
     return bool((np.abs(found.mean) + question.critical * found.se < (question.margin or 0.0)).all())
 
 
-@dataclass(frozen=True)
-class _Path:
+class _Path(NamedTuple):
     """Shares at which the difference is not significant any more, and has another sign, as a share grows from 0 to 1."""
 
     significance: float | None

@@ -330,7 +330,7 @@ def plan_of(policy: Policy, draws: int, seed: int, threads: int | None) -> Plan:
 
 def _upwards(table: QueryTable, measures: Sequence[Measure]) -> QueryTable:
     """Values turned so that more is better: to negate a number loses no bit."""
-    return replace(table, values=table.values * np.array([float(measure.direction) for measure in measures]))
+    return table._replace(values=table.values * np.array([float(measure.direction) for measure in measures]))
 
 
 class _Place(NamedTuple):

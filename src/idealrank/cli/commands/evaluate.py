@@ -198,9 +198,7 @@ def evaluate(
     def evaluate_one(path: str, name: str) -> Evaluation:
         def work(progress: Progress) -> Evaluation:
             if engine == "spark" and isinstance(judgments, Qrels):
-                from idealrank.cli.spark_engine import on_spark  # noqa: PLC0415  (slow to load, for those who ask)
-
-                return on_spark(inputs, judgments, path, qrels=qrels, name=name, measures=measures, convention=convention)
+                return _on_spark(inputs, judgments, path, qrels=qrels, name=name, measures=measures, convention=convention)
             run = inputs.open_run(path, name, qrels)
             opened.extend([run] if results.are_wanted else [])
             return evaluate_run(judgments, run, measures, convention, **_kept(results, measures), threads=threads, progress=progress)
@@ -216,6 +214,12 @@ def evaluate(
     found = {"evaluations": tuple(evaluations), "measures": measures, "qrels": judgments, "runs": tuple(opened), "threads": threads}
     results.write(watch, given, **found, **design)
     parts.close_journal()
+
+
+def _on_spark(*given: Any, **named: Any) -> Evaluation:
+    from idealrank.cli.spark_engine import on_spark  # noqa: PLC0415  (slow to load, for those who ask)
+
+    return on_spark(*given, **named)
 
 
 def _kept(results: Results, measures: "Sequence[Measure]") -> dict[str, Any]:

@@ -1,7 +1,5 @@
 """`idealrank judge infer`: values of runs from a sample of judgments."""
 
-from dataclasses import replace
-
 import click
 
 from idealrank.cli import input_options, options
@@ -110,4 +108,4 @@ def _judged(sample: str, qrels: str | None, inputs: input_options.Inputs, conven
         if lacking is not None:
             raise OptionError(f"{sample}: found no grades in it, expected --qrels FILE with the judgments of the sampled documents")
         return SampledJudgments.of_rows([(row.query, row.document, row.stratum, row.grade) for row in rows])
-    return SampledJudgments.of_drawn(rows, replace(inputs, more_qrels=()).open_qrels(qrels, convention))
+    return SampledJudgments.of_drawn(rows, inputs._replace(more_qrels=()).open_qrels(qrels, convention))

@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 from urllib.parse import urlencode
 
@@ -221,8 +221,8 @@ def _change_cell(sides: Sequence[QuerySide], places: Sequence[int | None], text:
     direction = parse_measure(text).direction
     cell = number_cell(b - a, signed=True)
     if (b - a) * direction > 0:
-        return replace(cell, tone="better")
-    return replace(cell, tone="worse") if (b - a) * direction < 0 else cell
+        return cell._replace(tone="better")
+    return cell._replace(tone="worse") if (b - a) * direction < 0 else cell
 
 
 def _rankings(site: Site, sides: Sequence[QuerySide], query: str, measure: Measure) -> list[dict[str, Any]]:

@@ -1,8 +1,7 @@
 """Every format that a report or a figure is written in: one registry, from which each ``--format`` takes its choices and its help."""
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
-from typing import Literal, TypeAlias, get_args
+from typing import Literal, NamedTuple, TypeAlias, get_args
 
 FigureFormat: TypeAlias = Literal["svg", "png", "pdf", "html", "json"]
 """Formats of figures; a file of one ends in its name."""
@@ -12,8 +11,7 @@ FIGURE_FORMATS: Mapping[str, FigureFormat] = {name: name for name in get_args(Fi
 Use: TypeAlias = Literal["people", "programs", "pasting"]
 
 
-@dataclass(frozen=True)
-class Format:
+class Format(NamedTuple):
     """A format.
 
     Attributes

@@ -242,7 +242,7 @@ def mean_columns(
 
         def mean(run: EvaluatedRun) -> Cell:
             cell = _cell(measure, run.mean[text], places[text])
-            return replace(cell, strong=True, mark=mark) if run.mean[text] == best else cell
+            return cell._replace(strong=True, mark=mark) if run.mean[text] == best else cell
 
         return Column(text, "number", mean)
 

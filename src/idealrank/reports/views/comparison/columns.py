@@ -2,9 +2,8 @@
 
 import math
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from functools import partial
-from typing import Literal, TypeAlias
+from typing import Literal, NamedTuple, TypeAlias
 
 from idealrank.analysis.comparison import Comparison, Difference, Pair, Slice
 from idealrank.reports.table.cells import Cell, Column, Kind, count_cell, interval_cell, number_cell, p_cell, share_cell
@@ -19,8 +18,7 @@ SHORT = {"judgments do not reach": "out of reach"}
 """Words of tables for verdicts that are too long for a column."""
 
 
-@dataclass(frozen=True)
-class Shown:
+class Shown(NamedTuple):
     """Decimal places of the numbers of a comparison.
 
     Attributes
@@ -133,8 +131,7 @@ def _beyond(ends: tuple[float, float], limit: float) -> list[float]:
     return [low] if low > limit else [high] if high < limit else []
 
 
-@dataclass(frozen=True)
-class Line:
+class Line(NamedTuple):
     """Row of a table of differences.
 
     Attributes
@@ -204,8 +201,7 @@ def of_whole(cell: Callable[[Difference, Shown], Cell]) -> Form:
     return lambda line, shown: cell(line.row, shown) if isinstance(line.row, Difference) else Cell("-")
 
 
-@dataclass(frozen=True)
-class Compared:
+class Compared(NamedTuple):
     """A column of such tables.
 
     Attributes

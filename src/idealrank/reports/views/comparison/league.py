@@ -5,8 +5,7 @@ differences of all pairs, the best run first, and is never wider than a page.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
-from typing import Literal, TypeAlias
+from typing import Literal, NamedTuple, TypeAlias
 
 import numpy as np
 
@@ -225,8 +224,7 @@ def is_many(comparison: Comparison) -> bool:
     return len(comparison.names) >= MANY
 
 
-@dataclass(frozen=True)
-class Ranked:
+class Ranked(NamedTuple):
     """Runs by one measure.
 
     Attributes
@@ -259,7 +257,7 @@ class Ranked:
         best, marks = next(iter(self.means.values())).mean, self.letters if letters == "mark" else {}
 
         def mean(run: str) -> Cell:
-            return replace(number_cell(self.means[run].mean, places, strong=self.means[run].mean == best), mark=marks.get(run, ""))
+            return number_cell(self.means[run].mean, places, strong=self.means[run].mean == best)._replace(mark=marks.get(run, ""))
 
         columns = [Column(self.measure, "number", mean)]
         if level:
@@ -292,7 +290,7 @@ def ranked_by_all(comparison: Comparison, letters: Letters) -> list[Ranked]:
     if letters == "groups" or comparison.method.baseline is not None:
         return found
     order = list(found[0].means)
-    return [replace(one, letters=better_letters(comparison, one.measure, order), about="better") for one in found]
+    return [one._replace(letters=better_letters(comparison, one.measure, order), about="better") for one in found]
 
 
 def run_columns(order: Sequence[str], letters: Letters, clip: int | None = None) -> list[Column[str]]:

@@ -80,7 +80,7 @@ def comparison_cells(comparison: Comparison, digits: int | None = None) -> Table
     >>> [column.title for column in comparison_cells(ir.compare(one, one)).columns][:3]
     ['measure', 'run', 'run (2)']
     """
-    shown, method, several = replace(Shown.of(comparison, digits), mark=_MARK), comparison.method, len(comparison.pairs) > 1
+    shown, method, several = Shown.of(comparison, digits)._replace(mark=_MARK), comparison.method, len(comparison.pairs) > 1
     first, sliced = comparison.pairs[0], method.slices is not None
     columns: list[Column[Line]] = [Column("measure", cell=lambda line: line.measure)]
     if several:
@@ -174,7 +174,7 @@ def _column(comparison: Comparison, ranked: Ranked, places: int, star: str) -> C
     def mean(run: str) -> Cell:
         value = ranked.means[run].mean
         mark = (star if value == best else "") + (_DAGGER if run in pairs and pairs[run].verdict in _SIGNIFICANT else "")
-        return replace(number_cell(value, places, strong=value == best), mark=mark)
+        return number_cell(value, places, strong=value == best)._replace(mark=mark)
 
     return Column(ranked.measure, "number", mean)
 

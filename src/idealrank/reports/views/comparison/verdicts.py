@@ -1,8 +1,7 @@
 """Word, colour and mark of each verdict in reports, pages and figures."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from idealrank.analysis.comparison import Difference, Slice
 from idealrank.reports.table.cells import Tone
@@ -14,8 +13,7 @@ IDENTICAL = "identical"
 """The word for two runs that have one value on every query: more queries cannot tell them apart."""
 
 
-@dataclass(frozen=True, kw_only=True)
-class Look:
+class Look(NamedTuple):
     """Presentation of one verdict, or of one outcome of a gate.
 
     Attributes

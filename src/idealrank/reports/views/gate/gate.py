@@ -3,7 +3,6 @@
 import json
 import math
 from collections.abc import Sequence
-from dataclasses import replace
 from functools import partial
 
 from idealrank.analysis.gate import Check, Gated, KeptContract
@@ -347,7 +346,7 @@ def _contracts(gated: Gated) -> Part:
         Column("query", cell=lambda one: clipped(one.contract.query, 40)),
         Column("measure", cell=lambda one: one.measure),
         Column("demanded", "number", lambda one: _demanded(one.demanded, "a value")),
-        Column("found", "number", lambda one: replace(_demanded(one.found, "no value"), tone="worse")),
+        Column("found", "number", lambda one: _demanded(one.found, "no value")._replace(tone="worse")),
         Column("demanded by", cell=_demanded_by),
     ]
     return Table.of(columns, broken, title=title)
