@@ -76,6 +76,10 @@ def read_json_lines(source: Source, table: Table, columns: Columns, notes: Notes
     >>> read_json_lines(Source("a.jsonl", text), "run", None, Notes(), refuse).values
     array([0.5])
     """
+    from idealrank.io.formats.json_columns import like_records  # noqa: PLC0415  (large files alone need it)
+
+    if (rows := like_records(source, table, columns, notes)) is not None:
+        return rows
     nest = _Nest(table, complain)
     records = Records(table, columns, source.path, notes, complain, lambda number: (source.path, number))
     for number, line in enumerate(source.open(), 1):
