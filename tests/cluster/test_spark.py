@@ -284,6 +284,10 @@ def test_the_command_prints_the_json_of_the_local_engine(spark, tmp_path, monkey
     for run in ("a.run", "a.parquet"):
         assert printed(run, "--engine", "spark") == printed(run)
     assert printed("a.run", "--engine", "spark", "--convention", "lightgbm") == printed("a.run", "--convention", "lightgbm")
-    found = CliRunner().invoke(cli, ["evaluate", str(tmp_path / "qrels.txt"), str(tmp_path / "none.parquet"), "--engine", "spark"])
-    assert isinstance(found.exception, ir.InputError | SystemExit), found.exception
-    assert "none.parquet: Spark cannot read it ([PATH_NOT_FOUND]" in f"{found.exception} {found.output}"
+    for place, said in (
+        (str(tmp_path / "none.parquet"), "[PATH_NOT_FOUND]"),
+        ("hdfs:///runs/none", "java.io.IOException: Incomplete HDFS URI"),
+    ):
+        found = CliRunner().invoke(cli, ["evaluate", str(tmp_path / "qrels.txt"), place, "--engine", "spark"])
+        assert isinstance(found.exception, ir.InputError | SystemExit), found.exception
+        assert f"{place}: Spark cannot read it ({said}" in f"{found.exception} {found.output}"

@@ -58,12 +58,21 @@ def on_spark(
             if unseen and "://" not in path and Path(path).is_file():
                 notes().inform(f"{path}: the workers do not see this file; this machine reads it")
                 found = evaluated(inputs.open_run(path, name, qrels))
-            elif unseen or type(error).__name__ == "AnalysisException":  # of Spark, which is loaded here alone
-                raise InputError(f"{path}: Spark cannot read it ({str(error).partition(' SQLSTATE')[0]}), expected a run") from None
+            elif unseen or _fault_of_place(error):
+                reason = _fault_of_place(error) or str(error).partition("\n")[0]
+                raise InputError(f"{path}: Spark cannot read it ({reason}), expected a run") from None
             else:
                 raise
     place = {query: at for at, query in enumerate(judgments.queries)}
     return replace(found.on(sorted(found.queries, key=lambda query: place.get(query, len(place)))), path=path)
+
+
+def _fault_of_place(error: Exception) -> str:
+    """What Spark or Hadoop says of a place that it cannot read; empty for any other error. Their classes are known by name alone."""
+    if type(error).__name__ == "AnalysisException":
+        return str(error).partition(" SQLSTATE")[0]
+    thrown = str(error).partition("\n: ")[2].partition("\n")[0] if type(error).__name__ == "Py4JJavaError" else ""
+    return thrown if thrown.startswith(("java.io.", "java.net.", "org.apache.hadoop.")) else ""
 
 
 def _kind(path: str, inputs: Inputs) -> str:

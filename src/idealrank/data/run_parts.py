@@ -165,6 +165,7 @@ class RunParts:
     ) -> PartsAligned:
         merged = _Merged(qrels, keep_run_only=keep_run_only, may_scatter=may_scatter)
         problems: list[Any] = []
+        part: Part | None = None
         try:
             for part in parts:
                 if problem := self._align_part(qrels, part, merged, options, may_scatter=may_scatter, adds=not problems):

@@ -133,5 +133,6 @@ def _rows(frames: Any, given: EngineTable, convention: Convention, order: str | 
         return frames.from_pandas(held_rows(given), npartitions=1)
     types = [(str(column), str(dtype)) for column, dtype in given.table.dtypes.items()]
     chosen, order = given.chosen(types, pandas_content, convention, order)
-    named, options = given.table.rename(columns=str), (given.kind, given.number, chosen, order)
+    options: tuple[Any, ...] = (given.kind, given.number, chosen, order)
+    named = given.table.rename(columns=str)
     return named.map_partitions(pandas_rows, *options, meta=pandas_rows(named._meta, *options))

@@ -246,7 +246,7 @@ def read_trec_spark(session: Any, path: "str | list[str]", kind: Table = "run") 
 
 
 def _functions() -> Any:
-    return load_extra("pyspark.sql.functions", "evaluate_spark", "spark", "pyspark")
+    return load_extra("pyspark.sql.functions", "evaluation on Spark", "spark", "pyspark")
 
 
 def _frame() -> Any:

@@ -276,7 +276,7 @@ def both_ends(flipped: FloatArray, weight: FloatArray, total: FloatArray, total_
     array([[-1.5,  2. ]])
     """
     both = np.empty((2, *flipped.T.shape))  # columns first: what follows runs along the draws
-    mean, other = both
+    mean, other = both[0], both[1]
     steps, rest_weight = step[:, None], total_weight - weight
     np.rint(np.divide(flipped.T, steps, out=mean), out=mean)
     np.rint(np.divide(np.subtract(total[:, None], flipped.T, out=other), steps, out=other), out=other)
