@@ -68,7 +68,7 @@ def on_spark(
 
 
 def _fault_of_place(error: Exception) -> str:
-    """What Spark or Hadoop says of a place that it cannot read; empty for any other error. Their classes are known by name alone."""
+    """Reason of Spark or Hadoop why a place cannot be read; empty for any other error. Their classes are known by name alone."""
     if type(error).__name__ == "AnalysisException":
         return str(error).partition(" SQLSTATE")[0]
     thrown = str(error).partition("\n: ")[2].partition("\n")[0] if type(error).__name__ == "Py4JJavaError" else ""
