@@ -1,7 +1,5 @@
 """Sums of partitions of a click log give the result of one machine: any partitions, some of them empty, in any order."""
 
-import dataclasses
-import re
 from collections.abc import Callable
 from typing import Any, get_args
 
@@ -11,55 +9,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import idealrank as ir
-from idealrank.clicks import LoggedDCGSums, PolicySums, Sessions, SlateSums, doubly_robust, exposures, ips, logged_dcg, slate_value
+from idealrank.clicks import LoggedDCGSums, PolicySums, Sessions, SlateSums, doubly_robust, ips, logged_dcg, slate_value
 from idealrank.clicks.logged_slates import SlateEstimator
 from tests.conftest import examples
-
-CLOSE = 1e-12
-seeds, sizes, kinds = st.integers(0, 2**32 - 1), st.integers(2, 40), st.booleans()
-
-
-def partitions(rng: np.random.Generator, units: np.ndarray) -> list[np.ndarray]:
-    """Rows of each of up to six partitions, of which some have none; rows of a unit stay together."""
-    part_of_unit = rng.integers(0, rng.integers(1, 7), units.max() + 1)
-    return [np.flatnonzero(part_of_unit[units] == part) for part in range(6)]
-
-
-def merged(rng: np.random.Generator, parts: list[Any]) -> Any:
-    """Two parts at a time are merged, any two, until one is left."""
-    while len(parts) > 1:
-        rng.shuffle(parts)  # type: ignore[arg-type]
-        parts.append(parts.pop().merge(parts.pop()))
-    return parts[0]
-
-
-def flat(value: Any) -> dict[str, Any]:
-    if dataclasses.is_dataclass(value):
-        return {
-            f"{field.name}.{name}": one for field in dataclasses.fields(value) for name, one in flat(getattr(value, field.name)).items()
-        }
-    return {"": value}
-
-
-def same(found: Any, whole: Any, scale: float) -> None:
-    """Numbers to rounding, counts and reasons exactly; digits in a reason may round the other way."""
-    ours, theirs = flat(found), flat(whole)
-    assert ours.keys() == theirs.keys()
-    for name, value in theirs.items():
-        if name == "cautions.":
-            assert [re.sub(r"[\d.e+-]+", "0", one) for one in ours[name]] == [re.sub(r"[\d.e+-]+", "0", one) for one in value]
-        elif isinstance(value, int | str):
-            assert ours[name] == value, name
-        else:
-            np.testing.assert_allclose(ours[name], value, rtol=CLOSE, atol=CLOSE * scale, err_msg=name)
-
-
-def units_of(rng: np.random.Generator, n: int, *, clustered: bool) -> np.ndarray:
-    """Number of each row's unit; every log has at least two."""
-    if not clustered:
-        return np.arange(n)
-    return rng.permutation(np.append([0, 1], rng.integers(0, 1 + n // 3, n - 2)))
-
+from tests.unit.log_partitions import Lists, kinds, merged, partitions, same, seeds, sizes, units_of
 
 ROWS: dict[str, tuple[Callable[..., Any], Callable[..., Any], dict[str, Any]]] = {
     "ips": (ips, PolicySums.ips, {}), "snips": (ips, PolicySums.ips, {}), "clipped": (ips, PolicySums.ips, {"clip": 1.5}),
@@ -106,40 +59,21 @@ def test_slates(seed: int, n: int, estimator: SlateEstimator, clustered: bool, l
 @settings(max_examples=examples(60), deadline=None)
 @given(seed=seeds, n=sizes, clustered=kinds, by_list=kinds, of_ranks=kinds, trusted=kinds)
 def test_logged_dcg(seed: int, n: int, clustered: bool, by_list: bool, of_ranks: bool, trusted: bool) -> None:
-    """Lists of a query are in several partitions, which have lists of other lengths."""
     rng = np.random.default_rng(seed)
-    depth = int(rng.integers(1, 5))
-    lengths = rng.integers(1, depth + 1, n) if rng.integers(2) else np.full(n, depth)
-    lengths[0] = depth
-    queries = [f"q{number}" for number in rng.integers(0, 3, n)]
-    lists = [rng.permutation(depth + rng.integers(0, 2))[:length].tolist() for length in lengths]
-    clicks = [rng.integers(0, 2, length).tolist() for length in lengths]
-    rankings = {query: [str(number) for number in rng.permutation(depth + 1)] for query in ("q0", "q1", "q2")}
-    options = {
-        "discount": None if rng.integers(2) else rng.uniform(0, 1, int(rng.integers(1, 9))),
-        "offset": rng.uniform(0, 0.2, depth) if trusted else None,
-    }
-    units = units_of(rng, n, clustered=clustered)
-
-    def log_of(rows: np.ndarray) -> Sessions:
-        width = max(lengths[rows])
-        filled = [[row + [fill] * (width - len(row)) for row in (table[at] for at in rows)] for table, fill in ((lists, -1), (clicks, 0))]
-        return Sessions.from_arrays([queries[at] for at in rows], np.array(filled[0]), filled[1])
-
-    whole_log = log_of(np.arange(n))
-    propensity = rng.uniform(0.2, 1, depth)
-    seen = exposures(whole_log, propensity)
+    lists = Lists.draw(rng, n, clustered=clustered, by_list=by_list, trusted=trusted)
+    ranking = lists.ranking(rng)
 
     def given_to(rows: np.ndarray) -> tuple[Sessions, Any, Any, dict[str, Any]]:
-        log = whole_log.select([]) if not rows.size else log_of(rows)
+        log, examined, options = lists.part(rows)
         new = np.array([list(range(2, 2 + log.n_ranks)) for _ in rows], int).reshape(-1, log.n_ranks)
-        examined = np.minimum(seen[rows][:, : log.n_ranks], 1.0) if by_list else propensity
-        return log, new if of_ranks else rankings, examined, {**options, "clusters": units[rows] if clustered else None}
+        return log, new if of_ranks else ranking, examined, options
 
-    log, ranking, examined, others = given_to(np.arange(n))
-    whole = logged_dcg(log, ranking, examined, **others)
-    given_parts = [given_to(rows) for rows in partitions(rng, units)]
-    parts = [LoggedDCGSums.of(log, new, seen_by, **others, n_ranks=depth) for log, new, seen_by, others in given_parts]
+    log, new, examined, options = given_to(np.arange(n))
+    whole = logged_dcg(log, new, examined, **options)
+    parts = [
+        LoggedDCGSums.of(log, new, examined, **options, n_ranks=lists.depth)
+        for log, new, examined, options in map(given_to, partitions(rng, lists.units))
+    ]
     same(merged(rng, parts).value(), whole, 10.0)
 
 

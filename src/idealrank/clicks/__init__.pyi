@@ -48,6 +48,7 @@ from idealrank.clicks.model_intervals import ParameterIntervals as ParameterInte
 from idealrank.clicks.model_intervals import parameter_intervals as parameter_intervals
 from idealrank.clicks.novelty_looks import Novelty as Novelty
 from idealrank.clicks.novelty_looks import novelty as novelty
+from idealrank.clicks.paired_sums import PairedSums as PairedSums
 from idealrank.clicks.partitioned_fits import fit_in_parts as fit_in_parts
 from idealrank.clicks.policy_differences import PolicyDifference as PolicyDifference
 from idealrank.clicks.policy_differences import doubly_robust_difference as doubly_robust_difference

@@ -156,8 +156,7 @@ def ips(
     >>> round(found.value, 6), round(found.effective_sample_size, 6)
     (0.5, 3.6)
     """
-    one_of("estimator", estimator, Estimator)
-    log = WeightedRows.of(rewards, target_probability, logged_probability, estimator, largest_weight(estimator, "clipped", "clip", clip))
+    log = rows_of(rewards, target_probability, logged_probability, estimator, clip)
     return value_of_rows(log, clusters, confidence, n_resamples, rng)
 
 
@@ -219,6 +218,27 @@ def doubly_robust(
     """
     log = rows_with_model(rewards, (target_probability, logged_probability), (predicted_logged, predicted_target), estimator, switch)
     return value_of_rows(log, clusters, confidence, n_resamples, rng)
+
+
+def rows_of(
+    rewards: npt.ArrayLike,
+    target_probability: npt.ArrayLike,
+    logged_probability: npt.ArrayLike,
+    estimator: Estimator,
+    clip: float | None,
+    *,
+    fewest: int = 2,
+) -> WeightedRows:
+    """Check the columns and the estimator of `ips`.
+
+    Examples
+    --------
+    >>> rows_of([1, 0], [0.5, 0.5], [0.5, 0.25], "clipped", 1.5).limit
+    1.5
+    """
+    one_of("estimator", estimator, Estimator)
+    limit = largest_weight(estimator, "clipped", "clip", clip)
+    return WeightedRows.of(rewards, target_probability, logged_probability, estimator, limit, fewest=fewest)
 
 
 def rows_with_model(

@@ -283,6 +283,14 @@ class WeightedSlates:
         return found
 
     @property
+    def ratio_columns(self) -> tuple[list[FloatArray], list[FloatArray]]:
+        """Numerators and denominators of lists, of whose sums the value is the ratio; of self-normalised estimators, at each rank."""
+        if not self.is_normalised:
+            return [self.gained], [np.ones(len(self.rewards))]
+        weights = list(self.weights.T)
+        return [one * two for one, two in zip(weights, self.rewards.T, strict=True)], weights
+
+    @property
     def influence(self) -> FloatArray:
         """A value for each list, whose mean is the value of the policy and whose spread its error."""
         if not self.is_normalised:
@@ -291,6 +299,17 @@ class WeightedSlates:
         centred = self.weights * (self.rewards - by_rank) / np.where(mean > 0, mean, 1.0)
         found: FloatArray = (centred * self.worth).sum(axis=1) + float((by_rank * self.worth).sum())
         return found
+
+
+def ratio_worth(estimator: SlateEstimator, worth: FloatArray) -> FloatArray:
+    """Weight of each ratio of `WeightedSlates.ratio_columns` in the reward of a list.
+
+    Examples
+    --------
+    >>> ratio_worth("snips", np.array([1.0, 0.5])).tolist(), ratio_worth("ips", np.array([1.0, 0.5])).tolist()
+    ([1.0, 0.5], [1.0])
+    """
+    return worth if estimator.startswith("sn") else np.ones(1)
 
 
 def slate_cautions(

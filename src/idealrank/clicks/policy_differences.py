@@ -10,7 +10,7 @@ import numpy.typing as npt
 from scipy.special import ndtri
 
 from idealrank.clicks.arguments import real_number
-from idealrank.clicks.logged_rewards import PolicyValue, ips, rows_with_model, value_of_rows
+from idealrank.clicks.logged_rewards import PolicyValue, ips, rows_of, rows_with_model, value_of_rows
 from idealrank.clicks.weighted_rows import Estimator, ModelEstimator, WeightedRows, cluster_codes, error_of_blocks, influence
 from idealrank.errors import InputError, shown
 
@@ -100,8 +100,7 @@ def ips_difference(
         ips(rewards, target, logged_probability, estimator, clip, clusters=clusters, confidence=confidence)
         for target in (target_a, target_b)
     )
-    limit = math.inf if clip is None else float(clip)  # checked by ips
-    logs = (WeightedRows.of(rewards, target, logged_probability, estimator, limit) for target in (target_a, target_b))
+    logs = (rows_of(rewards, target, logged_probability, estimator, clip) for target in (target_a, target_b))
     return _difference((one, other), logs, clusters)
 
 
@@ -177,9 +176,21 @@ def _difference(
     )
     parts = (second - first for first, second in zip(*blocks, strict=True))
     error = error_of_blocks(parts, one.n, cluster_codes(clusters, one.n))
-    value = other.value - one.value
-    reach = error * float(ndtri((1 + one.confidence) / 2))
-    return PolicyDifference(one, other, value, error, (value - reach, value + reach), one.confidence)
+    return difference_of_values(one, other, error)
+
+
+def difference_of_values(a: PolicyValue, b: PolicyValue, error: float) -> PolicyDifference:
+    """B less A with its normal interval, from the standard error.
+
+    Examples
+    --------
+    >>> from idealrank.clicks import ips
+    >>> one, other = (ips([1, 0], [target, 0.5], [0.5, 0.5]) for target in (0.5, 0.75))
+    >>> difference_of_values(one, other, 0.1).value
+    0.25
+    """
+    value, reach = b.value - a.value, error * float(ndtri((1 + a.confidence) / 2))
+    return PolicyDifference(a, b, value, error, (value - reach, value + reach), a.confidence)
 
 
 def verdict_of(interval: tuple[float, float], *, is_supported: bool) -> Literal["better", "worse", "undecided", "no support"]:

@@ -9,10 +9,10 @@ import numpy as np
 import numpy.typing as npt
 from scipy.special import ndtri
 
-from idealrank.clicks.arguments import check_confidence, one_of
-from idealrank.clicks.logged_rewards import PolicyValue, WeightSums, cautions_of, rows_with_model, sums_of_rows
+from idealrank.clicks.arguments import check_confidence
+from idealrank.clicks.logged_rewards import PolicyValue, WeightSums, cautions_of, rows_of, rows_with_model, sums_of_rows
 from idealrank.clicks.ratio_moments import RatioMoments, codes_of_part, require_units
-from idealrank.clicks.weighted_rows import Estimator, ModelEstimator, WeightedRows, largest_weight
+from idealrank.clicks.weighted_rows import Estimator, ModelEstimator, WeightedRows
 from idealrank.errors import IncompatibleError
 
 
@@ -70,9 +70,7 @@ class PolicySums:
         InputError, OptionError
             As from `ips`, but for the number of rows and of clusters.
         """
-        one_of("estimator", estimator, Estimator)
-        limit = largest_weight(estimator, "clipped", "clip", clip)
-        return cls._of(WeightedRows.of(rewards, target_probability, logged_probability, estimator, limit, fewest=0), clusters)
+        return sums_of_log(rows_of(rewards, target_probability, logged_probability, estimator, clip, fewest=0), clusters)
 
     @classmethod
     def doubly_robust(
@@ -88,20 +86,7 @@ class PolicySums:
             As from `doubly_robust`, but for the number of rows and of clusters.
         """
         probabilities, predictions = (target_probability, logged_probability), (predicted_logged, predicted_target)
-        return cls._of(rows_with_model(rewards, probabilities, predictions, estimator, switch, fewest=0), clusters)
-
-    @classmethod
-    def _of(cls, log: WeightedRows, clusters: Any) -> "PolicySums":
-        codes = codes_of_part(clusters, log.n)
-        above, below = np.zeros(log.n), np.ones(log.n)
-        for part, raw, rewards in log.blocks():
-            weights = log.cut(raw)
-            above[part] = weights * rewards if log.baseline is None else weights * rewards + log.baseline[part]
-            if log.estimator == "snips":
-                below[part] = weights
-        baseline = 0.0 if log.baseline is None else math.fsum(log.baseline.tolist())
-        moments = RatioMoments.of([above], [below], codes)
-        return cls(log.n, sums_of_rows(log), moments, baseline, log.estimator, log.limit, codes is not None, log.baseline is not None)
+        return sums_of_log(rows_with_model(rewards, probabilities, predictions, estimator, switch, fewest=0), clusters)
 
     @property
     def n_units(self) -> int:
@@ -149,3 +134,17 @@ class PolicySums:
             value, error, (value - reach, value + reach), effective, sums.largest, sums.raw / self.n, share, self.n, self.n_units,
             sums.cut, self.estimator, level, cautions_of(sums, self.n, effective, share, self.n_units, has_model=self.has_model),
         )  # fmt: skip
+
+
+def sums_of_log(log: WeightedRows, clusters: "Sequence[Any] | npt.ArrayLike | None") -> PolicySums:
+    """Sum the checked rows of a partition.
+
+    Examples
+    --------
+    >>> sums_of_log(WeightedRows.of([1], [0.5], [0.5], "ips", math.inf, fewest=0), None).n
+    1
+    """
+    codes = codes_of_part(clusters, log.n)
+    baseline = 0.0 if log.baseline is None else math.fsum(log.baseline.tolist())
+    moments = RatioMoments.of(*log.ratio_columns, codes)
+    return PolicySums(log.n, sums_of_rows(log), moments, baseline, log.estimator, log.limit, codes is not None, log.baseline is not None)

@@ -2,8 +2,8 @@
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import dataclass, replace
+from typing import Any, Self
 
 import numpy as np
 import numpy.typing as npt
@@ -52,7 +52,7 @@ class RatioMoments:
     squares: FloatArray
 
     @classmethod
-    def of(cls, above: Sequence[FloatArray], below: Sequence[FloatArray], codes: IntArray | None) -> "RatioMoments":
+    def of(cls, above: Sequence[FloatArray], below: Sequence[FloatArray], codes: IntArray | None) -> Self:
         """Sum rows.
 
         Parameters
@@ -66,45 +66,66 @@ class RatioMoments:
         ratio = np.array([_ratio(float(column.sum()), total) for column, total in zip(above, sums.tolist(), strict=True)])
         gaps = [one - share * two if share else one for one, share, two in zip(above, ratio.tolist(), below, strict=True)]
         n_units = int(above[0].size) if codes is None else int(codes.max(initial=-1)) + 1
-        residuals, units = (_by_unit(columns, codes, n_units) for columns in (gaps, below))
+        residuals, units = (_by_unit(cls._measured(columns), codes, n_units) for columns in (gaps, below))
         return cls(n_units, sums, ratio, _products(residuals, residuals), _products(residuals, units), _products(units, units))
 
-    def plus(self, other: "RatioMoments") -> "RatioMoments":
+    @staticmethod
+    def _measured(columns: Sequence[FloatArray]) -> Sequence[FloatArray]:
+        """Columns of which moments are kept, from one a ratio."""
+        return columns
+
+    def plus(self, other: Self) -> Self:
         """Moments over the units of both."""
         below = self.below + other.below
         ratio = self.ratio + (other.ratio - self.ratio) * np.divide(other.below, below, out=np.zeros(below.size), where=below != 0)
         one, two = self._about(ratio), other._about(ratio)
-        return RatioMoments(
+        return type(self)(
             self.n_units + other.n_units, below, ratio, one.residuals + two.residuals, one.crossed + two.crossed, one.squares + two.squares
         )
 
-    def _about(self, ratio: FloatArray) -> "RatioMoments":
-        """Moments of the residuals of other ratios: each residual changes by the gap of the ratios times its denominator."""
-        gap = (ratio - self.ratio)[:, None]
-        crossed = self.crossed - gap * self.squares
-        return RatioMoments(self.n_units, self.below, ratio, self.residuals - gap * self.crossed.T - crossed * gap.T, crossed, self.squares)
+    def _about(self, ratio: FloatArray) -> Self:
+        """Moments of the residuals of other ratios."""
+        gap = ratio - self.ratio
+        crossed = self.crossed - self._moved(gap, self.squares)
+        residuals = self.residuals - self._moved(gap, self.crossed.T) - self._moved(gap, crossed.T).T
+        return replace(self, ratio=ratio, residuals=residuals, crossed=crossed)
+
+    @staticmethod
+    def _moved(gap: FloatArray, products: FloatArray) -> FloatArray:
+        """Products of the changes of residuals, from products of denominators: a residual changes by a gap times its denominator."""
+        found: FloatArray = gap[:, None] * products
+        return found
+
+    @property
+    def values(self) -> FloatArray:
+        """Quantities that are weighed by their worth."""
+        return self.ratio
+
+    def _shares(self, worth: FloatArray) -> FloatArray:
+        """Weight of each residual in the sum of the values times their worth."""
+        return np.divide(worth, self.below, out=np.zeros(self.below.size), where=self.below != 0)
 
     def error(self, worth: FloatArray) -> float:
-        """Standard error of the sum of the ratios times their worth.
+        """Standard error of the sum of the values times their worth.
 
         Examples
         --------
         >>> RatioMoments.of([np.array([1.0, 3.0])], [np.ones(2)], None).error(np.ones(1))
         1.0
         """
-        turn = np.divide(worth, self.below, out=np.zeros(self.below.size), where=self.below != 0)
-        spread = float((turn[:, None] * self.residuals * turn).sum())
+        share = self._shares(worth)
+        spread = float((share[:, None] * self.residuals * share).sum())
         return math.sqrt(max(spread, 0.0) * self.n_units / (self.n_units - 1))
 
     def mean(self, worth: FloatArray, level: float) -> ListMean:
-        """Sum of the ratios times their worth, with its normal interval.
+        """Sum of the values times their worth, with its normal interval.
 
         Examples
         --------
         >>> RatioMoments.of([np.array([1.0, 3.0])], [np.ones(2)], None).mean(np.ones(1), 0.95).value
         2.0
         """
-        value, error = float((self.ratio * worth).sum()), self.error(worth)
+        value, error = float((self.values * worth).sum()), self.error(worth)
         reach = error * float(ndtri((1 + level) / 2))
         return ListMean(value, error, (value - reach, value + reach))
 

@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from idealrank.clicks.arguments import check_confidence
-from idealrank.clicks.logged_slates import SlateEstimator, SlateValue, WeightedSlates, slate_cautions
+from idealrank.clicks.logged_slates import SlateEstimator, SlateValue, WeightedSlates, ratio_worth, slate_cautions
 from idealrank.clicks.ratio_moments import RatioMoments, codes_of_part, require_units
 from idealrank.data.types import FloatArray
 from idealrank.errors import IncompatibleError
@@ -77,17 +77,7 @@ class SlateSums:
             As from `slate_value`, but for the number of lists and of clusters.
         """
         lists = WeightedSlates.of(rewards, target_probability, logged_probability, estimator, discount, fewest=0)
-        n, weights = len(lists.rewards), list(lists.weights.T)
-        gained, codes = lists.gained, codes_of_part(clusters, n)
-        products = [one * two for one, two in zip(weights, lists.rewards.T, strict=True)]
-        above, below = (products, weights) if lists.is_normalised else ([gained], [np.ones(n)])
-        total = _sums(weights)
-        deviations = _sums([(one - mean) ** 2 for one, mean in zip(weights, (total / max(n, 1)).tolist(), strict=True)])
-        return cls(
-            n, total, _sums([one * one for one in weights]), deviations, _sums(products),
-            np.array([float(one.max(initial=0.0)) for one in weights]), RatioMoments.of(above, below, codes),
-            float(np.abs(gained).sum()), float(np.abs(gained).max(initial=0.0)), lists.worth, estimator, codes is not None,
-        )  # fmt: skip
+        return sums_of_slates(lists, estimator, clusters)
 
     def merge(self, other: "SlateSums") -> "SlateSums":
         """Add the sums of other lists, and of other clusters.
@@ -126,16 +116,35 @@ class SlateSums:
         """
         level, ranks = check_confidence(confidence), self.worth.size
         require_units(self.n, self.moments.n_units, "rewards", "lists", clustered=self.clustered)
-        is_normalised = self.estimator.startswith("sn")
-        below = self.weights if is_normalised else np.full(ranks, float(self.n))
+        below = self.weights if self.estimator.startswith("sn") else np.full(ranks, float(self.n))
         by_rank = np.divide(self.weighted, below, out=np.zeros(ranks), where=below > 0)
         effective = np.divide(self.weights**2, self.squares, out=np.zeros(ranks), where=self.squares > 0)
         mean, spread = self.weights / self.n, np.sqrt(self.deviations / self.n)
         return SlateValue(
-            self.moments.mean(self.worth if is_normalised else np.ones(1), level), by_rank, effective, mean, self.largest, self.n,
+            self.moments.mean(ratio_worth(self.estimator, self.worth), level), by_rank, effective, mean, self.largest, self.n,
             self.estimator, level,
             slate_cautions(self.n, mean, spread, effective, (self.gained, self.largest_gain), self.worth),
         )  # fmt: skip
+
+
+def sums_of_slates(lists: WeightedSlates, estimator: SlateEstimator, clusters: "Sequence[Any] | npt.ArrayLike | None") -> SlateSums:
+    """Sum the checked lists of a partition.
+
+    Examples
+    --------
+    >>> sums_of_slates(WeightedSlates.of([[1]], [[0.5]], [[0.5]], "ips", None, fewest=0), "ips", None).n
+    1
+    """
+    n, weights = len(lists.rewards), list(lists.weights.T)
+    gained, codes = lists.gained, codes_of_part(clusters, n)
+    products = [one * two for one, two in zip(weights, lists.rewards.T, strict=True)]
+    total = _sums(weights)
+    deviations = _sums([(one - mean) ** 2 for one, mean in zip(weights, (total / max(n, 1)).tolist(), strict=True)])
+    return SlateSums(
+        n, total, _sums([one * one for one in weights]), deviations, _sums(products),
+        np.array([float(one.max(initial=0.0)) for one in weights]), RatioMoments.of(*lists.ratio_columns, codes),
+        float(np.abs(gained).sum()), float(np.abs(gained).max(initial=0.0)), lists.worth, estimator, codes is not None,
+    )  # fmt: skip
 
 
 def _sums(columns: Sequence[FloatArray]) -> FloatArray:

@@ -192,6 +192,17 @@ class WeightedRows:
             part = slice(start, start + _BLOCK)
             yield part, self.target[part] / self.logged[part], self.rewards[part]
 
+    @property
+    def ratio_columns(self) -> tuple[list[FloatArray], list[FloatArray]]:
+        """Numerator and denominator of each row, of whose sums the value of the target policy is the ratio."""
+        above, below = np.zeros(self.n), np.ones(self.n)
+        for part, raw, rewards in self.blocks():
+            weights = self.cut(raw)
+            above[part] = weights * rewards if self.baseline is None else weights * rewards + self.baseline[part]
+            if self.estimator == "snips":
+                below[part] = weights
+        return [above], [below]
+
     def cut(self, weights: FloatArray) -> FloatArray:
         """Weights that count: cut at the limit, or 0 above it if a model stands for such rows."""
         if math.isinf(self.limit):
