@@ -1,15 +1,18 @@
 """Why two runs differ, for anything a user may hold."""
 
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
-from idealrank.analysis.attribution import Attribution, can_be_attributed
-from idealrank.analysis.attribution import attribute as attribute_runs
+from idealrank.analysis.attribution import can_be_attributed
 from idealrank.api.comparison import primary_measure, sources_of
 from idealrank.api.evaluation import AnyTable, to_qrels, to_runs
 from idealrank.conventions import Convention
 from idealrank.errors import OptionError
 from idealrank.evaluation.evaluate import Evaluation
 from idealrank.measures.parse import DEFAULT_MEASURES, MeasureLike
+
+if TYPE_CHECKING:
+    from idealrank.analysis.attribution import Attribution
 
 __all__ = ["attribute", "can_be_attributed"]
 
@@ -25,7 +28,7 @@ def attribute(
     *,
     names: Sequence[str] | None = None,
     threads: int = 0,
-) -> Attribution:
+) -> "Attribution":
     """Split the difference of two runs into queries, documents and rank moves.
 
     Parameters
@@ -70,6 +73,8 @@ def attribute(
         judgments, runs = qrels, [run_a, run_b]
     first, second = to_runs(runs, names, judgments=judgments)
     measure, convention = DEFAULT_MEASURES[0] if measure is None else measure, "standard" if convention is None else convention
+    from idealrank.analysis.attribution import attribute as attribute_runs  # noqa: PLC0415  (a comparison asks for the other name alone)
+
     return attribute_runs(to_qrels(judgments), first, second, measure, convention, threads=threads)
 
 

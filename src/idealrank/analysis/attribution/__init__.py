@@ -1,12 +1,5 @@
 """Where the difference of two runs comes from: queries, documents, rank moves."""
 
-from idealrank.analysis.attribution.attribution import Attribution, DocumentChange, Move, QueryChange, attribute, can_be_attributed
+from idealrank._lazy import public_names
 
-__all__ = [
-    "Attribution",
-    "DocumentChange",
-    "Move",
-    "QueryChange",
-    "attribute",
-    "can_be_attributed",
-]
+__getattr__, __dir__, __all__ = public_names(__name__, __file__)

@@ -22,7 +22,7 @@ from idealrank.data.judged import Judged
 from idealrank.data.qrels import Qrels
 from idealrank.data.run import Run
 from idealrank.data.types import BoolArray, FloatArray, IntArray, decode_id
-from idealrank.errors import IdealrankError, IdealrankWarning, InputError
+from idealrank.errors import IdealrankWarning, InputError
 from idealrank.evaluation.coverage import Coverage
 from idealrank.evaluation.evaluate import Evaluation, evaluate
 from idealrank.measures.aggregates import aggregate
@@ -360,25 +360,6 @@ def attribute(
         _moves(documents, rest, scale, mean_b - mean_a),
         ids, resolved.direction, qrels, documents, _compared(evaluations, asked, threads), mismatches=unjoined,
     )  # fmt: skip
-
-
-def can_be_attributed(measure: Measure, convention: "Convention | str" = "standard") -> bool:
-    """Return whether `attribute` can split a measure; its options may prevent this.
-
-    Examples
-    --------
-    >>> from idealrank.measures.parse import parse_measure
-    >>> can_be_attributed(parse_measure("AP")), can_be_attributed(parse_measure("AUC"))
-    (True, False)
-    """
-    qrels, run, convention = Qrels({"q": {"a": 1, "b": 0}}), Run({"q": ["b", "a"]}), Convention.of(convention)
-    try:
-        resolved = measure.under(convention)
-        split_of(resolved)
-        _Side.of(evaluate(qrels, run, measure, convention, keep_unjudged=True, keep_for=[AP()], threads=1), resolved)
-    except IdealrankError:
-        return False
-    return True
 
 
 def _compared(evaluations: Sequence[Evaluation], measure: Measure, threads: int) -> Comparison | None:

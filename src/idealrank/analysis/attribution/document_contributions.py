@@ -12,11 +12,16 @@ from typing import NamedTuple
 
 import numpy as np
 
+from idealrank.conventions import Convention
 from idealrank.data.judged import Alignments, Hits, Judged, Judgments
 from idealrank.data.policies import IdealGrades
+from idealrank.data.qrels import Qrels
+from idealrank.data.run import Run
 from idealrank.data.segments import heads, starts_of
 from idealrank.data.types import BoolArray, FloatArray, IntArray, QueryIds
-from idealrank.errors import OptionError, shown
+from idealrank.errors import IdealrankError, OptionError, shown
+from idealrank.evaluation.evaluate import evaluate
+from idealrank.measures.binary import AP
 from idealrank.measures.measure import Measure
 
 # Tie policies under which tied documents have no order among themselves.
@@ -46,6 +51,27 @@ def split_of(measure: Measure) -> str:
     """
     refuse_unfit(measure)
     return measure.split
+
+
+def can_be_attributed(measure: Measure, convention: "Convention | str" = "standard") -> bool:
+    """Return whether `attribute` can split a measure; its options may prevent this.
+
+    Examples
+    --------
+    >>> from idealrank.measures.parse import parse_measure
+    >>> can_be_attributed(parse_measure("AP")), can_be_attributed(parse_measure("AUC"))
+    (True, False)
+    """
+    qrels, run, convention = Qrels({"q": {"a": 1, "b": 0}}), Run({"q": ["b", "a"]}), Convention.of(convention)
+    try:
+        resolved = measure.under(convention)
+        split_of(resolved)
+        evaluation = evaluate(qrels, run, measure, convention, keep_unjudged=True, keep_for=[AP()], threads=1)
+        if evaluation.judged is not None:
+            added(resolved, seen_by(resolved, evaluation.judged))
+    except IdealrankError:
+        return False
+    return True
 
 
 def refuse_unfit(measure: Measure) -> None:
