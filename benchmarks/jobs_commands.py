@@ -62,7 +62,7 @@ def parquet_row(queries: int, at_most: float | None, rounds: int) -> Row:
     require_equal("Parquet", parquet, text, 0)
     timings = {name: Timing.least(found) for name, found in samples.items()}
     subject = f"Parquet, {queries:,} queries x 1,000 documents, evaluated"
-    return costing(subject, "the same run as TREC text", at_most, timings["parquet"], timings["text"])
+    return costing(subject, f"the same run as TREC text, the least of {rounds}", at_most, timings["parquet"], timings["text"])
 
 
 def categories_row(queries: int, at_most: float | None, rounds: int) -> Row:
@@ -76,4 +76,4 @@ def categories_row(queries: int, at_most: float | None, rounds: int) -> Row:
     require_equal("categories", categories, text, 0)
     timings = {name: Timing.least_of_calls(found) for name, found in samples.items()}
     subject = f"Polars, categorical queries and documents, {queries:,} x 1,000, `evaluate`"
-    return costing(subject, "the same call for TREC text", at_most, timings["categories"], timings["text"])
+    return costing(subject, f"the same call for TREC text, the least of {rounds}", at_most, timings["categories"], timings["text"])

@@ -134,3 +134,11 @@ def test_a_null_and_an_empty_id_among_categories_are_named() -> None:
         frame = categories(pl.DataFrame(TEXT | {"docno": ["b", bad, "a", "b"]}), pl.Categorical)
         with pytest.raises(Exception, match=f"row 1 .*{found}"):
             run_from_frame(frame)
+
+
+@pytest.mark.parametrize(("kind", "count"), [(np.int8, 300), (np.int16, 70_000), (np.int32, 5), (np.int64, 5)])
+def test_a_negative_code_is_outside_however_many_words_there_are(kind: Any, count: int) -> None:
+    assert arrow._is_outside(np.array([1, -1], kind), count)
+    assert not arrow._is_outside(np.array([1, 2], kind), count)
+    assert arrow._is_outside(np.array([1, 5], kind), 5)
+    assert not arrow._is_outside(np.array([255], np.uint8), 256)

@@ -1,6 +1,8 @@
 """Large files of JSON lines: pyarrow's parser and the reader of lines give the same rows, and the same error where there is one."""
 
 import json
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -18,12 +20,20 @@ LINE = b'{"qid": "q1", "docno": "d\xc3\xa9", "score": 0.1}'
 LIKE = [
     LINE,
     LINE + b'\n{"score": 2, "docno": "d2", "qid": "q1"}\n',  # fields in another order
-    b'{"qid": 7, "docno": 12, "score": -0.0}\n{"qid": 8, "docno": 9007199254740993, "score": 1e-300}',
+    b'{"qid": 7, "docno": 12, "score": 0.0}\n{"qid": 8, "docno": 9007199254740993, "score": 1e-300}',
     b'{"qid": "q1", "docno": "\\u00e9\\n\\"", "score": 1, "title": "a", "year": 3}\n{"qid": "q1", "docno": "b", "score": 4.9e-324}',
     b'{"qid": "q", "docno": "2024-01-01", "score": 17.25}\r\n{"qid": "q", "docno": "true", "score": 1}\r\n',
+    b'{"qid": "q", "docno": "a", "score": 1, "clicked": true}\n{"qid": "q", "docno": "b", "score": 2, "clicked": false}',
     b'{"qid": "q", "docno": "a", "rank": 1}\n{"qid": "q", "docno": "b", "rank": 2}\n',
 ]
 UNLIKE = [
+    b'{"qid": "q", "docno": "a", "score": -0}\n{"qid": "q", "docno": "b", "score": 1}',
+    b'{"qid": "q", "docno": "a", "score": 1}\n{"qid": "q", "docno": "b", "score": 2, "x":\n{"y": 1}}\n'
+    b'{"qid": "q", "docno": "c", "score": 2}{"qid": "q", "docno": "d", "score": 2}',
+    b'{"qid": "q", "docno": "a", "score": 1}\n{"qid": "q", "docno": "b", "score": 2, "x": 1}',
+    b'{"qid": "q", "docno": "a", "score": 1, "x": {"y": 1}}',
+    b'{"qid": "q", "docno": "a", "score": 1, "text": "' + b"word " * 30 + b'"}',
+    b'{"qid": "q", "docno": "a", "score": 1, "x": 1}\n{"qid": "q", "docno": "b", "score": 2, "x": true}',
     b'{"qid": "q", "docno": 7, "score": 1}\n{"qid": "q", "docno": "a", "score": 1}',
     b'{"qid": "q", "docno": "a", "score": 1}\n{"qid": "q", "docno": "b"}',
     b'{"qid": "q", "docno": "a", "score": 1}\n{"qid": "q", "docno": "b", "score": null}',
@@ -112,6 +122,20 @@ def test_damaged_files_say_the_same(tmp_path: Path, monkeypatch: pytest.MonkeyPa
         assert repr(fast) == repr(slow), bytes(data)
         parsed += like_records(Source("a.jsonl", bytes(data)), "run", None, Notes()) is not None
     assert parsed > 20
+
+
+@pytest.mark.parametrize("tag", [b'["a", "b"]', b'{"a": 1}', b"[" * 20_000 + b"]" * 20_000], ids=["list", "object", "deep"])
+def test_a_field_whose_type_changes_after_many_lines_does_not_end_the_process(tag: bytes, tmp_path: Path) -> None:
+    path, line = tmp_path / "a.jsonl", b'{"qid": "q", "docno": "d%d", "score": 1%s}\n'
+    tags = [b', "tag": "a"'] * 9 + [b""] * 200 + [b', "tag": ' + tag]
+    path.write_bytes(b"".join(line % (row, one) for row, one in enumerate(tags)))
+    program = (
+        "import sys; from idealrank import read_run; from idealrank.io.formats import json_columns as columns;"
+        "columns._FEWEST, columns._BLOCK = 0, 512; read_run(sys.argv[1])"
+    )
+    done = subprocess.run([sys.executable, "-c", program, str(path)], check=False, capture_output=True, text=True)
+    assert done.returncode in (0, 1), done
+    assert done.returncode == 0 or "nested too deeply" in done.stderr
 
 
 def test_a_small_file_needs_no_pyarrow(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -290,6 +290,11 @@ def test_what_does_not_fit_is_refused() -> None:
         rows.merge(PairedSums.doubly_robust([1, 0], (half, half), half, half, (half, half)))
     with pytest.raises(ir.IncompatibleError, match=r"\[1.0, 1.0\].* and of .*\[1.0\]"):
         slates.merge(PairedSums.slate([[1]], [[0.5]], [[0.5]], [[0.5]]))
+    two = ([[1, 0]], *([[half]] * 3))
+    with pytest.raises(ir.IncompatibleError, match=r"'ips'.* and of .*'snips'"):
+        PairedSums.slate(*two).merge(PairedSums.slate(*two, "snips"))
+    with pytest.raises(ir.IncompatibleError, match=r"\[1.0, 1.0\].* and of .*\[1.0\]"):
+        PairedSums.slate(*two, "snips").merge(PairedSums.slate([[1]], [[0.5]], [[0.5]], [[0.5]], "snips"))
     log = Sessions.from_arrays(["q", "q"], [["a", "b"], ["a", "b"]], [[0, 1], [0, 0]])
     gains = PairedSums.logged_dcg(log, {"q": ["a", "b"]}, {"q": ["b", "a"]}, [1.0, 0.5])
     with pytest.raises(ir.IncompatibleError, match=r"2 ranks.* and of .*3 ranks"):

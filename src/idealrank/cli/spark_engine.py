@@ -1,5 +1,7 @@
 """`--engine spark`: the cluster reads Parquet and TREC text, this process other files; values and output equal the local engine's."""
 
+import os
+import sys
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -29,13 +31,16 @@ def on_spark(
 
     Queries come in the order of the judgments, as from the local engine. The judgments, which this process has read, go to every worker.
     """
-    from idealrank.integrations.spark import evaluate_spark, read_trec_spark  # noqa: PLC0415  (pyspark, for those who ask)
+    from idealrank.integrations.spark import evaluate_spark  # noqa: PLC0415  (pyspark, for those who ask)
 
     builder: Any = load_extra("pyspark.sql", "--engine spark", "spark", "pyspark").SparkSession.builder
     for key, value in _SETTINGS.items():
         builder = builder.config(key, value)
     session = builder.getOrCreate()
-    session.sparkContext.setLogLevel("OFF")
+    context = session.sparkContext
+    context.setLogLevel("OFF")
+    if context.master.startswith("local") and "PYSPARK_PYTHON" not in os.environ:
+        context.pythonExec = sys.executable  # workers of this machine; Spark would take any `python3`
 
     def evaluated(run: Any, columns: Any = None) -> Evaluation:
         return evaluate_spark(
@@ -43,36 +48,39 @@ def on_spark(
         )  # fmt: skip
 
     kind = "local" if needs_order(convention) else _kind(path, inputs)
-    if kind == "local":
-        found = evaluated(inputs.open_run(path, name, qrels))
-    else:
-        try:
-            if kind == "parquet":
-                found = evaluated(session.read.parquet(path), inputs.columns_of("run"))
-            else:
-                found = evaluated(read_trec_spark(session, path))
-        except IdealrankError:
+    try:
+        if kind == "local":
+            found = evaluated(inputs.open_run(path, name, qrels))
+        else:
+            found = evaluated(_opened(session, path, kind), inputs.columns_of("run") if kind == "parquet" else None)
+    except Exception as error:
+        if kind == "local" or isinstance(error, IdealrankError) or not any(text in str(error) for text in _UNSEEN):
             raise
-        except Exception as error:
-            unseen = any(text in str(error) for text in _UNSEEN)
-            if unseen and "://" not in path and Path(path).is_file():
-                notes().inform(f"{path}: the workers do not see this file; this machine reads it")
-                found = evaluated(inputs.open_run(path, name, qrels))
-            elif unseen or _fault_of_place(error):
-                reason = _fault_of_place(error) or str(error).partition("\n")[0]
-                raise InputError(f"{path}: Spark cannot read it ({reason}), expected a run") from None
-            else:
-                raise
+        if "://" in path or not Path(path).is_file():
+            raise _unreadable(path, error) from None
+        notes().inform(f"{path}: the workers do not see this file; this machine reads it")
+        found = evaluated(inputs.open_run(path, name, qrels))
     place = {query: at for at, query in enumerate(judgments.queries)}
     return replace(found.on(sorted(found.queries, key=lambda query: place.get(query, len(place)))), path=path)
 
 
-def _fault_of_place(error: Exception) -> str:
-    """Reason of Spark or Hadoop why a place cannot be read; empty for any other error. Their classes are known by name alone."""
-    if type(error).__name__ == "AnalysisException":
-        return str(error).partition(" SQLSTATE")[0]
-    thrown = str(error).partition("\n: ")[2].partition("\n")[0] if type(error).__name__ == "Py4JJavaError" else ""
-    return thrown if thrown.startswith(("java.io.", "java.net.", "org.apache.hadoop.")) else ""
+def _opened(session: Any, path: str, kind: str) -> Any:
+    """Rows of a place, which are not read yet. Spark, Hadoop and Java have errors of their own for what fails here."""
+    from idealrank.integrations.spark import read_trec_spark  # noqa: PLC0415  (pyspark, for those who ask)
+
+    try:
+        return session.read.parquet(path) if kind == "parquet" else read_trec_spark(session, path)
+    except IdealrankError:
+        raise
+    except Exception as error:
+        if any(text in str(error) for text in _UNSEEN):
+            raise
+        raise _unreadable(path, error) from None
+
+
+def _unreadable(path: str, error: Exception) -> InputError:
+    reason = (str(error).partition("\n: ")[2] or str(error)).partition(" SQLSTATE")[0].partition("\n")[0]
+    return InputError(f"{path}: Spark cannot read it ({reason}), expected a run")
 
 
 def _kind(path: str, inputs: Inputs) -> str:

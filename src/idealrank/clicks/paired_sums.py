@@ -32,7 +32,7 @@ class PairedMoments(RatioMoments):
     """Ratios of policy A, then as many of policy B, over the same units; the values are B less A.
 
     Moments are of the residuals and denominators of A, and of B less A, unit by unit. What both policies weigh alike cancels before it is
-    squared, so that the error of a small difference keeps its digits.
+    squared, so that the error of a small difference keeps its digits, as far as rewards are of the size of their spread.
 
     Examples
     --------
@@ -212,8 +212,9 @@ class PairedSums(Generic[Difference]):
         if type(self.a) is not type(other.a):
             ours, theirs = (type(one.a).__name__ for one in (self, other))
             raise IncompatibleError(f"found pairs of {ours} and of {theirs}; expected one kind of difference for all parts")
+        a, b = self.a.merge(other.a), self.b.merge(other.b)  # first: they refuse what has no sum
         moments = tuple(one.plus(two) for one, two in zip(self.moments, other.moments, strict=True))
-        return PairedSums(self.a.merge(other.a), self.b.merge(other.b), moments, self.worth, self.result)
+        return PairedSums(a, b, moments, self.worth, self.result)
 
     def difference(self, confidence: float = 0.95) -> Difference:
         """Difference of the policies, B less A, with its normal interval.

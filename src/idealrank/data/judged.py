@@ -7,6 +7,7 @@ query, rank, tie group and grade, and beside them what the ideal needs and what 
 """
 
 from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import NamedTuple
 
@@ -20,7 +21,8 @@ from idealrank.data.top import Top
 from idealrank.data.types import BoolArray, FloatArray, IntArray, QueryIds, ShortArray
 
 
-class Hits(NamedTuple):
+@dataclass(frozen=True, eq=False)
+class Hits:
     """Judged documents that were returned, query after query, by rank.
 
     Attributes
@@ -170,11 +172,11 @@ def closed_up(hits: Hits) -> Hits:
     """
     rank = number_within(hits.query)
     if hits.tie_first is None:
-        return hits._replace(rank=rank)
+        return replace(hits, rank=rank)
     starts = starts_of(hits.query, hits.tie_first)
     sizes = sizes_of(starts, hits.query.size)
     first = np.repeat(rank[starts], sizes)
-    return hits._replace(rank=rank, tie_first=first, tie_last=first + np.repeat(sizes, sizes) - 1)
+    return replace(hits, rank=rank, tie_first=first, tie_last=first + np.repeat(sizes, sizes) - 1)
 
 
 def only_relevant(hits: Hits, threshold: float) -> Hits:

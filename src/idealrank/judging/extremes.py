@@ -13,7 +13,7 @@ For each query, the first of these ways that applies:
 """
 
 from collections.abc import Iterator
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from functools import cached_property
 from typing import NamedTuple, cast
 
@@ -393,7 +393,7 @@ class Problem:
     def _places(self, side: int) -> Hits:
         """Places of free documents with the query codes of the run's own lists."""
         one = self.free.sides[side]
-        return one.places._replace(query=one.row[one.places.query])
+        return replace(one.places, query=one.row[one.places.query])
 
     def _added(self, side: int, weights: FloatArray) -> FloatArray:
         """Sum over the places of each document, shape (n_documents,)."""

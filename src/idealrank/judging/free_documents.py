@@ -1,7 +1,7 @@
 """Documents of one or two runs that may have any grade, and the lists with grades given to them."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import NamedTuple, Self
 
@@ -217,7 +217,7 @@ class _Layout(NamedTuple):
     def with_grades(self, grades: FloatArray) -> Judged:
         """The lists with grades given to the free documents, copy after copy."""
         base, given = self.base, grades[self.free]
-        hits = self.hits._replace(grade=np.concatenate((base.hits.grade[self.known], given))[self.order])
+        hits = replace(self.hits, grade=np.concatenate((base.hits.grade[self.known], given))[self.order])
         all_grades = np.concatenate((base.judgments.grade[self.judged], grades))[self.by_copy]
 
         def judgments() -> Judgments:
@@ -324,7 +324,7 @@ def _side(
     at, found = _lookup(distinct, key)
     kept = code[found] >= 0
     at, found = at[kept], found[kept]
-    places = unjudged.as_hits().part(found)._replace(query=code[found])
+    places = replace(unjudged.as_hits().part(found), query=code[found])
     by_place = places.query << 32 | places.rank  # ranks are below 2^31
     if (by_place[1:] >= by_place[:-1]).all():  # unless the run has the queries in another order
         return ListedPlaces(judged, row, places, place[at])

@@ -369,8 +369,8 @@ def _place(where: str, first: int, row: int) -> Place:
 
 
 def _is_outside(codes: AnyArray, count: int) -> bool:
-    """Return whether one of the codes is not from 0 to the count; as a number without sign a negative one is larger than any count."""
-    return int(codes.view(codes.dtype.str.replace("i", "u")).max()) >= count
+    """Return whether one of the codes is not from 0 to the count; as a number without sign a negative one is larger than any other."""
+    return int(codes.view(codes.dtype.str.replace("i", "u")).max()) >= min(count, int(np.iinfo(codes.dtype).max) + 1)
 
 
 def _decoded(column: Any, name: str, where: str) -> Any:

@@ -1,6 +1,6 @@
 """JSON lines of like records through pyarrow's parser, which takes a twentieth of the time that a check of every line takes in Python.
 
-Whatever is unusual in a file is left to the reader of lines, which knows what to say of it.
+Whatever is unusual in a file is left to the reader of lines, which knows what to say of it: so are fields that the first record lacks.
 """
 
 from importlib import import_module
@@ -21,7 +21,8 @@ from idealrank.io.table_columns import Chosen, Columns, choose_columns
 
 _FEWEST = 4 << 20  # bytes: pyarrow takes longer to load than fewer take to read
 _BLOCK = 4 << 20  # bytes that a thread parses at a time
-_NEWLINE, _BRACE = b"\n{"
+_LONG = 100  # letters of a text that is not needed and would fill memory
+_NEWLINE, _RETURN, _OPENING, _CLOSING = b"\n\r{}"
 
 
 class _UnusualError(Exception):
@@ -64,47 +65,60 @@ def _first_record(source: Source) -> Any:
         record = load(line.strip())
     except (ValueError, RecursionError):
         raise _UnusualError from None
-    if not isinstance(record, tuple) or len(dict(record)) != len(record) or any(isinstance(value, tuple | list) for _, value in record):
+    if not isinstance(record, tuple) or len(dict(record)) != len(record):
         raise _UnusualError
     return record
 
 
 def _rows(source: Source, table: Table, chosen: Chosen, first: dict[str, Any]) -> Rows:
     pyarrow, json = import_module("pyarrow"), import_module("pyarrow.json")
-    kinds = {chosen.query: _kind_of_id(first[chosen.query], pyarrow), chosen.document: _kind_of_id(first[chosen.document], pyarrow)}
-    kinds |= {chosen.value: pyarrow.float64()} if chosen.value else {}
-    # Other fields are parsed too, since one that a record repeats is a fault of the file.
-    how = json.ParseOptions(explicit_schema=pyarrow.schema(kinds.items()), newlines_in_values=False)
+    schema = pyarrow.schema([(name, _kind(name, value, chosen, pyarrow)) for name, value in first.items()])
+    # Other fields than those of the first record are refused: pyarrow crashes where the type of one changes between blocks or nests deeply.
+    how = json.ParseOptions(explicit_schema=schema, newlines_in_values=False, unexpected_field_behavior="error")
     try:
         data = json.read_json(pyarrow.PythonFile(source.open()), json.ReadOptions(block_size=_BLOCK), how)
         data = data.select(chosen.names)
         data.validate(full=True)
     except (pyarrow.ArrowException, UnicodeDecodeError):
         raise _UnusualError from None
-    if not _has_lines(source, data.num_rows):
+    if _n_lines(source) != data.num_rows:
         raise _UnusualError
     rows = rows_from_table(data, table, chosen, source.path, _leave)
-    if is_large(rows.values):  # a whole number may have lost digits
+    # A whole number may have lost digits; -0 is 0 as a whole number, and keeps its sign as a fraction.
+    if is_large(rows.values) or (np.signbit(rows.values) & (rows.values == 0)).any():
         raise _UnusualError
     return rows._replace(place=lambda row: (source.path, row + 1))
 
 
-def _kind_of_id(value: Any, pyarrow: Any) -> Any:
-    """Text or whole numbers, as in the first record."""
-    if isinstance(value, bool) or not isinstance(value, str | int):
+def _kind(name: str, value: Any, chosen: Chosen, pyarrow: Any) -> Any:
+    """Arrow type of a field, by its value in the first record: ids are text or whole numbers, other fields short text or numbers."""
+    is_id = name in (chosen.query, chosen.document)
+    kinds = {str: pyarrow.string(), int: pyarrow.int64() if is_id else pyarrow.float64()}
+    if not is_id:
+        kinds[float] = pyarrow.float64()
+        if name == chosen.value:
+            del kinds[str]
+        elif not isinstance(value, str) or len(value) <= _LONG:
+            kinds[bool] = pyarrow.bool_()
+        else:
+            raise _UnusualError
+    if type(value) not in kinds:
         raise _UnusualError
-    return pyarrow.string() if isinstance(value, str) else pyarrow.int64()
+    return kinds[type(value)]
 
 
-def _has_lines(source: Source, count: int) -> bool:
-    """Return whether there are so many lines, and each begins with a brace: pyarrow takes several objects a line, and one over several."""
-    letters, lines, braces = np.frombuffer(source.data, np.uint8), 1, int(source.data[0] == _BRACE)
+def _n_lines(source: Source) -> int:
+    """The number of lines, each of one object; -1 where a line does not begin and end with a brace, as an object over two lines cannot."""
+    letters, count = np.frombuffer(source.data, np.uint8), 0
     for begin in range(0, letters.size, _BLOCK):
-        block = letters[begin : begin + _BLOCK + 1]  # with the first byte of the next
-        ends = block[:_BLOCK] == _NEWLINE
-        lines += int(np.count_nonzero(ends))
-        braces += int(np.count_nonzero(ends[: block.size - 1] & (block[1:] == _BRACE)))
-    return lines - int(letters[-1] == _NEWLINE) == braces == count
+        ends = begin + np.flatnonzero(letters[begin : begin + _BLOCK] == _NEWLINE)
+        count += ends.size
+        last = letters[ends - 1]
+        last = np.where(last == _RETURN, letters[ends - 2], last)
+        following = letters[ends[ends + 1 < letters.size] + 1]
+        if (last != _CLOSING).any() or (following != _OPENING).any():
+            return -1
+    return count + int(letters[-1] != _NEWLINE) if letters[0] == _OPENING else -1
 
 
 def _leave(_: Complaint) -> None:
