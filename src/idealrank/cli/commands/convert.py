@@ -70,7 +70,13 @@ _FORMATS = Formats("The report, on stderr, as text to read;", text=_text, json=_
     "--to", "target_format", type=click.Choice(("auto", *TARGETS)), default="auto", show_default=True,
     metavar="FORMAT", help=f"Format of OUT; auto inspects its ending: {', '.join(TARGETS)}.",
 )  # fmt: skip
-@click.option("--content", type=click.Choice(CONTENTS), default="auto", show_default=True, help="Content of IN.")
+@click.option(
+    "--content",
+    type=click.Choice(CONTENTS),
+    default="auto",
+    show_default=True,
+    help="Content of IN; auto inspects its columns and the ending of OUT.",
+)
 @click.option("--queries", metavar="FILE", help="Texts of the queries by id, for formats that hold them.")
 @click.option("--documents", metavar="FILE", help="Texts of the documents by id, for formats that hold them.")
 @click.option("--write-queries", metavar="FILE", help="Number queries that are named by their text, and write the texts: .tsv or .jsonl.")
