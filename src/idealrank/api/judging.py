@@ -8,7 +8,7 @@ import numpy.typing as npt
 
 from idealrank.api.evaluation import AnyTable, to_qrels, to_run
 from idealrank.data.run import Run
-from idealrank.data.types import FloatArray
+from idealrank.data.types import FloatArray, decode_id
 from idealrank.errors import InputError
 from idealrank.io.formats.preferences import read_assessors
 from idealrank.io.notes import Tell
@@ -35,6 +35,17 @@ def read_labels(source: "AnyTable | Mapping[str, AnyTable]", *, tell: Tell | Non
     if isinstance(source, Mapping):
         return LabelTable.of({name: to_qrels(one, tell=tell) for name, one in source.items()})
     return LabelTable.of(read_assessors(source, tell=tell))
+
+
+def queries_of_run(run: Run) -> set[str]:
+    """Ids of the queries that a run answers.
+
+    Examples
+    --------
+    >>> queries_of_run(Run({"q": ["a"]}))
+    {'q'}
+    """
+    return {decode_id(query) for query in run.in_memory().source.query_ids()}  # type: ignore[union-attr]
 
 
 def combined_grades(ratings: npt.ArrayLike, how: Literal["median", "mean", "majority"] = "median") -> FloatArray:
