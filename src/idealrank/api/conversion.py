@@ -50,7 +50,7 @@ def convert(
         Texts by id, as for `report`, for formats that hold texts.
     write_queries : path, optional
         File for the texts of the queries: lines ``ID<tab>TEXT``, or JSON lines as in BEIR. Queries that are named by their text get the
-        ids ``q1``, ``q2``, ...
+        ids ``q1``, ``q2``, ..., as do ids with blanks if the target cannot hold them.
     assessors : str
         ``"mean"``, ``"median"``, ``"majority"``, ``"lowest"`` or ``"highest"`` makes one grade of several for formats without assessors;
         the name of an assessor keeps only that assessor's grades.

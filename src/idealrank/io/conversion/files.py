@@ -22,7 +22,7 @@ from idealrank.io.conversion.judgments import POLICIES, JudgmentOptions, fitted
 from idealrank.io.conversion.losses import Loss, LossCounter, listed
 from idealrank.io.conversion.run_rows import NAMES, RUN_TARGETS, RunRow, lose_tag, rows_of_run
 from idealrank.io.conversion.targets import TARGETS, cell_text, table_cells, table_names
-from idealrank.io.formats.detection import FORMATS, detect
+from idealrank.io.formats.detection import FORMAT_NAMES, FORMATS, detect
 from idealrank.io.judgment_kinds import kinds_of
 from idealrank.io.judgment_rows import JudgmentSheet
 from idealrank.io.notes import Notes
@@ -41,6 +41,7 @@ _ENDINGS = {
     ".letor": "letor", ".svm": "letor", ".svmlight": "letor", ".libsvm": "letor", ".trec": "trec", ".qrels": "trec", ".qrel": "trec",
     ".run": "trec", ".res": "trec",
 }  # fmt: skip
+_FIXED = ("trec", "qrels_jg", "letor", "quepid", "rre", "opensearch", "ubi")  # formats without named columns
 _ROWS = 1 << 14  # of a Parquet file at a time
 _TEXT = 1 << 30  # letters of a text: none is cut
 
@@ -176,6 +177,12 @@ def _refuse_idle(kind: str, content: Content, options: ConversionOptions) -> Non
     """Refuse options that change nothing: their user expects that they do."""
     if options.sheet.labels and kind != "label-studio":
         raise OptionError(f"labels={next(iter(options.sheet.labels))}: found {kind}, expected tasks of Label Studio, which have choices")
+    found, columns = FORMAT_NAMES.get(kind, kind), options.sheet.columns  # type: ignore[call-overload]
+    if columns and kind in _FIXED:
+        named = ",".join(f"{role}={name}" for role, name in columns.items()) if isinstance(columns, Mapping) else list(columns)
+        raise OptionError(f"columns={named}: found {found}, expected a table with named columns")
+    if options.sheet.group is not None and kind != "letor":
+        raise OptionError(f"group={options.sheet.group}: found {found}, expected LETOR lines")
     of_judgments = {
         "assessors": options.assessors, "scale": list(options.scale), "keep_unjudged": options.keep_unjudged,
         "queries": options.queries, "documents": options.documents, "write_queries": options.write_queries,
@@ -258,8 +265,6 @@ def _convert_judgments(file: Source, target: str, kind: str, written: str, optio
 
 def _convert_run(file: Source, target: str, kind: str, written: str, options: ConversionOptions, notes: Notes) -> Conversion:
     losses, name = LossCounter(), options.name or _stem(file.path)
-    if kind == "trec":
-        lose_tag(file, written, losses)
     run = _read_run(file, kind, options, notes, name)
     counts = {"rows": 0}
     queries: set[str] = set()
@@ -277,6 +282,8 @@ def _convert_run(file: Source, target: str, kind: str, written: str, options: Co
         else:
             records = (dict(zip(NAMES, (row.query, row.document, row.score), strict=True)) for row in counted())
             _write_parquet(records, NAMES, output)
+        if kind == "trec" and counts["rows"]:
+            lose_tag(file, written, losses)
         if options.strict and losses.found():
             raise _refused(file.path, written, losses.found())
     return Conversion(file.path, target, kind, written, "run", counts["rows"], counts["rows"], len(queries), losses.found())
