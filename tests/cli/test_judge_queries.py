@@ -98,3 +98,22 @@ def test_a_pool_of_empty_runs_says_so(say: Say, folder: Path) -> None:
     said = say("judge", "pool", "empty.run", cwd=folder)
     assert (said.code, said.out) == (2, "")
     assert "error: no query to pool: the runs have no results, expected at least one" in said.err
+
+
+def test_ranks_are_of_the_runs_by_name(say: Say, folder: Path) -> None:
+    said = say("judge", "next", "qrels.txt", "one.run", "two.run", "--strategy", "depth", cwd=folder)
+    assert "rank 2 of one" in said.out
+    assert " of A" not in said.out
+
+
+@pytest.mark.parametrize("command", ["next", "bounds"])
+def test_a_highest_grade_of_0_is_refused(say: Say, folder: Path, command: str) -> None:
+    said = say("judge", command, "qrels.txt", "one.run", "two.run", "--max-grade", "0", cwd=folder)
+    assert (said.code, said.out) == (2, "")
+    assert "--max-grade" in said.err
+
+
+def test_one_query_is_singular(say: Say, folder: Path) -> None:
+    (folder / "list.txt").write_text("q1\n", encoding="utf-8")
+    said = say("judge", "next", "qrels.txt", "one.run", "two.run", "--queries", "list.txt", "--explain-method", cwd=folder)
+    assert "2 documents of 1 query in the first 10 ranks" in " ".join(said.out.split())

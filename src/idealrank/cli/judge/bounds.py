@@ -51,7 +51,7 @@ _FORMATS = Formats(
     help="nDCG@10, AP, P@10, ...; repeat, or separate with commas.  [default: nDCG@10]",
 )  # fmt: skip
 @click.option(
-    "--max-grade", metavar="G", type=click.FloatRange(0),
+    "--max-grade", metavar="G", type=click.FloatRange(0, min_open=True),
     help="Highest grade that an unjudged document may have.  [default: the highest grade judged]",
 )  # fmt: skip
 @click.option(

@@ -53,7 +53,12 @@ _FORMATS = Formats(
 @click.option("--budget", metavar="N", type=click.IntRange(1), default=50, show_default=True, help="Number of documents to choose.")
 @click.option("--strategy", type=click.Choice(STRATEGIES), default="bounds", show_default=True, help="Order of the documents; see below.")
 @click.option("--depth", metavar="N", type=click.IntRange(1), help="Deepest rank to label.  [default: the measure's cutoff, or 100]")
-@click.option("--max-grade", metavar="G", type=click.FloatRange(0), help="Highest grade of a label.  [default: the highest grade judged]")
+@click.option(
+    "--max-grade",
+    metavar="G",
+    type=click.FloatRange(0, min_open=True),
+    help="Highest grade of a label.  [default: the highest grade judged]",
+)
 @click.option(
     "--queries", "query_path", metavar="FILE", help="Queries compared: lines ID, or ID, tab and text.  [default: the queries in QRELS]"
 )
