@@ -97,3 +97,17 @@ def test_what_names_its_content_is_taken_at_its_word(say: Say, tmp_path: Path, n
     said = say("convert", name, *arguments.split(), cwd=tmp_path)
 
     assert (said.code, (tmp_path / arguments.split(maxsplit=1)[0]).read_text(encoding="utf-8")) == (0, wanted)
+
+
+def test_the_reader_names_the_faults_of_broken_json(say: Say, tmp_path: Path) -> None:
+    (tmp_path / "a.jsonl").write_text('{"query_id": "q1", "doc_id": "d8", "grade": 0.5}\n{"query_id": 0.5\n', encoding="utf-8")
+    said = say("convert", "a.jsonl", "b.csv", cwd=tmp_path)
+    assert (said.code, "may be grades or scores" in said.err) == (2, False)
+    assert "a.jsonl:2: found text that is not JSON" in said.err
+
+
+def test_a_long_array_of_records_is_known_by_its_first(say: Say, tmp_path: Path) -> None:
+    records = [{"query_id": f"q{number}", "doc_id": "d" * 50, "score": 0.5} for number in range(15_000)]
+    (tmp_path / "a.json").write_text(json.dumps(records), encoding="utf-8")
+    said = say("convert", "a.json", "b.jsonl", cwd=tmp_path)
+    assert (said.code, "15,000 results of 15,000 queries" in said.err) == (0, True)

@@ -24,6 +24,8 @@ _ENDINGS: dict[str, Content] = {".run": "run", ".res": "run", ".qrels": "judgmen
 _BEIR = {"queryid", "corpusid", "score"}  # columns of BEIR's judgments
 _RECORDS = 100  # of JSON lines, looked at for their fields
 _GRADES = 20  # different whole numbers, above which they are no grades
+_HEAD = 1 << 20  # bytes in which the first record of an array ends
+_NESTED = re.compile(rb'(?:\xef\xbb\xbf)?\s*\{\s*"(?:[^"\\]|\\.)*"\s*:\s*[{\[]')
 _VALUE = re.compile(rb'"\s*:\s*(-?[0-9][0-9.eE+-]*)')
 
 
@@ -38,11 +40,14 @@ class _Signs(NamedTuple):
         Phrase for messages.
     fits_both : bool
         Whether the file can be read as either.
+    is_nameless : bool
+        Whether the numbers have no column name.
     """
 
     content: Content | None
     reason: str
     fits_both: bool = True
+    is_nameless: bool = False
 
 
 def content_of(source: Source, kind: str, columns: Columns, target: str, target_format: str, notes: Notes) -> Content:
@@ -79,7 +84,7 @@ def content_of(source: Source, kind: str, columns: Columns, target: str, target_
         return "run"
     if wanted is not None and signs.content not in (wanted, None):
         raise _refusal(f"{source.path}: found {signs.reason}, expected {_noun(wanted)}, since {by}")
-    if signs.content is None and _like_scores(source, kind):
+    if signs.is_nameless and _like_scores(source):
         raise _refusal(f"{source.path}: found numbers that may be grades or scores, expected grades such as 0, 1, 2")
     if signs.content == "run" and signs.fits_both:  # a guess by the names of columns
         notes.inform(f"{source.path}: read as a run, since it has {signs.reason}")
@@ -110,10 +115,12 @@ def _signs(source: Source, kind: str, columns: Columns) -> _Signs:
         return _Signs("run", "a run", fits_both=False)
     if kind == "trec":
         return _trec_signs(source)
+    if kind not in ("csv", "tsv", "parquet", "arrow", "json", "jsonl"):
+        return _Signs("judgments", "judgments", fits_both=False)
     names = _names(source, kind)
     if names is None:
-        return _Signs("judgments", "judgments", fits_both=False)
-    return _Signs(None, "numbers by query and document") if not names else _table_signs(names, columns)
+        return _Signs(None, "text that cannot be read")
+    return _table_signs(names, columns) if names else _Signs(None, "numbers by query and document", is_nameless=True)
 
 
 def _trec_signs(source: Source) -> _Signs:
@@ -142,20 +149,25 @@ def _table_signs(names: list[str], columns: Columns) -> _Signs:
 
 
 def _names(source: Source, kind: str) -> list[str] | None:
-    """Columns or fields of a table; empty for numbers by query and document, None for a format of judgments."""
+    """Columns or fields of a table; empty for numbers by query and document, None if the reader of the format will complain."""
     if kind in ("csv", "tsv"):
         header, _ = next(rows_in_batches(source, "\t" if kind == "tsv" else sniff_delimiter(source)), ([[]], None))
         return [name.strip() for name in header[0]] if header else []
     if kind in ("parquet", "arrow"):
         return _columnar_names(source)
-    if kind in ("json", "jsonl"):
-        found: dict[str, None] = {}
+    if kind == "json" and _NESTED.match(source.data):
+        return []
+    found: dict[str, None] = {}
+    try:
         for record in islice(_records(source, kind), _RECORDS):
-            if not isinstance(record, dict) or (record and all(isinstance(value, dict | list) for value in record.values())):
+            if not isinstance(record, dict):
+                return None
+            if record and all(isinstance(value, dict | list) for value in record.values()):
                 return []
             found.update(dict.fromkeys(record))
-        return list(found)
-    return None
+    except (ValueError, RecursionError):
+        return None
+    return list(found) or None
 
 
 def _columnar_names(source: Source) -> list[str]:
@@ -170,22 +182,16 @@ def _columnar_names(source: Source) -> list[str]:
 
 
 def _records(source: Source, kind: str) -> Iterator[Any]:
-    """Records of a file, as far as they can be read; the reader of the format complains about the others."""
-    try:
-        if kind == "jsonl":
-            yield from (json.loads(line) for line in source.open() if line.strip())
-            return
-        text = source.read().decode("utf-8-sig", "replace").lstrip()
-        if text.startswith("["):
-            yield json.JSONDecoder().raw_decode(text[1:].lstrip())[0]
-    except (ValueError, RecursionError):
+    """Records of JSON lines, or the first value of JSON: the whole of it, or the first record of an array."""
+    if kind == "jsonl":
+        yield from (json.loads(line) for line in source.open() if line.strip())
         return
+    text = bytes(source.data[:_HEAD]).decode("utf-8-sig", "replace").lstrip()
+    yield json.JSONDecoder().raw_decode(text[1:].lstrip() if text.startswith("[") else text)[0]
 
 
-def _like_scores(source: Source, kind: str) -> bool:
+def _like_scores(source: Source) -> bool:
     """Return whether numbers by query and document are no whole grades: some has a fraction, or there are very many."""
-    if kind not in ("json", "jsonl"):
-        return False
     found: set[float] = set()
     for match in _VALUE.finditer(source.data):
         try:
