@@ -24,7 +24,8 @@ Examples:
     idealrank judge pool bm25.run neural.run --strata 10:1,100:0.1 --format csv -o sample.csv
     idealrank judge infer sample.csv bm25.run neural.run --qrels labels.txt
 
-Documents whose `sampled` is true are to be judged. Keep the whole file: `idealrank judge infer` needs the others, too.
+Documents whose `sampled` is true are to be judged; `idealrank judge ui` and `idealrank judge run` leave out the others. Keep the whole
+file: `idealrank judge infer` needs the others, too.
 """
 
 _FORMATS = Formats(
