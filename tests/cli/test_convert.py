@@ -28,7 +28,7 @@ def test_losses_are_named_on_stderr(say: Say, folder: Path) -> None:
         "warning: book.csv: 3 grades lose the name of their assessor (Ann, gpt-4o)",
         "warning: book.csv: 1 document has grades by several assessors, which become one",
         "warning: book.csv: 1 unjudged row is left out",
-        "note: a.qrels: 2 judgments of 1 queries written as trec, read as quepid",
+        "note: a.qrels: 2 judgments of 1 query written as trec, read as quepid",
     ]
     assert (folder / "a.qrels").read_text() == "q1 0 p1 2\nq1 0 p2 0\n"
     said = say("convert", "book.csv", "a.jsonl", "--keep-unjudged", cwd=folder)
@@ -101,6 +101,12 @@ ERRORS = [
     (["no.csv", "a.csv"], "no.csv: found no such file"),
     (["qrels.txt", "no/a.csv"], "no/a.csv: cannot be written"),
     (["qrels.txt", "."], ".: found no ending that names a format"),
+    (
+        ["qrels.txt", "a.csv", "--columns", "query=foo,grade=g"],
+        "--columns query=foo,grade=g: found TREC lines, expected a table with named",
+    ),
+    (["book.csv", "a.csv", "--columns", "query=foo"], "--columns query=foo: found Quepid's judgments, expected a table with named columns"),
+    (["qrels.txt", "a.csv", "--group", "no.txt"], "--group no.txt: found TREC lines, expected LETOR lines"),
     (["qrels.txt", "..", "--to", "csv"], "..: found a directory, expected the name of a file to write"),
 ]
 
@@ -111,3 +117,48 @@ def test_the_message_teaches(say: Say, folder: Path, arguments: list[str], messa
     assert (said.code, said.out) == (2, "")
     assert message in " ".join(said.err.split())
     assert sorted(path.name for path in folder.iterdir()) == ["book.csv", "qrels.txt"]
+
+
+def test_ids_with_blanks_are_numbered_in_tables_too(say: Say, tmp_path: Path) -> None:
+    """A query of words is numbered if the format needs ids without blanks; the others keep their ids."""
+    rows = "query_id,doc_id,grade\nred shoes,d1,1\nhat,d1,2\nred shoes,d2,0\nsun hat,d1,2\n"
+    (tmp_path / "words.csv").write_text(rows, encoding="utf-8")
+    said = say("convert", "words.csv", "a.qrels", "--write-queries", "queries.tsv", cwd=tmp_path)
+    assert said.err.splitlines()[-1] == "note: a.qrels: 4 judgments of 3 queries written as trec, read as csv, and nothing is lost"
+    assert (tmp_path / "a.qrels").read_text() == "q1 0 d1 1\nhat 0 d1 2\nq1 0 d2 0\nq3 0 d1 2\n"
+    assert (tmp_path / "queries.tsv").read_text() == "q1\tred shoes\nq3\tsun hat\n"
+    said = say("convert", "words.csv", "b.csv", "--write-queries", "queries.tsv", cwd=tmp_path)
+    assert (said.code, (tmp_path / "b.csv").read_text().splitlines()[1][:9]) == (0, "red shoes")
+
+
+def test_a_number_is_no_other_query(say: Say, tmp_path: Path) -> None:
+    for name, rows in (("before", "q2,d1,1\nred shoes,d2,0\n"), ("after", "red shoes,d1,1\nq1,d2,0\n")):
+        (tmp_path / f"{name}.csv").write_text(f"query_id,doc_id,grade\n{rows}", encoding="utf-8")
+    say("convert", "before.csv", "a.qrels", "--write-queries", "queries.tsv", cwd=tmp_path)
+    assert (tmp_path / "a.qrels").read_text() == "q2 0 d1 1\nq3 0 d2 0\n"
+    said = say("convert", "after.csv", "b.qrels", "--write-queries", "queries.tsv", cwd=tmp_path)
+    assert (said.code, (tmp_path / "b.qrels").exists()) == (2, False)
+    assert "found query 'q1' and a query 'red shoes', which is numbered q1, too, expected different ids; rename query 'q1'" in said.err
+
+
+def test_an_id_beside_a_text_of_its_own_is_counted_as_lost(say: Say, tmp_path: Path) -> None:
+    (tmp_path / "a.csv").write_text("query_id,query_text,doc_id,grade\nshoe 1,red shoes,d1,1\n", encoding="utf-8")
+    said = say("convert", "a.csv", "a.qrels", "--write-queries", "queries.tsv", cwd=tmp_path)
+    assert "warning: a.csv: 1 query loses its id and is numbered (shoe 1)" in said.err
+    assert (tmp_path / "queries.tsv").read_text() == "q1\tred shoes\n"
+
+
+def test_an_empty_run_has_no_tag_to_lose(say: Say, tmp_path: Path) -> None:
+    (tmp_path / "empty.run").write_text("", encoding="utf-8")
+    said = say("convert", "empty.run", "a.csv", "--content", "run", cwd=tmp_path)
+    assert said.err.splitlines()[-1] == "note: a.csv: 0 results of 0 queries written as csv, read as trec, and nothing is lost"
+
+
+def test_settings_that_convert_wrote_are_not_lost(say: Say, tmp_path: Path) -> None:
+    (tmp_path / "a.qrels").write_text("q1 0 d1 1\n", encoding="utf-8")
+    say("convert", "a.qrels", "a.json", "--to", "rre", cwd=tmp_path)
+    said = say("convert", "a.json", "b.qrels", "--strict", cwd=tmp_path)
+    assert said.err.splitlines()[-1] == "note: b.qrels: 1 judgment of 1 query written as trec, read as rre, and nothing is lost"
+    record = json.loads((tmp_path / "a.json").read_text()) | {"template": "mine.json"}
+    (tmp_path / "a.json").write_text(json.dumps(record), encoding="utf-8")
+    assert "3 settings of the file are left out" in say("convert", "a.json", "b.qrels", cwd=tmp_path).err

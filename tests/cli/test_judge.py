@@ -254,3 +254,11 @@ def test_a_page_says_that_signs_disagree(command: str, say: Say, contradicted: P
 
     assert "disagree on the sign" in page
     assert "undecided" in page
+
+
+@pytest.mark.parametrize("measures", [["-m", "P@5,nDCG@10"], ["-m", "P@5", "-m", "nDCG@10"]])
+@pytest.mark.parametrize("command", ["next", "reuse", "check --judge model=qrels.txt", "correct --judge model=qrels.txt"])
+def test_several_measures_are_refused_where_one_counts(say: Say, command: str, measures: list[str]) -> None:
+    said = say("judge", *command.split(), "qrels.txt", "bm25.run", "neural.run", *measures)
+    assert (said.code, said.out) == (2, "")
+    assert "error: -m: found 2 measures (P@5, nDCG@10), expected one" in said.err

@@ -35,7 +35,7 @@ def test_one_system_gets_means_with_intervals(say: Say, folder: Path) -> None:
     assert said.code == 0
     assert said.out.splitlines()[0].split() == ["run", "V_strict", "V", "A_strict", "A"]
     assert said.out.splitlines()[1].split()[:3] == ["new", "0.88", "0.88"]
-    assert said.out.splitlines()[-1] == "20 answers, 60 nuggets: 0 queries have no vital nugget, and count 0 by V and V_strict"
+    assert said.out.splitlines()[-1] == "20 answers, 60 nuggets"
 
 
 def test_two_systems_are_compared_as_the_library_compares_them(say: Say, folder: Path) -> None:
@@ -117,3 +117,18 @@ def test_the_message_teaches(say: Say, folder: Path, arguments: list[str], messa
     said = say("judge", "nuggets", *arguments, cwd=folder)
     assert (said.code, said.out) == (2, "")
     assert message in " ".join(said.err.split())
+
+
+def test_queries_without_a_vital_nugget_are_counted(say: Say, tmp_path: Path) -> None:
+    nugget = {"text": "a", "importance": "okay", "assignment": "support"}
+    (tmp_path / "a.jsonl").write_text(json.dumps({"qid": "q1", "run_id": "a", "nuggets": [nugget]}), encoding="utf-8")
+    said = say("judge", "nuggets", "a.jsonl", cwd=tmp_path)
+    assert said.out.splitlines()[-1] == "1 answer, 1 nugget: 1 query has no vital nugget, and counts 0 by V and V_strict"
+
+
+def test_the_details_are_there_and_no_convention_of_runs(say: Say, folder: Path) -> None:
+    said = say("judge", "nuggets", "base.jsonl", "new.jsonl", cwd=folder)
+    assert "details: --explain-method" in said.out
+    assert "convention" not in said.out
+    said = say("judge", "nuggets", "base.jsonl", "new.jsonl", "--explain-method", cwd=folder)
+    assert (said.code, "sign-flip permutation test, two-sided; exact" in " ".join(said.out.split())) == (0, True), said.out

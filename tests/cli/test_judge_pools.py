@@ -79,3 +79,21 @@ def test_weights_of_a_sample_are_read_by_compare(say: Say, tmp_path: Path) -> No
     said = say("compare", "qrels.txt", "bm25.run", "neural.run", "-m", "RR", "--weights", str(weights))
     assert said.code == 0
     assert "weight" in said.out
+
+
+def test_a_draw_is_no_larger_than_the_traffic(say: Say, tmp_path: Path) -> None:
+    (tmp_path / "few.csv").write_text("query,traffic\na,5\nb,4\nc,2\nd,1\n", encoding="utf-8")
+    (tmp_path / "kinds.csv").write_text("query,stratum\nd,new\n", encoding="utf-8")
+    for options, notes in (
+        ([], ["head and tail have 4 queries, fewer than the 100 of the default; all are drawn"]),
+        (["--count", "8"], ["head and tail have 4 queries, fewer than the 8 of --count; all are drawn"]),
+        (["--budget", "500"], ["head and tail have 4 queries, fewer than the 217 that --budget 500 pays for; all are drawn"]),
+        (
+            ["--count", "3", "--strata", "kinds.csv", "--take", "new=2"],
+            ["stratum new has 1 query, fewer than the 2 of --take; all are drawn"],
+        ),
+        (["--count", "3"], []),
+    ):
+        said = say("judge", "draw", "few.csv", *options, "--format", "json", cwd=tmp_path)
+        assert (said.code, said.err.splitlines()) == (0, [f"note: {note}" for note in notes]), options
+        assert [plan["n_queries"] for plan in json.loads(said.out)["plans"]] == sorted({2, len(json.loads(said.out)["queries"]), 4})

@@ -31,8 +31,8 @@ def through(grades: Mapping[str, Any], kind: str, folder: Path, **options: Any) 
     first, there, back = folder / "first.json", folder / "there", folder / "back.json"
     first.write_text(json.dumps(grades), encoding="utf-8")
     done = [
-        ir.convert(first, there, source_format="json", target_format=kind, tell=quiet, **options),
-        ir.convert(there, back, source_format=kind, target_format="json", tell=quiet),
+        ir.convert(first, there, source_format="json", target_format=kind, content="judgments", tell=quiet, **options),
+        ir.convert(there, back, source_format=kind, target_format="json", content="judgments", tell=quiet),
     ]
     return json.loads(back.read_text(encoding="utf-8")), done
 

@@ -347,3 +347,15 @@ def test_reading_text_imports_no_dataframe_library() -> None:
     )
     printed = subprocess.run([sys.executable, "-c", script], check=True, capture_output=True, text=True, env={**os.environ}).stdout
     assert printed == "[]\n"
+
+
+def test_a_document_twice_in_two_files_names_both(tmp_path: Path) -> None:
+    paths = [tmp_path / "f1.qrels", tmp_path / "f2.qrels"]
+    paths[0].write_text("# more\nq1 0 d1 1\n", encoding="utf-8")
+    paths[1].write_text("q1 0 d2 1\nq1 0 d1 0\n", encoding="utf-8")
+    with pytest.raises(FileFormatError) as caught:
+        read_qrels(paths)
+    assert f"{paths[1]}:2: found a document a second time (first in {paths[0]}:2)" in str(caught.value)
+    paths[1].write_text("q1 0 d2 1\nq1 0 d2 0\n", encoding="utf-8")
+    with pytest.raises(FileFormatError, match=re.escape("a second time (first on line 1) in")):
+        read_qrels(paths)

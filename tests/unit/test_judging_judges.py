@@ -322,7 +322,7 @@ def test_a_corrected_run_is_the_corrected_mean_of_its_values_by_query(measure: s
         (
             lambda: check_judge({"q": {"a": 1, "b": 0}}, {"q": {"a": 1, "b": 0}}),
             InputError,
-            "found 1 with ratings of two raters, expected at least 2",
+            "judge: found one query with grades of both the human and the judge, expected at least two",
         ),
         (lambda: check_judge(HUMAN, HUMAN, clusters={"q0": "u"}), InputError, "found none for query 'q1'"),
         (lambda: check_judge(HUMAN, HUMAN, scale=[math.nan, 1]), OptionError, "found nan"),

@@ -43,12 +43,14 @@ def convert(
         ``"quepid"``, ``"rre"``, ``"opensearch"``, ``"ubi"`` or ``"label-studio"``.
         ``"auto"`` inspects the extension. Runs are written as trec, csv, tsv, json, jsonl or parquet.
     content : {"auto", "judgments", "run"}
-        ``"auto"`` takes responses of search engines and TREC lines with six fields as runs, everything else as judgments.
+        ``"auto"`` takes as runs: responses of search engines, TREC lines with six fields, and tables with a column of scores and none of
+        grades. A target that ends in ``.run`` or ``.res`` expects a run, one in ``.qrels`` or ``.qrel`` judgments. Numbers without a
+        column name are refused if they are no whole grades.
     queries, documents : path, optional
         Texts by id, as for `report`, for formats that hold texts.
     write_queries : path, optional
         File for the texts of the queries: lines ``ID<tab>TEXT``, or JSON lines as in BEIR. Queries that are named by their text get the
-        ids ``q1``, ``q2``, ...
+        ids ``q1``, ``q2``, ..., as do ids with blanks if the target cannot hold them.
     assessors : str
         ``"mean"``, ``"median"``, ``"majority"``, ``"lowest"`` or ``"highest"`` makes one grade of several for formats without assessors;
         the name of an assessor keeps only that assessor's grades.
@@ -80,7 +82,8 @@ def convert(
         A file cannot be read or written; several assessors judged a document and `assessors` is not set; the target has no place for an
         id; or something is lost and `strict` is set.
     OptionError
-        A format is unknown, or cannot be written.
+        A format is unknown, or cannot be written; the target expects a run and the source holds judgments, or the reverse; or numbers
+        may be grades or scores.
 
     Examples
     --------

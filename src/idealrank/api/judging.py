@@ -8,12 +8,13 @@ import numpy.typing as npt
 
 from idealrank.api.evaluation import AnyTable, to_qrels, to_run
 from idealrank.data.run import Run
-from idealrank.data.types import FloatArray
+from idealrank.data.types import FloatArray, decode_id
 from idealrank.errors import InputError
 from idealrank.io.formats.preferences import read_assessors
 from idealrank.io.notes import Tell
 from idealrank.judging import JudgeCheck, LabelTable, check_judge
 from idealrank.judging.aggregation import lower_median, majority_vote
+from idealrank.judging.judges import refuse_few_annotators
 
 
 def read_labels(source: "AnyTable | Mapping[str, AnyTable]", *, tell: Tell | None = None) -> LabelTable:
@@ -35,6 +36,45 @@ def read_labels(source: "AnyTable | Mapping[str, AnyTable]", *, tell: Tell | Non
     if isinstance(source, Mapping):
         return LabelTable.of({name: to_qrels(one, tell=tell) for name, one in source.items()})
     return LabelTable.of(read_assessors(source, tell=tell))
+
+
+def read_annotators(path: str, *, tell: Tell | None = None) -> LabelTable:
+    r"""Read the grades of the people for the alternative annotator test, from one file.
+
+    Parameters
+    ----------
+    path : str
+        The file, as for `read_labels`.
+    tell : callable, optional
+        Callback for messages about the file.
+
+    Raises
+    ------
+    InputError
+        There are fewer than three people.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> path = pathlib.Path(tempfile.mkdtemp(), "people.txt")
+    >>> _ = path.write_text("q ann a 1\nq ben a 1\nq cai a 0\n")
+    >>> read_annotators(str(path)).raters
+    ('ann', 'ben', 'cai')
+    """
+    table = read_labels(path, tell=tell)
+    refuse_few_annotators(path, table)
+    return table
+
+
+def queries_of_run(run: Run) -> set[str]:
+    """Ids of the queries that a run answers.
+
+    Examples
+    --------
+    >>> queries_of_run(Run({"q": ["a"]}))
+    {'q'}
+    """
+    return {decode_id(query) for query in run.in_memory().source.query_ids()}  # type: ignore[union-attr]
 
 
 def combined_grades(ratings: npt.ArrayLike, how: Literal["median", "mean", "majority"] = "median") -> FloatArray:

@@ -26,8 +26,8 @@ def quoted(text: bytes) -> str:
     return f'"{shown}"' + (" ..." if len(text) > 120 else "")
 
 
-def describe(kind: str, text: bytes, detail: bytes, table: Literal["qrels", "run", "pair"]) -> tuple[str, str, str]:
-    """Describe one kind of problem: found, expected, next step.
+def describe(kind: str, text: bytes, detail: bytes, table: Literal["qrels", "run", "pair"], other: str = "") -> tuple[str, str, str]:
+    """Describe one kind of problem: found, expected, next step; `other` is the source in which a duplicate stood first, if another one.
 
     Examples
     --------
@@ -53,15 +53,22 @@ def describe(kind: str, text: bytes, detail: bytes, table: Literal["qrels", "run
         "cut": ("a file that became shorter during reading", "an unchanged file", "evaluate a copy if other programs change the file"),
         "changed": ("text that changed during reading", "an unchanged file", "evaluate a copy if other programs change the file"),
         "utf8": (f"an id with half a surrogate pair, {line}", "text that has a UTF-8 form", ""),
-        "duplicate": (f"a document a second time{_since(detail)} in {line}", "each document once per query", duplicate_hint),
+        "duplicate": (f"a document a second time{_since(detail, other)} in {line}", "each document once per query", duplicate_hint),
     }
     return words.get(kind, (f"{kind} {line}", FIELDS[table], ""))
 
 
-def _since(detail: bytes) -> str:
+def _since(detail: bytes, other: str) -> str:
     """Where a duplicate stood first: the kernel says source and line, or nothing where there are no lines."""
     first = decode_id(detail.partition(b":")[2])
-    return f" (first on line {first})" if first else ""
+    earlier = f"in {other}:{first}" if other else f"on line {first}"
+    return f" (first {earlier})" if first else ""
+
+
+def _other_source(source: int, detail: bytes, names: Sequence[str]) -> str:
+    """Name of the source in which a duplicate stood first; empty where it is the same one."""
+    first = detail.partition(b":")[0]
+    return names[int(first)] if first.isdigit() and int(first) != source and int(first) < len(names) else ""
 
 
 def translate(error: Exception, names: Sequence[str], table: Literal["qrels", "run", "pair"]) -> IdealrankError:
@@ -79,7 +86,8 @@ def translate(error: Exception, names: Sequence[str], table: Literal["qrels", "r
     kind, source, line, text, detail = error.args
     if kind == "stopped":
         return StoppedError("stopped before the end")
-    found, expected, hint = describe(kind, text, detail, table)
+    other = _other_source(int(source), detail, names) if kind == "duplicate" else ""
+    found, expected, hint = describe(kind, text, detail, table, other)
     switch = switch_for(kind)
     if names:
         return FileFormatError(names[min(int(source), len(names) - 1)], line, found, expected, hint, switch=switch)

@@ -210,7 +210,7 @@ class _Wanted(NamedTuple):
 
 
 def read_query_ids(path: Paths, *, tell: Tell | None = None) -> list[str]:
-    r"""Read the ids of queries, one a line; empty lines do not count.
+    r"""Read the ids of queries, one a line; empty lines do not count, nor does what follows a tab, such as the text of the query.
 
     Parameters
     ----------
@@ -222,23 +222,24 @@ def read_query_ids(path: Paths, *, tell: Tell | None = None) -> list[str]:
     Raises
     ------
     FileFormatError
-        A line has several words, or a query is listed twice.
+        A line without a tab has several words, or a query is listed twice.
 
     Examples
     --------
     >>> import pathlib, tempfile
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     file = pathlib.Path(folder, "nothing.txt")
-    ...     _ = file.write_text("q1\n\nq7\n")
+    ...     _ = file.write_text("q1\n\nq7\tred shoes\n")
     ...     read_query_ids(file)
     ['q1', 'q7']
     """
     found: dict[str, None] = {}
     for source in open_sources(path, Notes(tell)):
         for number, line in enumerate(source.read().removeprefix(BYTE_ORDER_MARK).splitlines(), 1):
-            words = line.split()
+            head, tab, _ = line.partition(b"\t")
+            words = [head.strip()] if tab and head.strip() else line.split()
             if len(words) > 1:
-                raise FileFormatError(source.path, number, f"{len(words)} words", "the id of a query")
+                raise FileFormatError(source.path, number, f"{len(words)} words", "the id of a query, or its id, a tab and its text")
             if words:
                 query = decode_id(words[0])
                 if query in found:

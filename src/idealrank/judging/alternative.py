@@ -145,7 +145,9 @@ def alt_test(
     0.0
     """
     given, model = finite_grades("ratings", ratings), finite_grades("judge", judge)
-    if given.ndim != 2 or given.shape[1] < 2 or model.shape != given.shape[:1]:
+    if given.ndim == 2 and given.shape[1] < 2:
+        raise InputError(f"ratings: found {given.shape[1]} annotator, expected at least 2: each one is compared with the others")
+    if given.ndim != 2 or model.shape != given.shape[:1]:
         raise InputError(f"judge: found shape {model.shape}, expected one grade or NaN for each row of ratings {given.shape}")
     checked("scoring", scoring, Scoring)
     if not 0 <= epsilon < 1 or not 0 < alpha < 1:

@@ -102,6 +102,12 @@ def correct_run(
     """
     people, model = (one if isinstance(one, Qrels) else Qrels(one) for one in (human, judge))
     queries = list(people.queries)
+    if len(queries) < 2:
+        found_queries = f"judgments of {len(queries)} query" if queries else "no judgments"
+        raise InputError(
+            f"human: found {found_queries}, expected at least 2 queries, since the interval compares queries",
+            hint="label documents of another query",
+        )
     known = set(model.queries)
     missing = next((query for query in queries if query not in known), None)
     if missing is not None:
@@ -119,6 +125,11 @@ def correct_run(
         if absent is not None:
             raise InputError(f"clusters: found none for query {absent!r}, expected one for each query")
         labels = [clusters[query] for query in (*queries, *others)]
+        if len(set(labels[: len(queries)])) < 2:
+            raise InputError(
+                f"clusters: found all {len(queries)} queries with human judgments in cluster {labels[0]!r}, expected at least two "
+                "clusters, since the interval compares them"
+            )
     found = correct(y, f, other, weight, labels, confidence=confidence, quantile=quantile)
     partly = sum(len(set(model[query]) - set(people[query])) for query in queries)
     return CorrectedRun(first.name, "" if second is None else second.name, str(parse_measure(measure)), found, partly)

@@ -216,6 +216,7 @@ def check_judge(
     'judge gives grade 1 to every document: it tells nothing apart'
     """
     check_confidence(confidence)
+    refuse_few_annotators("annotators", annotators)
     table = LabelTable.of({"human": human, name: judge} if name != "human" else {"the human": human, name: judge})
     has = ~np.isnan(table.grades)
     known = np.unique(table.grades[has[:, 0], 0]) if scale is None else np.unique(np.asarray(scale, np.float64))
@@ -226,8 +227,6 @@ def check_judge(
     if n_dropped and np.isnan(table.grades[:, 1]).all():
         grades = ", ".join(f"{grade:g}" for grade in known)
         raise InputError(f"{name}: found no grade in the scale {grades}, so that all {n_dropped:,} were dropped; expected some")
-    if not both.any():
-        raise InputError(f"{name}: found no pair of query and document with a human grade, expected some; are ids written alike?")
     pairs = _pairs(table, both, clusters)
     found_runs = {label: one if isinstance(one, Run) else Run(one, name=label) for label, one in (runs or {}).items()}  # type: ignore[arg-type]
     rated = np.stack([pairs.human, pairs.judge], axis=1)
@@ -249,13 +248,45 @@ def check_judge(
     )  # fmt: skip
 
 
+def refuse_few_annotators(where: str, annotators: LabelTable | None) -> None:
+    """Refuse grades of too few people for the alternative annotator test.
+
+    Raises
+    ------
+    InputError
+        There are fewer than three.
+
+    Examples
+    --------
+    >>> refuse_few_annotators("people.txt", LabelTable.of({name: {"q": {"a": 1}} for name in ("ann", "ben", "cai")}))
+    """
+    names = () if annotators is None else annotators.raters
+    if annotators is not None and len(names) < _PEOPLE:
+        people = "one person" if len(names) == 1 else f"{len(names)} people"
+        raise InputError(
+            f"{where}: found the grades of {people} ({', '.join(names)}), expected at least three, since the alternative annotator test "
+            "compares the judge and each person with the others"
+        )
+
+
 def _pairs(table: LabelTable, both: "npt.NDArray[np.bool_]", clusters: "Mapping[str, str] | None") -> Pairs:
+    if not both.any():
+        raise InputError(
+            f"{table.raters[1]}: found no pair of query and document with a human grade, expected some; are ids written alike?"
+        )
     rows = np.flatnonzero(both).tolist()
     queries = tuple(table.queries[row] for row in rows)
     missing = next((query for query in queries if clusters is not None and query not in clusters), None)
     if missing is not None:
         raise InputError(f"clusters: found none for query {missing!r}, expected one for each query")
     labels = queries if clusters is None else tuple(clusters[query] for query in queries)
+    if len(set(labels)) < 2:
+        one = "query" if clusters is None else "cluster of queries"
+        raise InputError(
+            f"{table.raters[1]}: found one {one} with grades of both the human and the judge, expected at least two, since intervals "
+            "compare them",
+            hint=f"label documents of another {one}",
+        )
     return Pairs(
         queries, tuple(table.documents[row] for row in rows), table.grades[rows, 0], table.grades[rows, 1],
         cluster_codes(np.array(labels, object), len(rows)),
@@ -332,6 +363,7 @@ def label_worth(
     return LabelWorth(value, (max(value - reach, 0.0), min(value + reach, 1.0)))
 
 
+_PEOPLE = 3  # that the alternative annotator test needs, by its authors
 _MOST = 200  # clusters that are left out one at a time; of more, this number of groups of them
 
 

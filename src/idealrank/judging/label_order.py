@@ -142,7 +142,7 @@ def _numbers(frontier: Frontier, *, by_query: bool) -> FloatArray:
 
 
 def _place_text(frontier: Frontier, document: int) -> str:
-    ranks = (("A", int(frontier.pool.rank_a[document])), ("B", int(frontier.pool.rank_b[document])))
+    ranks = zip(frontier.states.names, (int(frontier.pool.rank_a[document]), int(frontier.pool.rank_b[document])), strict=True)
     return " and ".join(f"rank {rank} of {run}" for run, rank in ranks if rank != UNLISTED)
 
 

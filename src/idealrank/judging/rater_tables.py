@@ -375,6 +375,12 @@ def agreement_report(
         )
     of_pair = table.query_codes if isinstance(clusters, str) else clusters
     n_graded = (~np.isnan(table.grades)).sum(axis=1)
+    if of_pair is not None and np.unique(np.asarray(of_pair)[n_graded > 1]).size == 1:
+        one_cluster = "query" if isinstance(clusters, str) else "cluster of queries"
+        raise InputError(
+            f"judgments: found one {one_cluster} with documents graded twice, expected at least two, since intervals compare them",
+            hint=f"let two raters grade documents of another {one_cluster}",
+        )
     names = {str(one): one.of(table.grades, of_pair, categories, confidence) for one in coefficients}
     return AgreementReport(
         table.raters, int((n_graded > 0).sum()), int((n_graded > 1).sum()), names,

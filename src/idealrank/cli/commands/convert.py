@@ -40,7 +40,8 @@ Examples:
 
 def _text(done: Conversion) -> str:
     """The last line: what was written."""
-    rows = f"{done.n_written:,} {'results' if done.content == 'run' else 'judgments'} of {done.n_queries:,} queries"
+    what = "result" if done.content == "run" else "judgment"
+    rows = f"{done.n_written:,} {what}{'s' * (done.n_written != 1)} of {done.n_queries:,} {'query' if done.n_queries == 1 else 'queries'}"
     whole = "" if done.losses else ", and nothing is lost"
     return f"{done.target}: {rows} written as {done.target_format}, read as {done.source_format}{whole}"
 
@@ -70,10 +71,20 @@ _FORMATS = Formats("The report, on stderr, as text to read;", text=_text, json=_
     "--to", "target_format", type=click.Choice(("auto", *TARGETS)), default="auto", show_default=True,
     metavar="FORMAT", help=f"Format of OUT; auto inspects its ending: {', '.join(TARGETS)}.",
 )  # fmt: skip
-@click.option("--content", type=click.Choice(CONTENTS), default="auto", show_default=True, help="Content of IN.")
+@click.option(
+    "--content",
+    type=click.Choice(CONTENTS),
+    default="auto",
+    show_default=True,
+    help="Content of IN; auto inspects its columns and the ending of OUT.",
+)
 @click.option("--queries", metavar="FILE", help="Texts of the queries by id, for formats that hold them.")
 @click.option("--documents", metavar="FILE", help="Texts of the documents by id, for formats that hold them.")
-@click.option("--write-queries", metavar="FILE", help="Number queries that are named by their text, and write the texts: .tsv or .jsonl.")
+@click.option(
+    "--write-queries",
+    metavar="FILE",
+    help="Number queries that are named by their text or have blanks in their id, and write the texts: .tsv or .jsonl.",
+)
 @click.option(
     "--assessors", metavar="POLICY|NAME", default="",
     help=f"One grade of several: {', '.join(POLICIES)}; or the assessor whose grades alone are kept.",

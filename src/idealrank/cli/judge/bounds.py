@@ -7,6 +7,7 @@ import click
 from idealrank.cli import input_options, options
 from idealrank.cli.format_option import Formats
 from idealrank.cli.judge.figure_option import figure_kind, write_figure
+from idealrank.cli.judge.run_files import read_qrels_and_runs, refuse_foreign
 from idealrank.cli.progress import Watch
 from idealrank.errors import OptionError
 from idealrank.judging import bounds_report
@@ -50,7 +51,7 @@ _FORMATS = Formats(
     help="nDCG@10, AP, P@10, ...; repeat, or separate with commas.  [default: nDCG@10]",
 )  # fmt: skip
 @click.option(
-    "--max-grade", metavar="G", type=click.FloatRange(0),
+    "--max-grade", metavar="G", type=click.FloatRange(0, min_open=True),
     help="Highest grade that an unjudged document may have.  [default: the highest grade judged]",
 )  # fmt: skip
 @click.option(
@@ -94,12 +95,9 @@ def bounds(
     input_options.refuse_standard_input_twice(qrels, *inputs.more_qrels, *runs)
     kind = figure_kind(figure_path, (qrels, *inputs.more_qrels, *runs))
     convention, measures = options.parse_convention(convention_text), options.parse_measure_texts(measure_texts or ("nDCG@10",))
-    names, watch = input_options.run_names(runs), Watch()
-    judgments = watch.run("judgments", lambda _: inputs.open_qrels(qrels, convention))
-    opened = [
-        watch.run(name, lambda _, path=path, name=name: inputs.open_run(path, name, qrels))  # type: ignore[misc]
-        for path, name in zip(runs, names, strict=True)
-    ]
+    watch = Watch()
+    judgments, opened = read_qrels_and_runs(inputs, qrels, runs, convention, watch)
+    refuse_foreign(judgments, opened, runs, measures, convention)
     found = watch.run(
         "bounds",
         lambda _: bounds_report(

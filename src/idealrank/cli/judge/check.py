@@ -2,7 +2,7 @@
 
 import click
 
-from idealrank.api.judging import check_judges, read_labels
+from idealrank.api.judging import check_judges, read_annotators
 from idealrank.cli import input_options, options
 from idealrank.cli.format_option import Formats
 from idealrank.cli.judge import label_options
@@ -94,14 +94,14 @@ def check(
     refuse_unknown(families, {*files.judges, *files.runs})
     convention, watch, tell = options.parse_convention(convention_text), Watch(), input_options.notes().inform
     human, labels, systems = files.read(convention, watch)
+    people = None if assessors_path is None else read_annotators(assessors_path, tell=tell)
     lengths = None if texts_path is None else {name: len(text.split()) for name, text in read_texts(texts_path, length=_WORDLESS).items()}
     found = watch.run(
         "judges",
         lambda _: check_judges(
             human, labels, systems, scale=label_options.parse_scale(scale_text), outside=outside, measure=measure_text,
             convention=convention, clusters=None if cluster_path is None else read_clusters(cluster_path), lengths=lengths,
-            annotators=None if assessors_path is None else read_labels(assessors_path, tell=tell), epsilon=epsilon, families=families,
-            confidence=confidence,
+            annotators=people, epsilon=epsilon, families=families, confidence=confidence,
         ),
     )  # fmt: skip
     _FORMATS.write(layout, output_path, found, details=details)

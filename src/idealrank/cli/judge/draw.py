@@ -1,14 +1,16 @@
 """`idealrank judge draw`: which queries to label, with their weights, and what a budget buys."""
 
+from collections.abc import Mapping
+
 import click
 
-from idealrank.cli import options
+from idealrank.cli import console, options
 from idealrank.cli.format_option import Formats
 from idealrank.cli.judge.judge_files import named_texts
 from idealrank.cli.progress import Watch
 from idealrank.errors import OptionError, shown
 from idealrank.io.query_files import read_clusters, read_traffic
-from idealrank.judging import LabelCost, label_budgets, sample_queries
+from idealrank.judging import LabelCost, QuerySample, label_budgets, sample_queries
 
 _EPILOG = """\
 Examples:
@@ -102,10 +104,23 @@ def draw(
     found = watch.run(
         "sample", lambda _: sample_queries(requests, number, tail=tail, head_traffic=head_traffic, strata=kinds, take=take, seed=seed)
     )
-    drawn = len(found.query_ids)
-    sizes = sorted({max(2, round(drawn * factor)) for factor in _FACTORS})
+    drawn, known = len(found.query_ids), sum(one.n_queries for one in found.strata)
+    of_count = f"the {number:,} of {'--count' if count is not None else 'the default'}"
+    _tell_few(found, number, take, of_count if budget is None else f"the {number:,} that --budget {budget:g} pays for")
+    sizes = sorted({size for factor in _FACTORS if (size := min(max(2, round(drawn * factor)), known)) > 1})
     plans = label_budgets(sizes, cost, sd=sd, design_effect=max(1.0, found.design_effect))
     _FORMATS.write(layout, output_path, found, plans, sd)
+
+
+def _tell_few(found: QuerySample, number: int, take: Mapping[str, int], asked: str) -> None:
+    """Note strata with fewer queries than were asked for; head and tail count together."""
+    usual = [one for one in found.strata if one.name not in take]
+    sampled = sum(one.n_sampled for one in usual)
+    few = [("head and tail have", sampled, asked)] if usual and sampled < number else []
+    few += [(f"stratum {shown(one.name)} has", one.n_sampled, f"the {take[one.name]:,} of --take") for one in found.strata
+            if one.n_sampled < take.get(one.name, 0)]  # fmt: skip
+    for has, count, wanted in few:
+        console.say("note", f"{has} {count:,} {'query' if count == 1 else 'queries'}, fewer than {wanted}; all are drawn")
 
 
 def _numbers(texts: dict[str, str]) -> dict[str, int]:

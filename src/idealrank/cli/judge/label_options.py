@@ -6,7 +6,7 @@ from typing import Any
 import click
 import numpy as np
 
-from idealrank.cli.options import MeasureOption
+from idealrank.cli.options import MeasureOption, measure_parts
 from idealrank.data.run import name_of
 from idealrank.errors import InputError, OptionError, shown
 from idealrank.io.query_files import read_clusters
@@ -23,9 +23,25 @@ judges: Decorator = click.option(
     required=True,
     help="Judgments of a judge, with a name for the judge; may be repeated.",
 )
+
+
+def _one_measure(_context: click.Context, _option: click.Parameter, texts: Sequence[str]) -> str:
+    """Text of the one measure of a command that takes no more.
+
+    Raises
+    ------
+    OptionError
+        There are several.
+    """
+    parts = measure_parts(texts, DEFAULT_MEASURES[0])
+    if len(parts) > 1:
+        raise OptionError(f"-m: found {len(parts)} measures ({', '.join(map(shown, parts))}), expected one")
+    return parts[0]
+
+
 measure: Decorator = click.option(
-    "-m", "--measure", "measure_text", metavar="MEASURE", default=DEFAULT_MEASURES[0], show_default=True, cls=MeasureOption,
-    help="Measure of the runs.",
+    "-m", "--measure", "measure_text", metavar="MEASURE", default=DEFAULT_MEASURES[:1], show_default=True, multiple=True,
+    callback=_one_measure, cls=MeasureOption, help="Measure of the runs.",
 )  # fmt: skip
 scale: Decorator = click.option(
     "--scale",

@@ -8,10 +8,9 @@ from idealrank.cli import input_options, options
 from idealrank.cli.format_option import Formats
 from idealrank.cli.judge import label_options
 from idealrank.cli.judge.figure_option import figure_kind, write_figure
-from idealrank.cli.judge.run_files import read_qrels_and_runs
+from idealrank.cli.judge.run_files import read_known_queries, read_qrels_and_runs, tell_gaps
 from idealrank.cli.progress import Watch
 from idealrank.errors import OptionError
-from idealrank.io.query_files import read_query_ids
 from idealrank.judging import LabelReplay, next_labels, replay_labels
 from idealrank.judging.label_order import STRATEGIES
 from idealrank.reports.figures import drawings
@@ -54,8 +53,15 @@ _FORMATS = Formats(
 @click.option("--budget", metavar="N", type=click.IntRange(1), default=50, show_default=True, help="Number of documents to choose.")
 @click.option("--strategy", type=click.Choice(STRATEGIES), default="bounds", show_default=True, help="Order of the documents; see below.")
 @click.option("--depth", metavar="N", type=click.IntRange(1), help="Deepest rank to label.  [default: the measure's cutoff, or 100]")
-@click.option("--max-grade", metavar="G", type=click.FloatRange(0), help="Highest grade of a label.  [default: the highest grade judged]")
-@click.option("--queries", "query_path", metavar="FILE", help="Queries compared, one id per line.  [default: the queries in QRELS]")
+@click.option(
+    "--max-grade",
+    metavar="G",
+    type=click.FloatRange(0, min_open=True),
+    help="Highest grade of a label.  [default: the highest grade judged]",
+)
+@click.option(
+    "--queries", "query_path", metavar="FILE", help="Queries compared: lines ID, or ID, tab and text.  [default: the queries in QRELS]"
+)
 @click.option("--replay", is_flag=True, help="Count the labels that each strategy would have needed, with the judgments of QRELS.")
 @click.option(
     "--alpha", type=click.FloatRange(0, 1, min_open=True, max_open=True), default=0.05, show_default=True,
@@ -108,15 +114,13 @@ def next(  # noqa: A001  (the name of the command)
     measure = options.parse_measure_texts((measure_text,))[0]
     judgments, (a, b) = read_qrels_and_runs(inputs, qrels, (run_a, run_b), convention, watch)
     shown = {} if FORMATS[layout].is_data else {"digits": digits}
+    queries = read_known_queries(query_path, (a, b), judgments.queries)
     if not replay:
-        queries = None if query_path is None else read_query_ids(query_path)
+        more = {"budget": budget, "strategy": strategy, "depth": depth, "max_grade": max_grade, "alpha": alpha, "seed": seed}
         chosen = watch.run(
-            "labels",
-            lambda _: next_labels(
-                judgments, a, b, measure, budget=budget, strategy=strategy, depth=depth, max_grade=max_grade, queries=queries,  # type: ignore[arg-type]
-                convention=convention, alpha=alpha, seed=seed,
-            ),
+            "labels", lambda _: next_labels(judgments, a, b, measure, queries=queries, convention=convention, **more)  # type: ignore[arg-type]
         )  # fmt: skip
+        tell_gaps(judgments, (a, b), queries, hint="; --queries FILE names the compared queries")
         _FORMATS.write(layout, output_path, chosen, **shown)
         return
     found = watch.run(
@@ -125,6 +129,7 @@ def next(  # noqa: A001  (the name of the command)
             judgments, a, b, measure, depth=depth, max_grade=max_grade, convention=convention, alpha=alpha, orders=orders or 20, seed=seed
         ),
     )  # fmt: skip
+    tell_gaps(judgments, (a, b), queries)
     _FORMATS.write(layout, output_path, found, **shown)
     _draw(found, figure_path, kind)
 

@@ -4,10 +4,9 @@ import click
 
 from idealrank.cli import input_options, options
 from idealrank.cli.format_option import Formats
-from idealrank.cli.judge.run_files import read_runs
+from idealrank.cli.judge.run_files import read_known_queries, read_runs
 from idealrank.cli.progress import Watch
 from idealrank.errors import OptionError
-from idealrank.io.query_files import read_query_ids
 from idealrank.judging import pool as pooled
 from idealrank.judging.pools import POOL_ORDERS
 
@@ -25,7 +24,8 @@ Examples:
     idealrank judge pool bm25.run neural.run --strata 10:1,100:0.1 --format csv -o sample.csv
     idealrank judge infer sample.csv bm25.run neural.run --qrels labels.txt
 
-Documents whose `sampled` is true are to be judged. Keep the whole file: `idealrank judge infer` needs the others, too.
+Documents whose `sampled` is true are to be judged; `idealrank judge ui` and `idealrank judge run` leave out the others. Keep the whole
+file: `idealrank judge infer` needs the others, too.
 """
 
 _FORMATS = Formats(
@@ -42,7 +42,9 @@ _FORMATS = Formats(
 @click.option(
     "--strata", metavar="DEPTH:SHARE,...", help="Sample a share of the documents of each stratum of best ranks, as in 10:1,100:0.1."
 )
-@click.option("--queries", "query_path", metavar="FILE", help="Queries to pool, one id per line.  [default: all queries of the runs]")
+@click.option(
+    "--queries", "query_path", metavar="FILE", help="Queries to pool: lines ID, or ID, tab and text.  [default: all queries of the runs]"
+)
 @click.option("--seed", type=int, default=0, show_default=True, help="Random seed of the sample.")
 @options.convention
 @_FORMATS.option
@@ -72,11 +74,12 @@ def pool(
     options.refuse_to_replace(output_path, (*runs, query_path))
     convention, watch = options.parse_convention(convention_text), Watch()
     opened = read_runs(inputs, runs, watch)
+    queries = read_known_queries(query_path, opened)
     found = watch.run(
         "pool",
         lambda _: pooled(
             {run.name: run for run in opened}, depth or 100, budget=budget, order=order, strata=strata,  # type: ignore[arg-type]
-            queries=None if query_path is None else read_query_ids(query_path), convention=convention, seed=seed,
+            queries=queries, convention=convention, seed=seed,
         ),
     )  # fmt: skip
     _FORMATS.write(layout, output_path, found)

@@ -6,7 +6,7 @@ from idealrank.cli import input_options, options
 from idealrank.cli.format_option import Formats
 from idealrank.cli.judge import label_options
 from idealrank.cli.judge.judge_files import named_texts
-from idealrank.cli.judge.run_files import read_qrels_and_runs
+from idealrank.cli.judge.run_files import read_qrels_and_runs, refuse_foreign
 from idealrank.cli.progress import Watch
 from idealrank.errors import OptionError, shown
 from idealrank.judging import reusability
@@ -74,6 +74,7 @@ def reuse(
     if stray is not None:
         raise OptionError(f"--team {shown(stray)}={shown(groups[stray])}: expected the name of a run: {', '.join(names)}")
     judgments, opened = read_qrels_and_runs(inputs, qrels, runs, convention, watch)
+    refuse_foreign(judgments, opened, runs, [measure], convention)
     found = watch.run(
         "left out",
         lambda _: reusability(

@@ -10,18 +10,19 @@ from dataclasses import dataclass, field
 from itertools import islice
 from math import isfinite
 from pathlib import PurePath
-from typing import IO, Any, Literal, TypeAlias
+from typing import IO, Any
 
 from idealrank._files import appearing, real_path
 from idealrank._lazy import load_extra
 from idealrank.data.run import name_of
 from idealrank.errors import InputError, OptionError
+from idealrank.io.conversion.contents import Content, content_of
 from idealrank.io.conversion.judgment_sheets import SheetOptions, judgment_sheet
 from idealrank.io.conversion.judgments import POLICIES, JudgmentOptions, fitted
 from idealrank.io.conversion.losses import Loss, LossCounter, listed
 from idealrank.io.conversion.run_rows import NAMES, RUN_TARGETS, RunRow, lose_tag, rows_of_run
 from idealrank.io.conversion.targets import TARGETS, cell_text, table_cells, table_names
-from idealrank.io.formats.detection import FORMATS, FORMATS_OF, detect
+from idealrank.io.formats.detection import FORMAT_NAMES, FORMATS, detect
 from idealrank.io.judgment_kinds import kinds_of
 from idealrank.io.judgment_rows import JudgmentSheet
 from idealrank.io.notes import Notes
@@ -31,7 +32,6 @@ from idealrank.io.sources import Source, open_sources
 from idealrank.io.text_cells import shown
 from idealrank.io.texts import read_texts
 
-Content: TypeAlias = Literal["judgments", "run"]
 CONTENTS: tuple[str, ...] = ("auto", "judgments", "run")
 SOURCES: tuple[str, ...] = (*FORMATS, "qrels_jg")
 """Formats that can be read."""
@@ -41,6 +41,7 @@ _ENDINGS = {
     ".letor": "letor", ".svm": "letor", ".svmlight": "letor", ".libsvm": "letor", ".trec": "trec", ".qrels": "trec", ".qrel": "trec",
     ".run": "trec", ".res": "trec",
 }  # fmt: skip
+_FIXED = ("trec", "qrels_jg", "letor", "quepid", "rre", "opensearch", "ubi")  # formats without named columns
 _ROWS = 1 << 14  # of a Parquet file at a time
 _TEXT = 1 << 30  # letters of a text: none is cut
 
@@ -147,7 +148,9 @@ def convert_file(source: str, target: str, options: ConversionOptions, notes: No
     file = open_sources(source, notes)[0]
     asked = options.source_format
     kind = "qrels_jg" if asked == "qrels_jg" else detect(file, asked, notes)
-    content = _content(file, kind, options.content)
+    content: Content = "run" if options.content == "run" else "judgments"
+    if options.content == "auto":
+        content = content_of(file, kind, options.sheet.columns, target, options.target_format, notes)
     written = _target_format(target, options.target_format, content)
     _refuse_idle(kind, content, options)
     try:
@@ -174,13 +177,24 @@ def _refuse_idle(kind: str, content: Content, options: ConversionOptions) -> Non
     """Refuse options that change nothing: their user expects that they do."""
     if options.sheet.labels and kind != "label-studio":
         raise OptionError(f"labels={next(iter(options.sheet.labels))}: found {kind}, expected tasks of Label Studio, which have choices")
+    found, columns = FORMAT_NAMES.get(kind, kind), options.sheet.columns  # type: ignore[call-overload]
+    if columns and kind in _FIXED:
+        named = ",".join(f"{role}={name}" for role, name in columns.items()) if isinstance(columns, Mapping) else list(columns)
+        raise OptionError(f"columns={named}: found {found}, expected a table with named columns")
+    if options.sheet.group is not None and kind != "letor":
+        raise OptionError(f"group={options.sheet.group}: found {found}, expected LETOR lines")
     of_judgments = {
         "assessors": options.assessors, "scale": list(options.scale), "keep_unjudged": options.keep_unjudged,
         "queries": options.queries, "documents": options.documents, "write_queries": options.write_queries,
     }  # fmt: skip
     idle = next((name for name, value in of_judgments.items() if value), None) if content == "run" else None
     if idle is not None:
-        raise OptionError(f"{idle}={of_judgments[idle]}: found a run, expected judgments, since a run has no grades and texts")
+        taken = options.content == "auto"
+        raise OptionError(
+            f"{idle}={of_judgments[idle]}: found a run, expected judgments, since a run has no grades and texts",
+            hint="content='judgments' reads judgments" if taken else "",
+            command_hint="--content judgments reads judgments" if taken else "",
+        )
 
 
 def _lose_kinds(file: Source, kind: str, written: str, sheet: JudgmentSheet, options: ConversionOptions, losses: LossCounter) -> None:
@@ -205,19 +219,6 @@ def _refuse_shared(source: str, target: str, options: ConversionOptions) -> None
             continue
         if path == written or ("-" not in (path, written) and real_path(path) == real_path(written)):
             raise OptionError(f"write_queries={written}: found the path of {what}, expected another name")
-
-
-def _content(file: Source, kind: str, asked: str) -> Content:
-    """Judgments, unless the format or a line of TREC text says that it is a run."""
-    if asked != "auto":
-        return "run" if asked == "run" else "judgments"
-    if kind in FORMATS_OF["run"]:
-        return "run"
-    if kind == "trec":
-        lines = (line for line in islice(file.open(), 1000) if line.strip() and not line.startswith(b"#"))
-        first = next(lines, b"")
-        return "run" if len(first.split(b"\t")) >= 5 or (len(first.split()) >= 5 and len(first.split(b"\t")) != 4) else "judgments"
-    return "judgments"
 
 
 def _target_format(target: str, asked: str, content: Content) -> str:
@@ -264,8 +265,6 @@ def _convert_judgments(file: Source, target: str, kind: str, written: str, optio
 
 def _convert_run(file: Source, target: str, kind: str, written: str, options: ConversionOptions, notes: Notes) -> Conversion:
     losses, name = LossCounter(), options.name or _stem(file.path)
-    if kind == "trec":
-        lose_tag(file, written, losses)
     run = _read_run(file, kind, options, notes, name)
     counts = {"rows": 0}
     queries: set[str] = set()
@@ -283,6 +282,8 @@ def _convert_run(file: Source, target: str, kind: str, written: str, options: Co
         else:
             records = (dict(zip(NAMES, (row.query, row.document, row.score), strict=True)) for row in counted())
             _write_parquet(records, NAMES, output)
+        if kind == "trec" and counts["rows"]:
+            lose_tag(file, written, losses)
         if options.strict and losses.found():
             raise _refused(file.path, written, losses.found())
     return Conversion(file.path, target, kind, written, "run", counts["rows"], counts["rows"], len(queries), losses.found())

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import count
 from math import floor, nan
 from statistics import fmean
 
@@ -43,7 +44,8 @@ class JudgmentOptions:
     scale : collection of float
         Grades that the target knows; empty for any.
     number_queries : bool
-        Queries that are named by their text get ids ``q1``, ``q2``, ..., and all texts are handed on.
+        Queries that are named by their text get ids ``q1``, ``q2``, ..., as do ids that the target cannot hold, and all texts are handed
+        on.
     keep_unjudged : bool
         Keep rows without a grade in formats that do so on request.
     name : str
@@ -260,12 +262,14 @@ class _Fitting:
             name = self._ids[row.query] = self._name(row)
             other = self._named.setdefault(name, row.query)
             if other != row.query:
-                found = f"queries {shown(repr(other))} and {shown(repr(row.query))} with the text {shown(repr(name))}"
-                raise InputError(f"found {found}, expected different texts, since {self._target.title} names a query by its text")
+                raise self._shared_name(name, other, row.query)
             if self._target.query == "word" and not is_word(name):
                 raise self._no_word("query", name)
-            if row.query_text and self._options.number_queries:
-                self._found.query_texts[row.query if self._target.query == "text" else name] = row.query_text
+            numbered = self._target.query != "text" and name != row.query
+            if numbered and row.query_text not in ("", row.query):
+                self._losses.add("numbered", row.query)
+            if (row.query_text or numbered) and self._options.number_queries:
+                self._found.query_texts[row.query if self._target.query == "text" else name] = row.query_text or row.query
             elif row.query_text and row.query_text != name and not self._target.query_texts:
                 self._losses.add("query_texts")
             elif row.query_text and row.query_text == name != row.query:
@@ -279,8 +283,19 @@ class _Fitting:
     def _name(self, row: JudgmentRow) -> str:
         if self._target.query == "text":
             return row.query_text or row.query
-        numbered = self._options.number_queries and row.query == (row.query_text or row.query) and self._sheet.texts_are_ids
-        return f"{_NUMBERED}{len(self._ids) + 1}" if numbered else row.query
+        is_text = row.query == (row.query_text or row.query) and self._sheet.texts_are_ids
+        if not self._options.number_queries or not (is_text or (self._target.query == "word" and not is_word(row.query))):
+            return row.query
+        return next(name for number in count(len(self._ids) + 1) if (name := f"{_NUMBERED}{number}") not in self._named)
+
+    def _shared_name(self, name: str, first: str, second: str) -> InputError:
+        """Two queries that the format would call the same."""
+        if self._target.query == "text":
+            found = f"queries {shown(repr(first))} and {shown(repr(second))} with the text {shown(repr(name))}"
+            return InputError(f"found {found}, expected different texts, since {self._target.title} names a query by its text")
+        numbered = first if first != name else second
+        found = f"query {shown(repr(name))} and a query {shown(repr(numbered))}, which is numbered {name}, too"
+        return InputError(f"found {found}, expected different ids", hint=f"rename query {shown(repr(name))}")
 
     def _no_word(self, what: str, name: str) -> InputError:
         """An id that a line cannot hold."""

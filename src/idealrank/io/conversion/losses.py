@@ -17,6 +17,7 @@ LOSSES: Mapping[str, str] = {
     "truncated": "{n} fractional grade{s} {are} written as {they} {are}, and trec_eval cuts {them} to {whole}",
     "off_scale": "{n} grade{s} outside the scale {are} left out",
     "query_ids": "{n} {queries} {lose} {their} id: {their} text names {them}",
+    "numbered": "{n} {queries} {lose} {their} id and {are} numbered",
     "query_texts": "{n} {queries} {lose} {their} text",
     "texts": "{n} row{s} {lose} the text of {their} document",
     "columns": "{n} cell{s} of other columns {are} left out",

@@ -15,6 +15,7 @@ from idealrank.errors import InputError, shown
 from idealrank.io.conversion.letor_sheets import DOCUMENT_FIELD
 from idealrank.io.conversion.losses import LossCounter
 from idealrank.io.conversion.record_sheets import FEATURE
+from idealrank.io.formats.rre import PLACEHOLDERS
 from idealrank.io.judgment_files import is_word, number
 from idealrank.io.judgment_rows import JudgmentRow
 from idealrank.io.usual_columns import plain
@@ -301,7 +302,7 @@ def _rre(rows: Iterable[JudgmentRow], layout: RowLayout) -> Iterator[str]:
         {"placeholders": {"$query": query}, "relevant_documents": {row.document: {"gain": _grade(row)} for row in some}}
         for query, some in _by_query(rows).items()
     ]
-    yield _json({"id_field": "id", "index": layout.name, "template": "template.json", "queries": queries}, indent=1) + "\n"
+    yield _json({**PLACEHOLDERS, "index": layout.name, "queries": queries}, indent=1) + "\n"
 
 
 def _opensearch(rows: Iterable[JudgmentRow], layout: RowLayout) -> Iterator[str]:

@@ -67,6 +67,15 @@ def rre_sheet(source: Source, notes: Notes, complain: Complain) -> JudgmentSheet
 _INNER = ("topics", "query_groups", "queries")
 
 
+PLACEHOLDERS = {"id_field": "id", "index": "", "template": "template.json"}
+"""Settings that `idealrank convert` writes, since RRE needs them; the index is the name of the source."""
+
+
+def _is_ours(fields: dict[str, Any]) -> bool:
+    """Return whether the settings are those that `idealrank convert` writes."""
+    return all(fields.get(name) == value for name, value in PLACEHOLDERS.items() if value) and isinstance(fields.get("index"), str)
+
+
 class _Ratings:
     """Gathers the grades of each query."""
 
@@ -90,7 +99,8 @@ class _Ratings:
             self._bad((self._path, 0), describe_value(value), "an object with topics, query_groups or queries")
             return Blocks()
         self._placeholder = dict(value).get("query_placeholder") or _PLACEHOLDER
-        settings = [name for name in dict(value) if name not in (*_INNER, "relevant_documents")]
+        known = (*_INNER, "relevant_documents", *(PLACEHOLDERS if _is_ours(dict(value)) else ()))
+        settings = [name for name in dict(value) if name not in known]
         if settings:
             self.left["settings"] = settings
         self._walk(dict(value), (self._path, 0), None)

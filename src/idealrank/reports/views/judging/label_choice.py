@@ -47,6 +47,10 @@ def labels_parts(found: _Found, *, digits: int | None = None) -> list[Part]:
     return [*parts, _notes(found), paragraph(found.convention, [found.measure])]
 
 
+def _counted(count: int, one: str, several: str) -> str:
+    return f"{count:,} {one if count == 1 else several}"
+
+
 def _signed(value: float, places: int) -> str:
     return number_cell(finite(value), places, signed=True).text
 
@@ -86,9 +90,9 @@ def _test_text(found: NextLabels) -> str:
 
 
 def _notes(found: NextLabels) -> list[str]:
+    documents, queries = _counted(found.n_pooled, "document", "documents"), _counted(found.n_queries, "query", "queries")
     phrases = [
-        f"strategy {found.strategy}: {found.n_pooled:,} documents of {found.n_queries:,} queries in the first {found.depth:,} ranks, "
-        f"{found.n_open:,} of them unjudged",
+        f"strategy {found.strategy}: {documents} of {queries} in the first {found.depth:,} ranks, {found.n_open:,} of them unjudged",
         "bounds hold for all grades of these documents; deeper ones stay unjudged, as grade 0",
         "label these, add them to the judgments, and choose again",
     ]
@@ -99,7 +103,7 @@ def _replay_opening(found: LabelReplay, places: int) -> str:
     unjudged = f"; {found.n_unjudged:,} of them are unjudged and count as grade 0" if found.n_unjudged else ""
     return (
         f"Labels until the sign of {found.b} - {found.a} ({_signed(found.difference, places)} {found.measure} with all labels) is settled, "
-        f"of {found.n_pooled:,} in the first {found.depth:,} ranks of {found.n_queries:,} queries{unjudged}."
+        f"of {found.n_pooled:,} in the first {found.depth:,} ranks of {_counted(found.n_queries, 'query', 'queries')}{unjudged}."
     )
 
 

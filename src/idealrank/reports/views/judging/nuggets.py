@@ -42,22 +42,26 @@ def nugget_parts(
     >>> from idealrank.judging.nuggets import AssignedAnswers, Nugget, nugget_scores
     >>> one = AssignedAnswers("a", {"q": [Nugget("x", "vital", "support")]}).evaluated(nugget_scores(["V"]))
     >>> nugget_parts([one], means=[intervals(one)])[-1]
-    ['1 answers, 1 nuggets: 0 queries have no vital nugget, and count 0 by V and V_strict']
+    ['1 answer, 1 nugget']
     """
     parts: list[Part] = [query_table(one) for one in evaluations] if per_query else []
     parts += [means_table(evaluations, means), interval_table(evaluations, means)]
     if comparison is not None:
-        parts += comparison_parts(comparison)
+        parts += comparison_parts(comparison)[:-1]  # the convention, the last part, says nothing about nuggets
     return [*parts, [_counted(one, several=len(evaluations) > 1) for one in evaluations]]
 
 
 def _counted(one: Evaluation, *, several: bool) -> str:
-    cover = one.coverage
-    name = f"{one.name}: " if several else ""
-    return (
-        f"{name}{cover.scored:,} answers, {cover.judged:,} nuggets: {cover.no_relevant:,} queries have no vital nugget, and count 0 by V "
-        "and V_strict"
-    )
+    cover, name = one.coverage, f"{one.name}: " if several else ""
+    counts = f"{name}{_number(cover.scored, 'answer', 'answers')}, {_number(cover.judged, 'nugget', 'nuggets')}"
+    if not cover.no_relevant:
+        return counts
+    has, counted = ("has", "counts") if cover.no_relevant == 1 else ("have", "count")
+    return f"{counts}: {_number(cover.no_relevant, 'query', 'queries')} {has} no vital nugget, and {counted} 0 by V and V_strict"
+
+
+def _number(count: int, one: str, several: str) -> str:
+    return f"{count:,} {one if count == 1 else several}"
 
 
 def nugget_markdown(

@@ -1,0 +1,204 @@
+"""Content of a file to convert: judgments or a run, by its format, its columns and the ending of the file to write."""
+
+import json
+import re
+from collections.abc import Iterator
+from itertools import islice
+from pathlib import PurePath
+from typing import Any, Literal, NamedTuple, TypeAlias
+
+from idealrank.errors import OptionError, shown
+from idealrank.io.conversion.run_rows import RUN_TARGETS
+from idealrank.io.conversion.targets import TARGETS
+from idealrank.io.formats.delimited import rows_in_batches, sniff_delimiter
+from idealrank.io.formats.detection import FORMATS_OF
+from idealrank.io.notes import Notes
+from idealrank.io.record_files import columnar_records
+from idealrank.io.sources import Source
+from idealrank.io.table_columns import Columns, named_columns
+from idealrank.io.usual_columns import GRADE, RANK, SCORE, candidates, plain
+
+Content: TypeAlias = Literal["judgments", "run"]
+
+_ENDINGS: dict[str, Content] = {".run": "run", ".res": "run", ".qrels": "judgments", ".qrel": "judgments"}
+_BEIR = {"queryid", "corpusid", "score"}  # columns of BEIR's judgments
+_RECORDS = 100  # of JSON lines, looked at for their fields
+_GRADES = 20  # different whole numbers, above which they are no grades
+_HEAD = 1 << 20  # bytes in which the first record of an array ends
+_NESTED = re.compile(rb'(?:\xef\xbb\xbf)?\s*\{\s*"(?:[^"\\]|\\.)*"\s*:\s*[{\[]')
+_VALUE = re.compile(rb'"\s*:\s*(-?[0-9][0-9.eE+-]*)')
+
+
+class _Signs(NamedTuple):
+    """Signs of the content in a file.
+
+    Attributes
+    ----------
+    content : {"judgments", "run"} or None
+        What the file says that it holds; None if it says nothing.
+    reason : str
+        Phrase for messages.
+    fits_both : bool
+        Whether the file can be read as either.
+    is_nameless : bool
+        Whether the numbers have no column name.
+    """
+
+    content: Content | None
+    reason: str
+    fits_both: bool = True
+    is_nameless: bool = False
+
+
+def content_of(source: Source, kind: str, columns: Columns, target: str, target_format: str, notes: Notes) -> Content:
+    r"""Decide whether a file holds judgments or a run.
+
+    Parameters
+    ----------
+    source : Source
+        The file.
+    kind : str
+        Its format.
+    columns : mapping, optional
+        Columns named by the user: a grade, a score or a rank decides.
+    target : str
+        Path of the file to write. Its ending may name the content.
+    target_format : str
+        Format to write, or ``"auto"``. Some hold judgments only.
+    notes : Notes
+        Told if a table is read as a run.
+
+    Raises
+    ------
+    OptionError
+        The file to write expects the other content, or numbers without a column name look like scores.
+
+    Examples
+    --------
+    >>> content_of(Source("a.csv", b"query_id,doc_id,score\nq1,d1,9.5\n"), "csv", None, "b.jsonl", "auto", Notes(lambda _: None))
+    'run'
+    """
+    signs = _signs(source, kind, columns)
+    wanted, by = _wanted(target, target_format)
+    if wanted == "run" and (signs.fits_both or signs.content == "run"):
+        return "run"
+    if wanted is not None and signs.content not in (wanted, None):
+        raise _refusal(f"{source.path}: found {signs.reason}, expected {_noun(wanted)}, since {by}")
+    if signs.is_nameless and _like_scores(source):
+        raise _refusal(f"{source.path}: found numbers that may be grades or scores, expected grades such as 0, 1, 2")
+    if signs.content == "run" and signs.fits_both:  # a guess by the names of columns
+        notes.inform(f"{source.path}: read as a run, since it has {signs.reason}")
+    return signs.content or "judgments"
+
+
+def _noun(content: Content) -> str:
+    return "a run" if content == "run" else "judgments"
+
+
+def _refusal(said: str) -> OptionError:
+    return OptionError(
+        said, hint="set content='judgments' or content='run'", command_hint="set --content judgments or --content run"
+    )  # fmt: skip
+
+
+def _wanted(target: str, target_format: str) -> tuple[Content | None, str]:
+    """Content that the file to write must have, with the reason; None if it takes both."""
+    if target_format in TARGETS and target_format not in RUN_TARGETS:
+        return "judgments", f"{target_format} holds judgments only"
+    ending = PurePath(target).suffix.lower()
+    content = _ENDINGS.get(ending)
+    return content, f"{target} ends in {ending}"
+
+
+def _signs(source: Source, kind: str, columns: Columns) -> _Signs:
+    if kind in FORMATS_OF["run"]:
+        return _Signs("run", "a run", fits_both=False)
+    if kind == "trec":
+        return _trec_signs(source)
+    if kind not in ("csv", "tsv", "parquet", "arrow", "json", "jsonl"):
+        return _Signs("judgments", "judgments", fits_both=False)
+    names = _names(source, kind)
+    if names is None:
+        return _Signs(None, "text that cannot be read")
+    return _table_signs(names, columns) if names else _Signs(None, "numbers by query and document", is_nameless=True)
+
+
+def _trec_signs(source: Source) -> _Signs:
+    lines = (line for line in islice(source.open(), 1000) if line.strip() and not line.startswith(b"#"))
+    first = next(lines, b"")
+    is_run = len(first.split(b"\t")) >= 5 or (len(first.split()) >= 5 and len(first.split(b"\t")) != 4)
+    if not first:
+        return _Signs(None, "no line")
+    return _Signs("run", "a run", fits_both=False) if is_run else _Signs("judgments", "judgments", fits_both=False)
+
+
+def _table_signs(names: list[str], columns: Columns) -> _Signs:
+    grade, score = named_columns(columns, "qrels").get("grade", ""), named_columns(columns, "run")
+    named = score.get("score", "") or score.get("rank", "")
+    if grade and not named:
+        return _Signs("judgments", f"grades in column {shown(repr(grade))}", fits_both=False)
+    if named and not grade:
+        return _Signs("run", f"scores in column {shown(repr(named))}", fits_both=False)
+    grades = candidates(names, (*GRADE[0], "gain", "target"))
+    scores = candidates(names, (*SCORE[0], *SCORE[1], *RANK[0]))
+    if grades or {plain(name) for name in names} == _BEIR:
+        return _Signs("judgments", f"grades in column {shown(repr((grades or scores)[0]))}", fits_both=bool(scores))
+    if scores:
+        return _Signs("run", f"column {shown(repr(scores[0]))} and no column of grades")
+    return _Signs("judgments", "no column of scores", fits_both=False)
+
+
+def _names(source: Source, kind: str) -> list[str] | None:
+    """Columns or fields of a table; empty for numbers by query and document, None if the reader of the format will complain."""
+    if kind in ("csv", "tsv"):
+        header, _ = next(rows_in_batches(source, "\t" if kind == "tsv" else sniff_delimiter(source)), ([[]], None))
+        return [name.strip() for name in header[0]] if header else []
+    if kind in ("parquet", "arrow"):
+        return _columnar_names(source)
+    if kind == "json" and _NESTED.match(source.data):
+        return []
+    found: dict[str, None] = {}
+    try:
+        for record in islice(_records(source, kind), _RECORDS):
+            if not isinstance(record, dict):
+                return None
+            if record and all(isinstance(value, dict | list) for value in record.values()):
+                return []
+            found.update(dict.fromkeys(record))
+    except (ValueError, RecursionError):
+        return None
+    return list(found) or None
+
+
+def _columnar_names(source: Source) -> list[str]:
+    names: list[str] = []
+
+    def choose(found: Any) -> Any:
+        names.extend(found)
+        return found
+
+    next(columnar_records(source, choose), None)
+    return names
+
+
+def _records(source: Source, kind: str) -> Iterator[Any]:
+    """Records of JSON lines, or the first value of JSON: the whole of it, or the first record of an array."""
+    if kind == "jsonl":
+        yield from (json.loads(line) for line in source.open() if line.strip())
+        return
+    text = bytes(source.data[:_HEAD]).decode("utf-8-sig", "replace").lstrip()
+    yield json.JSONDecoder().raw_decode(text[1:].lstrip() if text.startswith("[") else text)[0]
+
+
+def _like_scores(source: Source) -> bool:
+    """Return whether numbers by query and document are no whole grades: some has a fraction, or there are very many."""
+    found: set[float] = set()
+    for match in _VALUE.finditer(source.data):
+        try:
+            value = float(match[1])
+        except ValueError:
+            return False
+        found.add(value)
+        if not value.is_integer() or len(found) > _GRADES:
+            return True
+    return False
