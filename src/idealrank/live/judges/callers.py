@@ -1,9 +1,8 @@
 """Judges on this machine: any Python function, and any program that reads and writes JSON lines; and the judge of a configuration."""
 
-import inspect
 import os
 from collections.abc import Callable, Mapping, Sequence
-from hashlib import file_digest, sha256
+from hashlib import file_digest
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +13,7 @@ from idealrank.io.judgment_pairs import JudgmentPair
 from idealrank.live.backends.outside_command import LineProgram
 from idealrank.live.backends.python_function import named_object
 from idealrank.live.backends.secrets import Secrets
+from idealrank.live.judges.function_identity import FunctionIdentity
 from idealrank.live.judges.judge_answers import Judge, JudgeAnswer, Scale, answer_of, value_of_line
 
 KINDS = ("openai", "function", "command")
@@ -40,7 +40,9 @@ class FunctionJudge:
     takes : {"texts", "ids", "pair"}
         The two arguments: words of the query and of the document, their ids, or the `JudgmentPair` and its `DocumentText`.
     version : str
-        Part of the key of the cache. So is the source of the function, if there is one.
+        Part of the key of the cache. So are the function's code, its files and the values that it uses.
+    place : str
+        Text that names the function in a configuration, as in ``judge.py:grade``.
 
     Examples
     --------
@@ -52,10 +54,14 @@ class FunctionJudge:
 
     kind = "function"
 
-    def __init__(self, function: Callable[..., Any], scale: Scale, name: str = "", *, takes: str = "texts", version: str = "") -> None:
+    def __init__(
+        self, function: Callable[..., Any], scale: Scale, name: str = "", *, takes: str = "texts", version: str = "", place: str = ""
+    ) -> None:
         self.name = assessor_text(name or getattr(function, "__name__", type(function).__name__))
         self._function, self._scale, self._takes = function, scale, _TAKES[takes]
-        self.identity: Mapping[str, Any] = {"function": self.name, "source": _source(function), "takes": takes, "version": version}
+        known = FunctionIdentity.of(function, place)
+        self.identity: Mapping[str, Any] = {"function": self.name, "source": known.digest, "takes": takes, "version": version}
+        self.uncached = f"it uses {known.unknown}, which may change unnoticed" if known.unknown and not version else ""
 
     def ask(self, pair: JudgmentPair, repeat: int) -> JudgeAnswer:
         """Call the function; its exceptions become errors of the judge, temporary for connections and timeouts."""
@@ -71,14 +77,6 @@ class FunctionJudge:
 
     def close(self) -> None:
         """Do nothing: the function holds what it holds."""
-
-
-def _source(function: Callable[..., Any]) -> str:
-    """SHA-256 of the source of a function, so that a changed one is asked again; empty without source."""
-    try:
-        return sha256(inspect.getsource(function).encode()).hexdigest()
-    except (OSError, TypeError):
-        return ""
 
 
 class CommandJudge:
@@ -191,4 +189,6 @@ def judge_from(section: Section, scale: Scale, timeout: float, secrets: Secrets)
     if not callable(function):
         raise section.error("function", shown(repr(function)), "a function")
     takes = filled.choice("takes", tuple(_TAKES))
-    return FunctionJudge(function, scale, filled.text("name", "") or "", takes=takes, version=filled.text("version", "") or "")
+    name, version = filled.text("name", "") or "", filled.text("version", "") or ""
+    place = "" if callable(given) else filled.text("function", "") or ""
+    return FunctionJudge(function, scale, name, takes=takes, version=version, place=place)

@@ -103,8 +103,8 @@ class JudgeCache:
 
     Parameters
     ----------
-    path : str
-        The file; made if it is missing.
+    path : str or None
+        The file; made if it is missing. None keeps the answers in memory alone.
     restart : bool
         Drop all answers.
     hide : callable, optional
@@ -128,9 +128,12 @@ class JudgeCache:
     2.0
     """
 
-    def __init__(self, path: str, *, restart: bool = False, hide: Callable[[str], str] = str) -> None:
+    def __init__(self, path: str | None, *, restart: bool = False, hide: Callable[[str], str] = str) -> None:
         self.records: dict[str, JudgeRecord] = {}
         self._hide, self._shows_secrets = hide, False
+        self._journal: LineJournal | None = None
+        if path is None:
+            return
         self._journal = LineJournal(path, "judge", "an answer of a judge", restart=restart)
         try:
             header = self._journal.start({}, self._keep)
@@ -150,11 +153,13 @@ class JudgeCache:
         """Append an outcome, with its secrets hidden."""
         record = record.hiding(self._hide)
         self.records[record.key] = record
-        self._journal.write(record.to_dict())
+        if self._journal is not None:
+            self._journal.write(record.to_dict())
 
     def close(self) -> None:
         """Bring all answers to the disk, and close the file."""
-        self._journal.close()
+        if self._journal is not None:
+            self._journal.close()
 
     def __enter__(self) -> "JudgeCache":
         return self

@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from idealrank._warnings import warn
 from idealrank.api.evaluation import AnyTable, to_qrels
 from idealrank.api.judging import combined_grades
 from idealrank.data.qrels import Qrels
@@ -259,6 +260,8 @@ class JudgeWork:
                 judge = judge_from(config.judge, config.scale, config.policy.timeout, secrets)
         except IdealrankError as error:
             raise (without_secrets(error, secrets) if secrets else error) from None
+        if uncached := getattr(judge, "uncached", ""):
+            warn(f"{judge.name}: its answers are not kept for the next run, as {uncached}; set `version:`, and raise it at each change")
         if judge.kind == "model":
             _refuse_without_text(config, pairs)
         return cls(config, judge, pairs, people, source, chosen, cache, secrets)
@@ -269,11 +272,16 @@ class JudgeWork:
         identity, scale = self.judge.identity, self.config.scale
         return [_Request(pair, n, key_of(identity, scale, pair, n)) for n in range(1, self.config.repeats + 1) for pair in self.pairs]
 
+    @property
+    def _kept(self) -> str | None:
+        """The file of answers; None for a judge whose answers must not be kept."""
+        return None if getattr(self.judge, "uncached", "") else self.cache
+
     def remaining(self, *, retry_failed: bool = False) -> tuple[int, int, int]:
         """Return the requests in all, those that the cache lacks, and a rough number of their input tokens: letters by four."""
         requests = self.requests
-        if Path(self.cache).exists():
-            with JudgeCache(self.cache, hide=self.secrets.hide) as cache:
+        if self._kept is not None and Path(self._kept).exists():
+            with JudgeCache(self._kept, hide=self.secrets.hide) as cache:
                 todo = [one for one in requests if _is_open(cache.records.get(one.key), retry_failed=retry_failed)]
         else:
             todo = requests
@@ -294,7 +302,7 @@ class JudgeWork:
         requests = self.requests
         stopped: BackendError | None = None
         try:
-            with JudgeCache(self.cache, restart=restart, hide=self.secrets.hide) as cache:
+            with JudgeCache(self._kept, restart=restart, hide=self.secrets.hide) as cache:
                 asking = _Asking(self, cache, requests, tell)
                 try:
                     asking.ask([one for one in requests if _is_open(cache.records.get(one.key), retry_failed=retry_failed)])
