@@ -1,6 +1,7 @@
 """A judge's answers are kept by all that its function depends on: what changed is asked again, in the same process and in a new one."""
 
 import functools
+import os
 import subprocess
 import sys
 from collections.abc import Callable
@@ -48,9 +49,11 @@ def test_a_change_anywhere_in_the_files_of_a_function_is_asked_again(folder: Pat
     section = '{"kind": "function", "function": "judge.py:grade", "takes": "ids"}'
     Path("judge.json").write_text(f'{{"judge": {section}, "pairs": "pairs.csv", "scale": [0, 1]}}')
     Path("deep").mkdir()
-    for files, grade in ((before, 1), (before, 1), (after, 0)):
+    for number, (files, grade) in enumerate(((before, 1), (before, 1), (after, 0))):
         for name, text in files.items():
             Path(name).write_text(text)
+            if name != "judge.py":  # Python finds compiled modules by the second of the change
+                os.utime(name, (number, number))
         subprocess.run(command, check=True, capture_output=True)
         assert ir.read_qrels("a.qrels")["q1"] == {"d1": grade}
     journal = Path("a.qrels.cache.jsonl").read_text().splitlines()
@@ -140,3 +143,27 @@ def test_a_changed_global_value_of_this_process_is_asked_again(folder: Path) -> 
 def test_two_values_that_are_one_object_differ_from_two_others() -> None:
     one, other = [1], [1]
     assert FunctionIdentity.of(made((one, other, one))) != FunctionIdentity.of(made((one, other, other)))
+
+
+@pytest.mark.parametrize("inside", [False, True], ids=["at the top", "in the function"])
+def test_a_file_imports_the_modules_beside_it(folder: Path, inside: bool) -> None:
+    """In the command, whose path does not have the folder, and again in one process after a change."""
+    script = "import near\ndef grade(q, d): return near.V\n" if not inside else "def grade(q, d):\n    import near\n    return near.V\n"
+    for name, value in (("one", 1), ("other", 0)):
+        Path(name).mkdir()
+        Path(name, "near.py").write_text(f"V = {value}\n")
+        Path(name, "judge.py").write_text(script)
+        section = f'{{"kind": "function", "function": "{name}/judge.py:grade", "takes": "ids"}}'
+        Path("judge.json").write_text(f'{{"judge": {section}, "pairs": "pairs.csv", "scale": [0, 1]}}')
+        subprocess.run([sys.executable, "-m", "idealrank", "judge", "run", "judge.json", "-o", f"{name}.qrels"], check=True)
+        assert ir.read_qrels(f"{name}.qrels")["q1"] == {"d1": value}
+    if not inside:
+        assert [graded("one/judge.py:grade"), graded("other/judge.py:grade"), graded("one/judge.py:grade")] == [(1, 1), (0, 1), (1, 0)]
+        Path("one/near.py").write_text("V =  0\n")
+        assert graded("one/judge.py:grade") == (0, 1)
+
+
+def test_a_file_beside_the_function_hides_no_package(folder: Path) -> None:
+    Path("keyword.py").write_text("raise ImportError('of the user')\n")
+    Path("judge.py").write_text("import collections, keyword\ndef grade(q, d): return keyword.iskeyword('if')\n")
+    assert graded("judge.py:grade") == (1, 1)
