@@ -5,9 +5,11 @@ import os
 import signal
 import subprocess
 import sys
+import textwrap
 import time
 from collections import Counter
 from collections.abc import Callable
+from http.server import BaseHTTPRequestHandler
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +18,7 @@ import pytest
 import idealrank as ir
 from idealrank.io.judgment_files import read_labels_table
 from tests.cli.terminal import Said
+from tests.unit.live_fakes import send, service
 
 Say = Callable[..., Said]
 
@@ -125,3 +128,27 @@ def test_after_kill_9_nothing_is_lost_and_nothing_asked_again(folder: Path) -> N
     assert {document: grade for query in ("q0", "q1") for document, grade in found[query].items()} == {
         f"d{place}": place % 3 for place in range(number) if place != 3
     }
+
+
+@pytest.mark.parametrize("where", ["help", "guide"])
+def test_the_configuration_that_is_printed_works_for_a_local_server_without_a_key(
+    tmp_path: Path, say: Say, monkeypatch: pytest.MonkeyPatch, where: str
+) -> None:
+    monkeypatch.delenv("OPENAI_API_KEY", raising=False)
+    guide = Path(__file__).parents[2] / "docs" / "guides" / "judge-run.md"
+    whole = say("judge", "run", "--help").out if where == "help" else guide.read_text()
+    text = textwrap.dedent(
+        whole.partition("for a model on this machine:" if where == "help" else "```yaml")[2].partition("qrels: human")[0]
+    )
+
+    def answer(_: str, body: Any, handler: BaseHTTPRequestHandler) -> None:
+        assert "authorization" not in handler.headers
+        send(handler, {"choices": [{"message": {"content": "1"}}]})
+
+    for name, content in (("next.csv", "query,document\nq1,d1\n"), ("queries.tsv", "q1\ta\n"), ("prompt.txt", "{query} {text}")):
+        (tmp_path / name).write_text(content)
+    (tmp_path / "corpus.jsonl").write_text('{"_id": "d1", "text": "a"}\n')
+    with service(answer) as (url, _):
+        (tmp_path / "judge.yaml").write_text(text.replace("http://127.0.0.1:11434", url))
+        said = say("judge", "run", "judge.yaml", "-o", "a.qrels", cwd=tmp_path)
+    assert (said.code, said.err) == (0, "")

@@ -382,7 +382,10 @@ def test_a_function_that_fails_has_a_row_for_each_failure(folder: Path) -> None:
         ({"budget": 1}, "budget: found a budget without `price`"), ({"output": "pairs.csv"}, "found an input file"),
         ({"judge": {"kind": "openai", "url": "x", "model": "m"}}, "judge.url: found 'x'"),
         ({"judge": {"kind": "openai", "url": "http://a", "model": "m", "key": "sk-1"}}, "judge.key: found a text in the file"),
-        ({"judge": {"kind": "openai", "url": "http://a", "model": "m", "key": "${NO_SUCH}"}}, "export NO_SUCH="),
+        (
+            {"judge": {"kind": "openai", "url": "http://a", "model": "m", "key": "${NO_SUCH}"}},
+            "judge.key: found ${NO_SUCH}, and no such environment variable, expected its value: export NO_SUCH=..., or delete",
+        ),
         ({"judge": {"kind": "openai", "url": "http://a", "model": "m", "pattern": "("}}, "judge.pattern"),
         ({"judge": {"kind": "openai", "url": "http://a", "model": "m", "params": {"n": 2}}}, "judge.params.n"),
         ({"cache": "./model.qrels"}, "cache ./model.qrels: found the file of output"),

@@ -24,7 +24,7 @@ A configuration, here for a model on this machine:
     kind: openai             # any address with OpenAI's interface; or function, command
     url: http://127.0.0.1:11434/v1
     model: llama3.1:8b
-    key: ${OPENAI_API_KEY}   # optional; read from the environment
+    # key: ${OPENAI_API_KEY}  # for a service; read from the environment
     prompt: prompt.txt       # with {query}, {title}, {text}; a plain one by default
     params: {temperature: 0, max_tokens: 8}
   pairs: next.csv            # columns query, document, and optionally query_text, title, text, link
