@@ -63,7 +63,7 @@ def test_a_run_writes_judgments_and_a_table_and_says_what_failed(folder: Path, s
         "grade      6       5          0           0       1          6           0",
         "", "grade  0  1  2", "pairs  1  2  2",
         "", "Against the people on 3 pairs: 67 % equal, linear kappa 0.571, mean difference +0.33.",
-        "", "requests without a grade:", "  1 x grade: ValueError: no memory",
+        "", "requests without a grade:", "  1 x grade: ValueError: no memory (judge.py:7, in grade)",
         "", "wrote model.qrels", "wrote model.qrels.labels.csv",
     ]  # fmt: skip
     assert dict(ir.read_qrels(str(folder / "model.qrels"))["q0"]) == {"d0": 0, "d2": 2, "d4": 1}
@@ -128,6 +128,37 @@ def test_after_kill_9_nothing_is_lost_and_nothing_asked_again(folder: Path) -> N
     assert {document: grade for query in ("q0", "q1") for document, grade in found[query].items()} == {
         f"d{place}": place % 3 for place in range(number) if place != 3
     }
+
+
+def test_an_error_of_every_call_names_function_file_and_line(folder: Path, say: Say) -> None:
+    (folder / "judge.py").write_text("def grade(query, document):\n    return len(query) / 0\n")
+    write_pairs(folder, 30)
+    said = say("judge", "run", "judge.json", "-o", "model.qrels", cwd=folder)
+    text = " ".join(said.err.split())
+    assert said.code == 2
+    assert "grade: stopped, as it failed on all requests so far; the last failure: grade: ZeroDivisionError: division by zero" in text
+    assert "(judge.py:2, in grade)" in text
+    assert "mend the function" in text
+    assert "service" not in text
+    assert len(read_labels_table(folder / "model.qrels.labels.csv")) == 30
+
+
+def test_a_check_refuses_a_program_that_is_not_there(folder: Path, say: Say) -> None:
+    change(folder, judge={"kind": "command", "command": ["nopeprog", "judge.py"]})
+    for more in (["--check"], []):
+        said = say("judge", "run", "judge.json", "-o", "model.qrels", *more, cwd=folder)
+        assert said.code == 2
+        assert "judge.json: judge.command: found no program nopeprog, expected one that is on the PATH" in " ".join(said.err.split())
+
+
+def test_a_judge_that_abstains_on_every_pair_is_told_so(folder: Path, say: Say) -> None:
+    (folder / "judge.py").write_text("def grade(query, document):\n    1\n")
+    said = say("judge", "run", "judge.json", "-o", "model.qrels", cwd=folder)
+    text = " ".join(said.err.split())
+    assert said.code == 2
+    assert "grade: found 6 of 6 pairs without a grade (the judge abstained on 6), expected at least one with a grade" in text
+    assert "a function without `return` abstains, so let the judge answer with a grade of 0, 1, 2" in text
+    assert "--retry-failed" not in text
 
 
 @pytest.mark.parametrize("where", ["help", "guide"])

@@ -370,7 +370,8 @@ def test_a_function_that_fails_has_a_row_for_each_failure(folder: Path) -> None:
         return 1
 
     found = ir.judge({**config(""), "judge": {"kind": "function", "function": broken, "takes": "ids"}, "most_failed": 0.5})
-    assert found.failures == {"broken: KeyError: 'model'": 3}
+    line = broken.__code__.co_firstlineno + 2
+    assert found.failures == {f"broken: KeyError: 'model' ({__file__}:{line}, in broken)": 3}
     with pytest.raises(BackendError, match="3 of 12 pairs without a grade"):
         ir.judge({**config(""), "judge": {"kind": "function", "function": broken, "takes": "ids"}})
 

@@ -1,6 +1,8 @@
 """Judges on this machine: any Python function, and any program that reads and writes JSON lines; and the judge of a configuration."""
 
 import os
+import shutil
+import traceback
 from collections.abc import Callable, Mapping, Sequence
 from hashlib import file_digest
 from pathlib import Path
@@ -13,7 +15,7 @@ from idealrank.io.judgment_pairs import JudgmentPair
 from idealrank.live.backends.outside_command import LineProgram
 from idealrank.live.backends.python_function import named_object
 from idealrank.live.backends.secrets import Secrets
-from idealrank.live.judges.function_identity import FunctionIdentity
+from idealrank.live.judges.function_identity import FunctionIdentity, is_own
 from idealrank.live.judges.judge_answers import Judge, JudgeAnswer, Scale, answer_of, value_of_line
 
 KINDS = ("openai", "function", "command")
@@ -70,13 +72,29 @@ class FunctionJudge:
         except BackendError:
             raise
         except (ConnectionError, TimeoutError) as error:
-            raise BackendError(f"{self.name}: {type(error).__name__}: {shown(error)}", temporary=True) from error
+            raise BackendError(self._failure(error), temporary=True) from error
         except (Exception, SystemExit) as error:
-            raise BackendError(f"{self.name}: {type(error).__name__}: {shown(error)}") from error
+            raise BackendError(self._failure(error)) from error
         return answer_of(value, self._scale)
+
+    def _failure(self, error: BaseException) -> str:
+        return f"{self.name}: {type(error).__name__}: {shown(error)}{_place_of(error)}"
 
     def close(self) -> None:
         """Do nothing: the function holds what it holds."""
+
+
+def _place_of(error: BaseException) -> str:
+    """File, line and function of the user's own code that an exception passed last."""
+    walked = [(frame.f_code, line, frame.f_globals.get("__name__") or "") for frame, line in traceback.walk_tb(error.__traceback__)]
+    frames = [(code, line) for code, line, module in walked if module.partition(".")[0] != "idealrank"]
+    own = [one for one in frames if is_own(one[0].co_filename) or not Path(one[0].co_filename).is_file()] or frames
+    if not own:  # of a builtin
+        return ""
+    code, line = own[-1]
+    path = Path(code.co_filename)
+    file = path.relative_to(Path.cwd()) if path.is_relative_to(Path.cwd()) else path
+    return f" ({file}:{line}, in {code.co_name})"
 
 
 class CommandJudge:
@@ -179,6 +197,9 @@ def judge_from(section: Section, scale: Scale, timeout: float, secrets: Secrets)
         command = filled.texts("command")
         if not command:
             raise section.error("command", "nothing", 'a program with arguments, as in ["python", "judge.py"]')
+        if shutil.which(command[0]) is None:
+            program = section.texts("command")[0]
+            raise section.error("command", f"no program {program}", "one that is on the PATH, or the path of one that may be executed")
         name, version = filled.text("name", "") or "", filled.text("version", "") or ""
         judge = CommandJudge(command, scale, name, timeout=timeout, version=version)
         judge.identity = {**judge.identity, "command": section.given["command"]}  # without the values of secrets

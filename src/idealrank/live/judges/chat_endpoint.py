@@ -187,7 +187,7 @@ class ChatJudge:
         if answer.status != 200:
             said = shown(" ".join(answer.text.split()))
             found = f"{self.name}: found status {answer.status}{f' ({said})' if said else ''}, expected 200"
-            raise BackendError(found, temporary=answer.is_temporary, retry_after=answer.retry_after)
+            raise BackendError(found, temporary=answer.is_temporary, outage=answer.is_outage, retry_after=answer.retry_after)
         try:
             value = answer.json()
         except (ValueError, RecursionError):

@@ -2,7 +2,7 @@
 
 from collections import Counter, defaultdict
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from functools import cached_property
 from os import PathLike, fspath
@@ -43,6 +43,12 @@ Tell = Callable[[int, int, str], None]
 """Called with answers there are, answers in all, and a note about the cost."""
 
 _BATCH = 8  # times the concurrency: requests between two looks at the budget
+_ADVICE = {
+    "function": ("failed on", "mend the function; the same command then asks the remaining requests"),
+    "command": ("failed on", "mend the program; the same command then asks the remaining requests"),
+}
+"""By kind of a judge: what one did that never answered, and what to do about it."""
+
 _LETTERS = 4  # of English text in a token, about
 
 
@@ -314,9 +320,9 @@ class JudgeWork:
         found = self._found(requests, records, asking.asked)
         write_labels(found.table, [*found.labels, *_people_labels(self.people, self.people_source, self.pairs)])
         if stopped is not None:
-            raise BackendError(self.secrets.hide(str(stopped)))
+            raise self._stopped(stopped, records)
         if found.share_without > self.config.most_failed or not found.grades:
-            raise self._failed(found)
+            raise self._failed(found, is_outage=all(one is not None and one.is_open for one in records))
         write_judgments(
             found.path, [(query, found.name, document, grade) for (query, document), grade in found.grades.items()], found.provenance
         )
@@ -371,13 +377,33 @@ class JudgeWork:
             "statuses": dict(Counter(one.status for one in labels)), "first": times[0] if times else "", "last": times[-1] if times else "",
         }  # fmt: skip
 
-    def _failed(self, found: JudgeRun) -> BackendError:
+    def _stopped(self, stopped: BackendError, records: Sequence[JudgeRecord | None]) -> BackendError:
+        kept = sum(one is not None and _is_open(one, retry_failed=True) and not one.is_open for one in records)
+        more = f", and --retry-failed the {kept} whose own answers failed" if kept else ""
+        text = str(stopped).removesuffix(f"; {stopped.hint}")
+        return BackendError(self.secrets.hide(text), hint=self.secrets.hide(f"{stopped.hint}{more}"))
+
+    def _failed(self, found: JudgeRun, *, is_outage: bool) -> BackendError:
         without = round(found.share_without * found.n_pairs)
-        reasons = "; ".join(f"{n} x {shown(text)}" for text, n in list(found.failures.items())[:3])
-        said = f"{found.name}: found {without} of {found.n_pairs} pairs without a grade ({reasons})"
-        hint = f"see {found.table}; the same command with --retry-failed asks them again, and `most_failed` allows more"
-        expected = f"expected at most a share of {self.config.most_failed:g}, so no judgments were written"
-        return BackendError(self.secrets.hide(f"{said}, {expected}"), hint=hint)
+        abstained = len({(one.query, one.document) for one in found.labels if one.status == "abstained"} - set(found.grades))
+        reasons = [f"{n} x {shown(text)}" for text, n in list(found.failures.items())[:3]]
+        why = "; ".join([*([f"the judge abstained on {abstained}"] if abstained else []), *reasons])
+        expected = f"at most a share of {self.config.most_failed:g}"
+        if not found.grades:
+            without, expected = without + abstained, "at least one with a grade"
+        said = f"{found.name}: found {without} of {found.n_pairs} pairs without a grade ({why})"
+        hints = [f"see {found.table}"]
+        if abstained and not found.grades:
+            cause = "a function without `return` abstains" if found.kind == "function" else "null is an abstention"
+            hints.append(f"{cause}, so let the judge answer with a grade of {self.config.scale.text}")
+        if found.kind == "model" and not self.config.judge.has("pattern") and any(one.status == "unreadable" for one in found.labels):
+            hints.append(r"`pattern` reads a grade that stands among words, as in pattern: 'grade is (\d)'")
+        if is_outage:
+            hints.append("the same command asks them again")
+        elif reasons:
+            more = ", and `most_failed` allows more" if found.grades else ""
+            hints.append(f"the same command with --retry-failed asks them again{more}")
+        return BackendError(self.secrets.hide(f"{said}, expected {expected}, so no judgments were written"), hint="; ".join(hints))
 
 
 class _Asking:
@@ -385,6 +411,10 @@ class _Asking:
 
     def __init__(self, work: JudgeWork, cache: JudgeCache, requests: Sequence[_Request], tell: Tell | None) -> None:
         self.asked = 0
+        self._answered = False
+        self._failures: list[JudgeRecord] = []
+        self._outages: list[JudgeRecord] = []  # among the failures
+        self._held: list[JudgeRecord] = []  # outages since the last answer
         self._work, self._cache, self._tell = work, cache, tell
         self._total = len(requests)
         keys = {one.key for one in requests}
@@ -405,7 +435,26 @@ class _Asking:
                 left = len(requests) - start
                 said = f"{self._work.judge.name}: found a cost of {self._spent:.4g}, expected at most the budget of {config.budget:g}"
                 raise BackendError(f"{said}; {left} requests were not sent", hint="raise `budget`; the same command goes on from here")
-            self._job().run(requests[start : start + size], self._keep)
+            try:
+                self._job().run(requests[start : start + size], self._keep)
+            except BackendError:  # not of one request: the job stopped
+                self._reopen(self._failures if not self._answered else self._outages)
+                raise
+        if not self._answered and len(self._outages) == self._total:
+            self._reopen(self._outages)
+        self._settle()
+
+    def _reopen(self, records: Sequence[JudgeRecord]) -> None:
+        """Count failed requests as not asked."""
+        for one in records:
+            self._cache.add(replace(one, is_open=True))
+        self._held.clear()
+
+    def _settle(self) -> None:
+        """Write failures of an outage that is over; if the process ends in the outage, the requests count as not asked."""
+        for one in self._held:
+            self._cache.add(one)
+        self._held.clear()
 
     def _job(self) -> "RequestJob[_Request, JudgeAnswer]":
         judge, hide = self._work.judge, self._work.secrets.hide
@@ -414,11 +463,22 @@ class _Asking:
             with hiding(hide):
                 return judge.ask(request.pair, request.repeat)
 
-        return RequestJob(judge.name, ask, self._work.config.policy, key=lambda one: one.key)
+        refused, hint = _ADVICE.get(judge.kind, ("refused", ""))
+        return RequestJob(judge.name, ask, self._work.config.policy, key=lambda one: one.key, refused=refused, hint=hint)
 
     def _keep(self, one: "RequestOutcome[_Request, JudgeAnswer]") -> None:
         now = datetime.fromtimestamp(wall_time(), UTC).isoformat(timespec="seconds")
-        self._cache.add(JudgeRecord(one.item.key, one.answer, one.seconds, one.attempts, one.failure, one.temporary, now))
+        record = JudgeRecord(one.item.key, one.answer, one.seconds, one.attempts, one.failure, one.temporary, now)
+        if one.answer is None:
+            self._failures.append(record)
+        else:
+            self._answered = True
+            self._settle()
+        if one.is_outage:
+            self._outages.append(record)
+            self._held.append(record)
+        else:
+            self._cache.add(record)
         self.asked += 1
         self._done += 1
         self._spent += self._cost(one.answer)
@@ -427,7 +487,7 @@ class _Asking:
 
 
 def _is_open(record: JudgeRecord | None, *, retry_failed: bool) -> bool:
-    if record is None:
+    if record is None or record.is_open:
         return True
     return retry_failed and (record.answer is None or bool(record.answer.unreadable))
 
