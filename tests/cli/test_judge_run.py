@@ -143,6 +143,25 @@ def test_an_error_of_every_call_names_function_file_and_line(folder: Path, say: 
     assert len(read_labels_table(folder / "model.qrels.labels.csv")) == 30
 
 
+def test_documents_of_a_pool_that_are_not_sampled_are_not_asked_and_a_note_counts_them(folder: Path, say: Say) -> None:
+    ranked = "".join(f"q1 Q0 d{place} {place + 1} {100 - place} bm25\n" for place in range(40))
+    (folder / "bm25.run").write_text(ranked)
+    pool = say("judge", "pool", "bm25.run", "--strata", "10:1,40:0.5", "--format", "csv", "-o", "pairs.csv", cwd=folder)
+    assert pool.code == 0, pool.err
+    said = say("judge", "run", "judge.json", "-o", "model.qrels", "--check", cwd=folder)
+    assert said.out == "judge.json: 25 pairs; 25 requests, 25 to send\n"
+    assert " ".join(said.err.split()) == "note: pairs.csv: left out 15 of 40 pairs, which are not sampled; 25 pairs are to be judged"
+
+
+def test_paths_start_at_the_current_folder_and_the_message_says_where_to_go(folder: Path, say: Say) -> None:
+    (folder / "below").mkdir()
+    said = say("judge", "run", "../judge.json", "-o", "model.qrels", cwd=folder / "below")
+    text = " ".join(said.err.split())
+    assert said.code == 2
+    assert "pairs.csv: found no such file" in text
+    assert "paths of a configuration start at the current folder; run the command in .." in text
+
+
 def test_a_check_refuses_a_program_that_is_not_there(folder: Path, say: Say) -> None:
     change(folder, judge={"kind": "command", "command": ["nopeprog", "judge.py"]})
     for more in (["--check"], []):
