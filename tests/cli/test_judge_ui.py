@@ -29,14 +29,16 @@ def folder(tmp_path: Path) -> Path:
 
 
 @contextmanager
-def running(folder: Path, *arguments: str, lines: int = 1, **variables: str) -> "Iterator[tuple[subprocess.Popen[str], str]]":
+def running(folder: Path, *arguments: str, **variables: str) -> "Iterator[tuple[subprocess.Popen[str], str]]":
     """A page in a process of its own, and its address."""
     command = [sys.executable, "-m", "idealrank", "judge", "ui", "pairs.csv", "-o", "labels.qrels", "--port", "0", *arguments]
     surroundings = {**environment(), **variables}
     process = subprocess.Popen(command, cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=surroundings)
     assert process.stderr is not None
     try:
-        line = "".join(process.stderr.readline() for _ in range(lines))
+        line = process.stderr.readline()
+        while line and "http://" not in line and process.poll() is None:  # warnings come first
+            line = process.stderr.readline()
         address = re.search(r"http://\S+", line)
         assert address is not None, line + process.stderr.read()
         yield process, address[0]
@@ -68,7 +70,7 @@ def test_a_grade_is_taken_and_a_signal_ends_the_page_as_it_ends_other_commands(f
 def test_documents_of_a_pool_that_are_not_sampled_are_not_labelled(folder: Path) -> None:
     rows = "".join(f"q1,d{place},{'true' if place < 2 else 'false'}\n" for place in range(5))
     (folder / "pairs.csv").write_text(f"query,document,sampled\n{rows}")
-    with running(folder, lines=2) as (_, home):
+    with running(folder) as (_, home):
         request = urllib.request.Request(home, headers={"cookie": "idealrank-rater=ann"})
         with urllib.request.urlopen(request, timeout=30) as answer:
             assert "2 pairs to label" in answer.read().decode()
