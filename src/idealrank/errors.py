@@ -201,6 +201,8 @@ class BackendError(IdealrankError):
         Backend, failure found, and answer expected.
     temporary : bool
         True if another attempt may succeed.
+    outage : bool, optional
+        True if the engine was not reached or gave no access, so that it said nothing about the query; default `temporary`.
     retry_after : float or None
         Seconds to wait before another attempt, if the engine asks for them.
     hint : str
@@ -212,9 +214,12 @@ class BackendError(IdealrankError):
     True
     """
 
-    def __init__(self, *message: object, temporary: bool = False, retry_after: float | None = None, hint: str = "") -> None:
+    def __init__(
+        self, *message: object, temporary: bool = False, outage: bool | None = None, retry_after: float | None = None, hint: str = ""
+    ) -> None:
         super().__init__(*message, hint=hint)
         self.temporary = temporary
+        self.outage = temporary if outage is None else outage
         self.retry_after = retry_after
 
 

@@ -5,9 +5,11 @@ import os
 import signal
 import subprocess
 import sys
+import textwrap
 import time
 from collections import Counter
 from collections.abc import Callable
+from http.server import BaseHTTPRequestHandler
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +18,7 @@ import pytest
 import idealrank as ir
 from idealrank.io.judgment_files import read_labels_table
 from tests.cli.terminal import Said
+from tests.unit.live_fakes import send, service
 
 Say = Callable[..., Said]
 
@@ -60,7 +63,7 @@ def test_a_run_writes_judgments_and_a_table_and_says_what_failed(folder: Path, s
         "grade      6       5          0           0       1          6           0",
         "", "grade  0  1  2", "pairs  1  2  2",
         "", "Against the people on 3 pairs: 67 % equal, linear kappa 0.571, mean difference +0.33.",
-        "", "requests without a grade:", "  1 x grade: ValueError: no memory",
+        "", "requests without a grade:", "  1 x grade: ValueError: no memory (judge.py:7, in grade)",
         "", "wrote model.qrels", "wrote model.qrels.labels.csv",
     ]  # fmt: skip
     assert dict(ir.read_qrels(str(folder / "model.qrels"))["q0"]) == {"d0": 0, "d2": 2, "d4": 1}
@@ -125,3 +128,77 @@ def test_after_kill_9_nothing_is_lost_and_nothing_asked_again(folder: Path) -> N
     assert {document: grade for query in ("q0", "q1") for document, grade in found[query].items()} == {
         f"d{place}": place % 3 for place in range(number) if place != 3
     }
+
+
+def test_an_error_of_every_call_names_function_file_and_line(folder: Path, say: Say) -> None:
+    (folder / "judge.py").write_text("def grade(query, document):\n    return len(query) / 0\n")
+    write_pairs(folder, 30)
+    said = say("judge", "run", "judge.json", "-o", "model.qrels", cwd=folder)
+    text = " ".join(said.err.split())
+    assert said.code == 2
+    assert "grade: stopped, as it failed on all requests so far; the last failure: grade: ZeroDivisionError: division by zero" in text
+    assert "(judge.py:2, in grade)" in text
+    assert "mend the function" in text
+    assert "service" not in text
+    assert len(read_labels_table(folder / "model.qrels.labels.csv")) == 30
+
+
+def test_documents_of_a_pool_that_are_not_sampled_are_not_asked_and_a_note_counts_them(folder: Path, say: Say) -> None:
+    ranked = "".join(f"q1 Q0 d{place} {place + 1} {100 - place} bm25\n" for place in range(40))
+    (folder / "bm25.run").write_text(ranked)
+    pool = say("judge", "pool", "bm25.run", "--strata", "10:1,40:0.5", "--format", "csv", "-o", "pairs.csv", cwd=folder)
+    assert pool.code == 0, pool.err
+    said = say("judge", "run", "judge.json", "-o", "model.qrels", "--check", cwd=folder)
+    assert said.out == "judge.json: 25 pairs; 25 requests, 25 to send\n"
+    assert " ".join(said.err.split()) == "note: pairs.csv: left out 15 of 40 pairs, which are not sampled; 25 pairs are to be judged"
+
+
+def test_paths_start_at_the_current_folder_and_the_message_says_where_to_go(folder: Path, say: Say) -> None:
+    (folder / "below").mkdir()
+    said = say("judge", "run", "../judge.json", "-o", "model.qrels", cwd=folder / "below")
+    text = " ".join(said.err.split())
+    assert said.code == 2
+    assert "pairs.csv: found no such file" in text
+    assert "paths of a configuration start at the current folder; run the command in .." in text
+
+
+def test_a_check_refuses_a_program_that_is_not_there(folder: Path, say: Say) -> None:
+    change(folder, judge={"kind": "command", "command": ["nopeprog", "judge.py"]})
+    for more in (["--check"], []):
+        said = say("judge", "run", "judge.json", "-o", "model.qrels", *more, cwd=folder)
+        assert said.code == 2
+        assert "judge.json: judge.command: found no program nopeprog, expected one that is on the PATH" in " ".join(said.err.split())
+
+
+def test_a_judge_that_abstains_on_every_pair_is_told_so(folder: Path, say: Say) -> None:
+    (folder / "judge.py").write_text("def grade(query, document):\n    1\n")
+    said = say("judge", "run", "judge.json", "-o", "model.qrels", cwd=folder)
+    text = " ".join(said.err.split())
+    assert said.code == 2
+    assert "grade: found 6 of 6 pairs without a grade (the judge abstained on 6), expected at least one with a grade" in text
+    assert "a function without `return` abstains, so let the judge answer with a grade of 0, 1, 2" in text
+    assert "--retry-failed" not in text
+
+
+@pytest.mark.parametrize("where", ["help", "guide"])
+def test_the_configuration_that_is_printed_works_for_a_local_server_without_a_key(
+    tmp_path: Path, say: Say, monkeypatch: pytest.MonkeyPatch, where: str
+) -> None:
+    monkeypatch.delenv("OPENAI_API_KEY", raising=False)
+    guide = Path(__file__).parents[2] / "docs" / "guides" / "judge-run.md"
+    whole = say("judge", "run", "--help").out if where == "help" else guide.read_text()
+    text = textwrap.dedent(
+        whole.partition("for a model on this machine:" if where == "help" else "```yaml")[2].partition("qrels: human")[0]
+    )
+
+    def answer(_: str, body: Any, handler: BaseHTTPRequestHandler) -> None:
+        assert "authorization" not in handler.headers
+        send(handler, {"choices": [{"message": {"content": "1"}}]})
+
+    for name, content in (("next.csv", "query,document\nq1,d1\n"), ("queries.tsv", "q1\ta\n"), ("prompt.txt", "{query} {text}")):
+        (tmp_path / name).write_text(content)
+    (tmp_path / "corpus.jsonl").write_text('{"_id": "d1", "text": "a"}\n')
+    with service(answer) as (url, _):
+        (tmp_path / "judge.yaml").write_text(text.replace("http://127.0.0.1:11434", url))
+        said = say("judge", "run", "judge.yaml", "-o", "a.qrels", cwd=tmp_path)
+    assert (said.code, said.err) == (0, "")

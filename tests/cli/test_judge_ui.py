@@ -23,6 +23,7 @@ Say = Callable[..., Said]
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
     (tmp_path / "pairs.csv").write_text("query,document,query_text,title,text\nq1,d1,sort,sorted,Return a list\nq1,d2,sort,list,A list\n")
+    (tmp_path / "blank.csv").write_text("query,document\nq1,d1\nq1,d 2\n")
     (tmp_path / "human.qrels").write_text("q1 0 d1 3\n")
     return tmp_path
 
@@ -36,6 +37,8 @@ def running(folder: Path, *arguments: str, **variables: str) -> "Iterator[tuple[
     assert process.stderr is not None
     try:
         line = process.stderr.readline()
+        while line and "http://" not in line and process.poll() is None:  # warnings come first
+            line = process.stderr.readline()
         address = re.search(r"http://\S+", line)
         assert address is not None, line + process.stderr.read()
         yield process, address[0]
@@ -64,6 +67,15 @@ def test_a_grade_is_taken_and_a_signal_ends_the_page_as_it_ends_other_commands(f
     assert (process.returncode, out, err) == (130, "", "interrupted\n")
 
 
+def test_documents_of_a_pool_that_are_not_sampled_are_not_labelled(folder: Path) -> None:
+    rows = "".join(f"q1,d{place},{'true' if place < 2 else 'false'}\n" for place in range(5))
+    (folder / "pairs.csv").write_text(f"query,document,sampled\n{rows}")
+    with running(folder) as (_, home):
+        request = urllib.request.Request(home, headers={"cookie": "idealrank-rater=ann"})
+        with urllib.request.urlopen(request, timeout=30) as answer:
+            assert "2 pairs to label" in answer.read().decode()
+
+
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
@@ -76,8 +88,9 @@ def test_a_grade_is_taken_and_a_signal_ends_the_page_as_it_ends_other_commands(f
         (["pairs.csv", "-o", "a.qrels", "--judge", "=m.qrels"], "--judge =m.qrels: expected a name and a value"),
         (["pairs.csv", "-o", "a.qrels", "--state", "a.qrels"], "--state a.qrels: found the file of -o"),
         (["pairs.csv", "-o", "a.qrels", "--token", " "], "token: found an empty one"),
-        (["pairs.csv", "-o", "a.qrels", "--guidelines", "none.txt"], "none.txt: No such file"),
+        (["pairs.csv", "-o", "a.qrels", "--guidelines", "none.txt"], "none.txt: found no such file"),
         (["pairs.csv", "-o", "a.qrels", "--double", "2"], "--double"),
+        (["blank.csv", "-o", "a.qrels"], "blank.csv:3: found document 'd 2', expected an id without blanks"),
     ],
 )  # fmt: skip
 def test_what_does_not_fit_is_refused_before_anything_is_served(folder: Path, say: Say, arguments: list[str], said: str) -> None:

@@ -1,5 +1,7 @@
 """Every code block of every page runs and prints what the page says."""
 
+import re
+import sys
 from pathlib import Path
 
 import pytest
@@ -32,3 +34,10 @@ def _marks(page: Path) -> list[pytest.MarkDecorator]:
 def test_every_block_of_the_page_runs(page: Path) -> None:
     complaints = complaints_of(page, in_process.shell)
     assert not complaints, "\n\n".join(complaints)
+
+
+def test_no_page_makes_a_file_that_hides_a_module_of_python() -> None:
+    """`python -m` looks in the current folder first."""
+    made = {(page.name, name) for page in PAGES for name in re.findall(r"> *(\w+)\.py\b", page.read_text())}
+    assert ("judge-run.md", "word_judge") in made
+    assert not {one for one in made if one[1] in sys.stdlib_module_names}

@@ -73,7 +73,7 @@ Answer = Callable[[str, dict[str, Any], "BaseHTTPRequestHandler"], None]
 
 
 @contextmanager
-def service(answer: Answer) -> Iterator[tuple[str, list[tuple[str, dict[str, str], Any]]]]:
+def service(answer: Answer, port: int = 0) -> Iterator[tuple[str, list[tuple[str, dict[str, str], Any]]]]:
     """A service of HTTP; gives its address and the requests that came."""
     seen: list[tuple[str, dict[str, str], Any]] = []
 
@@ -92,7 +92,7 @@ def service(answer: Answer) -> Iterator[tuple[str, list[tuple[str, dict[str, str
         def log_message(self, *_: Any) -> None:
             pass
 
-    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+    server = ThreadingHTTPServer(("127.0.0.1", port), Handler)
     server.daemon_threads = True
     thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01}, daemon=True)
     thread.start()

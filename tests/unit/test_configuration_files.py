@@ -1,5 +1,7 @@
 """Configuration files: what YAML, TOML and JSON would take in silence, or answer with an error of their own, is refused with its place."""
 
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -37,7 +39,7 @@ TWICE = "model:\n  rounds: 5\n  library: lightgbm\n  rounds: 9\n"
         ("a.json", "[" * 100_000, "a.json: found values nested too deeply"),
         ("a.yaml", "[" * 1000, "a.yaml: found values nested too deeply"),
         ("a.json", "", "a.json:1: Expecting value, at column 1; expected JSON"),
-        ("none.yaml", None, "none.yaml: No such file or directory"),
+        ("none.yaml", None, "none.yaml: found no such file"),
         ("a\0.yaml", None, "a\\x00.yaml': embedded null byte, expected the name of a file"),
     ],
 )  # fmt: skip
@@ -57,7 +59,7 @@ def test_bytes_that_are_no_configuration_are_refused(tmp_path: Path, content: by
     (tmp_path / "a.yaml").write_bytes(content)
     with pytest.raises(ir.InputError, match=message):
         read_configuration(str(tmp_path / "a.yaml"))
-    with pytest.raises(ir.InputError, match="Is a directory"):
+    with pytest.raises(ir.InputError, match="found a directory, expected a file"):
         read_configuration(str(tmp_path))
 
 
@@ -82,3 +84,17 @@ def test_a_key_of_a_section_is_a_text() -> None:
     with pytest.raises(ir.OptionError, match=r"a.yaml: model: found the key 2, expected a text"):
         Section({"model": {2: 1}}, "a.yaml", "").section("model")
     assert Section({"model": {"params": {}}}, "a.yaml", "").section("model").section("params").name == "model.params"
+
+
+@pytest.mark.parametrize(
+    ("command", "extra"),
+    [(["judge", "run"], "search"), (["search"], "search"), (["monitor"], "monitor"), (["train"], "train")],
+    ids=lambda one: " ".join(one) if isinstance(one, list) else one,
+)
+def test_a_command_without_pyyaml_names_its_own_extra(tmp_path: Path, command: list[str], extra: str) -> None:
+    (tmp_path / "a.yaml").write_text("judge: {}\n")
+    script = "import sys; sys.modules['yaml'] = None; from idealrank.cli.main import main; sys.exit(main())"
+    found = subprocess.run([sys.executable, "-c", script, *command, "a.yaml"], cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert found.returncode == 2, found.stderr
+    assert "a configuration in YAML needs pyyaml" in found.stderr
+    assert f"[{extra}]" in found.stderr

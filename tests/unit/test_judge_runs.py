@@ -370,7 +370,8 @@ def test_a_function_that_fails_has_a_row_for_each_failure(folder: Path) -> None:
         return 1
 
     found = ir.judge({**config(""), "judge": {"kind": "function", "function": broken, "takes": "ids"}, "most_failed": 0.5})
-    assert found.failures == {"broken: KeyError: 'model'": 3}
+    line = broken.__code__.co_firstlineno + 2
+    assert found.failures == {f"broken: KeyError: 'model' ({__file__}:{line}, in broken)": 3}
     with pytest.raises(BackendError, match="3 of 12 pairs without a grade"):
         ir.judge({**config(""), "judge": {"kind": "function", "function": broken, "takes": "ids"}})
 
@@ -382,7 +383,10 @@ def test_a_function_that_fails_has_a_row_for_each_failure(folder: Path) -> None:
         ({"budget": 1}, "budget: found a budget without `price`"), ({"output": "pairs.csv"}, "found an input file"),
         ({"judge": {"kind": "openai", "url": "x", "model": "m"}}, "judge.url: found 'x'"),
         ({"judge": {"kind": "openai", "url": "http://a", "model": "m", "key": "sk-1"}}, "judge.key: found a text in the file"),
-        ({"judge": {"kind": "openai", "url": "http://a", "model": "m", "key": "${NO_SUCH}"}}, "export NO_SUCH="),
+        (
+            {"judge": {"kind": "openai", "url": "http://a", "model": "m", "key": "${NO_SUCH}"}},
+            "judge.key: found ${NO_SUCH}, and no such environment variable, expected its value: export NO_SUCH=..., or delete",
+        ),
         ({"judge": {"kind": "openai", "url": "http://a", "model": "m", "pattern": "("}}, "judge.pattern"),
         ({"judge": {"kind": "openai", "url": "http://a", "model": "m", "params": {"n": 2}}}, "judge.params.n"),
         ({"cache": "./model.qrels"}, "cache ./model.qrels: found the file of output"),
@@ -398,6 +402,21 @@ def test_a_mistake_in_the_configuration_is_named_with_its_place(folder: Path, ch
         ir.judge(config("http://127.0.0.1:1") | change)
     assert Path("other.labels.csv").read_text() == "mine\n"
     assert said in str(caught.value)
+
+
+def test_a_prompt_that_is_not_there_is_named_as_other_files_are(folder: Path) -> None:
+    with pytest.raises(InputError, match=r"^prompt.txt: found no such file$"):
+        ir.judge(config("http://127.0.0.1:1", judge={"prompt": "prompt.txt"}))
+
+
+def test_the_text_of_a_result_is_one_short_line(folder: Path) -> None:
+    def grade(query: str, document: str) -> int | None:
+        return None if document == "d1" else 7 if document == "d2" else 1
+
+    judge = {"kind": "function", "function": grade, "takes": "ids"}
+    assert repr(ir.judge(config("") | {"judge": judge, "most_failed": 0.5})) == (
+        "JudgeRun('grade': 10 of 12 pairs graded, 1 abstained, 1 unreadable)"
+    )
 
 
 def test_a_prompt_that_shows_no_document_is_refused(folder: Path) -> None:
@@ -417,7 +436,9 @@ def test_a_model_is_not_asked_about_documents_without_a_text(folder: Path) -> No
 def test_an_id_that_judgments_would_lose_is_refused_before_anything_is_asked(folder: Path, name: str) -> None:
     Path("pairs.jsonl").write_text(json.dumps({"query": name, "document": "d1"}) + "\n")
     judge = {"kind": "function", "function": lambda query, document: 1, "takes": "ids", "name": "one"}
-    with pytest.raises(InputError, match=r"pairs.jsonl: found query .*, expected an id without blanks, control characters and a leading #"):
+    with pytest.raises(
+        InputError, match=r"pairs.jsonl:1: found query .*, expected an id without blanks, control characters and a leading #"
+    ):
         ir.judge({**config(""), "judge": judge, "pairs": "pairs.jsonl"})
     with pytest.raises(InputError, match="leading #"):
         write_judgments("a.qrels", [(name, "ann", "d1", 1.0)], {"kind": "people"})

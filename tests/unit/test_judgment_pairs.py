@@ -15,6 +15,9 @@ from idealrank.io.judgment_pairs import read_pairs
     [
         ("query,document\n", "found no pair"), ("query,title\nq1,a\n", "found no document"),
         ("query,document\nq1,d1\nq1,d1\n", "a second time"),
+        ("query,document,sampled\nq1,d1,maybe\n", "pairs.csv:2: found sampled 'maybe', expected true or false"),
+        ("query,document,sampled\nq1,d1,false\n", "found no pair that is sampled"),
+        ("query,document\nq1,d1\n\nq1,d 2\n", "pairs.csv:4: found document 'd 2', expected an id without blanks"),
         ("query,document\nq1\n", "found 1 cells"), ("query,document,priority\nq1,d1,high\n", "priority 'high'"), ("", "found no pair"),
         ('{"query": ["q"], "document": "d"}\n', "query"),
     ],
@@ -55,3 +58,12 @@ def test_lists_come_as_csv_tabs_json_and_with_titles_links_and_line_ends(tmp_pat
     expected = read_pairs(tmp_path / "a.json")
     assert (expected[0].content.text, expected[0].content.link, expected[0].priority) == ("one\n two", "https://a.example/1", 2.0)
     assert read_pairs(tmp_path / "a.jsonl") == read_pairs(tmp_path / "a.csv") == expected
+
+
+def test_rows_that_are_not_sampled_are_left_out_and_counted(tmp_path: Path) -> None:
+    """Judging them would cost, and `judge infer` does not count them."""
+    rows = [{"query": "q1", "document": f"d{place}", "sampled": value} for place, value in enumerate([True, False, None, False])]
+    (tmp_path / "a.json").write_text(json.dumps(rows))
+    said: list[str] = []
+    assert [one.document for one in read_pairs(tmp_path / "a.json", tell=said.append)] == ["d0", "d2"]
+    assert said == [f"{tmp_path / 'a.json'}: left out 2 of 4 pairs, which are not sampled; 2 pairs are to be judged"]

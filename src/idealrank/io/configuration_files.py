@@ -6,7 +6,8 @@ A key twice, and values that grow without end, are refused.
 import json
 import re
 import tomllib
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -20,13 +21,22 @@ _MERGE = "tag:yaml.org,2002:merge"  # the key <<
 _JSON_TOKEN = re.compile(r'"(?:[^"\\]|\\.)*"(\s*:)?|[{}]', re.DOTALL)
 
 
-def read_configuration(path: str) -> Any:
+def read_configuration(path: str, extra: str = "search") -> Any:
     """Read a configuration from YAML, TOML or JSON, by the ending of the file.
+
+    Parameters
+    ----------
+    path : str
+        The file.
+    extra : str
+        Extra of the command that reads it, which brings PyYAML.
 
     Raises
     ------
     InputError
         The file cannot be read, is not of its format, has a key twice, or is too large once its aliases are followed.
+    MissingExtraError
+        The file is YAML, and PyYAML is not installed.
 
     Examples
     --------
@@ -38,7 +48,9 @@ def read_configuration(path: str) -> Any:
     {'seed': 1}
     """
     text = _text_of(path)
-    read = {".toml": _from_toml, ".json": _from_json}.get(Path(path).suffix.lower(), _from_yaml)
+    read: Callable[[str, str], Any] = {".toml": _from_toml, ".json": _from_json}.get(
+        Path(path).suffix.lower(), partial(_from_yaml, extra=extra)
+    )
     try:
         found = read(text, path)
         _count(found, path, {}, set())
@@ -52,7 +64,9 @@ def _text_of(path: str) -> str:
         with Path(path).open("rb") as file:
             content = file.read(_LARGEST_FILE + 1)
     except OSError as error:
-        raise InputError(f"{path}: {error.strerror or error}") from None
+        from idealrank.io.sources import refusal_text  # noqa: PLC0415  (only after a mistake)
+
+        raise InputError(refusal_text(path, error)) from None
     except ValueError as error:  # a name may hold a null character
         raise InputError(f"{path!r}: {error}, expected the name of a file") from None
     if len(content) > _LARGEST_FILE:
@@ -101,8 +115,8 @@ def _said(error: Exception) -> str:
     return " ".join(str(error).split())
 
 
-def _from_yaml(text: str, path: str) -> Any:
-    yaml = load_extra("yaml", "a configuration in YAML", "train", "pyyaml")
+def _from_yaml(text: str, path: str, *, extra: str) -> Any:
+    yaml = load_extra("yaml", "a configuration in YAML", extra, "pyyaml")
     try:
         loader = yaml.SafeLoader(text)
         node = loader.get_single_node()

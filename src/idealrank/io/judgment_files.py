@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from idealrank._files import write_bytes
-from idealrank.errors import InputError, OptionError, shown
+from idealrank.errors import FileFormatError, OptionError, shown
 from idealrank.version import __version__
 
 ORIGIN_MARK = "# idealrank-judgments "
@@ -137,12 +137,12 @@ def is_word(name: str) -> bool:
     )
 
 
-def check_ids(path: str, query: str, document: str) -> None:
+def check_ids(path: str, query: str, document: str, line: int = 0) -> None:
     """Refuse ids that TREC judgments cannot hold: readers take a line that begins with # for a comment.
 
     Raises
     ------
-    InputError
+    FileFormatError
         An id is no word.
 
     Examples
@@ -152,7 +152,7 @@ def check_ids(path: str, query: str, document: str) -> None:
     for what, text in (("query", query), ("document", document)):
         if not is_word(text):
             expected = "an id without blanks, control characters and a leading #, as TREC judgments need it"
-            raise InputError(f"{path}: found {what} {shown(repr(text))}, expected {expected}")
+            raise FileFormatError(path, line, f"{what} {shown(repr(text))}", expected)
 
 
 def write_judgments(path: str, rows: Iterable[tuple[str, str, str, float]], provenance: Mapping[str, Any]) -> None:

@@ -9,6 +9,7 @@ from typing import Any
 from idealrank.errors import FileFormatError, InputError, shown
 from idealrank.io.formats.delimited import CELLS, csv_rows
 from idealrank.io.formats.detection import refuse_foreign
+from idealrank.io.judgment_files import check_ids
 from idealrank.io.notes import Notes, Tell
 from idealrank.io.record_files import BYTE_ORDER_MARK, FieldRecord, json_records, line_records
 from idealrank.io.sources import AnyPath, open_stream
@@ -22,6 +23,7 @@ _NAMES: Mapping[str, tuple[str, ...]] = {
     "text": ("text", "contents", "content", "body", "passage"),
     "link": ("link", "url", "uri", "href"),
     "priority": ("priority",),
+    "sampled": ("sampled",),
 }
 _NO_TEXT = DocumentText("", "")
 _LONGEST_QUERY = 1_000_000  # letters
@@ -70,7 +72,7 @@ def read_pairs(
     ----------
     path : path
         CSV with commas, semicolons or tabs, JSON lines or JSON, with the columns query and document, and optionally query_text, title,
-        text, link and priority.
+        text, link, priority and sampled. Pairs whose sampled is false are left out, as `judge pool --strata` writes them.
     queries : path, optional
         Texts of queries, as `read_texts` reads them; for pairs without a query_text.
     documents : path, optional
@@ -98,14 +100,21 @@ def read_pairs(
     """
     name = str(path)
     found: dict[tuple[str, str], JudgmentPair] = {}
-    for record in _records(name, Notes(tell)):
+    left_out, notes = 0, Notes(tell)
+    for record in _records(name, notes):
+        if not _is_sampled(record):
+            left_out += 1
+            continue
         pair = _pair(record)
         if pair.key in found:
             pair_text = f"query {shown(repr(pair.query))} and document {shown(repr(pair.document))} a second time"
             raise FileFormatError(record.place, record.line, pair_text, "each pair once")
         found[pair.key] = pair
     if not found:
-        raise InputError(f"{name}: found no pair, expected {_EXPECTED}")
+        raise InputError(f"{name}: found no pair{' that is sampled' if left_out else ''}, expected {_EXPECTED}")
+    if left_out:
+        rows = left_out + len(found)
+        notes.warn(f"{name}: left out {left_out:,} of {rows:,} pairs, which are not sampled; {len(found):,} pairs are to be judged")
     return with_texts(list(found.values()), queries, documents, tell=tell)
 
 
@@ -172,9 +181,22 @@ def _rows(stream: io.BufferedReader, path: str) -> Iterator[FieldRecord]:
             raise FileFormatError(path, reader.line_num, f"a cell that cannot be read ({error})", CELLS) from None
 
 
+def _value(record: FieldRecord, role: str) -> Any:
+    return next((record.fields[name] for name in _NAMES[role] if record.fields.get(name) not in (None, "")), None)
+
+
+def _is_sampled(record: FieldRecord) -> bool:
+    """False for a document of a pool that is not part of the sample."""
+    value = _value(record, "sampled")
+    text = str(value).strip().lower()
+    if value is not None and text not in {"true", "false"}:
+        raise FileFormatError(record.place, record.line, f"sampled {shown(repr(value))}", "true or false")
+    return text != "false"
+
+
 def _pair(record: FieldRecord) -> JudgmentPair:
     def value(role: str) -> Any:
-        return next((record.fields[name] for name in _NAMES[role] if record.fields.get(name) not in (None, "")), None)
+        return _value(record, role)
 
     def text(role: str) -> str:
         found = value(role)
@@ -194,6 +216,7 @@ def _pair(record: FieldRecord) -> JudgmentPair:
         lacking = "query" if not query else "document"
         found = f"no {lacking} among {', '.join(shown(repr(name)) for name in list(record.fields)[:8])}"
         raise FileFormatError(record.place, record.line, found, _EXPECTED)
+    check_ids(record.place, query, document, record.line)
     content = DocumentText(text("title").strip(), text("text"), text("link").strip())
     return JudgmentPair(query, document, text("query_text").strip(), content, _priority(value("priority"), record))
 

@@ -206,7 +206,7 @@ def _open(name: str, notes: Notes) -> Source:
     try:
         return Source(name, _spooled(unpacked(name, kind, data)) if kind else data)
     except OSError as error:
-        raise InputError(_refusal(name, error)) from None
+        raise InputError(refusal_text(name, error)) from None
 
 
 def _opened(name: str, notes: Notes) -> tuple[Data, str]:
@@ -228,12 +228,18 @@ def _opened(name: str, notes: Notes) -> tuple[Data, str]:
         if promised and promised != kind and len(data):
             notes.warn(f"{name}: found {kind or 'uncompressed'} data, expected {promised} from the ending; its content decides")
     except OSError as error:
-        raise InputError(_refusal(name, error)) from None
+        raise InputError(refusal_text(name, error)) from None
     return data, kind
 
 
-def _refusal(name: str, error: OSError) -> str:
-    """One sentence for a file that cannot be opened."""
+def refusal_text(name: str, error: OSError) -> str:
+    """Return one sentence for a file that cannot be opened.
+
+    Examples
+    --------
+    >>> refusal_text("no/such.run", FileNotFoundError())
+    'no/such.run: found no such file'
+    """
     if isinstance(error, FileNotFoundError):
         path = Path(name)
         siblings = [sibling.name for sibling in path.parent.iterdir()] if _is_folder(path.parent) else []

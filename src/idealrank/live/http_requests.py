@@ -12,6 +12,7 @@ from idealrank.live.backends.engine_errors import reason
 from idealrank.live.timing import wall_time
 
 _TEMPORARY = frozenset({408, 425, 429, 500, 502, 503, 504})
+_NO_ACCESS = frozenset({401, 403})
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,6 +48,11 @@ class HttpAnswer:
     def is_temporary(self) -> bool:
         """Return True if the status is one of a failure that may pass."""
         return self.status in _TEMPORARY
+
+    @property
+    def is_outage(self) -> bool:
+        """Return True if the status says nothing about the request: the service is busy or down, or gives no access."""
+        return self.is_temporary or self.status in _NO_ACCESS
 
     def json(self) -> Any:
         """Return the value of the body, or raise `ValueError`."""

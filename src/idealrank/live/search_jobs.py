@@ -133,6 +133,8 @@ class RequestOutcome(Generic[Item, Answer]):
         Message of the last error; empty if the service answered.
     temporary : bool
         True if the failure may pass.
+    is_outage : bool
+        True if the failure says nothing about the request.
 
     Examples
     --------
@@ -146,6 +148,7 @@ class RequestOutcome(Generic[Item, Answer]):
     attempts: int
     failure: str = ""
     temporary: bool = False
+    is_outage: bool = False
 
 
 @dataclass(frozen=True, eq=False)
@@ -277,6 +280,10 @@ class RequestJob(Generic[Item, Answer]):
         Text of an item from which the random part of its back-off is drawn.
     what : str
         Word for the requests in messages.
+    refused : str
+        Word for what a service did that never answered.
+    hint : str
+        What to do when the job stops; default to wait for the service.
     clock : Clock
         Time; default the clock of the machine.
     workers : Workers
@@ -297,10 +304,14 @@ class RequestJob(Generic[Item, Answer]):
         *,
         key: Callable[[Item], str] = str,
         what: str = "requests",
+        refused: str = "refused",
+        hint: str = "",
         clock: Clock | None = None,
         workers: Workers | None = None,
     ) -> None:
         self._name, self._answer, self._policy, self._key, self._what = name, ask, policy, key, what
+        self._refused = refused
+        self._hint = hint or f"the same command asks the remaining {what} when the service is well again"
         self._clock: Clock = clock or SystemClock()
         self._workers: Workers = workers or WorkerThreads(policy.concurrency)
         self._ended: queue.Queue[_Attempt[Item, Answer]] = queue.Queue()
@@ -428,16 +439,15 @@ class RequestJob(Generic[Item, Answer]):
             self._not_before = max(self._not_before, now + asked)
             self._put(_Task(item, attempts), now + max(asked, self._policy.delay(self._key(item), attempts)))
         elif self._breaker.is_refused and not error.temporary:
-            raise self._stopped(f"it refused all {self._what} so far")
+            raise self._stopped(f"it {self._refused} all {self._what} so far")
         else:
-            keep(RequestOutcome(item, None, attempt.seconds, attempts, str(error), temporary=error.temporary))
+            keep(RequestOutcome(item, None, attempt.seconds, attempts, str(error), temporary=error.temporary, is_outage=error.outage))
         if self._breaker.gives_up:
             raise self._stopped(f"{self._policy.breaker.probes} probes failed")
 
     def _stopped(self, reason: str) -> BackendError:
-        hint = f"the same command asks the remaining {self._what} when the service is well again"
         last = f"; the last failure: {self._last}" if self._last is not None else ""
-        return BackendError(f"{self._name}: stopped, as {reason}{last}", hint=hint)
+        return BackendError(f"{self._name}: stopped, as {reason}{last}", hint=self._hint)
 
 
 class SearchJob:

@@ -73,7 +73,7 @@ def monitor(*, config: str, once: bool, as_json: bool, rebaseline: bool, check: 
     from idealrank.live.canary.monitor_config import MonitorConfig  # noqa: PLC0415
     from idealrank.store.store import Store  # noqa: PLC0415
 
-    chosen = MonitorConfig.of(read_configuration(config), config)
+    chosen = MonitorConfig.of(read_configuration(config, "monitor"), config)
     say = _Notes()
     watched = canary_rounds.CanaryMonitor(chosen, command=f"idealrank monitor {config}", say=say)
     if check:

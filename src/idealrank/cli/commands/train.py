@@ -74,7 +74,7 @@ def train(*, config: str, output_folder: str | None, check: bool, layout: str, o
     """
     from idealrank.integrations import training_checks, training_folder  # noqa: PLC0415  (help needs none of it)
 
-    given = read_configuration(config)
+    given = read_configuration(config, "train")
     if output_folder is not None and isinstance(given, dict):
         given["output"] = output_folder
     chosen, watch = TrainingConfig.of(given, config), Watch()

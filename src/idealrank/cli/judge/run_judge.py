@@ -1,10 +1,11 @@
 """`idealrank judge run`: grades of a judge, such as a language model, for a list of pairs."""
 
+from functools import partial
 from typing import Any
 
 import click
 
-from idealrank.cli import options, output
+from idealrank.cli import console, options, output
 from idealrank.cli.format_option import Formats
 from idealrank.cli.progress import Watch
 from idealrank.io.configuration_files import read_configuration
@@ -24,10 +25,10 @@ A configuration, here for a model on this machine:
     kind: openai             # any address with OpenAI's interface; or function, command
     url: http://127.0.0.1:11434/v1
     model: llama3.1:8b
-    key: ${OPENAI_API_KEY}   # optional; read from the environment
+    # key: ${OPENAI_API_KEY}  # for a service; read from the environment
     prompt: prompt.txt       # with {query}, {title}, {text}; a plain one by default
     params: {temperature: 0, max_tokens: 8}
-  pairs: next.csv            # columns query, document, and optionally query_text, title, text, link
+  pairs: next.csv            # columns query, document, and optionally query_text, title, text, link, sampled
   queries: queries.tsv       # texts by id, unless the pairs have them
   documents: corpus.jsonl
   scale: {0: not relevant, 1: related, 2: relevant, 3: exact}
@@ -38,6 +39,8 @@ A configuration, here for a model on this machine:
   price: {input: 0.15, output: 0.60}   # of a million tokens
   budget: 2.50
   qrels: human.qrels         # optional: grades of people, to compare with
+
+Paths start at the current folder, not at that of the configuration.
 
 A function is named as `{kind: function, function: judge.py:grade}` and called with the texts of query and document. It returns a grade,
 probabilities by grade, or None. A program, as in `{kind: command, command: [python, judge.py]}`, answers JSON lines with JSON lines.
@@ -72,7 +75,7 @@ def run(*, config: str, qrels_path: str | None, qrels: str | None, restart: bool
     from idealrank.live.judges.judge_runs import JudgeWork  # noqa: PLC0415
 
     chosen = JudgeConfig.of(read_configuration(config), config)
-    work = JudgeWork.of(chosen, qrels_path, path=config, qrels=qrels, option="-o")
+    work = JudgeWork.of(chosen, qrels_path, path=config, qrels=qrels, option="-o", tell=partial(console.say, "note"))
     if check:
         total, left, tokens = work.remaining(retry_failed=retry_failed)
         about = f", with about {tokens:,} tokens to read" if tokens else ""

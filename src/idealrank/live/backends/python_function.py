@@ -4,7 +4,9 @@ import importlib
 import importlib.util
 import sys
 from collections.abc import Callable
+from importlib.machinery import SourceFileLoader
 from pathlib import Path
+from types import CodeType
 from typing import Any
 
 from idealrank._sections import Section
@@ -101,18 +103,55 @@ def named_object(section: Section, key: str, what: str) -> Any:
 
 
 def _module(place: str) -> Any:
-    """Module by its dotted name, looked for in the current folder too, or a file."""
+    """Module by its dotted name, looked for in the current folder too, or a file, whose folder has modules that it may import."""
     if not place.endswith(".py"):
-        folder = str(Path.cwd())
-        if folder not in sys.path:
-            sys.path.append(folder)
+        _search_last(Path.cwd())
         return importlib.import_module(place)
-    if not Path(place).is_file():
+    file = Path(place)
+    if not file.is_file():
         raise OptionError(f"no file {place}")
-    spec = importlib.util.spec_from_file_location(Path(place).stem, place)
+    folder = file.resolve().parent
+    for name in _BESIDE & set(sys.modules):  # of an earlier file: its modules may have changed, or be of another folder
+        del sys.modules[name]
+    _BESIDE.clear()
+    _search_last(folder)
+    spec = importlib.util.spec_from_file_location(file.stem, place, loader=_SourceLoader(file.stem, place))
     if spec is None or spec.loader is None:
         raise OptionError(f"no module {place}")
     module = importlib.util.module_from_spec(spec)
+    known = set(sys.modules)
     sys.modules.setdefault(spec.name, module)
     spec.loader.exec_module(module)
+    _BESIDE.update(name for name in set(sys.modules) - known if _folder_of(sys.modules[name], folder))
     return module
+
+
+_BESIDE: set[str] = set()
+"""Names of modules that the last file brought with it."""
+
+_SEARCHED: list[str] = []
+"""Folders of files, behind all others on the path, the last one first."""
+
+
+def _search_last(folder: Path) -> None:
+    """Put a folder on the path for good, as a function may import when it is called; behind packages, so that it hides none."""
+    name = str(folder)
+    if name in _SEARCHED:
+        _SEARCHED.remove(name)
+        sys.path[:] = [one for one in sys.path if one != name]
+    if name not in sys.path:
+        first = next((sys.path.index(one) for one in _SEARCHED if one in sys.path), len(sys.path))
+        sys.path.insert(first, name)
+        _SEARCHED.insert(0, name)
+
+
+def _folder_of(module: Any, folder: Path) -> bool:
+    file = getattr(module, "__file__", None)
+    return file is not None and Path(file).resolve().is_relative_to(folder)
+
+
+class _SourceLoader(SourceFileLoader):
+    """Loads a file as it is now: compiled code is found by the time and the size of a file, which a change may leave as they are."""
+
+    def get_code(self, fullname: str) -> CodeType:
+        return self.source_to_code(self.get_data(self.path), self.path)

@@ -42,18 +42,23 @@ class Secrets:
         OptionError
             The variable is not set, or empty.
         """
+        return self._filled(value, section, "")
+
+    def _filled(self, value: Any, section: Section, key: str) -> Any:
         if isinstance(value, str):
-            return _NAME.sub(lambda found: self._value(found[1], section), value)
+            return _NAME.sub(lambda found: self._value(found[1], section, key), value)
         if isinstance(value, Mapping):
-            return {key: self.fill(one, section) for key, one in value.items()}
+            return {name: self._filled(one, section, f"{key}.{name}" if key else str(name)) for name, one in value.items()}
         if isinstance(value, Sequence) and not isinstance(value, bytes):
-            return [self.fill(one, section) for one in value]
+            return [self._filled(one, section, key) for one in value]
         return value
 
-    def _value(self, name: str, section: Section) -> str:
+    def _value(self, name: str, section: Section, key: str) -> str:
         value = os.environ.get(name, "")
         if not value:
-            raise section.error("${" + name + "}", "no such environment variable", f"a value: export {name}=...")
+            found = "${" + name + "}, and no such environment variable"
+            line = f", or delete the line {key.rpartition('.')[2]}" if key else ""
+            raise section.error(key or "${" + name + "}", found, f"its value: export {name}=...{line}")
         self._hidden[name] = re.compile("|".join(["".join(map(_any_form, value)), *_encoded(value)]))
         return value
 

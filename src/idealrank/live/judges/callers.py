@@ -1,9 +1,10 @@
 """Judges on this machine: any Python function, and any program that reads and writes JSON lines; and the judge of a configuration."""
 
-import inspect
 import os
+import shutil
+import traceback
 from collections.abc import Callable, Mapping, Sequence
-from hashlib import file_digest, sha256
+from hashlib import file_digest
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +15,7 @@ from idealrank.io.judgment_pairs import JudgmentPair
 from idealrank.live.backends.outside_command import LineProgram
 from idealrank.live.backends.python_function import named_object
 from idealrank.live.backends.secrets import Secrets
+from idealrank.live.judges.function_identity import FunctionIdentity, is_own
 from idealrank.live.judges.judge_answers import Judge, JudgeAnswer, Scale, answer_of, value_of_line
 
 KINDS = ("openai", "function", "command")
@@ -40,7 +42,9 @@ class FunctionJudge:
     takes : {"texts", "ids", "pair"}
         The two arguments: words of the query and of the document, their ids, or the `JudgmentPair` and its `DocumentText`.
     version : str
-        Part of the key of the cache. So is the source of the function, if there is one.
+        Part of the key of the cache. So are the function's code, its files and the values that it uses.
+    place : str
+        Text that names the function in a configuration, as in ``judge.py:grade``.
 
     Examples
     --------
@@ -52,10 +56,14 @@ class FunctionJudge:
 
     kind = "function"
 
-    def __init__(self, function: Callable[..., Any], scale: Scale, name: str = "", *, takes: str = "texts", version: str = "") -> None:
+    def __init__(
+        self, function: Callable[..., Any], scale: Scale, name: str = "", *, takes: str = "texts", version: str = "", place: str = ""
+    ) -> None:
         self.name = assessor_text(name or getattr(function, "__name__", type(function).__name__))
         self._function, self._scale, self._takes = function, scale, _TAKES[takes]
-        self.identity: Mapping[str, Any] = {"function": self.name, "source": _source(function), "takes": takes, "version": version}
+        known = FunctionIdentity.of(function, place)
+        self.identity: Mapping[str, Any] = {"function": self.name, "source": known.digest, "takes": takes, "version": version}
+        self.uncached = f"it uses {known.unknown}, which may change unnoticed" if known.unknown and not version else ""
 
     def ask(self, pair: JudgmentPair, repeat: int) -> JudgeAnswer:
         """Call the function; its exceptions become errors of the judge, temporary for connections and timeouts."""
@@ -64,21 +72,29 @@ class FunctionJudge:
         except BackendError:
             raise
         except (ConnectionError, TimeoutError) as error:
-            raise BackendError(f"{self.name}: {type(error).__name__}: {shown(error)}", temporary=True) from error
+            raise BackendError(self._failure(error), temporary=True) from error
         except (Exception, SystemExit) as error:
-            raise BackendError(f"{self.name}: {type(error).__name__}: {shown(error)}") from error
+            raise BackendError(self._failure(error)) from error
         return answer_of(value, self._scale)
+
+    def _failure(self, error: BaseException) -> str:
+        return f"{self.name}: {type(error).__name__}: {shown(error)}{_place_of(error)}"
 
     def close(self) -> None:
         """Do nothing: the function holds what it holds."""
 
 
-def _source(function: Callable[..., Any]) -> str:
-    """SHA-256 of the source of a function, so that a changed one is asked again; empty without source."""
-    try:
-        return sha256(inspect.getsource(function).encode()).hexdigest()
-    except (OSError, TypeError):
+def _place_of(error: BaseException) -> str:
+    """File, line and function of the user's own code that an exception passed last."""
+    walked = [(frame.f_code, line, frame.f_globals.get("__name__") or "") for frame, line in traceback.walk_tb(error.__traceback__)]
+    frames = [(code, line) for code, line, module in walked if module.partition(".")[0] != "idealrank"]
+    own = [one for one in frames if is_own(one[0].co_filename) or not Path(one[0].co_filename).is_file()] or frames
+    if not own:  # of a builtin
         return ""
+    code, line = own[-1]
+    path = Path(code.co_filename)
+    file = path.relative_to(Path.cwd()) if path.is_relative_to(Path.cwd()) else path
+    return f" ({file}:{line}, in {code.co_name})"
 
 
 class CommandJudge:
@@ -181,6 +197,9 @@ def judge_from(section: Section, scale: Scale, timeout: float, secrets: Secrets)
         command = filled.texts("command")
         if not command:
             raise section.error("command", "nothing", 'a program with arguments, as in ["python", "judge.py"]')
+        if shutil.which(command[0]) is None:
+            program = section.texts("command")[0]
+            raise section.error("command", f"no program {program}", "one that is on the PATH, or the path of one that may be executed")
         name, version = filled.text("name", "") or "", filled.text("version", "") or ""
         judge = CommandJudge(command, scale, name, timeout=timeout, version=version)
         judge.identity = {**judge.identity, "command": section.given["command"]}  # without the values of secrets
@@ -191,4 +210,6 @@ def judge_from(section: Section, scale: Scale, timeout: float, secrets: Secrets)
     if not callable(function):
         raise section.error("function", shown(repr(function)), "a function")
     takes = filled.choice("takes", tuple(_TAKES))
-    return FunctionJudge(function, scale, filled.text("name", "") or "", takes=takes, version=filled.text("version", "") or "")
+    name, version = filled.text("name", "") or "", filled.text("version", "") or ""
+    place = "" if callable(given) else filled.text("function", "") or ""
+    return FunctionJudge(function, scale, name, takes=takes, version=version, place=place)

@@ -14,6 +14,7 @@ from idealrank._sections import Section
 from idealrank.errors import BackendError, InputError, OptionError, shown
 from idealrank.io.judgment_files import assessor_text
 from idealrank.io.judgment_pairs import JudgmentPair
+from idealrank.io.sources import refusal_text
 from idealrank.live.http_requests import HttpAnswer, exchange, http_client
 from idealrank.live.judges.judge_answers import MOST_TOKENS, JudgeAnswer, Scale, answer_of, answer_of_text
 
@@ -64,7 +65,7 @@ class Prompt:
         try:
             text = Path(path).read_text(encoding="utf-8-sig")
         except OSError as error:
-            raise InputError(f"{path}: {error.strerror or error}; expected a prompt") from None
+            raise InputError(refusal_text(path, error)) from None
         except ValueError:
             raise InputError(f"{path}: found bytes that are no UTF-8, expected text; save it as UTF-8") from None
         fields = set(_FIELD.findall(text))
@@ -187,7 +188,7 @@ class ChatJudge:
         if answer.status != 200:
             said = shown(" ".join(answer.text.split()))
             found = f"{self.name}: found status {answer.status}{f' ({said})' if said else ''}, expected 200"
-            raise BackendError(found, temporary=answer.is_temporary, retry_after=answer.retry_after)
+            raise BackendError(found, temporary=answer.is_temporary, outage=answer.is_outage, retry_after=answer.retry_after)
         try:
             value = answer.json()
         except (ValueError, RecursionError):

@@ -31,6 +31,8 @@ class JudgeRecord:
         True if the failure may pass.
     time : str
         When, in ISO 8601 and UTC.
+    is_open : bool
+        True if the request counts as not asked, since an outage stopped the run.
 
     Examples
     --------
@@ -46,12 +48,13 @@ class JudgeRecord:
     failure: str = ""
     temporary: bool = False
     time: str = ""
+    is_open: bool = False
 
     def to_dict(self) -> dict[str, Any]:
         """Return the line of the journal, as plain values."""
         found: dict[str, Any] = {"key": self.key, "seconds": round(self.seconds, 6), "attempts": self.attempts, "time": self.time}
         if self.answer is None:
-            return found | {"failure": self.failure, "temporary": self.temporary}
+            return found | {"failure": self.failure, "temporary": self.temporary, **({"open": True} if self.is_open else {})}
         answer = self.answer
         found["grade"] = answer.grade
         beside = {
@@ -76,7 +79,7 @@ class JudgeRecord:
             )  # fmt: skip
         failure, temporary = str(line.get("failure", "" if answer else "no message")), bool(line.get("temporary"))
         seconds, attempts, time = float(line["seconds"]), int(line["attempts"]), str(line.get("time", ""))
-        return cls(str(line["key"]), answer, seconds, attempts, failure, temporary, time)
+        return cls(str(line["key"]), answer, seconds, attempts, failure, temporary, time, bool(line.get("open")))
 
     def hiding(self, hide: Callable[[str], str]) -> "JudgeRecord":
         """Return the record with texts of the service in which secrets are hidden: it may send back what it was sent.
@@ -103,8 +106,8 @@ class JudgeCache:
 
     Parameters
     ----------
-    path : str
-        The file; made if it is missing.
+    path : str or None
+        The file; made if it is missing. None keeps the answers in memory alone.
     restart : bool
         Drop all answers.
     hide : callable, optional
@@ -128,9 +131,12 @@ class JudgeCache:
     2.0
     """
 
-    def __init__(self, path: str, *, restart: bool = False, hide: Callable[[str], str] = str) -> None:
+    def __init__(self, path: str | None, *, restart: bool = False, hide: Callable[[str], str] = str) -> None:
         self.records: dict[str, JudgeRecord] = {}
         self._hide, self._shows_secrets = hide, False
+        self._journal: LineJournal | None = None
+        if path is None:
+            return
         self._journal = LineJournal(path, "judge", "an answer of a judge", restart=restart)
         try:
             header = self._journal.start({}, self._keep)
@@ -150,11 +156,13 @@ class JudgeCache:
         """Append an outcome, with its secrets hidden."""
         record = record.hiding(self._hide)
         self.records[record.key] = record
-        self._journal.write(record.to_dict())
+        if self._journal is not None:
+            self._journal.write(record.to_dict())
 
     def close(self) -> None:
         """Bring all answers to the disk, and close the file."""
-        self._journal.close()
+        if self._journal is not None:
+            self._journal.close()
 
     def __enter__(self) -> "JudgeCache":
         return self

@@ -1,9 +1,8 @@
 """Runs of judges: ask for every pair of a list, keep each answer, and write judgments that know their assessor."""
 
 from collections import Counter, defaultdict
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
-from datetime import UTC, datetime
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from functools import cached_property
 from os import PathLike, fspath
 from pathlib import Path
@@ -11,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from idealrank._warnings import warn
 from idealrank.api.evaluation import AnyTable, to_qrels
 from idealrank.api.judging import combined_grades
 from idealrank.data.qrels import Qrels
@@ -18,7 +18,6 @@ from idealrank.errors import BackendError, IdealrankError, InputError, OptionErr
 from idealrank.io.configuration_files import read_configuration
 from idealrank.io.judgment_files import (
     Label,
-    check_ids,
     origin_of,
     refuse_same_files,
     refuse_to_replace_judgments,
@@ -27,32 +26,21 @@ from idealrank.io.judgment_files import (
     write_labels,
 )
 from idealrank.io.judgment_pairs import JudgmentPair, read_pairs
+from idealrank.io.notes import Tell as Note
 from idealrank.judging import LabelTable, agreement
 from idealrank.live.backends import without_secrets
 from idealrank.live.backends.secrets import Secrets
 from idealrank.live.judges.callers import judge_from
-from idealrank.live.judges.judge_answers import Judge, JudgeAnswer
+from idealrank.live.judges.judge_answers import Judge
 from idealrank.live.judges.judge_cache import JudgeCache, JudgeRecord, key_of
 from idealrank.live.judges.judge_configuration import JudgeConfig
-from idealrank.live.search_jobs import RequestJob, RequestOutcome
+from idealrank.live.judges.judge_requests import JudgeAsking, JudgeRequest, Tell, is_open
 from idealrank.live.searches import refuse_to_replace_inputs
-from idealrank.live.timing import wall_time
 
-Tell = Callable[[int, int, str], None]
-"""Called with answers there are, answers in all, and a note about the cost."""
-
-_BATCH = 8  # times the concurrency: requests between two looks at the budget
 _LETTERS = 4  # of English text in a token, about
 
 
-@dataclass(frozen=True, eq=False)
-class _Request:
-    pair: JudgmentPair
-    repeat: int
-    key: str
-
-
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class JudgeRun:
     """Answers of one judge to all pairs of a list.
 
@@ -78,8 +66,8 @@ class JudgeRun:
     Examples
     --------
     >>> label = Label("q1", "d1", 1.0, "tiny", "model")
-    >>> JudgeRun("tiny", "model", (label,), {("q1", "d1"): 1.0}, {}).to_dict()["graded"]
-    1
+    >>> JudgeRun("tiny", "model", (label, Label("q1", "d2", None, "tiny", "model", "abstained")), {("q1", "d1"): 1.0}, {})
+    JudgeRun('tiny': 1 of 2 pairs graded, 1 abstained)
     """
 
     name: str
@@ -92,7 +80,7 @@ class JudgeRun:
     table: str = ""
     people: Qrels | None = None
     people_source: str = ""
-    price: Any = field(default=None, repr=False)
+    price: Any = None
 
     @property
     def qrels(self) -> Qrels:
@@ -109,6 +97,11 @@ class JudgeRun:
         if not found:
             raise InputError(f"{self.name}: found no grade, expected at least one")
         return Qrels(found, name=self.name)
+
+    def __repr__(self) -> str:
+        statuses = Counter(one.status for one in self.labels)
+        counts = [f"{statuses[name]} {name}" for name in ("abstained", "unreadable", "failed") if statuses[name]]
+        return f"JudgeRun({', '.join([f'{self.name!r}: {len(self.grades)} of {self.n_pairs} pairs graded', *counts])})"
 
     @property
     def n_pairs(self) -> int:
@@ -216,8 +209,9 @@ class JudgeWork:
         path: str | None = None,
         qrels: "AnyTable | None" = None,
         option: str = "output",
+        tell: "Note | None" = None,
     ) -> "JudgeWork":
-        """Read the files of a configuration, and make its judge.
+        """Read the files of a configuration, and make its judge; `tell` gets notes about the files, which are warnings without it.
 
         Raises
         ------
@@ -234,24 +228,20 @@ class JudgeWork:
         judged = config.qrels if qrels is None else qrels
         source = fspath(judged) if isinstance(judged, str | PathLike) else "" if judged is None else "people"
         cache = config.cache or f"{chosen}.cache.jsonl"
-        named = [
-            path,
-            config.pairs,
-            config.queries,
-            config.documents,
-            source,
-            *(config.judge.given.get(key) for key in ("prompt", "system")),
+        texts = [config.judge.given.get(key) for key in ("prompt", "system")]
+        inputs = [
+            one
+            for one in (path, config.pairs, config.queries, config.documents, source, *texts)
+            if isinstance(one, str) and one and Path(one).is_file()
         ]
-        inputs = [one for one in named if isinstance(one, str) and one and Path(one).is_file()]
         for written in (chosen, table_path(chosen)):
             refuse_to_replace_inputs({"judge": written}, inputs, option=option, of="judge")
         refuse_to_replace_inputs({"judge": cache}, inputs, option="cache", of="judge")
         refuse_same_files({option: chosen, "the label table": table_path(chosen), "cache": cache})
         refuse_to_replace_judgments(chosen, ("model", "function", "command"), option=option)
         refuse_to_replace_table(table_path(chosen), option=option)
-        pairs = read_pairs(config.pairs, config.queries, config.documents)
-        for pair in pairs:
-            check_ids(config.pairs, *pair.key)
+        _refuse_other_folder(path, [config.pairs, config.queries, config.documents, source, *texts])
+        pairs = read_pairs(config.pairs, config.queries, config.documents, tell=tell)
         people = None if judged is None else to_qrels(judged)
         secrets = Secrets()
         try:
@@ -259,22 +249,29 @@ class JudgeWork:
                 judge = judge_from(config.judge, config.scale, config.policy.timeout, secrets)
         except IdealrankError as error:
             raise (without_secrets(error, secrets) if secrets else error) from None
+        if uncached := getattr(judge, "uncached", ""):
+            warn(f"{judge.name}: its answers are not kept for the next run, as {uncached}; set `version:`, and raise it at each change")
         if judge.kind == "model":
             _refuse_without_text(config, pairs)
         return cls(config, judge, pairs, people, source, chosen, cache, secrets)
 
     @property
-    def requests(self) -> list[_Request]:
+    def requests(self) -> list[JudgeRequest]:
         """A request for each pair and repetition: all pairs once before any of them a second time."""
         identity, scale = self.judge.identity, self.config.scale
-        return [_Request(pair, n, key_of(identity, scale, pair, n)) for n in range(1, self.config.repeats + 1) for pair in self.pairs]
+        return [JudgeRequest(pair, n, key_of(identity, scale, pair, n)) for n in range(1, self.config.repeats + 1) for pair in self.pairs]
+
+    @property
+    def _kept(self) -> str | None:
+        """The file of answers; None for a judge whose answers must not be kept."""
+        return None if getattr(self.judge, "uncached", "") else self.cache
 
     def remaining(self, *, retry_failed: bool = False) -> tuple[int, int, int]:
         """Return the requests in all, those that the cache lacks, and a rough number of their input tokens: letters by four."""
         requests = self.requests
-        if Path(self.cache).exists():
-            with JudgeCache(self.cache, hide=self.secrets.hide) as cache:
-                todo = [one for one in requests if _is_open(cache.records.get(one.key), retry_failed=retry_failed)]
+        if self._kept is not None and Path(self._kept).exists():
+            with JudgeCache(self._kept, hide=self.secrets.hide) as cache:
+                todo = [one for one in requests if is_open(cache.records.get(one.key), retry_failed=retry_failed)]
         else:
             todo = requests
         body = getattr(self.judge, "body", None)
@@ -294,10 +291,10 @@ class JudgeWork:
         requests = self.requests
         stopped: BackendError | None = None
         try:
-            with JudgeCache(self.cache, restart=restart, hide=self.secrets.hide) as cache:
-                asking = _Asking(self, cache, requests, tell)
+            with JudgeCache(self._kept, restart=restart, hide=self.secrets.hide) as cache:
+                asking = JudgeAsking(self.judge, self.config, cache, requests, tell=tell, hide=self.secrets.hide)
                 try:
-                    asking.ask([one for one in requests if _is_open(cache.records.get(one.key), retry_failed=retry_failed)])
+                    asking.ask([one for one in requests if is_open(cache.records.get(one.key), retry_failed=retry_failed)])
                 except BackendError as error:
                     stopped = error
                 records = [cache.records.get(one.key) for one in requests]
@@ -306,15 +303,15 @@ class JudgeWork:
         found = self._found(requests, records, asking.asked)
         write_labels(found.table, [*found.labels, *_people_labels(self.people, self.people_source, self.pairs)])
         if stopped is not None:
-            raise BackendError(self.secrets.hide(str(stopped)))
+            raise self._stopped(stopped, records)
         if found.share_without > self.config.most_failed or not found.grades:
-            raise self._failed(found)
+            raise self._failed(found, is_outage=all(one is not None and one.is_open for one in records))
         write_judgments(
             found.path, [(query, found.name, document, grade) for (query, document), grade in found.grades.items()], found.provenance
         )
         return found
 
-    def _found(self, requests: Sequence[_Request], records: Sequence[JudgeRecord | None], asked: int) -> JudgeRun:
+    def _found(self, requests: Sequence[JudgeRequest], records: Sequence[JudgeRecord | None], asked: int) -> JudgeRun:
         price = self.config.price
         labels = [self._label(request, record) for request, record in zip(requests, records, strict=True)]
         grades = self._aggregated(labels)
@@ -323,7 +320,7 @@ class JudgeWork:
             table_path(self.output), self.people, self.people_source, price,
         )  # fmt: skip
 
-    def _label(self, request: _Request, record: JudgeRecord | None) -> Label:
+    def _label(self, request: JudgeRequest, record: JudgeRecord | None) -> Label:
         pair, judge = request.pair, self.judge
         if record is None:
             return Label(*pair.key, None, judge.name, judge.kind, "failed", request.repeat, "not asked")
@@ -363,65 +360,33 @@ class JudgeWork:
             "statuses": dict(Counter(one.status for one in labels)), "first": times[0] if times else "", "last": times[-1] if times else "",
         }  # fmt: skip
 
-    def _failed(self, found: JudgeRun) -> BackendError:
+    def _stopped(self, stopped: BackendError, records: Sequence[JudgeRecord | None]) -> BackendError:
+        kept = sum(one is not None and is_open(one, retry_failed=True) and not one.is_open for one in records)
+        more = f", and --retry-failed the {kept} whose own answers failed" if kept else ""
+        text = str(stopped).removesuffix(f"; {stopped.hint}")
+        return BackendError(self.secrets.hide(text), hint=self.secrets.hide(f"{stopped.hint}{more}"))
+
+    def _failed(self, found: JudgeRun, *, is_outage: bool) -> BackendError:
         without = round(found.share_without * found.n_pairs)
-        reasons = "; ".join(f"{n} x {shown(text)}" for text, n in list(found.failures.items())[:3])
-        said = f"{found.name}: found {without} of {found.n_pairs} pairs without a grade ({reasons})"
-        hint = f"see {found.table}; the same command with --retry-failed asks them again, and `most_failed` allows more"
-        expected = f"expected at most a share of {self.config.most_failed:g}, so no judgments were written"
-        return BackendError(self.secrets.hide(f"{said}, {expected}"), hint=hint)
-
-
-class _Asking:
-    """Requests that the cache lacks, in batches where there is a budget."""
-
-    def __init__(self, work: JudgeWork, cache: JudgeCache, requests: Sequence[_Request], tell: Tell | None) -> None:
-        self.asked = 0
-        self._work, self._cache, self._tell = work, cache, tell
-        self._total = len(requests)
-        keys = {one.key for one in requests}
-        self._done = sum(one in keys for one in cache.records)
-        self._spent = sum(self._cost(one.answer) for key, one in cache.records.items() if key in keys)
-
-    def _cost(self, answer: JudgeAnswer | None) -> float:
-        price = self._work.config.price
-        return 0.0 if price is None or answer is None else price.of(answer.input_tokens, answer.output_tokens)
-
-    def ask(self, requests: Sequence[_Request]) -> None:
-        """Ask them all, or until the budget is spent."""
-        config = self._work.config
-        self._done = self._total - len(requests)
-        size = len(requests) if config.budget is None else _BATCH * config.policy.concurrency
-        for start in range(0, len(requests), max(1, size)):
-            if config.budget is not None and self._spent >= config.budget:
-                left = len(requests) - start
-                said = f"{self._work.judge.name}: found a cost of {self._spent:.4g}, expected at most the budget of {config.budget:g}"
-                raise BackendError(f"{said}; {left} requests were not sent", hint="raise `budget`; the same command goes on from here")
-            self._job().run(requests[start : start + size], self._keep)
-
-    def _job(self) -> "RequestJob[_Request, JudgeAnswer]":
-        judge, hide = self._work.judge, self._work.secrets.hide
-
-        def ask(request: _Request) -> JudgeAnswer:
-            with hiding(hide):
-                return judge.ask(request.pair, request.repeat)
-
-        return RequestJob(judge.name, ask, self._work.config.policy, key=lambda one: one.key)
-
-    def _keep(self, one: "RequestOutcome[_Request, JudgeAnswer]") -> None:
-        now = datetime.fromtimestamp(wall_time(), UTC).isoformat(timespec="seconds")
-        self._cache.add(JudgeRecord(one.item.key, one.answer, one.seconds, one.attempts, one.failure, one.temporary, now))
-        self.asked += 1
-        self._done += 1
-        self._spent += self._cost(one.answer)
-        if self._tell is not None:
-            self._tell(self._done, self._total, f"cost {self._spent:.4g}" if self._spent else "")
-
-
-def _is_open(record: JudgeRecord | None, *, retry_failed: bool) -> bool:
-    if record is None:
-        return True
-    return retry_failed and (record.answer is None or bool(record.answer.unreadable))
+        abstained = len({(one.query, one.document) for one in found.labels if one.status == "abstained"} - set(found.grades))
+        reasons = [f"{n} x {shown(text)}" for text, n in list(found.failures.items())[:3]]
+        why = "; ".join([*([f"the judge abstained on {abstained}"] if abstained else []), *reasons])
+        expected = f"at most a share of {self.config.most_failed:g}"
+        if not found.grades:
+            without, expected = without + abstained, "at least one with a grade"
+        said = f"{found.name}: found {without} of {found.n_pairs} pairs without a grade ({why})"
+        hints = [f"see {found.table}"]
+        if abstained and not found.grades:
+            cause = "a function without `return` abstains" if found.kind == "function" else "null is an abstention"
+            hints.append(f"{cause}, so let the judge answer with a grade of {self.config.scale.text}")
+        if found.kind == "model" and not self.config.judge.has("pattern") and any(one.status == "unreadable" for one in found.labels):
+            hints.append(r"`pattern` reads a grade that stands among words, as in pattern: 'grade is (\d)'")
+        if is_outage:
+            hints.append("the same command asks them again")
+        elif reasons:
+            more = ", and `most_failed` allows more" if found.grades else ""
+            hints.append(f"the same command with --retry-failed asks them again{more}")
+        return BackendError(self.secrets.hide(f"{said}, expected {expected}, so no judgments were written"), hint="; ".join(hints))
 
 
 def _people_labels(people: Qrels | None, source: str, pairs: Sequence[JudgmentPair]) -> list[Label]:
@@ -440,6 +405,14 @@ def _people_labels(people: Qrels | None, source: str, pairs: Sequence[JudgmentPa
         if grade is not None:
             found.append(Label(query, document, float(grade), assessor, kind))
     return found
+
+
+def _refuse_other_folder(path: str | None, named: Sequence[Any]) -> None:
+    """Refuse a file that is not where its name says, but is beside the configuration."""
+    for name in named:
+        if path is not None and isinstance(name, str) and not Path(name).exists() and Path(path).with_name(name).exists():
+            hint = f"paths of a configuration start at the current folder; run the command in {Path(path).parent}"
+            raise InputError(f"{name}: found no such file", hint=hint)
 
 
 def _refuse_without_text(config: JudgeConfig, pairs: Sequence[JudgmentPair]) -> None:

@@ -8,6 +8,8 @@ from idealrank.api.evaluation import to_qrels
 from idealrank.errors import InputError, OptionError, shown
 from idealrank.io.judgment_files import refuse_same_files, refuse_to_replace_judgments, refuse_to_replace_table
 from idealrank.io.judgment_pairs import JudgmentPair, read_pairs, with_texts
+from idealrank.io.notes import Tell
+from idealrank.io.sources import refusal_text
 from idealrank.live.judges.judge_answers import Scale
 from idealrank.live.judges.judge_runs import table_path
 from idealrank.live.judges.label_store import LabelPlan, LabelStore, raters_path
@@ -88,15 +90,15 @@ class LabelServing:
             said = f"scale: found {shown(repr(self.scale))}, expected two or more finite grades, each once"
             raise OptionError(f"{said}, as in 0,1,2 or 0=no,1=yes") from None
 
-    def plan(self) -> LabelPlan:
-        """Read the files.
+    def plan(self, tell: Tell | None = None) -> LabelPlan:
+        """Read the files; `tell` gets notes about them, which are warnings without it.
 
         Raises
         ------
         InputError, OptionError
             A file cannot be read, or a gold grade is not on the scale.
         """
-        pairs = read_pairs(self.pairs, self.queries, self.documents)
+        pairs = read_pairs(self.pairs, self.queries, self.documents, tell=tell)
         gold = {} if self.gold is None else _grades(self.gold)
         known = {one.key for one in pairs}
         more = with_texts(
@@ -119,7 +121,7 @@ class LabelServing:
             with Path(self.guidelines).open(encoding="utf-8-sig") as file:
                 return file.read(_LONGEST_GUIDELINES).strip()
         except OSError as error:
-            raise InputError(f"{self.guidelines}: {error.strerror or error}; expected a text") from None
+            raise InputError(refusal_text(self.guidelines, error)) from None
         except ValueError:
             raise InputError(f"{self.guidelines}: found bytes that are no UTF-8, expected text; save it as UTF-8") from None
 
@@ -129,7 +131,7 @@ def _grades(path: str) -> Mapping[tuple[str, str], float]:
     return {(query, document): float(grade) for query in qrels.queries for document, grade in qrels[query].items()}
 
 
-def serve_labels(serving: LabelServing, started: Callable[[str], None]) -> None:
+def serve_labels(serving: LabelServing, started: Callable[[str], None], tell: Tell | None = None) -> None:
     """Serve the labelling page until a signal ends the process.
 
     Parameters
@@ -138,6 +140,8 @@ def serve_labels(serving: LabelServing, started: Callable[[str], None]) -> None:
         Options.
     started : callable
         Called with the address once requests are answered.
+    tell : callable, optional
+        Gets notes about the files, which are warnings without it.
 
     Raises
     ------
@@ -156,7 +160,7 @@ def serve_labels(serving: LabelServing, started: Callable[[str], None]) -> None:
     from idealrank.live.web.label_pages import Labelling, label_application  # noqa: PLC0415
 
     _check_output(serving)
-    plan, guidelines = serving.plan(), serving.guidelines_text()
+    plan, guidelines = serving.plan(tell), serving.guidelines_text()
     with bound(serving.host, serving.port) as listening:
         store = LabelStore(serving.state, plan, serving.output)
         try:

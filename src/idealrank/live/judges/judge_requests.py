@@ -1,0 +1,179 @@
+"""Requests to judges: those that the cache lacks are sent, and what an outage left unanswered stays open."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+
+from idealrank.errors import BackendError, hiding
+from idealrank.io.judgment_pairs import JudgmentPair
+from idealrank.live.judges.judge_answers import Judge, JudgeAnswer
+from idealrank.live.judges.judge_cache import JudgeCache, JudgeRecord
+from idealrank.live.judges.judge_configuration import JudgeConfig
+from idealrank.live.search_jobs import RequestJob, RequestOutcome
+from idealrank.live.timing import wall_time
+
+Tell = Callable[[int, int, str], None]
+"""Called with answers there are, answers in all, and a note about the cost."""
+
+_BATCH = 8  # times the concurrency: requests between two looks at the budget
+_ADVICE = {
+    "function": ("failed on", "mend the function; the same command then asks the remaining requests"),
+    "command": ("failed on", "mend the program; the same command then asks the remaining requests"),
+}
+"""By kind of a judge: what one did that never answered, and what to do about it."""
+
+
+@dataclass(frozen=True, eq=False)
+class JudgeRequest:
+    """Question to a judge about a pair.
+
+    Attributes
+    ----------
+    pair : JudgmentPair
+        The pair.
+    repeat : int
+        Number of the repetition, from 1.
+    key : str
+        Key in the cache.
+
+    Examples
+    --------
+    >>> JudgeRequest(JudgmentPair("q1", "d1"), 1, "ab").repeat
+    1
+    """
+
+    pair: JudgmentPair
+    repeat: int
+    key: str
+
+
+class JudgeAsking:
+    """Requests that the cache lacks, in batches where there is a budget.
+
+    Failures of an outage are written once it is over. If the job stops or the process ends before, the requests count as not asked.
+
+    Parameters
+    ----------
+    judge : Judge
+        The judge.
+    config : JudgeConfig
+        Its configuration: limits, price and budget.
+    cache : JudgeCache
+        Gets each outcome.
+    requests : sequence of JudgeRequest
+        All requests of the run.
+    tell : callable, optional
+        Called after each outcome.
+    hide : callable
+        Hides secrets in a text.
+
+    Examples
+    --------
+    >>> from idealrank.live.judges.callers import FunctionJudge
+    >>> given = {"judge": {"kind": "function"}, "pairs": "pairs.csv", "scale": [0, 1]}
+    >>> config, request = JudgeConfig.of(given), JudgeRequest(JudgmentPair("q1", "d1"), 1, "ab")
+    >>> asking = JudgeAsking(FunctionJudge(lambda query, document: 1, config.scale), config, JudgeCache(None), [request])
+    >>> asking.ask([request])
+    >>> asking.cache.records["ab"].answer.grade
+    1.0
+    """
+
+    def __init__(
+        self,
+        judge: Judge,
+        config: JudgeConfig,
+        cache: JudgeCache,
+        requests: Sequence[JudgeRequest],
+        *,
+        tell: Tell | None = None,
+        hide: Callable[[str], str] = str,
+    ) -> None:
+        self.asked = 0
+        self._answered = False
+        self._failures: list[JudgeRecord] = []
+        self._outages: list[JudgeRecord] = []  # among the failures
+        self._held: list[JudgeRecord] = []  # outages since the last answer
+        self.cache = cache
+        self._judge, self._config, self._tell, self._hide = judge, config, tell, hide
+        self._total = len(requests)
+        keys = {one.key for one in requests}
+        self._done = sum(one in keys for one in cache.records)
+        self._spent = sum(self._cost(one.answer) for key, one in cache.records.items() if key in keys)
+
+    def _cost(self, answer: JudgeAnswer | None) -> float:
+        price = self._config.price
+        return 0.0 if price is None or answer is None else price.of(answer.input_tokens, answer.output_tokens)
+
+    def ask(self, requests: Sequence[JudgeRequest]) -> None:
+        """Ask them all, or until the budget is spent."""
+        config = self._config
+        self._done = self._total - len(requests)
+        size = len(requests) if config.budget is None else _BATCH * config.policy.concurrency
+        for start in range(0, len(requests), max(1, size)):
+            if config.budget is not None and self._spent >= config.budget:
+                left = len(requests) - start
+                said = f"{self._judge.name}: found a cost of {self._spent:.4g}, expected at most the budget of {config.budget:g}"
+                raise BackendError(f"{said}; {left} requests were not sent", hint="raise `budget`; the same command goes on from here")
+            try:
+                self._job().run(requests[start : start + size], self._keep)
+            except BackendError:  # not of one request: the job stopped
+                self._reopen(self._failures if not self._answered else self._outages)
+                raise
+        if not self._answered and len(self._outages) == self._total:
+            self._reopen(self._outages)
+        self._settle()
+
+    def _reopen(self, records: Sequence[JudgeRecord]) -> None:
+        """Count failed requests as not asked."""
+        for one in records:
+            self.cache.add(replace(one, is_open=True))
+        self._held.clear()
+
+    def _settle(self) -> None:
+        """Write failures of an outage that is over; if the process ends in the outage, the requests count as not asked."""
+        for one in self._held:
+            self.cache.add(one)
+        self._held.clear()
+
+    def _job(self) -> RequestJob[JudgeRequest, JudgeAnswer]:
+        judge, hide = self._judge, self._hide
+
+        def ask(request: JudgeRequest) -> JudgeAnswer:
+            with hiding(hide):
+                return judge.ask(request.pair, request.repeat)
+
+        refused, hint = _ADVICE.get(judge.kind, ("refused", ""))
+        return RequestJob(judge.name, ask, self._config.policy, key=lambda one: one.key, refused=refused, hint=hint)
+
+    def _keep(self, one: RequestOutcome[JudgeRequest, JudgeAnswer]) -> None:
+        now = datetime.fromtimestamp(wall_time(), UTC).isoformat(timespec="seconds")
+        record = JudgeRecord(one.item.key, one.answer, one.seconds, one.attempts, one.failure, one.temporary, now)
+        if one.answer is None:
+            self._failures.append(record)
+        else:
+            self._answered = True
+            self._settle()
+        if one.is_outage:
+            self._outages.append(record)
+            self._held.append(record)
+        else:
+            self.cache.add(record)
+        self.asked += 1
+        self._done += 1
+        self._spent += self._cost(one.answer)
+        if self._tell is not None:
+            self._tell(self._done, self._total, f"cost {self._spent:.4g}" if self._spent else "")
+
+
+def is_open(record: JudgeRecord | None, *, retry_failed: bool) -> bool:
+    """Return True if a request is to be sent, given what the cache has of it.
+
+    Examples
+    --------
+    >>> failed = JudgeRecord("ab", None, 0.5, 1, "too long")
+    >>> is_open(None, retry_failed=False), is_open(failed, retry_failed=False), is_open(failed, retry_failed=True)
+    (True, False, True)
+    """
+    if record is None or record.is_open:
+        return True
+    return retry_failed and (record.answer is None or bool(record.answer.unreadable))

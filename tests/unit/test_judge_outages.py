@@ -1,0 +1,93 @@
+"""Judges whose service goes away, and comes back: what it did not take is asked again, and what it answered is not."""
+
+from collections import Counter
+from contextlib import suppress
+from http.server import BaseHTTPRequestHandler
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import idealrank as ir
+from idealrank.errors import BackendError
+from idealrank.io.judgment_files import read_labels_table
+from tests.unit.live_fakes import send, service
+from tests.unit.test_judge_runs import PAIRS, asked_document, completion, config, folder, grade_of, well
+
+__all__ = ["folder"]
+
+
+@pytest.mark.parametrize("failure", ["gone", 401, 503], ids=str)
+def test_after_an_outage_the_same_command_asks_what_the_service_did_not_answer(folder: Path, failure: "int | str") -> None:
+    """Six answers, one refusal of a document, and then nothing more: all but these seven are asked again."""
+    is_down = False
+
+    def failing(_: str, body: Any, handler: BaseHTTPRequestHandler) -> None:
+        nonlocal is_down
+        if asked_document(body) == "d6":
+            is_down = not Path("well").exists()
+            send(handler, {"error": "too long"}, 400)
+        elif not is_down:
+            well("", body, handler)
+        elif failure == "gone":
+            handler.connection.close()
+        else:
+            send(handler, {"error": "down"}, int(failure))
+
+    with service(failing) as (url, seen):
+        given = config(url, concurrency=1, retries=0, breaker={"failures": 3, "pause": 0.01, "probes": 2}, most_failed=0.1)
+        with pytest.raises(BackendError, match="stopped, as 2 probes failed") as caught:
+            ir.judge(given)
+        assert "the same command asks the remaining requests" in caught.value.hint
+        assert "--retry-failed the 1 whose own answers failed" in caught.value.hint
+        n_seen = len(seen)
+        assert Counter(row["status"] for row in read_labels_table("model.qrels.labels.csv")) == {"graded": 6, "failed": 6}
+        Path("well").touch()
+        is_down = False
+        found = ir.judge(given)
+        assert (found.asked, len(seen) - n_seen, len(found.grades)) == (5, 5, 11), "the refused document is not asked again"
+        assert ir.judge(given).asked == 0
+        assert ir.judge(given, retry_failed=True).asked == 1
+
+
+@pytest.mark.parametrize(("failures", "said"), [(100, "12 of 12 pairs without a grade"), (3, "stopped, as 2 probes failed")])
+def test_pairs_of_a_service_that_is_not_there_count_as_not_asked(folder: Path, failures: int, said: str) -> None:
+    more = {"cache": "kept.jsonl", "retries": 0, "breaker": {"failures": failures, "pause": 0.01, "probes": 2}}
+    with service(well) as (url, _):
+        pass
+    with pytest.raises(BackendError, match=said) as caught:
+        ir.judge(config(url, **more))
+    assert "the same command asks" in caught.value.hint
+    assert "--retry-failed" not in caught.value.hint
+    with suppress(BackendError):
+        ir.judge(config(url, **more))
+    with service(well, int(url.rpartition(":")[2])) as (again, _):
+        assert (again, ir.judge(config(url, **more)).asked) == (url, 12)
+
+
+def test_an_outage_that_passes_leaves_failures_that_stay(folder: Path) -> None:
+    times: Counter[str] = Counter()
+
+    def hiccup(_: str, body: Any, handler: BaseHTTPRequestHandler) -> None:
+        times[asked_document(body)] += 1
+        if asked_document(body) == "d5" and not Path("well").exists():
+            send(handler, {"error": "busy"}, 503)
+        else:
+            well("", body, handler)
+
+    with service(hiccup) as (url, _):
+        given = config(url, concurrency=1, retries=0, most_failed=0.1)
+        assert (ir.judge(given).to_dict()["failed"], ir.judge(given).asked) == (1, 0)
+        Path("well").touch()
+        assert ir.judge(given, retry_failed=True).to_dict()["failed"] == 0
+
+
+def test_answers_in_words_are_told_of_the_key_that_reads_them(folder: Path) -> None:
+    def wordy(_: str, body: Any, handler: BaseHTTPRequestHandler) -> None:
+        send(handler, completion(f"I think the grade is {grade_of(asked_document(body))}."))
+
+    with service(wordy) as (url, _):
+        with pytest.raises(BackendError, match=r"12 of 12 pairs without a grade .*expected at least one") as caught:
+            ir.judge(config(url))
+        assert r"`pattern` reads a grade that stands among words, as in pattern: 'grade is (\d)'" in caught.value.hint
+        assert ir.judge(config(url, judge={"pattern": r"grade is (\d)"})).grades == {pair: grade_of(pair[1]) for pair in PAIRS}
