@@ -1,5 +1,6 @@
 """`idealrank judge ui`: a local web page on which people label pairs of query and document."""
 
+from functools import partial
 from pathlib import Path
 
 import click
@@ -87,4 +88,4 @@ def ui(
         scale=scale_text, double=double, gold=gold_path, model=path or None, model_name=name or (Path(path).stem if path else "model"),
         guidelines=guidelines_path, seed=seed, host=host, port=port, token=(token or "").strip(), names=names,
     )  # fmt: skip
-    serve_labels(serving, lambda address: console.tell(f"labelling {pairs} at {address}  (Ctrl-C ends)"))
+    serve_labels(serving, lambda address: console.tell(f"labelling {pairs} at {address}  (Ctrl-C ends)"), partial(console.say, "note"))
