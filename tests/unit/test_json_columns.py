@@ -140,4 +140,5 @@ def test_a_field_whose_type_changes_after_many_lines_does_not_end_the_process(ta
 
 def test_a_small_file_needs_no_pyarrow(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(json_columns, "_FEWEST", 1 << 20)
+    monkeypatch.setattr(json_columns, "load_extra", lambda *_: pytest.fail("loaded"))
     assert like_records(Source("a.jsonl", LINE), "run", None, Notes()) is None

@@ -32,8 +32,7 @@ class PairedMoments(RatioMoments):
     """Ratios of policy A, then as many of policy B, over the same units; the values are B less A.
 
     Moments are of the residuals and denominators of A, and of B less A, unit by unit. What both policies weigh alike cancels before it is
-    squared, so that the error of a small difference keeps its digits, unless the rewards are
-    large beside their spread.
+    squared, so that the error of a small difference keeps its digits, unless the rewards are large beside their spread.
 
     Examples
     --------
