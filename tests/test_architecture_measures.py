@@ -28,7 +28,6 @@ KNOWN = {
     "idealrank.analysis.tuning.measurement": 1,  # measures with a discount to choose
     "idealrank.evaluation.coverage": 1,  # measures with a threshold for relevance
     "idealrank.judging.document_correction": 1,  # DCG and nDCG alone are sums over documents with an ideal that counts estimate
-    "idealrank.reports.views.comparison.phrases": 4,  # measures that count results
     "idealrank.reports.table.records": 1,  # NumQ is printed once
     "idealrank.reports.views.trec": 2,  # NumQ is printed once; YAAP of an empty list
     "idealrank.theory.growth": 1,  # nDCG alone has limits

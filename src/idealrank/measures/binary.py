@@ -17,7 +17,7 @@ from idealrank.data.segments import number_within, sizes_of, starts_of
 from idealrank.data.types import BoolArray, FloatArray, IntArray
 from idealrank.measures.cutoffs import Cutoff, limits_of, resolve_cutoff
 from idealrank.measures.discounts import make_discount
-from idealrank.measures.measure import PerQuery, Response
+from idealrank.measures.measure import Counts, PerQuery, Response
 from idealrank.measures.ranks import chance_within, distinct_rows, rising_ranks, tie_groups, tied_ranks
 from idealrank.measures.rules import checked
 from idealrank.measures.terms import Fraction, RelevantGroups, Terms
@@ -87,6 +87,7 @@ class P(BinaryMeasure):
 
     name: ClassVar[str] = "P"
     response: ClassVar[Response] = "rising"
+    counts: ClassVar[Counts] = "results"
     tells_unjudged: ClassVar[bool] = True
     cuts: ClassVar = "required"
     summary: ClassVar[str] = "share of the first k ranks that are relevant"
@@ -146,6 +147,7 @@ class R(NeedsRelevant):
 
     name: ClassVar[str] = "R"
     response: ClassVar[Response] = "upward"
+    counts: ClassVar[Counts] = "documents"
     tells_unjudged: ClassVar[bool] = True
     summary: ClassVar[str] = "share of the relevant documents found"
     use: ClassVar[str] = (

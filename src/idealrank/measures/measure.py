@@ -20,6 +20,7 @@ Aggregate: TypeAlias = Literal["mean", "sum", "geometric", "text"]
 Cuts: TypeAlias = Literal["optional", "required", "none"]
 TieValues: TypeAlias = Literal["closed form", "not affected", "not offered"]
 Response: TypeAlias = Literal["first", "rising", "upward", "precision", "unknown"]
+Counts: TypeAlias = Literal["", "results", "documents", "queries"]
 
 # By the names in `Measure.needs`: how to give such a table in Python, and on the command line.
 _HOW_TO_GIVE = {
@@ -76,6 +77,8 @@ class Measure:
       if two documents swap their grades, the value is never lower when the higher grade moves up, or into the list; ``precision``: this,
       and the value averages precision as `AP` does; ``unknown``.
       Where a query has no relevant document, it says nothing;
+    * ``counts``: what a mean can be told as a number of: ``results`` in the first k, relevant ``documents``, or ``queries``; empty if it
+      is no share of any of them;
     * ``samples``: example values of its own options, for tests and tables;
     * ``proof``: reference implementations it was tested against, and to how many digits.
 
@@ -111,6 +114,7 @@ class Measure:
     from_convention: ClassVar[tuple[str, ...]] = ()
     tells_unjudged: ClassVar[bool] = False
     response: ClassVar[Response] = "unknown"
+    counts: ClassVar[Counts] = ""
     samples: ClassVar[Mapping[str, tuple[Any, ...]]] = {}
     summary: ClassVar[str]
     use: ClassVar[str] = ""

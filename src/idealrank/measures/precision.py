@@ -17,7 +17,7 @@ from idealrank.data.types import BoolArray, FloatArray, IntArray
 from idealrank.errors import OptionError
 from idealrank.measures.binary import AP
 from idealrank.measures.cutoffs import resolve_cutoff
-from idealrank.measures.measure import PerQuery, Response, number_option
+from idealrank.measures.measure import Counts, PerQuery, Response, number_option
 from idealrank.measures.measure_texts import number_text
 from idealrank.measures.ranks import chance_up_to, rising_ranks, tie_groups, tied_ranks
 from idealrank.measures.rules import RecallPoints, checked
@@ -118,6 +118,7 @@ class Success(NeedsRelevant):
 
     name: ClassVar[str] = "Success"
     response: ClassVar[Response] = "first"
+    counts: ClassVar[Counts] = "queries"
     cuts: ClassVar = "required"
     summary: ClassVar[str] = "whether a relevant document is among the first k"
     use: ClassVar[str] = (

@@ -11,11 +11,10 @@ from typing import NamedTuple
 from idealrank.analysis.comparison import Difference, Pair, Rankings
 from idealrank.analysis.comparison.tipping import Tipping
 from idealrank.errors import IdealrankError
-from idealrank.measures.binary import P, R
+from idealrank.measures.cutoffs import Cutoff
 from idealrank.measures.measure import Measure
 from idealrank.measures.measure_texts import number_text
 from idealrank.measures.parse import parse_measure
-from idealrank.measures.precision import Success
 
 BOTH_RUNS = (
     "for tips at, the unjudged documents of the run ahead count as not relevant; the verdict is checked twice, with relevant shares for "
@@ -296,7 +295,7 @@ def plain_sentence(pair: Pair) -> str:
         return ""
     first, *others = pair.measures.values()
     cutoff = getattr(_measure(first), "cutoff", None)
-    beside = [row for row in others if isinstance(one := _measure(row), P) and one.cutoff == cutoff and one.rel is None]
+    beside = [row for row in others if _is_precision_at(cutoff, _measure(row))]
     for row in [first] if _counts(first) else beside[:1]:
         if said := plain_effect(row):
             return f"By {row.measure}, {pair.b} has {said}."
@@ -334,17 +333,25 @@ def plain_effect(row: Difference) -> str:
 def _counts(row: Difference) -> tuple[float, str, int] | None:
     """Return the unit of a measure, its size, and its decimals; None if the measure counts nothing."""
     measure = _measure(row)
-    if not isinstance(measure, P | R | Success) or measure.judged_only or not isinstance(measure.cutoff, int):
+    if measure is None or not measure.counts or measure.judged_only or not isinstance(measure.cutoff, int):
         return None
-    k, grade = measure.cutoff, "" if measure.rel is None else f" of grade {number_text(measure.rel)} or more"
+    k, grade = measure.cutoff, "" if (rel := _rel(measure)) is None else f" of grade {number_text(rel)} or more"
     first = "as the first result" if k == 1 else f"in the first {_number(k)}"
     one, several = (f"result{ending}{grade}" if grade else f"relevant result{ending}" for ending in ("", "s"))
-    if isinstance(measure, R):
+    if measure.counts == "documents":
         documents = f"documents{grade}" if grade else "relevant documents"
         return 100.0, f"of every 100 {documents} {first}", 0
-    if isinstance(measure, Success) or k == 1:
+    if measure.counts == "queries" or k == 1:
         return 100.0, f"queries in 100 with a {one} {first}" if k > 1 else f"queries in 100 whose first result is {_is(grade)}", 0
     return float(k), f"{several} in {_number(k)}", 1
+
+
+def _is_precision_at(cutoff: Cutoff | None, measure: Measure | None) -> bool:
+    return measure is not None and measure.counts == "results" and measure.cutoff == cutoff and _rel(measure) is None
+
+
+def _rel(measure: Measure) -> float | None:
+    return getattr(measure, "rel", None)
 
 
 def _is(grade: str) -> str:
