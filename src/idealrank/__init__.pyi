@@ -8,14 +8,14 @@ from idealrank import training as training
 from idealrank.analysis.advice import Advice as Advice
 from idealrank.analysis.attribution import Attribution as Attribution
 from idealrank.analysis.comparison import Comparison as Comparison
-from idealrank.analysis.comparison import SliceMeans as SliceMeans
-from idealrank.analysis.comparison import Slices as Slices
 from idealrank.analysis.comparison import intervals as intervals
-from idealrank.analysis.comparison import traffic_thirds as traffic_thirds
 from idealrank.analysis.comparison import with_companions as with_companions
 from idealrank.analysis.comparison.partition_sums import ComparisonSums as ComparisonSums
 from idealrank.analysis.comparison.partition_sums import MeasureDifference as MeasureDifference
+from idealrank.analysis.comparison.slice_differences import Slices as Slices
 from idealrank.analysis.comparison.slice_differences import slices as slices
+from idealrank.analysis.comparison.slice_differences import traffic_thirds as traffic_thirds
+from idealrank.analysis.comparison.slice_means import SliceMeans as SliceMeans
 from idealrank.analysis.explanation import Explanation as Explanation
 from idealrank.analysis.gate import Contract as Contract
 from idealrank.analysis.gate import Gated as Gated

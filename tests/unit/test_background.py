@@ -2,8 +2,12 @@
 
 import threading
 
+import numpy as np
 import pytest
 
+import idealrank as ir
+from idealrank.analysis.comparison import procedure
+from idealrank.analysis.comparison.procedure import _FEW_QUERIES
 from idealrank.stats.randomness import Background
 
 
@@ -49,3 +53,28 @@ def test_an_error_outside_drops_what_was_not_begun() -> None:
         fail()
     assert dropped.is_set()
     assert not done
+
+
+def _compared(queries: int, threads: int) -> ir.Comparison:
+    rng = np.random.default_rng(7)
+    names = [f"q{number}" for number in range(queries)]
+    qrels = {name: {f"d{document}": int(grade) for document, grade in enumerate(rng.integers(0, 3, 6))} for name in names}
+    shown = [  # d6 to d8 are not judged
+        ir.Run({name: [f"d{document}" for document in rng.permutation(9)[:5]] for name in names}, name=run) for run in "ab"
+    ]
+    a, b = (ir.evaluate(qrels, run, ["nDCG@3", "AP"], keep_unjudged=True) for run in shown)
+    return ir.compare(a, b, threads=threads, rankings=[ir.overlap(*shown, "RBO")])
+
+
+def test_a_comparison_is_the_same_to_the_last_bit_for_any_number_of_threads() -> None:
+    one, *others = (_compared(_FEW_QUERIES, threads).as_dict() for threads in (1, 2, 5))
+    assert one["pairs"][0]["measures"]["nDCG@3"]["bounds"] is not None
+    assert others == [one, one]
+
+
+def test_a_comparison_of_few_queries_does_its_work_where_it_is_asked_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[int | None] = []
+    monkeypatch.setattr(procedure, "Background", lambda threads: asked.append(threads) or Background(threads))
+    _compared(_FEW_QUERIES - 1, 2)
+    _compared(_FEW_QUERIES, 2)
+    assert asked == [1, 2]

@@ -6,7 +6,8 @@ from typing import get_args
 import pytest
 
 import idealrank as ir
-from idealrank.analysis.comparison import Comparison, Difference, DifferenceRow, Slice
+from idealrank.analysis.comparison import Comparison, Difference, DifferenceRow
+from idealrank.analysis.comparison.slice_differences import Slice
 from idealrank.reports.table.cells import Cell
 from idealrank.reports.table.text import parts_text
 from idealrank.reports.views.comparison import columns

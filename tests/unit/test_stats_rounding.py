@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from scipy import stats as peer
 
 import idealrank as ir
-from idealrank.analysis.comparison import slices
+from idealrank.analysis.comparison.slice_differences import slices
 from idealrank.reports.views.comparison.columns import Line, Shown, difference_columns
 from idealrank.stats import (
     Design,

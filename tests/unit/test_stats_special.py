@@ -2,6 +2,7 @@
 
 import subprocess
 import sys
+from pathlib import Path
 
 import scipy.special
 
@@ -31,3 +32,16 @@ def test_a_comparison_begins_without_scipy_and_loads_it_once_it_is_wanted() -> N
     )
     printed = subprocess.run([sys.executable, "-c", script], check=True, capture_output=True, text=True).stdout
     assert printed == "False 0.5 True\n"
+
+
+def test_a_comparison_of_two_runs_loads_nothing_that_only_others_need(tmp_path: Path) -> None:
+    (tmp_path / "qrels").write_text("q 0 d 1\n", encoding="utf-8")
+    for name in ("a.run", "b.run"):
+        (tmp_path / name).write_text("q Q0 d 1 1.0 a\n", encoding="utf-8")
+    script = (
+        "import sys; from idealrank.cli.main import run; code = run(['compare', 'qrels', 'a.run', 'b.run']); "
+        "print(code, [name for name in sys.modules if name.startswith('idealrank.') "
+        "and name.split('.')[-1] in ('slice_differences', 'slice_means', 'judge_differences', 'compact_letters', 'margins', 'precision')])"
+    )
+    printed = subprocess.run([sys.executable, "-c", script], check=True, capture_output=True, text=True, cwd=tmp_path).stdout
+    assert printed.splitlines()[-1] == "0 []"

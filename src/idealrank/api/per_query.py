@@ -2,15 +2,16 @@
 
 from collections.abc import Callable, Iterable, Mapping
 from os import PathLike
-from typing import Any, TypeAlias, cast
+from typing import TYPE_CHECKING, Any, TypeAlias, cast
 
-from idealrank.analysis.comparison.standings import SliceMeans
-from idealrank.analysis.comparison.standings import slice_means as means_on_slices
 from idealrank.data.interchange import by_query, is_frame
 from idealrank.errors import OptionError
 from idealrank.evaluation.evaluate import Evaluation
 from idealrank.io.query_files import QueryFiles, read_categories, read_clusters, read_traffic
 from idealrank.measures.measure import Measure
+
+if TYPE_CHECKING:
+    from idealrank.analysis.comparison.slice_means import SliceMeans
 
 QueryValues: TypeAlias = Any
 """A path, a dataframe, a mapping of query to value, or a pandas Series indexed by query."""
@@ -35,7 +36,7 @@ def slice_means(
     level: float = 0.95,
     weights: QueryValues = None,
     clusters: QueryValues = None,
-) -> SliceMeans:
+) -> "SliceMeans":
     """Means on slices of anything that `slices_of` takes, and weights and clusters likewise; the function of `Evaluation.by`.
 
     Examples
@@ -45,6 +46,8 @@ def slice_means(
     >>> slice_means(one, pandas.DataFrame({"user": [7], "segment": ["new"]})).queries
     {'new': 1}
     """
+    from idealrank.analysis.comparison.slice_means import slice_means as means_on_slices  # noqa: PLC0415  (few commands have slices)
+
     if weights is not None:
         refuse_unweighted(evaluation.measures)
     return means_on_slices(

@@ -12,6 +12,9 @@ import click
 
 from idealrank.cli import console
 
+# Objects after which Python looks for garbage, and how often deeper: commands make arrays, and loading SciPy makes no garbage either.
+_RARELY = (10_000, 20, 20)
+
 
 class LazyGroup(click.Group):
     """A group that knows its commands by name and line of help alone.
@@ -57,6 +60,7 @@ class LazyGroup(click.Group):
         command = self.commands.get(cmd_name) or self._imported(cmd_name)
         if not gc.isenabled():
             gc.freeze()
+            gc.set_threshold(*_RARELY)
             gc.enable()
         return command
 

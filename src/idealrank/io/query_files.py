@@ -4,11 +4,9 @@ import math
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import chain
-from typing import Any, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
-from idealrank.analysis.comparison import traffic_thirds
 from idealrank.analysis.comparison.query_table import queries_of
-from idealrank.analysis.comparison.slice_differences import Categories
 from idealrank.data.interchange import is_frame
 from idealrank.data.types import decode_id
 from idealrank.errors import FileFormatError, InputError, OptionError, shown
@@ -19,6 +17,9 @@ from idealrank.io.notes import Notes, Tell
 from idealrank.io.numerals import parse_number
 from idealrank.io.record_files import BYTE_ORDER_MARK, FieldRecord, columnar_records, frame_records, is_columnar, json_records, line_records
 from idealrank.io.sources import Paths, Source, open_sources
+
+if TYPE_CHECKING:
+    from idealrank.analysis.comparison.slice_differences import Categories
 
 _QUERY = ("query", "query_id", "query-id", "qid", "topic")
 _USER = ("user", "user_id", "user-id", "userid")  # the query of recommenders, where no column has a name of _QUERY
@@ -417,12 +418,14 @@ class QueryFiles(NamedTuple):
         clusters = None if self.cluster_path is None else read_clusters(self.cluster_path, tell=tell)
         return OfQueries(self, weights, clusters, self._categories(tell))
 
-    def _categories(self, tell: Tell | None) -> Categories | None:
+    def _categories(self, tell: Tell | None) -> "Categories | None":
         if self.slices_text is None:
             return None
         path = self.slices_text.removeprefix(_OF_TRAFFIC)
         if path == self.slices_text:
             return read_categories(path, tell=tell)
+        from idealrank.analysis.comparison.slice_differences import traffic_thirds  # noqa: PLC0415  (few commands have slices)
+
         return traffic_thirds(read_traffic(path, tell=tell))
 
 
@@ -445,7 +448,7 @@ class OfQueries(NamedTuple):
     files: QueryFiles
     weights: Mapping[str, float] | None = None
     clusters: Mapping[str, str] | None = None
-    categories: Categories | None = None
+    categories: "Categories | None" = None
 
     def check(self, evaluations: Sequence[Evaluation]) -> None:
         """Refuse a file that lacks a query of the evaluations, and slices of none of them.

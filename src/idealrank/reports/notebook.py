@@ -10,7 +10,8 @@ from collections.abc import Iterable, Sequence
 from itertools import islice
 from typing import TypeAlias
 
-from idealrank.analysis.comparison import Comparison, Slices, intervals
+from idealrank.analysis.comparison import Comparison, intervals
+from idealrank.analysis.comparison.slice_differences import Slices
 from idealrank.analysis.explanation import Explanation
 from idealrank.analysis.gate import Gated
 from idealrank.analysis.robustness import Robustness

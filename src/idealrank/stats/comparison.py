@@ -15,7 +15,6 @@ from idealrank.errors import OptionError
 from idealrank.stats.design import Design, linear_mean
 from idealrank.stats.effects import deviations, in_units, outcomes
 from idealrank.stats.intervals import Alternative
-from idealrank.stats.margins import equivalence
 from idealrank.stats.paired_tests import PairedTest, SignedRanks, paired_t, sign_test, wilcoxon
 from idealrank.stats.permutation import PermutationTest, permutation_test
 from idealrank.stats.randomness import whole_number
@@ -251,6 +250,8 @@ def _equivalence(a: FloatArray, b: FloatArray, design: Design, plan: Plan) -> Fl
         above = SignedRanks.of(b - a + plan.margin, largest).p("greater")
         below = SignedRanks.of(b - a - plan.margin, largest).p("less")
     else:
+        from idealrank.stats.margins import equivalence  # noqa: PLC0415  (few comparisons have a margin)
+
         return np.asarray(equivalence(a, b, plan.margin, design=design).p, np.float64)
     return np.asarray(np.maximum(above, below), np.float64)
 

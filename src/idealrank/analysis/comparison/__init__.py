@@ -5,8 +5,7 @@ from idealrank.analysis.comparison.differences import Comparison, Difference, Me
 from idealrank.analysis.comparison.procedure import compare
 from idealrank.analysis.comparison.query_table import with_companions
 from idealrank.analysis.comparison.ranking_overlaps import Rankings
-from idealrank.analysis.comparison.slice_differences import Slice, Slices, slices, traffic_thirds
-from idealrank.analysis.comparison.standings import Groups, RunMean, SliceMeans, intervals
+from idealrank.analysis.comparison.standings import Groups, RunMean, intervals
 
 __all__ = [
     "Comparison",
@@ -17,12 +16,7 @@ __all__ = [
     "Pair",
     "Rankings",
     "RunMean",
-    "Slice",
-    "SliceMeans",
-    "Slices",
     "compare",
     "intervals",
-    "slices",
-    "traffic_thirds",
     "with_companions",
 ]

@@ -2,18 +2,16 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
-from typing import Any, ClassVar, Literal, Self, TypeVar, cast
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self, TypeVar, cast
 
 import numpy as np
 
 from idealrank._lazy import computed, repr_html
 from idealrank.analysis.comparison.bounds import GradeBounds
 from idealrank.analysis.comparison.difference_rows import NEGATED, DifferenceRow, swapped
-from idealrank.analysis.comparison.judge_differences import JudgeDifference
 from idealrank.analysis.comparison.places import NO_RANKINGS
 from idealrank.analysis.comparison.ranking_overlaps import Rankings
 from idealrank.analysis.comparison.requirements import WithWarnings
-from idealrank.analysis.comparison.slice_differences import Slices
 from idealrank.analysis.comparison.standings import Groups, RunMean, groups_of
 from idealrank.analysis.comparison.tipping import Tipping
 from idealrank.conventions import Convention
@@ -21,6 +19,10 @@ from idealrank.data.interchange import finite, frame_of
 from idealrank.errors import IncompatibleError, OptionError
 from idealrank.evaluation.evaluate import Evaluation
 from idealrank.measures.parse import MeasureLike, parse_measure
+
+if TYPE_CHECKING:
+    from idealrank.analysis.comparison.judge_differences import JudgeDifference
+    from idealrank.analysis.comparison.slice_differences import Slices
 
 TOO_SHORT = "lists too short to condense"
 NOT_LOOKED = "how far the judgments reach was not computed"
@@ -116,10 +118,10 @@ class Difference(DifferenceRow):
     tipping: Tipping | None = None
     tipping_reason: str | None = NOT_LOOKED
     bounds: GradeBounds | None = None
-    slices: Slices | None = None
-    judge: JudgeDifference | None = None
+    slices: "Slices | None" = None
+    judge: "JudgeDifference | None" = None
 
-    def beside(self, judge: JudgeDifference) -> "Difference":
+    def beside(self, judge: "JudgeDifference") -> "Difference":
         """Return the difference beside that of a judge; where the signs contradict each other, neither run is better."""
         withheld = judge.contradicts and self.verdict in ("better", "worse")
         return replace(self, judge=judge, verdict="undecided" if withheld else self.verdict)
@@ -428,6 +430,7 @@ class Comparison(WithWarnings):
         if other is not None:
             raise IncompatibleError(f"judge: found convention {other.convention.name}, expected {self.convention.name}, as for people")
         of = dict(zip(self.names, judged, strict=True))
+        from idealrank.analysis.comparison.judge_differences import JudgeDifference  # noqa: PLC0415  (only where a judge was asked, too)
 
         def held(pair: Pair) -> Pair:
             rows = {

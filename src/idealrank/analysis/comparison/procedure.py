@@ -5,6 +5,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from itertools import combinations
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -38,7 +39,6 @@ from idealrank.analysis.comparison.query_table import (
 )
 from idealrank.analysis.comparison.ranking_overlaps import Overlapping, Rankings, rankings_by_names
 from idealrank.analysis.comparison.requirements import JudgmentsOption, judged_by, mismatches, refuse_unscored
-from idealrank.analysis.comparison.slice_differences import Categories, Membership, sliced
 from idealrank.analysis.comparison.standings import RunMean
 from idealrank.analysis.comparison.tipping import Question, Tipping, Tippings, critical_t
 from idealrank.data.types import BoolArray
@@ -55,9 +55,13 @@ from idealrank.stats.sign_flips import MOST_UNITS
 from idealrank.stats.values import chosen
 from idealrank.version import __version__
 
+if TYPE_CHECKING:
+    from idealrank.analysis.comparison.slice_differences import Categories, Membership
+
 # Called with how many pairs are done, and of how many.
 Tell = Callable[[int, int], None]
 
+_FEW_QUERIES = 500  # of fewer, handing the interpreter from thread to thread takes longer than the threads save
 _MANY_PAIRS = 20_000  # 201 runs: of more, time and memory grow until nothing else fits
 
 
@@ -105,7 +109,8 @@ def compare(
     tippings = Tippings(evaluations, asked, queries, every_measure=not many)
     wanted = _pairs(names, baseline)
     case = _Case(names, asked, tables, judgedness, design_by_query(queries, weights, clusters), plan, correction, wanted, tippings)
-    with Background(1 if many else threads) as background:  # of many runs the pairs are many, and each has little to do
+    alone = many or len(queries) < _FEW_QUERIES  # of many runs the pairs are many, and each has little to do
+    with Background(1 if alone else threads) as background:
         bounds = {pair: background.begin(partial(case.bounds, pair)) for pair in wanted}
         background.begin(partial(tippings.prepare, wanted[0]))
         alike = background.begin(partial(rankings_by_names, rankings, [evaluation.name for evaluation in evaluations], queries))
@@ -127,8 +132,10 @@ def _unjoined(pair: Pair, apart: Mapping[str, str]) -> Pair:
     return pair if name is None else pair.without_verdict(f"{name} {apart[name]}")
 
 
-def _membership(queries: Sequence[str], categories: Categories, n_runs: int, baseline: str | None) -> Membership:
+def _membership(queries: Sequence[str], categories: "Categories", n_runs: int, baseline: str | None) -> "Membership":
     """Assign queries to slices; refuse so many tests that none could be significant."""
+    from idealrank.analysis.comparison.slice_differences import Membership  # noqa: PLC0415  (few comparisons have slices)
+
     if n_runs > MANY and baseline is None:
         raise OptionError(f"slices: found {n_runs} runs to be compared with each other, expected at most {MANY}, or a baseline")
     return Membership.of(queries, categories)
@@ -280,10 +287,12 @@ class _Case:
         correction = name_of(plan, max(sizes.values()), self.correction)
         return method_of(plan, design, drawn=drawn, families=sizes, correction=correction, baseline=baseline)
 
-    def in_slices(self, comparison: Comparison, membership: Membership | None, tell: Tell | None) -> Comparison:
+    def in_slices(self, comparison: Comparison, membership: "Membership | None", tell: Tell | None) -> Comparison:
         """The comparison with the slices of every difference, where there are some."""
         if membership is None:
             return comparison
+        from idealrank.analysis.comparison.slice_differences import sliced  # noqa: PLC0415  (few comparisons have slices)
+
         tables = [(self.tables[a], self.tables[b]) for a, b in self.wanted]
         directions = [measure.direction for measure in self.measures]
         carries = partial(self._carries, membership)
@@ -299,7 +308,7 @@ class _Case:
             comparison, pairs=pairs, method=replace(comparison.method, families=families, correction=correction, slices=membership.counts())
         )  # fmt: skip
 
-    def _carries(self, membership: Membership, place: int, column: int, name: str, one: Corrected) -> bool:
+    def _carries(self, membership: "Membership", place: int, column: int, name: str, one: Corrected) -> bool:
         """Return whether the judgments of a slice's own queries support its result."""
         if one.found.lean * one.found.difference < 0:
             return True

@@ -99,7 +99,7 @@ class Slices:
 
     Examples
     --------
-    >>> from idealrank.analysis.comparison import slices
+    >>> from idealrank.analysis.comparison.slice_differences import slices
     >>> a = {f"q{i}": 0.5 for i in range(12)}
     >>> b = {f"q{i}": 0.25 if i < 6 else 0.75 for i in range(12)}
     >>> found = slices(a, b, {f"q{i}": "short" if i < 6 else "long" for i in range(12)})
@@ -136,7 +136,7 @@ class Slices:
 
         Examples
         --------
-        >>> from idealrank.analysis.comparison import slices
+        >>> from idealrank.analysis.comparison.slice_differences import slices
         >>> slices({"q": 0.5}, {"q": 0.75}, {"q": "news"}).as_dict()["slices"]["news"]["difference"]
         0.25
         """
@@ -165,7 +165,7 @@ class Slices:
 
         Examples
         --------
-        >>> from idealrank.analysis.comparison import slices
+        >>> from idealrank.analysis.comparison.slice_differences import slices
         >>> whole = {"a": "old", "b": "new", "measure": "RR", "level": 0.95, "n": 1, "unjudged_a": 0.0}
         >>> [list(record.values()) for record in slices({"q": 0.5}, {"q": 0.75}, {"q": "news"}).records(whole)]
         [['old', 'new', 'RR', None, 0.95, 1, 0.0, None], ['old', 'new', 'RR', 'news', 0.95, 1, None, 0.25]]

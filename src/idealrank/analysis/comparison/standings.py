@@ -1,7 +1,4 @@
-"""Runs in one order: the mean of each with its interval, and groups of runs that a comparison cannot tell apart.
-
-Means of one run on slices of the queries are also here.
-"""
+"""Runs in one order: the mean of each with its interval, and groups of runs that a comparison cannot tell apart."""
 
 import math
 from collections.abc import Iterable, Mapping
@@ -10,12 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from idealrank._lazy import printed
 from idealrank.analysis.comparison.query_table import QueryTable, design_by_query, restricted
-from idealrank.analysis.comparison.slice_differences import Categories, Membership
-from idealrank.data.interchange import frame_of
 from idealrank.evaluation.evaluate import Evaluation
-from idealrank.stats.compact_letters import letters, sign_of
 from idealrank.stats.intervals import mean_interval
 
 
@@ -82,6 +75,8 @@ class Groups:
     better_than: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
 
     def __str__(self) -> str:
+        from idealrank.stats.compact_letters import sign_of  # noqa: PLC0415  (two runs have no letters)
+
         groups = (f"{sign_of(number)}: {', '.join(group)}" for number, group in enumerate(self.members))
         return "\n".join([f"{self.measure}, top group: {', '.join(self.top)}", *groups])
 
@@ -118,6 +113,8 @@ def groups_of(
     >>> groups_of("AP", {"x": 0.1, "y": 0.3, "z": 0.2}, [("x", "y")], 1).letters
     {'y': 'a', 'z': 'ab', 'x': 'b'}
     """
+    from idealrank.stats.compact_letters import letters  # noqa: PLC0415  (two runs have no letters)
+
     names = list(means)
     place = {name: number for number, name in enumerate(names)}
     differs = np.zeros((len(names), len(names)), np.bool_)
@@ -196,109 +193,3 @@ def intervals(
         mean = float(one.estimate) if weights is not None else float(means[str(measure)])
         found[str(measure)] = RunMean(mean, (float(one.low), float(one.high)), int(kept.sum()))
     return found
-
-
-@dataclass(frozen=True)
-class SliceMeans:
-    """Means of one run on slices of the queries; made by `Evaluation.by`.
-
-    Attributes
-    ----------
-    run : str
-        Name of the run.
-    slices : mapping of str to mapping of str to RunMean
-        By slice and measure: the mean over the slice's queries, its interval and the number of queries that count. The interval is NaN for
-        a measure that is not averaged.
-    queries : mapping of str to int
-        Number of evaluated queries of each slice.
-    counts : mapping of str to int
-        Queries in no slice, queries in several, and categories of queries that are not evaluated.
-    level : float
-        Confidence level of each interval alone.
-
-    Examples
-    --------
-    >>> import idealrank as ir
-    >>> run = ir.evaluate({q: {"x": 1} for q in "abc"}, {"a": ["x"], "b": ["y", "x"], "c": ["x"]}, "RR")
-    >>> found = run.by({"a": "short", "b": "short", "c": "long"})
-    >>> found["short"]["RR"].mean, found.queries
-    (0.75, {'long': 1, 'short': 2})
-    """
-
-    run: str
-    slices: Mapping[str, Mapping[str, RunMean]]
-    queries: Mapping[str, int]
-    counts: Mapping[str, int] = field(default_factory=dict)
-    level: float = 0.95
-
-    __str__ = printed
-
-    def __getitem__(self, name: str) -> Mapping[str, RunMean]:
-        """Means of one slice, by measure."""
-        return self.slices[name]
-
-    def as_dict(self) -> dict[str, Any]:
-        """Return the JSON record; None for what has no number."""
-
-        def record(one: RunMean) -> dict[str, Any]:
-            return {"mean": _known(one.mean), "low": _known(one.interval[0]), "high": _known(one.interval[1]), "n": one.n}
-
-        rows = {name: {measure: record(one) for measure, one in means.items()} for name, means in self.slices.items()}
-        slices = {name: {"queries": self.queries[name], "means": row} for name, row in rows.items()}
-        return {"run": self.run, "level": self.level, "slices": slices, **self.counts}
-
-    def to_frame(self, backend: Any = "pandas") -> Any:
-        """Return a dataframe with a row for each slice and measure: slice, measure, mean, low, high, n.
-
-        Parameters
-        ----------
-        backend : {"pandas", "polars", "pyarrow", ...}
-            Any eager dataframe library that narwhals supports and that is installed.
-        """
-        rows = [(name, measure, one) for name, means in self.slices.items() for measure, one in means.items()]
-        columns: dict[str, Any] = {"slice": [name for name, _, _ in rows], "measure": [measure for _, measure, _ in rows]}
-        columns |= {"mean": [one.mean for *_, one in rows], "low": [one.interval[0] for *_, one in rows]}
-        columns |= {"high": [one.interval[1] for *_, one in rows], "n": [one.n for *_, one in rows]}
-        return frame_of(columns, backend)
-
-
-def _known(value: float) -> float | None:
-    return value if math.isfinite(value) else None
-
-
-def slice_means(
-    evaluation: Evaluation,
-    categories: Categories,
-    *,
-    level: float = 0.95,
-    weights: Mapping[str, float] | None = None,
-    clusters: Mapping[str, object] | None = None,
-) -> SliceMeans:
-    """Compute the means of one evaluation on each slice of its queries, with Student intervals.
-
-    Weights and clusters are as for `intervals`; measures that are not averaged have none.
-
-    Raises
-    ------
-    InputError
-        No evaluated query is in a slice, or a query has no weight or cluster.
-    OptionError
-        The level is not between 0 and 1.
-
-    Examples
-    --------
-    >>> import idealrank as ir
-    >>> run = ir.evaluate({q: {"x": 1} for q in "abc"}, {"a": ["x"], "b": ["y", "x"], "c": ["x"]}, "RR")
-    >>> slice_means(run, {"a": "short", "b": "short"})["short"]["RR"].n
-    2
-    """
-    queries = list(evaluation.queries)
-    membership = Membership.of(queries, categories)
-    slices, sizes = {}, {}
-    for name, within in membership.within.items():
-        part = evaluation.on([query for query, is_in in zip(queries, within.tolist(), strict=True) if is_in])
-        averaged = intervals(part, level=level, weights=weights, clusters=clusters)
-        means, scored = part.mean(), part.scored.sum(axis=0).tolist()
-        others = {text: RunMean(means[text], (math.nan, math.nan), n) for text, n in zip(means, scored, strict=True)}
-        slices[name], sizes[name] = {text: averaged.get(text, other) for text, other in others.items()}, len(part.queries)
-    return SliceMeans(evaluation.name, slices, sizes, membership.counts(), level)

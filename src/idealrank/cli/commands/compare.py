@@ -7,6 +7,9 @@ from typing import TypedDict, Unpack
 
 import click
 
+# Loaded here, not by a module further down the chain: there CPython 3.11 takes and returns a page of its call stack 700 times meanwhile.
+import numpy as np  # noqa: F401
+
 from idealrank.analysis.comparison import Comparison, with_companions
 from idealrank.api.comparison import compare as compare_evaluations
 from idealrank.api.evaluation import evaluate_read as evaluate

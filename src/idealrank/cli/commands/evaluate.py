@@ -23,7 +23,8 @@ from idealrank.reports.table.records import Row, evaluation_rows
 from idealrank.reports.views.evaluation import slice_rows
 
 if TYPE_CHECKING:
-    from idealrank.analysis.comparison import RunMean, SliceMeans
+    from idealrank.analysis.comparison import RunMean
+    from idealrank.analysis.comparison.slice_means import SliceMeans
     from idealrank.io.query_files import OfQueries
     from idealrank.measures.measure import Measure
 

@@ -3,7 +3,8 @@
 import math
 from collections.abc import Sequence
 
-from idealrank.analysis.comparison import Comparison, Difference, Slice
+from idealrank.analysis.comparison import Comparison, Difference
+from idealrank.analysis.comparison.slice_differences import Slice
 from idealrank.analysis.robustness import Robustness, Variant
 from idealrank.reports.figures.mean_intervals import beside, names_axis, number
 from idealrank.reports.figures.query_values import SIGNED, by_side, signed

@@ -19,7 +19,8 @@ from idealrank.reports.table.text import Part, parts_text
 from idealrank.reports.views.conventions import design_phrases, paragraph
 
 if TYPE_CHECKING:
-    from idealrank.analysis.comparison import RunMean, SliceMeans
+    from idealrank.analysis.comparison import RunMean
+    from idealrank.analysis.comparison.slice_means import SliceMeans
 
 
 class _Row(NamedTuple):

@@ -3,14 +3,17 @@
 import math
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from functools import partial
-from typing import Literal, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, Literal, NamedTuple, TypeAlias
 
-from idealrank.analysis.comparison import Comparison, Difference, Pair, Slice
+from idealrank.analysis.comparison import Comparison, Difference, Pair
 from idealrank.reports.table.cells import Cell, Column, Kind, count_cell, interval_cell, number_cell, p_cell, share_cell
 from idealrank.reports.table.digits import decimals, interval, number, p_text
 from idealrank.reports.views.comparison.phrases import share as share_text
 from idealrank.reports.views.comparison.verdicts import decided_tone, look, word
 from idealrank.stats.comparison import POWER
+
+if TYPE_CHECKING:
+    from idealrank.analysis.comparison.slice_differences import Slice
 
 _OF_DIFFERENCES = ("mean difference", "pseudo-median of the differences")
 
@@ -72,7 +75,7 @@ class Shown(NamedTuple):
         return cls.of_rows(rows, next(iter(pair.measures.values())).level)
 
     @classmethod
-    def of_rows(cls, rows: Sequence[Difference | Slice], level: float, asked: int | None = None) -> "Shown":
+    def of_rows(cls, rows: "Sequence[Difference | Slice]", level: float, asked: int | None = None) -> "Shown":
         """Choose decimal places for rows that are shown together.
 
         Examples
@@ -91,7 +94,7 @@ class Shown(NamedTuple):
         )
 
     @classmethod
-    def on_page(cls, rows: Sequence[Difference | Slice]) -> "Shown":
+    def on_page(cls, rows: "Sequence[Difference | Slice]") -> "Shown":
         """Of one table of a page: no interval may look as if it held 0 where it does not.
 
         Examples
@@ -111,7 +114,7 @@ class Shown(NamedTuple):
         """A difference."""
         return "-" if value is None else number(value, self.places, signed=True)
 
-    def interval(self, row: Difference | Slice) -> str:
+    def interval(self, row: "Difference | Slice") -> str:
         """Both ends, with signs where it is of a difference of means."""
         return interval(row.interval, self.ends, signed=row.about == "mean difference")
 
@@ -120,7 +123,7 @@ class Shown(NamedTuple):
         return p_text(p, self.alpha)
 
 
-def _unlike(row: Difference | Slice) -> list[tuple[float, float]]:
+def _unlike(row: "Difference | Slice") -> list[tuple[float, float]]:
     """Return the numbers from which a decided row must differ after rounding."""
     return [(row.mean_a, row.mean_b), (row.difference, 0.0)]
 
@@ -155,7 +158,7 @@ class Line(NamedTuple):
     'RR'
     """
 
-    row: Difference | Slice
+    row: "Difference | Slice"
     direction: int
     name: str = ""
     a: str = ""
@@ -193,7 +196,7 @@ def of_whole(cell: Callable[[Difference, Shown], Cell]) -> Form:
 
     Examples
     --------
-    >>> from idealrank.analysis.comparison import slices
+    >>> from idealrank.analysis.comparison.slice_differences import slices
     >>> line = Line(slices({"q": 0.5}, {"q": 0.75}, {"q": "news"})["news"], 1)
     >>> of_whole(lambda row, _: count_cell(row.excluded_queries))(line, Shown(2, 2, 0.05)).text
     '-'
@@ -262,7 +265,7 @@ def difference_columns(
 
     Examples
     --------
-    >>> from idealrank.analysis.comparison import slices
+    >>> from idealrank.analysis.comparison.slice_differences import slices
     >>> line = Line(slices({"q": 0.5}, {"q": 0.75}, {"q": "news"})["news"], 1)
     >>> {column.title: column.beside(line).text for column in difference_columns("slices", Shown(2, 2, 0.05), 0.95)}["difference"]
     '+0.25'
@@ -318,7 +321,7 @@ def _effect(line: Line, _: Shown) -> Cell:
 
 
 def _detectable(line: Line, shown: Shown) -> Cell:
-    if isinstance(line.row, Slice) and math.isinf(line.row.detectable):  # so few queries can show no difference
+    if not isinstance(line.row, Difference) and math.isinf(line.row.detectable):  # so few queries can show no difference
         return Cell("none", None, tone="quiet")
     return number_cell(line.row.detectable, shown.places, tone="quiet")
 

@@ -2,12 +2,16 @@
 
 import math
 from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
 
-from idealrank.analysis.comparison import Comparison, Pair, Slice, Slices
+from idealrank.analysis.comparison import Comparison, Pair
 from idealrank.reports.table.cells import Cell, Column, NamedCells, Table, count_cell, number_cell
 from idealrank.reports.table.text import Part, clipped
 from idealrank.reports.views.comparison.columns import Line, Shown, difference_columns
 from idealrank.reports.views.comparison.verdicts import decided_tone
+
+if TYPE_CHECKING:
+    from idealrank.analysis.comparison.slice_differences import Slice, Slices
 
 NAME = 14  # letters of a run's name
 _SLICE = 28  # letters of a slice's name
@@ -45,12 +49,12 @@ def slice_parts(comparison: Comparison, shown: Shown, *, with_pairs: bool = True
     return [part for pair in comparison.pairs for part in (slice_table(pair, first, shown), _other_slices(pair, first, shown))]
 
 
-def _of(pair: Pair, measure: str) -> Sequence[Slice]:
+def _of(pair: Pair, measure: str) -> "Sequence[Slice]":
     found = pair.measures[measure].slices
     return () if found is None else found.rows
 
 
-def _by_name(rows: Sequence[Slice]) -> dict[str, Slice]:
+def _by_name(rows: "Sequence[Slice]") -> "dict[str, Slice]":
     return {row.name: row for row in rows}
 
 
@@ -73,7 +77,7 @@ def slice_table(pair: Pair, measure: str, shown: Shown, *, clip: int | None = NA
     return _slices(title, rows, row.direction, names, row.level, shown)
 
 
-def _slices(title: str, rows: Sequence[Slice], direction: int, names: Sequence[str], level: float, shown: Shown) -> Table:
+def _slices(title: str, rows: "Sequence[Slice]", direction: int, names: Sequence[str], level: float, shown: Shown) -> Table:
     lines = [Line(row, direction, clipped(row.name, _SLICE)) for row in rows]
     return Table.of(_slice_columns(names, level, shown), lines, title=title)
 
@@ -93,17 +97,17 @@ def _other_slices(pair: Pair, first: str, shown: Shown) -> Part:
     return _brief(f"differences by other measures {_DECIDED}", "slice", others, by_slice, shown)
 
 
-def _brief(title: str, corner: str, head: Sequence[str], rows: Mapping[str, Mapping[str, Slice]], shown: Shown) -> Table:
+def _brief(title: str, corner: str, head: Sequence[str], rows: "Mapping[str, Mapping[str, Slice]]", shown: Shown) -> Table:
     """A row each of `rows`, by its name, and a column each of `head`."""
     names: Column[str] = Column(corner, cell=lambda row: clipped(row, _SLICE))
     return Table.of([names, *(_brief_column(name, rows, shown) for name in head)], rows, title=title)
 
 
-def _brief_column(name: str, rows: Mapping[str, Mapping[str, Slice]], shown: Shown) -> Column[str]:
+def _brief_column(name: str, rows: "Mapping[str, Mapping[str, Slice]]", shown: Shown) -> Column[str]:
     return Column(clipped(name, NAME), "number", lambda row: _difference(rows[row].get(name), shown))
 
 
-def _difference(row: Slice | None, shown: Shown) -> Cell:
+def _difference(row: "Slice | None", shown: Shown) -> Cell:
     if row is None:
         return Cell("-")
     tone = decided_tone(row.verdict)
@@ -141,12 +145,12 @@ def _counted(number: int, one: str, several: str) -> str:
     return one.format("1 query") if number == 1 else several.format(f"{number:,} queries")
 
 
-def slices_cells(found: Slices) -> Table:
+def slices_cells(found: "Slices") -> Table:
     """Slices of `idealrank.slices` as a table, the worst first.
 
     Examples
     --------
-    >>> from idealrank.analysis.comparison import slices
+    >>> from idealrank.analysis.comparison.slice_differences import slices
     >>> [row[0].text for row in slices_cells(slices({"q": 0.5}, {"q": 0.75}, {"q": "news"})).rows]
     ['news', 'all']
     """

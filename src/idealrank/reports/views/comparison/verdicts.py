@@ -3,10 +3,11 @@
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, NamedTuple
 
-from idealrank.analysis.comparison import Difference, Slice
+from idealrank.analysis.comparison import Difference
 from idealrank.reports.table.cells import Tone
 
 if TYPE_CHECKING:
+    from idealrank.analysis.comparison.slice_differences import Slice
     from idealrank.analysis.gate.outcome import Check
 
 IDENTICAL = "identical"
@@ -97,7 +98,7 @@ def is_identical(row: "Difference | Slice | Check") -> bool:
     return not row.wins and not row.losses
 
 
-def word(row: Difference | Slice) -> str:
+def word(row: "Difference | Slice") -> str:
     """The verdict for people: a difference that is undecided because all values are equal is called identical.
 
     Examples
