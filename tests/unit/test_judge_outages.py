@@ -1,5 +1,6 @@
 """Judges whose service goes away, and comes back: what it did not take is asked again, and what it answered is not."""
 
+import socket
 from collections import Counter
 from contextlib import suppress
 from http.server import BaseHTTPRequestHandler
@@ -30,7 +31,7 @@ def test_after_an_outage_the_same_command_asks_what_the_service_did_not_answer(f
         elif not is_down:
             well("", body, handler)
         elif failure == "gone":
-            handler.connection.close()
+            handler.connection.shutdown(socket.SHUT_RDWR)  # closing alone leaves it open: the handler's files hold it
         else:
             send(handler, {"error": "down"}, int(failure))
 
