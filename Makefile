@@ -1,7 +1,7 @@
 # `make` prints the targets. Everything is installed in environments inside the repository; nothing outside it is touched.
 #   PYTHON=python3.13   the interpreter to use; its environment is .venv-3.13, so that two versions never share one
 #   ARGS="-k ties"      passed on to pytest, the benchmarks or the fuzzer
-#   JOBS=1              processes that run the tests; as many as there are cores, where not said
+#   JOBS=1              processes that run the tests; one more than there are cores, where not said
 #   PYTHON311= PYTHON312= PYTHON313=   interpreters for `make wheel` and the peers, where they are not found by themselves
 
 ifdef PYTHON

@@ -34,6 +34,12 @@ if "PYTEST_XDIST_WORKER_COUNT" in os.environ and hasattr(os, "sched_getaffinity"
 gc.disable()
 
 
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_auto_num_workers() -> int:
+    """One process more than there are cores: tests wait for browsers, servers and programs that they start."""
+    return (len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1) + 1
+
+
 def pytest_collection_finish() -> None:
     """Whatever is alive now stays; what tests make is collected, though in larger portions."""
     gc.freeze()

@@ -33,6 +33,7 @@ def graded(function: "Judge | str", **more: str) -> tuple[float, int]:
     return found.grades["q1", "d1"], found.asked
 
 
+@pytest.mark.spread(2)
 @pytest.mark.parametrize(
     ("before", "after"),
     [
@@ -60,6 +61,7 @@ def test_a_change_anywhere_in_the_files_of_a_function_is_asked_again(folder: Pat
     assert len(journal) == 3, "a header, and two answers: the second run asked nothing"
 
 
+@pytest.mark.spread(1)
 @pytest.mark.parametrize("how", ["", "-"])
 def test_a_script_is_asked_again_after_a_change_and_not_otherwise(folder: Path, how: str) -> None:
     script = (
