@@ -135,9 +135,10 @@ class _Parts:
             return self.of(value)
         kinds = type(value).__mro__[:-1]
         is_open = all(kind.__flags__ & _HEAP_TYPE and not vars(kind).get("__slots__") for kind in kinds)  # nothing outside __dict__
-        if not is_open or (again := self._again(value)) is not None:
-            return again if is_open else self._unknown(value)
-        return [self.of(type(value)), self.of(dict(vars(value)))]
+        if not is_open:
+            return self._unknown(value)
+        again = self._again(value)
+        return [self.of(type(value)), self.of(dict(vars(value)))] if again is None else again
 
     def of(self, value: Any) -> Any:
         """Describe a value."""
