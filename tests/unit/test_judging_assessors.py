@@ -245,7 +245,7 @@ def test_equal_differences_have_the_limits_of_p() -> None:
 @pytest.mark.parametrize(
     ("call", "error", "message"),
     [
-        (lambda: alt_test([[0, 1]] * 10, [0] * 10), InputError, "no annotator with 30 instances"),
+        (lambda: alt_test([[0, 1]] * 10, [0] * 10), InputError, r"at most 10 instances .* all rated, expected at least 30"),
         (lambda: alt_test([[0, 1]] * 10, [0] * 9), InputError, r"found shape \(9,\)"),
         (lambda: alt_test([[0, 1]] * 40, [0] * 40, epsilon=1.5), OptionError, "epsilon=1.5"),
         (lambda: alt_test([[0, 1]] * 40, [0] * 40, scoring="kappa"), OptionError, "scoring"),  # type: ignore[arg-type]

@@ -169,7 +169,10 @@ def alt_test(
         p = _p_value(wins_person.astype(float) - wins_judge, epsilon, None if codes is None else codes[kept])
         rows.append((name, int(kept.sum()), float(wins_judge.mean()), p))
     if not rows:
-        raise InputError(f"ratings: found no annotator with {least} instances that another annotator and the judge rated, expected one")
+        raise InputError(
+            f"ratings: found at most {max(skipped.values(), default=0)} instances that one annotator, another and the judge all rated, "
+            f"expected at least {least}"
+        )
     # An undefined p value rejects nothing.
     rejected = adjust([1.0 if math.isnan(p) else p for *_, p in rows], "by") <= alpha
     tested = tuple(AnnotatorTest(*row, rejected=bool(one)) for row, one in zip(rows, rejected, strict=True))
