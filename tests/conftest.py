@@ -37,6 +37,8 @@ gc.disable()
 @pytest.hookimpl(optionalhook=True)
 def pytest_xdist_auto_num_workers() -> int:
     """One process more than there are cores: tests wait for browsers, servers and programs that they start."""
+    if asked := os.environ.get("PYTEST_XDIST_AUTO_NUM_WORKERS"):
+        return int(asked)
     return (len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1) + 1
 
 

@@ -103,7 +103,7 @@ def compare(
     rng : Generator, seed or None
         Random generator or seed. By default the seed is derived from the values, so the same input gives the same output.
     threads : int, optional
-        Number of threads; None or 0 uses all cores. Results do not depend on it.
+        Number of threads, at most; None or 0 uses all cores. Few queries use fewer. Results do not depend on it.
     rankings : Overlap or iterable of them, optional
         Similarity of the runs' rankings, as computed by `overlap`; evaluations do not keep the rankings.
     tell : callable, optional
