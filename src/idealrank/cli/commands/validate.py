@@ -15,6 +15,7 @@ from idealrank.io.formats.detection import FORMAT_NAMES
 from idealrank.io.joins import Observation, observe_qrels, observe_run
 from idealrank.io.lint import Report, lint
 from idealrank.io.row_parts import Table
+from idealrank.reports.table.digits import counted
 from idealrank.reports.table.text import printable
 from idealrank.version import __version__
 
@@ -99,7 +100,7 @@ def _text(reports: Sequence[Report], observations: Sequence[Sequence[Observation
         yield "\n"
     errors, warnings = _errors(reports, observations), _warnings(reports, observations)
     verdict = "not all files can be evaluated" if errors else "all files can be evaluated"
-    yield f"{_counted(errors, 'error')}, {_counted(warnings, 'warning')}: {verdict}\n"
+    yield f"{counted(errors, 'error')}, {counted(warnings, 'warning')}: {verdict}\n"
 
 
 def _lines(report: Report, examples: int) -> Iterator[str]:
@@ -133,10 +134,6 @@ def _labelled(label: str, message: str) -> str:
 
 def _kinds(report: Report) -> list[str]:
     return sorted(report.problems.counts, key=lambda kind: report.problems.severities[kind])
-
-
-def _counted(count: int, word: str) -> str:
-    return f"{count:,} {word}{'' if count == 1 else 's'}"
 
 
 def _json(reports: Sequence[Report], observations: Sequence[Sequence[Observation]], examples: int) -> str:

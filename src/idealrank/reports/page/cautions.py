@@ -8,10 +8,11 @@ from idealrank.analysis.robustness import Robustness
 from idealrank.analysis.robustness.robustness import listed
 from idealrank.evaluation.evaluate import Evaluation
 from idealrank.reports.subject import Subject, leading_pairs
+from idealrank.reports.table.digits import counted
 from idealrank.reports.views.comparison.columns import Shown
 from idealrank.reports.views.comparison.verdicts import is_identical, word
 from idealrank.reports.views.conventions import JUDGED
-from idealrank.reports.views.gate.sentences import counted, names, one_line
+from idealrank.reports.views.gate.sentences import names, one_line
 
 _FEW = 25  # queries below which a mean says little
 _UNJUDGED = 0.05  # share of unjudged documents from which it is said

@@ -11,7 +11,7 @@ from idealrank.analysis.comparison import Comparison
 from idealrank.measures.facts import facts_of
 from idealrank.measures.measure import Measure
 from idealrank.reports.subject import Subject, leading_pairs
-from idealrank.reports.table.digits import decimals, interval, number
+from idealrank.reports.table.digits import counted, decimals, interval, number
 from idealrank.reports.views.comparison.columns import Shown
 from idealrank.reports.views.comparison.comparison import judge_sentences, method_text, numbers_text, pair_lines, verdict_text
 from idealrank.reports.views.comparison.comparison import sentences as of_pair
@@ -19,7 +19,7 @@ from idealrank.reports.views.comparison.league import headline as of_many
 from idealrank.reports.views.comparison.league import is_many
 from idealrank.reports.views.comparison.phrases import BOTH_RUNS, plain_sentence, unchanged
 from idealrank.reports.views.conventions import design_phrases, unanswered, warned
-from idealrank.reports.views.gate.sentences import could_see, counted, hidden_drop, next_step, one_line, one_sided, reasons
+from idealrank.reports.views.gate.sentences import could_see, hidden_drop, next_step, one_line, one_sided, reasons
 from idealrank.reports.views.gate.sentences import method as gate_method
 from idealrank.reports.views.gate.sentences import verdict as of_gate
 from idealrank.reports.views.measures import direction_words, plain, range_words

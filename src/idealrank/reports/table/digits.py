@@ -123,3 +123,14 @@ def interval(ends: tuple[float, float], places: int = USUAL, *, signed: bool = F
     """
     low, high = ends
     return f"[{number(low, places, signed=signed)}, {number(high, places, signed=signed)}]" if math.isfinite(high - low) else "-"
+
+
+def counted(n: int, one: str, many: str = "") -> str:
+    """A number with its noun.
+
+    Examples
+    --------
+    >>> counted(1, "check"), counted(2000, "query", "queries")
+    ('1 check', '2,000 queries')
+    """
+    return f"{n:,} {one if n == 1 else many or one + 's'}"

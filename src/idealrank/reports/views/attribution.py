@@ -7,7 +7,7 @@ from dataclasses import asdict, fields, replace
 from idealrank.analysis.attribution import Attribution, DocumentChange, QueryChange
 from idealrank.data.interchange import finite
 from idealrank.measures.measure_texts import number_text
-from idealrank.reports.table.digits import p_text
+from idealrank.reports.table.digits import counted, p_text
 from idealrank.reports.table.records import SCHEMA, Row
 from idealrank.reports.table.text import clipped, columns, parts_text, wrapped
 from idealrank.reports.views.comparison.comparison import verdict_text
@@ -72,17 +72,13 @@ def _head(found: Attribution) -> list[str]:
         *warned(found.mismatches),
         *verdict,
         f"{found.measure}: {found.run_a} {found.mean_a:.4f}, {found.run_b} {found.mean_b:.4f}, difference {_signed(found.difference)} "
-        f"over {_queries(found.n)}",
+        f"over {counted(found.n, 'query', 'queries')}",
         f"{better:,} {'query' if better == 1 else 'queries'} better, {worse:,} worse, {found.n - better - worse:,} equal",
     ]
 
 
 def _signed(value: float) -> str:
     return f"{value:+.4f}" if value else "0.0000"
-
-
-def _queries(n: int) -> str:
-    return f"{n:,} {'query' if n == 1 else 'queries'}"
 
 
 def _moves(found: Attribution) -> list[str]:
@@ -129,7 +125,7 @@ def _notes(found: Attribution) -> list[str]:
     notes = wrapped(said, indent="") if len(said) < 96 else _folded(said)
     if found.excluded:
         some = ", ".join(found.excluded[:_SOME]) + (", ..." if len(found.excluded) > _SOME else "")
-        notes.append(f"left out of both: {_queries(len(found.excluded))} that the convention leaves out of one ({some})")
+        notes.append(f"left out of both: {counted(len(found.excluded), 'query', 'queries')} that the convention leaves out of one ({some})")
     return notes
 
 

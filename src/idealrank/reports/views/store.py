@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from idealrank.evaluation.evaluate import InputRecord
 from idealrank.reports.table.cells import Cell, Column, Table, count_cell, interval_cell, number_cell, p_cell
-from idealrank.reports.table.digits import decimals
+from idealrank.reports.table.digits import counted, decimals
 from idealrank.reports.table.forms import as_rows, as_text
 from idealrank.reports.table.records import SCHEMA, Row
 from idealrank.reports.table.text import columns, filled, printable
@@ -262,18 +262,14 @@ def _sides(first: str) -> list[Column[Mapping[str, Any]]]:
 def _queries(found: Mapping[str, Any]) -> str:
     alone = {side: found["queries"][f"only_{side}"] for side in "ab"}
     lines = [
-        f"In {side} alone: {_some(queries)} ({_count(len(queries), 'query', 'queries')})." for side, queries in alone.items() if queries
+        f"In {side} alone: {_some(queries)} ({counted(len(queries), 'query', 'queries')})." for side, queries in alone.items() if queries
     ]
     changed = found["changed_queries"]
     if changed is not None and not changed["n"]:
-        lines.append(f"{changed['measure']} is the same on {_count(found['queries']['both'], 'query', 'queries')} of both.")
+        lines.append(f"{changed['measure']} is the same on {counted(found['queries']['both'], 'query', 'queries')} of both.")
     elif changed is not None and changed["top"]:
         lines += ([""] if lines else []) + as_text(queries_table(changed, found["queries"]["both"]), _WIDTH).splitlines()
     return "\n".join(lines)
-
-
-def _count(n: int, one: str, many: str) -> str:
-    return f"{n:,} {one if n == 1 else many}"
 
 
 def _some(queries: Sequence[str]) -> str:

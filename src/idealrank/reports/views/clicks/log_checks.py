@@ -8,6 +8,7 @@ from idealrank.data.interchange import finite
 from idealrank.data.qrels import Qrels
 from idealrank.errors import InputError, shown
 from idealrank.reports.table.cells import Column, Table, count_cell, number_cell
+from idealrank.reports.table.digits import counted
 from idealrank.reports.table.records import SCHEMA, Row
 from idealrank.reports.table.text import Part
 from idealrank.version import __version__
@@ -26,8 +27,8 @@ def log_parts(found: LogCheck) -> list[Part]:
     log = found.sessions
     kept = f"{found.n_kept:,} of them make{'s' * (found.n_kept == 1)} sense"
     said = [
-        f"{_many(found.n_rows, 'row')}, {_many(found.n_lists, 'list')}, {kept}: {_many(len(log.queries), 'query', 'queries')}, "
-        f"{_many(len(log.documents), 'pair')} of query and document, {_many(int(log.clicks.sum()), 'click')}"
+        f"{counted(found.n_rows, 'row')}, {counted(found.n_lists, 'list')}, {kept}: {counted(len(log.queries), 'query', 'queries')}, "
+        f"{counted(len(log.documents), 'pair')} of query and document, {counted(int(log.clicks.sum()), 'click')}"
     ]
     problems: list[Column[LogProblem]] = [
         Column("left out", cell=lambda one: one.text),
@@ -45,10 +46,6 @@ def log_parts(found: LogCheck) -> list[Part]:
     if found.problems:
         parts.append(Table.of(problems, found.problems))
     return [*parts, Table.of(ranks, range(log.n_ranks), notes=notes)]
-
-
-def _many(number: int, one: str, several: str = "") -> str:
-    return f"{number:,} {one if number == 1 else several or f'{one}s'}"
 
 
 def log_json(found: LogCheck) -> str:

@@ -9,6 +9,7 @@ from idealrank.analysis.comparison import Comparison, Difference, Method, Pair
 from idealrank.analysis.comparison.differences import about_equivalence
 from idealrank.analysis.comparison.tipping import Tipping
 from idealrank.reports.table.cells import Column, Table
+from idealrank.reports.table.digits import counted
 from idealrank.reports.table.records import SCHEMA, Row, record_rows
 from idealrank.reports.table.text import MethodLines, Part, clipped, filled, wrapped
 from idealrank.reports.views.comparison.columns import Line, Shown, Where, difference_columns, meanings
@@ -163,7 +164,8 @@ def sentences(comparison: Comparison, pair: Pair, shown: Shown | None = None) ->
     said = [f"{verdict_text(pair, first, method)}: {numbers_text(first, method, shown)}."]
     said += [plain] if (plain := plain_sentence(pair)) else []
     if not is_identical(first):
-        said.append(f"{pair.b} is better on {first.wins:,}, equal on {first.ties:,} and worse on {first.losses:,} of {_queries(first.n)}.")
+        of = counted(first.n, "query", "queries")
+        said.append(f"{pair.b} is better on {first.wins:,}, equal on {first.ties:,} and worse on {first.losses:,} of {of}.")
     said += judge_sentences(((pair, row) for row in pair.measures.values()), shown)
     said += [comparison.reach_unknown] if comparison.reach_unknown else reach_sentences(pair, first)
     said += bounds_sentences(first)
@@ -171,7 +173,7 @@ def sentences(comparison: Comparison, pair: Pair, shown: Shown | None = None) ->
     said += [*unanswered(missing), *unchanged(pair.rankings)[:1]]
     said += [f"{needed}."] if (needed := needed_text(first, method)) else []
     if math.isinf(first.detectable):
-        said.append(f"{_queries(first.n)} cannot detect any difference by this test, however large.")
+        said.append(f"{counted(first.n, 'query', 'queries')} cannot detect any difference by this test, however large.")
     elif math.isfinite(first.detectable):
         said.append(f"These queries detect a true difference of {shown.number(first.detectable)} with {100 * method.power:g} % power.")
     return said + _others(others)
@@ -229,7 +231,7 @@ def judge_sentences(rows: Iterable[tuple[Pair, Difference]], shown: Shown) -> li
     held = [(pair, row, row.judge) for pair, row in rows if row.judge is not None]
     against = [
         f"{pair.b} against {pair.a} by {row.measure} is undecided: people find {shown.signed(row.difference)} and the judge "
-        f"{shown.signed(judge.difference)} ({_queries(judge.n)}), which disagree on the sign."
+        f"{shown.signed(judge.difference)} ({counted(judge.n, 'query', 'queries')}), which disagree on the sign."
         for pair, row, judge in held
         if judge.contradicts
     ]
@@ -361,7 +363,7 @@ def needed_text(row: Difference, method: Method) -> str:
     """
     if row.queries_needed is None or row.queries_needed <= row.n:
         return ""
-    queries, power = _queries(_rounded(row.queries_needed)), f"{100 * method.power:g} % power"
+    queries, power = counted(_rounded(row.queries_needed), "query", "queries"), f"{100 * method.power:g} % power"
     return f"About {queries} like these would detect a difference this large with {power}"
 
 
@@ -369,10 +371,6 @@ def _rounded(number: int) -> int:
     """Two digits, upwards: the rest would be a promise."""
     unit: int = 10 ** max(len(str(number)) - 2, 0)
     return math.ceil(number / unit) * unit
-
-
-def _queries(number: int) -> str:
-    return f"{number:,} {'query' if number == 1 else 'queries'}"
 
 
 def _summary(comparison: Comparison, shown: Shown) -> list[str]:
@@ -470,7 +468,7 @@ def _rankings(pair: Pair, *, titled: bool) -> list[str]:
 
 def _left_out(pair: Pair) -> list[str]:
     return [
-        f"{row.measure}: {_queries(row.excluded_queries)} left out, not scored in both runs; {row.n:,} compared"
+        f"{row.measure}: {counted(row.excluded_queries, 'query', 'queries')} left out, not scored in both runs; {row.n:,} compared"
         for row in pair.measures.values()
         if row.excluded_queries
     ]

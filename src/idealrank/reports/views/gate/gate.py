@@ -9,14 +9,13 @@ from idealrank.analysis.gate import Check, Gated, KeptContract
 from idealrank.analysis.gate.outcome import UNREACHED, QueryDrop
 from idealrank.evaluation.coverage import MANY_UNJUDGED
 from idealrank.reports.table.cells import Cell, Column, Table, Tone, number_cell, p_cell, share_cell
-from idealrank.reports.table.digits import USUAL, number, p_text
+from idealrank.reports.table.digits import USUAL, counted, number, p_text
 from idealrank.reports.table.records import SCHEMA
 from idealrank.reports.table.text import MethodLines, Part, clipped, filled, parts_text, wrapped
 from idealrank.reports.views.comparison.verdicts import IDENTICAL, is_identical
 from idealrank.reports.views.conventions import design_phrases, paragraph, unanswered
 from idealrank.reports.views.gate.sentences import (
     COMPANION,
-    counted,
     failed,
     families,
     gate_places,
@@ -219,7 +218,7 @@ def seen_text(gated: Gated, places: int) -> list[str]:
 def _nothing_changed(gated: Gated) -> str:
     """As many queries as can change elsewhere, where none of these did: with a larger share, none among n has a chance below alpha."""
     n, alpha = gated.checks[0].n, gated.policy.alpha
-    said = f"No value changed on {_queries(n)}"
+    said = f"No value changed on {counted(n, 'query', 'queries')}"
     if gated.clustered:  # queries of one cluster are no independent witnesses
         return f"{said}, so the gate says nothing about changes on other queries."
     hidden = f"{100 * (1 - alpha ** (1 / n)):.2g} % of such queries"
@@ -255,10 +254,6 @@ def _reach(gated: Gated) -> list[str]:
     found = [(check, reach_text(gated, check, str)) for check in gated.checks if check is not said]
     clauses = [f"{check.measure} against {check.baseline}: {clause}." for check, clause in found if clause]
     return filled([*clauses, *one_sided(gated, clauses)])
-
-
-def _queries(number: int) -> str:
-    return f"{number:,} {'query' if number == 1 else 'queries'}"
 
 
 def checks_table(checks: Sequence[Check], places: int, *, clip: int | None = _NAME) -> Table:
@@ -368,7 +363,7 @@ def _of_contract(kept: KeptContract) -> str:
 
 def _left_out(checks: Sequence[Check]) -> list[str]:
     return [
-        f"{check.measure}: {_queries(check.excluded_queries)} left out, not scored in both {check.baseline} and the run"
+        f"{check.measure}: {counted(check.excluded_queries, 'query', 'queries')} left out, not scored in both {check.baseline} and the run"
         for check in checks
         if check.excluded_queries
     ]

@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterable
 
 from idealrank.analysis.comparison.families import COMPANIONS, PRIMARY
 from idealrank.analysis.gate.outcome import NOT_CARRIED, UNREACHED, Check, Gated, KeptContract
-from idealrank.reports.table.digits import USUAL, decimals, number
+from idealrank.reports.table.digits import USUAL, counted, decimals, number
 from idealrank.reports.table.text import clipped
 from idealrank.reports.views.comparison.phrases import ALL_RELEVANT, Phrases, only_relevant, tipping_text, unknown_text
 from idealrank.reports.views.comparison.verdicts import is_identical
@@ -210,17 +210,6 @@ def next_step(gated: Gated, shown: Callable[[str], str] = one_line) -> list[str]
         f"Judge the unjudged documents{of}, the highest ranks first, and run the gate again.",
         "'idealrank why' lists the queries with unjudged documents, and 'idealrank explain' lists the documents of a query.",
     ]
-
-
-def counted(count: int, one: str, many: str = "") -> str:
-    """A number with its noun.
-
-    Examples
-    --------
-    >>> counted(1, "check"), counted(2000, "query", "queries")
-    ('1 check', '2,000 queries')
-    """
-    return f"{count:,} {one if count == 1 else many or one + 's'}"
 
 
 def names(several: Iterable[str], shown: Callable[[str], str] = one_line) -> str:

@@ -9,6 +9,7 @@ from idealrank.judging import LabelReplay, NextLabels
 from idealrank.judging.label_order import NextLabel
 from idealrank.judging.label_replay import LabelCurve
 from idealrank.reports.table.cells import Column, Table, count_cell, number_cell, share_cell
+from idealrank.reports.table.digits import counted
 from idealrank.reports.table.forms import parts_markdown
 from idealrank.reports.table.records import SCHEMA, Row
 from idealrank.reports.table.text import Part, filled, wrapped
@@ -45,10 +46,6 @@ def labels_parts(found: _Found, *, digits: int | None = None) -> list[Part]:
     if found.test is not None:
         parts.append(filled(_test_text(found)))
     return [*parts, _notes(found), paragraph(found.convention, [found.measure])]
-
-
-def _counted(count: int, one: str, several: str) -> str:
-    return f"{count:,} {one if count == 1 else several}"
 
 
 def _signed(value: float, places: int) -> str:
@@ -90,7 +87,7 @@ def _test_text(found: NextLabels) -> str:
 
 
 def _notes(found: NextLabels) -> list[str]:
-    documents, queries = _counted(found.n_pooled, "document", "documents"), _counted(found.n_queries, "query", "queries")
+    documents, queries = counted(found.n_pooled, "document"), counted(found.n_queries, "query", "queries")
     phrases = [
         f"strategy {found.strategy}: {documents} of {queries} in the first {found.depth:,} ranks, {found.n_open:,} of them unjudged",
         "bounds hold for all grades of these documents; deeper ones stay unjudged, as grade 0",
@@ -103,7 +100,7 @@ def _replay_opening(found: LabelReplay, places: int) -> str:
     unjudged = f"; {found.n_unjudged:,} of them are unjudged and count as grade 0" if found.n_unjudged else ""
     return (
         f"Labels until the sign of {found.b} - {found.a} ({_signed(found.difference, places)} {found.measure} with all labels) is settled, "
-        f"of {found.n_pooled:,} in the first {found.depth:,} ranks of {_counted(found.n_queries, 'query', 'queries')}{unjudged}."
+        f"of {found.n_pooled:,} in the first {found.depth:,} ranks of {counted(found.n_queries, 'query', 'queries')}{unjudged}."
     )
 
 

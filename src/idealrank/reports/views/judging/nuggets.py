@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from idealrank.data.interchange import finite
 from idealrank.evaluation.evaluate import Evaluation
+from idealrank.reports.table.digits import counted
 from idealrank.reports.table.forms import parts_markdown
 from idealrank.reports.table.records import SCHEMA, Row
 from idealrank.reports.table.text import Part
@@ -53,15 +54,11 @@ def nugget_parts(
 
 def _counted(one: Evaluation, *, several: bool) -> str:
     cover, name = one.coverage, f"{one.name}: " if several else ""
-    counts = f"{name}{_number(cover.scored, 'answer', 'answers')}, {_number(cover.judged, 'nugget', 'nuggets')}"
+    counts = f"{name}{counted(cover.scored, 'answer')}, {counted(cover.judged, 'nugget')}"
     if not cover.no_relevant:
         return counts
-    has, counted = ("has", "counts") if cover.no_relevant == 1 else ("have", "count")
-    return f"{counts}: {_number(cover.no_relevant, 'query', 'queries')} {has} no vital nugget, and {counted} 0 by V and V_strict"
-
-
-def _number(count: int, one: str, several: str) -> str:
-    return f"{count:,} {one if count == 1 else several}"
+    has, count = ("has", "counts") if cover.no_relevant == 1 else ("have", "count")
+    return f"{counts}: {counted(cover.no_relevant, 'query', 'queries')} {has} no vital nugget, and {count} 0 by V and V_strict"
 
 
 def nugget_markdown(
