@@ -104,6 +104,21 @@ class Design:
         """Number of independent draws: clusters, or queries without clusters."""
         return self.n if self.clusters is None else int(self.clusters.max()) + 1
 
+    @property
+    def effective_units(self) -> float:
+        """Number of units of equal weight whose mean would vary as much: ``(sum of weights)^2 / sum of squared weights``.
+
+        Without weights it is `n_units`, whatever the sizes of clusters.
+
+        References
+        ----------
+        Kish (1965), Survey Sampling, section 11.7.
+        """
+        if self.weights is None:
+            return float(self.n_units)
+        weights = self.weights if self.clusters is None else np.bincount(self.clusters, self.weights)
+        return float(weights.sum() ** 2 / (weights**2).sum())
+
     def mean(self, values: FloatArray) -> Any:
         """Return the weighted mean over the first axis: a float for shape (n,), an array (m,) for (n, m)."""
         weighted = values if self.weights is None else (values.T * self.weights).T

@@ -36,6 +36,7 @@ from idealrank.analysis.comparison.query_table import (
     queries_of,
     restricted,
     seed_from,
+    warn_of_weights,
 )
 from idealrank.analysis.comparison.ranking_overlaps import Overlapping, Rankings, rankings_by_names
 from idealrank.analysis.comparison.requirements import JudgmentsOption, judged_by, mismatches, refuse_unscored
@@ -104,13 +105,14 @@ def compare(
     chosen("correction", correction, ("auto", "holm"))
     many = len(names) > MANY
     draws = (DRAWS if many else RESAMPLES) if n_resamples is None else whole_number("n_resamples", n_resamples)
+    design = design_by_query(queries, weights, clusters)
+    warn_of_weights(design)
     plan = Plan(test, level, margin, draws, seed_from(rng, tables), POWER, threads)
     judgedness = tuple(Judgedness.of(evaluation, asked, queries) for evaluation in evaluations)
     tippings = Tippings(evaluations, asked, queries, every_measure=not many)
     wanted = _pairs(names, baseline)
-    case = _Case(names, asked, tables, judgedness, design_by_query(queries, weights, clusters), plan, correction, wanted, tippings)
-    alone = many or len(queries) < _FEW_QUERIES  # of many runs the pairs are many, and each has little to do
-    with Background(1 if alone else threads) as background:
+    case = _Case(names, asked, tables, judgedness, design, plan, correction, wanted, tippings)
+    with Background(1 if many or len(queries) < _FEW_QUERIES else threads) as background:  # each of many pairs has little to do
         bounds = {pair: background.begin(partial(case.bounds, pair)) for pair in wanted}
         background.begin(partial(tippings.prepare, wanted[0]))
         alike = background.begin(partial(rankings_by_names, rankings, [evaluation.name for evaluation in evaluations], queries))

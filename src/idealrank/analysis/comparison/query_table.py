@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from idealrank._warnings import warn
 from idealrank.analysis.comparison.requirements import JudgmentsOption, require_same
 from idealrank.data.interchange import by_query
 from idealrank.data.types import BoolArray, FloatArray, IntArray
@@ -24,6 +25,8 @@ from idealrank.measures.parse import MeasureLike, parse_measures
 from idealrank.stats.design import Design
 from idealrank.stats.randomness import RandomLike, generator_of
 from idealrank.stats.tolerance import ROUNDING
+
+_ENOUGH = 30  # queries of equal weight, with which Student's t is near its level whatever the weights
 
 
 def judgedness_of(measure: Measure) -> tuple[Measure, ...]:
@@ -435,6 +438,25 @@ def design_by_query(queries: Sequence[str], weights: Mapping[str, float] | None,
 
     labels = of_each("clusters", clusters)
     return Design.of(len(queries), weights=of_each("weights", weights), clusters=None if labels is None else list(map(str, labels)))
+
+
+def warn_of_weights(design: Design) -> None:
+    """Warn of weights so unequal that Student's t, and what is computed from it, promises too much.
+
+    With 60 queries of weights 1, 1/2, 1/3, ..., which are worth 13, its 95 % interval misses the true mean in 11 of 100 samples
+    (`tests/unit/test_unequal_weights.py`). A sign-flip test keeps its level.
+
+    Examples
+    --------
+    >>> warn_of_weights(Design.of(3, weights=[2, 1, 1]))
+    """
+    worth = design.effective_units
+    if worth < min(_ENOUGH, design.n_units / 2):
+        units = "queries" if design.clusters is None else "clusters"
+        warn(
+            f"weights: {design.n_units:,} {units} count as much as {worth:.1f} of equal weight; detectable differences, and intervals "
+            "and tests by Student's t, then promise too much; the permutation test does not"
+        )
 
 
 def restricted(design: Design, kept: BoolArray) -> Design:

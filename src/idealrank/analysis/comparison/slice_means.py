@@ -6,8 +6,9 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from idealrank._lazy import printed
+from idealrank.analysis.comparison.query_table import design_by_query
 from idealrank.analysis.comparison.slice_differences import Categories, Membership
-from idealrank.analysis.comparison.standings import RunMean, intervals
+from idealrank.analysis.comparison.standings import RunMean, intervals_under
 from idealrank.data.interchange import frame_of
 from idealrank.evaluation.evaluate import Evaluation
 
@@ -111,7 +112,7 @@ def slice_means(
     slices, sizes = {}, {}
     for name, within in membership.within.items():
         part = evaluation.on([query for query, is_in in zip(queries, within.tolist(), strict=True) if is_in])
-        averaged = intervals(part, level=level, weights=weights, clusters=clusters)
+        averaged = intervals_under(design_by_query(list(part.queries), weights, clusters), part, level)
         means, scored = part.mean(), part.scored.sum(axis=0).tolist()
         others = {text: RunMean(means[text], (math.nan, math.nan), n) for text, n in zip(means, scored, strict=True)}
         slices[name], sizes[name] = {text: averaged.get(text, other) for text, other in others.items()}, len(part.queries)

@@ -7,8 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from idealrank.analysis.comparison.query_table import QueryTable, design_by_query, restricted
+from idealrank.analysis.comparison.query_table import QueryTable, design_by_query, restricted, warn_of_weights
 from idealrank.evaluation.evaluate import Evaluation
+from idealrank.stats.design import Design
 from idealrank.stats.intervals import mean_interval
 
 
@@ -178,10 +179,23 @@ def intervals(
     >>> round(found.mean, 4), [round(end, 4) for end in found.interval], found.n
     (0.7083, [0.1616, 1.2551], 4)
     """
+    design = design_by_query(list(evaluation.queries), weights, clusters)
+    warn_of_weights(design)
+    return intervals_under(design, evaluation, level)
+
+
+def intervals_under(design: Design, evaluation: Evaluation, level: float) -> dict[str, RunMean]:
+    """`intervals` under a design of the evaluation's queries.
+
+    Examples
+    --------
+    >>> import idealrank as ir
+    >>> one = ir.evaluate({"p": {"x": 1}, "q": {"x": 1}}, {"p": ["x"], "q": ["y", "x"]}, "RR")
+    >>> intervals_under(Design.of(2, weights=[3, 1]), one, 0.95)["RR"].mean
+    0.875
+    """
     averaged = [measure for measure in evaluation.measures if measure.aggregate == "mean"]
-    queries = list(evaluation.queries)
-    table, design = QueryTable.of(evaluation, averaged, queries), design_by_query(queries, weights, clusters)
-    means = evaluation.mean()
+    table, means = QueryTable.of(evaluation, averaged, list(evaluation.queries)), evaluation.mean()
     found = {}
     for column, measure in enumerate(averaged):
         kept = table.counted[:, column]
@@ -190,6 +204,6 @@ def intervals(
             continue
         one = mean_interval(table.values[kept, column], level=level, design=restricted(design, np.asarray(kept)))
         # Without weights the mean is that of the evaluation, to the last bit.
-        mean = float(one.estimate) if weights is not None else float(means[str(measure)])
+        mean = float(one.estimate) if design.weights is not None else float(means[str(measure)])
         found[str(measure)] = RunMean(mean, (float(one.low), float(one.high)), int(kept.sum()))
     return found
