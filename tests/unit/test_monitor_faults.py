@@ -316,7 +316,7 @@ def test_a_kill_between_rounds_of_recovery_announces_it_once(folder: Path) -> No
     for state in ("good", "good", "bad", "bad", "good"):
         _round(folder, state)
     _round(folder, "good", "in the transaction")
-    for _ in range(12):
+    for _ in range(35):  # evidence that a mean of 30 queries is back to within 0.01 takes 33 rounds
         _round(folder, "good")
     lines = [json.loads(line) for line in (folder / "alarms.jsonl").read_text().splitlines()]
     assert sorted((line["rule"], line["event"]) for line in lines) == [
