@@ -117,7 +117,7 @@ def test_pairs_that_are_not_corrected_together_are_named(say: Say, tmp_path: Pat
     assert "55 tests of RR corrected together (max-T)" in by_signs
     assert "sign-flip permutation test, two-sided; 10,000 draws" in by_holm
     assert "55 tests of RR corrected together (Holm)" in by_holm
-    assert "(corrected p at most 0.1)" in by_holm
+    assert "the worse runs, corrected p at most 0.1;" in by_holm
 
 
 def test_a_figure_beside_the_report(say: Say, seven: Path) -> None:

@@ -1,13 +1,17 @@
 """What `idealrank compare` calls two runs with one value on every query, and how many queries an undecided difference takes."""
 
 import json
+import math
 import re
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 import idealrank as ir
+from idealrank.reports.views.comparison.columns import Shown
+from idealrank.reports.views.comparison.comparison import numbers_text
 from tests.cli.terminal import Said
 
 Say = Callable[..., Said]
@@ -107,3 +111,28 @@ def test_an_equivalence_that_the_judgments_do_not_carry_is_what_the_sentences_sp
     assert "documents that only" not in said
     assert "p of a difference as large as the margin 0.0" in said
     assert "do not reach far enough to say whether two and one are equivalent: " in str(ir.compare(a, b, margin=0.15))
+
+
+def test_p_stands_before_the_reason_for_a_missing_interval(say: Say, folder: Path) -> None:
+    words = " ".join(compared(say, folder, "old.run", "near.run", "-m", "RR", "--test", "wilcoxon").split())
+
+    assert re.search(
+        r"\(p [0-9.]+; no interval: the pseudo-median of the differences has none if a difference is 0 or two are equal ", words
+    )
+
+
+@pytest.mark.parametrize(
+    ("ends", "expected"),
+    [
+        ((0.092, math.inf), "(95 % interval from +0.092 up, p 0.5)"),
+        ((-math.inf, 0.5), "(95 % interval from +0.500 down, p 0.5)"),
+        ((-math.inf, math.inf), "(too few queries for a 95 % interval, p 0.5)"),
+    ],
+)
+def test_an_interval_with_an_open_end_is_told_with_its_other_end(ends: tuple[float, float], expected: str) -> None:
+    values = [ir.evaluate({"p": {"x": 1}, "q": {"x": 1}}, {"p": ranking, "q": ranking}, "RR") for ranking in (["y", "x"], ["x"])]
+    found = ir.compare(*values)
+    row = replace(found["RR"], interval=ends)
+
+    assert numbers_text(row, found.method, Shown(3, 3, 0.05)).endswith(expected)
+    assert row.as_dict()["interval"] == [end if math.isfinite(end) else None for end in ends]

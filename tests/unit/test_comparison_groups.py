@@ -11,7 +11,7 @@ from scipy import stats
 import idealrank as ir
 from idealrank.errors import OptionError
 from idealrank.evaluation.evaluate import Evaluation
-from idealrank.reports.views.comparison.league import Ranked, better_letters, letter_of
+from idealrank.reports.views.comparison.league import Ranked, better_letters, letter_of, letters_note
 
 
 def runs_of(n_runs: int, n: int = 40, seed: int = 1, measures: tuple[str, ...] = ("nDCG@10", "AP")) -> list[Evaluation]:
@@ -157,3 +157,18 @@ def test_a_difference_that_no_verdict_carries_has_no_letter() -> None:
 
     assert first.a in found.groups("AP").better_than[first.b]
     assert first.a not in better_than[first.b]
+
+
+def test_letters_of_worse_runs_count_verdicts_and_letters_of_groups_count_p_alone() -> None:
+    found = ir.compare(*runs_of(3))
+    pair = found.pairs[1]
+    assert pair["nDCG@10"].p_corrected <= 0.05
+    unreached = replace(pair, measures={**pair.measures, "nDCG@10": replace(pair["nDCG@10"], verdict="judgments do not reach")})
+    found = replace(found, pairs=(found.pairs[0], unreached, found.pairs[2]))
+
+    groups = found.groups("nDCG@10")
+
+    assert pair.a not in groups.better_than[pair.b]
+    assert not set(groups.letters[pair.a]) & set(groups.letters[pair.b])
+    assert letters_note(found, "better").startswith("letters count verdicts (judgments must reach): ")
+    assert letters_note(found, "groups").startswith("letters count p alone: ")

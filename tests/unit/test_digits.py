@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from idealrank.reports.table.cells import interval_cell
 from idealrank.reports.table.digits import decimals, interval, number, p_text
 
 ENDS = st.tuples(st.floats(0, 1), st.floats(0, 1)).map(lambda ends: (min(ends), max(ends)))
@@ -55,6 +56,20 @@ def test_a_p_value_is_shown_on_its_own_side_of_alpha(p: float, alpha: float) -> 
         assert Decimal(shown) == pytest.approx(Decimal(p), rel=Decimal("0.0051"))
     else:
         assert shown == "<0.000001"
+
+
+@pytest.mark.parametrize(
+    ("ends", "expected"),
+    [
+        ((0.092, math.inf), "[+0.092, open)"),
+        ((-math.inf, -0.092), "(open, -0.092]"),
+        ((-math.inf, math.inf), "-"),
+        ((math.nan, math.nan), "-"),
+    ],
+)
+def test_an_open_end_is_shown_and_an_interval_without_ends_is_a_dash(ends: tuple[float, float], expected: str) -> None:
+    assert interval(ends, 3, signed=True) == interval_cell(ends, 3, signed=True).text == expected
+    assert interval_cell(ends, 3).value == ends
 
 
 def test_zero_has_no_minus_and_no_number_is_a_dash() -> None:

@@ -34,7 +34,8 @@ class DifferenceRow:
         Means over the `n` queries, weighted where weights were given.
     interval : tuple of float
         Of what `about` says, by the test that gave `p_corrected`: it excludes "no difference" where ``p_corrected <= 1 - level``, and
-        all intervals of a family hold at once. An end is infinite where there are too few queries; NaN where the test has no interval.
+        all intervals of a family hold at once. An end is infinite where there are too few queries, in a family where there are for the test
+        alone; NaN where the test has no interval.
     about : str
         "mean difference", "pseudo-median of the differences" (Wilcoxon) or "share of wins among the queries that differ" (signs).
     p, p_corrected : float
@@ -115,7 +116,7 @@ class DifferenceRow:
             ties=one.ties,
             losses=one.losses if up else one.wins,
             n=one.n,
-            detectable=visible_by(one, plan, corrected.alpha) if corrected.alpha else math.inf,
+            detectable=_detectable(corrected, plan),
             **own,
         )
 
@@ -137,6 +138,12 @@ class DifferenceRow:
             names.remove(name)
             names.insert(names.index(before) + 1 if before else 0, name)
         return {name: finite(values[name]) for name in names}
+
+
+def _detectable(corrected: Corrected, plan: Plan) -> float:
+    """Infinite where no result of the test is significant; NaN where nothing varies, in a family as alone."""
+    visible = visible_by(corrected.found, plan, corrected.alpha or plan.alpha)
+    return visible if corrected.alpha or math.isnan(visible) else math.inf
 
 
 def _verdict(one: Corrected, direction: int, alpha: float) -> Verdict:

@@ -61,7 +61,7 @@ class Corrected(NamedTuple):
     alpha : float
         Level of a single test that is significant where this one is.
     critical : float
-        The t statistic beyond which it is.
+        The t statistic beyond which it is; infinite, and `alpha` 0, where the test has too few queries to reach the level alone.
     tests : int
         Size of the family.
     observed : float or None
@@ -99,7 +99,8 @@ def corrected(
     """Test a family, and correct it.
 
     One test needs no correction. The sign-flip test is corrected by single-step max-T: corrected p values and simultaneous intervals
-    come from the largest statistic of the family under each sign vector. Other tests, and equivalence, are corrected by Bonferroni's
+    come from the largest statistic of the family under each sign vector. A test that has too few queries for an interval by itself has none
+    in a family, and nothing is detectable by it; see `simultaneous`. Other tests, and equivalence, are corrected by Bonferroni's
     method, and so are their intervals. With ``correction="holm"`` p values are Holm's, and the intervals are by Strassburger and
     Bretz: Bonferroni's, ending at 0 where the test is significant and they would hold it.
 

@@ -241,6 +241,7 @@ def slices(
     -----
     The slices form one family of tests, since looking at many slices makes a small p likely by chance. They are corrected in a single step,
     by max-T for the permutation test, even if they overlap. Intervals hold simultaneously for all slices.
+    A slice with too few queries for an interval alone has none beside others, and its `detectable` is infinite.
 
     References
     ----------

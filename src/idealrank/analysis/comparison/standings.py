@@ -50,13 +50,13 @@ class Groups:
         Text of the measure.
     letters : mapping of str to str
         The letters of each run, such as ``ab``, the run with the best mean first. Two runs share a letter if and only if their
-        difference is not significant after correction.
+        difference is not significant after correction; p alone counts, whether or not the judgments reach.
     members : tuple of tuple of str
         Runs that carry the first letter, the second, ...; the best first.
     top : tuple of str
         Runs that do not differ from the one with the best mean, that one first.
     better_than : mapping of str to tuple of str
-        By run, those that it is significantly better than, as the verdicts of their pairs say; the best first.
+        By run, those that it is better than by the verdicts of their pairs, which the judgments must carry; the best first.
 
     Examples
     --------

@@ -161,7 +161,7 @@ def number_cell(value: float | None, places: int = USUAL, *, signed: bool = Fals
 
 
 def interval_cell(ends: tuple[float, float], places: int = USUAL, *, signed: bool = False) -> Cell:
-    """Both ends of an interval; a dash where one is not finite.
+    """Both ends of an interval, an infinite one open; a dash where none is finite.
 
     Examples
     --------

@@ -114,15 +114,20 @@ def number(value: float, places: int = USUAL, *, signed: bool = False) -> str:
 
 
 def interval(ends: tuple[float, float], places: int = USUAL, *, signed: bool = False) -> str:
-    """Both ends of an interval; a dash where one is not finite.
+    """Both ends of an interval; an infinite end is open, and an interval without any finite end is a dash.
 
     Examples
     --------
-    >>> interval((0.25, 0.5), 2), interval((-0.25, 0.5), 2, signed=True), interval((0.1, float("inf")))
+    >>> interval((0.25, 0.5), 2), interval((-0.25, 0.5), 2, signed=True), interval((float("-inf"), float("inf")))
     ('[0.25, 0.50]', '[-0.25, +0.50]', '-')
+    >>> interval((0.092, float("inf")), 3, signed=True), interval((float("-inf"), 0.5), 2)
+    ('[+0.092, open)', '(open, 0.50]')
     """
     low, high = ends
-    return f"[{number(low, places, signed=signed)}, {number(high, places, signed=signed)}]" if math.isfinite(high - low) else "-"
+    if math.isnan(low) or math.isnan(high) or (math.isinf(low) and math.isinf(high)):
+        return "-"
+    start = "(open" if math.isinf(low) else f"[{number(low, places, signed=signed)}"
+    return f"{start}, open)" if math.isinf(high) else f"{start}, {number(high, places, signed=signed)}]"
 
 
 def counted(n: int, one: str, many: str = "") -> str:

@@ -327,17 +327,20 @@ def numbers_text(row: Difference, method: Method, shown: Shown | None = None) ->
     if about_equivalence(row):
         p = f"p of a difference as large as the margin {shown.p(row.p_equivalence or 0.0)}"
     means = f"{row.measure} is {shown.number(row.mean_b)} against {shown.number(row.mean_a)}"
-    return f"{means}, a difference of {shown.signed(row.difference)} ({_interval(row, shown)}, {p}{corrected})"
+    if math.isnan(row.interval[0]):  # the reason is long, and p is not a part of it
+        beside = f"{p}{corrected}; no interval: the {row.about} has none if a difference is 0 or two are equal in size"
+    else:
+        beside = f"{_interval(row, shown)}, {p}{corrected}"
+    return f"{means}, a difference of {shown.signed(row.difference)} ({beside})"
 
 
 def _interval(row: Difference, shown: Shown) -> str:
     low, high = row.interval
     level = f"{100 * row.level:g} %"
-    if math.isnan(low):
-        return f"no interval: {row.about} has none if a difference is 0 or two are equal in size"
-    if math.isinf(low) or math.isinf(high):
+    if math.isinf(low) and math.isinf(high):
         return f"too few queries for a {level} interval"
-    ends = " to ".join(shown.interval(row).strip("[]").split(", "))
+    start, end = shown.interval(row).strip("[]()").split(", ")
+    ends = f"from {start} up" if math.isinf(high) else f"from {end} down" if math.isinf(low) else f"{start} to {end}"
     return f"{level} interval {ends}" if row.about == "mean difference" else f"{level} interval of the {row.about} {ends}"
 
 

@@ -164,7 +164,7 @@ def listed(places: Iterable[int], runs: int) -> str:
 
 
 def better_letters(comparison: Comparison, measure: str, order: Sequence[str]) -> dict[str, str]:
-    """By run: letters of the runs that it is significantly better than by this measure, after correction.
+    """By run: letters of the runs that it is better than by the verdicts of this measure, which the judgments must carry.
 
     Parameters
     ----------
@@ -189,19 +189,19 @@ def better_letters(comparison: Comparison, measure: str, order: Sequence[str]) -
 
 
 def letters_note(comparison: Comparison, letters: Letters) -> str:
-    """Explain the letters of a league table.
+    """Explain the letters of a league table: letters of worse runs count verdicts, and letters of groups count p alone.
 
     Examples
     --------
     >>> import idealrank as ir
     >>> one = ir.evaluate({"q": {"x": 1}}, {"q": ["x"]}, "RR")
     >>> letters_note(ir.compare(one, one), "groups")
-    'runs that share a letter do not differ significantly: their corrected p is above 0.05'
+    'letters count p alone: runs that share one do not differ significantly (corrected p above 0.05)'
     """
     alpha = f"{1 - comparison.method.level:g}"
     if letters == "groups":
-        return f"runs that share a letter do not differ significantly: their corrected p is above {alpha}"
-    return f"letters next to a mean: the significantly worse runs (corrected p at most {alpha})"
+        return f"letters count p alone: runs that share one do not differ significantly (corrected p above {alpha})"
+    return f"letters count verdicts (judgments must reach): the worse runs, corrected p at most {alpha}"
 
 
 MANY = 6  # runs; from here on a report begins with groups, and pairs are shown on request
