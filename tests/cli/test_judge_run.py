@@ -162,6 +162,32 @@ def test_paths_start_at_the_current_folder_and_the_message_says_where_to_go(fold
     assert "paths of a configuration start at the current folder; run the command in .." in text
 
 
+@pytest.mark.parametrize("more", [(), ("--check",)], ids=["run", "check"])
+@pytest.mark.parametrize(
+    "keys",
+    [
+        {"pairs": "data/x.csv"}, {"pairs": "/no/such/x.csv"}, {"pairs": "../x.csv"}, {"queries": "data/q.tsv"},
+        {"documents": "data/d.jsonl"}, {"judge": {"kind": "openai", "url": "http://127.0.0.1:1", "model": "m", "prompt": "prompts/p.txt"}},
+    ],
+    ids=str,
+)  # fmt: skip
+def test_a_missing_file_in_another_folder_is_named(folder: Path, say: Say, keys: dict[str, Any], more: tuple[str, ...]) -> None:
+    change(folder, **keys)
+    said = say("judge", "run", "judge.json", "-o", "model.qrels", *more, cwd=folder)
+    missing = keys.get("judge", {}).get("prompt") or next(iter(keys.values()))
+    assert (said.code, said.err) == (2, f"error: {missing}: found no such file\n")
+
+
+def test_a_file_in_a_folder_beside_the_configuration_is_said_to_be_there(folder: Path, say: Say) -> None:
+    (folder / "data").mkdir()
+    (folder / "below").mkdir()
+    (folder / "pairs.csv").rename(folder / "data" / "x.csv")
+    change(folder, pairs="data/x.csv")
+    said = say("judge", "run", "../judge.json", "-o", "model.qrels", cwd=folder / "below")
+    assert said.code == 2
+    assert "data/x.csv: found no such file; paths of a configuration start at the current folder; run the command in .." in said.err
+
+
 def test_a_check_refuses_a_program_that_is_not_there(folder: Path, say: Say) -> None:
     change(folder, judge={"kind": "command", "command": ["nopeprog", "judge.py"]})
     for more in (["--check"], []):

@@ -410,7 +410,7 @@ def _people_labels(people: Qrels | None, source: str, pairs: Sequence[JudgmentPa
 def _refuse_other_folder(path: str | None, named: Sequence[Any]) -> None:
     """Refuse a file that is not where its name says, but is beside the configuration."""
     for name in named:
-        if path is not None and isinstance(name, str) and not Path(name).exists() and Path(path).with_name(name).exists():
+        if path is not None and isinstance(name, str) and not Path(name).exists() and (Path(path).parent / name).exists():
             hint = f"paths of a configuration start at the current folder; run the command in {Path(path).parent}"
             raise InputError(f"{name}: found no such file", hint=hint)
 
