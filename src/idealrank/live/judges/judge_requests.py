@@ -50,7 +50,8 @@ class JudgeRequest:
 class JudgeAsking:
     """Requests that the cache lacks, in batches where there is a budget.
 
-    Failures of an outage are written once it is over. If the job stops or the process ends before, the requests count as not asked.
+    Requests that the judge did not take count as not asked, whether it comes back or not: nobody paid for them. If it answers nothing before
+    the job stops, all its failures count so.
 
     Parameters
     ----------
@@ -91,8 +92,6 @@ class JudgeAsking:
         self.asked = 0
         self._answered = False
         self._failures: list[JudgeRecord] = []
-        self._outages: list[JudgeRecord] = []  # among the failures
-        self._held: list[JudgeRecord] = []  # outages since the last answer
         self.cache = cache
         self._judge, self._config, self._tell, self._hide = judge, config, tell, hide
         self._total = len(requests)
@@ -117,23 +116,14 @@ class JudgeAsking:
             try:
                 self._job().run(requests[start : start + size], self._keep)
             except BackendError:  # not of one request: the job stopped
-                self._reopen(self._failures if not self._answered else self._outages)
+                if not self._answered:
+                    self._reopen()
                 raise
-        if not self._answered and len(self._outages) == self._total:
-            self._reopen(self._outages)
-        self._settle()
 
-    def _reopen(self, records: Sequence[JudgeRecord]) -> None:
-        """Count failed requests as not asked."""
-        for one in records:
+    def _reopen(self) -> None:
+        """Count all failed requests as not asked."""
+        for one in self._failures:
             self.cache.add(replace(one, is_open=True))
-        self._held.clear()
-
-    def _settle(self) -> None:
-        """Write failures of an outage that is over; if the process ends in the outage, the requests count as not asked."""
-        for one in self._held:
-            self.cache.add(one)
-        self._held.clear()
 
     def _job(self) -> RequestJob[JudgeRequest, JudgeAnswer]:
         judge, hide = self._judge, self._hide
@@ -147,17 +137,12 @@ class JudgeAsking:
 
     def _keep(self, one: RequestOutcome[JudgeRequest, JudgeAnswer]) -> None:
         now = datetime.fromtimestamp(wall_time(), UTC).isoformat(timespec="seconds")
-        record = JudgeRecord(one.item.key, one.answer, one.seconds, one.attempts, one.failure, one.temporary, now)
+        record = JudgeRecord(one.item.key, one.answer, one.seconds, one.attempts, one.failure, one.temporary, now, one.is_outage)
         if one.answer is None:
             self._failures.append(record)
         else:
             self._answered = True
-            self._settle()
-        if one.is_outage:
-            self._outages.append(record)
-            self._held.append(record)
-        else:
-            self.cache.add(record)
+        self.cache.add(record)
         self.asked += 1
         self._done += 1
         self._spent += self._cost(one.answer)
