@@ -16,11 +16,8 @@ Tell = Callable[[int, int, str], None]
 """Called with answers there are, answers in all, and a note about the cost."""
 
 _BATCH = 8  # times the concurrency: requests between two looks at the budget
-_ADVICE = {
-    "function": ("failed on", "mend the function; the same command then asks the remaining requests"),
-    "command": ("failed on", "mend the program; the same command then asks the remaining requests"),
-}
-"""By kind of a judge: what one did that never answered, and what to do about it."""
+_OWN = {"function": "function", "command": "program"}
+"""By kind of a judge that the user can mend: what it is."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -50,8 +47,8 @@ class JudgeRequest:
 class JudgeAsking:
     """Requests that the cache lacks, in batches where there is a budget.
 
-    Requests that the judge did not take count as not asked, whether it comes back or not: nobody paid for them. If it answers nothing before
-    the job stops, all its failures count so.
+    Requests that the judge did not take count as not asked, whether it comes back or not: nobody paid for them. If it answers nothing
+    before the job stops, all its failures count so.
 
     Parameters
     ----------
@@ -115,15 +112,28 @@ class JudgeAsking:
                 raise BackendError(f"{said}; {left} requests were not sent", hint="raise `budget`; the same command goes on from here")
             try:
                 self._job().run(requests[start : start + size], self._keep)
-            except BackendError:  # not of one request: the job stopped
+            except BackendError as error:  # not of one request: the job stopped
                 if not self._answered:
                     self._reopen()
-                raise
+                raise self._advised(error) from None
 
     def _reopen(self) -> None:
         """Count all failed requests as not asked."""
         for one in self._failures:
             self.cache.add(replace(one, is_open=True))
+
+    def _advised(self, stopped: BackendError) -> BackendError:
+        """Return the error of a job that stopped, with the next step."""
+        own, is_kept = _OWN.get(self._judge.kind), not getattr(self._judge, "uncached", "")
+        asks = "asks the remaining requests" if is_kept else "asks all requests again"
+        if own is None:
+            hint = f"the same command {asks} when the service is well again"
+        elif stopped.outage:
+            hint = f"the same command {asks} when the {own} answers again"
+        else:
+            hint = f"mend the {own}; the same command then {asks}{', or all if its code changed' if is_kept else ''}"
+        said, _, _ = stopped.kept().parts
+        return BackendError(said, outage=stopped.outage, hint=hint)
 
     def _job(self) -> RequestJob[JudgeRequest, JudgeAnswer]:
         judge, hide = self._judge, self._hide
@@ -132,8 +142,8 @@ class JudgeAsking:
             with hiding(hide):
                 return judge.ask(request.pair, request.repeat)
 
-        refused, hint = _ADVICE.get(judge.kind, ("refused", ""))
-        return RequestJob(judge.name, ask, self._config.policy, key=lambda one: one.key, refused=refused, hint=hint)
+        refused = "failed on" if judge.kind in _OWN else "refused"
+        return RequestJob(judge.name, ask, self._config.policy, key=lambda one: one.key, refused=refused)
 
     def _keep(self, one: RequestOutcome[JudgeRequest, JudgeAnswer]) -> None:
         now = datetime.fromtimestamp(wall_time(), UTC).isoformat(timespec="seconds")

@@ -372,7 +372,7 @@ class JudgeWork:
             return "the same command asks all requests again"
         own, not_taken = _own_failures(records), sum(one is not None and one.is_open for one in records)
         if own and not_taken:
-            return f"the same command asks the {not_taken} again that were not taken, and --retry-failed the {own} whose own answers failed, too"
+            return f"the same command asks the {not_taken} that were not taken, and --retry-failed the {own} whose own answers failed"
         return f"the same command{' with --retry-failed' if own else ''} asks them again"
 
     def _failed(self, found: JudgeRun, records: Sequence[JudgeRecord | None]) -> BackendError:
