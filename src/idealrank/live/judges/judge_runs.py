@@ -30,7 +30,7 @@ from idealrank.io.notes import Tell as Note
 from idealrank.judging import LabelTable, agreement
 from idealrank.live.backends import without_secrets
 from idealrank.live.backends.secrets import Secrets
-from idealrank.live.judges.callers import judge_from
+from idealrank.live.judges.callers import FunctionJudge, judge_from
 from idealrank.live.judges.judge_answers import Judge
 from idealrank.live.judges.judge_cache import JudgeCache, JudgeRecord, key_of
 from idealrank.live.judges.judge_configuration import JudgeConfig
@@ -496,4 +496,14 @@ def judge(
     name = None if isinstance(config, Mapping) else fspath(config)
     chosen = JudgeConfig.of(config if name is None else read_configuration(name), name or "configuration")
     work = JudgeWork.of(chosen, None if output is None else fspath(output), path=name, qrels=qrels)
-    return work.run(restart=restart, retry_failed=retry_failed)
+    try:
+        return work.run(restart=restart, retry_failed=retry_failed)
+    finally:
+        _tell_changes(work.judge)
+
+
+def _tell_changes(judge: Judge) -> None:
+    """Warn of a function whose values changed while it judged: its answers are kept for one with the values of before."""
+    if isinstance(judge, FunctionJudge) and (what := judge.changed()):
+        said = f"{judge.name}: {what} changed while it judged, so the next call in this process asks everything again"
+        warn(f"{said}; keep results by functools.cache, or name the function by its file, as in judge.py:grade")
