@@ -88,7 +88,7 @@ class FunctionJudge:
         """Do nothing: the function holds what it holds."""
 
     def changed(self) -> str:
-        """Name what changed since the judge was made, so that its answers count as those of another one; empty for nothing.
+        """Name what changed since the judge was made, so that the next call asks everything again; empty for nothing.
 
         Examples
         --------
@@ -117,7 +117,7 @@ def _values_of(function: Callable[..., Any]) -> dict[str, str]:
     except (TypeError, ValueError):  # not written in Python, or a name has no value yet
         return {}
     values = {**found.globals, **found.nonlocals}
-    return {name: FunctionIdentity.of(partial(len, one)).digest for name, one in values.items() if isinstance(one, _CHANGING)}
+    return {name: FunctionIdentity.of(partial(repr, one)).digest for name, one in values.items() if isinstance(one, _CHANGING)}
 
 
 def _place_of(error: BaseException) -> str:

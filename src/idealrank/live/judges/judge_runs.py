@@ -367,7 +367,7 @@ class JudgeWork:
         return BackendError(self.secrets.hide(said), hint=self.secrets.hide(f"{hint}{more}"))
 
     def _asked_again(self, records: Sequence[JudgeRecord | None]) -> str:
-        """Which command asks the requests without a grade again."""
+        """Return the next step for requests without a grade."""
         if self._kept is None:
             return "the same command asks all requests again"
         own, not_taken = _own_failures(records), sum(one is not None and one.is_open for one in records)
