@@ -150,7 +150,7 @@ def test_documents_of_a_pool_that_are_not_sampled_are_not_asked_and_a_note_count
     assert pool.code == 0, pool.err
     said = say("judge", "run", "judge.json", "-o", "model.qrels", "--check", cwd=folder)
     assert said.out == "judge.json: 25 pairs; 25 requests, 25 to send\n"
-    assert " ".join(said.err.split()) == "note: pairs.csv: left out 15 of 40 pairs, which are not sampled; 25 pairs are to be judged"
+    assert " ".join(said.err.split()) == "note: pairs.csv: 15 of 40 pairs are not sampled and were left out; 25 are to be judged"
 
 
 def test_paths_start_at_the_current_folder_and_the_message_says_where_to_go(folder: Path, say: Say) -> None:
