@@ -47,7 +47,7 @@ class JudgeRequest:
 class JudgeAsking:
     """Requests that the cache lacks, in batches where there is a budget.
 
-    Requests that the judge did not take count as not asked, whether it comes back or not: they cost nothing. If it answers nothing
+    Requests that the judge did not take count as not asked, whether it comes back or not. If it answers nothing
     before the job stops, all its failures count so.
 
     Parameters
