@@ -81,6 +81,16 @@ def test_weights_of_a_sample_are_read_by_compare(say: Say, tmp_path: Path) -> No
     assert "weight" in said.out
 
 
+@pytest.mark.parametrize("layout", ["table", "markdown"])
+def test_a_draw_of_one_query_has_no_precision(say: Say, tmp_path: Path, layout: str) -> None:
+    (tmp_path / "one.csv").write_text("query,traffic\na,5\n", encoding="utf-8")
+    said = say("judge", "draw", "one.csv", "--count", "1", "--format", layout, cwd=tmp_path)
+    assert (said.code, said.err) == (0, "")
+    assert "1 query to label" in said.out
+    assert "weight: requests over" in said.out
+    assert not any(word in said.out for word in ("Cost and precision", "interval +-", "detects"))
+
+
 def test_a_draw_is_no_larger_than_the_traffic(say: Say, tmp_path: Path) -> None:
     (tmp_path / "few.csv").write_text("query,traffic\na,5\nb,4\nc,2\nd,1\n", encoding="utf-8")
     (tmp_path / "kinds.csv").write_text("query,stratum\nd,new\n", encoding="utf-8")

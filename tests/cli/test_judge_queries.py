@@ -100,6 +100,13 @@ def test_a_pool_of_empty_runs_says_so(say: Say, folder: Path) -> None:
     assert "error: no query to pool: the runs have no results, expected at least one" in said.err
 
 
+@pytest.mark.parametrize("command", ["pool one.run", "next qrels.txt one.run two.run"])
+def test_a_list_without_a_query_is_named(say: Say, folder: Path, command: str) -> None:
+    (folder / "empty.ids").write_text("\n", encoding="utf-8")
+    said = say("judge", *command.split(), "--queries", "empty.ids", cwd=folder)
+    assert (said.code, said.out, said.err) == (2, "", "error: empty.ids: found no query, expected an id on each line\n")
+
+
 def test_ranks_are_of_the_runs_by_name(say: Say, folder: Path) -> None:
     said = say("judge", "next", "qrels.txt", "one.run", "two.run", "--strategy", "depth", cwd=folder)
     assert "rank 2 of one" in said.out

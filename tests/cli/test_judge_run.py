@@ -150,7 +150,7 @@ def test_documents_of_a_pool_that_are_not_sampled_are_not_asked_and_a_note_count
     assert pool.code == 0, pool.err
     said = say("judge", "run", "judge.json", "-o", "model.qrels", "--check", cwd=folder)
     assert said.out == "judge.json: 25 pairs; 25 requests, 25 to send\n"
-    assert " ".join(said.err.split()) == "note: pairs.csv: left out 15 of 40 pairs, which are not sampled; 25 pairs are to be judged"
+    assert " ".join(said.err.split()) == "note: pairs.csv: 15 of 40 pairs are not sampled and were left out; 25 are to be judged"
 
 
 def test_paths_start_at_the_current_folder_and_the_message_says_where_to_go(folder: Path, say: Say) -> None:
@@ -160,6 +160,32 @@ def test_paths_start_at_the_current_folder_and_the_message_says_where_to_go(fold
     assert said.code == 2
     assert "pairs.csv: found no such file" in text
     assert "paths of a configuration start at the current folder; run the command in .." in text
+
+
+@pytest.mark.parametrize("more", [(), ("--check",)], ids=["run", "check"])
+@pytest.mark.parametrize(
+    "keys",
+    [
+        {"pairs": "data/x.csv"}, {"pairs": "/no/such/x.csv"}, {"pairs": "../x.csv"}, {"queries": "data/q.tsv"},
+        {"documents": "data/d.jsonl"}, {"judge": {"kind": "openai", "url": "http://127.0.0.1:1", "model": "m", "prompt": "prompts/p.txt"}},
+    ],
+    ids=str,
+)  # fmt: skip
+def test_a_missing_file_in_another_folder_is_named(folder: Path, say: Say, keys: dict[str, Any], more: tuple[str, ...]) -> None:
+    change(folder, **keys)
+    said = say("judge", "run", "judge.json", "-o", "model.qrels", *more, cwd=folder)
+    missing = keys.get("judge", {}).get("prompt") or next(iter(keys.values()))
+    assert (said.code, said.err) == (2, f"error: {missing}: found no such file\n")
+
+
+def test_a_file_in_a_folder_beside_the_configuration_is_said_to_be_there(folder: Path, say: Say) -> None:
+    (folder / "data").mkdir()
+    (folder / "below").mkdir()
+    (folder / "pairs.csv").rename(folder / "data" / "x.csv")
+    change(folder, pairs="data/x.csv")
+    said = say("judge", "run", "../judge.json", "-o", "model.qrels", cwd=folder / "below")
+    assert said.code == 2
+    assert "data/x.csv: found no such file; paths of a configuration start at the current folder; run the command in .." in said.err
 
 
 def test_a_check_refuses_a_program_that_is_not_there(folder: Path, say: Say) -> None:

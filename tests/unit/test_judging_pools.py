@@ -199,8 +199,13 @@ def test_impossible_pools_are_refused() -> None:
         pool(RUNS, order="best")  # type: ignore[arg-type]
     with pytest.raises(InputError, match="found none"):
         pool([])
-    with pytest.raises(InputError, match="answer none"):
-        pool(RUNS, queries=["z"])
+    for queries, said in (
+        ([], "`queries` is empty"),
+        (["z"], "the runs do not answer the query"),
+        (["y", "z"], "answer none of the 2 queries"),
+    ):
+        with pytest.raises(InputError, match=f"no query to pool: .*{said}"):
+            pool(RUNS, queries=queries)
 
 
 @pytest.mark.parametrize(("text", "said"), [

@@ -8,12 +8,15 @@ import pytest
 
 from idealrank.errors import InputError
 from idealrank.io.judgment_pairs import read_pairs
+from idealrank.judging import pool
+from idealrank.reports.views.judging.pooled_documents import pool_json
 
 
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        ("query,document\n", "found no pair"), ("query,title\nq1,a\n", "found no document"),
+        ("query,document\n", "found no pair, expected columns query and document, and query_text, title, text, link, priority, sampled if"),
+        ("query,title\nq1,a\n", "found no document"),
         ("query,document\nq1,d1\nq1,d1\n", "a second time"),
         ("query,document,sampled\nq1,d1,maybe\n", "pairs.csv:2: found sampled 'maybe', expected true or false"),
         ("query,document,sampled\nq1,d1,false\n", "found no pair that is sampled"),
@@ -66,4 +69,23 @@ def test_rows_that_are_not_sampled_are_left_out_and_counted(tmp_path: Path) -> N
     (tmp_path / "a.json").write_text(json.dumps(rows))
     said: list[str] = []
     assert [one.document for one in read_pairs(tmp_path / "a.json", tell=said.append)] == ["d0", "d2"]
-    assert said == [f"{tmp_path / 'a.json'}: left out 2 of 4 pairs, which are not sampled; 2 pairs are to be judged"]
+    assert said == [f"{tmp_path / 'a.json'}: 2 of 4 pairs are not sampled and were left out; 2 are to be judged"]
+    (tmp_path / "a.json").write_text(json.dumps(rows[:2]))
+    assert len(read_pairs(tmp_path / "a.json", tell=said.append)) == 1
+    assert said[1:] == [f"{tmp_path / 'a.json'}: 1 of 2 pairs is not sampled and was left out; 1 is to be judged"]
+
+
+@pytest.mark.parametrize("indent", [None, 2])
+def test_a_pool_in_json_is_a_list_of_pairs(tmp_path: Path, indent: "int | None") -> None:
+    found = pool([{"q": ["a", "b", "c", "d", "e", "f"]}], 6, strata="2:1,6:0.5")
+    (tmp_path / "a.json").write_text(json.dumps(json.loads(pool_json(found)), indent=indent))
+    sampled = [row["document"] for row in found.rows() if row["sampled"]]
+    assert len(sampled) == 4
+    assert [one.document for one in read_pairs(tmp_path / "a.json", tell=[].append)] == sampled
+    rows = [{"query": "q", "document": "a"}, {"query": "q", "document": ""}]
+    (tmp_path / "a.json").write_text(json.dumps({"documents": rows}))
+    with pytest.raises(InputError, match=r"a.json: documents: record 2: found no document"):
+        read_pairs(tmp_path / "a.json")
+    (tmp_path / "a.json").write_text('{\n"document": "a"\n}')
+    with pytest.raises(InputError, match=r"a.json:1: found a line that is not JSON"):
+        read_pairs(tmp_path / "a.json")

@@ -1,6 +1,7 @@
 """Lists of pairs to judge: query and document with their texts, as people and judges get them."""
 
 import io
+import json
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -27,7 +28,7 @@ _NAMES: Mapping[str, tuple[str, ...]] = {
 }
 _NO_TEXT = DocumentText("", "")
 _LONGEST_QUERY = 1_000_000  # letters
-_EXPECTED = "columns query and document, and title, text, link, priority if there are any"
+_EXPECTED = "columns query and document, and query_text, title, text, link, priority, sampled if there are any"
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,8 +72,9 @@ def read_pairs(
     Parameters
     ----------
     path : path
-        CSV with commas, semicolons or tabs, JSON lines or JSON, with the columns query and document, and optionally query_text, title,
-        text, link, priority and sampled. Pairs whose sampled is false are left out, as `judge pool --strata` writes them.
+        CSV with commas, semicolons or tabs, JSON lines, a JSON array, or a JSON object with an array ``documents``, as `judge pool` writes
+        it. The columns are query and document, and optionally query_text, title, text, link, priority and sampled. Pairs whose sampled is
+        false are left out, as `judge pool --strata` writes them.
     queries : path, optional
         Texts of queries, as `read_texts` reads them; for pairs without a query_text.
     documents : path, optional
@@ -113,8 +115,9 @@ def read_pairs(
     if not found:
         raise InputError(f"{name}: found no pair{' that is sampled' if left_out else ''}, expected {_EXPECTED}")
     if left_out:
-        rows = left_out + len(found)
-        notes.warn(f"{name}: left out {left_out:,} of {rows:,} pairs, which are not sampled; {len(found):,} pairs are to be judged")
+        are, left = ("is", "was") if left_out == 1 else ("are", "were")
+        said = f"{left_out:,} of {left_out + len(found):,} pairs {are} not sampled and {left} left out"
+        notes.warn(f"{name}: {said}; {len(found):,} {'is' if len(found) == 1 else 'are'} to be judged")
     return with_texts(list(found.values()), queries, documents, tell=tell)
 
 
@@ -152,11 +155,23 @@ def _records(path: str, notes: Notes) -> Iterator[FieldRecord]:
         refuse_foreign(path, head[:4])
         start = head.removeprefix(BYTE_ORDER_MARK).lstrip()
         if start.startswith(b"{"):
-            yield from line_records(stream, path)
+            yield from _objects(stream.read(), path)
         elif start.startswith(b"["):
             yield from json_records(stream.read(), path, "query", "document", "an array of records")
         else:
             yield from _rows(stream, path)
+
+
+def _objects(content: bytes, path: str) -> Iterator[FieldRecord]:
+    """Records of JSON lines; or of the documents of one object, as `judge pool --format json` writes it."""
+    try:
+        whole = json.loads(content.removeprefix(BYTE_ORDER_MARK))
+    except (ValueError, RecursionError):  # several lines, or a mistake, which has a line
+        whole = None
+    if isinstance(whole, dict) and isinstance(documents := whole.get("documents"), list):
+        yield from json_records(json.dumps(documents).encode(), f"{path}: documents", "query", "document", "an array of records")
+    else:
+        yield from line_records(io.BytesIO(content), path)
 
 
 def _rows(stream: io.BufferedReader, path: str) -> Iterator[FieldRecord]:

@@ -204,10 +204,12 @@ def pool(
         raise InputError("runs: found none, expected at least one")
     lists = [_ranked(as_run(one, name), under, deepest) for name, one in named]
     wanted = list(dict.fromkeys(query for one in lists for query in one)) if queries is None else list(queries)
-    if not wanted and queries is None:
-        raise InputError("no query to pool: the runs have no results, expected at least one")
+    if not wanted:
+        found = "the runs have no results" if queries is None else "`queries` is empty"
+        raise InputError(f"no query to pool: {found}, expected at least one")
     if not any(query in one for query in wanted for one in lists):
-        raise InputError(f"no query to pool: the runs answer none of the {len(wanted):,} queries")
+        said = "do not answer the query" if len(wanted) == 1 else f"answer none of the {len(wanted):,} queries"
+        raise InputError(f"no query to pool: the runs {said}")
     rows: list[tuple[int, str, int, int, float]] = []
     for place, query in enumerate(wanted):
         rows += [(place, *row) for row in _of_query([one.get(query, []) for one in lists], order, deepest)]

@@ -282,8 +282,6 @@ class RequestJob(Generic[Item, Answer]):
         Word for the requests in messages.
     refused : str
         Word for what a service did that never answered.
-    hint : str
-        What to do when the job stops; default to wait for the service.
     clock : Clock
         Time; default the clock of the machine.
     workers : Workers
@@ -305,13 +303,11 @@ class RequestJob(Generic[Item, Answer]):
         key: Callable[[Item], str] = str,
         what: str = "requests",
         refused: str = "refused",
-        hint: str = "",
         clock: Clock | None = None,
         workers: Workers | None = None,
     ) -> None:
         self._name, self._answer, self._policy, self._key, self._what = name, ask, policy, key, what
         self._refused = refused
-        self._hint = hint or f"the same command asks the remaining {what} when the service is well again"
         self._clock: Clock = clock or SystemClock()
         self._workers: Workers = workers or WorkerThreads(policy.concurrency)
         self._ended: queue.Queue[_Attempt[Item, Answer]] = queue.Queue()
@@ -447,7 +443,9 @@ class RequestJob(Generic[Item, Answer]):
 
     def _stopped(self, reason: str) -> BackendError:
         last = f"; the last failure: {self._last}" if self._last is not None else ""
-        return BackendError(f"{self._name}: stopped, as {reason}{last}", hint=self._hint)
+        is_outage = self._last is not None and self._last.outage
+        hint = f"the same command asks the remaining {self._what} when the service is well again"
+        return BackendError(f"{self._name}: stopped, as {reason}{last}", outage=is_outage, hint=hint)
 
 
 class SearchJob:

@@ -66,11 +66,13 @@ def read_known_queries(path: str | None, runs: Sequence[Run], judged: Sequence[s
     Raises
     ------
     InputError
-        No query of the file is known.
+        The file has no query, or none that is known.
     """
     if path is None:
         return None
     listed, known = read_query_ids(path), {*judged}.union(*map(queries_of_run, runs))
+    if not listed:
+        raise InputError(f"{path}: found no query, expected an id on each line")
     unknown = [query for query in listed if query not in known]
     if not unknown:
         return listed

@@ -1,9 +1,11 @@
 """Judges on this machine: any Python function, and any program that reads and writes JSON lines; and the judge of a configuration."""
 
+import inspect
 import os
 import shutil
 import traceback
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from hashlib import file_digest
 from pathlib import Path
 from typing import Any
@@ -21,6 +23,7 @@ from idealrank.live.judges.judge_answers import Judge, JudgeAnswer, Scale, answe
 KINDS = ("openai", "function", "command")
 """Kinds of judges, by the word in `judge.kind`."""
 
+_CHANGING = (dict, list, set, int, float, str)
 _TAKES: Mapping[str, Callable[[JudgmentPair], tuple[Any, Any]]] = {
     "texts": lambda pair: (pair.query_text, pair.content.joined),
     "ids": lambda pair: pair.key,
@@ -62,6 +65,7 @@ class FunctionJudge:
         self.name = assessor_text(name or getattr(function, "__name__", type(function).__name__))
         self._function, self._scale, self._takes = function, scale, _TAKES[takes]
         known = FunctionIdentity.of(function, place)
+        self._place, self._values = place, _values_of(function)
         self.identity: Mapping[str, Any] = {"function": self.name, "source": known.digest, "takes": takes, "version": version}
         self.uncached = f"it uses {known.unknown}, which may change unnoticed" if known.unknown and not version else ""
 
@@ -82,6 +86,38 @@ class FunctionJudge:
 
     def close(self) -> None:
         """Do nothing: the function holds what it holds."""
+
+    def changed(self) -> str:
+        """Name what changed since the judge was made, so that the next call asks everything again; empty for nothing.
+
+        Examples
+        --------
+        >>> seen = []
+        >>> judge = FunctionJudge(lambda query, document: len(seen), Scale.of("0,1"), "counter")
+        >>> seen.append(1)
+        >>> judge.changed()
+        "'seen'"
+        """
+        if self.uncached:
+            return ""
+        try:
+            if FunctionIdentity.of(self._function, self._place).digest == self.identity["source"]:
+                return ""
+            now = _values_of(self._function)
+        except RuntimeError:  # a call that was given up fills it at this moment
+            now = {}
+        names = [repr(name) for name, digest in now.items() if digest != self._values.get(name)]
+        return " and ".join(names) or "a value that it uses"
+
+
+def _values_of(function: Callable[..., Any]) -> dict[str, str]:
+    """Digests of global values and variables around a function, if they are of a kind that usually changes, by name."""
+    try:
+        found = inspect.getclosurevars(function)
+    except (TypeError, ValueError):  # not written in Python, or a name has no value yet
+        return {}
+    values = {**found.globals, **found.nonlocals}
+    return {name: FunctionIdentity.of(partial(repr, one)).digest for name, one in values.items() if isinstance(one, _CHANGING)}
 
 
 def _place_of(error: BaseException) -> str:

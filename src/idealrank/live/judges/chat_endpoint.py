@@ -192,7 +192,8 @@ class ChatJudge:
         try:
             value = answer.json()
         except (ValueError, RecursionError):
-            raise BackendError(f"{self.name}: found {shown(repr(answer.text))}, expected JSON", temporary=True) from None
+            said = f"{self.name}: found {shown(repr(answer.text))}, expected JSON"
+            raise BackendError(said, temporary=True, outage=False) from None  # the service took the request
         if not isinstance(value, dict):
             raise BackendError(f"{self.name}: found {shown(json.dumps(value))}, expected an object with choices")
         return value

@@ -32,7 +32,7 @@ class JudgeRecord:
     time : str
         When, in ISO 8601 and UTC.
     is_open : bool
-        True if the request counts as not asked, since an outage stopped the run.
+        True if the request counts as not asked: the service did not take it, or answered nothing before the run stopped.
 
     Examples
     --------

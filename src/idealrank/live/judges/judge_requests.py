@@ -16,11 +16,8 @@ Tell = Callable[[int, int, str], None]
 """Called with answers there are, answers in all, and a note about the cost."""
 
 _BATCH = 8  # times the concurrency: requests between two looks at the budget
-_ADVICE = {
-    "function": ("failed on", "mend the function; the same command then asks the remaining requests"),
-    "command": ("failed on", "mend the program; the same command then asks the remaining requests"),
-}
-"""By kind of a judge: what one did that never answered, and what to do about it."""
+_OWN = {"function": "function", "command": "program"}
+"""By kind of a judge that the user can mend: what it is."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -50,7 +47,8 @@ class JudgeRequest:
 class JudgeAsking:
     """Requests that the cache lacks, in batches where there is a budget.
 
-    Failures of an outage are written once it is over. If the job stops or the process ends before, the requests count as not asked.
+    Requests that the judge did not take count as not asked, whether it comes back or not. If it answers nothing
+    before the job stops, all its failures count so.
 
     Parameters
     ----------
@@ -91,8 +89,6 @@ class JudgeAsking:
         self.asked = 0
         self._answered = False
         self._failures: list[JudgeRecord] = []
-        self._outages: list[JudgeRecord] = []  # among the failures
-        self._held: list[JudgeRecord] = []  # outages since the last answer
         self.cache = cache
         self._judge, self._config, self._tell, self._hide = judge, config, tell, hide
         self._total = len(requests)
@@ -116,24 +112,28 @@ class JudgeAsking:
                 raise BackendError(f"{said}; {left} requests were not sent", hint="raise `budget`; the same command goes on from here")
             try:
                 self._job().run(requests[start : start + size], self._keep)
-            except BackendError:  # not of one request: the job stopped
-                self._reopen(self._failures if not self._answered else self._outages)
-                raise
-        if not self._answered and len(self._outages) == self._total:
-            self._reopen(self._outages)
-        self._settle()
+            except BackendError as error:  # not of one request: the job stopped
+                if not self._answered:
+                    self._reopen()
+                raise self._advised(error) from None
 
-    def _reopen(self, records: Sequence[JudgeRecord]) -> None:
-        """Count failed requests as not asked."""
-        for one in records:
+    def _reopen(self) -> None:
+        """Count all failed requests as not asked."""
+        for one in self._failures:
             self.cache.add(replace(one, is_open=True))
-        self._held.clear()
 
-    def _settle(self) -> None:
-        """Write failures of an outage that is over; if the process ends in the outage, the requests count as not asked."""
-        for one in self._held:
-            self.cache.add(one)
-        self._held.clear()
+    def _advised(self, stopped: BackendError) -> BackendError:
+        """Return the error of a job that stopped, with the next step."""
+        own, is_kept = _OWN.get(self._judge.kind), not getattr(self._judge, "uncached", "")
+        asks = "asks the remaining requests" if is_kept else "asks all requests again"
+        if own is None:
+            hint = f"the same command {asks} when the service is well again"
+        elif stopped.outage:
+            hint = f"the same command {asks} when the {own} answers again"
+        else:
+            hint = f"mend the {own}; the same command then {asks}{', or all if its code changed' if is_kept else ''}"
+        said, _, _ = stopped.kept().parts
+        return BackendError(said, outage=stopped.outage, hint=hint)
 
     def _job(self) -> RequestJob[JudgeRequest, JudgeAnswer]:
         judge, hide = self._judge, self._hide
@@ -142,22 +142,17 @@ class JudgeAsking:
             with hiding(hide):
                 return judge.ask(request.pair, request.repeat)
 
-        refused, hint = _ADVICE.get(judge.kind, ("refused", ""))
-        return RequestJob(judge.name, ask, self._config.policy, key=lambda one: one.key, refused=refused, hint=hint)
+        refused = "failed on" if judge.kind in _OWN else "refused"
+        return RequestJob(judge.name, ask, self._config.policy, key=lambda one: one.key, refused=refused)
 
     def _keep(self, one: RequestOutcome[JudgeRequest, JudgeAnswer]) -> None:
         now = datetime.fromtimestamp(wall_time(), UTC).isoformat(timespec="seconds")
-        record = JudgeRecord(one.item.key, one.answer, one.seconds, one.attempts, one.failure, one.temporary, now)
+        record = JudgeRecord(one.item.key, one.answer, one.seconds, one.attempts, one.failure, one.temporary, now, one.is_outage)
         if one.answer is None:
             self._failures.append(record)
         else:
             self._answered = True
-            self._settle()
-        if one.is_outage:
-            self._outages.append(record)
-            self._held.append(record)
-        else:
-            self.cache.add(record)
+        self.cache.add(record)
         self.asked += 1
         self._done += 1
         self._spent += self._cost(one.answer)

@@ -30,7 +30,7 @@ from idealrank.io.notes import Tell as Note
 from idealrank.judging import LabelTable, agreement
 from idealrank.live.backends import without_secrets
 from idealrank.live.backends.secrets import Secrets
-from idealrank.live.judges.callers import judge_from
+from idealrank.live.judges.callers import FunctionJudge, judge_from
 from idealrank.live.judges.judge_answers import Judge
 from idealrank.live.judges.judge_cache import JudgeCache, JudgeRecord, key_of
 from idealrank.live.judges.judge_configuration import JudgeConfig
@@ -305,7 +305,7 @@ class JudgeWork:
         if stopped is not None:
             raise self._stopped(stopped, records)
         if found.share_without > self.config.most_failed or not found.grades:
-            raise self._failed(found, is_outage=all(one is not None and one.is_open for one in records))
+            raise self._failed(found, records)
         write_judgments(
             found.path, [(query, found.name, document, grade) for (query, document), grade in found.grades.items()], found.provenance
         )
@@ -361,12 +361,21 @@ class JudgeWork:
         }  # fmt: skip
 
     def _stopped(self, stopped: BackendError, records: Sequence[JudgeRecord | None]) -> BackendError:
-        kept = sum(one is not None and is_open(one, retry_failed=True) and not one.is_open for one in records)
-        more = f", and --retry-failed the {kept} whose own answers failed" if kept else ""
-        text = str(stopped).removesuffix(f"; {stopped.hint}")
-        return BackendError(self.secrets.hide(text), hint=self.secrets.hide(f"{stopped.hint}{more}"))
+        said, hint, _ = stopped.kept().parts
+        own = _own_failures(records)
+        more = f", and --retry-failed the {own} whose own answers failed" if own and self._kept is not None else ""
+        return BackendError(self.secrets.hide(said), hint=self.secrets.hide(f"{hint}{more}"))
 
-    def _failed(self, found: JudgeRun, *, is_outage: bool) -> BackendError:
+    def _asked_again(self, records: Sequence[JudgeRecord | None]) -> str:
+        """Return the next step for requests without a grade."""
+        if self._kept is None:
+            return "the same command asks all requests again"
+        own, not_taken = _own_failures(records), sum(one is not None and one.is_open for one in records)
+        if own and not_taken:
+            return f"the same command asks the {not_taken} that were not taken, and --retry-failed the {own} whose own answers failed"
+        return f"the same command{' with --retry-failed' if own else ''} asks them again"
+
+    def _failed(self, found: JudgeRun, records: Sequence[JudgeRecord | None]) -> BackendError:
         without = round(found.share_without * found.n_pairs)
         abstained = len({(one.query, one.document) for one in found.labels if one.status == "abstained"} - set(found.grades))
         reasons = [f"{n} x {shown(text)}" for text, n in list(found.failures.items())[:3]]
@@ -381,12 +390,14 @@ class JudgeWork:
             hints.append(f"{cause}, so let the judge answer with a grade of {self.config.scale.text}")
         if found.kind == "model" and not self.config.judge.has("pattern") and any(one.status == "unreadable" for one in found.labels):
             hints.append(r"`pattern` reads a grade that stands among words, as in pattern: 'grade is (\d)'")
-        if is_outage:
-            hints.append("the same command asks them again")
-        elif reasons:
-            more = ", and `most_failed` allows more" if found.grades else ""
-            hints.append(f"the same command with --retry-failed asks them again{more}")
+        if reasons:
+            hints.append(self._asked_again(records) + (", and `most_failed` allows more" if found.grades else ""))
         return BackendError(self.secrets.hide(f"{said}, expected {expected}, so no judgments were written"), hint="; ".join(hints))
+
+
+def _own_failures(records: Sequence[JudgeRecord | None]) -> int:
+    """Number of requests that the judge took and gave no grade for, which only --retry-failed asks again."""
+    return sum(one is not None and not one.is_open and is_open(one, retry_failed=True) for one in records)
 
 
 def _people_labels(people: Qrels | None, source: str, pairs: Sequence[JudgmentPair]) -> list[Label]:
@@ -410,7 +421,7 @@ def _people_labels(people: Qrels | None, source: str, pairs: Sequence[JudgmentPa
 def _refuse_other_folder(path: str | None, named: Sequence[Any]) -> None:
     """Refuse a file that is not where its name says, but is beside the configuration."""
     for name in named:
-        if path is not None and isinstance(name, str) and not Path(name).exists() and Path(path).with_name(name).exists():
+        if path is not None and isinstance(name, str) and not Path(name).exists() and (Path(path).parent / name).exists():
             hint = f"paths of a configuration start at the current folder; run the command in {Path(path).parent}"
             raise InputError(f"{name}: found no such file", hint=hint)
 
@@ -485,4 +496,14 @@ def judge(
     name = None if isinstance(config, Mapping) else fspath(config)
     chosen = JudgeConfig.of(config if name is None else read_configuration(name), name or "configuration")
     work = JudgeWork.of(chosen, None if output is None else fspath(output), path=name, qrels=qrels)
-    return work.run(restart=restart, retry_failed=retry_failed)
+    try:
+        return work.run(restart=restart, retry_failed=retry_failed)
+    finally:
+        _tell_changes(work.judge)
+
+
+def _tell_changes(judge: Judge) -> None:
+    """Warn of a function whose values changed while it judged: its answers are kept for one with the values of before."""
+    if isinstance(judge, FunctionJudge) and (what := judge.changed()):
+        said = f"{judge.name}: {what} changed while it judged, so the next call in this process asks everything again"
+        warn(f"{said}; keep results by functools.cache, or name the function by its file, as in judge.py:grade")

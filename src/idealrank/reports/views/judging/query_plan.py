@@ -34,7 +34,8 @@ def query_parts(found: QuerySample, plans: Sequence[LabelBudget], sd: float) -> 
         f"{n:,} quer{'ies' if n != 1 else 'y'} to label. Weights sum to the traffic of {found.traffic_total:,.10g} requests; they "
         f"raise the variance of a mean by the factor {found.design_effect:.2f}."
     )
-    return [filled(opening), _strata(found), _plans(found, plans), _queries(found), _notes(sd)]
+    costs = [_plans(found, plans)] if plans else []  # one query has no precision
+    return [filled(opening), _strata(found), *costs, _queries(found), _notes(sd if plans else None)]
 
 
 def _strata(found: QuerySample) -> Table:
@@ -75,9 +76,11 @@ def _queries(found: QuerySample) -> Table:
     return Table.of(columns, rows[:_SOME], title=title)
 
 
-def _notes(sd: float) -> list[str]:
-    phrases = [
-        "weight: requests over the inclusion probability; the weighted mean is unbiased for the mean over the traffic",
+def _notes(sd: float | None) -> list[str]:
+    phrases = ["weight: requests over the inclusion probability; the weighted mean is unbiased for the mean over the traffic"]
+    if sd is None:
+        return ["method", *wrapped(phrases[0])]
+    phrases += [
         f"interval +-: half of the width of the 95 % interval at a standard deviation of {sd:g} over queries, with these weights",
         "detects: smallest mean difference with 80 % power, if that is the standard deviation of the differences",
     ]
