@@ -16,6 +16,8 @@ from typing import Any
 
 import numpy as np
 
+from idealrank.live.backends.python_function import is_own
+
 _PLAIN = (type(None), bool, int, float, complex, str, slice, EllipsisType)
 _FUNCTIONS = (FunctionType, MethodType, BuiltinFunctionType)
 _MAY_HOLD_ITSELF = (FunctionType, type, list, Mapping)
@@ -214,23 +216,6 @@ class _Parts:
 def _own_digests(file: str | None) -> dict[str, str]:
     """Digests of a file of the user; none of an installed package."""
     return _digests(Path(file)) if file and is_own(file) else {}
-
-
-def is_own(file: str) -> bool:
-    """Return True for a file that belongs neither to an installed package nor to Python.
-
-    Examples
-    --------
-    >>> import tempfile
-    >>> with tempfile.NamedTemporaryFile(suffix=".py") as file:
-    ...     is_own(file.name), is_own(ast.__file__)
-    (True, False)
-    """
-    path = Path(file)
-    if not path.is_file():
-        return False
-    folders = {"site-packages", "dist-packages"}
-    return not (folders & set(path.resolve().parts) or path.resolve().is_relative_to(Path(ast.__file__).resolve().parent))
 
 
 def _content(cell: Any) -> Any:
