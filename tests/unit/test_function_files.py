@@ -9,7 +9,7 @@ import pytest
 import idealrank
 from idealrank._sections import Section
 from idealrank.errors import OptionError
-from idealrank.live.backends.python_function import named_object
+from idealrank.live.backends.python_function import is_own, named_object
 
 
 @pytest.fixture
@@ -34,15 +34,9 @@ def test_packages_of_an_environment_in_the_folder_are_loaded_once(folder: Path, 
     assert first("", 1) is second("", 1)
 
 
-def test_a_file_in_a_source_checkout_does_not_load_the_library_twice(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    (folder / "src").mkdir()
-    Path("src/lately.py").write_text("class Result: pass\n")
-    monkeypatch.setattr(idealrank, "__path__", [*idealrank.__path__, str(folder / "src")])
-    for name in ("a", "b"):
-        Path(f"{name}.py").write_text("from idealrank import lately\ndef search(text, limit): return lately.Result\n")
-    first, second = loaded("a.py:search"), loaded("b.py:search")
-    del sys.modules["idealrank.lately"], vars(idealrank)["lately"]
-    assert first("", 1) is second("", 1)
+def test_the_library_is_not_of_the_user_in_a_source_checkout_either() -> None:
+    assert is_own(__file__)
+    assert not is_own(idealrank.__file__)
 
 
 @pytest.mark.parametrize(

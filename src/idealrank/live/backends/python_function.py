@@ -117,8 +117,9 @@ def is_own(file: str) -> bool:
 
 
 def _is_installed(file: Path) -> bool:
-    """True for a file of a package or of Python."""
-    return bool({"site-packages", "dist-packages"} & set(file.parts)) or file.is_relative_to(Path(ast.__file__).resolve().parent)
+    """True for a file of a package, of this library, which may be a source checkout, or of Python."""
+    python, library = Path(ast.__file__).resolve().parent, Path(__file__).resolve().parents[2]
+    return bool({"site-packages", "dist-packages"} & set(file.parts)) or any(map(file.is_relative_to, (python, library)))
 
 
 def _module(place: str) -> Any:
@@ -164,7 +165,7 @@ def _forget_modules() -> None:
     """Forget the user's modules that earlier files brought, while they loaded or were called: they may have changed since."""
     for name in set(sys.modules) - _KEPT:
         module = sys.modules[name]
-        if name.partition(".")[0] != "idealrank" and _is_beside(module):
+        if _is_beside(module):
             del sys.modules[name]
             parent, _, last = name.rpartition(".")
             members = getattr(sys.modules.get(parent), "__dict__", {})
