@@ -122,9 +122,11 @@ def test_no_value_makes_the_identity_fail() -> None:
         __hash__ = None  # type: ignore[assignment]
 
     class Odd(metaclass=Kind):
-        pass
+        def __call__(self, query: str, document: str) -> int:
+            return 1
 
     assert identity(Odd()).unknown == "an Odd"
+    assert FunctionIdentity.of(Odd()).unknown == "an Odd"
 
 
 def test_a_value_nested_too_deep_has_the_same_identity_from_everywhere() -> None:

@@ -26,7 +26,7 @@ from idealrank.live.backends.python_function import is_own
 
 _EXACT = frozenset({type(None), bool, float, str})
 _PLAIN = (*_EXACT, complex, EllipsisType, range, Decimal, Fraction, UUID, timedelta, timezone)
-_FUNCTIONS = (FunctionType, MethodType, BuiltinFunctionType)
+_DATA = (int, float, str, bytes, dict, list, tuple, set, frozenset)
 _MAY_HOLD_ITSELF = (FunctionType, type, list, Mapping)
 _READS = frozenset({"LOAD_GLOBAL", "LOAD_NAME"})
 _DEEPEST = 100  # values in values; Python's own limit, which depends on the caller, is farther
@@ -69,12 +69,10 @@ class FunctionIdentity:
         """
         file, name = _named(place)
         parts = _Parts()
-        if file is not None:
-            parts.own(str(file))
         described: list[Any] = [name]
         if file is None or not place.endswith(f".py:{name}"):  # else loaded anew each time, so that the files say everything
             described.append(parts.called(function))
-        described.append(_digests([Path(one) for one in parts.files]))
+        described.append(_digests([*filter(None, [file]), *map(Path, parts.files)]))
         return cls(_hashed(described), "" if file is not None else next(iter(parts.unknown), ""))
 
 
@@ -157,10 +155,7 @@ class _Parts:
 
     def called(self, value: Any) -> Any:
         """Describe what is called: a function, or an object with its attributes."""
-        kind = type(value)
-        if issubclass(kind, (*_FUNCTIONS, functools.partial, type)) or self._way(kind) == self._object:
-            return self.of(value)
-        return self._unknown(value)  # such as a subclass of dict, which has attributes and items
+        return self._unknown(value) if issubclass(type(value), _DATA) else self.of(value)  # as a subclass of dict, with attributes
 
     def of(self, value: Any) -> Any:
         """Describe a value."""
@@ -213,7 +208,7 @@ class _Parts:
 
     def _unknown(self, value: Any) -> list[Any]:
         name = type(value).__name__
-        self.unknown.append(f"{'an' if name[0].lower() in 'aeiou' else 'a'} {name}")
+        self.unknown.append(f"{'an' if name[:1].lower() in 'aeiou' else 'a'} {name}")
         return ["unknown", name]
 
     def _object(self, value: Any) -> list[Any]:
