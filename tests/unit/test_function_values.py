@@ -91,6 +91,18 @@ def test_a_helper_in_memory_is_told_from_its_changed_file(folder: Path, monkeypa
     assert new == again
 
 
+def test_a_module_on_the_path_counts_for_a_function_of_a_file(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("src", "judges"):
+        Path(name).mkdir()
+    Path("judges/judge.py").write_text("from on_path import f\ndef grade(q, d): return f()\n")
+    monkeypatch.syspath_prepend("src")
+    digests = set()
+    for value in ("0", "3"):
+        Path("src/on_path.py").write_text(f"def f(): return {value}\n")
+        digests.add(FunctionIdentity.of(print, "judges/judge.py:grade").digest)
+    assert len(digests) == 2
+
+
 class Failing:
     @property
     def __wrapped__(self) -> object:

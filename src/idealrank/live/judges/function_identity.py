@@ -98,7 +98,8 @@ def _digests(files: Sequence[Path]) -> dict[str, str]:
             found[key] = ""
             continue
         found[key] = sha256(content).hexdigest()
-        waiting.extend((one, root) for one in _imported(file, content, {root, file.parent, Path()}))
+        imported = _imported(file, content, {root, file.parent, Path()})
+        waiting.extend((one, root) for one in imported if is_own(str(one)) or one.is_relative_to(root))
     return dict(sorted(found.items()))
 
 
@@ -111,7 +112,7 @@ def _root(file: Path) -> Path:
 
 
 def _imported(file: Path, content: bytes, folders: Collection[Path]) -> Iterator[Path]:
-    """Files in some folders that the text of a file imports; the last part of a name may be a module or a value of one."""
+    """Files in some folders, else on the path, that the text of a file imports; the last part of a name may be a value of a module."""
     try:
         tree = ast.parse(content)
     except (SyntaxError, ValueError):
@@ -125,8 +126,11 @@ def _imported(file: Path, content: bytes, folders: Collection[Path]) -> Iterator
         else:
             continue
         for name in names:
-            for base in bases:
-                yield from _files_of(base, name.split("."))
+            parts = name.split(".")
+            found = [one for base in bases for one in _files_of(base, parts)]
+            if not found and bases is folders:  # not of a relative import
+                found = next(filter(None, ([*_files_of(Path(one), parts)] for one in sys.path)), [])
+            yield from found
 
 
 def _files_of(folder: Path, parts: Sequence[str]) -> Iterator[Path]:
