@@ -95,7 +95,7 @@ def test_a_module_on_the_path_counts_for_a_function_of_a_file(folder: Path, monk
     for name in ("src", "judges"):
         Path(name).mkdir()
     Path("judges/judge.py").write_text("from on_path import f\ndef grade(q, d): return f()\n")
-    monkeypatch.syspath_prepend("src")
+    monkeypatch.setattr(sys, "path", ["x" * 5000, "src", *sys.path])  # the first one cannot be read
     digests = set()
     for value in ("0", "3"):
         Path("src/on_path.py").write_text(f"def f(): return {value}\n")

@@ -137,7 +137,8 @@ def _files_of(folder: Path, parts: Sequence[str]) -> Iterator[Path]:
     """Files of a module and of the packages that hold it."""
     for end in range(1, len(parts) + 1):
         place = folder.joinpath(*parts[:end])
-        yield from (one for one in (place.with_name(f"{place.name}.py"), place / "__init__.py") if one.is_file())
+        files = (place.with_name(f"{place.name}.py"), place / "__init__.py")
+        yield from (one for one in files if os.path.isfile(one))  # noqa: PTH113  (False in a folder that may not be read)
 
 
 class _Parts:
