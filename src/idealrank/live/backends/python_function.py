@@ -1,5 +1,6 @@
 """Any Python function as a backend: query and limit in, ids or scores out."""
 
+import ast
 import importlib
 import importlib.util
 import sys
@@ -102,35 +103,83 @@ def named_object(section: Section, key: str, what: str) -> Any:
     return found
 
 
+def is_own(file: str) -> bool:
+    """Return True for a file that belongs neither to an installed package nor to Python.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> with tempfile.NamedTemporaryFile(suffix=".py") as file:
+    ...     is_own(file.name), is_own(ast.__file__)
+    (True, False)
+    """
+    return Path(file).is_file() and not _is_installed(Path(file).resolve())
+
+
+def _is_installed(file: Path) -> bool:
+    """True for a file of a package, of this library, which may be a source checkout, or of Python."""
+    python, library = Path(ast.__file__).resolve().parent, Path(__file__).resolve().parents[2]
+    return bool({"site-packages", "dist-packages"} & set(file.parts)) or any(map(file.is_relative_to, (python, library)))
+
+
 def _module(place: str) -> Any:
     """Module by its dotted name, looked for in the current folder too, or a file, whose folder has modules that it may import."""
     if not place.endswith(".py"):
+        known = set(sys.modules)
         _search_last(Path.cwd())
-        return importlib.import_module(place)
-    file = Path(place)
-    if not file.is_file():
+        module = importlib.import_module(place)
+        _KEPT.update(set(sys.modules) - known)  # a module that is named is loaded once, as Python does
+        return module
+    if not Path(place).is_file():
         raise OptionError(f"no file {place}")
-    folder = file.resolve().parent
-    for name in _BESIDE & set(sys.modules):  # of an earlier file: its modules may have changed, or be of another folder
-        del sys.modules[name]
-    _BESIDE.clear()
+    folder = Path(place).resolve().parent
+    if not _FOLDERS:
+        _KEPT.update(sys.modules)
+    _FOLDERS.add(folder)
+    _forget_modules()
     _search_last(folder)
-    spec = importlib.util.spec_from_file_location(file.stem, place, loader=_SourceLoader(file.stem, place))
+    spec = importlib.util.spec_from_file_location(Path(place).stem, place, loader=_SourceLoader(Path(place).stem, place))
     if spec is None or spec.loader is None:
         raise OptionError(f"no module {place}")
     module = importlib.util.module_from_spec(spec)
-    known = set(sys.modules)
     sys.modules.setdefault(spec.name, module)
-    spec.loader.exec_module(module)
-    _BESIDE.update(name for name in set(sys.modules) - known if _folder_of(sys.modules[name], folder))
+    try:
+        spec.loader.exec_module(module)
+    except BaseException:
+        _forget_modules()
+        raise
     return module
 
 
-_BESIDE: set[str] = set()
-"""Names of modules that the last file brought with it."""
+_KEPT: set[str] = set()
+"""Names of modules that no file brought with it: those before the first file, and those that a name brought."""
+
+_FOLDERS: set[Path] = set()
+"""Folders of the files that were loaded."""
 
 _SEARCHED: list[str] = []
 """Folders of files, behind all others on the path, the last one first."""
+
+
+def _forget_modules() -> None:
+    """Forget the user's modules that earlier files brought, while they loaded or were called: they may have changed since."""
+    for name in set(sys.modules) - _KEPT:
+        module = sys.modules[name]
+        if _is_beside(module):
+            del sys.modules[name]
+            parent, _, last = name.rpartition(".")
+            members = getattr(sys.modules.get(parent), "__dict__", {})
+            if members.get(last) is module:  # `from parent import last` looks there first
+                del members[last]
+
+
+def _is_beside(module: Any) -> bool:
+    """True for a module of the user, written in Python, below the folder of a file; an environment there holds packages of others."""
+    name = getattr(module, "__file__", None)
+    if not isinstance(name, str) or not name.endswith(".py"):
+        return False
+    file = Path(name).resolve()
+    return any(file.is_relative_to(folder) for folder in _FOLDERS) and not _is_installed(file)
 
 
 def _search_last(folder: Path) -> None:
@@ -143,11 +192,6 @@ def _search_last(folder: Path) -> None:
         first = next((sys.path.index(one) for one in _SEARCHED if one in sys.path), len(sys.path))
         sys.path.insert(first, name)
         _SEARCHED.insert(0, name)
-
-
-def _folder_of(module: Any, folder: Path) -> bool:
-    file = getattr(module, "__file__", None)
-    return file is not None and Path(file).resolve().is_relative_to(folder)
 
 
 class _SourceLoader(SourceFileLoader):

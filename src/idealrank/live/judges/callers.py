@@ -15,9 +15,9 @@ from idealrank.errors import BackendError, shown
 from idealrank.io.judgment_files import assessor_text
 from idealrank.io.judgment_pairs import JudgmentPair
 from idealrank.live.backends.outside_command import LineProgram
-from idealrank.live.backends.python_function import named_object
+from idealrank.live.backends.python_function import is_own, named_object
 from idealrank.live.backends.secrets import Secrets
-from idealrank.live.judges.function_identity import FunctionIdentity, is_own
+from idealrank.live.judges.function_identity import FunctionIdentity
 from idealrank.live.judges.judge_answers import Judge, JudgeAnswer, Scale, answer_of, value_of_line
 
 KINDS = ("openai", "function", "command")

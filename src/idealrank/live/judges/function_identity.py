@@ -3,24 +3,33 @@
 import ast
 import dis
 import functools
+import logging
 import os
 import re
 import sys
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from datetime import date, datetime, time, timedelta, timezone
+from decimal import Decimal
 from enum import Enum
+from fractions import Fraction
 from hashlib import sha256
 from pathlib import Path, PurePath
-from types import BuiltinFunctionType, CodeType, EllipsisType, FunctionType, MethodType, ModuleType
+from types import BuiltinFunctionType, CodeType, EllipsisType, FunctionType, MethodType, ModuleType, SimpleNamespace
 from typing import Any
+from uuid import UUID
+from zoneinfo import ZoneInfo
 
 import numpy as np
 
-_PLAIN = (type(None), bool, int, float, complex, str, slice, EllipsisType)
-_FUNCTIONS = (FunctionType, MethodType, BuiltinFunctionType)
+from idealrank.live.backends.python_function import is_own
+
+_EXACT = frozenset({type(None), bool, float, str})
+_PLAIN = (*_EXACT, complex, EllipsisType, range, Decimal, Fraction, UUID, timedelta, timezone)
+_DATA = (int, float, str, bytes, dict, list, tuple, set, frozenset)
 _MAY_HOLD_ITSELF = (FunctionType, type, list, Mapping)
-_HEAP_TYPE = 1 << 9  # flag of a class that is written in Python
 _READS = frozenset({"LOAD_GLOBAL", "LOAD_NAME"})
+_DEEPEST = 100  # values in values; Python's own limit, which depends on the caller, is farther
 
 
 @dataclass(frozen=True)
@@ -59,12 +68,12 @@ class FunctionIdentity:
             is loaded from its files, so that nothing in them is unknown.
         """
         file, name = _named(place)
-        described: list[Any] = [name, {} if file is None else _digests(file)]
         parts = _Parts()
+        described: list[Any] = [name]
         if file is None or not place.endswith(f".py:{name}"):  # else loaded anew each time, so that the files say everything
             described.append(parts.called(function))
-        digest = sha256(repr(described).encode("utf-8", "surrogatepass")).hexdigest()
-        return cls(digest, "" if file is not None else next(iter(parts.unknown), ""))
+        described.append(_digests([*filter(None, [file]), *map(Path, parts.files)]))
+        return cls(_hashed(described), "" if file is not None else next(iter(parts.unknown), ""))
 
 
 def _named(place: str) -> tuple[Path | None, str]:
@@ -74,30 +83,36 @@ def _named(place: str) -> tuple[Path | None, str]:
     return (Path(file) if file.endswith(".py") else None), name
 
 
-def _digests(file: Path) -> dict[str, str]:
-    """Digest of a file, and of the user's own modules that it imports, and so on, by their place beside it."""
-    root = file.parent
-    while (root / "__init__.py").is_file() and root != root.parent:  # of a package
-        root = root.parent
+def _digests(files: Sequence[Path]) -> dict[str, str]:
+    """Digests of files, and of the user's own modules that they import, and so on, by their place beside the first one."""
     found: dict[str, str] = {}
-    waiting = [file]
+    waiting = [(file, _root(file)) for file in files]
     while waiting:
-        one = waiting.pop()
-        key = os.path.relpath(one, file.parent)
+        file, root = waiting.pop()
+        key = os.path.relpath(file, files[0].parent)
         if key in found:
             continue
         try:
-            content = one.read_bytes()
+            content = file.read_bytes()
         except OSError:
             found[key] = ""
             continue
         found[key] = sha256(content).hexdigest()
-        waiting.extend(_imported(one, content, {root, one.parent, Path()}))
+        imported = _imported(file, content, {root, file.parent, Path()})
+        waiting.extend((one, root) for one in imported if is_own(str(one)) or one.is_relative_to(root))
     return dict(sorted(found.items()))
 
 
+def _root(file: Path) -> Path:
+    """The folder in which the modules of a file are found: that of its package, if it has one."""
+    root = file.parent
+    while (root / "__init__.py").is_file() and root != root.parent:
+        root = root.parent
+    return root
+
+
 def _imported(file: Path, content: bytes, folders: Collection[Path]) -> Iterator[Path]:
-    """Files in some folders that the text of a file imports; the last part of a name may be a module or a value of one."""
+    """Files in some folders, else on the path, that the text of a file imports; the last part of a name may be a value of a module."""
     try:
         tree = ast.parse(content)
     except (SyntaxError, ValueError):
@@ -111,15 +126,19 @@ def _imported(file: Path, content: bytes, folders: Collection[Path]) -> Iterator
         else:
             continue
         for name in names:
-            for base in bases:
-                yield from _files_of(base, name.split("."))
+            parts = name.split(".")
+            found = [one for base in bases for one in _files_of(base, parts)]
+            if not found and bases is folders:  # not of a relative import
+                found = next(filter(None, ([*_files_of(Path(one), parts)] for one in sys.path)), [])
+            yield from found
 
 
 def _files_of(folder: Path, parts: Sequence[str]) -> Iterator[Path]:
     """Files of a module and of the packages that hold it."""
     for end in range(1, len(parts) + 1):
         place = folder.joinpath(*parts[:end])
-        yield from (one for one in (place.with_name(f"{place.name}.py"), place / "__init__.py") if one.is_file())
+        files = (place.with_name(f"{place.name}.py"), place / "__init__.py")
+        yield from (one for one in files if os.path.isfile(one))  # noqa: PTH113  (False in a folder that may not be read)
 
 
 class _Parts:
@@ -128,42 +147,62 @@ class _Parts:
     def __init__(self) -> None:
         self.unknown: list[str] = []
         self._seen: dict[int, tuple[int, Any]] = {}  # with the value, so that no other one gets its id
+        self._depth = 0
+        self.files: dict[str, None] = {}  # of the user, in order
+        self._ways: dict[type, Callable[[Any], Any]] = {}
+
+    def own(self, file: str | None) -> bool:
+        """Note a file if it is one of the user, and say whether it is."""
+        if not file or not is_own(file):
+            return False
+        self.files[file] = None
+        return True
 
     def called(self, value: Any) -> Any:
         """Describe what is called: a function, or an object with its attributes."""
-        if isinstance(value, (*_FUNCTIONS, functools.partial, type)) or hasattr(value, "__wrapped__"):
-            return self.of(value)
-        kinds = type(value).__mro__[:-1]
-        is_open = all(kind.__flags__ & _HEAP_TYPE and not vars(kind).get("__slots__") for kind in kinds)  # nothing outside __dict__
-        if not is_open:
-            return self._unknown(value)
-        again = self._again(value)
-        return [self.of(type(value)), self.of(dict(vars(value)))] if again is None else again
+        return self._unknown(value) if issubclass(type(value), _DATA) else self.of(value)  # as a subclass of dict, with attributes
 
     def of(self, value: Any) -> Any:
         """Describe a value."""
-        describe = next((found for kinds, found in self._by_type() if isinstance(value, kinds)), None)
-        if describe is None and hasattr(value, "__wrapped__"):  # as of `functools.lru_cache`
-            describe = lambda one: [self.of(one.__wrapped__)]  # noqa: E731
-        if describe is None:
+        kind = type(value)
+        self._depth += 1
+        try:
+            if kind in _EXACT:
+                return value
+            if self._depth > _DEEPEST:
+                return self._unknown(value)
+            describe = self._ways.get(kind) or self._ways.setdefault(kind, self._way(kind))
+            if (describe == self._object or issubclass(kind, _MAY_HOLD_ITSELF)) and (again := self._again(value)) is not None:
+                return again
+            return [kind.__name__, *describe(value)]
+        except Exception:  # noqa: BLE001  (an object of the user may fail in any way)
             return self._unknown(value)
-        if isinstance(value, _MAY_HOLD_ITSELF) and (again := self._again(value)) is not None:
-            return again
-        return [type(value).__name__, *describe(value)]
+        finally:
+            self._depth -= 1
 
-    def _by_type(self) -> list[tuple[Any, Callable[[Any], Any]]]:
-        return [
-            (_PLAIN, lambda one: [repr(one)]), (bytes, lambda one: [sha256(one).hexdigest()]), (FunctionType, self._function),
-            (BuiltinFunctionType, self._builtin), (MethodType, lambda one: [self.of(one.__func__), self.called(one.__self__)]),
-            (ModuleType, lambda one: [one.__name__, _own_digests(getattr(one, "__file__", None))]),
+    def _way(self, kind: type) -> Callable[[Any], Any]:
+        """Return the function that describes values of a class."""
+        if issubclass(kind, Mapping) and _is_open(kind):  # its attributes say more than its items
+            return self._object
+        ways: list[tuple[Any, Callable[[Any], Any]]] = [
+            (Enum, lambda one: [self.of(type(one)), one.name, self.of(one.value)]), (int, lambda one: [hex(one)]),
+            (_PLAIN, lambda one: [repr(one)]), (bytes, lambda one: [sha256(one).hexdigest()]), (ZoneInfo, lambda one: [one.key]),
+            ((datetime, time), lambda one: [repr(one.replace(tzinfo=None)), self.of(one.tzinfo)]), (date, lambda one: [repr(one)]),
+            (slice, lambda one: [self.of(part) for part in (one.start, one.stop, one.step)]),
+            (FunctionType, self._function), (BuiltinFunctionType, self._builtin),
+            (MethodType, lambda one: [self.of(one.__func__), self.called(one.__self__)]),
+            ((staticmethod, classmethod), lambda one: [self.of(one.__func__)]),
+            ((property, functools.cached_property), lambda one: [self.of(getattr(one, "func", None) or one.fget)]),
             (functools.partial, lambda one: [self.of(one.func), self.of(one.args), self.of(one.keywords)]),
-            (CodeType, self._code), (Enum, lambda one: [self.of(type(one)), one.name]), (type, self._class),
-            (re.Pattern, lambda one: [repr(one.pattern), one.flags]), (PurePath, lambda one: [str(one)]),
-            ((list, tuple), lambda many: [self.of(one) for one in many]),
-            ((set, frozenset), lambda many: sorted(repr(self.of(one)) for one in many)),
-            (Mapping, lambda many: [[self.of(key), self.of(one)] for key, one in many.items()]),
-            (property, lambda one: [self.of(one.fget)]), ((np.ndarray, np.generic), self._array),
+            (ModuleType, lambda one: [one.__name__, self.own(getattr(one, "__file__", None))]),
+            (CodeType, self._code), (type, self._class), (re.Pattern, lambda one: [repr(one.pattern), one.flags]),
+            (PurePath, lambda one: [str(one)]), (logging.Logger, lambda one: [one.name]),
+            ((list, tuple), lambda many: [_hashed(self.of(one) for one in many)]),
+            ((set, frozenset), lambda many: [_hashed(sorted(repr(self.of(one)) for one in many))]),
+            (Mapping, lambda many: [_hashed([self.of(key), self.of(one)] for key, one in many.items())]),
+            (SimpleNamespace, lambda one: [self.of(vars(one))]), ((np.ndarray, np.generic), self._array),
         ]  # fmt: skip
+        return next((way for kinds, way in ways if issubclass(kind, kinds)), self._object)
 
     def _again(self, value: Any) -> Any:
         """The number of a value that was described before, such as a function that calls itself."""
@@ -172,12 +211,27 @@ class _Parts:
         self._seen[id(value)] = (len(self._seen), value)
         return None
 
-    def _unknown(self, value: Any) -> Any:
+    def _unknown(self, value: Any) -> list[Any]:
         name = type(value).__name__
-        self.unknown.append(f"{'an' if name[0].lower() in 'aeiou' else 'a'} {name}")
+        self.unknown.append(f"{'an' if name[:1].lower() in 'aeiou' else 'a'} {name}")
         return ["unknown", name]
 
-    def _array(self, value: Any) -> Any:
+    def _object(self, value: Any) -> list[Any]:
+        """Describe an object by its attributes. One of a package, such as a client, is unknown if a part of it is."""
+        if not _is_open(type(value)):
+            wrapped = getattr(value, "__dict__", {}).get("__wrapped__")  # as of `functools.lru_cache`
+            return [self.of(wrapped)] if callable(wrapped) else self._unknown(value)
+        unknown, seen, files = len(self.unknown), len(self._seen), len(self.files)
+        described = [self.of(type(value)), self.of(dict(vars(value)))]
+        if len(self.unknown) == unknown or _is_of_user(type(value)):
+            return described
+        del self.unknown[unknown:]
+        for noted, size in ((self._seen, seen), (self.files, files)):
+            while len(noted) > size:
+                noted.popitem()
+        return self._unknown(value)
+
+    def _array(self, value: Any) -> list[Any]:
         return self._unknown(value) if value.dtype.hasobject else [str(value.dtype), value.shape, sha256(value.tobytes()).hexdigest()]
 
     def _builtin(self, function: BuiltinFunctionType) -> list[Any]:
@@ -188,49 +242,56 @@ class _Parts:
         code = function.__code__
         cells = [_content(cell) for cell in function.__closure__ or ()]
         bound = [self.of(one) for one in (cells, function.__defaults__, function.__kwdefaults__, dict(vars(function)))]
-        own = is_own(code.co_filename)
+        own = self.own(code.co_filename)
         if not own and Path(code.co_filename).is_file():  # of an installed package
             return [function.__module__, function.__qualname__, bound]
-        used = {name: function.__globals__[name] for name in sorted(set(_global_names(code))) if name in function.__globals__}
         known = len(self.unknown)
-        values = [[name, self.of(one)] for name, one in used.items()]
+        values = [[name, self.of(one)] for name, one in sorted(_values_read(function).items())]
         if own:
             del self.unknown[known:]  # the file says how the module makes them
-        return [_own_digests(code.co_filename), self._code(code), bound, values]
+        return [self._code(code), bound, values]
 
     def _code(self, code: CodeType) -> list[Any]:
         names = [code.co_name, code.co_names, code.co_varnames, code.co_freevars, code.co_cellvars, code.co_argcount, code.co_flags]
         return [sha256(code.co_code).hexdigest(), repr(names), [self.of(one) for one in code.co_consts]]
 
     def _class(self, kind: type) -> list[Any]:
-        file = getattr(sys.modules.get(kind.__module__), "__file__", None)
-        found = [kind.__module__, kind.__qualname__, _own_digests(file)]
-        if file is None and kind.__module__ not in sys.builtin_module_names:  # of a notebook, or a script without a file
-            members = [[name, self.of(one)] for name, one in vars(kind).items() if not name.startswith("__") or callable(one)]
-            return [*found, [self.of(base) for base in kind.__bases__], members]
-        return found
+        """Describe a class of the user as it is in memory, too: its file may have changed, and its attributes are set at run time."""
+        if not _is_of_user(kind):
+            return [kind.__module__, kind.__qualname__]
+        own, known = self.own(_file_of(kind)), len(self.unknown)
+        members = [[name, self.of(one)] for name, one in vars(kind).items() if not name.startswith("__") or callable(one)]
+        if own:
+            del self.unknown[known:]
+        return [kind.__module__, kind.__qualname__, [self.of(base) for base in kind.__bases__], members]
 
 
-def _own_digests(file: str | None) -> dict[str, str]:
-    """Digests of a file of the user; none of an installed package."""
-    return _digests(Path(file)) if file and is_own(file) else {}
+def _hashed(parts: Iterable[Any]) -> str:
+    """Digest of descriptions, one after another, as there may be many."""
+    digest = sha256()
+    for one in parts:
+        digest.update(f"{one!r}\n".encode("utf-8", "surrogatepass"))
+    return digest.hexdigest()
 
 
-def is_own(file: str) -> bool:
-    """Return True for a file that belongs neither to an installed package nor to Python.
+def _file_of(kind: type) -> str | None:
+    return getattr(sys.modules.get(kind.__module__), "__file__", None)
 
-    Examples
-    --------
-    >>> import tempfile
-    >>> with tempfile.NamedTemporaryFile(suffix=".py") as file:
-    ...     is_own(file.name), is_own(ast.__file__)
-    (True, False)
-    """
-    path = Path(file)
-    if not path.is_file():
-        return False
-    folders = {"site-packages", "dist-packages"}
-    return not (folders & set(path.resolve().parts) or path.resolve().is_relative_to(Path(ast.__file__).resolve().parent))
+
+def _is_of_user(kind: type) -> bool:
+    """True for a class of the user's files, or of a notebook, which has no file."""
+    file = _file_of(kind)
+    return is_own(file) if file else kind.__module__ not in sys.builtin_module_names
+
+
+class _Open:
+    """Has nothing but attributes."""
+
+
+def _is_open(kind: type) -> bool:
+    """True if the attributes of an object say all of it: it has no slots, and no part that is written in C."""
+    sizes = kind.__basicsize__ == _Open.__basicsize__ and kind.__itemsize__ == 0 and kind.__dictoffset__ != 0
+    return sizes and not any(vars(one).get("__slots__") for one in kind.__mro__)
 
 
 def _content(cell: Any) -> Any:
@@ -240,9 +301,25 @@ def _content(cell: Any) -> Any:
         return None
 
 
-def _global_names(code: CodeType) -> Iterator[str]:
-    """Names of global values that code reads, with the code inside it."""
-    yield from (one.argval for one in dis.get_instructions(code) if one.opname in _READS)
+def _values_read(function: FunctionType) -> dict[str, Any]:
+    """Global values that a function reads; and of the user's modules among them all that it may read, as they are in memory."""
+    codes = list(_nested(function.__code__))
+    reads = {one.argval for code in codes for one in dis.get_instructions(code) if one.opname in _READS}
+    names = {name for code in codes for name in code.co_names}
+    found = {name: function.__globals__[name] for name in reads & function.__globals__.keys()}
+    waiting = list(found.values())
+    while waiting:
+        module = waiting.pop()
+        if isinstance(module, ModuleType) and is_own(getattr(module, "__file__", None) or ""):
+            members = {f"{module.__name__}.{name}": vars(module)[name] for name in names & vars(module).keys()}
+            waiting.extend(one for key, one in members.items() if key not in found)
+            found.update(members)
+    return found
+
+
+def _nested(code: CodeType) -> Iterator[CodeType]:
+    """Code, and the code inside it."""
+    yield code
     for constant in code.co_consts:
         if isinstance(constant, CodeType):
-            yield from _global_names(constant)
+            yield from _nested(constant)
