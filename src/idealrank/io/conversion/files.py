@@ -20,7 +20,8 @@ from idealrank.io.conversion.contents import Content, content_of
 from idealrank.io.conversion.judgment_sheets import SheetOptions, judgment_sheet
 from idealrank.io.conversion.judgments import POLICIES, JudgmentOptions, fitted
 from idealrank.io.conversion.losses import Loss, LossCounter, listed
-from idealrank.io.conversion.run_rows import NAMES, RUN_TARGETS, RunRow, lose_tag, rows_of_run
+from idealrank.io.conversion.run_losses import Repeats, lose_columns, lose_tag
+from idealrank.io.conversion.run_rows import NAMES, RUN_TARGETS, RunRow, rows_of_run
 from idealrank.io.conversion.targets import TARGETS, cell_text, table_cells, table_names
 from idealrank.io.formats.detection import FORMAT_NAMES, FORMATS, detect
 from idealrank.io.judgment_kinds import kinds_of
@@ -266,13 +267,14 @@ def _convert_judgments(file: Source, target: str, kind: str, written: str, optio
 def _convert_run(file: Source, target: str, kind: str, written: str, options: ConversionOptions, notes: Notes) -> Conversion:
     losses, name = LossCounter(), options.name or _stem(file.path)
     run = _read_run(file, kind, options, notes, name)
-    counts = {"rows": 0}
+    counts, repeats = {"rows": 0}, Repeats()
     queries: set[str] = set()
 
     def counted() -> Iterator[RunRow]:
         for row in rows_of_run(run):
             counts["rows"] += 1
             queries.add(row.query)
+            repeats.add(row)
             yield row
 
     writer = RUN_TARGETS[written]
@@ -284,8 +286,10 @@ def _convert_run(file: Source, target: str, kind: str, written: str, options: Co
             _write_parquet(records, NAMES, output)
         if kind == "trec" and counts["rows"]:
             lose_tag(file, written, losses)
+        lose_columns(file, kind, written, options.sheet.columns, losses)
         if options.strict and losses.found():
             raise _refused(file.path, written, losses.found())
+        repeats.tell(file.path, notes)
     return Conversion(file.path, target, kind, written, "run", counts["rows"], counts["rows"], len(queries), losses.found())
 
 

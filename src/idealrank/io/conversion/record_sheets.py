@@ -19,7 +19,8 @@ from idealrank.io.text_cells import shown
 from idealrank.io.typed_values import check_id, check_number, describe_value
 from idealrank.io.usual_columns import plain
 
-_ASSESSOR = ("assessor", "rater", "judge", "annotator", "user", "useremail", "username", "email")
+ASSESSOR = ("assessor", "rater", "judge", "annotator", "user", "useremail", "username", "email")
+"""Usual names of the column of assessors, without case and punctuation."""
 _QUERY_TEXT = ("querytext", "query")
 _TEXT = ("documenttext", "text")
 FEATURE = "feature_"
@@ -176,7 +177,7 @@ def _name_columns(names: Sequence[str], columns: Columns, path: str, notes: Note
             rest.remove(name)
         return name
 
-    assessor, query_text, text = take(_ASSESSOR), take(_QUERY_TEXT), take(_TEXT)
+    assessor, query_text, text = take(ASSESSOR), take(_QUERY_TEXT), take(_TEXT)
     features = {name: int(name[len(FEATURE) :]) for name in rest if name.startswith(FEATURE) and name[len(FEATURE) :].isdecimal()}
     by_number: dict[int, str] = {}
     for name, number in features.items():
