@@ -167,6 +167,30 @@ def test_an_array_and_lines_of_the_same_records_are_read_alike(say: Say, tmp_pat
     assert (tmp_path / "a.json.qrels").read_text(encoding="utf-8") == "q1 0 e 1\n"
 
 
+@pytest.mark.parametrize("raters", [("ann", "ben"), ("session", "ben"), ("ann", "topic")])
+def test_a_book_of_one_document_is_recognised(say: Say, tmp_path: Path, raters: tuple[str, str]) -> None:
+    records = [{"query_id": "q1", "doc_id": "d1", "grade": grade, "assessor": name} for grade, name in enumerate(raters)]
+    write(records, tmp_path / "a.jsonl")
+    said = [say("convert", "a.jsonl", "book.csv", "--to", "quepid", cwd=tmp_path), say("convert", "book.csv", "b.jsonl", cwd=tmp_path)]
+    assert ([one.code for one in said], "read as Quepid's judgments" in said[1].err) == ([0, 0], True)
+    assert (tmp_path / "b.jsonl").read_text(encoding="utf-8") == (tmp_path / "a.jsonl").read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize("content", ["judgments", "run"])
+@pytest.mark.parametrize("name", ["a.json", "a.jsonl"])
+def test_queries_without_documents_are_counted(say: Say, tmp_path: Path, name: str, content: str) -> None:
+    (tmp_path / name).write_text('{"q1": {}, "q2": {"d1": 1}, "q3": {}}\n', encoding="utf-8")
+    said = say("convert", name, "b.csv", "--content", content, cwd=tmp_path)
+    assert (said.code, f"warning: {name}: 2 queries without documents are left out (q1, q3)" in said.err) == (0, True)
+
+
+@pytest.mark.parametrize("options", [[], ["--to", "csv"]])
+def test_plain_text_is_not_written_to_the_name_of_a_compressed_file(say: Say, folder: Path, options: list[str]) -> None:
+    said = say("convert", "a.run", "b.csv.gz", *options, cwd=folder)
+    assert (said.code, (folder / "b.csv.gz").exists()) == (2, False)
+    assert "b.csv.gz: found the ending of a compressed file, expected another" in said.err
+
+
 def write(records: list[dict[str, Any]], path: Path) -> None:
     """Write records as a table or as JSON."""
     if path.suffix == ".parquet":
