@@ -64,7 +64,8 @@ def _lose_cells(source: Source, delimiter: str, others: Any, losses: LossCounter
     batches = rows_in_batches(source, delimiter)
     header, _ = next(batches)
     names = [name.strip() for name in header[0]]
-    places = [(names.index(name), name) for name in dict.fromkeys(others(names))]
+    lost_names = set(others(names))
+    places = [(place, name) for place, name in enumerate(names) if name in lost_names]
     for rows, _ in batches if places else ():
         for place, name in places:
             lost = sum(bool(row[place].strip()) for row in rows)
