@@ -2,30 +2,43 @@
 
 import json
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from itertools import islice
 from pathlib import PurePath
 from typing import Any, Literal, NamedTuple, TypeAlias
 
 from idealrank.errors import OptionError, shown
+from idealrank.io.conversion.record_sheets import ASSESSOR
 from idealrank.io.conversion.run_rows import RUN_TARGETS
 from idealrank.io.conversion.targets import TARGETS
 from idealrank.io.formats.delimited import rows_in_batches, sniff_delimiter
 from idealrank.io.formats.detection import FORMATS_OF
 from idealrank.io.notes import Notes
-from idealrank.io.record_files import columnar_records
+from idealrank.io.record_files import BYTE_ORDER_MARK, columnar_records
 from idealrank.io.sources import Source
-from idealrank.io.table_columns import Columns, named_columns
+from idealrank.io.table_columns import Columns, named_columns, query_column
 from idealrank.io.usual_columns import GRADE, RANK, SCORE, candidates, plain
 
 Content: TypeAlias = Literal["judgments", "run"]
 
-_ENDINGS: dict[str, Content] = {".run": "run", ".res": "run", ".qrels": "judgments", ".qrel": "judgments"}
+_ENDINGS: dict[str, Content] = {
+    ".run": "run", ".res": "run", ".qrels": "judgments", ".qrel": "judgments",
+    ".letor": "judgments", ".svm": "judgments", ".svmlight": "judgments", ".libsvm": "judgments",
+}  # fmt: skip
 _BEIR = {"queryid", "corpusid", "score"}  # columns of BEIR's judgments
-_RECORDS = 100  # of JSON lines, looked at for their fields
+_EITHER = tuple(word for group in GRADE for word in group if word in SCORE[0])  # names of grades and of scores
+_RECORDS = 100  # of JSON, looked at for their fields
 _GRADES = 20  # different whole numbers, above which they are no grades
-_HEAD = 1 << 20  # bytes in which the first record of an array ends
+_HEAD = 1 << 20  # bytes of JSON that are looked at first
+_DECODER = json.JSONDecoder()
+_GAP = re.compile(r"[\s,]*")
 _NESTED = re.compile(rb'(?:\xef\xbb\xbf)?\s*\{\s*"(?:[^"\\]|\\.)*"\s*:\s*[{\[]')
+# Numbers of documents; queries before them may have no documents, or lists of them.
+_KEY = rb'"(?:[^"\\]|\\.)*+"'
+_NUMBERS = re.compile(
+    rb"(?:\xef\xbb\xbf)?\s*\{(?:[\s,{}]*+%b\s*:\s*(?:\{\s*\}|\[(?:%b|[^\"\[\]{}])*+\]))*+[\s,{}]*+%b\s*:\s*\{\s*%b\s*:\s*-?[0-9]"
+    % (_KEY, _KEY, _KEY, _KEY)
+)
 _VALUE = re.compile(rb'"\s*:\s*(-?[0-9][0-9.eE+-]*)')
 
 
@@ -39,15 +52,18 @@ class _Signs(NamedTuple):
     reason : str
         Phrase for messages.
     fits_both : bool
-        Whether the file can be read as either.
+        Whether the file can be read as either without naming a column.
     is_nameless : bool
         Whether the numbers have no column name.
+    is_guess : bool
+        Whether the names of columns leave a doubt.
     """
 
     content: Content | None
     reason: str
     fits_both: bool = True
     is_nameless: bool = False
+    is_guess: bool = False
 
 
 def content_of(source: Source, kind: str, columns: Columns, target: str, target_format: str, notes: Notes) -> Content:
@@ -83,22 +99,27 @@ def content_of(source: Source, kind: str, columns: Columns, target: str, target_
     if wanted == "run" and (signs.fits_both or signs.content == "run"):
         return "run"
     if wanted is not None and signs.content not in (wanted, None):
-        raise _refusal(f"{source.path}: found {signs.reason}, expected {_noun(wanted)}, since {by}")
+        said = f"{source.path}: found {signs.reason}, expected {_noun(wanted)}, since {by}"
+        raise _refusal(said, (wanted,) if signs.fits_both else ())
     if signs.is_nameless and _like_scores(source):
-        raise _refusal(f"{source.path}: found numbers that may be grades or scores, expected grades such as 0, 1, 2")
-    if signs.content == "run" and signs.fits_both:  # a guess by the names of columns
-        notes.inform(f"{source.path}: read as a run, since it has {signs.reason}")
-    return signs.content or "judgments"
+        said = f"{source.path}: found numbers that may be grades or scores, expected grades such as 0, 1, 2"
+        raise _refusal(said, (wanted,) if wanted else ("judgments", "run"))
+    found = signs.content or "judgments"
+    if signs.is_guess:
+        notes.inform(f"{source.path}: read as {_noun(found)}, since it has {signs.reason}")
+    return found
 
 
 def _noun(content: Content) -> str:
     return "a run" if content == "run" else "judgments"
 
 
-def _refusal(said: str) -> OptionError:
-    return OptionError(
-        said, hint="set content='judgments' or content='run'", command_hint="set --content judgments or --content run"
-    )  # fmt: skip
+def _refusal(said: str, remedies: Sequence[Content]) -> OptionError:
+    """The error, with the contents that the file can be read as."""
+    if not remedies:
+        return OptionError(said)
+    hint, command = (" or ".join(map(form, remedies)) for form in ("content={!r}".format, "--content {}".format))
+    return OptionError(said, hint=f"set {hint}", command_hint=f"set {command}")
 
 
 def _wanted(target: str, target_format: str) -> tuple[Content | None, str]:
@@ -143,9 +164,20 @@ def _table_signs(names: list[str], columns: Columns) -> _Signs:
     scores = candidates(names, (*SCORE[0], *SCORE[1], *RANK[0]))
     if grades or {plain(name) for name in names} == _BEIR:
         return _Signs("judgments", f"grades in column {shown(repr((grades or scores)[0]))}", fits_both=bool(scores))
+    either = candidates(names, _EITHER)
+    if either and (assessor := _assessor(names, columns)):
+        return _Signs("judgments", f"column {shown(repr(assessor))}", is_guess=True)
     if scores:
-        return _Signs("run", f"column {shown(repr(scores[0]))} and no column of grades")
+        return _Signs("run", f"column {shown(repr(scores[0]))} and no column of grades", fits_both=bool(either), is_guess=True)
     return _Signs("judgments", "no column of scores", fits_both=False)
+
+
+def _assessor(names: list[str], columns: Columns) -> str:
+    """The column of assessors; empty where users are the queries, as in recommendations."""
+    query = query_column(names, columns)
+    taken = {query, *named_columns(columns, "run").values()}
+    usual = [word for word in ASSESSOR if not (plain(query).startswith("user") and word.startswith(("user", "email")))]
+    return next(iter(candidates([name for name in names if name not in taken], usual)), "")
 
 
 def _names(source: Source, kind: str) -> list[str] | None:
@@ -182,17 +214,42 @@ def _columnar_names(source: Source) -> list[str]:
 
 
 def _records(source: Source, kind: str) -> Iterator[Any]:
-    """Records of JSON lines, or the first value of JSON: the whole of it, or the first record of an array."""
+    """Records of JSON lines or of an array, or the value of other JSON."""
     if kind == "jsonl":
-        yield from (json.loads(line) for line in source.open() if line.strip())
+        yield from (json.loads(line.removeprefix(BYTE_ORDER_MARK)) for line in source.open() if line.strip())
         return
-    text = bytes(source.data[:_HEAD]).decode("utf-8-sig", "replace").lstrip()
-    yield json.JSONDecoder().raw_decode(text[1:].lstrip() if text.startswith("[") else text)[0]
+    size, known, is_whole = _HEAD, 0, False
+    while not is_whole:
+        is_whole = size >= len(source.data)
+        text = bytes(source.data[:size]).decode("utf-8-sig", "replace").strip()
+        is_array = text.startswith("[")
+        try:
+            for record in islice(_values(text[1:]) if is_array else iter([_DECODER.raw_decode(text)[0]]), known, None):
+                known += 1
+                yield record
+            is_whole = True
+        except ValueError:
+            if is_whole or not is_array:
+                raise
+            size *= 4
+
+
+def _values(text: str) -> Iterator[Any]:
+    """Values of an array after its bracket."""
+    at = 0
+    while (at := _GAP.match(text, at).end()) < len(text):  # type: ignore[union-attr]
+        if text[at] == "]":
+            return
+        value, at = _DECODER.raw_decode(text, at)
+        yield value
+    raise ValueError("the array has no end")
 
 
 def _like_scores(source: Source) -> bool:
     """Return whether numbers by query and document are no whole grades: some has a fraction, or there are very many."""
     found: set[float] = set()
+    if not _NUMBERS.match(source.data):
+        return False
     for match in _VALUE.finditer(source.data):
         try:
             value = float(match[1])

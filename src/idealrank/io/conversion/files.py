@@ -17,10 +17,11 @@ from idealrank._lazy import load_extra
 from idealrank.data.run import name_of
 from idealrank.errors import InputError, OptionError
 from idealrank.io.conversion.contents import Content, content_of
-from idealrank.io.conversion.judgment_sheets import SheetOptions, judgment_sheet
+from idealrank.io.conversion.judgment_sheets import SheetOptions, empty_queries, judgment_sheet
 from idealrank.io.conversion.judgments import POLICIES, JudgmentOptions, fitted
 from idealrank.io.conversion.losses import Loss, LossCounter, listed
-from idealrank.io.conversion.run_rows import NAMES, RUN_TARGETS, RunRow, lose_tag, rows_of_run
+from idealrank.io.conversion.run_losses import Repeats, lose_columns, lose_tag
+from idealrank.io.conversion.run_rows import NAMES, RUN_TARGETS, RunRow, rows_of_run
 from idealrank.io.conversion.targets import TARGETS, cell_text, table_cells, table_names
 from idealrank.io.formats.detection import FORMAT_NAMES, FORMATS, detect
 from idealrank.io.judgment_kinds import kinds_of
@@ -41,6 +42,7 @@ _ENDINGS = {
     ".letor": "letor", ".svm": "letor", ".svmlight": "letor", ".libsvm": "letor", ".trec": "trec", ".qrels": "trec", ".qrel": "trec",
     ".run": "trec", ".res": "trec",
 }  # fmt: skip
+_COMPRESSED = (".gz", ".bz2", ".xz", ".zst")
 _FIXED = ("trec", "qrels_jg", "letor", "quepid", "rre", "opensearch", "ubi")  # formats without named columns
 _ROWS = 1 << 14  # of a Parquet file at a time
 _TEXT = 1 << 30  # letters of a text: none is cut
@@ -223,6 +225,8 @@ def _refuse_shared(source: str, target: str, options: ConversionOptions) -> None
 
 def _target_format(target: str, asked: str, content: Content) -> str:
     known = RUN_TARGETS if content == "run" else TARGETS
+    if PurePath(target).suffix.lower() in _COMPRESSED:
+        raise OptionError(f"{target}: found the ending of a compressed file, expected another, since files are written as they are")
     found = asked if asked != "auto" else _ENDINGS.get(PurePath(target).suffix.lower(), "")
     if not found:
         raise OptionError(
@@ -265,14 +269,15 @@ def _convert_judgments(file: Source, target: str, kind: str, written: str, optio
 
 def _convert_run(file: Source, target: str, kind: str, written: str, options: ConversionOptions, notes: Notes) -> Conversion:
     losses, name = LossCounter(), options.name or _stem(file.path)
-    run = _read_run(file, kind, options, notes, name)
-    counts = {"rows": 0}
+    run = _read_run(file, kind, options, notes, name, losses)
+    counts, repeats = {"rows": 0}, Repeats()
     queries: set[str] = set()
 
     def counted() -> Iterator[RunRow]:
         for row in rows_of_run(run):
             counts["rows"] += 1
             queries.add(row.query)
+            repeats.add(row)
             yield row
 
     writer = RUN_TARGETS[written]
@@ -284,19 +289,23 @@ def _convert_run(file: Source, target: str, kind: str, written: str, options: Co
             _write_parquet(records, NAMES, output)
         if kind == "trec" and counts["rows"]:
             lose_tag(file, written, losses)
+        lose_columns(file, kind, written, options.sheet.columns, losses)
         if options.strict and losses.found():
             raise _refused(file.path, written, losses.found())
+        repeats.tell(file.path, notes)
     return Conversion(file.path, target, kind, written, "run", counts["rows"], counts["rows"], len(queries), losses.found())
 
 
-def _read_run(file: Source, kind: str, options: ConversionOptions, notes: Notes, name: str) -> Any:
+def _read_run(file: Source, kind: str, options: ConversionOptions, notes: Notes, name: str, losses: LossCounter) -> Any:
     from idealrank.io.complaints import refuse  # noqa: PLC0415  (as below)
 
     if kind == "trec":
         from idealrank.io.formats.trec import read_trec_run  # noqa: PLC0415  (judgments need none)
 
         return read_trec_run([file], name)
-    return to_run([read_part(file, "run", kind, options.sheet.columns, notes, refuse)], [file.path], name)  # type: ignore[arg-type]
+    part = read_part(file, "run", kind, options.sheet.columns, notes, refuse)  # type: ignore[arg-type]
+    losses.add_all({"empty_queries": empty_queries(part)})
+    return to_run([part], [file.path], name)
 
 
 def _refused(path: str, written: str, losses: Sequence[Loss]) -> InputError:

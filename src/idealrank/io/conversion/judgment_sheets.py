@@ -18,7 +18,7 @@ from idealrank.io.judgment_files import ORIGIN_MARK
 from idealrank.io.judgment_rows import JudgmentSheet, rows_of_qrels
 from idealrank.io.notes import Notes
 from idealrank.io.read import read_part
-from idealrank.io.row_parts import to_qrels
+from idealrank.io.row_parts import Blocks, Rows, to_qrels
 from idealrank.io.sources import AnyPath, Source
 from idealrank.io.table_columns import Columns
 
@@ -88,7 +88,24 @@ class _Reading:
 def _plain(one: _Reading) -> JudgmentSheet:
     """Judgments of a format that holds grades alone."""
     parts = read_part(one.source, "qrels", one.kind, one.options.columns, one.notes, refuse)  # type: ignore[arg-type]
-    return JudgmentSheet(rows_of_qrels(to_qrels([parts], [one.source.path], "error")))
+    empty = empty_queries(parts)
+    left = {"empty_queries": empty} if empty else {}
+    return JudgmentSheet(rows_of_qrels(to_qrels([parts], [one.source.path], "error")), left=left)
+
+
+def empty_queries(parts: Rows | Blocks) -> list[str]:
+    """Queries without a document, which rows cannot hold.
+
+    Examples
+    --------
+    >>> from idealrank.io.row_parts import Block
+    >>> empty_queries(Blocks([Block("q1", [], [], ("a.json", 0)), Block("q2", ["d1"], [1.0], ("a.json", 0))]))
+    ['q1']
+    """
+    if not isinstance(parts, Blocks):
+        return []
+    filled = {block.query for block in parts.blocks if block.documents}
+    return [query for query in dict.fromkeys(block.query for block in parts.blocks) if query not in filled]
 
 
 def _is_nested_line(source: Source) -> bool:

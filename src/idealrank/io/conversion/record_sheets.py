@@ -1,5 +1,6 @@
 """Tables and records of judgments with every column: the assessor, texts and others."""
 
+from collections import Counter, deque
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
@@ -19,7 +20,8 @@ from idealrank.io.text_cells import shown
 from idealrank.io.typed_values import check_id, check_number, describe_value
 from idealrank.io.usual_columns import plain
 
-_ASSESSOR = ("assessor", "rater", "judge", "annotator", "user", "useremail", "username", "email")
+ASSESSOR = ("assessor", "rater", "judge", "annotator", "user", "useremail", "username", "email")
+"""Usual names of the column of assessors, without case and punctuation."""
 _QUERY_TEXT = ("querytext", "query")
 _TEXT = ("documenttext", "text")
 FEATURE = "feature_"
@@ -85,6 +87,8 @@ def lines_sheet(source: Source, columns: Columns, notes: Notes, complain: Compla
     names: dict[str, None] = {}
     for record in _line_records(source, lambda _: None):
         names.update(dict.fromkeys(record.fields))
+    if not names:  # no line can be used
+        deque(_line_records(source, complain), 0)
     return _sheet(list(names), _line_records(source, complain), columns, source.path, notes, complain)
 
 
@@ -105,11 +109,9 @@ def array_sheet(source: Source, columns: Columns, notes: Notes, complain: Compla
         complain(broken(error, source.path, 0))
         found = []
     for number, value in enumerate(found, 1):
-        place = (f"{source.path}: record {number}", 0)
-        if isinstance(value, tuple):
-            records.append(_Record(dict(value), place))
-        else:
-            complain(Complaint("type", *place, describe_value(value), "a record: an object with a query, a document and a grade"))
+        record = _record(value, (f"{source.path}: record {number}", 0), complain)
+        if record is not None:
+            records.append(record)
     names = list(dict.fromkeys(name for record in records for name in record.fields))
     return _sheet(names, records, columns, source.path, notes, complain)
 
@@ -142,11 +144,21 @@ def _line_records(source: Source, complain: Complain) -> Iterator[_Record]:
         except (ValueError, RecursionError) as error:
             complain(broken(error, source.path, number))
             continue
-        if isinstance(value, tuple):
-            yield _Record(dict(value), (source.path, number))
-        else:
-            expected = "a record: an object with a query, a document and a grade"
-            complain(Complaint("type", source.path, number, describe_value(value), expected))
+        record = _record(value, (source.path, number), complain)
+        if record is not None:
+            yield record
+
+
+def _record(value: Any, place: Place, complain: Complain) -> _Record | None:
+    """The fields of an object of JSON, each of which stands there once."""
+    if not isinstance(value, tuple):
+        complain(Complaint("type", *place, describe_value(value), "a record: an object with a query, a document and a grade"))
+        return None
+    fields = dict(value)
+    if len(fields) != len(value):
+        complain(Complaint("repeated-field", *place, "a duplicate field in a record", "each field once"))
+        return None
+    return _Record(fields, place)
 
 
 def _sheet(
@@ -168,6 +180,9 @@ def _sheet(
 
 def _name_columns(names: Sequence[str], columns: Columns, path: str, notes: Notes) -> _Names:
     chosen = choose_columns(names, "qrels", columns, path, notes)
+    twice = next((name for name, count in Counter(names).items() if name and count > 1), None)
+    if twice is not None:
+        raise InputError(f"{path}: found {names.count(twice)} columns {shown(twice)}, expected one; rename or drop the others")
     rest = [name for name in names if name not in chosen.names]
 
     def take(usual: Sequence[str]) -> str:
@@ -176,7 +191,7 @@ def _name_columns(names: Sequence[str], columns: Columns, path: str, notes: Note
             rest.remove(name)
         return name
 
-    assessor, query_text, text = take(_ASSESSOR), take(_QUERY_TEXT), take(_TEXT)
+    assessor, query_text, text = take(ASSESSOR), take(_QUERY_TEXT), take(_TEXT)
     features = {name: int(name[len(FEATURE) :]) for name in rest if name.startswith(FEATURE) and name[len(FEATURE) :].isdecimal()}
     by_number: dict[int, str] = {}
     for name, number in features.items():

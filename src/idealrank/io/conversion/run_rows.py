@@ -9,10 +9,7 @@ from typing import NamedTuple
 from idealrank.data.run import Run
 from idealrank.data.types import decode_id
 from idealrank.errors import InputError, shown
-from idealrank.io.conversion.losses import LossCounter
-from idealrank.io.formats.trec import tag_of
 from idealrank.io.judgment_files import is_word, number
-from idealrank.io.sources import Source
 
 NAMES: tuple[str, ...] = ("query_id", "doc_id", "score")
 """Columns of a table."""
@@ -44,13 +41,6 @@ def rows_of_run(run: Run) -> Iterator[RunRow]:
         ranking = held.ranking(query, alignment)
         for rank, (document, score) in enumerate(zip(ranking.documents, ranking.scores.tolist(), strict=True), 1):
             yield RunRow(query, document, rank, score)
-
-
-def lose_tag(source: Source, target: str, losses: LossCounter) -> None:
-    """Count the tag of a run if the format has none."""
-    tag = tag_of([source])
-    if tag and target != "trec":
-        losses.add("tags", tag)
 
 
 def _trec(rows: Iterable[RunRow], name: str) -> Iterator[str]:

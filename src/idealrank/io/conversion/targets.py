@@ -15,6 +15,7 @@ from idealrank.errors import InputError, shown
 from idealrank.io.conversion.letor_sheets import DOCUMENT_FIELD
 from idealrank.io.conversion.losses import LossCounter
 from idealrank.io.conversion.record_sheets import FEATURE
+from idealrank.io.formats.detection import sniff
 from idealrank.io.formats.rre import PLACEHOLDERS
 from idealrank.io.judgment_files import is_word, number
 from idealrank.io.judgment_rows import JudgmentRow
@@ -24,6 +25,7 @@ QueryName = Literal["id", "word", "text", "both"]
 Kept = Literal["kept", "on request", "left out"]
 Fractions = Literal["kept", "truncated", "rounded"]
 _ACCOUNT = re.compile(r"[1-9]\d{0,17}|[^@\s]+@[^@\s]+")
+_SNIFFED = 60  # rows of a book, more than are looked at to recognise it
 _UNNAMED = "Anonymous"  # Quepid's word for a rater without an account
 _LAYOUT = ("query", "querytext", "docid", "rating", "mean", "")  # names that Quepid's columns have, as `plain` writes them
 _FORMULA = tuple("-=+@")
@@ -266,14 +268,19 @@ def _quepid(rows: Iterable[JudgmentRow], layout: RowLayout) -> Iterator[str]:
     found = list(rows)
     _refuse_two_unnamed(found)
     raters = list(dict.fromkeys(row.assessor or _UNNAMED for row in found if row.grade is not None or row.assessor))
-    if any(plain(name) in _LAYOUT or name != name.strip() for name in raters) or len(raters) < 2:
-        yield from _separated([("query", "docid", "user", "rating")])
-        yield from _separated(
-            (_protected(one.query), one.document, one.assessor, "" if one.grade is None else _grade(one)) for one in found
-        )
-        return
+    if not any(plain(name) in _LAYOUT or name != name.strip() for name in raters) and len(raters) > 1:
+        wide = list(_book(found, raters))
+        if sniff("".join(wide[:_SNIFFED]).encode("utf-8", "replace")) == ["quepid"]:  # else no reader would recognise it
+            yield from wide
+            return
+    yield from _separated([("query", "docid", "user", "rating")])
+    yield from _separated((_protected(one.query), one.document, one.assessor, "" if one.grade is None else _grade(one)) for one in found)
+
+
+def _book(rows: Iterable[JudgmentRow], raters: Sequence[str]) -> Iterator[str]:
+    """A column for each rater."""
     given: dict[tuple[str, str], dict[str, int | float | None]] = {}
-    for row in found:
+    for row in rows:
         given.setdefault((row.query, row.document), {})[row.assessor or _UNNAMED] = _grade(row)
     yield from _separated([("query", "docid", *raters)])
     for (query, document), grades in given.items():
