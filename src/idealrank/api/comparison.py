@@ -10,6 +10,7 @@ import numpy as np
 from idealrank.analysis.comparison import Comparison, with_companions
 from idealrank.analysis.comparison import compare as compare_evaluations
 from idealrank.analysis.comparison.families import Correction
+from idealrank.analysis.comparison.judge_differences import of_judged_queries
 from idealrank.analysis.comparison.procedure import Tell
 from idealrank.analysis.comparison.query_table import chosen_measures, comparable
 from idealrank.analysis.comparison.ranking_overlaps import Overlapping
@@ -213,7 +214,7 @@ def judged_again(
     _, runs = sources_of("compare(qrels, run_a, run_b, judge_qrels=judge)", evaluations)
     tested = set(measures)
     asked = [measure for measure in evaluations[0].measures if str(measure) in tested]
-    return [evaluate(qrels, run, asked, evaluations[0].convention) for run in runs]
+    return [of_judged_queries(evaluate(qrels, run, asked, evaluations[0].convention), qrels) for run in runs]
 
 
 def evaluations_of(

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any, Protocol, TypeVar
 
 from idealrank._files import write_bytes
+from idealrank.analysis.comparison.judge_differences import of_judged_queries
 from idealrank.analysis.comparison.query_table import same_values
 from idealrank.analysis.comparison.requirements import JudgmentsOption
 from idealrank.analysis.gate.checks import first_run, gate_beside, measures_of_gate
@@ -276,7 +277,8 @@ class GateJob:
         gated = self._verdict(evaluation, others, contracts, of_queries)
         if self.judge is not None and others:
             runs = [run, *(other for other, _ in opened)]
-            gated = gate_beside(gated, [evaluate_read(self.judge, one, asked.measures, asked.convention) for one in runs])
+            judged = [of_judged_queries(evaluate_read(self.judge, one, asked.measures, asked.convention), self.judge) for one in runs]
+            gated = gate_beside(gated, judged, [evaluation, *others])
         notes = tuple(
             note
             for path, (_, record), other in zip(paths, opened, others, strict=True)
@@ -517,4 +519,4 @@ def gate(
     if judge_qrels is None:
         return found
     tested = dict.fromkeys(check.measure for check in found.checks)
-    return gate_beside(found, judged_again(judge_qrels, evaluations, tested))
+    return gate_beside(found, judged_again(judge_qrels, evaluations, tested), evaluations)

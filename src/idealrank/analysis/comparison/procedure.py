@@ -120,7 +120,7 @@ def compare(
     covers = {name: evaluation.coverage for name, evaluation in zip(names, evaluations, strict=True)}
     comparison = Comparison(
         names, pairs, method, evaluations[0].convention, case.means(), {name: cover.missing for name, cover in covers.items()},
-        {name: cover.unjudged_share for name, cover in covers.items()}, evaluations[0].coverage.unjudged_cutoff, mismatches=apart,
+        {name: cover.unjudged_share for name, cover in covers.items()}, evaluations[0].coverage.unjudged_cutoff, queries, mismatches=apart,
     )  # fmt: skip
     compared = case.in_slices(comparison, membership, tell)
     return replace(compared, pairs=tuple(_unjoined(pair, apart) for pair in compared.pairs)) if apart else compared

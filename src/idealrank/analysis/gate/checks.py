@@ -229,23 +229,32 @@ def outcome_of(checks: Iterable[Check], contracts: Iterable[KeptContract]) -> Ou
     return UNREACHED if UNREACHED in outcomes else "passed"
 
 
-def gate_beside(gated: Gated, judged: Sequence[Evaluation]) -> Gated:
-    """Hold the checks of a gate beside a judge: the run and its baselines, in this order, evaluated with the judge's grades.
+def gate_beside(gated: Gated, judged: Sequence[Evaluation], people: Sequence[Evaluation]) -> Gated:
+    """Hold the checks of a gate beside a judge.
+
+    Parameters
+    ----------
+    gated : Gated
+        Result of the gate by people's grades.
+    judged, people : sequence of Evaluation
+        The run and its baselines, in this order, evaluated with the grades of the judge and of people.
 
     Examples
     --------
     >>> import idealrank as ir
     >>> a, b = {f"q{i}": ["x", "y"] for i in range(9)}, {f"q{i}": ["y", "x"] for i in range(9)}
     >>> people, judge = ([ir.evaluate({query: {good: 1} for query in a}, run, "RR") for run in (b, a)] for good in "xy")
-    >>> gate(*people).outcome, gate_beside(gate(*people), judge).outcome
+    >>> gate(*people).outcome, gate_beside(gate(*people), judge, people).outcome
     ('failed', 'judgments do not reach')
     """
     if gated.mismatches:
         return gated
     run, *baselines = judged
     of = dict(zip(gated.baselines, baselines, strict=True))
+    queries = frozenset(queries_of(people))
     checks = tuple(
-        check.beside(JudgeDifference.of(of[check.baseline], run, check.measure, check.difference), gated.policy) for check in gated.checks
+        check.beside(JudgeDifference.of(of[check.baseline], run, check.measure, check.difference, queries), gated.policy)
+        for check in gated.checks
     )
     outcome = outcome_of(checks, gated.contracts)
     return replace(gated, checks=checks, outcome=outcome, passed=outcome == "passed")
