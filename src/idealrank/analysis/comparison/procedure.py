@@ -108,7 +108,7 @@ def compare(
     judgedness = tuple(Judgedness.of(evaluation, asked, queries) for evaluation in evaluations)
     tippings = Tippings(evaluations, asked, queries, every_measure=not many)
     wanted = _pairs(names, baseline)
-    case = _Case(names, asked, tables, judgedness, design_by_query(queries, weights, clusters), plan, correction, wanted, tippings)
+    case = _Case(names, asked, tables, judgedness, design_by_query(queries, weights, clusters, test), plan, correction, wanted, tippings)
     alone = many or len(queries) < _FEW_QUERIES  # of many runs the pairs are many, and each has little to do
     with Background(1 if alone else threads) as background:
         bounds = {pair: background.begin(partial(case.bounds, pair)) for pair in wanted}
