@@ -56,3 +56,25 @@ def test_a_bad_value_is_named_as_it_was_typed(arguments: str, expected: str, say
 
     assert said.code == 2
     assert expected in said.err
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        "compare qrels.txt a.run b.run --slices {} --slices {}",
+        "compare qrels.txt a.run b.run --weights {} --weights {}",
+        "compare qrels.txt a.run b.run --cluster {} --cluster {}",
+        "compare qrels.txt a.run b.run --judge-qrels {} --judge-qrels {}",
+        "compare qrels.txt a.run b.run --convention {} --convention={}",
+        "gate qrels.txt a.run --baseline b.run --convention {} --convention {}",
+        "evaluate qrels.txt a.run --slices {} --slices {}",
+        "serve --slices {} --slices {}",
+        "judge agreement qrels.txt b.txt --cluster {} --cluster {}",
+    ],
+)
+def test_an_option_that_may_be_given_once_refuses_a_second_value(command: str, say: Callable[..., Said], files: Path) -> None:
+    said = say(*command.format("one", "other").split(), cwd=files)
+
+    option = command.rsplit(maxsplit=1)[-1] if command.endswith("={}") else command.split()[-2]
+    assert said.code == 2
+    assert f"error: {option.removesuffix('={}')}: found one and other, expected the option once" in said.err

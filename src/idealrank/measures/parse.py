@@ -144,14 +144,14 @@ def _parsed(text: MeasureLike, *tables: _Names) -> Measure:
 def _refuse_name(measure: Measure, listed: Mapping[str, type[Measure]]) -> None:
     """Refuse a class of the user's without a name, or with that of a listed measure, for which sentences and stores would take it."""
     cls = type(measure)
-    if cls in _OWN_NAMES:
+    if cls.__module__.startswith("idealrank.measures.") or cls in _OWN_NAMES:
         return
     name = getattr(cls, "name", None)
     if not isinstance(name, str):
         found = "no name" if name is None else f"name = {shown(repr(name))}"
         raise OptionError(f'measure {cls.__name__}: found {found}, expected a text, as in name: ClassVar[str] = "{cls.__name__}"')
     taken = next((one for one in listed if one.lower() == name.lower()), "")
-    if taken and listed[taken] is not cls:
+    if taken:
         raise name_taken(name, taken)
     _OWN_NAMES.add(cls)
 

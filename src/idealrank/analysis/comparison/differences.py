@@ -32,6 +32,17 @@ _SHARES = 6  # runs in one sentence
 Row = TypeVar("Row")
 
 
+def _refuse_others(judged: Any, n_runs: int) -> None:
+    """Refuse anything but a sequence of evaluations."""
+    listed = isinstance(judged, Sequence) and not isinstance(judged, str)
+    wrong = [one for one in judged if not isinstance(one, Evaluation)] if listed else [judged]
+    if wrong:
+        raise OptionError(
+            f"judge: found {type(wrong[0]).__name__}{' in the sequence' if listed else ''}, expected a sequence of Evaluation, one for "
+            f"each of {n_runs} runs; compare(..., judge_qrels=) takes the grades themselves"
+        )
+
+
 def by_measure(rows: Mapping[str, Row], measure: MeasureLike) -> Row:
     """Return the row of a measure, by its text or any of its spellings.
 
@@ -430,13 +441,7 @@ class Comparison(WithWarnings):
         >>> found["RR"].difference, found["RR"].judge.difference, found["RR"].verdict
         (-0.5, 0.5, 'undecided')
         """
-        listed = isinstance(judged, Sequence) and not isinstance(judged, str)
-        if not listed or not all(isinstance(one, Evaluation) for one in judged):
-            wrong = next((one for one in judged if not isinstance(one, Evaluation)), judged) if listed else judged
-            raise OptionError(
-                f"judge: found {type(wrong).__name__}{' in the sequence' if listed else ''}, expected a sequence of Evaluation, one for "
-                f"each of {len(self.names)} runs; compare(..., judge_qrels=) takes the grades themselves"
-            )
+        _refuse_others(judged, len(self.names))
         if len(judged) != len(self.names):
             raise IncompatibleError(f"judge: found evaluations of {len(judged)} runs, expected one for each of {len(self.names)}")
         other = next((one for one in judged if one.convention != self.convention), None)
