@@ -2,12 +2,14 @@
 
 import json
 import math
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 import idealrank as ir
 from idealrank.analysis.comparison.judge_differences import JudgeDifference
+from idealrank.cli import main
 from idealrank.errors import IncompatibleError, InputError
 from idealrank.reports.table.text import parts_text
 from idealrank.reports.views.comparison.comparison import comparison_json, comparison_parts
@@ -155,6 +157,21 @@ def test_only_evaluations_stand_beside_a_comparison(given: Any, found: str) -> N
         compared.beside(given)
     with pytest.raises(ir.OptionError, match="found Comparison, expected"):
         compared.beside(compared)  # type: ignore[arg-type]
+
+
+def test_the_command_hears_a_judge_of_one_query_on_one(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    qrels = [f"{query} 0 {document} {grade}" for query, grades in LIKE_PEOPLE.items() for document, grade in grades.items()]
+    runs = ([f"{query} Q0 {d} {n} {9 - n} t" for query, run in one.items() for n, d in enumerate(run)] for one in (OLD, NEW))
+    for name, lines in zip(("qrels", "judge", "old.run", "new.run"), (qrels, qrels[:3], *runs), strict=True):
+        (tmp_path / name).write_text("\n".join(lines), encoding="utf-8")
+
+    for convention in ("standard", "standard,without_judgments=evaluated"):
+        command = f"compare qrels old.run new.run -m nDCG@2 --judge-qrels judge --convention {convention}"
+        assert main.run(command.split()) == 0
+        assert "The judge does not contradict the sign on 1 query." in " ".join(capsys.readouterr().out.split())
 
 
 # --- gates -------------------------------------------------------------------------------------------------------------------

@@ -11,6 +11,7 @@ import click
 import numpy as np  # noqa: F401
 
 from idealrank.analysis.comparison import Comparison, with_companions
+from idealrank.analysis.comparison.judge_differences import of_judged_queries
 from idealrank.api.comparison import compare as compare_evaluations
 from idealrank.api.evaluation import evaluate_read as evaluate
 from idealrank.api.evaluation import overlap_ranks, overlaps
@@ -182,6 +183,7 @@ def compare(
     in pairs. With six or more runs, the report marks each run with the letters of the runs that are significantly worse.
     """
     names, baseline = _names(runs, baseline)
+    _check_letters(shown["letters"], len(runs), baseline, paper)
     given = input_options.InputFiles(qrels=qrels, inputs=inputs, others=(*runs, *files.paths, judge_path))
     _check_written(given, results, baseline, {"-o": output_path, "--figure": figure_path})
     convention, asked = options.parse_convention(convention_text), options.parse_measure_texts(measure_texts)
@@ -199,7 +201,7 @@ def compare(
     compared = partial(
         compare_evaluations, *evaluations, measures=asked, baseline=baseline, weights=of_queries.weights, clusters=of_queries.clusters,
         slices=of_queries.categories, threads=threads, **testing.arguments,
-        judge_qrels=None if judge is None else [evaluate(judge, run, asked, convention) for run in opened],
+        judge_qrels=None if judge is None else [of_judged_queries(evaluate(judge, run, asked, convention), judge) for run in opened],
         rankings=overlaps(
             opened if look else (), asked, convention, evaluations=evaluations if look else (), baseline=baseline, threads=threads,
             watch=watch.run,
@@ -211,6 +213,17 @@ def compare(
         watch, given, evaluations=tuple(evaluations), measures=asked, comparison=comparison, qrels=judgments, runs=tuple(opened),
         weights=of_queries.weights, clusters=of_queries.clusters, categories=of_queries.categories, threads=threads,
     )  # fmt: skip
+
+
+def _check_letters(letters: Letters, n_runs: int, baseline: str | None, paper: Paper | None) -> None:
+    """Refuse letters of groups that no table would show."""
+    if letters == "better":
+        return
+    if paper is not None or baseline is not None:
+        found = "--table paper" if paper is not None else "--baseline"
+        raise OptionError(f"--letters {letters}: found {found}, expected every pair of runs in the full table")
+    if n_runs <= _FEW:
+        raise OptionError(f"--letters {letters}: found {n_runs} runs, expected at least {_FEW + 1}, whose table has letters")
 
 
 def _check_written(given: input_options.InputFiles, results: Results, baseline: str | None, written: Mapping[str, str | None]) -> None:
