@@ -245,7 +245,9 @@ def _build(text: str, cls: type[Measure], options: dict[str, Any]) -> Measure:
     try:
         return cls(**options)
     except OptionError as error:
-        raise OptionError(f"{shown(text)}: {error}") from None
+        several = [part.strip() for part in split_outside_brackets(text)]
+        hint = f"several measures are a list: {shown(several)}" if len(several) > 1 else ""
+        raise OptionError(f"{shown(text)}: {error}", hint=hint) from None
 
 
 def _no_measure(found: Any) -> OptionError:

@@ -86,12 +86,22 @@ def contracts_kept(
     return tuple(kept for contract in contracts for kept in _kept(contract, sides, chosen))
 
 
+def _refuse_out_of_range(contract: Contract, measure: Measure) -> None:
+    least, greatest = measure.bounds
+    if contract.at_least is not None and not least <= contract.at_least <= greatest:
+        place = contract.place or f"contract of query {contract.query!r}"
+        raise OptionError(
+            f"{place}: found at_least {contract.at_least:g}, which {measure} cannot have; expected a value from {least:g} to {greatest:g}"
+        )
+
+
 def _kept(contract: Contract, sides: Sequence[_Values], chosen: Sequence[Measure]) -> Iterator[KeptContract]:
     """A contract, looked at for its measures and, without a number of its own, for every baseline."""
     run, *baselines = sides
     for measure in chosen if contract.measure is None else [_of_contract(contract)]:
         found = run.of_query(measure, contract)
         if contract.at_least is not None:
+            _refuse_out_of_range(contract, measure)
             yield _held(contract, measure, None, float(contract.at_least), found)
             continue
         for side in baselines:
