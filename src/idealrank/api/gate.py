@@ -11,13 +11,12 @@ from pathlib import Path
 from typing import Any, Protocol, TypeVar
 
 from idealrank._files import write_bytes
-from idealrank.analysis.comparison.judge_differences import of_judged_queries
 from idealrank.analysis.comparison.query_table import same_values
 from idealrank.analysis.comparison.requirements import JudgmentsOption
 from idealrank.analysis.gate.checks import first_run, gate_beside, measures_of_gate
 from idealrank.analysis.gate.checks import gate as gate_evaluations
 from idealrank.analysis.gate.outcome import UNREACHED, Contract, Gated, Policy, WhenUnjudged
-from idealrank.api.comparison import evaluations_of, judged_again
+from idealrank.api.comparison import evaluated_by_judge, evaluations_of, judged_again
 from idealrank.api.evaluation import AnyTable, evaluate_read
 from idealrank.api.per_query import QueryValues, clusters_of, weights_of
 from idealrank.conventions import Convention
@@ -277,7 +276,7 @@ class GateJob:
         gated = self._verdict(evaluation, others, contracts, of_queries)
         if self.judge is not None and others:
             runs = [run, *(other for other, _ in opened)]
-            judged = [of_judged_queries(evaluate_read(self.judge, one, asked.measures, asked.convention), self.judge) for one in runs]
+            judged = evaluated_by_judge(self.judge, runs, parse_measures(asked.measures), asked.convention)
             gated = gate_beside(gated, judged, [evaluation, *others])
         notes = tuple(
             note

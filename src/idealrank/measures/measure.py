@@ -485,7 +485,7 @@ def fill_undefined(values: FloatArray, defined: BoolArray, policy: NoRelevant) -
 
 
 def _of_each(name: str, found: Any, n: int) -> PerQuery:
-    """What a measure computed, which may be of the user's own, refused unless it holds one number for each query."""
+    """Return the result of a measure, which may be of the user's own; refuse anything but one number for each query."""
     expected = f"expected PerQuery with a float64 array of shape ({n},), one value for each query"
     if not isinstance(found, PerQuery):
         raise OptionError(f"measure {name}: compute gave {type(found).__name__}, {expected}")

@@ -75,4 +75,7 @@ def name_taken(name: str, listed: str) -> OptionError:
     >>> print(name_taken("p", "P"))
     measure 'p': found the name of the listed measure P, expected a name of its own; give name=
     """
-    return OptionError(f"measure {name!r}: found the name of the listed measure {listed}, expected a name of its own; give name=")
+    return OptionError(
+        f"measure {name!r}: found the name of the listed measure {listed}, expected a name of its own",
+        hint="give name=", command_hint="give it another name",
+    )  # fmt: skip

@@ -39,8 +39,9 @@ def _refuse_others(judged: Any, n_runs: int) -> None:
     if wrong:
         raise OptionError(
             f"judge: found {type(wrong[0]).__name__}{' in the sequence' if listed else ''}, expected a sequence of Evaluation, one for "
-            f"each of {n_runs} runs; compare(..., judge_qrels=) takes the grades themselves"
-        )
+            f"each of {n_runs} runs",
+            hint="compare(..., judge_qrels=) takes the grades themselves", command_hint="--judge-qrels takes the grades themselves",
+        )  # fmt: skip
 
 
 def by_measure(rows: Mapping[str, Row], measure: MeasureLike) -> Row:
