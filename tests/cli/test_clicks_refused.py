@@ -37,6 +37,7 @@ def folder(tmp_path: Path) -> Path:
         (tmp_path / f"{name}.csv").write_text(f"session,query,document,rank,click\n{rows}", encoding="utf-8")
     fixed = "".join(f"s{number},q{number % 3},{'ab'[rank]},{rank + 1},{number % 2}\n" for number in range(60) for rank in range(2))
     (tmp_path / "fixed.csv").write_text(f"session,query,document,rank,click\n{fixed}", encoding="utf-8")
+    (tmp_path / "one.csv").write_text("session,query,document,rank,click\ns,q,a,1,1\n", encoding="utf-8")
     (tmp_path / "own.run").write_text("q0 Q0 a 1 2 r\nq1 Q0 b 1 2 r\n", encoding="utf-8")
     (tmp_path / "other.run").write_text("x0 Q0 a 1 2 r\n", encoding="utf-8")
     (tmp_path / "two.csv").write_text("click,pscore,target\n0,1,1\n1,1,1\n", encoding="utf-8")
@@ -62,6 +63,10 @@ REFUSED = {
     "estimate two.csv --resamples 1000000000000": "n_resamples=1000000000000: expected a whole number from 0 to 10,000,000",
     "propensity log.csv --iterations 1000000000000": "--iterations 1000000000000: expected a whole number from 0 to 1000000",
     "grade log.csv --actions click=1,click=2": "found 'click' twice",
+    "grade log.csv --least 100000": "--least 100000: found no pair of query and document with so many impressions, expected some",
+    "grade log.csv --least 100000 --actions none=0,click=1": "found no pair of query and document with so many impressions",
+    "runs own.run log.csv": "own.run: found lines of a run, expected a click log; the log comes first, then RUN [RUN_B]",
+    "propensity one.csv": "sessions: found 1 of the lists of results that users saw, expected at least 2 to split",
 }
 
 

@@ -59,6 +59,20 @@ def test_what_compare_says_of_seven_runs(name: str, options: str, say: Say, seve
     assert "latex" in name or name == "markdown" or max(map(len, said.out.splitlines())) <= 100
 
 
+@pytest.mark.parametrize(
+    ("runs", "options", "found"),
+    [
+        (RUNS, "--baseline bm25", "found --baseline, expected every pair of runs"),
+        (RUNS, "--table paper", "found --table paper, expected every pair of runs"),
+        ("bm25.run dense.run", "", "found 2 runs, expected at least 6"),
+    ],
+)
+def test_letters_that_no_table_would_show_are_refused(runs: str, options: str, found: str, say: Say, seven: Path) -> None:
+    said = say(*shlex.split(f"compare qrels.txt {runs} -m RR --letters groups {options}"), cwd=seven)
+    assert said.code == 2
+    assert f"error: --letters groups: {found}" in said.err
+
+
 @pytest.mark.slow
 def test_every_pair_is_shown_on_request_and_stands_in_json_and_csv(say: Say, seven: Path) -> None:
     command = ("compare", "qrels.txt", *RUNS.split(), "-m", "RR", "--test", "t")

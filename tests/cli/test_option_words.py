@@ -56,3 +56,47 @@ def test_a_bad_value_is_named_as_it_was_typed(arguments: str, expected: str, say
 
     assert said.code == 2
     assert expected in said.err
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        "compare qrels.txt a.run b.run --slices {} --slices {}",
+        "compare qrels.txt a.run b.run --weights {} --weights {}",
+        "compare qrels.txt a.run b.run --cluster {} --cluster {}",
+        "compare qrels.txt a.run b.run --judge-qrels {} --judge-qrels {}",
+        "compare qrels.txt a.run b.run --convention {} --convention={}",
+        "gate qrels.txt a.run --baseline b.run --convention {} --convention {}",
+        "evaluate qrels.txt a.run --slices {} --slices {}",
+        "serve --slices {} --slices {}",
+        "judge agreement qrels.txt b.txt --cluster {} --cluster {}",
+    ],
+)
+def test_an_option_that_may_be_given_once_refuses_a_second_value(command: str, say: Callable[..., Said], files: Path) -> None:
+    said = say(*command.format("one", "other").split(), cwd=files)
+
+    option = command.rsplit(maxsplit=1)[-1] if command.endswith("={}") else command.split()[-2]
+    assert said.code == 2
+    assert f"error: {option.removesuffix('={}')}: found one and other, expected the option once" in said.err
+
+
+@pytest.mark.parametrize("runs", ["a.run ./a.run", "a.run sub/../a.run"])
+def test_one_file_spelled_in_two_ways_is_one_run(runs: str, say: Callable[..., Said], files: Path) -> None:
+    said = say("compare", "qrels.txt", *runs.split(), cwd=files)
+    assert (said.code, said.err) == (2, f"error: run {runs.replace(' ', ' and ')}: found the same file twice, expected each run once\n")
+
+
+def test_a_contract_that_no_value_can_keep_is_refused(say: Callable[..., Said], files: Path) -> None:
+    (files / "contracts.csv").write_text("query,measure,at_least\nq1,nDCG@10,1.9\n", encoding="utf-8")
+    said = say("gate", "qrels.txt", "a.run", "--baseline", "b.run", "--contracts", "contracts.csv", cwd=files)
+    assert said.code == 2
+    assert "contracts.csv:2: found at_least 1.9, which nDCG@10 cannot have; expected a value from 0 to 1" in said.err
+
+
+def test_nouns_agree_with_one(say: Callable[..., Said], files: Path) -> None:
+    (files / "qrels.txt").write_text("q1 0 d1 1\nq1 0 d2 0\n", encoding="utf-8")
+    (files / "b.run").write_text("q1 Q0 d2 1 2.0 x\n", encoding="utf-8")
+    said = say("compare", "qrels.txt", "a.run", "b.run", "-m", "RR", cwd=files)
+    assert said.code == 0
+    assert "differ on the only query that both answer" in " ".join(said.out.split()).replace("differs", "differ")
+    assert "1 queries" not in said.out

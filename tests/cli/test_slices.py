@@ -143,3 +143,29 @@ def test_the_categories_of_the_demo_follow_their_rule(capsys: pytest.CaptureFixt
 
     assert capsys.readouterr().out == (PYDOCS / "categories.csv").read_text(encoding="utf-8")
     assert len(ir.read_categories(PYDOCS / "categories.csv")) == 60
+
+
+@pytest.mark.parametrize(
+    ("slices", "said_of_it"),
+    [
+        ("empty.csv", "error: empty.csv: found no query, expected compared queries, such as 'q0'"),
+        ("traffic:", "error: slices: found 'traffic:' without a file, expected traffic:FILE"),
+    ],
+)
+def test_slices_of_no_query_are_refused(slices: str, said_of_it: str, folder: Path, say: Say) -> None:
+    (folder / "empty.csv").write_text("query,category\n", encoding="utf-8")
+    said = say("compare", "qrels.txt", "base.run", "good.run", "--slices", slices, cwd=folder)
+    assert (said.code, said.err.strip()) == (2, said_of_it)
+
+
+@pytest.mark.parametrize("test", ["wilcoxon", "sign"])
+@pytest.mark.parametrize(("option", "word"), [("--weights", "weights"), ("--cluster", "clusters")])
+def test_a_test_without_weights_names_one_with_them(test: str, option: str, word: str, folder: Path, say: Say) -> None:
+    path = "traffic.csv" if word == "weights" else "users.csv"
+    (folder / "users.csv").write_text("query,user\n" + "".join(f"q{n},u{n // 2}\n" for n in range(16)), encoding="utf-8")
+    said = say("compare", "qrels.txt", "base.run", "good.run", "--test", test, option, path, cwd=folder)
+    assert said.code == 2
+    assert f"test '{test}': found {word} of queries, which it cannot take" in said.err
+    assert "use --test t or --test permutation" in said.err
+    with pytest.raises(ir.OptionError, match='use test="t" or test="permutation"'):
+        ir.slices({"q1": 1.0, "q2": 0.5}, {"q1": 0.5, "q2": 1.0}, {"q1": "x"}, test=test, weights={"q1": 1.0, "q2": 2.0})  # type: ignore[arg-type]

@@ -322,7 +322,7 @@ def test_weights_and_clusters() -> None:
     assert (row.p, row.interval) == (expected.p, (expected.low, expected.high))
     assert row.mean_a == pytest.approx(float(np.average(a["P@1"], weights=list(weights.values()))))
     assert (found.method.weighted, found.method.clustered) == (True, True)
-    with pytest.raises(OptionError, match="cannot honour the weights"):
+    with pytest.raises(OptionError, match="found weights of queries, which it cannot take"):
         ir.compare(a, b, weights=weights, test="wilcoxon")
     with pytest.raises(InputError, match=r"weights: found no value for query 'q029' \(1 of 30 queries\)"):
         ir.compare(a, b, weights={f"q{i:03}": 1.0 for i in range(29)})

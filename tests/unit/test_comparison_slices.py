@@ -94,6 +94,8 @@ def test_values_and_categories_that_do_not_meet_are_refused():
         ir.slices({"q1": 1.0}, {"q2": 1.0}, {"q1": "x"})
     with pytest.raises(InputError, match="found categories of '1', expected some of the 1 evaluated queries, as 'q1'"):
         ir.slices({"q1": 1.0}, {"q1": 1.0}, {"1": "x"})
+    with pytest.raises(InputError, match="found no categories, expected some of the 1 evaluated queries, as 'q1'"):
+        ir.slices({"q1": 1.0}, {"q1": 1.0}, {})
     with pytest.raises(InputError, match=r"categories: found 3\.5 for query 'q1', expected a name, or several"):
         ir.slices({"q1": 1.0}, {"q1": 1.0}, {"q1": 3.5})
 
@@ -106,7 +108,13 @@ def test_thirds_are_where_the_middle_of_equal_queries_lies(traffic):
         more = sum(other for other in traffic.values() if other > count)
         same = sum(other for other in traffic.values() if other == count)
         twice_middle, total = 2 * more + same, sum(traffic.values())  # whole numbers: compared without rounding
-        assert thirds[query] == ("head" if 3 * twice_middle <= 2 * total else "torso" if 3 * twice_middle <= 4 * total else "tail")
+        most = count == max(traffic.values())
+        assert thirds[query] == ("head" if most or 3 * twice_middle <= 2 * total else "torso" if 3 * twice_middle <= 4 * total else "tail")
+
+
+@pytest.mark.parametrize("traffic", [{"q01": 5, "q02": 0}, {"q01": 5}, {"q01": 5, "q02": 1, "q03": 1}])
+def test_the_query_with_the_most_traffic_is_in_the_head(traffic):
+    assert ir.traffic_thirds(traffic) == {query: "head" if query == "q01" else "tail" for query in traffic}
 
 
 @pytest.mark.parametrize(

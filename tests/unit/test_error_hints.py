@@ -100,3 +100,13 @@ def test_no_text_of_the_library_names_options_of_the_command_line_in_python() ->
     source = Path(ir.__file__).parent
     texts = {path: path.read_text(encoding="utf-8") for path in source.rglob("*.py") if "cli" not in path.parts}
     assert [path.name for path, text in texts.items() if re.search(r"=\)? \(--\w|\(in Python", text)] == []
+
+
+def test_measures_in_one_text_are_led_to_a_list() -> None:
+    with pytest.raises(ir.OptionError, match=r"several measures are a list: \['nDCG@10', 'P@10'\]"):
+        ir.evaluate({"q": {"d": 1}}, {"q": ["d"]}, "nDCG@10, P@10")
+
+
+def test_an_argument_of_another_function_is_no_grouping_of_arrays() -> None:
+    with pytest.raises(ir.OptionError, match="found no argument 'measures', expected one of the function's; did you mean measure="):
+        ir.robust({"q": {"d": 1}}, {"q": ["d"]}, {"q": ["d"]}, measures=["AP"])

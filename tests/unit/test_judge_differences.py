@@ -2,12 +2,14 @@
 
 import json
 import math
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 import idealrank as ir
 from idealrank.analysis.comparison.judge_differences import JudgeDifference
+from idealrank.cli import main
 from idealrank.errors import IncompatibleError, InputError
 from idealrank.reports.table.text import parts_text
 from idealrank.reports.views.comparison.comparison import comparison_json, comparison_parts
@@ -54,7 +56,7 @@ def test_records_have_the_judge_only_if_there_is_one() -> None:
     assert record["verdict"] == row["verdict"] == "undecided"
     assert record["judge"]["contradicts"] is True
     assert row["judge_difference"] == record["judge"]["difference"] > 0
-    assert record["judge"]["n"] == 14  # two more than people have, which neither run answers
+    assert record["judge"]["n"] == 12  # not the two that people lack
 
 
 def test_a_reversed_difference_keeps_the_contradiction() -> None:
@@ -110,6 +112,66 @@ def test_a_difference_of_rounding_contradicts_nothing() -> None:
     found = JudgeDifference.of(one, one, "RR", 0.5)
 
     assert (found.difference, found.contradicts) == (0, False)
+
+
+FOREIGN = {query.replace("q", "x"): grades for query, grades in LIKE_PEOPLE.items()}
+
+
+@pytest.mark.filterwarnings("ignore:.*answers none")
+@pytest.mark.parametrize("call", [ir.compare, ir.gate])
+def test_a_judge_of_other_queries_is_refused(call: Any) -> None:
+    with pytest.raises(IncompatibleError, match="judge: found no query of the comparison, expected at least one; are ids written alike"):
+        call(PEOPLE, OLD, NEW, measures="nDCG@2", judge_qrels=FOREIGN)
+    with pytest.raises(IncompatibleError, match="found no query of the comparison"):
+        call(PEOPLE, OLD, NEW, measures="nDCG@2", judge_qrels=FOREIGN, convention="standard,without_judgments=evaluated")
+
+
+@pytest.mark.filterwarnings("ignore:.*answers none")
+def test_evaluations_of_other_queries_are_refused_too() -> None:
+    people, judge = ([ir.evaluate(qrels, run, "nDCG@2") for run in (OLD, NEW)] for qrels in (PEOPLE, FOREIGN))
+    with pytest.raises(IncompatibleError, match="found no query of the comparison"):
+        ir.compare(*people).beside(judge)
+    with pytest.raises(IncompatibleError, match="found no query of the comparison"):
+        JudgeDifference.of(*judge, "nDCG@2", -0.1)  # neither run answers a query of it
+
+
+@pytest.mark.parametrize("convention", ["standard", "standard,without_judgments=evaluated"])
+def test_a_judge_of_one_query_is_heard_on_one(convention: str) -> None:
+    found = ir.compare(PEOPLE, OLD, NEW, measures="nDCG@2", judge_qrels={"q3": LIKE_PEOPLE["q3"]}, convention=convention)
+    said = " ".join(parts_text(comparison_parts(found)).split())
+
+    assert found["nDCG@2"].judge is not None
+    assert found["nDCG@2"].judge.n == 1
+    assert "The judge does not contradict the sign on 1 query." in said
+
+
+def test_several_signs_are_held_against_a_stated_number_of_queries() -> None:
+    found = ir.compare(PEOPLE, OLD, NEW, measures=["nDCG@2", "RR"], judge_qrels=LIKE_PEOPLE)
+    assert "The judge contradicts no sign on 12 queries." in " ".join(parts_text(comparison_parts(found)).split())
+
+
+@pytest.mark.parametrize(("given", "found"), [("judge.qrels", "str"), (PEOPLE, "dict"), (["a", "b"], "str in the sequence")])
+def test_only_evaluations_stand_beside_a_comparison(given: Any, found: str) -> None:
+    compared = ir.compare(PEOPLE, OLD, NEW, measures="RR")
+    with pytest.raises(ir.OptionError, match=f"judge: found {found}, expected a sequence of Evaluation, one for each of 2 runs"):
+        compared.beside(given)
+    with pytest.raises(ir.OptionError, match="found Comparison, expected"):
+        compared.beside(compared)  # type: ignore[arg-type]
+
+
+def test_the_command_hears_a_judge_of_one_query_on_one(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    qrels = [f"{query} 0 {document} {grade}" for query, grades in LIKE_PEOPLE.items() for document, grade in grades.items()]
+    runs = ([f"{query} Q0 {d} {n} {9 - n} t" for query, run in one.items() for n, d in enumerate(run)] for one in (OLD, NEW))
+    for name, lines in zip(("qrels", "judge", "old.run", "new.run"), (qrels, qrels[:3], *runs), strict=True):
+        (tmp_path / name).write_text("\n".join(lines), encoding="utf-8")
+
+    for convention in ("standard", "standard,without_judgments=evaluated"):
+        command = f"compare qrels old.run new.run -m nDCG@2 --judge-qrels judge --convention {convention}"
+        assert main.run(command.split()) == 0
+        assert "The judge does not contradict the sign on 1 query." in " ".join(capsys.readouterr().out.split())
 
 
 # --- gates -------------------------------------------------------------------------------------------------------------------

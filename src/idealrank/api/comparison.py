@@ -10,6 +10,7 @@ import numpy as np
 from idealrank.analysis.comparison import Comparison, with_companions
 from idealrank.analysis.comparison import compare as compare_evaluations
 from idealrank.analysis.comparison.families import Correction
+from idealrank.analysis.comparison.judge_differences import of_judged_queries
 from idealrank.analysis.comparison.procedure import Tell
 from idealrank.analysis.comparison.query_table import chosen_measures, comparable
 from idealrank.analysis.comparison.ranking_overlaps import Overlapping
@@ -17,6 +18,7 @@ from idealrank.analysis.comparison.requirements import JudgmentsOption
 from idealrank.api.evaluation import (
     AnyTable,
     evaluate,
+    evaluate_read,
     is_array,
     refuse_layout,
     refuse_names,
@@ -28,9 +30,11 @@ from idealrank.api.evaluation import (
 from idealrank.api.per_query import QueryValues, clusters_of, slices_of, weights_of
 from idealrank.conventions import Convention
 from idealrank.data.join import Judgments
+from idealrank.data.qrels import Qrels
 from idealrank.data.run import Run
 from idealrank.errors import InputError, OptionError
 from idealrank.evaluation.evaluate import Evaluation
+from idealrank.measures.measure import Measure
 from idealrank.measures.parse import DEFAULT_MEASURES, MeasureLike, parse_measures
 from idealrank.stats.comparison import TestName
 from idealrank.stats.randomness import RandomLike
@@ -213,7 +217,20 @@ def judged_again(
     _, runs = sources_of("compare(qrels, run_a, run_b, judge_qrels=judge)", evaluations)
     tested = set(measures)
     asked = [measure for measure in evaluations[0].measures if str(measure) in tested]
-    return [evaluate(qrels, run, asked, evaluations[0].convention) for run in runs]
+    return [of_judged_queries(evaluate(qrels, run, asked, evaluations[0].convention), qrels) for run in runs]
+
+
+def evaluated_by_judge(judge: Qrels, runs: Iterable[Run], measures: Sequence[Measure], convention: "Convention | str") -> list[Evaluation]:
+    """Evaluate runs with the grades of a judge, on the queries that the judge judged, without warnings of odd data.
+
+    Examples
+    --------
+    >>> import idealrank as ir
+    >>> run, every = ir.Run({"p": ["x"], "q": ["x"]}), "standard,without_judgments=evaluated"
+    >>> evaluated_by_judge(ir.Qrels({"p": {"x": 1}}), [run], [ir.RR()], every)[0].queries
+    ['p']
+    """
+    return [of_judged_queries(evaluate_read(judge, run, measures, convention), judge) for run in runs]
 
 
 def evaluations_of(

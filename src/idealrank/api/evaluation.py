@@ -201,13 +201,19 @@ def to_runs(
     return found
 
 
+_LAYOUT = ("group", "offsets", "qid", "mask", "padding")
+
+
 def refuse_layout(layout: Mapping[str, Any]) -> None:
-    """Refuse the grouping of arrays for anything else.
+    """Refuse the grouping of arrays for anything else, and arguments that are no grouping.
 
     Examples
     --------
     >>> refuse_layout({})
     """
+    if unknown := next((name for name in layout if name not in _LAYOUT), ""):
+        near = {"measures": "measure", "measure": "measures"}.get(unknown, "")
+        raise OptionError(f"found no argument {unknown!r}, expected one of the function's", hint=f"did you mean {near}=?" if near else "")
     if layout:
         raise InputError(f"{', '.join(layout)}: belongs to arrays of labels and scores; found other qrels or runs")
 

@@ -16,7 +16,7 @@ from idealrank.analysis.comparison.requirements import JudgmentsOption
 from idealrank.analysis.gate.checks import first_run, gate_beside, measures_of_gate
 from idealrank.analysis.gate.checks import gate as gate_evaluations
 from idealrank.analysis.gate.outcome import UNREACHED, Contract, Gated, Policy, WhenUnjudged
-from idealrank.api.comparison import evaluations_of, judged_again
+from idealrank.api.comparison import evaluated_by_judge, evaluations_of, judged_again
 from idealrank.api.evaluation import AnyTable, evaluate_read
 from idealrank.api.per_query import QueryValues, clusters_of, weights_of
 from idealrank.conventions import Convention
@@ -276,7 +276,8 @@ class GateJob:
         gated = self._verdict(evaluation, others, contracts, of_queries)
         if self.judge is not None and others:
             runs = [run, *(other for other, _ in opened)]
-            gated = gate_beside(gated, [evaluate_read(self.judge, one, asked.measures, asked.convention) for one in runs])
+            judged = evaluated_by_judge(self.judge, runs, parse_measures(asked.measures), asked.convention)
+            gated = gate_beside(gated, judged, [evaluation, *others])
         notes = tuple(
             note
             for path, (_, record), other in zip(paths, opened, others, strict=True)
@@ -517,4 +518,4 @@ def gate(
     if judge_qrels is None:
         return found
     tested = dict.fromkeys(check.measure for check in found.checks)
-    return gate_beside(found, judged_again(judge_qrels, evaluations, tested))
+    return gate_beside(found, judged_again(judge_qrels, evaluations, tested), evaluations)

@@ -1,5 +1,6 @@
 """Files named on the command line, as judgments and runs."""
 
+import os
 from collections import Counter
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
@@ -206,9 +207,13 @@ def run_names(paths: Sequence[str]) -> list[str]:
     >>> run_names(["a/bm25.run", "b/bm25.run", "neural.run"])
     ['a/bm25.run', 'b/bm25.run', 'neural']
     """
-    twice = [path for path, count in Counter(paths).items() if count > 1]
-    if twice:
-        raise OptionError(f"run {twice[0]}: found the same file {times(paths.count(twice[0]))}, expected each run once")
+    places: dict[str, list[str]] = {}
+    for path in paths:
+        places.setdefault(path if path == "-" else os.path.normpath(path), []).append(path)
+    for spelled in places.values():
+        if len(spelled) > 1:
+            said = " and ".join(dict.fromkeys(spelled))
+            raise OptionError(f"run {said}: found the same file {times(len(spelled))}, expected each run once")
     stems = ["stdin" if path == "-" else name_of(path) for path in paths]
     counts = Counter(stems)
     return [stem if counts[stem] == 1 else path for stem, path in zip(stems, paths, strict=True)]

@@ -1,7 +1,7 @@
 """Options that several commands share, and what their texts mean."""
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import reduce, wraps
 from pathlib import Path
 from typing import Any
@@ -47,6 +47,40 @@ class MeasureOption(click.Option):
         return record and (record[0].replace(", --measures, --metric", ""), record[1])
 
 
+class OnceOption(click.Option):
+    """Option that may be given once; click would keep the last value without a word.
+
+    Examples
+    --------
+    >>> command = click.Command("compare", params=[OnceOption(["--slices"])])
+    >>> command.make_context("compare", ["--slices", "a.csv"]).params
+    {'slices': 'a.csv'}
+    >>> try:
+    ...     command.make_context("compare", ["--slices", "a.csv", "--slices", "b.csv"])
+    ... except click.UsageError as error:
+    ...     print(error.message)
+    --slices: found a.csv and b.csv, expected the option once
+    """
+
+    def add_to_parser(self, parser: Any, ctx: click.Context) -> None:
+        """Collect all values, as an option that may be repeated does."""
+        self.multiple = True
+        try:
+            super().add_to_parser(parser, ctx)
+        finally:
+            self.multiple = False
+
+    def consume_value(self, ctx: click.Context, opts: "Mapping[str, Any]") -> "tuple[Any, Any]":
+        """The only value that was given, or the default."""
+        given = opts.get(self.name or "")
+        if not isinstance(given, list):
+            return super().consume_value(ctx, opts)
+        if len(given) > 1:
+            values = f"{', '.join(map(shown, given[:-1]))} and {shown(given[-1])}"
+            raise click.UsageError(f"{self.opts[0]}: found {values}, expected the option once", ctx)
+        return super().consume_value(ctx, {**opts, self.name or "": given[0]})
+
+
 class LeadingCommand(click.Command):
     """A command that leads an argument too many to the option that takes it.
 
@@ -83,11 +117,11 @@ one_measure: Decorator = click.option(
     help="Measure to explain.",
 )  # fmt: skip
 judge_qrels: Decorator = click.option(
-    "--judge-qrels", "judge_path", metavar="FILE",
+    "--judge-qrels", "judge_path", metavar="FILE", cls=OnceOption,
     help="Judgments of a judge, such as a language model; a difference whose sign it contradicts is undecided.",
 )  # fmt: skip
 convention: Decorator = click.option(
-    "--convention", "convention_text", metavar="NAME[,SWITCH=VALUE...]", default="standard", show_default=True,
+    "--convention", "convention_text", metavar="NAME[,SWITCH=VALUE...]", default="standard", show_default=True, cls=OnceOption,
     help="Convention to compute under; `idealrank conventions` lists all.",
 )  # fmt: skip
 confidence: Decorator = click.option(

@@ -10,7 +10,7 @@ from idealrank.cli import options
 
 # For a command of `query_files` that shows slices, too.
 slices: Callable[[Callable[..., Any]], Callable[..., Any]] = click.option(
-    "--slices", "slices_text", metavar="FILE",
+    "--slices", "slices_text", metavar="FILE", cls=options.OnceOption,
     help="Also compare on each category of queries: CSV, JSON lines or Parquet with columns query and category. "
     "traffic:FILE makes head, torso and tail from columns query and traffic.",
 )  # fmt: skip
@@ -22,12 +22,14 @@ def query_paths(command: Callable[..., Any]) -> Callable[..., Any]:
         "--weights",
         "weights_path",
         metavar="FILE",
+        cls=options.OnceOption,
         help="Weights of queries, such as traffic: columns query and weight, or lines QUERY WEIGHT.",
     )
     clusters = click.option(
         "--cluster",
         "cluster_path",
         metavar="FILE",
+        cls=options.OnceOption,
         help="Clusters of queries, such as the queries of one user: columns query and cluster, or lines QUERY LABEL.",
     )
     return weights(clusters(command))

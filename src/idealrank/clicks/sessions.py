@@ -190,7 +190,7 @@ class Sessions:
         """
         part = real_number("share", share, "a number between 0 and 1", low=0, high=1)
         if len(self) < 2:
-            raise InputError(f"sessions: found {len(self)}, expected at least 2 to split")
+            raise InputError(f"sessions: found {len(self)} of the lists of results that users saw, expected at least 2 to split")
         order = generator_of(rng).permutation(len(self))
         cut = min(max(round(part * len(self)), 1), len(self) - 1)
         return self.select(np.sort(order[:cut])), self.select(np.sort(order[cut:]))

@@ -422,6 +422,8 @@ class QueryFiles(NamedTuple):
         if self.slices_text is None:
             return None
         path = self.slices_text.removeprefix(_OF_TRAFFIC)
+        if not path:
+            raise OptionError(f"slices: found {self.slices_text!r} without a file, expected {_OF_TRAFFIC}FILE")
         if path == self.slices_text:
             return read_categories(path, tell=tell)
         from idealrank.analysis.comparison.slice_differences import traffic_thirds  # noqa: PLC0415  (few commands have slices)
@@ -465,5 +467,5 @@ class OfQueries(NamedTuple):
                 some = f"{missing[0]!r} ({len(missing)} of {len(wanted)} queries)"
                 raise InputError(f"{path}: found no line for query {some}; expected a line for each query")
         if self.categories is not None and not any(query in self.categories for query in wanted):
-            some = ", ".join(map(repr, list(self.categories)[:3]))
-            raise InputError(f"{self.files.slices_text}: found queries {some}, expected compared queries, such as {wanted[0]!r}")
+            some = f"queries {', '.join(map(repr, list(self.categories)[:3]))}" if self.categories else "no query"
+            raise InputError(f"{self.files.slices_text}: found {some}, expected compared queries, such as {wanted[0]!r}")

@@ -20,7 +20,7 @@ from idealrank.measures.gains import Gain, GainLike, make_gain, trec_gains
 from idealrank.measures.measure import Measure, PerQuery, Response, fill_undefined
 from idealrank.measures.ranks import hit_weights, weights_within
 from idealrank.measures.rules import Ideal, NoRelevant, Rounding, checked
-from idealrank.measures.sums import finite_sums, sum_rectangle, sum_rows
+from idealrank.measures.sums import finite_sums, sum_rectangle, sum_rows, summed_width
 from idealrank.measures.terms import EXACT, OWN_IDEAL, Fraction, Quotient, Terms
 
 # Some tools round per query or per term, and to the last digit as they do it. A quotient of two sums of hundredths that is no
@@ -451,17 +451,20 @@ class NDCG(_Discounted):
         if not self._gain.rising:
             gains = sort_by_query(grades.query, gains, judged.n_queries)
         top = grades.rank <= cutoff
-        best = np.zeros((judged.n_queries, cutoff))
+        longest = cutoff if (gain < 0).any() else int(grades.rank[top].max(initial=0))  # of the lists; zeros follow, which a loss precedes
+        widths = [summed_width(max(cutoff - count, 0), longest) for count in range(most + 1)]
+        width, reach = max(widths), min(cutoff, max(widths) + most)
+        best = np.zeros((judged.n_queries, width))
         best[grades.query[top], grades.rank[top] - 1] = gains[top]
-        weights = self._discount.at(np.arange(1, cutoff + 1), np.zeros(cutoff, np.int64))
+        weights = self._discount.at(np.arange(1, reach + 1), np.zeros(reach, np.int64))
         above = best >= gain[:, None]
-        kept = (best * above * weights).sum(axis=1)
+        kept = (best * above * weights[:width])[:, : widths[0]].sum(axis=1)
         pushed, place = np.where(above, 0.0, best), above.sum(axis=1)
         summed_weights = np.concatenate(([0.0], np.cumsum(weights)))
         found = np.empty((judged.n_queries, most + 1))
-        for count in range(most + 1):
-            within = summed_weights[np.minimum(place + count, cutoff)] - summed_weights[place]
-            lower = (pushed[:, : max(cutoff - count, 0)] * weights[count:]).sum(axis=1)
+        for count, cut in enumerate(widths):
+            within = summed_weights[np.minimum(place + count, reach)] - summed_weights[place]
+            lower = (pushed[:, :cut] * weights[count : count + cut]).sum(axis=1)
             found[:, count] = kept + gain * within + lower
         return found
 

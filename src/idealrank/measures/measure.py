@@ -301,7 +301,8 @@ class Measure:
         Raises
         ------
         OptionError
-            Scores tie, the convention asks for the expected value, and this measure has no closed form for it.
+            Scores tie, the convention asks for the expected value, and this measure has no closed form for it; or `compute` gives no
+            value of each query.
         """
         self.check_tables(judged.tables)
         if self.ties == "not offered" and judged.ties == "expected" and judged.alignments.tied.any():
@@ -315,7 +316,7 @@ class Measure:
                 f"for this measure; choose {choices}",
                 switch=switch,
             )
-        return self.compute(judged.condensed(pooled=False) if self.judged_only else judged)
+        return _of_each(self.name, self.compute(judged.condensed(pooled=False) if self.judged_only else judged), judged.n_queries)
 
     def check_tables(self, tables: Collection[str]) -> None:
         """Refuse judgments of a kind that this measure cannot use.
@@ -481,3 +482,18 @@ def fill_undefined(values: FloatArray, defined: BoolArray, policy: NoRelevant) -
         return PerQuery(values)
     fill = {"zero": 0.0, "quotient": 0.0, "one": 1.0, "nan": np.nan, "left-out": np.nan}[policy]
     return PerQuery(np.where(defined, values, fill), defined if policy == "left-out" else None)
+
+
+def _of_each(name: str, found: Any, n: int) -> PerQuery:
+    """Return the result of a measure, which may be of the user's own; refuse anything but one number for each query."""
+    expected = f"expected PerQuery with a float64 array of shape ({n},), one value for each query"
+    if not isinstance(found, PerQuery):
+        raise OptionError(f"measure {name}: compute gave {type(found).__name__}, {expected}")
+    for part, values, kinds in (("values", found.values, "fiub"), ("scored", found.scored, "b")):
+        if part == "scored" and values is None:
+            continue
+        if not isinstance(values, np.ndarray):
+            raise OptionError(f"measure {name}: compute gave {part} of type {type(values).__name__}, {expected}")
+        if values.shape != (n,) or values.dtype.kind not in kinds:
+            raise OptionError(f"measure {name}: compute gave {part} of type {values.dtype} and shape {values.shape}, {expected}")
+    return found

@@ -5,6 +5,8 @@ from collections.abc import Callable
 from types import CodeType
 from typing import Any
 
+from idealrank.errors import OptionError
+
 
 def number_text(value: float) -> str:
     """Shortest text of a number that reads back as the same number.
@@ -63,3 +65,17 @@ def _seen(code: CodeType) -> tuple[Any, ...]:
     """Return the behaviour of a code object, without its place in a file."""
     constants = [_seen(constant) if isinstance(constant, CodeType) else repr(constant) for constant in code.co_consts]
     return code.co_code, constants, code.co_names, code.co_varnames
+
+
+def name_taken(name: str, listed: str) -> OptionError:
+    """The error for a measure of the user's that has the name of a listed one.
+
+    Examples
+    --------
+    >>> print(name_taken("p", "P"))
+    measure 'p': found the name of the listed measure P, expected a name of its own; give name=
+    """
+    return OptionError(
+        f"measure {name!r}: found the name of the listed measure {listed}, expected a name of its own",
+        hint="give name=", command_hint="give it another name",
+    )  # fmt: skip

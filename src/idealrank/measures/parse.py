@@ -8,11 +8,12 @@ from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import fields
 from typing import Any, TypeAlias
+from weakref import WeakSet
 
 from idealrank.errors import OptionError, shown
 from idealrank.measures import MEASURES, PAIR_MEASURES
 from idealrank.measures.measure import Measure
-from idealrank.measures.measure_texts import split_outside_brackets
+from idealrank.measures.measure_texts import name_taken, split_outside_brackets
 from idealrank.measures.spellings import (
     AFTER_UNDERSCORE,
     CUTOFF_FOLLOWS,
@@ -32,6 +33,7 @@ _Names: TypeAlias = tuple[Mapping[str, type[Measure]], Mapping[str, str]]
 
 _ONE_RUN: _Names = (MEASURES, SPELLINGS)
 _TWO_RUNS: _Names = (PAIR_MEASURES, PAIR_SPELLINGS)
+_OWN_NAMES: WeakSet[type[Measure]] = WeakSet()  # classes whose names were found to be theirs
 _LONGEST = 200  # letters of a name that a near one is looked for
 _AFTER_AT = "@"  # what follows the @, until the class says which option that is
 
@@ -114,6 +116,7 @@ def parse_run_measure(text: MeasureLike) -> Measure:
 def _parsed(text: MeasureLike, *tables: _Names) -> Measure:
     """The measure of a text, from the first table that has its name."""
     if isinstance(text, Measure):
+        _refuse_name(text, tables[0][0])
         return text
     if type(text).__module__.partition(".")[0] == "ir_measures":  # its measures are written as ours are read
         text = str(text)
@@ -136,6 +139,21 @@ def _parsed(text: MeasureLike, *tables: _Names) -> Measure:
             known = next((other for option, other in OTHER_WITH.get(known, {}).items() if option in options), known)
             return _build(text, classes[known], options)
     raise _unknown(text, tables[0])
+
+
+def _refuse_name(measure: Measure, listed: Mapping[str, type[Measure]]) -> None:
+    """Refuse a class of the user's without a name, or with that of a listed measure, for which sentences and stores would take it."""
+    cls = type(measure)
+    if cls.__module__.startswith("idealrank.measures.") or cls in _OWN_NAMES:
+        return
+    name = getattr(cls, "name", None)
+    if not isinstance(name, str):
+        found = "no name" if name is None else f"name = {shown(repr(name))}"
+        raise OptionError(f'measure {cls.__name__}: found {found}, expected a text, as in name: ClassVar[str] = "{cls.__name__}"')
+    taken = next((one for one in listed if one.lower() == name.lower()), "")
+    if taken:
+        raise name_taken(name, taken)
+    _OWN_NAMES.add(cls)
 
 
 def _plainer(text: str) -> str:
@@ -227,7 +245,9 @@ def _build(text: str, cls: type[Measure], options: dict[str, Any]) -> Measure:
     try:
         return cls(**options)
     except OptionError as error:
-        raise OptionError(f"{shown(text)}: {error}") from None
+        several = [part.strip() for part in split_outside_brackets(text)]
+        hint = f"several measures are a list: {shown(several)}" if len(several) > 1 else ""
+        raise OptionError(f"{shown(text)}: {error}", hint=hint) from None
 
 
 def _no_measure(found: Any) -> OptionError:

@@ -24,6 +24,7 @@ from idealrank.measures.ranks import hit_weights, tie_weights
 # Rows of a block: with twenty members of ties in each, its columns fit the second-level cache.
 _BLOCK = 4096
 _FEW = 64
+_PAIRWISE = 128  # numbers that NumPy adds without splitting them
 
 GainFunction: TypeAlias = Callable[[FloatArray], FloatArray]
 
@@ -100,6 +101,24 @@ def _without(gains: FloatArray, row: IntArray, rank: IntArray) -> FloatArray:
     others[:, :width] = gains
     others.reshape(-1)[row * (width + 1) + np.minimum(rank, width + 1) - 1] = 0.0
     return others
+
+
+def summed_width(n: int, needed: int) -> int:
+    """Return how many of n numbers NumPy must add up for the same bits, if zeros follow the first `needed`.
+
+    `numpy.sum` splits more than 128 numbers in two halves, the first of a multiple of eight. A half of zeros can be left out.
+
+    Examples
+    --------
+    >>> summed_width(100, 3), summed_width(1_000_000, 3), summed_width(1_000, 700)
+    (100, 120, 1000)
+    """
+    while n > _PAIRWISE:
+        half = n // 2 - n // 2 % 8
+        if half < needed:
+            break
+        n = half
+    return n
 
 
 def weighted_gains(

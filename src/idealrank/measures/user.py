@@ -18,6 +18,7 @@ from idealrank.errors import InputError, OptionError
 from idealrank.measures import MEASURES
 from idealrank.measures.cutoffs import resolve_cutoff
 from idealrank.measures.measure import Aggregate, Measure, PerQuery
+from idealrank.measures.measure_texts import name_taken
 from idealrank.measures.ranks import tie_groups, tied_ranks
 from idealrank.measures.spellings import PRESET_OPTIONS, SPELLINGS
 
@@ -273,7 +274,7 @@ def _check_name(name: str) -> None:
     plain = name.rstrip("0123456789").rstrip("_").lower() if name[-1].isdigit() else name.lower()
     listed = name if name in MEASURES else SPELLINGS.get(plain) or PRESET_OPTIONS.get(plain, (None,))[0]
     if listed:
-        raise OptionError(f"measure {name!r}: found the name of the listed measure {listed}, expected a name of its own; give name=")
+        raise name_taken(name, listed)
 
 
 def _check_facts(name: str, facts: Mapping[str, Any]) -> None:

@@ -1,6 +1,6 @@
 """Results of a comparison: differences by measure, pairs of runs, and the whole."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self, TypeVar, cast
 
@@ -30,6 +30,18 @@ _SHARES = 6  # runs in one sentence
 
 
 Row = TypeVar("Row")
+
+
+def _refuse_others(judged: Any, n_runs: int) -> None:
+    """Refuse anything but a sequence of evaluations."""
+    listed = isinstance(judged, Sequence) and not isinstance(judged, str)
+    wrong = [one for one in judged if not isinstance(one, Evaluation)] if listed else [judged]
+    if wrong:
+        raise OptionError(
+            f"judge: found {type(wrong[0]).__name__}{' in the sequence' if listed else ''}, expected a sequence of Evaluation, one for "
+            f"each of {n_runs} runs",
+            hint="compare(..., judge_qrels=) takes the grades themselves", command_hint="--judge-qrels takes the grades themselves",
+        )  # fmt: skip
 
 
 def by_measure(rows: Mapping[str, Row], measure: MeasureLike) -> Row:
@@ -284,6 +296,8 @@ class Comparison(WithWarnings):
         Share of documents without a judgment down to `unjudged_cutoff` (0: all), by run, from the coverage of its evaluation.
     unjudged_cutoff : int
         See `unjudged`.
+    queries : collection of str
+        Ids of the queries; empty if they are not known.
 
     Examples
     --------
@@ -302,6 +316,7 @@ class Comparison(WithWarnings):
     missing: Mapping[str, int] = field(default_factory=dict)
     unjudged: Mapping[str, float] = field(default_factory=dict)
     unjudged_cutoff: int = 0
+    queries: Collection[str] = field(default=(), repr=False, compare=False)
 
     _repr_html_ = repr_html  # for notebooks
 
@@ -412,8 +427,11 @@ class Comparison(WithWarnings):
 
         Raises
         ------
+        OptionError
+            It is no sequence of evaluations.
         IncompatibleError
-            Their number or convention differs, a measure is missing, or no query counts for two runs.
+            Their number or convention differs, a measure is missing, or the judge judged no query of the comparison that counts for two
+            runs.
 
         Examples
         --------
@@ -424,17 +442,19 @@ class Comparison(WithWarnings):
         >>> found["RR"].difference, found["RR"].judge.difference, found["RR"].verdict
         (-0.5, 0.5, 'undecided')
         """
+        _refuse_others(judged, len(self.names))
         if len(judged) != len(self.names):
             raise IncompatibleError(f"judge: found evaluations of {len(judged)} runs, expected one for each of {len(self.names)}")
         other = next((one for one in judged if one.convention != self.convention), None)
         if other is not None:
             raise IncompatibleError(f"judge: found convention {other.convention.name}, expected {self.convention.name}, as for people")
-        of = dict(zip(self.names, judged, strict=True))
+        of, queries = dict(zip(self.names, judged, strict=True)), frozenset(self.queries) or None
         from idealrank.analysis.comparison.judge_differences import JudgeDifference  # noqa: PLC0415  (only where a judge was asked, too)
 
         def held(pair: Pair) -> Pair:
             rows = {
-                text: row.beside(JudgeDifference.of(of[pair.a], of[pair.b], text, row.difference)) for text, row in pair.measures.items()
+                text: row.beside(JudgeDifference.of(of[pair.a], of[pair.b], text, row.difference, queries))
+                for text, row in pair.measures.items()
             }
             return replace(pair, measures=rows)
 

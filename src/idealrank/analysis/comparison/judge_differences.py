@@ -1,11 +1,13 @@
 """The difference of two runs under the grades of a judge, held beside that of people: a second opinion on its sign."""
 
 import math
+from collections.abc import Collection
 from dataclasses import dataclass, replace
 
 import numpy as np
 
 from idealrank.analysis.comparison.query_table import QueryTable
+from idealrank.data.qrels import Qrels
 from idealrank.errors import IncompatibleError
 from idealrank.evaluation.evaluate import Evaluation
 from idealrank.measures.measure import Measure
@@ -20,11 +22,11 @@ class JudgeDifference:
     Attributes
     ----------
     mean_a, mean_b, difference : float
-        Means over the queries of the judge that count for both runs; b - a.
+        Means over the queries that the judge judged and the comparison has, and that count for both runs; b - a.
     p : float
         Of no difference, two-sided, by the paired t test; NaN for fewer than two queries.
     n : int
-        Queries; a judge usually has more than people.
+        Number of these queries.
     contradicts : bool
         Whether the sign is the opposite of that under people's grades.
 
@@ -45,20 +47,33 @@ class JudgeDifference:
     contradicts: bool
 
     @classmethod
-    def of(cls, a: Evaluation, b: Evaluation, measure: str, difference: float) -> "JudgeDifference":
+    def of(
+        cls, a: Evaluation, b: Evaluation, measure: str, difference: float, compared: Collection[str] | None = None
+    ) -> "JudgeDifference":
         """Compare two evaluations by a judge's grades with the difference under people's grades.
+
+        Parameters
+        ----------
+        a, b : Evaluation
+            The runs, evaluated with the grades of the judge.
+        measure : str
+            Text of the measure.
+        difference : float
+            Difference under people's grades.
+        compared : collection of str, optional
+            Queries of the comparison; None if they are not known. A query that neither run answers then says nothing.
 
         Raises
         ------
         IncompatibleError
             The measure was not evaluated, or no query counts for both runs.
         """
-        queries = sorted({*a.queries, *b.queries})
-        one, other = (QueryTable.of(side, [_measure(side, measure)], queries) for side in (a, b))
+        queries = _common({*a.queries, *b.queries}, a, b, compared)
+        one, other = (QueryTable.of(side.on(queries), [_measure(side, measure)], queries) for side in (a, b))
         both = (one.counted & other.counted)[:, 0]
         n = int(both.sum())
         if not n:
-            raise IncompatibleError("judge: found no judged query that counts for both runs, expected some; are ids written alike?")
+            raise IncompatibleError("judge: found no query of the comparison, expected at least one; are ids written alike?")
         first, second = one.values[both, 0], other.values[both, 0]
         found = math.fsum(second - first) / n
         slack = ROUNDING * max(float(np.abs(first).max()), float(np.abs(second).max()))
@@ -69,6 +84,29 @@ class JudgeDifference:
     def reversed(self) -> "JudgeDifference":
         """Return the difference a - b; the signs still contradict each other, or do not."""
         return replace(self, mean_a=self.mean_b, mean_b=self.mean_a, difference=0.0 - self.difference)
+
+
+def of_judged_queries(evaluation: Evaluation, qrels: Qrels) -> Evaluation:
+    """Return the evaluation on the queries that have judgments; a convention may evaluate others, too.
+
+    Examples
+    --------
+    >>> import idealrank as ir
+    >>> run, every = {"p": ["x"], "q": ["x"]}, "standard,without_judgments=evaluated"
+    >>> qrels = ir.Qrels({"p": {"x": 1}})
+    >>> of_judged_queries(ir.evaluate(qrels, run, "RR", every), qrels).queries
+    ['p']
+    """
+    if evaluation.convention.alignment.without_judgments == "left-out":
+        return evaluation
+    return evaluation.on([query for query in evaluation.queries if query in qrels])
+
+
+def _common(judged: Collection[str], a: Evaluation, b: Evaluation, compared: Collection[str] | None) -> list[str]:
+    if compared is not None:
+        return sorted(set(compared).intersection(judged))
+    unanswered = set(a.coverage.missing_queries).intersection(b.coverage.missing_queries)
+    return sorted(set(judged) - unanswered)
 
 
 def _measure(evaluation: Evaluation, text: str) -> Measure:

@@ -105,7 +105,7 @@ def compare(
     chosen("correction", correction, ("auto", "holm"))
     many = len(names) > MANY
     draws = (DRAWS if many else RESAMPLES) if n_resamples is None else whole_number("n_resamples", n_resamples)
-    design = design_by_query(queries, weights, clusters)
+    design = design_by_query(queries, weights, clusters, test)
     warn_of_weights(design)
     plan = Plan(test, level, margin, draws, seed_from(rng, tables), POWER, threads)
     judgedness = tuple(Judgedness.of(evaluation, asked, queries) for evaluation in evaluations)
@@ -122,7 +122,7 @@ def compare(
     covers = {name: evaluation.coverage for name, evaluation in zip(names, evaluations, strict=True)}
     comparison = Comparison(
         names, pairs, method, evaluations[0].convention, case.means(), {name: cover.missing for name, cover in covers.items()},
-        {name: cover.unjudged_share for name, cover in covers.items()}, evaluations[0].coverage.unjudged_cutoff, mismatches=apart,
+        {name: cover.unjudged_share for name, cover in covers.items()}, evaluations[0].coverage.unjudged_cutoff, queries, mismatches=apart,
     )  # fmt: skip
     compared = case.in_slices(comparison, membership, tell)
     return replace(compared, pairs=tuple(_unjoined(pair, apart) for pair in compared.pairs)) if apart else compared

@@ -410,13 +410,17 @@ def seed_from(rng: RandomLike, tables: Sequence[QueryTable]) -> int:
     return int(rng) if isinstance(rng, (int, np.integer)) else int(generator.integers(1 << 32))
 
 
-def design_by_query(queries: Sequence[str], weights: Mapping[str, float] | None, clusters: Mapping[str, object] | None) -> Design:
-    """The design of these queries.
+def design_by_query(
+    queries: Sequence[str], weights: Mapping[str, float] | None, clusters: Mapping[str, object] | None, test: str = "permutation"
+) -> Design:
+    """The design of these queries, for a test.
 
     Raises
     ------
     InputError
         A query has no weight, or no cluster.
+    OptionError
+        The test takes neither.
 
     Examples
     --------
@@ -437,7 +441,14 @@ def design_by_query(queries: Sequence[str], weights: Mapping[str, float] | None,
         return [given[query] for query in queries]
 
     labels = of_each("clusters", clusters)
-    return Design.of(len(queries), weights=of_each("weights", weights), clusters=None if labels is None else list(map(str, labels)))
+    design = Design.of(len(queries), weights=of_each("weights", weights), clusters=None if labels is None else list(map(str, labels)))
+    if test in ("wilcoxon", "sign") and not design.plain:
+        given = " and ".join(name for name, values in (("weights", design.weights), ("clusters", design.clusters)) if values is not None)
+        raise OptionError(
+            f"test {test!r}: found {given} of queries, which it cannot take, expected a test that can",
+            hint='use test="t" or test="permutation"', command_hint="use --test t or --test permutation",
+        )  # fmt: skip
+    return design
 
 
 def warn_of_weights(design: Design) -> None:

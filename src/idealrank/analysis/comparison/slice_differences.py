@@ -260,7 +260,7 @@ def slices(
     seed = seed_from(rng, [first, second])
     plan = Plan(test, level, None, n_resamples, seed, threads=threads)
     membership = Membership.of(queries, categories)
-    return sliced([(first, second)], [direction], membership, design_by_query(queries, weights, clusters), plan)[0][0]
+    return sliced([(first, second)], [direction], membership, design_by_query(queries, weights, clusters, test), plan)[0][0]
 
 
 def _is_value(value: float | None) -> bool:
@@ -312,8 +312,8 @@ class Membership(NamedTuple):
             for label in (str(given),) if isinstance(given, (str, Integral)) else map(str, given):
                 found.setdefault(label, np.zeros(len(queries), np.bool_))[place] = True
         if not found:
-            some = ", ".join(map(repr, list(categories)[:3])) or "none at all"
-            raise InputError(f"found categories of {some}, expected some of the {len(queries)} evaluated queries, as {queries[0]!r}")
+            some = f"categories of {', '.join(map(repr, list(categories)[:3]))}" if categories else "no categories"
+            raise InputError(f"found {some}, expected some of the {len(queries)} evaluated queries, as {queries[0]!r}")
         known = set(queries)
         return cls(queries, dict(sorted(found.items())), sum(query not in known for query in categories))
 
@@ -445,8 +445,8 @@ def traffic_thirds(traffic: Mapping[str, float]) -> dict[str, str]:
     """Split queries into head, torso and tail: the first, second and last third of the traffic.
 
     Queries are sorted by falling traffic; each occupies a stretch as long as its traffic, and belongs to the third that contains the middle
-    of its stretch. Queries with equal traffic share one stretch, so they are always in the same third. Queries without an evaluation count
-    as well.
+    of its stretch. Queries with equal traffic share one stretch, so they are always in the same third. The query with the most traffic is
+    always in the head, however large its share. Queries without an evaluation count as well.
 
     Parameters
     ----------
@@ -479,7 +479,7 @@ def traffic_thirds(traffic: Mapping[str, float]) -> dict[str, str]:
     before = 0.0
     for count, equals in groupby(sorted(traffic.values(), reverse=True)):
         stretch = count * len(list(equals))
-        names[count] = _third((before + stretch / 2) / total)
+        names[count] = _third((before + stretch / 2) / total) if names else "head"
         before += stretch
     return {query: names[count] for query, count in traffic.items()}
 

@@ -86,12 +86,22 @@ def contracts_kept(
     return tuple(kept for contract in contracts for kept in _kept(contract, sides, chosen))
 
 
+def _refuse_out_of_range(contract: Contract, measure: Measure) -> None:
+    least, greatest = measure.bounds
+    if contract.at_least is not None and not least <= contract.at_least <= greatest:
+        place = contract.place or f"contract of query {contract.query!r}"
+        raise OptionError(
+            f"{place}: found at_least {contract.at_least:g}, which {measure} cannot have; expected a value from {least:g} to {greatest:g}"
+        )
+
+
 def _kept(contract: Contract, sides: Sequence[_Values], chosen: Sequence[Measure]) -> Iterator[KeptContract]:
     """A contract, looked at for its measures and, without a number of its own, for every baseline."""
     run, *baselines = sides
     for measure in chosen if contract.measure is None else [_of_contract(contract)]:
         found = run.of_query(measure, contract)
         if contract.at_least is not None:
+            _refuse_out_of_range(contract, measure)
             yield _held(contract, measure, None, float(contract.at_least), found)
             continue
         for side in baselines:
@@ -229,23 +239,32 @@ def outcome_of(checks: Iterable[Check], contracts: Iterable[KeptContract]) -> Ou
     return UNREACHED if UNREACHED in outcomes else "passed"
 
 
-def gate_beside(gated: Gated, judged: Sequence[Evaluation]) -> Gated:
-    """Hold the checks of a gate beside a judge: the run and its baselines, in this order, evaluated with the judge's grades.
+def gate_beside(gated: Gated, judged: Sequence[Evaluation], people: Sequence[Evaluation]) -> Gated:
+    """Hold the checks of a gate beside a judge.
+
+    Parameters
+    ----------
+    gated : Gated
+        Result of the gate by people's grades.
+    judged, people : sequence of Evaluation
+        The run and its baselines, in this order, evaluated with the grades of the judge and of people.
 
     Examples
     --------
     >>> import idealrank as ir
     >>> a, b = {f"q{i}": ["x", "y"] for i in range(9)}, {f"q{i}": ["y", "x"] for i in range(9)}
     >>> people, judge = ([ir.evaluate({query: {good: 1} for query in a}, run, "RR") for run in (b, a)] for good in "xy")
-    >>> gate(*people).outcome, gate_beside(gate(*people), judge).outcome
+    >>> gate(*people).outcome, gate_beside(gate(*people), judge, people).outcome
     ('failed', 'judgments do not reach')
     """
     if gated.mismatches:
         return gated
     run, *baselines = judged
     of = dict(zip(gated.baselines, baselines, strict=True))
+    queries = frozenset(queries_of(people))
     checks = tuple(
-        check.beside(JudgeDifference.of(of[check.baseline], run, check.measure, check.difference), gated.policy) for check in gated.checks
+        check.beside(JudgeDifference.of(of[check.baseline], run, check.measure, check.difference, queries), gated.policy)
+        for check in gated.checks
     )
     outcome = outcome_of(checks, gated.contracts)
     return replace(gated, checks=checks, outcome=outcome, passed=outcome == "passed")

@@ -79,7 +79,7 @@ class Policy:
         if self.strict and self.tolerance:
             raise OptionError(f"tolerance={self.tolerance!r}: found a tolerance for a strict gate; expected only a margin")
         if self.margin is not None and not self.strict:
-            raise OptionError("margin: found a margin for a gate that is not strict; expected strict, too, or a tolerance instead")
+            raise OptionError(f"margin={self.margin!r}: found a gate that is not strict; expected strict, too, or a tolerance instead")
         if self.margin is not None and not 0 < self.margin < math.inf:
             raise OptionError(f"margin={self.margin!r}: expected a drop above 0, in units of the measures")
 

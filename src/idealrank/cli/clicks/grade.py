@@ -93,11 +93,13 @@ def grade(
         found = grades(sessions, model, cuts=cuts, least=least).qrels
         how = {"model": model_name, "cuts": cuts, **({"iterations": iterations} if model_name in _WITH_STEPS else {})}
     source = "clicks-actions" if actions_text else f"clicks-{model_name}"
+    n_graded = sum(len(found[query]) for query in found.queries)
+    if not n_graded:
+        raise OptionError(f"--least {least}: found no pair of query and document with so many impressions, expected some; ask for fewer")
     _FORMATS.write(layout, output_path, found, source)
     bias = position_bias(sessions)
     if actions_text:
         console.say("warning", f"grades from actions carry the position: {bias_text(bias)}")
-    n_graded = sum(len(found[query]) for query in found.queries)
     of = "their best action" if actions_text else model_name
     unjudged = f"{len(sessions.documents) - n_graded:,} stay unjudged, with fewer than {least:,} impressions"
     console.say("note", f"{n_graded:,} pairs have a grade from {of}; {unjudged}")

@@ -1,5 +1,7 @@
 """`idealrank clicks runs`: DCG of runs that users never saw, from the clicks on lists of another ranker."""
 
+from collections.abc import Sequence
+from pathlib import Path
 from typing import Any
 
 import click
@@ -12,8 +14,9 @@ from idealrank.cli.progress import Watch
 from idealrank.clicks import PBM, Sessions, exposures, harvested_propensities, logged_dcg, logged_dcg_difference, trust_propensities
 from idealrank.data.run import Run
 from idealrank.data.types import FloatArray
-from idealrank.errors import InputError, OptionError
+from idealrank.errors import InputError, OptionError, shown
 from idealrank.io.click_logs import PROPENSITIES, read_columns
+from idealrank.io.formats.detection import sniff
 
 _EPILOG = """\
 Examples:
@@ -58,6 +61,7 @@ def runs(
     if len(paths) > 2:
         raise OptionError(f"found {len(paths)} runs, expected one, or RUN and RUN_B")
     options.refuse_to_replace(output_path, (*paths, propensity_path))
+    _refuse_runs_as_log(inputs.paths)
     watch = Watch()
     names = input_options.run_names(paths)
 
@@ -82,6 +86,15 @@ def runs(
         difference = logged_dcg_difference(sessions, rankings[0], rankings[1], seen, **how)
     where = "users" if sessions.user is not None else "lists"
     _FORMATS.write(layout, output_path, dict(zip(names, values, strict=True)), difference, where)
+
+
+def _refuse_runs_as_log(logs: Sequence[str]) -> None:
+    """Refuse a run in the place of the log, which comes first."""
+    for path in logs:
+        if Path(path).is_file():
+            with Path(path).open("rb") as file:
+                if sniff(file.read(1 << 16)) == ["trec"]:
+                    raise OptionError(f"{shown(path)}: found lines of a run, expected a click log; the log comes first, then RUN [RUN_B]")
 
 
 def _ranking(run: Run, sessions: Sessions, cutoff: int | None) -> dict[str, list[str]]:

@@ -12,6 +12,7 @@ import numpy as np  # noqa: F401
 
 from idealrank.analysis.comparison import Comparison, with_companions
 from idealrank.api.comparison import compare as compare_evaluations
+from idealrank.api.comparison import evaluated_by_judge
 from idealrank.api.evaluation import evaluate_read as evaluate
 from idealrank.api.evaluation import overlap_ranks, overlaps
 from idealrank.cli import console, input_options, options, output, pair_figure
@@ -181,7 +182,7 @@ def compare(
     true difference that these queries detect with 80 % power, and with the share of unjudged documents. Three or more runs are compared
     in pairs. With six or more runs, the report marks each run with the letters of the runs that are significantly worse.
     """
-    names, baseline = _names(runs, baseline)
+    names, baseline = _names(runs, baseline, shown["letters"], paper)
     given = input_options.InputFiles(qrels=qrels, inputs=inputs, others=(*runs, *files.paths, judge_path))
     _check_written(given, results, baseline, {"-o": output_path, "--figure": figure_path})
     convention, asked = options.parse_convention(convention_text), options.parse_measure_texts(measure_texts)
@@ -199,7 +200,7 @@ def compare(
     compared = partial(
         compare_evaluations, *evaluations, measures=asked, baseline=baseline, weights=of_queries.weights, clusters=of_queries.clusters,
         slices=of_queries.categories, threads=threads, **testing.arguments,
-        judge_qrels=None if judge is None else [evaluate(judge, run, asked, convention) for run in opened],
+        judge_qrels=None if judge is None else evaluated_by_judge(judge, opened, asked, convention),
         rankings=overlaps(
             opened if look else (), asked, convention, evaluations=evaluations if look else (), baseline=baseline, threads=threads,
             watch=watch.run,
@@ -211,6 +212,17 @@ def compare(
         watch, given, evaluations=tuple(evaluations), measures=asked, comparison=comparison, qrels=judgments, runs=tuple(opened),
         weights=of_queries.weights, clusters=of_queries.clusters, categories=of_queries.categories, threads=threads,
     )  # fmt: skip
+
+
+def _check_letters(letters: Letters, n_runs: int, baseline: str | None, paper: Paper | None) -> None:
+    """Refuse letters of groups that no table would show."""
+    if letters == "better":
+        return
+    if paper is not None or baseline is not None:
+        found = "--table paper" if paper is not None else "--baseline"
+        raise OptionError(f"--letters {letters}: found {found}, expected every pair of runs in the full table")
+    if n_runs <= _FEW:
+        raise OptionError(f"--letters {letters}: found {n_runs} runs, expected at least {_FEW + 1}, whose table has letters")
 
 
 def _check_written(given: input_options.InputFiles, results: Results, baseline: str | None, written: Mapping[str, str | None]) -> None:
@@ -232,11 +244,12 @@ def _write(comparison: Comparison, layout: str, path: str | None, command: Calla
         _FORMATS.write(layout, path, comparison, **shown, command=command())
 
 
-def _names(runs: Sequence[str], baseline: str | None) -> tuple[list[str], str | None]:
-    """Names of the runs, which are two or more, and the baseline among them, by name or path."""
+def _names(runs: Sequence[str], baseline: str | None, letters: Letters, paper: Paper | None) -> tuple[list[str], str | None]:
+    """Names of the runs, which are two or more, and the baseline among them, by name or path; letters must have their table."""
     if len(runs) < 2:
         raise OptionError(f"found one run, {', '.join(runs)}; expected two or more: idealrank compare QRELS RUN_A RUN_B")
     names = input_options.run_names(runs)
+    _check_letters(letters, len(runs), baseline, paper)
     if baseline is None or baseline in names:
         return names, baseline
     if baseline in runs:  # as typed among the runs

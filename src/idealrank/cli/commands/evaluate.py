@@ -148,7 +148,7 @@ class _QueryPaths(NamedTuple):
     "--intervals", is_flag=True, help="95 % confidence interval of each mean. To decide about a difference, use `idealrank compare`."
 )
 @click.option(
-    "--slices", "slices_text", metavar="FILE",
+    "--slices", "slices_text", metavar="FILE", cls=options.OnceOption,
     help="Means on each category of queries, with 95 % intervals: CSV, JSON lines or Parquet with columns query and category. "
     "traffic:FILE makes head, torso and tail from columns query and traffic.",
 )  # fmt: skip

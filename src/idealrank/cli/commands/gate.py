@@ -464,7 +464,7 @@ _FORMATS = Formats("Text and a table to read;", table="views.gate.gate:gate_part
     help="After a pass, replace the last baseline with the run, unless the run is lower by the first measure; create a missing file.",
 )  # fmt: skip
 @click.option(
-    "--convention", "convention_text", metavar="NAME[,SWITCH=VALUE...]",
+    "--convention", "convention_text", metavar="NAME[,SWITCH=VALUE...]", cls=options.OnceOption,
     help="Convention to compute under; `idealrank conventions` lists all.  [default: standard]",
 )  # fmt: skip
 @options.judge_qrels

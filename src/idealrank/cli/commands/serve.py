@@ -29,7 +29,7 @@ The page reads the store and changes nothing. Press Ctrl-C to end it.
     help="Folder with judgments and runs that were evaluated. Files with the stored SHA-256 give whole rankings.",
 )  # fmt: skip
 @click.option(
-    "--slices", "slices_text", metavar="FILE",
+    "--slices", "slices_text", metavar="FILE", cls=options.OnceOption,
     help="Categories of queries: CSV, JSON lines or Parquet with columns query and category. "
     "traffic:FILE makes head, torso and tail from columns query and traffic.",
 )  # fmt: skip

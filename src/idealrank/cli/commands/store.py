@@ -11,6 +11,7 @@ from idealrank.cli import console, options, output, store_options
 from idealrank.cli.format_option import Formats
 from idealrank.cli.lazy_groups import LazyGroup
 from idealrank.errors import OptionError
+from idealrank.reports.table.digits import counted
 
 # Command -> what it does in one line, the same line as in its own help (a test compares them).
 COMMANDS = {
@@ -99,7 +100,7 @@ def parquet(*, folder: str, store_path: str | None) -> None:
     with store_options.opened(store_path) as opened:
         written = opened.to_parquet(folder)
     for name, rows in written.items():
-        console.say("note", f"{name}: {rows:,} rows")
+        console.say("note", f"{name}: {counted(rows, 'row')}")
 
 
 @store.command(short_help="Remove entries from a store.")

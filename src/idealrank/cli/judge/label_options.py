@@ -6,7 +6,7 @@ from typing import Any
 import click
 import numpy as np
 
-from idealrank.cli.options import MeasureOption, measure_parts
+from idealrank.cli.options import MeasureOption, OnceOption, measure_parts
 from idealrank.data.run import name_of
 from idealrank.errors import InputError, OptionError, shown
 from idealrank.io.query_files import read_clusters
@@ -59,7 +59,7 @@ outside: Decorator = click.option(
     help="Treatment of grades outside the scale: an error, the nearest grade (clip), or left out (drop).",
 )  # fmt: skip
 clusters: Decorator = click.option(
-    "--cluster", "cluster_path", metavar="FILE",
+    "--cluster", "cluster_path", metavar="FILE", cls=OnceOption,
     help="Clusters of queries, such as the queries of one user: lines QUERY LABEL.  [default: each query alone]",
 )  # fmt: skip
 level: Decorator = click.option(

@@ -130,13 +130,14 @@ def _table(path: Path) -> dict[str, Any] | None:
     try:
         found: Any = tomllib.loads(path.read_text(encoding="utf-8"))
     except (ValueError, RecursionError) as error:
-        raise InputError(f"{path}: found a file that is not TOML ({error}), expected TOML, since the file may contain [{TABLE}]") from None
+        said = f"found a file that is not TOML ({error}), expected TOML, since the file may contain [{TABLE}]"
+        raise InputError(f"{_shown_path(path)}: {said}") from None
     except OSError as error:
-        raise InputError(f"{path}: cannot be read: {error.strerror or error}") from None
+        raise InputError(f"{_shown_path(path)}: cannot be read: {error.strerror or error}") from None
     for name in TABLE.split("."):
         found = found.get(name) if isinstance(found, dict) else None
     if found is not None and not isinstance(found, dict):
-        raise InputError(f"{path}: {TABLE}: found {shown(repr(found))}, expected a table")
+        raise InputError(f"{_shown_path(path)}: {TABLE}: found {shown(repr(found))}, expected a table")
     return found
 
 

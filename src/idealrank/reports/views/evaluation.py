@@ -54,7 +54,7 @@ def slice_parts(found: "SliceMeans") -> list[Part]:
     >>> print(ir.evaluate({q: {"x": 1} for q in "ab"}, {"a": ["x"], "b": ["y", "x"]}, "RR").by({"a": "short", "b": "short"}))
     run, by slice  queries    RR        interval
     short                2  0.75  [-2.43, 3.93]
-    95% intervals of each mean alone (Student)
+    95 % intervals of each mean alone (Student)
     """
     means = next(iter(found.slices.values()), {})
     # Only a measure that is averaged has an interval.
@@ -71,7 +71,7 @@ def _table(run: str, measures: Mapping[str, str], found: "SliceMeans", digits: i
         known = [row.means[text].interval for row in rows if math.isfinite(row.means[text].interval[0])]
         columns += _columns(text, decimals(known, asked=digits), is_sum=aggregate == "sum", is_mean=aggregate == "mean")
     notes = [words] if (words := _left_out(found)) else []
-    return Table.of(columns, rows, notes=[f"{found.level:.0%} intervals of each mean alone (Student)", *notes])
+    return Table.of(columns, rows, notes=[f"{100 * found.level:g} % intervals of each mean alone (Student)", *notes])
 
 
 def _columns(text: str, places: int, *, is_sum: bool, is_mean: bool) -> "list[Column[_Row]]":

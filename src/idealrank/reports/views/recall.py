@@ -6,6 +6,7 @@ from typing import Any
 
 from idealrank.analysis.recall import IndexRecall
 from idealrank.data.interchange import finite
+from idealrank.reports.table.digits import counted
 from idealrank.reports.table.text import Part, columns, filled
 from idealrank.stats import Interval
 
@@ -32,7 +33,7 @@ def recall_parts(found: IndexRecall, *, worst: int = 10) -> list[Part]:
     recall@2  0.7500  [0.0000, 1.0000]          0.5000    1 of 2  [0.0126, 0.9874]
     """
     percent = f"{100 * found.level:g} % interval"
-    parts: list[Part] = [[f"{found.approximate} against {found.exact}: {len(found.queries)} queries", *_lonely(found)]]
+    parts: list[Part] = [[f"{found.approximate} against {found.exact}: {counted(len(found.queries), 'query', 'queries')}", *_lonely(found)]]
     rows = [["", "mean", percent, "5th percentile", "complete", percent]]
     for cutoff in found.cutoffs:
         one = found.summary(cutoff)

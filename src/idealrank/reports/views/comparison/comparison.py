@@ -237,8 +237,14 @@ def judge_sentences(rows: Iterable[tuple[Pair, Difference]], shown: Shown) -> li
     ]
     if len(against) > _CONTRADICTED:
         against[_CONTRADICTED:] = [f"People and the judge disagree on the sign of {len(against) - _CONTRADICTED:,} more differences."]
-    agreed = "The judge contradicts no sign." if len(held) > 1 else "The judge does not contradict the sign."
-    return against or ([agreed] if held else [])
+    return against or ([_agreed([judge.n for _, _, judge in held])] if held else [])
+
+
+def _agreed(queries: Sequence[int]) -> str:
+    """Say that a judge contradicts no sign, and on how many queries it was heard."""
+    fewest, most = min(queries), counted(max(queries), "query", "queries")
+    contradicted = "contradicts no sign" if len(queries) > 1 else "does not contradict the sign"
+    return f"The judge {contradicted} on {most if fewest == max(queries) else f'{fewest:,} to {most}'}."
 
 
 def reach_sentences(pair: Pair, row: Difference) -> list[str]:

@@ -15,6 +15,7 @@ from idealrank.measures.cutoffs import Cutoff
 from idealrank.measures.measure import Measure
 from idealrank.measures.measure_texts import number_text
 from idealrank.measures.parse import parse_measure
+from idealrank.reports.table.digits import counted
 
 BOTH_RUNS = (
     "for tips at, the unjudged documents of the run ahead count as not relevant; the verdict is checked twice, with relevant shares for "
@@ -242,17 +243,22 @@ def _at(depth: str, found: Rankings) -> str:
     shared = found.mean[f"overlap@{depth}"]
     what, ranks = _looked_at(depth, found)
     if same == found.queries:
-        return f"{what} the same on each of the {same:,} queries that both answer"
+        return f"{what} the same on {_each(found.queries)} that both answer"
     more = f", and on {in_any_order - same:,} more in another order" if in_any_order > same else ""
-    text = f"{what} the same on {same:,} of the {found.queries:,} queries that both answer{more}"
+    of = f"{same:,} of the {counted(found.queries, 'query', 'queries')}"
+    text = f"{what} the same on {of} that both answer{more}"
     if not in_any_order:
         differ = {"is": "differs", "are": "differ"}
         subject, _, verb = what.rpartition(" ")
-        text = f"{subject} {differ[verb]} on all {found.queries:,} queries that both answer"
+        text = f"{subject} {differ[verb]} on {_each(found.queries, 'all')} that both answer"
     # overlap@k divides by k: times k it is a number of documents, whatever the lengths of the lists.
     count = f"{shared * int(depth):.1f}" if depth.isdigit() else f"{shared:.0%}"
     share = count if ranks is None else f"{count} of {ranks}"
     return text if ranks == 1 else f"{text}; on average, {share} are shared"
+
+
+def _each(queries: int, every: str = "each of the") -> str:
+    return "the only query" if queries == 1 else f"{every} {queries:,} queries"
 
 
 def _looked_at(depth: str, found: Rankings) -> tuple[str, int | None]:

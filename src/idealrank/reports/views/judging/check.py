@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 from idealrank.data.interchange import finite
 from idealrank.judging import AltTest, GroupError, JudgeCheck, LabelWorth, Leniency, SystemOrders
 from idealrank.reports.table.cells import Cell, Column, Table, count_cell, interval_cell, number_cell, p_cell
-from idealrank.reports.table.digits import number
+from idealrank.reports.table.digits import counted, number
 from idealrank.reports.table.forms import parts_markdown
 from idealrank.reports.table.records import SCHEMA, Row
 from idealrank.reports.table.text import Part, filled, wrapped
@@ -115,8 +115,8 @@ def _orders_table(checks: Sequence[JudgeCheck]) -> Table:
         Column("reversed", "number", lambda row: count_cell(row.found.verdicts.reversed)),
         Column("worth of a query", "number", lambda row: number_cell(row.found.worth, 2)),
     ]
-    pairs = f"{one.verdicts.n_pairs} {'pair' if one.verdicts.n_pairs == 1 else 'pairs'}"
-    title = f"{one.measure} of {len(one.systems)} systems, {pairs}; best under the human: {one.best_human}"
+    systems, pairs = counted(len(one.systems), "system"), counted(one.verdicts.n_pairs, "pair")
+    title = f"{one.measure} of {systems}, {pairs}; best under the human: {one.best_human}"
     return Table.of(columns, rows, title=title)
 
 
