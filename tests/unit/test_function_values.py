@@ -47,6 +47,7 @@ def said(script: str, *arguments: str) -> str:
 
 
 @pytest.mark.spread(2)
+@pytest.mark.spread(2)
 @pytest.mark.parametrize(
     "held",
     [

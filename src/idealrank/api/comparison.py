@@ -10,7 +10,6 @@ import numpy as np
 from idealrank.analysis.comparison import Comparison, with_companions
 from idealrank.analysis.comparison import compare as compare_evaluations
 from idealrank.analysis.comparison.families import Correction
-from idealrank.analysis.comparison.judge_differences import of_judged_queries
 from idealrank.analysis.comparison.procedure import Tell
 from idealrank.analysis.comparison.query_table import chosen_measures, comparable
 from idealrank.analysis.comparison.ranking_overlaps import Overlapping
@@ -217,6 +216,8 @@ def judged_again(
     _, runs = sources_of("compare(qrels, run_a, run_b, judge_qrels=judge)", evaluations)
     tested = set(measures)
     asked = [measure for measure in evaluations[0].measures if str(measure) in tested]
+    from idealrank.analysis.comparison.judge_differences import of_judged_queries  # noqa: PLC0415  (few comparisons have a judge)
+
     return [of_judged_queries(evaluate(qrels, run, asked, evaluations[0].convention), qrels) for run in runs]
 
 
@@ -230,6 +231,8 @@ def evaluated_by_judge(judge: Qrels, runs: Iterable[Run], measures: Sequence[Mea
     >>> evaluated_by_judge(ir.Qrels({"p": {"x": 1}}), [run], [ir.RR()], every)[0].queries
     ['p']
     """
+    from idealrank.analysis.comparison.judge_differences import of_judged_queries  # noqa: PLC0415  (few comparisons have a judge)
+
     return [of_judged_queries(evaluate_read(judge, run, measures, convention), judge) for run in runs]
 
 
