@@ -1,4 +1,4 @@
-"""What `Measure.counts` says: the mean of the measure, in results, documents or queries, is a number of them."""
+"""Values of the measures that count results, documents or queries, as `Measure.counts` says."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""What a few queries can show beside many other tests: power at strict levels, and no interval where a test alone has none."""
+"""Comparisons of few queries beside many other tests: power at strict levels, and intervals only where a single test has one."""
 
 import math
 from dataclasses import replace
@@ -31,7 +31,7 @@ def test_what_few_queries_see_at_strict_levels_is_the_power_integrated(n: int, a
 
 
 def in_slices(sizes: tuple[int, ...]) -> Any:
-    """Which queries count in each test, shape (queries, tests)."""
+    """Queries that count in each test, as a boolean array of shape (queries, tests)."""
     return np.repeat(np.eye(len(sizes), dtype=bool), sizes, axis=0)
 
 

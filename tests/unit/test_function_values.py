@@ -1,4 +1,4 @@
-"""What a function holds and reads is part of its identity; values without a description are noted, or are made by a file that has one."""
+"""Identity of a function by the values that it holds and reads, and the note about a value that cannot be described."""
 
 import argparse
 import cProfile

@@ -229,10 +229,10 @@ def simultaneous(
 
     A test of m units has no p below 2^-m, or 2^(1 - m) if it is two-sided. Where that is above 1 - level, the test alone rejects no shift,
     and its interval is infinite. It is so in a family, too. The critical value of the family is that of the observed differences; at other
-    shifts, a test of few units exceeds it too often. Take tests of two queries and of one, and a true difference of half a standard
-    deviation: bounded intervals at level 0.95 would hold both differences in 83 % of samples.
-    Intervals of 6 to 14 units are approximate for the same reason. Three tests of the same queries, at level 0.95, held all differences
-    in 91 to 97 % of samples with true differences of up to two standard deviations. With five standard deviations, it was 86 to 95 %.
+    shifts, a test of few units exceeds it too often, and bounded intervals would hold all differences less often than stated.
+
+    Intervals of few units that do reach the level are approximate for the same reason: they hold all differences less often than stated
+    where a true difference is several standard deviations.
 
     References
     ----------
