@@ -4,7 +4,7 @@ import json
 import subprocess
 import sys
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 import pytest
@@ -136,6 +136,16 @@ def test_a_field_whose_type_changes_after_many_lines_does_not_end_the_process(ta
     done = subprocess.run([sys.executable, "-c", program, str(path)], check=False, capture_output=True, text=True)
     assert done.returncode in (0, 1), done
     assert done.returncode == 0 or "nested too deeply" in done.stderr
+
+
+def test_no_thread_reads_a_refused_file_any_more_when_the_lines_are_read(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(json_columns, "_FEWEST", 0)
+    monkeypatch.setattr(json_columns, "_BLOCK", 512)
+    line = b'{"qid": "q", "docno": "d1", "score": 1, "tag": %s}\n'
+    for _ in range(50):
+        data = bytearray(line % b'"a"' * 200 + line % (b"[" * 20_000 + b"]" * 20_000))
+        assert like_records(Source("a.jsonl", cast("bytes", data)), "run", None, Notes()) is None
+        data.clear()  # refused as long as somebody holds the bytes
 
 
 def test_a_small_file_needs_no_pyarrow(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -3,6 +3,8 @@
 Whatever is unusual in a file is left to the reader of lines, which knows what to say of it: so are fields that the first record lacks.
 """
 
+import time
+from contextlib import suppress
 from importlib import import_module
 from typing import Any
 
@@ -21,6 +23,7 @@ from idealrank.io.table_columns import Chosen, Columns, choose_columns
 
 _FEWEST = 4 << 20  # bytes: pyarrow takes longer to load than fewer take to read
 _BLOCK = 4 << 20  # bytes that a thread parses at a time
+_PATIENCE = 10_000  # milliseconds for threads to end
 _LONG = 100  # letters of a text that is not needed and would fill memory
 _NEWLINE, _RETURN, _OPENING, _CLOSING = b"\n\r{}"
 
@@ -71,12 +74,12 @@ def _first_record(source: Source) -> Any:
 
 
 def _rows(source: Source, table: Table, chosen: Chosen, first: dict[str, Any]) -> Rows:
-    pyarrow, json = import_module("pyarrow"), import_module("pyarrow.json")
+    pyarrow = import_module("pyarrow")
     schema = pyarrow.schema([(name, _kind(name, value, chosen, pyarrow)) for name, value in first.items()])
-    # Fields that the first record lacks are refused: pyarrow crashes if such a field changes its type between blocks or is deeply nested.
-    how = json.ParseOptions(explicit_schema=schema, newlines_in_values=False, unexpected_field_behavior="error")
+    data = _parse(source, schema)
+    if data is None:
+        raise _UnusualError
     try:
-        data = json.read_json(pyarrow.PythonFile(source.open()), json.ReadOptions(block_size=_BLOCK), how)
         data = data.select(chosen.names)
         data.validate(full=True)
     except (pyarrow.ArrowException, UnicodeDecodeError):
@@ -88,6 +91,28 @@ def _rows(source: Source, table: Table, chosen: Chosen, first: dict[str, Any]) -
     if is_large(rows.values) or (np.signbit(rows.values) & (rows.values == 0)).any():
         raise _UnusualError
     return rows._replace(place=lambda row: (source.path, row + 1))
+
+
+def _parse(source: Source, schema: Any) -> Any:
+    """Parse the bytes with pyarrow, and return when none of its threads reads them any more; None where it refuses them.
+
+    After an error one of them may still be ahead, and ends the process if it comes back to an interpreter that is ending.
+    """
+    pyarrow, json = import_module("pyarrow"), import_module("pyarrow.json")
+    # Fields that the first record lacks are refused: pyarrow crashes if such a field changes its type between blocks or is deeply nested.
+    parsing = json.ParseOptions(explicit_schema=schema, newlines_in_values=False, unexpected_field_behavior="error")
+    view, data = memoryview(source.data), None
+    with suppress(pyarrow.ArrowException, UnicodeDecodeError):
+        data = json.read_json(pyarrow.BufferReader(view), json.ReadOptions(block_size=_BLOCK), parsing)
+    for _ in range(_PATIENCE):
+        try:
+            view.release()
+        except BufferError:  # a thread holds it
+            time.sleep(0.001)
+        else:
+            break
+    source.refuse_cut()
+    return data
 
 
 def _kind(name: str, value: Any, chosen: Chosen, pyarrow: Any) -> Any:
