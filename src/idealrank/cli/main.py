@@ -4,10 +4,13 @@ Neither NumPy nor a command's own module is imported here: `idealrank --help` ne
 must stand before NumPy is loaded.
 """
 
+import atexit
 import gc
 import os
 import sys
+import threading
 from collections.abc import Sequence
+from contextlib import suppress
 from itertools import pairwise
 from typing import NoReturn
 
@@ -113,6 +116,41 @@ def cli() -> None:
     Tools compute NDCG in different ways. idealrank reproduces each of these conventions by name, and prints the convention with
     every number.
     """
+
+
+def command() -> NoReturn:
+    """Run the command line as the installed command, and leave without taking the interpreter apart.
+
+    To take it apart costs a small comparison about a tenth of its time, and the system frees everything at once. Functions of
+    `atexit` run, and output is flushed. The process ends as usual if a thread still runs or if a debugger, a profiler or a coverage
+    tool looks on; `python -m idealrank` always does.
+
+    Examples
+    --------
+    >>> command()  # doctest: +SKIP
+    """
+    try:
+        main()
+    except SystemExit as ended:
+        if threading.active_count() == 1 and not _is_watched():
+            _leave(int(ended.code or FINE))
+        raise
+
+
+def _leave(code: int) -> None:
+    """End the process, unless something cannot be written: Python then says so."""
+    atexit._run_exitfuncs()  # as `multiprocessing` does before it leaves
+    with suppress(OSError, ValueError):
+        for stream in (sys.stdout, sys.stderr):
+            stream.flush()
+        os._exit(code)
+
+
+def _is_watched() -> bool:
+    """True if a tool follows the code that runs; it may write what it saw only at the end of the interpreter."""
+    monitoring = getattr(sys, "monitoring", None)  # from Python 3.12 on
+    tools = [monitoring.get_tool(number) for number in range(6)] if monitoring else []
+    return any((sys.gettrace(), sys.getprofile(), *tools))
 
 
 def main(arguments: Sequence[str] | None = None) -> NoReturn:
