@@ -5,7 +5,8 @@ import socket
 import threading
 import time
 import urllib.request
-from collections.abc import Iterator
+from collections.abc import Coroutine, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
@@ -76,6 +77,12 @@ def test_the_first_page_grows_with_what_it_shows_alone(tmp_path: Path, monkeypat
     assert bytes_b < min(bytes_a + 2_000, 200_000)
 
 
+def _finish(work: Coroutine[Any, Any, None]) -> None:
+    """Run it in a thread of its own: in the main thread runs the loop of the browser, if other tests of this process have one."""
+    with ThreadPoolExecutor(1) as pool:
+        pool.submit(asyncio.run, work).result()
+
+
 @pytest.mark.parametrize(("host", "token"), [("127.0.0.1", ""), ("::1", ""), ("0.0.0.0", "a token"), ("::", "a token")])
 def test_what_the_first_page_needs_is_there_before_the_first_request(tmp_path: Path, host: str, token: str) -> None:
     example_store(tmp_path, days=1)
@@ -89,7 +96,7 @@ def test_what_the_first_page_needs_is_there_before_the_first_request(tmp_path: P
 
         await page(scope, receive, tell)
 
-    asyncio.run(server._prepare(overheard, shown_host(host), token))
+    _finish(server._prepare(overheard, shown_host(host), token))
 
     assert told[0]["status"] == 200
     assert b"nDCG@10" in told[1]["body"]
@@ -99,7 +106,7 @@ def test_a_page_that_cannot_be_prepared_stops_nothing() -> None:
     async def broken(scope: Any, receive: Any, send: Any) -> None:
         raise OSError("the disk is gone")
 
-    asyncio.run(server._prepare(broken, "127.0.0.1", ""))
+    _finish(server._prepare(broken, "127.0.0.1", ""))
 
 
 def test_small_pieces_of_an_answer_are_sent_at_once() -> None:
