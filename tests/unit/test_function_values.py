@@ -1,7 +1,10 @@
 """Identity of a function by the values that it holds and reads, and the note about a value that cannot be described."""
 
 import argparse
+import ast
 import cProfile
+import dataclasses
+import json
 import subprocess
 import sys
 import threading
@@ -12,6 +15,7 @@ from dataclasses import dataclass
 from datetime import UTC, date, datetime, timedelta, timezone
 from decimal import Decimal
 from fractions import Fraction
+from importlib import import_module
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -19,7 +23,7 @@ from zoneinfo import ZoneInfo
 
 import pytest
 
-from idealrank.live.judges.function_identity import FunctionIdentity
+from idealrank.live.judges.function_identity import FunctionIdentity, _digests, _statements
 
 HEAD = "import sys, argparse, dataclasses, functools, logging, threading, idealrank as ir\nnumber = int(sys.argv[1])\n"
 JUDGE = "class Judge:\n    t = 0\n    def __init__(self, t): self.t = t\n"
@@ -102,6 +106,43 @@ def test_a_module_on_the_path_counts_for_a_function_of_a_file(folder: Path, monk
         Path("src/on_path.py").write_text(f"def f(): return {value}\n")
         digests.add(FunctionIdentity.of(print, "judges/judge.py:grade").digest)
     assert len(digests) == 2
+
+
+def test_an_installed_package_counts_for_no_function_but_its_own(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """In an environment below the folder of the function, where most have theirs."""
+    installed = Path(".venv/site-packages")
+    for place in ("grading", "grading/deep", "client"):
+        (installed / place).mkdir(parents=True)
+        (installed / place / "__init__.py").write_text("")
+    Path("judge.py").write_text("import client\ndef grade(q, d): return 1\n")
+    (installed / "grading/__init__.py").write_text(
+        "import client\ndef f():\n    with open('x'):\n        from grading.deep import g\ndef grade(q, d): return 1\n"
+    )
+    monkeypatch.syspath_prepend(str(installed.resolve()))
+    import_module("grading")
+
+    def identities() -> list[FunctionIdentity]:
+        return [FunctionIdentity.of(print, place) for place in ("judge.py:grade", "grading:grade")]
+
+    first = identities()
+    (installed / "client/__init__.py").write_text("new = 1")
+    assert identities() == first
+    (installed / "grading/deep/__init__.py").write_text("new = 1")
+    assert [one == other for one, other in zip(identities(), first, strict=True)] == [True, False]
+
+
+def test_only_the_files_of_a_package_are_read_for_its_function() -> None:
+    names = ("__init__", "decoder", "encoder", "scanner")
+    assert set(_digests([Path(json.__file__)])) == {f"{name}.py" for name in names}
+
+
+def test_the_statements_of_a_file_have_all_its_imports() -> None:
+    for file in (ast, json, dataclasses, subprocess):
+        tree = ast.parse(Path(str(file.__file__)).read_bytes())
+        kinds = (ast.Import, ast.ImportFrom)
+        assert {id(node) for node in _statements(tree) if isinstance(node, kinds)} == {
+            id(node) for node in ast.walk(tree) if isinstance(node, kinds)
+        }
 
 
 class Failing:

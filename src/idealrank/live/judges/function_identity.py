@@ -84,8 +84,12 @@ def _named(place: str) -> tuple[Path | None, str]:
 
 
 def _digests(files: Sequence[Path]) -> dict[str, str]:
-    """Digests of files, and of the user's own modules that they import, and so on, by their place beside the first one."""
+    """Digests of files, and of modules that they import, and so on, by their place beside the first one.
+
+    Modules are the user's own, and those in the package of the first file, which may be an installed one.
+    """
     found: dict[str, str] = {}
+    package = _package(files[0]) if files else Path()
     waiting = [(file, _root(file)) for file in files]
     while waiting:
         file, root = waiting.pop()
@@ -99,7 +103,7 @@ def _digests(files: Sequence[Path]) -> dict[str, str]:
             continue
         found[key] = sha256(content).hexdigest()
         imported = _imported(file, content, {root, file.parent, Path()})
-        waiting.extend((one, root) for one in imported if is_own(str(one)) or one.is_relative_to(root))
+        waiting.extend((one, root) for one in imported if is_own(str(one)) or one.is_relative_to(package))
     return dict(sorted(found.items()))
 
 
@@ -111,13 +115,19 @@ def _root(file: Path) -> Path:
     return root
 
 
+def _package(file: Path) -> Path:
+    """The folder of the whole package that a file belongs to, and the file itself if it belongs to none."""
+    root = _root(file)
+    return root / file.relative_to(root).parts[0]
+
+
 def _imported(file: Path, content: bytes, folders: Collection[Path]) -> Iterator[Path]:
     """Files in some folders, else on the path, that the text of a file imports; the last part of a name may be a value of a module."""
     try:
         tree = ast.parse(content)
     except (SyntaxError, ValueError):
         return
-    for node in ast.walk(tree):
+    for node in _statements(tree):
         if isinstance(node, ast.Import):
             names, bases = [one.name for one in node.names], folders
         elif isinstance(node, ast.ImportFrom):
@@ -131,6 +141,16 @@ def _imported(file: Path, content: bytes, folders: Collection[Path]) -> Iterator
             if not found and bases is folders:  # not of a relative import
                 found = next(filter(None, ([*_files_of(Path(one), parts)] for one in sys.path)), [])
             yield from found
+
+
+def _statements(tree: ast.AST) -> Iterator[ast.AST]:
+    """All statements of a file, without their expressions, which are most of a tree and import nothing."""
+    waiting = [tree]
+    while waiting:
+        node = waiting.pop()
+        yield node
+        for field in ("body", "orelse", "handlers", "finalbody", "cases"):
+            waiting.extend(getattr(node, field, ()))
 
 
 def _files_of(folder: Path, parts: Sequence[str]) -> Iterator[Path]:
