@@ -3,6 +3,7 @@
 import json
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -162,3 +163,40 @@ def test_settings_that_convert_wrote_are_not_lost(say: Say, tmp_path: Path) -> N
     record = json.loads((tmp_path / "a.json").read_text()) | {"template": "mine.json"}
     (tmp_path / "a.json").write_text(json.dumps(record), encoding="utf-8")
     assert "3 settings of the file are left out" in say("convert", "a.json", "b.qrels", cwd=tmp_path).err
+
+
+SELECTED = {"_id": "p7", "_score": 3.5}
+HIT = {"_index": "shop", **SELECTED, "_source": {"title": "Shoes", "maker": {"name": "A"}, "note": None}, "highlight": {"t": ["x"]}}
+BEST = {"took": 3, "hits": {"total": {"value": 90}, "max_score": 3.5, "hits": [HIT]}, "aggregations": {"makers": {}}}
+CELLS, BESIDE = ["_index", "_source.title", "_source.maker.name", "highlight.t"], ["hits.total", "aggregations"]
+DOCS = [{"id": "p7", "score": 3.5, "title": "Shoes"}]
+HEADER = {"status": 0, "params": {"q": "shoes"}}
+SOLR = {"responseHeader": HEADER, "response": {"numFound": 90, "docs": DOCS}, "highlighting": {"p7": {"t": ["x"]}}}
+RESPONSES = [  # with the columns and the fields of responses that no run holds
+    ({"shoes": BEST}, CELLS, BESIDE),
+    ({"query": "shoes", "response": BEST, "site": "b"}, ["site", *CELLS], BESIDE),
+    ({"query": "shoes", **SELECTED, "fields": {"sku": ["a"]}}, ["fields.sku"], []),
+    ({"shoes": {"took": 1, "hits": {"hits": [SELECTED, {"_id": "p8", "_score": 4}]}}}, ["_score", "_score"], []),  # the order counts
+    ({"shoes": {"took": 1, "hits": {"max_score": 3.5, "hits": [SELECTED]}}}, [], []),
+    (SOLR, ["title"], ["response.numFound", "highlighting"]),
+]
+
+
+@pytest.mark.parametrize(("response", "cells", "beside"), RESPONSES)
+def test_fields_of_responses_are_counted_as_lost(say: Say, tmp_path: Path, response: Any, cells: list[str], beside: list[str]) -> None:
+    (tmp_path / "a.jsonl").write_text(json.dumps(response) + "\n", encoding="utf-8")
+
+    said = say("convert", "a.jsonl", "b.csv", "--format", "json", cwd=tmp_path)
+
+    losses = {loss["kind"]: (loss["count"], loss["examples"]) for loss in json.loads(said.out)["losses"]}
+    expected = {"columns": cells, "response_fields": beside}
+    assert losses == {kind: (len(names), list(dict.fromkeys(names))[:3]) for kind, names in expected.items() if names}
+
+
+def test_fields_of_a_document_named_by_the_user_are_not_lost(say: Say, tmp_path: Path) -> None:
+    hit = {"_id": "1", "_score": 2.0, "_source": {"sku": "p7"}}
+    (tmp_path / "a.json").write_text(json.dumps({"shoes": {"took": 1, "hits": {"hits": [hit]}}}), encoding="utf-8")
+
+    said = say("convert", "a.json", "b.csv", "--columns", "document=sku", cwd=tmp_path)
+
+    assert said.err.splitlines()[-2].startswith("warning: a.json: 1 cell of other columns is left out (_id)")

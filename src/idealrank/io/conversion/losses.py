@@ -22,6 +22,7 @@ LOSSES: Mapping[str, str] = {
     "texts": "{n} row{s} {lose} the text of {their} document",
     "columns": "{n} cell{s} of other columns {are} left out",
     "features": "{n} row{s} {lose} {their} features",
+    "response_fields": "{n} field{s} of responses besides the hits {are} left out",
     "settings": "{n} setting{s} of the file {are} left out",
     "groups": "{n} name{s} of topics and groups of queries {are} left out",
     "comments": "{n} comment{s} {are} left out",

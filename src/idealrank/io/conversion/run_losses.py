@@ -7,7 +7,9 @@ from idealrank.errors import shown
 from idealrank.io.conversion.losses import LossCounter
 from idealrank.io.conversion.run_rows import RunRow
 from idealrank.io.formats.delimited import rows_in_batches, sniff_delimiter
+from idealrank.io.formats.detection import FORMATS_OF
 from idealrank.io.formats.nested import load
+from idealrank.io.formats.responses import lose_fields
 from idealrank.io.formats.trec import tag_of
 from idealrank.io.notes import Notes
 from idealrank.io.record_files import columnar_records
@@ -26,7 +28,7 @@ def lose_tag(source: Source, target: str, losses: LossCounter) -> None:
 
 
 def lose_columns(source: Source, kind: str, target: str, columns: Columns, losses: LossCounter) -> None:
-    r"""Count the cells of a table that are neither query, document nor score; blank cells, and ranks where TREC has them, are not lost.
+    r"""Count cells and fields that are neither query, document nor score; blank cells, and ranks where TREC has them, are not lost.
 
     Parameters
     ----------
@@ -58,6 +60,8 @@ def lose_columns(source: Source, kind: str, target: str, columns: Columns, losse
         _lose_fields((record.fields for record in columnar_records(source, others)), losses)
     elif kind in ("json", "jsonl"):
         _lose_fields(_other_fields(source, kind, others), losses)
+    elif kind in FORMATS_OF["run"]:
+        lose_fields(source, kind, columns, losses.add)
 
 
 def _lose_cells(source: Source, delimiter: str, others: Any, losses: LossCounter) -> None:

@@ -2,12 +2,12 @@
 
 import json
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import pairwise
-from typing import Any
+from typing import Any, TypeAlias
 
 from idealrank.errors import FileFormatError
-from idealrank.io.complaints import Complain, Complaint
+from idealrank.io.complaints import Complain, Complaint, refuse
 from idealrank.io.formats.msearch import is_body, is_header, query_names
 from idealrank.io.formats.nested import broken, load
 from idealrank.io.notes import Notes
@@ -18,6 +18,8 @@ from idealrank.io.text_cells import shown
 from idealrank.io.typed_values import check_id, check_number, describe_value
 
 _Object = Mapping[str, Any]
+Lose: TypeAlias = Callable[[str, str], None]
+"""Takes the kind and the name of a field that no run holds."""
 
 
 def read_elasticsearch(source: Source, table: Table, columns: Columns, notes: Notes, complain: Complain) -> Blocks:
@@ -65,17 +67,56 @@ def read_solr(source: Source, table: Table, columns: Columns, notes: Notes, comp
     return _Solr(source, table, columns, notes, complain).read()
 
 
+def lose_fields(source: Source, kind: str, columns: Columns, lose: Lose) -> None:
+    """Name every field of the responses that a run has no place for, each time it occurs; blank ones are not lost.
+
+    Parameters
+    ----------
+    source : Source
+        Responses that have been read as a run.
+    kind : {"elasticsearch", "solr"}
+        Their format.
+    columns : mapping or sequence, optional
+        As in `read_elasticsearch`.
+    lose : callable
+        Gets ``columns`` with a field of a hit, or ``response_fields`` with a field of a response. Times and shards are not told.
+
+    Examples
+    --------
+    >>> hit = b'{"_id": "7", "_score": 3.2, "_source": {"title": "Shoes"}}'
+    >>> lose_fields(Source("a.json", b'{"shoes": {"hits": {"total": 90, "hits": [' + hit + b"]}}}"), "elasticsearch", None, print)
+    response_fields hits.total
+    columns _source.title
+    """
+    reader = _Solr if kind == "solr" else _Elasticsearch
+    reader(source, "run", columns, Notes(lambda _: None), refuse, lose).read()
+
+
 _MISSING: Any = object()
+_WORK = ("took", "timed_out", "_shards", "status", "responseHeader", "max_score", "maxScore")
+"""Fields of a response about the work of the engine, or that the hits hold too."""
 _INNER = ("_source", "fields")  # of a hit: what was indexed, and fields that were asked for
 
 
 def _inner(fields: _Object, name: str) -> Any:
     """Value of a field by its name or path; a list of one value is the value."""
-    for path in (name, *(f"{outer}.{name}" for outer in _INNER)):
-        value = _at(fields, path)
-        if value is not _MISSING:
-            return value[0] if isinstance(value, list) and len(value) == 1 else value
-    return _MISSING
+    value = _at(fields, _path(fields, name))
+    return value[0] if isinstance(value, list) and len(value) == 1 else value
+
+
+def _path(fields: _Object, name: str) -> str:
+    """Path of a field that is named so; the name if there is none."""
+    paths = (name, *(f"{outer}.{name}" for outer in _INNER))
+    return next((path for path in paths if _at(fields, path) is not _MISSING), name)
+
+
+def _leaves(fields: _Object, outer: str = "") -> Iterator[str]:
+    """Paths of all values that are not blank."""
+    for name, value in fields.items():
+        if isinstance(value, tuple):
+            yield from _leaves(dict(value), f"{outer}{name}.")
+        elif value is not None and value not in ("", []):
+            yield outer + name
 
 
 def _at(fields: _Object, path: str) -> Any:
@@ -103,8 +144,9 @@ class _Responses(ABC):
     document = ""
     score = ""
     expected = ""
+    hits = ("", "")  # field of a response, and the field in it
 
-    def __init__(self, source: Source, table: Table, columns: Columns, notes: Notes, complain: Complain) -> None:
+    def __init__(self, source: Source, table: Table, columns: Columns, notes: Notes, complain: Complain, lose: Lose | None = None) -> None:
         if table == "qrels":
             found = f"responses of {self.engine}, which are results"
             raise FileFormatError(source.path, 0, found, "judgments", "judgments come first, then runs")
@@ -115,6 +157,7 @@ class _Responses(ABC):
         self._document, self._score = named.get("document", self.document), named.get("score", self.score)
         self._notes = notes
         self._complain = complain
+        self._lose = lose
         self._blocks: list[Block] = []
         self._loose: dict[str, list[tuple[str, float | None, Place]]] = {}
         self._said: dict[str, list[str]] = {}
@@ -145,6 +188,7 @@ class _Responses(ABC):
         elif isinstance(fields.get("responses"), list):
             self._take_many(fields, place)
         elif (query := query_column(list(fields), self._columns)) and isinstance(fields.get("response"), tuple):
+            self._lose_columns(fields, query, "response")
             self._take(fields[query], dict(fields["response"]), place)
         else:
             for name, response in value:
@@ -196,6 +240,7 @@ class _Responses(ABC):
         if not isinstance(hits, list):
             self._bad("type", where, f"fields {', '.join(map(repr, list(fields)[:5])) or 'none'}", self.expected)
             return
+        self._lose_beside(fields)
         if self._is_cut(fields):
             self._say("have partial results (a time limit, or shards that failed)", name)
         ids: list[str] = []
@@ -203,6 +248,7 @@ class _Responses(ABC):
         for hit in hits:
             checked = self._checked(hit, where)
             if checked is not None:
+                self._lose_columns(dict(hit))
                 ids.append(checked[0])
                 scores.append(checked[1])
         self._add(name, ids, scores, where, ordered=True)
@@ -219,6 +265,7 @@ class _Responses(ABC):
         if isinstance(query, tuple):
             self._bad(query[0], place, f"{query[1]} in field {column!r}", query[2])
         elif checked is not None:
+            self._lose_columns(fields, column)
             self._loose.setdefault(query, []).append((*checked, place))
 
     def _checked(self, hit: Any, place: Place) -> tuple[str, float | None] | None:
@@ -249,11 +296,38 @@ class _Responses(ABC):
         if len(known) < len(ids):
             some = "some hits without" if known else "hits without"
             self._say(f"have {some} a score; the order of the hits counts", query)
+            self._lose_scores(len(known))
             known = [0.0 - rank for rank in range(len(ids))]
         elif ordered and any(later > earlier for earlier, later in pairwise(known)):
             self._say("have hits that are not in the order of the scores; the order of the hits counts", query)
+            self._lose_scores(len(known))
             known = [0.0 - rank for rank in range(len(ids))]
         self._blocks.append(Block(query, list(ids), known, place))
+
+    def _lose_columns(self, fields: _Object, *kept: str) -> None:
+        """Name the fields of a hit that are neither its document nor its score."""
+        if self._lose is not None:
+            held = {_path(fields, self._document), _path(fields, self._score)}
+            for path in _leaves({name: value for name, value in fields.items() if name not in kept}):
+                if path not in held:
+                    self._lose("columns", path)
+
+    def _lose_scores(self, count: int) -> None:
+        """Name scores that the order of the hits replaces."""
+        for _ in range(count if self._lose is not None else 0):
+            self._lose("columns", self._score)  # type: ignore[misc]
+
+    def _lose_beside(self, fields: _Object) -> None:
+        """Name what a response holds besides its hits, such as aggregations."""
+        if self._lose is None:
+            return
+        query = query_column(list(fields), self._columns)
+        for outer, value in fields.items():
+            whole = {"": value} if outer != self.hits[0] or not isinstance(value, tuple) else dict(value)
+            for name, inner in whole.items():
+                is_work = (name or outer) in (*_WORK, self.hits[1]) or outer == query
+                if not is_work and inner not in (None, "", [], ()):
+                    self._lose("response_fields", f"{outer}.{name}" if name else outer)
 
     def _say(self, words: str, query: str) -> None:
         self._said.setdefault(words, []).append(query)
@@ -282,11 +356,11 @@ class _Responses(ABC):
 
 
 class _Elasticsearch(_Responses):
-    engine, document, score = "Elasticsearch", "_id", "_score"
+    engine, document, score, hits = "Elasticsearch", "_id", "_score", ("hits", "hits")
     expected = '{query: response}, {"responses": [...]}, or hits that each have a query'
 
-    def __init__(self, source: Source, table: Table, columns: Columns, notes: Notes, complain: Complain) -> None:
-        super().__init__(source, table, columns, notes, complain)
+    def __init__(self, source: Source, table: Table, columns: Columns, notes: Notes, complain: Complain, lose: Lose | None = None) -> None:
+        super().__init__(source, table, columns, notes, complain, lose)
         self._header: Place | None = None
         self._requests: list[Any] = []
         self._responses: list[Any] = []
@@ -350,7 +424,7 @@ class _Elasticsearch(_Responses):
 
 
 class _Solr(_Responses):
-    engine, document, score = "Solr", "id", "score"
+    engine, document, score, hits = "Solr", "id", "score", ("response", "docs")
     expected = '{query: response}, or responses with responseHeader.params.q and response.docs (not "grouped")'
 
     def _is_hit(self, fields: _Object) -> bool:
