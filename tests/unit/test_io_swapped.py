@@ -1,6 +1,7 @@
 """Judgments and runs in the wrong order are noticed; interactions are lists and sets."""
 
 import json
+import warnings
 from pathlib import Path
 from typing import Any
 
@@ -31,8 +32,9 @@ def test_swapped_tables_are_noticed_in_python(tmp_path: Path) -> None:
         (frame(SCORES, "rel"), frame(GRADES, "score")),
     ]  # fmt: skip
     for qrels, run in pairs:
-        with pytest.warns(ir.IdealrankWarning, match=r"are the files swapped\? Judgments come first"):
+        with pytest.warns(ir.IdealrankWarning, match=r"[Jj]udgments come first") as said:
             ir.evaluate(qrels, run, "nDCG@10")
+        assert "are the files swapped? Judgments come first" in str(said[-1].message)
 
 
 def test_swapped_files_are_noticed_by_commands(tmp_path: Path) -> None:
@@ -43,6 +45,21 @@ def test_swapped_files_are_noticed_by_commands(tmp_path: Path) -> None:
         assert code == 0
         assert ("are the files swapped?" in " ".join(said.split())) is swapped
         assert ("are the files swapped?" in command(["validate", *(str(tmp_path / name) for name in names)])[1]) is swapped
+
+
+@pytest.mark.parametrize("ending", ["json", "jsonl"])
+def test_scores_in_the_place_of_judgments_are_noticed_without_a_column_name(tmp_path: Path, ending: str) -> None:
+    def path(table: Any) -> Path:
+        lines = [table] if ending == "json" else [{query: graded} for query, graded in table.items()]
+        (tmp_path / f"a.{ending}").write_text("".join(json.dumps(line) + "\n" for line in lines))
+        return tmp_path / f"a.{ending}"
+
+    with pytest.warns(ir.IdealrankWarning, match=r"look like the scores of a run, expected grades; judgments come first, then runs"):
+        assert ir.read_qrels(path(SCORES))["q1"] == SCORES["q1"]
+    means = {query: {document: grade / 3 for document, grade in graded.items()} for query, graded in GRADES.items()}
+    with warnings.catch_warnings(action="error"):  # grades repeat, and scores are expected of a run
+        assert ir.read_qrels(path(means))["q1"] == means["q1"]
+        assert ir.read_run(path(SCORES)).ranking("q1").scores.max() == max(SCORES["q1"].values())
 
 
 def test_a_run_with_ranks_in_the_place_of_judgments_is_noticed(tmp_path: Path) -> None:

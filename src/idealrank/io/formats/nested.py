@@ -2,8 +2,12 @@
 
 import json
 from collections.abc import Sequence
+from itertools import chain
 from typing import Any
 
+import numpy as np
+
+from idealrank.evaluation.coverage import look_like_scores
 from idealrank.io.complaints import Complain, Complaint
 from idealrank.io.field_records import Records
 from idealrank.io.notes import Notes
@@ -15,6 +19,7 @@ from idealrank.io.typed_values import Fault, all_ids, all_numbers, check_id, che
 
 # A decoder made once; `json.loads` with a hook would make one for every line.
 _DECODER = json.JSONDecoder(object_pairs_hook=tuple)
+_DISTINCT = 0.9  # of the numbers of a query: grades repeat, scores hardly do
 _EXPECTED = {
     "qrels": "{query: {document: grade}} or {query: [document, ...]}",
     "run": "{query: {document: score}} or {query: [document, ...]}",
@@ -160,9 +165,18 @@ class _Nest:
             self._complain(Complaint("type", *place, found, _EXPECTED[self._table]))
 
     def tell(self, notes: Notes, path: str) -> None:
-        """Say that documents of lists have no grade of their own."""
-        if self._lists and self._table == "qrels":
+        """Say that documents of lists have no grade of their own, and that grades look like scores: no name tells the two apart."""
+        if self._table != "qrels":
+            return
+        if self._lists:
             notes.inform(f"{path}: found {self._lists:,} lists of documents without grades; every document counts as grade 1")
+        grades = [block.values for block in self.blocks]
+        distinct = sum(len(set(one)) for one in grades)
+        if look_like_scores(np.array(list(chain.from_iterable(grades)), np.float64)) and distinct >= _DISTINCT * sum(map(len, grades)):
+            notes.warn(
+                f"{path}: found fractions that differ within their queries, which look like the scores of a run, expected grades; "
+                "judgments come first, then runs"
+            )
 
     def _usable(self, ids: Sequence[Any], values: Sequence[Any], place: Place, of_query: str) -> tuple[list[str], list[float]]:
         """The documents that can be used, one by one; the others are complained of."""
