@@ -31,6 +31,7 @@ _ENDINGS: dict[str, Format] = {
     ".trec": "trec", ".qrels": "trec", ".qrel": "trec", ".run": "trec", ".res": "trec",
 }  # fmt: skip
 _HEAD = 1 << 16
+_QUEPID_LINES = 50
 # A tool's files have the endings of a general format; their content tells them apart.
 _GENERAL: dict[Format, tuple[Format, ...]] = {
     "elasticsearch": ("json", "jsonl"), "solr": ("json", "jsonl"), "rre": ("json",), "quepid": ("csv",),
@@ -157,7 +158,7 @@ def sniff(data: Data) -> list[Format]:
     if start.lstrip()[:1] in (b"{", b"[") and not _is_trec(first.split()) and not _is_trec(first.split("\t")):
         return _sniff_tool(bytes(data[:_HEAD])) or _sniff_json(data)
     formats = _sniff_line(first) if first else []
-    return ["quepid"] if formats == ["csv"] and _is_quepid(start) else formats
+    return ["quepid"] if formats == ["csv"] and _is_quepid(start, is_whole=len(data) <= _HEAD) else formats
 
 
 def _sniff_tool(start: bytes) -> list[Format]:
@@ -219,9 +220,10 @@ def _sniff_line(line: str) -> list[Format]:
     return formats
 
 
-def _is_quepid(start: bytes) -> bool:
+def _is_quepid(start: bytes, *, is_whole: bool) -> bool:
     """``query,docid,rating``, a column of numbers and blanks for each rater, or a row for each rating."""
-    lines = start.decode("utf-8", "replace").splitlines()[:50]
+    all_lines = start.decode("utf-8", "replace").splitlines()
+    lines = all_lines[:_QUEPID_LINES]
     simple = lines[0].lower().replace('"', "")
     delimiter = max(",;", key=simple.count)
     is_wide = simple.startswith(f"query{delimiter}docid{delimiter}")
@@ -239,7 +241,8 @@ def _is_quepid(start: bytes) -> bool:
         return False
     if [name.lower() for name in header] == ["rating"]:
         return True
-    cells = [cell for row in rows[:-1] for cell in row]  # the last line may be cut
+    is_cut = not is_whole or len(all_lines) > len(lines)  # within the last line, or between two lines of one row
+    cells = [cell for row in (rows[:-1] if is_cut else rows) for cell in row]
     return not any(map(is_usual, header)) and any(cells) and all(not cell.strip() or parse_number(cell) is not None for cell in cells)
 
 
