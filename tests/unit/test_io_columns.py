@@ -1,5 +1,6 @@
 """Columns have names of their own in judgments and runs, delimiters of their own, and sometimes no grade."""
 
+import json
 import re
 from pathlib import Path
 
@@ -181,3 +182,35 @@ def test_files_of_queries_may_name_users(tmp_path: Path) -> None:
     assert ir.read_categories(path) == {"u1": ("new",)}
     path.write_text("query,user\nq1,ann\n")
     assert ir.read_clusters(path) == {"q1": "ann"}
+
+
+@pytest.mark.parametrize("indent", [None, 1])
+def test_a_file_of_one_record_is_read_as_the_array_of_it(tmp_path: Path, indent: int | None) -> None:
+    record = {"suchwort": "q1", "doc_id": 7, "grade": 2, "note": "clear", "tags": ["a"]}
+    columns = {"query": "suchwort"}
+    for name, value in (("one.json", record), ("array.json", [record])):
+        (tmp_path / name).write_text(json.dumps(value, indent=indent))
+    one, array = (ir.read_qrels(tmp_path / name, columns=columns, tell=[].append) for name in ("one.json", "array.json"))
+    assert one["q1"] == array["q1"] == {"7": 2.0}
+    (tmp_path / "run.json").write_text(json.dumps({"query": "q1", "document": "d1", "score": 0.5}, indent=indent))
+    assert ir.read_run(tmp_path / "run.json", tell=[].append).ranking("q1").documents == ["d1"]
+    for target in ("out.trec", "out.csv"):
+        lost = [
+            ir.convert(tmp_path / name, tmp_path / target, columns=columns, tell=[].append).losses for name in ("one.json", "array.json")
+        ]
+        assert lost[0] == lost[1]
+
+
+def test_objects_by_query_are_no_records(tmp_path: Path) -> None:
+    (tmp_path / "a.json").write_text(json.dumps({"query": {"doc": 2}, "doc": {"query": 1}}))
+    assert ir.read_qrels(tmp_path / "a.json")["query"] == {"doc": 2.0}
+    (tmp_path / "a.json").write_text(json.dumps({"q1": {"d1": 2}, "q2": 5}))
+    with pytest.raises(ir.FileFormatError, match=r'query "q2": found 5 as the documents'):
+        ir.read_qrels(tmp_path / "a.json")
+
+
+def test_a_single_record_names_its_kind_of_assessor(tmp_path: Path) -> None:
+    (tmp_path / "a.json").write_text(json.dumps({"query": "q1", "document": "d1", "grade": 1, "kind": "model"}))
+    said: list[str] = []
+    ir.read_qrels(tmp_path / "a.json", tell=said.append)
+    assert said[-1].endswith("all judgments are of kind model, none by people")

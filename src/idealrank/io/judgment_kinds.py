@@ -8,9 +8,10 @@ from typing import Any
 from idealrank.errors import shown
 from idealrank.io.formats.delimited import rows_in_batches, sniff_delimiter
 from idealrank.io.formats.label_studio import label_studio_kinds
+from idealrank.io.formats.nested import as_records, load
 from idealrank.io.judgment_files import COLUMNS, KINDS, ORIGIN_MARK, origin_in
 from idealrank.io.notes import Notes
-from idealrank.io.record_files import columnar_records, frame_records, json_records, line_records
+from idealrank.io.record_files import columnar_records, frame_records, line_records
 from idealrank.io.sources import Source
 from idealrank.io.table_columns import Columns
 
@@ -141,7 +142,7 @@ def _lines(source: Source) -> Iterator[Mapping[str, Any]]:
 def _array(source: Source) -> Iterator[Mapping[str, Any]]:
     if source.data.find(f'"{_KIND}"'.encode()) < 0:
         return
-    yield from (record.fields for record in json_records(source.read(), source.path, _GRADE, _GRADE, "an array of records"))
+    yield from (dict(record) for record in as_records(load(source.read())) or () if isinstance(record, tuple))
 
 
 _RECORDS: Mapping[str, Callable[[Source], Iterator[Mapping[str, Any]]]] = {

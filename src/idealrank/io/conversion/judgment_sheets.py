@@ -7,7 +7,7 @@ from idealrank.io.complaints import refuse
 from idealrank.io.conversion.letor_sheets import letor_sheet
 from idealrank.io.conversion.record_sheets import array_sheet, columnar_sheet, lines_sheet, table_sheet
 from idealrank.io.formats.label_studio import LabelStudioFields, label_studio_sheet
-from idealrank.io.formats.nested import load
+from idealrank.io.formats.nested import as_records, load
 from idealrank.io.formats.opensearch import opensearch_sheet
 from idealrank.io.formats.preferences import assessor_sheet
 from idealrank.io.formats.quepid import quepid_sheet
@@ -70,7 +70,7 @@ def judgment_sheet(source: Source, kind: str, options: SheetOptions, notes: Note
     [('q1', 'd1', 2.0), ('q1', 'd2', 0.0)]
     """
     read = _SHEETS.get(kind, _plain)
-    if (kind == "jsonl" and _is_nested_line(source)) or (kind == "json" and not _is_array(source)):
+    if (kind == "jsonl" and _is_nested_line(source)) or (kind == "json" and not _has_records(source, options.columns)):
         read = _plain
     return read(_Reading(source, kind, options, notes))
 
@@ -118,8 +118,14 @@ def _is_nested_line(source: Source) -> bool:
     return isinstance(value, tuple) and bool(value) and all(isinstance(inner, tuple | list) for _, inner in value)
 
 
-def _is_array(source: Source) -> bool:
-    return bytes(source.data[:64]).removeprefix(b"\xef\xbb\xbf").lstrip()[:1] == b"["
+def _has_records(source: Source, columns: Columns) -> bool:
+    """Return whether JSON holds an array of records, or one record."""
+    if bytes(source.data[:64]).removeprefix(b"\xef\xbb\xbf").lstrip()[:1] == b"[":
+        return True
+    try:
+        return as_records(load(source.read()), columns) is not None
+    except (ValueError, RecursionError):
+        return False
 
 
 def _trec(one: _Reading) -> JudgmentSheet:

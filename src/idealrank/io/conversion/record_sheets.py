@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 from idealrank.errors import FileFormatError, InputError
 from idealrank.io.complaints import Complain, Complaint, refuse
 from idealrank.io.formats.delimited import rows_in_batches, sniff_delimiter
-from idealrank.io.formats.nested import broken, load
+from idealrank.io.formats.nested import as_records, broken, load
 from idealrank.io.judgment_rows import JudgmentRow, JudgmentSheet, SeenPairs, valid_text
 from idealrank.io.notes import Notes
 from idealrank.io.numerals import parse_number
@@ -93,7 +93,7 @@ def lines_sheet(source: Source, columns: Columns, notes: Notes, complain: Compla
 
 
 def array_sheet(source: Source, columns: Columns, notes: Notes, complain: Complain) -> JudgmentSheet:
-    """Read an array of records.
+    """Read an array of records, or one record.
 
     Examples
     --------
@@ -104,11 +104,11 @@ def array_sheet(source: Source, columns: Columns, notes: Notes, complain: Compla
     """
     records: list[_Record] = []
     try:
-        found = load(source.read())
+        found = as_records(load(source.read()), columns)
     except (ValueError, RecursionError) as error:
         complain(broken(error, source.path, 0))
         found = []
-    for number, value in enumerate(found, 1):
+    for number, value in enumerate(found or (), 1):
         record = _record(value, (f"{source.path}: record {number}", 0), complain)
         if record is not None:
             records.append(record)

@@ -8,7 +8,7 @@ from idealrank.io.conversion.losses import LossCounter
 from idealrank.io.conversion.run_rows import RunRow
 from idealrank.io.formats.delimited import rows_in_batches, sniff_delimiter
 from idealrank.io.formats.detection import FORMATS_OF
-from idealrank.io.formats.nested import load
+from idealrank.io.formats.nested import as_records, load
 from idealrank.io.formats.responses import lose_fields
 from idealrank.io.formats.trec import tag_of
 from idealrank.io.notes import Notes
@@ -59,7 +59,7 @@ def lose_columns(source: Source, kind: str, target: str, columns: Columns, losse
     elif kind in ("parquet", "arrow"):
         _lose_fields((record.fields for record in columnar_records(source, others)), losses)
     elif kind in ("json", "jsonl"):
-        _lose_fields(_other_fields(source, kind, others), losses)
+        _lose_fields(_other_fields(source, kind, columns, others), losses)
     elif kind in FORMATS_OF["run"]:
         lose_fields(source, kind, columns, losses.add)
 
@@ -77,13 +77,12 @@ def _lose_cells(source: Source, delimiter: str, others: Any, losses: LossCounter
                 losses.add("columns", name or "without a name", lost)
 
 
-def _other_fields(source: Source, kind: str, others: Any) -> Iterator[Mapping[str, Any]]:
+def _other_fields(source: Source, kind: str, columns: Columns, others: Any) -> Iterator[Mapping[str, Any]]:
     """Fields of records that no run has; what a run has is named as in the first record."""
     if kind == "jsonl":
         values: Iterable[Any] = (load(line.strip()) for line in source.open() if line.strip())
     else:
-        whole = load(source.read())
-        values = whole if isinstance(whole, list) else ()
+        values = as_records(load(source.read()), columns) or ()
     known: dict[str, bool] = {}
     for value in values:
         if not isinstance(value, tuple) or (value and all(isinstance(inner, tuple | list) for _, inner in value)):

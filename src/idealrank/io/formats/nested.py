@@ -13,9 +13,10 @@ from idealrank.io.field_records import Records
 from idealrank.io.notes import Notes
 from idealrank.io.row_parts import Block, Blocks, Place, Rows, Table
 from idealrank.io.sources import Source
-from idealrank.io.table_columns import Columns
+from idealrank.io.table_columns import Columns, named_columns, query_column
 from idealrank.io.text_cells import shown
 from idealrank.io.typed_values import Fault, all_ids, all_numbers, check_id, check_number, describe_value
+from idealrank.io.usual_columns import DOCUMENT, candidates
 
 # A decoder made once; `json.loads` with a hook would make one for every line.
 _DECODER = json.JSONDecoder(object_pairs_hook=tuple)
@@ -27,7 +28,7 @@ _EXPECTED = {
 
 
 def read_json(source: Source, table: Table, columns: Columns, notes: Notes, complain: Complain) -> Rows | Blocks:
-    """Read one JSON value: an object of queries, or an array of records.
+    """Read one JSON value: an object of queries, an array of records, or one record.
 
     Parameters
     ----------
@@ -55,9 +56,9 @@ def read_json(source: Source, table: Table, columns: Columns, notes: Notes, comp
     except (ValueError, RecursionError) as error:
         complain(broken(error, source.path, 0))
         return Blocks(nest.blocks)
-    if isinstance(value, list):
+    if (listed := as_records(value, columns)) is not None:
         records = Records(table, columns, source.path, notes, complain, lambda number: (f"{source.path}: record {number}", 0))
-        for number, record in enumerate(value, 1):
+        for number, record in enumerate(listed, 1):
             records.add(record, number)
         return records.rows()
     if isinstance(value, tuple):
@@ -119,6 +120,33 @@ def load(data: bytes) -> Any:
     (('q', [1]),)
     """
     return _DECODER.decode(data.removeprefix(b"\xef\xbb\xbf").decode("utf-8", "surrogateescape"))
+
+
+def as_records(value: Any, columns: Columns = None) -> list[Any] | None:
+    """The records of a value that `load` gave, from an array or a single one; None for queries with their documents.
+
+    Parameters
+    ----------
+    value : list, tuple or plain value
+        An object is one record if it names a query and a document, and neither is an object or an array.
+    columns : mapping or sequence, optional
+        Names of the fields of records, see `choose_columns`.
+
+    Examples
+    --------
+    >>> as_records(load(b'{"query_id": "q1", "doc_id": "d1", "grade": 2}'))
+    [(('query_id', 'q1'), ('doc_id', 'd1'), ('grade', 2))]
+    >>> as_records(load(b'{"query": {"d1": 2}, "doc": {"d1": 1}}')) is None
+    True
+    """
+    if isinstance(value, list):
+        return value
+    if not isinstance(value, tuple):
+        return None
+    fields = dict(value)
+    named, usual = named_columns(columns, "qrels").get("document", ""), candidates(list(fields), [*DOCUMENT[0], *DOCUMENT[1]])
+    ids = [fields.get(name, ()) for name in (query_column(list(fields), columns), named or next(iter(usual), ""))]
+    return None if any(isinstance(one, tuple | list) for one in ids) else [value]
 
 
 def broken(error: Exception, path: str, line: int) -> Complaint:
