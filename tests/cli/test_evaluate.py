@@ -321,6 +321,16 @@ def test_a_run_that_shares_no_query_is_refused_and_said_why(tmp_path: Path, say:
     assert said.err.startswith("error: no query to evaluate:")
 
 
+def test_the_only_judged_query_is_one_query(tmp_path: Path, say: Say) -> None:
+    (tmp_path / "a.qrels").write_text("q1 0 d1 1\n", encoding="utf-8")
+    (tmp_path / "a.run").write_text("x1 Q0 d1 1 1 t\n", encoding="utf-8")
+
+    said, checked = (say(command, "a.qrels", "a.run", cwd=tmp_path) for command in ("evaluate", "validate"))
+
+    assert said.err.startswith("warning: run a does not answer the judged query; do the query ids of both match?")
+    assert "a.run: error: 1 judged query, and the run does not answer it; " in checked.out
+
+
 @pytest.mark.parametrize(
     ("line", "warning"),
     [

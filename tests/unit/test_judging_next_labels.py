@@ -336,5 +336,7 @@ def test_impossible_options_are_refused(options: dict[str, Any], said: str) -> N
 
 
 def test_queries_that_no_run_answers_are_refused() -> None:
-    with pytest.raises(InputError, match="answer none of the 1 queries"):
+    with pytest.raises(InputError, match=r"^no query to compare: runs 'A' and 'B' do not answer the query$"):
         next_labels({"q": {"x": 1}}, {"p": ["x"]}, {"p": ["y"]})
+    with pytest.raises(InputError, match=r"runs 'A' and 'B' answer none of the 2 queries$"):
+        next_labels({"q": {"x": 1}, "r": {"x": 1}}, {"p": ["x"]}, {"p": ["y"]})

@@ -228,5 +228,5 @@ def test_wrong_estimates_are_refused() -> None:
         sampled_estimate(sample, {"q": ["a"]}, "AP")  # type: ignore[arg-type]
     with pytest.raises(OptionError, match="expected it with DCG alone"):
         sampled_estimate(sample, {"q": ["a"]}, "statAP", cutoff=10)
-    with pytest.raises(InputError, match="answers none of the 1 sampled queries"):
+    with pytest.raises(InputError, match="does not answer the sampled query"):
         sampled_estimate(sample, {"p": ["a"]}, "statAP")

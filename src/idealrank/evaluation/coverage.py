@@ -147,7 +147,8 @@ class Coverage:
         'has no judged document; do the document ids of both match?'
         """
         if self.missing and self.missing == self.queries_in_qrels:
-            return f"answers none of the {self.missing:,} judged queries; do the query ids of both match?"
+            said = "does not answer the judged query" if self.missing == 1 else f"answers none of the {self.missing:,} judged queries"
+            return f"{said}; do the query ids of both match?"
         if self.queries_in_qrels and not self.judged and self.unjudged == self.considered:
             return "has no judged document; do the document ids of both match?"
         return ""
@@ -293,7 +294,7 @@ def no_common_query_words(judged: int) -> str:
     >>> no_common_query_words(4)
     '4 judged queries, and the run answers none of them'
     """
-    return f"{judged} judged queries, and the run answers none of them"
+    return "1 judged query, and the run does not answer it" if judged == 1 else f"{judged} judged queries, and the run answers none of them"
 
 
 def no_judged_document_words(queries: int, answered: int) -> str:

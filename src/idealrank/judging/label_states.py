@@ -65,7 +65,8 @@ class PooledDocuments:
         lists = [_rankings(run, convention) for run in (run_a, run_b)]
         wanted = list(dict.fromkeys((*lists[0], *lists[1]))) if queries is None else list(queries)
         if not any(query in one for query in wanted for one in lists):
-            raise InputError(f"no query to compare: runs {run_a.name!r} and {run_b.name!r} answer none of the {len(wanted):,} queries")
+            said = "do not answer the query" if len(wanted) == 1 else f"answer none of the {len(wanted):,} queries"
+            raise InputError(f"no query to compare: runs {run_a.name!r} and {run_b.name!r} {said}")
         code: list[int] = []
         documents: list[str] = []
         ranks: list[tuple[int, int]] = []

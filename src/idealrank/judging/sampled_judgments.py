@@ -301,7 +301,9 @@ def sampled_estimate(
     sides = [as_run(run, "run"), *([] if against is None else [as_run(against, "against")])]
     lists = [_listed(one, sample, under, limit) for one in sides]
     if not any(lists):
-        raise InputError(f"no query to estimate: run {sides[0].name!r} answers none of the {len(sample.queries):,} sampled queries")
+        some = len(sample.queries)
+        said = "does not answer the sampled query" if some == 1 else f"answers none of the {some:,} sampled queries"
+        raise InputError(f"no query to estimate: run {sides[0].name!r} {said}")
     rule = _RULES[measure]
     values = np.zeros(len(sample.queries))
     for sign, listed in zip((1.0, -1.0), lists, strict=False):

@@ -283,11 +283,8 @@ def refuse_baselines(baselines: Sequence[Evaluation]) -> None:
         if not cover.mismatch:
             continue
         answered = cover.queries_in_qrels - cover.missing
-        found = (
-            f"no judged document in {answered:,} answered queries"
-            if answered
-            else f"an answer to none of the {cover.missing:,} judged queries"
-        )
+        missed = "no answer to the judged query" if cover.missing == 1 else f"an answer to none of the {cover.missing:,} judged queries"
+        found = f"no judged document in {answered:,} answered {'query' if answered == 1 else 'queries'}" if answered else missed
         kind = "document" if answered else "query"
         raise InputError(
             f"baseline {one.name}: found {found}, expected a run with judged documents; do its {kind} ids match the ids of the judgments?"

@@ -52,9 +52,10 @@ def refuse_foreign(qrels: Qrels, runs: Sequence[Run], paths: Sequence[str], meas
     for run, path in zip(runs, paths, strict=True):
         answered = queries_of_run(run)
         if judged and answered and not judged & answered:
-            queries = "query" if len(judged) == 1 else "queries"
+            some = len(judged)
+            said = "does not answer the judged query" if some == 1 else f"answers none of the {some:,} judged queries"
             raise InputError(
-                f"run {run.name} answers none of the {len(judged):,} judged {queries}, expected the query ids of the judgments",
+                f"run {run.name} {said}, expected the query ids of the judgments",
                 hint=VALIDATE.replace("RUN", path),
             )
         input_options.doubt(evaluate_read(qrels, run, measures, convention=convention), path)
