@@ -284,6 +284,9 @@ def test_the_command_prints_the_json_of_the_local_engine(spark, tmp_path, monkey
     for run in ("a.run", "a.parquet"):
         assert printed(run, "--engine", "spark") == printed(run)
     assert printed("a.run", "--engine", "spark", "--convention", "lightgbm") == printed("a.run", "--convention", "lightgbm")
+    (tmp_path / "other.run").write_text("other Q0 d1 1 1 tag\n", "utf-8")
+    said_once = CliRunner().invoke(cli, ["evaluate", str(tmp_path / "qrels.txt"), str(tmp_path / "other.run"), "--engine", "spark"])
+    assert said_once.stderr.count("answers none of the 190 judged queries") == 1
     for place, said in (
         (str(tmp_path / "none.parquet"), "[PATH_NOT_FOUND]"),
         ("hdfs:///runs/none", "java.io.IOException: Incomplete HDFS URI"),

@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given
 
 import idealrank as ir
+from idealrank.api.evaluation import warn_of_doubt
 from idealrank.api.partition_comparison import ComparisonPlan, added_batches, compared_batches, comparison_of
 from idealrank.api.partitions import (
     BASELINE,
@@ -183,6 +184,15 @@ def test_partitions_with_judgments_or_results_alone_count() -> None:
     found = in_partitions(rows_of(qrels, run), PartitionPlan.of(MEASURES), 3, 1)
     same(found, evaluated(qrels, run))
     assert (found.coverage.missing, found.coverage.without_judgments) == (1, 1)
+
+
+def test_partitions_leave_the_warning_of_a_run_without_an_answer_to_the_caller_who_knows_its_file() -> None:
+    plan = PartitionPlan.of("AP")
+    found = evaluated_batches(rows_of({"a": {"x": 1}}, {"b": ["x"]}).to_batches(), plan)
+    with warnings.catch_warnings(action="error"):
+        whole = evaluation_of(pa.Table.from_batches(found, result_schema()), plan)
+    with pytest.warns(ir.IdealrankWarning, match="does not answer the judged query"):
+        warn_of_doubt(whole)
 
 
 def test_a_user_is_told_what_row_cannot_be_used() -> None:

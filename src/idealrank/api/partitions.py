@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from idealrank.api.evaluation import to_qrels, to_run, warn_of_doubt
+from idealrank.api.evaluation import to_qrels, to_run
 from idealrank.conventions import Convention
 from idealrank.data.fingerprints import added
 from idealrank.data.qrels import Qrels
@@ -393,7 +393,9 @@ def _of_other_queries(judgments: Any, known: set[bytes]) -> Any:
 
 
 def finished(parts: Sequence[Evaluation]) -> Evaluation:
-    """Merge parts, sort the queries by id, and warn as `evaluate` does.
+    """Merge parts, sort the queries by id, and warn as `evaluate` does, except of runs that do not fit the judgments.
+
+    The command line names their files in that warning; `warn_of_doubt` gives it in Python.
 
     Examples
     --------
@@ -405,9 +407,7 @@ def finished(parts: Sequence[Evaluation]) -> Evaluation:
     while len(left) > 1:  # in pairs, so that every value is copied a few times only
         left = [left[at].merge(left[at + 1]) if at + 1 < len(left) else left[at] for at in range(0, len(left), 2)]
     warn_of_whole(left[0])
-    whole = left[0].on(sorted(left[0].queries, key=encode_id))
-    warn_of_doubt(whole)
-    return whole
+    return left[0].on(sorted(left[0].queries, key=encode_id))
 
 
 def local_rows(table: Any, kind: Table) -> Any:

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from idealrank._lazy import load_extra
-from idealrank.api.partitions import needs_order
+from idealrank.api.partitions import PartitionPlan, needs_order
 from idealrank.cli.input_options import Inputs, notes
 from idealrank.conventions import Convention
 from idealrank.data.qrels import Qrels
@@ -31,7 +31,7 @@ def on_spark(
 
     Queries come in the order of the judgments, as from the local engine. The judgments, which this process has read, go to every worker.
     """
-    from idealrank.integrations.spark import evaluate_spark  # noqa: PLC0415  (pyspark, for those who ask)
+    from idealrank.integrations.spark import evaluate_plan  # noqa: PLC0415  (pyspark, for those who ask)
 
     builder: Any = load_extra("pyspark.sql", "--engine spark", "spark", "pyspark").SparkSession.builder
     for key, value in _SETTINGS.items():
@@ -42,10 +42,10 @@ def on_spark(
     if context.master.startswith("local") and "PYSPARK_PYTHON" not in os.environ:
         context.pythonExec = sys.executable  # workers of this machine; Spark would take any `python3`
 
+    plan = PartitionPlan.of(measures, convention, name)
+
     def evaluated(run: Any, columns: Any = None) -> Evaluation:
-        return evaluate_spark(
-            judgments, run, measures, convention, name=name, run_columns=columns, session=session, broadcast=True
-        )  # fmt: skip
+        return evaluate_plan(judgments, run, plan, run_columns=columns, session=session, broadcast=True)
 
     kind = "local" if needs_order(convention) else _kind(path, inputs)
     try:

@@ -8,6 +8,7 @@ from typing import Any
 from idealrank._lazy import load_extra
 from idealrank.analysis.comparison.partition_sums import ComparisonSums
 from idealrank.api.engine_tables import EngineTable, held_rows, pandas_content, pandas_rows
+from idealrank.api.evaluation import warn_of_doubt
 from idealrank.api.partition_comparison import ComparisonPlan, compare_rows
 from idealrank.api.partitions import PartitionPlan, evaluated_batches, evaluation_of, result_schema
 from idealrank.conventions import Convention
@@ -70,7 +71,9 @@ def evaluate_dask(
     judgments = _sorted(_rows(frames, judged, plan.convention, order).compute()) if broadcast else None
     given += [] if broadcast else [judged]
     parts = _on_partitions(frames, given, plan.convention, order, partitions, _evaluated, plan, judgments)
-    return evaluation_of(import_module("pyarrow").concat_tables(parts), plan, judgments)
+    found = evaluation_of(import_module("pyarrow").concat_tables(parts), plan, judgments)
+    warn_of_doubt(found)
+    return found
 
 
 def compare_dask(

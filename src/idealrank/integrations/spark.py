@@ -6,6 +6,7 @@ from typing import Any
 from idealrank._lazy import load_extra
 from idealrank.analysis.comparison.partition_sums import ComparisonSums
 from idealrank.api.engine_tables import Content, EngineTable
+from idealrank.api.evaluation import warn_of_doubt
 from idealrank.api.partition_comparison import ComparisonPlan, added_batches, compared_batches, comparison_of
 from idealrank.api.partitions import (
     KINDS,
@@ -98,6 +99,25 @@ def evaluate_spark(
         evaluate_spark(spark.read.parquet("qrels"), spark.read.parquet("run"), ["nDCG@10", "RR"]).mean()
     """
     plan = PartitionPlan.of(measures, convention, name, max_documents)
+    columns = {"qrels_columns": qrels_columns, "run_columns": run_columns}
+    found = evaluate_plan(qrels, run, plan, **columns, order=order, partitions=partitions, broadcast=broadcast, session=session)
+    warn_of_doubt(found)
+    return found
+
+
+def evaluate_plan(
+    qrels: Any,
+    run: Any,
+    plan: PartitionPlan,
+    *,
+    qrels_columns: Columns = None,
+    run_columns: Columns = None,
+    order: str | None = None,
+    partitions: int | None = None,
+    broadcast: bool = False,
+    session: Any = None,
+) -> Evaluation:
+    """Evaluate as `evaluate_spark`, without the warning of a run that does not fit the judgments."""
     tables = _Tables(plan.convention, order, partitions, _session((qrels, run), session))
     results, judged = [tables.rows(EngineTable.run(run, run_columns))], EngineTable.qrels(qrels, qrels_columns)
     if not broadcast:
