@@ -155,3 +155,18 @@ def test_an_interval_that_one_heavy_query_leaves_open_is_shown_with_its_other_en
     lines = {line.split()[0]: line.split() for line in as_text(slices_cells(found)).splitlines()}
     assert "[+0.0560, open)" in " ".join(lines["q"])
     assert lines["r"][5] == "-"
+
+
+@pytest.mark.parametrize("test", ["permutation", "t"])
+@pytest.mark.parametrize("n", [1, 2, 5, 6])
+def test_identical_runs_have_the_interval_of_the_whole_comparison_in_a_slice(n: int, test: Any) -> None:
+    """Alone, and beside a slice where they differ; a t test of one query has no interval."""
+    same, values = {f"s{number}": 0.1 * number for number in range(n)}, np.random.default_rng(5).random((2, 8))
+    others = [{f"o{number}": float(value) for number, value in enumerate(row)} for row in values]
+    alone = runs_of(np.zeros((n, 1)), ["nDCG@10"])
+    whole = ir.compare(*alone, test=test)["nDCG@10"]
+    for beside in ([{}, {}], others):
+        a, b = ({**same, **more} for more in beside)
+        slice_ = ir.slices(a, b, {query: query[0] for query in a}, test=test)["s"]
+        assert (slice_.interval, slice_.p, slice_.verdict) == (whole.interval, whole.p, whole.verdict)
+        assert slice_.interval == ((-math.inf, math.inf) if (n, test) == (1, "t") else (0, 0))
