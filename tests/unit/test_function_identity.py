@@ -4,6 +4,7 @@ import functools
 import os
 import subprocess
 import sys
+from array import array
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -118,17 +119,14 @@ def test_functions_that_hold_other_values_do_not_share_answers(folder: Path, fir
 
 
 def test_values_that_no_digest_holds_are_asked_each_time_and_a_note_says_so(folder: Path) -> None:
-    class Model:
-        __slots__ = ("grade",)
-
-    model = Model()
+    model = array("i", [0])
 
     def grade(query: str, document: str) -> int:
-        return int(model.grade)
+        return int(model[0])
 
     for value in (1, 0):
-        model.grade = value
-        with pytest.warns(IdealrankWarning, match=r"grade: its answers are not kept for the next run, as it uses a Model.*version"):
+        model[0] = value
+        with pytest.warns(IdealrankWarning, match=r"grade: its answers are not kept for the next run, as it uses an array.*version"):
             assert graded(grade) == (value, 1)
     assert not Path("a.qrels.cache.jsonl").exists()
     assert [graded(grade, version="1"), graded(grade, version="1")] == [(0, 1), (0, 0)]

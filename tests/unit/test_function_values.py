@@ -11,6 +11,7 @@ import threading
 import tracemalloc
 import uuid
 import xmlrpc.client
+from array import array
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, timedelta, timezone
 from decimal import Decimal
@@ -154,10 +155,6 @@ class Failing:
         return 1
 
 
-class Slotted:
-    __slots__ = ("t",)
-
-
 def nested(depth: int) -> list[Any]:
     found: list[Any] = []
     for _ in range(depth):
@@ -193,11 +190,53 @@ def test_a_value_nested_too_deep_has_the_same_identity_from_everywhere() -> None
 def test_objects_of_packages_are_known_only_if_all_their_parts_are() -> None:
     class Held:
         def __init__(self) -> None:
-            self.slotted = Slotted()
+            self.lock = threading.Lock()
 
-    assert identity(Held()).unknown == "a Slotted"
+    assert identity(Held()).unknown == "a lock"
     assert identity(threading.Event()).unknown == "an Event"
     assert identity(argparse.Namespace(a=1)) == identity(argparse.Namespace(a=1)) != identity(argparse.Namespace(a=2))
+
+
+class Slotted:
+    __slots__ = ("__t", "_t", "u")
+
+    def __init__(self, t: object, mangled: object = 0) -> None:
+        self._t, self.__t = t, mangled
+
+
+class Extended(Slotted):
+    """A slot of the same name hides that of the base; other attributes are in the dictionary."""
+
+    __slots__ = ("__dict__", "_t")
+
+    def __init__(self, t: object, base: object) -> None:
+        super().__init__(base)
+        Slotted._t.__set__(self, base)  # type: ignore[attr-defined]
+        self._t = t
+
+
+class Compiled(bytearray):
+    __slots__ = ("t",)
+
+
+@dataclass(frozen=True, slots=True)
+class Spot:
+    one: object
+
+
+def test_slots_count_by_value_as_attributes_do() -> None:
+    for first, second in (
+        (Slotted(1), Slotted(2)), (Slotted(1), Slotted(1, 1)), (Extended(1, 1), Extended(1, 2)), (Extended(1, 1), Extended(2, 1)),
+        (Spot(Decimal(1)), Spot(Decimal(2))), (Spot(1), Spot("1")),
+    ):  # fmt: skip
+        assert identity(first).unknown == identity(second).unknown == ""
+        assert identity(first) != identity(second)
+    given, same = Extended(1, 2), Extended(1, 2)
+    assert identity(given) == identity(same)
+    given.more = 1  # type: ignore[attr-defined]
+    assert identity(given) != identity(same)
+    assert identity(Spot(threading.Lock())).unknown == "a lock"
+    assert [identity(one).unknown for one in (Compiled(), object(), array("i"))] == ["a Compiled", "an object", "an array"]
 
 
 @dataclass(frozen=True)

@@ -15,7 +15,16 @@ from enum import Enum
 from fractions import Fraction
 from hashlib import sha256
 from pathlib import Path, PurePath
-from types import BuiltinFunctionType, CodeType, EllipsisType, FunctionType, MethodType, ModuleType, SimpleNamespace
+from types import (
+    BuiltinFunctionType,
+    CodeType,
+    EllipsisType,
+    FunctionType,
+    MemberDescriptorType,
+    MethodType,
+    ModuleType,
+    SimpleNamespace,
+)
 from typing import Any
 from uuid import UUID
 from zoneinfo import ZoneInfo
@@ -217,6 +226,7 @@ class _Parts:
             (ModuleType, lambda one: [one.__name__, self.own(getattr(one, "__file__", None))]),
             (CodeType, self._code), (type, self._class), (re.Pattern, lambda one: [repr(one.pattern), one.flags]),
             (PurePath, lambda one: [str(one)]), (logging.Logger, lambda one: [one.name]),
+            (MemberDescriptorType, lambda one: [one.__name__]),
             ((list, tuple), lambda many: [_hashed(self.of(one) for one in many)]),
             ((set, frozenset), lambda many: [_hashed(sorted(repr(self.of(one)) for one in many))]),
             (Mapping, lambda many: [_hashed([self.of(key), self.of(one)] for key, one in many.items())]),
@@ -242,7 +252,9 @@ class _Parts:
             wrapped = getattr(value, "__dict__", {}).get("__wrapped__")  # as of `functools.lru_cache`
             return [self.of(wrapped)] if callable(wrapped) else self._unknown(value)
         unknown, seen, files = len(self.unknown), len(self._seen), len(self.files)
-        described = [self.of(type(value)), self.of(dict(vars(value)))]
+        described = [self.of(type(value)), self.of(dict(getattr(value, "__dict__", {})))]
+        if slots := _slots(type(value)):
+            described.append([[slot.__name__, self.of(slot.__get__(value))] for slot in slots if _has(value, slot)])
         if len(self.unknown) == unknown or _is_of_user(type(value)):
             return described
         del self.unknown[unknown:]
@@ -304,14 +316,35 @@ def _is_of_user(kind: type) -> bool:
     return is_own(file) if file else kind.__module__ not in sys.builtin_module_names
 
 
-class _Open:
-    """Has nothing but attributes."""
+def _slots(kind: type) -> list[MemberDescriptorType]:
+    """Slots of a class written in Python and of its bases, in order; slots of one name are two."""
+    written = [one for one in kind.__mro__ if "__slots__" in vars(one)]
+    return [member for one in written for member in vars(one).values() if isinstance(member, MemberDescriptorType)]
+
+
+def _has(value: Any, slot: MemberDescriptorType) -> bool:
+    """Return whether a slot has a value."""
+    try:
+        slot.__get__(value)
+    except AttributeError:
+        return False
+    return True
 
 
 def _is_open(kind: type) -> bool:
-    """True if the attributes of an object say all of it: it has no slots, and no part that is written in C."""
-    sizes = kind.__basicsize__ == _Open.__basicsize__ and kind.__itemsize__ == 0 and kind.__dictoffset__ != 0
-    return sizes and not any(vars(one).get("__slots__") for one in kind.__mro__)
+    """True if attributes and slots of an object say all of it: it is as large as an object that has no others."""
+    if kind.__dictoffset__ == 0 and not any("__slots__" in vars(one) for one in kind.__mro__):
+        return False
+    names = [f"slot_{place}" for place in range(len(_slots(kind)))]
+    names += ["__dict__"] * (kind.__dictoffset__ != 0) + ["__weakref__"] * (kind.__weakrefoffset__ != 0)
+    return _shape(tuple(names)) == (kind.__basicsize__, kind.__itemsize__)
+
+
+@functools.cache
+def _shape(slots: tuple[str, ...]) -> tuple[int, int]:
+    """Sizes of an object with these slots alone."""
+    kind = type("_Alone", (), {"__slots__": slots})
+    return kind.__basicsize__, kind.__itemsize__
 
 
 def _content(cell: Any) -> Any:
