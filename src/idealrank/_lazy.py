@@ -3,7 +3,7 @@
 import re
 from collections.abc import Callable
 from importlib import import_module
-from typing import Any
+from typing import Any, ForwardRef
 
 from idealrank.errors import MissingExtraError
 
@@ -40,6 +40,29 @@ COMPUTED_BY = {
 
 # The only statements of such a stub.
 _NAME = re.compile(r"^from (\S+) import (\S+) as \2$", re.MULTILINE)
+
+
+def annotation(home: str, name: str) -> Any:
+    """A name for annotations alone: `typing.get_type_hints` loads its module, and nothing else does.
+
+    Type checkers read the import under ``TYPE_CHECKING``, of which this is the other branch.
+
+    Parameters
+    ----------
+    home : str
+        Module.
+    name : str
+        Name in it, or an expression of such names.
+
+    Examples
+    --------
+    >>> from typing import get_type_hints
+    >>> Exact = annotation("fractions", "Fraction")
+    >>> def half(value: Exact) -> "Exact | None": ...
+    >>> get_type_hints(half, localns={"Exact": Exact})["value"]
+    <class 'fractions.Fraction'>
+    """
+    return ForwardRef(f"__import__({home!r}, fromlist=['']).{name}")
 
 
 def public_names(package: str, file: str) -> tuple[Callable[[str], Any], Callable[[], list[str]], list[str]]:

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from idealrank._lazy import annotation
 from idealrank.analysis.attribution import can_be_attributed
 from idealrank.api.comparison import primary_measure, sources_of
 from idealrank.api.evaluation import AnyTable, to_qrels, to_runs
@@ -13,6 +14,8 @@ from idealrank.measures.parse import DEFAULT_MEASURES, MeasureLike
 
 if TYPE_CHECKING:
     from idealrank.analysis.attribution import Attribution
+else:
+    Attribution = annotation("idealrank.analysis.attribution", "Attribution")
 
 __all__ = ["attribute", "can_be_attributed"]
 

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import numpy as np
 
 from idealrank._kernel import Progress
+from idealrank._lazy import annotation
 from idealrank._warnings import warn
 from idealrank.conventions import Convention, array_convention
 from idealrank.data.interchange import by_query, holds_lists, is_frame, is_query
@@ -39,6 +40,10 @@ if TYPE_CHECKING:
     from idealrank.data.top import Top
     from idealrank.evaluation.judged_hits import JudgedHits
     from idealrank.evaluation.overlap import Overlap
+else:
+    Top = annotation("idealrank.data.top", "Top")
+    JudgedHits = annotation("idealrank.evaluation.judged_hits", "JudgedHits")
+    Overlap = annotation("idealrank.evaluation.overlap", "Overlap")
 
 _NO_IDS = "; arrays have no document ids"
 _DEEPEST = 100  # ranks of lists that are kept to compare rankings

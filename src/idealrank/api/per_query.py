@@ -4,6 +4,7 @@ from collections.abc import Callable, Iterable, Mapping
 from os import PathLike
 from typing import TYPE_CHECKING, Any, TypeAlias, cast
 
+from idealrank._lazy import annotation
 from idealrank.data.interchange import by_query, is_frame
 from idealrank.errors import OptionError
 from idealrank.evaluation.evaluate import Evaluation
@@ -12,6 +13,8 @@ from idealrank.measures.measure import Measure
 
 if TYPE_CHECKING:
     from idealrank.analysis.comparison.slice_means import SliceMeans
+else:
+    SliceMeans = annotation("idealrank.analysis.comparison.slice_means", "SliceMeans")
 
 QueryValues: TypeAlias = Any
 """A path, a dataframe, a mapping of query to value, or a pandas Series indexed by query."""

@@ -19,7 +19,7 @@ from idealrank.errors import InputError, shown
 
 _MOST_MISSING = 0.02  # share of the discounts on documents that were never shown, beyond which there is no verdict
 
-Ranking: TypeAlias = "Mapping[str, Sequence[str]] | npt.ArrayLike"
+Ranking: TypeAlias = Mapping[str, Sequence[str]] | npt.ArrayLike
 
 NORMALISING = (
     "only DCG is an unbiased estimate of the clicks that a ranker gets; NDCG gives each list the same weight, which can invert the order "

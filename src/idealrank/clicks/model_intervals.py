@@ -18,7 +18,7 @@ from idealrank.errors import InputError, OptionError, shown
 from idealrank.stats.intervals import clopper_pearson
 from idealrank.stats.randomness import RandomLike, generator_of
 
-ClickModel: TypeAlias = "PBM | UBM | Cascade | DCM | SDBN | DBN"
+ClickModel: TypeAlias = PBM | UBM | Cascade | DCM | SDBN | DBN
 
 _STEP = 0.25  # standard errors by which a step of Newton may move an examination that has converged
 _LEAST = 1e-9

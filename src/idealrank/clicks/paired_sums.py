@@ -22,7 +22,7 @@ from idealrank.clicks.weighted_rows import Estimator, ModelEstimator, WeightedRo
 from idealrank.data.types import FloatArray, IntArray
 from idealrank.errors import IncompatibleError
 
-Columns: TypeAlias = "tuple[Sequence[FloatArray], Sequence[FloatArray]]"
+Columns: TypeAlias = tuple[Sequence[FloatArray], Sequence[FloatArray]]
 """Numerators and denominators of the ratios of one policy, by row."""
 Difference = TypeVar("Difference", PolicyDifference, SlateDifference, LoggedDCGDifference)
 

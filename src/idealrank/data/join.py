@@ -3,6 +3,7 @@
 from typing import TYPE_CHECKING, TypeAlias, TypeGuard
 
 from idealrank import _kernel
+from idealrank._lazy import annotation
 from idealrank.data.align import align
 from idealrank.data.alignment import Alignment, Ties
 from idealrank.data.judged import Judged
@@ -12,8 +13,11 @@ from idealrank.data.run import Run
 if TYPE_CHECKING:  # most judgments are plain grades: the other kinds are loaded for those who hold them
     from idealrank.data.assessors import AssessorQrels
     from idealrank.data.preference_qrels import PreferenceQrels
+else:
+    AssessorQrels = annotation("idealrank.data.assessors", "AssessorQrels")
+    PreferenceQrels = annotation("idealrank.data.preference_qrels", "PreferenceQrels")
 
-Judgments: TypeAlias = "Qrels | PreferenceQrels | AssessorQrels"
+Judgments: TypeAlias = Qrels | PreferenceQrels | AssessorQrels
 
 
 def join(

@@ -22,7 +22,7 @@ from idealrank.errors import FileFormatError, IdealrankError, InputError
 from idealrank.evaluation.batches import Measured, measure_lists, measure_parts, splits
 from idealrank.measures.measure import Measure
 
-JudgmentsSource: TypeAlias = "Judgments | Callable[[QrelsDuplicates], Judgments]"
+JudgmentsSource: TypeAlias = Judgments | Callable[[QrelsDuplicates], Judgments]
 """Judgments, or what reads them under a policy for documents that are judged twice."""
 
 ALIGNMENT = tuple(field.name for field in fields(Alignment))

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from itertools import chain
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
+from idealrank._lazy import annotation
 from idealrank.analysis.comparison.query_table import queries_of
 from idealrank.data.interchange import is_frame
 from idealrank.data.types import decode_id
@@ -20,6 +21,8 @@ from idealrank.io.sources import Paths, Source, open_sources
 
 if TYPE_CHECKING:
     from idealrank.analysis.comparison.slice_differences import Categories
+else:
+    Categories = annotation("idealrank.analysis.comparison.slice_differences", "Categories")
 
 _QUERY = ("query", "query_id", "query-id", "qid", "topic")
 _USER = ("user", "user_id", "user-id", "userid")  # the query of recommenders, where no column has a name of _QUERY

@@ -21,8 +21,8 @@ from idealrank.measures.judgedness import JudgedShare
 from idealrank.measures.measure import Measure, number_option
 from idealrank.measures.parse import MeasureLike, parse_measure
 
-AnyQrels: TypeAlias = "Qrels | Mapping[str, Any]"
-AnyRun: TypeAlias = "Run | Mapping[str, Any]"
+AnyQrels: TypeAlias = Qrels | Mapping[str, Any]
+AnyRun: TypeAlias = Run | Mapping[str, Any]
 _WHOLE = (1 << 31) - 1
 
 

@@ -24,7 +24,7 @@ class Discount(Protocol):
     def between(self, first: IntArray, last: IntArray, length: IntArray) -> FloatArray: ...
 
 
-DiscountLike: TypeAlias = "Discount | str | Sequence[float] | Callable[..., FloatArray]"
+DiscountLike: TypeAlias = Discount | str | Sequence[float] | Callable[..., FloatArray]
 
 
 @dataclass

@@ -26,7 +26,7 @@ class Gain(Protocol):
     def __call__(self, grades: FloatArray) -> FloatArray: ...
 
 
-GainLike: TypeAlias = "Gain | str | Mapping[float, float] | Callable[[FloatArray], FloatArray]"
+GainLike: TypeAlias = Gain | str | Mapping[float, float] | Callable[[FloatArray], FloatArray]
 
 
 def _by_value(grades: FloatArray, gain: Callable[[float], float], text: str) -> FloatArray:

@@ -26,7 +26,7 @@ from idealrank.measures.spellings import (
     SPELLINGS,
 )
 
-MeasureLike: TypeAlias = "Measure | str"
+MeasureLike: TypeAlias = Measure | str
 
 # Classes by name, and other tools' spellings of the names.
 _Names: TypeAlias = tuple[Mapping[str, type[Measure]], Mapping[str, str]]

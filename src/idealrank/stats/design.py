@@ -10,7 +10,7 @@ from idealrank.data.types import BoolArray, FloatArray, IntArray
 from idealrank.errors import InputError, OptionError
 from idealrank.stats.tolerance import ROUNDING, largest_of
 
-Labels: TypeAlias = "Sequence[Any] | np.ndarray[Any, Any]"
+Labels: TypeAlias = Sequence[Any] | np.ndarray[Any, Any]
 
 
 @dataclass(frozen=True, eq=False)

@@ -6,14 +6,18 @@ from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from functools import cache
-from typing import Self, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, Self, TypeAlias, TypeVar
 
 import numpy as np
 
+from idealrank._lazy import annotation
 from idealrank.errors import OptionError
 
 # A seed, a sequence of seeds, a generator, or None for a seed from the operating system.
-RandomLike: TypeAlias = "np.random.Generator | np.random.SeedSequence | int | Iterable[int] | None"
+if TYPE_CHECKING:
+    RandomLike: TypeAlias = np.random.Generator | np.random.SeedSequence | int | Iterable[int] | None
+else:  # NumPy loads its generators when they are first used
+    RandomLike = annotation("numpy.random", "Generator") | annotation("numpy.random", "SeedSequence") | int | Iterable[int] | None
 
 
 def generator_of(rng: RandomLike) -> np.random.Generator:

@@ -11,7 +11,7 @@ from idealrank.errors import InputError, OptionError
 from idealrank.stats.design import Design
 
 # One number for values of shape (queries,), an array of (measures,) for (queries, measures).
-Figure: TypeAlias = "float | FloatArray"
+Figure: TypeAlias = float | FloatArray
 
 
 def columns_of(name: str, values: npt.ArrayLike) -> FloatArray:

@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
+from idealrank._lazy import annotation
 from idealrank.data.interchange import finite
 from idealrank.errors import InputError, OptionError
 from idealrank.evaluation.evaluate import Evaluation
@@ -19,6 +20,9 @@ from idealrank.store.value_files import Blob
 if TYPE_CHECKING:
     from idealrank.analysis.comparison import Comparison
     from idealrank.analysis.gate import Gated
+else:
+    Comparison = annotation("idealrank.analysis.comparison", "Comparison")
+    Gated = annotation("idealrank.analysis.gate", "Gated")
 
 
 # What the fields of a record mean; a reader refuses a higher number.

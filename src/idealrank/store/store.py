@@ -6,6 +6,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
+from idealrank._lazy import annotation
 from idealrank.analysis.history import Timeline
 from idealrank.conventions import Convention
 from idealrank.errors import InputError, OptionError
@@ -26,6 +27,10 @@ if TYPE_CHECKING:  # SciPy, for those who have a verdict
     from idealrank.analysis.comparison import Comparison
     from idealrank.analysis.gate import Gated
     from idealrank.store.sql import Answer
+else:
+    Comparison = annotation("idealrank.analysis.comparison", "Comparison")
+    Gated = annotation("idealrank.analysis.gate", "Gated")
+    Answer = annotation("idealrank.store.sql", "Answer")
 
 
 class Store:

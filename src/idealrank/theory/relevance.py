@@ -3,17 +3,21 @@
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property, partial
-from typing import TypeAlias
+from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 
+from idealrank._lazy import annotation
 from idealrank.data.types import FloatArray
 from idealrank.errors import IdealrankError, InputError, OptionError
 from idealrank.measures.gains import GainLike, make_gain
 from idealrank.theory.quadrature import integrate
 
 Chance: TypeAlias = Callable[[FloatArray], FloatArray]
-ModelLike: TypeAlias = "RelevanceModel | Chance | Mapping[float, Chance]"
+if TYPE_CHECKING:
+    ModelLike: TypeAlias = "RelevanceModel | Chance | Mapping[float, Chance]"
+else:  # the class comes below
+    ModelLike = annotation(__name__, "RelevanceModel") | Chance | Mapping[float, Chance]
 
 _GRID = np.linspace(0.0, 1.0, 257)
 _MOST_GRADES = 255  # levels of simulated lists are bytes, 0 being no relevance

@@ -20,9 +20,9 @@ from idealrank.stats.randomness import RandomLike, each_in_order, generator_of, 
 from idealrank.theory.decay import Growth, growth_of
 from idealrank.theory.relevance import ModelLike, RelevanceModel, values_of
 
-CutoffLike: TypeAlias = "int | str | RelativeCutoff | None"
+CutoffLike: TypeAlias = int | str | RelativeCutoff | None
 # A discount and a cutoff: an NDCG.
-Pair: TypeAlias = "tuple[DiscountLike, CutoffLike]"
+Pair: TypeAlias = tuple[DiscountLike, CutoffLike]
 # Levels of relevance: 0 for gain 0, then 1 for the lowest gain up to q for the highest.
 Levels: TypeAlias = npt.NDArray[np.uint8]
 
@@ -263,7 +263,7 @@ def thinned(count: int, keep: int, rng: np.random.Generator) -> npt.NDArray[np.b
     return mask
 
 
-Sizes: TypeAlias = "int | Sequence[int] | IntArray"
+Sizes: TypeAlias = int | Sequence[int] | IntArray
 
 _LONGEST = 10**9  # a list of as many takes 10 GB and more
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self, TypeVar, cast
 
 import numpy as np
 
-from idealrank._lazy import computed, repr_html
+from idealrank._lazy import annotation, computed, repr_html
 from idealrank.analysis.comparison.bounds import GradeBounds
 from idealrank.analysis.comparison.difference_rows import NEGATED, DifferenceRow, swapped
 from idealrank.analysis.comparison.places import NO_RANKINGS
@@ -23,6 +23,9 @@ from idealrank.measures.parse import MeasureLike, parse_measure
 if TYPE_CHECKING:
     from idealrank.analysis.comparison.judge_differences import JudgeDifference
     from idealrank.analysis.comparison.slice_differences import Slices
+else:
+    JudgeDifference = annotation("idealrank.analysis.comparison.judge_differences", "JudgeDifference")
+    Slices = annotation("idealrank.analysis.comparison.slice_differences", "Slices")
 
 TOO_SHORT = "lists too short to condense"
 NOT_LOOKED = "how far the judgments reach was not computed"

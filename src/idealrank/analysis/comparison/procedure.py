@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from idealrank._lazy import annotation
 from idealrank._warnings import warn
 from idealrank.analysis.comparison.bounds import GradeBounds
 from idealrank.analysis.comparison.differences import TOO_SHORT, Comparison, Difference, Method, Pair, distinct
@@ -58,6 +59,9 @@ from idealrank.version import __version__
 
 if TYPE_CHECKING:
     from idealrank.analysis.comparison.slice_differences import Categories, Membership
+else:
+    Categories = annotation("idealrank.analysis.comparison.slice_differences", "Categories")
+    Membership = annotation("idealrank.analysis.comparison.slice_differences", "Membership")
 
 # Called with how many pairs are done, and of how many.
 Tell = Callable[[int, int], None]

@@ -267,7 +267,7 @@ def interval_of(
     return np.quantile(values, tail, axis=0), np.quantile(values, 1 - tail, axis=0)
 
 
-CutoffLike: TypeAlias = "int | str | RelativeCutoff | None"
+CutoffLike: TypeAlias = int | str | RelativeCutoff | None
 
 
 @dataclass(frozen=True, eq=False)
