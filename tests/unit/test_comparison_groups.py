@@ -11,7 +11,7 @@ from scipy import stats
 import idealrank as ir
 from idealrank.errors import OptionError
 from idealrank.evaluation.evaluate import Evaluation
-from idealrank.reports.views.comparison.league import Ranked, better_letters, letter_of, letters_note
+from idealrank.reports.views.comparison.league import Ranked, better_letters, headline, letter_of, letters_note
 
 
 def runs_of(n_runs: int, n: int = 40, seed: int = 1, measures: tuple[str, ...] = ("nDCG@10", "AP")) -> list[Evaluation]:
@@ -172,3 +172,37 @@ def test_letters_of_worse_runs_count_verdicts_and_letters_of_groups_count_p_alon
     assert not set(groups.letters[pair.a]) & set(groups.letters[pair.b])
     assert letters_note(found, "better").startswith("letters count verdicts (judgments must reach): ")
     assert letters_note(found, "groups").startswith("letters count p alone: ")
+
+
+@pytest.mark.parametrize(
+    ("verdicts", "said"),
+    [
+        ([], "run5 is better than all 5 others."),
+        (["equivalent"], "differs significantly from all others, but is better than only 4 of them: 1 is equivalent."),
+        (["judgments do not reach"] * 2, "but is better than only 3 of them: the judgments do not reach for 2."),
+        (["equivalent"] * 2 + ["judgments do not reach"] * 3, "none of them: 2 are equivalent and the judgments do not reach for 3."),
+    ],
+)
+def test_the_first_sentence_calls_a_run_better_only_by_its_verdicts(verdicts: list[Any], said: str) -> None:
+    """A difference may be significant, and yet smaller than a margin, or due to unjudged documents."""
+    base = runs_of(6, measures=("RR",))
+    clear = [replace(one, values=one.values / 100 + 0.1 * place) for place, one in enumerate(base)]
+    found = ir.compare(*clear)
+    left = iter(verdicts)
+    pairs = [
+        replace(pair, measures={"RR": replace(pair["RR"], verdict=verdict)}) if pair.b == "run5" and (verdict := next(left, "")) else pair
+        for pair in found.pairs
+    ]
+    found = replace(found, pairs=tuple(pairs))
+    assert found.groups("RR").top == ("run5",)
+    assert headline(found, "RR").endswith(said)
+    assert len(found.groups("RR").better_than["run5"]) == 5 - len(verdicts)
+
+
+def test_a_run_in_the_top_group_is_better_than_the_others_only_by_its_verdicts() -> None:
+    base = runs_of(6, measures=("RR",))
+    near = [replace(one, values=one.values / 100 + 0.1 * min(place, 4)) for place, one in enumerate(base)]
+    found = ir.compare(*near, margin=0.15)
+    top, *others = found.groups("RR").top
+    assert len(others) == 1
+    assert headline(found, "RR").endswith(f"{others[0]}. Of the others, {top} is better than 3: 1 is equivalent.")

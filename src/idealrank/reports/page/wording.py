@@ -16,7 +16,7 @@ from idealrank.reports.views.comparison.columns import Shown
 from idealrank.reports.views.comparison.comparison import judge_sentences, method_text, numbers_text, pair_lines, verdict_text
 from idealrank.reports.views.comparison.comparison import sentences as of_pair
 from idealrank.reports.views.comparison.league import headline as of_many
-from idealrank.reports.views.comparison.league import is_many
+from idealrank.reports.views.comparison.league import is_many, verdict_limits
 from idealrank.reports.views.comparison.phrases import BOTH_RUNS, plain_sentence, unchanged
 from idealrank.reports.views.conventions import design_phrases, unanswered, warned
 from idealrank.reports.views.gate.sentences import could_see, hidden_drop, next_step, one_line, one_sided, reasons
@@ -97,8 +97,9 @@ def _of_many(comparison: Comparison, measure: str) -> str:
     best, *others = groups.top
     if len(others) <= _NAMED or len(groups.top) == len(comparison.names):
         return of_many(comparison, measure)
-    runs = f"{len(comparison.names):,} runs"
-    return f"By {measure}, {one_line(best)} has the best mean of {runs}; {len(others):,} others do not differ significantly from it."
+    runs, limits = f"{len(comparison.names):,} runs", verdict_limits(comparison, measure)
+    first = f"By {measure}, {one_line(best)} has the best mean of {runs}; {len(others):,} others do not differ significantly from it"
+    return f"{first}. It is better than {len(groups.better_than[best]):,}: {limits}." if limits else f"{first}."
 
 
 def sentences(subject: Subject) -> list[str]:

@@ -4,6 +4,7 @@ Letters are as papers have them: each run has one, and a mean carries the letter
 differences of all pairs, the best run first, and is never wider than a page.
 """
 
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Literal, NamedTuple, TypeAlias
 
@@ -381,12 +382,42 @@ def headline(comparison: Comparison, measure: str) -> str:
         return _against(comparison, measure)
     groups, runs = comparison.groups(measure), len(comparison.names)
     best, *others = groups.top
-    if not others:
+    better, limits = len(groups.better_than[best]), verdict_limits(comparison, measure)
+    if not others and not limits:
         return f"By {groups.measure}, {best} is better than all {runs - 1:,} others."
+    if not others:
+        first = f"By {groups.measure}, {best} has the best mean of {runs:,} runs and differs significantly from all others"
+        return f"{first}, but is better than {f'only {better:,} of them' if better else 'none of them'}: {limits}."
     shown = ", ".join(others[:_SOME]) + (f" and {len(others) - _SOME:,} more" if len(others) > _SOME else "")
     if len(groups.top) == runs:
         return f"By {groups.measure}, none of {runs:,} runs differs significantly from the best, {best}."
-    return f"By {groups.measure}, {best} has the best mean of {runs:,} runs, and does not differ significantly from {shown}."
+    first = f"By {groups.measure}, {best} has the best mean of {runs:,} runs, and does not differ significantly from {shown}"
+    return f"{first}. Of the others, {best} is better than {better:,}: {limits}." if limits else f"{first}."
+
+
+def verdict_limits(comparison: Comparison, measure: str) -> str:
+    """Say why the best run is not better than each run from which it differs significantly; empty if it is.
+
+    Examples
+    --------
+    >>> import idealrank as ir
+    >>> qrels = {f"q{i}": {"x": 1} for i in range(9)}
+    >>> bad, good = (ir.evaluate(qrels, dict.fromkeys(qrels, ranking), "RR") for ranking in (["y", "x"], ["x", "y"]))
+    >>> verdict_limits(ir.compare(bad, good, bad, margin=0.9), "RR")
+    '2 are equivalent'
+    """
+    groups = comparison.groups(measure)
+    settled = {*groups.top, *groups.better_than[groups.top[0]]}
+    pairs = ((pair, pair.measures[groups.measure]) for pair in comparison.pairs if groups.top[0] in (pair.a, pair.b))
+    found = Counter(row.verdict for pair, row in pairs if not {pair.a, pair.b} <= settled)
+    equal, rest = found.pop("equivalent", 0), sum(found.values()) - found["judgments do not reach"]
+    unreached = found["judgments do not reach"]
+    said = [
+        f"{equal:,} {'is' if equal == 1 else 'are'} equivalent" if equal else "",
+        f"the judgments do not reach for {unreached:,}" if unreached else "",
+        f"{rest:,} {'has' if rest == 1 else 'have'} another verdict" if rest else "",
+    ]
+    return " and ".join(filter(None, said))
 
 
 def _against(comparison: Comparison, measure: str) -> str:
