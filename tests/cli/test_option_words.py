@@ -3,8 +3,11 @@
 from collections.abc import Callable
 from pathlib import Path
 
+import click
 import pytest
 
+from idealrank.cli.main import cli
+from idealrank.cli.options import OnceOption
 from tests.cli.terminal import Said
 
 BOOK = "query,docid,alice,bob\nshoes,d1,3,2\nshoes,d2,,1\n"
@@ -70,6 +73,11 @@ def test_a_bad_value_is_named_as_it_was_typed(arguments: str, expected: str, say
         "evaluate qrels.txt a.run --slices {} --slices {}",
         "serve --slices {} --slices {}",
         "judge agreement qrels.txt b.txt --cluster {} --cluster {}",
+        "evaluate qrels.txt a.run --columns {} --columns {}",
+        "compare qrels.txt a.run b.run --qrels-columns {} --qrels-columns {}",
+        "compare qrels.txt a.run b.run --baseline {} --baseline {}",
+        "recall exact.run a.run --qrels {} --qrels {}",
+        "report a b --queries {} --queries {}",
     ],
 )
 def test_an_option_that_may_be_given_once_refuses_a_second_value(command: str, say: Callable[..., Said], files: Path) -> None:
@@ -78,6 +86,37 @@ def test_an_option_that_may_be_given_once_refuses_a_second_value(command: str, s
     option = command.rsplit(maxsplit=1)[-1] if command.endswith("={}") else command.split()[-2]
     assert said.code == 2
     assert f"error: {option.removesuffix('={}')}: found one and other, expected the option once" in said.err
+
+
+def test_the_same_value_twice_is_no_other_value(say: Callable[..., Said], files: Path) -> None:
+    once, twice = (say("compare", "qrels.txt", "a.run", "b.run", *["--convention", "trec_eval"] * times, cwd=files) for times in (1, 2))
+    assert once.code == 0
+    assert (twice.code, twice.out, twice.err) == (once.code, once.out, once.err)
+
+
+def test_the_last_value_of_a_setting_counts(say: Callable[..., Said], files: Path) -> None:
+    """A script or an alias ends with its own settings, and a user adds others."""
+    last, both = (say("compare", "qrels.txt", "a.run", "b.run", *more, "--level", "0.8", cwd=files) for more in ([], ["--level", "0.9"]))
+    assert (both.code, both.out) == (last.code, last.out) == (0, last.out)
+
+
+def value_options() -> "list[tuple[str, click.Option]]":
+    found: list[tuple[str, click.Option]] = []
+    waiting: list[tuple[str, click.Command]] = [("", cli)]
+    while waiting:
+        path, command = waiting.pop()
+        if isinstance(command, click.Group):
+            context = click.Context(command)
+            waiting += [(f"{path} {name}".strip(), command.get_command(context, name)) for name in command.list_commands(context)]  # type: ignore[misc]
+        found += [(path, one) for one in command.params if isinstance(one, click.Option) and not one.is_flag and not one.count]
+    return found
+
+
+def test_measures_judgments_and_columns_are_nowhere_lost_if_they_are_given_twice() -> None:
+    """In some commands these options add up, so that a user may expect it in others."""
+    data = {"-m", "--measure", "--qrels", "--baseline", "--judge", "--columns", "--run-columns", "--qrels-columns", "--reward-columns"}
+    lost = [(path, one.opts) for path, one in value_options() if data & {*one.opts} and not (one.multiple or isinstance(one, OnceOption))]
+    assert lost == []
 
 
 @pytest.mark.parametrize("runs", ["a.run ./a.run", "a.run sub/../a.run"])

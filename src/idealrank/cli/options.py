@@ -29,26 +29,10 @@ Command = Callable[..., Any]
 Decorator = Callable[[Command], Command]
 
 
-class MeasureOption(click.Option):
-    """Option ``-m`` of measures; ``--measures`` and ``--metric`` are accepted too, and left out of the help.
-
-    Examples
-    --------
-    >>> MeasureOption(["-m", "--measure"]).opts
-    ['-m', '--measure', '--measures', '--metric']
-    """
-
-    def __init__(self, names: Sequence[str], **options: Any) -> None:
-        super().__init__([*names, "--measures", "--metric"], **options)
-
-    def get_help_record(self, ctx: click.Context) -> "tuple[str, str] | None":
-        """The names and the help, without the other names."""
-        record = super().get_help_record(ctx)
-        return record and (record[0].replace(", --measures, --metric", ""), record[1])
-
-
 class OnceOption(click.Option):
-    """Option that may be given once; click would keep the last value without a word.
+    """Option that may have one value; click would keep the last of several without a word.
+
+    It is for options that name data, whose values look as if they added up. The last value of a setting, such as ``--level``, counts.
 
     Examples
     --------
@@ -64,21 +48,39 @@ class OnceOption(click.Option):
 
     def add_to_parser(self, parser: Any, ctx: click.Context) -> None:
         """Collect all values, as an option that may be repeated does."""
-        self.multiple = True
+        is_repeatable, self.multiple = self.multiple, True
         try:
             super().add_to_parser(parser, ctx)
         finally:
-            self.multiple = False
+            self.multiple = is_repeatable
 
     def consume_value(self, ctx: click.Context, opts: "Mapping[str, Any]") -> "tuple[Any, Any]":
         """The only value that was given, or the default."""
         given = opts.get(self.name or "")
-        if not isinstance(given, list):
+        if self.multiple or not isinstance(given, list):
             return super().consume_value(ctx, opts)
-        if len(given) > 1:
+        if len(set(given)) > 1:
             values = f"{', '.join(map(shown, given[:-1]))} and {shown(given[-1])}"
             raise click.UsageError(f"{self.opts[0]}: found {values}, expected the option once", ctx)
         return super().consume_value(ctx, {**opts, self.name or "": given[0]})
+
+
+class MeasureOption(OnceOption):
+    """Option ``-m`` of measures; ``--measures`` and ``--metric`` are accepted too, and left out of the help.
+
+    Examples
+    --------
+    >>> MeasureOption(["-m", "--measure"]).opts
+    ['-m', '--measure', '--measures', '--metric']
+    """
+
+    def __init__(self, names: Sequence[str], **options: Any) -> None:
+        super().__init__([*names, "--measures", "--metric"], **options)
+
+    def get_help_record(self, ctx: click.Context) -> "tuple[str, str] | None":
+        """The names and the help, without the other names."""
+        record = super().get_help_record(ctx)
+        return record and (record[0].replace(", --measures, --metric", ""), record[1])
 
 
 class LeadingCommand(click.Command):
@@ -174,10 +176,13 @@ _RUN_INPUTS: tuple[Decorator, ...] = (
         help=f"Format of all files: {', '.join(FORMATS)}. auto inspects the extension and the content.",
     ),
     click.option(
-        "--columns", "columns_text", metavar="ROLE=NAME,...", default="",
+        "--columns", "columns_text", metavar="ROLE=NAME,...", default="", cls=OnceOption,
         help="Columns of all tables: query= (user=), document= (item=), grade=, score= or rank=."
     ),
-    click.option("--run-columns", "run_columns_text", metavar="ROLE=NAME,...", default="", help="Columns of runs; overrides --columns."),
+    click.option(
+        "--run-columns", "run_columns_text", metavar="ROLE=NAME,...", default="", cls=OnceOption,
+        help="Columns of runs; overrides --columns.",
+    ),
 )  # fmt: skip
 _INPUTS: tuple[Decorator, ...] = (
     click.option("--qrels", "more_qrels", metavar="FILE", multiple=True, help="Additional file of judgments; may be repeated."),
@@ -187,9 +192,10 @@ _INPUTS: tuple[Decorator, ...] = (
         "qrels_columns_text",
         metavar="ROLE=NAME,...",
         default="",
+        cls=OnceOption,
         help="Columns of judgments; overrides --columns. grade=1 gives every row grade 1.",
     ),
-    click.option("--group", metavar="FILE", help="File of group sizes, for LETOR files without qid."),
+    click.option("--group", metavar="FILE", cls=OnceOption, help="File of group sizes, for LETOR files without qid."),
 )
 
 

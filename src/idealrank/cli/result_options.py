@@ -325,8 +325,18 @@ _OPTIONS = (
         help="Page with every query, rankings side by side, and plots; FILE ends in .html and opens offline.",
     ),
     click.option("--figures", metavar="DIR", help="Folder for the page's plots as SVG, PNG and PDF."),
-    click.option("--queries", metavar="FILE", help="Texts of queries for the page: lines ID<tab>TEXT, CSV, JSON, JSON lines or Parquet."),
-    click.option("--documents", metavar="FILE", help="Texts of documents, in the same formats; the page keeps only texts that it shows."),
+    click.option(
+        "--queries",
+        metavar="FILE",
+        cls=options.OnceOption,
+        help="Texts of queries for the page: lines ID<tab>TEXT, CSV, JSON, JSON lines or Parquet.",
+    ),
+    click.option(
+        "--documents",
+        metavar="FILE",
+        cls=options.OnceOption,
+        help="Texts of documents, in the same formats; the page keeps only texts that it shows.",
+    ),
     click.option(
         "--store",
         metavar="DIR",

@@ -64,7 +64,7 @@ _FORMATS = Formats(
 @click.option("--seed", metavar="N", type=click.IntRange(0), default=0, show_default=True, help="Random seed of the bootstrap.")
 @options.confidence
 @click.option(
-    "--columns", "columns_text", metavar="ROLE=NAME,...", default="",
+    "--columns", "columns_text", metavar="ROLE=NAME,...", cls=options.OnceOption, default="",
     help="Columns by role: reward=, logged=, target=, target_b=, cluster=, "
     "predicted_logged=, predicted_target=, predicted_target_b=.  [default: by their usual names]",
 )  # fmt: skip

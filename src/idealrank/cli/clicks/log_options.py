@@ -24,7 +24,7 @@ _LEAST_KEY, _LONGEST_KEY = 16, 64  # bytes: fewer could be guessed, and BLAKE2b 
 
 _LOG: tuple[Decorator, ...] = (
     click.option(
-        "--columns", "columns_text", metavar="ROLE=NAME,...", default="",
+        "--columns", "columns_text", metavar="ROLE=NAME,...", cls=options.OnceOption, default="",
         help="Columns by role: session=, query=, document=, rank=, click=, user=, propensity=, action=, dwell=, time=.  "
         "[default: by their usual names]",
     ),

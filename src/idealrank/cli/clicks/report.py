@@ -52,7 +52,7 @@ _DEFAULT_MODELS = ("pbm", "ubm", "sdbn")
 )  # fmt: skip
 @options.confidence
 @click.option(
-    "--reward-columns", "reward_columns_text", metavar="ROLE=NAME,...", default="",
+    "--reward-columns", "reward_columns_text", metavar="ROLE=NAME,...", cls=options.OnceOption, default="",
     help="Columns of --rewards by role: reward=, logged=, target=, target_b=, cluster=, predicted_logged=, "
     "predicted_target=, predicted_target_b=.  [default: by their usual names]",
 )  # fmt: skip

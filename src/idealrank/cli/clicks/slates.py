@@ -45,7 +45,7 @@ _FORMATS = Formats("A table to read;", table="views.clicks.list_values:slate_par
 @click.option("--discount", "discount_text", metavar="WEIGHT,...", default="", help="Weight of each rank.  [default: 1]")
 @options.confidence
 @click.option(
-    "--columns", "columns_text", metavar="ROLE=NAME,...", default="",
+    "--columns", "columns_text", metavar="ROLE=NAME,...", cls=options.OnceOption, default="",
     help="Columns by role: session=, rank=, reward=, logged=, target=, target_b=, cluster=.  [default: by their usual names]",
 )  # fmt: skip
 @_FORMATS.option

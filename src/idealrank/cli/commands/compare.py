@@ -133,7 +133,7 @@ _FORMATS = Formats(
 @click.argument("runs", metavar="RUN_A RUN_B [RUN...]", nargs=-1, required=True)
 @options.measures
 @options.convention
-@click.option("--baseline", metavar="NAME", help="Baseline run; the other runs are compared only with this run.")
+@click.option("--baseline", metavar="NAME", cls=options.OnceOption, help="Baseline run; the other runs are compared only with this run.")
 @testing_options
 @click.option("--pairs", "every_pair", is_flag=True, help="Show every pair of six or more runs.")
 @click.option(

@@ -78,8 +78,8 @@ _FORMATS = Formats("The report, on stderr, as text to read;", text=_text, json=_
     show_default=True,
     help="Content of IN; auto inspects its columns and the ending of OUT.",
 )
-@click.option("--queries", metavar="FILE", help="Texts of the queries by id, for formats that hold them.")
-@click.option("--documents", metavar="FILE", help="Texts of the documents by id, for formats that hold them.")
+@click.option("--queries", metavar="FILE", cls=options.OnceOption, help="Texts of the queries by id, for formats that hold them.")
+@click.option("--documents", metavar="FILE", cls=options.OnceOption, help="Texts of the documents by id, for formats that hold them.")
 @click.option(
     "--write-queries",
     metavar="FILE",
@@ -91,8 +91,14 @@ _FORMATS = Formats("The report, on stderr, as text to read;", text=_text, json=_
 )  # fmt: skip
 @click.option("--scale", metavar="GRADES", default="", help="Grades that OUT may hold, such as 0,1,2,3; others are left out.")
 @click.option("--labels", metavar="CHOICE=GRADE,...", default="", help="Grades of choices in Label Studio that are no numbers.")
-@click.option("--columns", metavar="ROLE=NAME,...", default="", help="Columns of IN: query=, document=, grade=. Guessed by default.")
-@click.option("--group", metavar="FILE", help="Group sizes of a LETOR file without qid:.")
+@click.option(
+    "--columns",
+    metavar="ROLE=NAME,...",
+    cls=options.OnceOption,
+    default="",
+    help="Columns of IN: query=, document=, grade=. Guessed by default.",
+)
+@click.option("--group", metavar="FILE", cls=options.OnceOption, help="Group sizes of a LETOR file without qid:.")
 @click.option("--keep-unjudged", is_flag=True, help="Write rows without a grade to tables, too.")
 @click.option("--name", metavar="NAME", default="", help="Name of the list or index, or tag of a run.  [default: the name of IN]")
 @click.option("--strict", is_flag=True, help="Fail if anything is lost, and write nothing.")

@@ -28,7 +28,7 @@ _FORMATS = Formats(
 @click.argument("exact")
 @click.argument("approximate")
 @click.option("-k", "cutoffs_text", metavar="K[,K...]", default="10", show_default=True, help="Ranks that are compared.")
-@click.option("--qrels", metavar="FILE", help="Judgments; with them, the loss of each measure is shown.")
+@click.option("--qrels", metavar="FILE", cls=options.OnceOption, help="Judgments; with them, the loss of each measure is shown.")
 @click.option(
     "-m", "--measure", "measure_texts", metavar="MEASURE", cls=options.MeasureOption, multiple=True,
     help="Measures of the loss; repeat, or separate with commas.  [default: nDCG@10]",

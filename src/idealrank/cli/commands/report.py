@@ -40,8 +40,15 @@ robustness analysis need the runs, which a store does not keep.
     help="Measures to show, the primary measure first.  [default: all measures of the entry]",
 )  # fmt: skip
 @store_options.different_judgments
-@click.option("--queries", metavar="FILE", help="Texts of queries: lines ID<tab>TEXT, CSV, JSON, JSON lines or Parquet.")
-@click.option("--documents", metavar="FILE", help="Texts of documents, in the same formats; the page keeps only texts that it shows.")
+@click.option(
+    "--queries", metavar="FILE", cls=options.OnceOption, help="Texts of queries: lines ID<tab>TEXT, CSV, JSON, JSON lines or Parquet."
+)
+@click.option(
+    "--documents",
+    metavar="FILE",
+    cls=options.OnceOption,
+    help="Texts of documents, in the same formats; the page keeps only texts that it shows.",
+)
 @store_options.store
 def report(
     *,

@@ -49,7 +49,9 @@ _FORMATS = Formats(
 @click.option(
     "-o", "--output", "run_path", metavar="RUN", help="Run, instead of `output` of the configuration; a folder for several backends."
 )
-@click.option("--qrels", metavar="FILE", help="Judgments to evaluate with, instead of `qrels` of the configuration.")
+@click.option(
+    "--qrels", metavar="FILE", cls=options.OnceOption, help="Judgments to evaluate with, instead of `qrels` of the configuration."
+)
 @click.option("--restart", is_flag=True, help="Drop answers of an earlier search, and ask every query again.")
 @click.option("--retry-failed", is_flag=True, help="Ask queries again that failed in an earlier search.")
 @click.option("--report", metavar="FILE", help="Page with quality against latency of all backends; FILE ends in .html and opens offline.")

@@ -51,7 +51,7 @@ _WORDLESS = 1 << 30  # characters of a text that are read
 @label_options.measure
 @options.convention
 @label_options.clusters
-@click.option("--documents", "texts_path", metavar="FILE", help="Texts of documents, for bias by length in words.")
+@click.option("--documents", "texts_path", metavar="FILE", cls=options.OnceOption, help="Texts of documents, for bias by length in words.")
 @click.option("--assessors", "assessors_path", metavar="FILE", help="Grades of several people, for the alternative annotator test.")
 @click.option(
     "--epsilon", type=click.FloatRange(0, 1, max_open=True), default=0.2, show_default=True,

@@ -41,7 +41,13 @@ _FORMATS = Formats(
 @click.command(epilog=_EPILOG, short_help="Estimate values of runs from a sample of judgments.")
 @click.argument("sample")
 @click.argument("runs", nargs=-1, required=True, metavar="RUN [RUN_B]")
-@click.option("--qrels", "qrels_path", metavar="FILE", help="Judgments of the sampled documents.  [default: the grades in SAMPLE]")
+@click.option(
+    "--qrels",
+    "qrels_path",
+    metavar="FILE",
+    cls=options.OnceOption,
+    help="Judgments of the sampled documents.  [default: the grades in SAMPLE]",
+)
 @click.option(
     "-m", "--measure", "measure_texts", metavar="MEASURE", multiple=True,
     help=f"{', '.join(SAMPLED_MEASURES)}; repeat, or separate with commas.  [default: infNDCG,xinfAP,statAP]",

@@ -60,7 +60,11 @@ _FORMATS = Formats(
     help="Highest grade of a label.  [default: the highest grade judged]",
 )
 @click.option(
-    "--queries", "query_path", metavar="FILE", help="Queries compared: lines ID, or ID, tab and text.  [default: the queries in QRELS]"
+    "--queries",
+    "query_path",
+    metavar="FILE",
+    cls=options.OnceOption,
+    help="Queries compared: lines ID, or ID, tab and text.  [default: the queries in QRELS]",
 )
 @click.option("--replay", is_flag=True, help="Count the labels that each strategy would have needed, with the judgments of QRELS.")
 @click.option(

@@ -37,7 +37,9 @@ _FORMATS = Formats(
 @click.command(epilog=_EPILOG, short_help="Choose a score threshold for queries without an answer.")
 @click.argument("qrels")
 @click.argument("run")
-@click.option("--queries", "query_path", metavar="FILE", required=True, help="Queries without an answer, one id per line.")
+@click.option(
+    "--queries", "query_path", metavar="FILE", cls=options.OnceOption, required=True, help="Queries without an answer, one id per line."
+)
 @click.option("--cutoff", metavar="K", type=click.IntRange(1), default=10, show_default=True, help="Ranks that a user sees.")
 @click.option("--rel", metavar="GRADE", type=float, default=1.0, show_default=True, help="Lowest grade of a relevant document.")
 @click.option(

@@ -43,7 +43,7 @@ _FORMATS = Formats(
     help=f"{', '.join(NUGGET_SCORES)}; repeat, or separate with commas. The first decides.  [default: {','.join(DEFAULT_SCORES)}]",
 )  # fmt: skip
 @click.option("--nuggets", "nuggets_path", metavar="FILE", help="Nuggets of every query: queries without an answer count 0.")
-@click.option("--baseline", metavar="NAME", help="Baseline system; the others are compared with it only.")
+@click.option("--baseline", metavar="NAME", cls=options.OnceOption, help="Baseline system; the others are compared with it only.")
 @click.option("--per-query", is_flag=True, help="Scores of every query.")
 @_FORMATS.option
 @options.explain_method

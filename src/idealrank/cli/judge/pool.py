@@ -43,7 +43,11 @@ _FORMATS = Formats(
     "--strata", metavar="DEPTH:SHARE,...", help="Sample a share of the documents of each stratum of best ranks, as in 10:1,100:0.1."
 )
 @click.option(
-    "--queries", "query_path", metavar="FILE", help="Queries to pool: lines ID, or ID, tab and text.  [default: all queries of the runs]"
+    "--queries",
+    "query_path",
+    metavar="FILE",
+    cls=options.OnceOption,
+    help="Queries to pool: lines ID, or ID, tab and text.  [default: all queries of the runs]",
 )
 @click.option("--seed", type=int, default=0, show_default=True, help="Random seed of the sample.")
 @options.convention

@@ -59,7 +59,9 @@ _FORMATS = Formats(
 @click.command(epilog=_EPILOG, short_help="Let a judge, such as a language model, grade a list of pairs.")
 @click.argument("config")
 @click.option("-o", "--output", "qrels_path", metavar="QRELS", help="Judgments to write, instead of `output` of the configuration.")
-@click.option("--qrels", metavar="FILE", help="Judgments of people to compare with, instead of `qrels` of the configuration.")
+@click.option(
+    "--qrels", metavar="FILE", cls=options.OnceOption, help="Judgments of people to compare with, instead of `qrels` of the configuration."
+)
 @click.option("--restart", is_flag=True, help="Drop the cache, and ask for every pair again.")
 @click.option("--retry-failed", is_flag=True, help="Ask again where a request failed or its answer could not be read.")
 @click.option("--check", is_flag=True, help="Only check the configuration and its files, and count the requests to send.")

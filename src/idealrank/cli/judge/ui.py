@@ -38,15 +38,19 @@ OUTPUT.raters has each person's grade, and OUTPUT.labels.csv every answer with i
 @click.argument("pairs")
 @click.option("-o", "--output", "output_path", metavar="QRELS", required=True, help="Judgments to write after every answer.")
 @click.option("--state", "state_path", metavar="FILE", help="File of all answers.  [default: OUTPUT.sqlite3]")
-@click.option("--queries", "queries_path", metavar="FILE", help="Texts of queries, for pairs without a query_text.")
-@click.option("--documents", "documents_path", metavar="FILE", help="Texts of documents, for pairs without title and text.")
+@click.option("--queries", "queries_path", metavar="FILE", cls=options.OnceOption, help="Texts of queries, for pairs without a query_text.")
+@click.option(
+    "--documents", "documents_path", metavar="FILE", cls=options.OnceOption, help="Texts of documents, for pairs without title and text."
+)
 @click.option(
     "--scale", "scale_text", metavar="GRADE[=WORDS],...", default="0=Not relevant,1=Related,2=Relevant,3=Exactly right", show_default=True,
     help="Grades, with words for each.",
 )  # fmt: skip
 @click.option("--double", type=click.FloatRange(0, 1), default=0.0, show_default=True, help="Share of the pairs that two people label.")
 @click.option("--gold", "gold_path", metavar="FILE", help="Judgments of pairs with known grades, for every person.")
-@click.option("--judge", "judge_text", metavar="[NAME=]FILE", help="Judgments of a model, shown after a person has answered.")
+@click.option(
+    "--judge", "judge_text", metavar="[NAME=]FILE", cls=options.OnceOption, help="Judgments of a model, shown after a person has answered."
+)
 @click.option("--guidelines", "guidelines_path", metavar="FILE", help="Text that explains the grades.")
 @click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True, help="Seed of the order and of the pairs labelled twice.")
 @options.listening(8766)

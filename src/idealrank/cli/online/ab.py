@@ -47,8 +47,16 @@ _OF_LOG = Formats("A table to read;", table="views.online:cohort_parts", json="v
 @click.command(epilog=_EPILOG, short_help="Read an A/B test: difference by user, with intervals and a check of the split.")
 @click.argument("rows", metavar="ROWS")
 @click.option("--log", "is_log", is_flag=True, help="ROWS is a click log with a column cohort; compare the clicks of its lists.")
-@click.option("--qrels", "qrels_path", metavar="FILE", help="Judgments of the queries of the log, to measure its lists; implies --log.")
-@click.option("--qrels-columns", "qrels_columns_text", metavar="ROLE=NAME,...", default="", help="Columns of the judgments.")
+@click.option(
+    "--qrels",
+    "qrels_path",
+    metavar="FILE",
+    cls=options.OnceOption,
+    help="Judgments of the queries of the log, to measure its lists; implies --log.",
+)
+@click.option(
+    "--qrels-columns", "qrels_columns_text", metavar="ROLE=NAME,...", cls=options.OnceOption, default="", help="Columns of the judgments."
+)
 @options.measures
 @options.convention
 @click.option("--split", metavar="SHARE", type=click.FloatRange(0, 1, min_open=True, max_open=True), default=0.5, show_default=True,
@@ -60,7 +68,7 @@ _OF_LOG = Formats("A table to read;", table="views.online:cohort_parts", json="v
 @click.option("--seed", metavar="N", type=click.IntRange(0), default=0, show_default=True, help="Random seed of the bootstrap.")
 @options.confidence
 @click.option(
-    "--columns", "columns_text", metavar="ROLE=NAME,...", default="",
+    "--columns", "columns_text", metavar="ROLE=NAME,...", cls=options.OnceOption, default="",
     help="Columns by role: value=, cohort=, user=, denominator=, covariate=, period=; with --log also the roles of a "
     "click log.  [default: by their usual names]",
 )  # fmt: skip
