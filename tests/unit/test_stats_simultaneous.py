@@ -115,12 +115,15 @@ def test_tests_count_their_own_queries_under_shared_signs() -> None:
     zeros = simultaneous(np.where(counted, differences, 0.0), rng=1, n_resamples=3000)
     assert found.p.tolist() == zeros.p.tolist()  # zeros change no statistic, only means and intervals
     assert found.difference == pytest.approx([differences[rows, at].mean() for at, rows in enumerate(counted.T)], abs=1e-14)
-    units = counted.sum(axis=0)
+    units, statistics = counted.sum(axis=0), []
     for at, rows in enumerate(counted.T):
         mean, error = differences[rows, at].mean(), differences[rows, at].std(ddof=1) / np.sqrt(units[at])
-        assert found.low[at] == pytest.approx(mean - found.critical_t[at] * error, abs=1e-9)
-        assert found.high[at] == pytest.approx(mean + found.critical_t[at] * error, abs=1e-9)
+        reach = (mean - found.low[at]) / error
+        assert found.high[at] == pytest.approx(mean + reach * error, abs=1e-9)
+        assert reach >= found.critical_t[at] - 1e-9
+        statistics.append(reach / np.sqrt((units[at] - 1 + reach**2) / units[at]))
         assert found.differs[at] == (abs(mean / error) > found.critical_t[at])
+    assert statistics == pytest.approx([statistics[0]] * 4, abs=1e-9)  # one critical value, with the degrees of freedom of each
     assert found.critical_t[0] == found.critical
     assert (np.diff(found.critical_t) > 0).all()  # fewer units need a larger t
 
@@ -130,8 +133,9 @@ def test_one_sided_ends_are_those_of_their_own_critical_value(alternative: Any, 
     differences = np.random.default_rng(6).normal(0.2 * sign, 0.4, size=(50, 3))
     found = simultaneous(differences, alternative=alternative, null=0.05 * sign, rng=2, n_resamples=5000)
     errors = differences.std(axis=0, ddof=1) / np.sqrt(50)
-    end = differences.mean(axis=0) - sign * found.critical_t * errors
-    assert (found.low if sign > 0 else found.high) == pytest.approx(end, abs=1e-9)
+    reach = sign * (differences.mean(axis=0) - (found.low if sign > 0 else found.high)) / errors
+    assert reach == pytest.approx(reach[0], abs=1e-9)  # one critical value for all, and at least that of p
+    assert (reach >= np.abs(found.critical_t) - 1e-9).all()
     two = simultaneous(differences, null=0.05 * sign, rng=2, n_resamples=5000)
     assert (found.critical_t < two.critical_t).all()
     assert (found.p <= two.p).all()
@@ -167,6 +171,7 @@ def test_neither_threads_nor_the_number_of_tests_change_a_bit() -> None:
         assert all(np.array_equal(getattr(runs[0], name), getattr(other, name)) for other in runs[1:])
     repeated = simultaneous(np.tile(differences, 3), counted=np.tile(counted, 3), rng=5, n_resamples=5000)
     assert repeated.p.tolist() == runs[0].p.tolist() * 3
+    assert repeated.low.tolist() == runs[0].low.tolist() * 3
 
 
 def test_max_t_is_the_family_of_its_differences() -> None:

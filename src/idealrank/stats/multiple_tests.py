@@ -10,7 +10,7 @@ from typing import Any, Literal, NamedTuple, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from idealrank.data.types import BoolArray, FloatArray
+from idealrank.data.types import BoolArray, FloatArray, IntArray
 from idealrank.errors import InputError, OptionError
 from idealrank.stats.design import Design
 from idealrank.stats.randomness import RandomLike, whole_number
@@ -19,7 +19,7 @@ from idealrank.stats.sign_flips import MOST_UNITS, AllFlips, Alternative, Flips,
 from idealrank.stats.tails import nth_largest
 from idealrank.stats.tolerance import ROUNDING, subtracted
 from idealrank.stats.values import chosen, columns_of, design_of, open_share
-from idealrank.stats.whole_numbers import Thresholds
+from idealrank.stats.whole_numbers import Thresholds, as_whole, unit_of
 
 Correction: TypeAlias = Literal["holm", "bh", "by"]
 
@@ -109,10 +109,10 @@ class MaxT:
     ----------
     difference, p, low, high : float64 array, shape (tests,), or (runs,) or (runs, measures) of `max_t`
         Weighted mean difference; p value corrected for the whole family; simultaneous interval, which contains `null` if and only if p is
-        above 1 - level.
+        above 1 - level. Intervals can be wider than the critical value of p gives; see `simultaneous`.
     critical : float
-        Critical value of the t statistic for a test of all units at 1 - level: of its absolute value for two-sided tests, of its negative
-        for ``less``. Infinite with too few queries or draws.
+        Critical value of the t statistic for a test of all units at 1 - level, which decides p: of its absolute value for two-sided tests,
+        of its negative for ``less``. Infinite with too few queries or draws.
     critical_t : float64 array, the shape of `difference`
         Critical value for each test, with the degrees of freedom of its own units; infinite where these are too few for the level.
     level : float
@@ -187,9 +187,10 @@ def simultaneous(
     (within rounding, 1e-12). Tests with different spread therefore have equal influence, and correlated tests cost little: three copies of
     a test are corrected as one.
 
-    The interval of a test contains the shifts at which its statistic does not exceed the critical value of the family. All intervals hold
-    simultaneously, and each excludes `null` if and only if its p is at most 1 - level. An interval is infinite where a test has too few
-    units to reach the level by itself; see the notes.
+    The interval of a test contains the shifts at which its statistic does not exceed a critical value of the family. This is the larger of
+    two: that of the differences from `null`, which decides p, and that of the differences from their own means. All intervals hold
+    simultaneously, approximately; see the notes. Each excludes `null` if and only if its p is at most 1 - level. An interval is infinite
+    where a test has too few units to reach the level by itself.
 
     Parameters
     ----------
@@ -227,17 +228,24 @@ def simultaneous(
     -----
     If very unequal weights make the accepted shifts more than one interval, a significant test keeps the shifts around its own difference.
 
-    A test of m units has no p below 2^-m, or 2^(1 - m) if it is two-sided. Where that is above 1 - level, the test alone rejects no shift,
-    and its interval is infinite. It is so in a family, too. The critical value of the family is that of the observed differences; at other
-    shifts, a test of few units exceeds it too often, and bounded intervals would hold all differences less often than stated.
+    Large true differences shift all units of their tests alike. Sign flips then make the tests look correlated, and the critical value at
+    the null too small for intervals: independent tests are hardly corrected, however many units they have. Differences from the means keep
+    the true correlation.
 
-    Intervals of few units that do reach the level are approximate for the same reason: they hold all differences less often than stated
-    where a true difference is several standard deviations.
+    If differences are symmetric around the true ones, all intervals hold at their level where each true difference is `null`. Otherwise,
+    they do so in the limit of many units, since means replace true differences. Where some true differences are `null` and others are
+    large, p can use up 1 - level for the former. The probability that an interval misses is then at most twice 1 - level, in the same
+    limit. An interval that excludes `null` only by the critical value of p ends at the number next to `null`.
+
+    A test of m units has no p below 2^-m, or 2^(1 - m) if it is two-sided. Where that is above 1 - level, the test alone rejects no shift,
+    and its interval is infinite. It is so in a family, too: bounded intervals would hold all differences less often than stated.
 
     References
     ----------
     Westfall and Young (1993), Resampling-based multiple testing, section 2.3, single-step maxT; Romano and Wolf (2005), Exact and
-    approximate stepdown methods for multiple hypothesis testing, JASA 100, for why it holds whichever tests have no difference.
+    approximate stepdown methods for multiple hypothesis testing, JASA 100, for why it holds whichever tests have no difference; Lehmann and
+    Romano (2022), Testing statistical hypotheses, 4th edition, sections 17.2 and 17.5, for randomisation tests; Hothorn, Bretz and Westfall
+    (2008), Simultaneous inference in general parametric models, Biometrical Journal 50, for intervals with the estimated correlation.
 
     Examples
     --------
@@ -259,15 +267,16 @@ def simultaneous(
     design = design_of(design, len(given))
     sign = -1.0 if alternative == "less" else 1.0
     tests = _Tests.of(_from_null(given, null, mask) * sign, mask, design, two_sided=alternative == "two-sided")
-    p, critical, draws, exact = _flipped(tests, draws, level, rng, threads)
+    found, draws, exact = _flipped(tests, draws, level, rng, threads)
+    critical = found.critical
     units = np.append(tests.n_units, design.n_units)
     reached = _reached(units, level, two_sided=tests.two_sided)
-    low, high = tests.interval(critical, sign * null, reached[:-1])
+    low, high = tests.interval(critical, max(critical, found.centred), sign * null, reached[:-1])
     if alternative == "less":
         low, high = 0.0 - high, 0.0 - low
     mean = design.mean(given) if mask is None else _mean_of(given, mask, design)
     as_t = np.where(reached, _as_t(critical, units), np.inf)
-    return MaxT(mean, p, low, high, float(as_t[-1]), as_t[:-1], level, design.n, design.n_units, draws, exact, alternative, null)
+    return MaxT(mean, found.p, low, high, float(as_t[-1]), as_t[:-1], level, design.n, design.n_units, draws, exact, alternative, null)
 
 
 def max_t(
@@ -365,6 +374,7 @@ class _Tests(NamedTuple):
     """
 
     units: Units
+    centres: "_Centres"
     n_units: FloatArray
     weight: FloatArray
     square_weight: FloatArray
@@ -383,17 +393,21 @@ class _Tests(NamedTuple):
         if mask is None:
             weights, n_units = one[:, None], np.full(total.size, float(design.n_units))
             sums = (np.full(total.size, one.sum()), np.full(total.size, (one**2).sum()))
+            centres = _Centres.of(units, units.weights[:, None], np.zeros(total.size, np.int64))
         else:
             weights = design.unit_totals(mask.astype(np.float64))
             n_units = np.count_nonzero(weights, axis=0).astype(np.float64)
             sums = (weights.sum(axis=0), (weights**2).sum(axis=0))
+            distinct, place = _distinct(weights)
+            centres = _Centres.of(units, as_whole(distinct, unit_of(distinct)), place)
         cross = (units.totals * weights).sum(axis=0)
         root = np.sqrt(squares)
         root[root == 0] = np.inf
         rounding = float((units.step / root).max())
         observed = total / root
         observed[np.abs(observed) <= rounding] = 0.0
-        return cls(units, n_units, *sums, cross, squares, root, np.abs(observed) if two_sided else observed, rounding, two_sided)
+        observed = np.abs(observed) if two_sided else observed
+        return cls(units, centres, n_units, *sums, cross, squares, root, observed, rounding, two_sided)
 
     @property
     def differ(self) -> BoolArray:
@@ -401,40 +415,57 @@ class _Tests(NamedTuple):
         return np.isfinite(self.root)
 
     def stream(self, flips: Flips, rows: Any, threads: int | None) -> Callable[[int, Callable[[FloatArray], Any]], Iterator[Any]]:
-        """Largest statistic of each draw, shape (draws, 1)."""
+        """Largest statistic of each draw, of differences from the null and of those from their mean, shape (draws, 2)."""
         used = np.flatnonzero(self.differ) if self.differ.any() else np.arange(self.root.size)
-        columns, root = self.units.totals[rows][:, used], self.root[used]
+        root, centres = self.root[used], self.centres.of_columns(used)
+        n_weights = centres.weights.shape[1]
+        columns = np.concatenate([centres.weights[rows], self.units.totals[rows][:, used]], axis=1)
         total = columns.sum(axis=0)
 
         def largest(parts: Iterator[Part]) -> FloatArray:
-            best = None
+            best, weights = None, np.empty((0, n_weights))
             for part, sums in parts:
                 flipped = np.subtract(total[part], np.multiply(sums, 2, out=sums), out=sums)
-                if self.two_sided:
-                    np.abs(flipped, out=flipped)
-                flipped /= root[part]
-                most = flipped.max(axis=1)
+                first = min(max(n_weights - part.start, 0), flipped.shape[1])
+                if first:
+                    weights = np.empty((len(flipped), n_weights)) if not len(weights) else weights
+                    weights[:, part.start : part.start + first] = flipped[:, :first]
+                if first == flipped.shape[1]:
+                    continue
+                tests = slice(part.start + first - n_weights, part.start + flipped.shape[1] - n_weights)
+                flipped = flipped[:, first:]
+                centred = centres.statistics(flipped, weights, tests)
+                most = np.stack([self._most(flipped / root[tests]), self._most(centred)], axis=1)
                 best = most if best is None else np.maximum(best, most)
-            return self._reached_by(np.asarray(best)[:, None])
+            return self._reached_by(np.asarray(best))
 
         def stream(size: int, work: Callable[[FloatArray], Any]) -> Iterator[Any]:
             return flips.map_parts(columns, size, lambda parts: work(largest(parts)), threads=threads)
 
         return stream
 
+    def _most(self, statistics: FloatArray) -> FloatArray:
+        """Largest of each draw; it may change them."""
+        if self.two_sided:
+            np.abs(statistics, out=statistics)
+        return np.asarray(statistics.max(axis=1), np.float64)
+
     def _reached_by(self, largest: FloatArray) -> FloatArray:
         """A trifle more, so that ties are reached."""
         largest[np.abs(largest) <= self.rounding] = 0.0
         return np.asarray(largest * np.where(largest < 0, 1 - ROUNDING, 1 + ROUNDING), np.float64)
 
-    def interval(self, critical: float, null: float, reached: BoolArray) -> tuple[FloatArray, FloatArray]:
-        """Shifts whose statistic is at most critical, in the units of the differences; all shifts where the level is not `reached`."""
-        low, high = (end * self.units.unit + null + 0.0 for end in self._shifts(critical))
+    def interval(self, critical: float, wide: float, null: float, reached: BoolArray) -> tuple[FloatArray, FloatArray]:
+        """Shifts whose statistic is at most `wide`, in the units of the differences; all shifts where the level is not `reached`.
+
+        `critical`, at most `wide`, decides whether the null is one of them.
+        """
+        low, high = (end * self.units.unit + null + 0.0 for end in self._shifts(wide))
         low, high = np.where(reached, low, -np.inf), np.where(reached, high, np.inf)
         significant = (self.observed > critical) & self.differ
         total = self.units.totals.sum(axis=0)
         up, down = significant & ((total > 0) | (not self.two_sided)), significant & (total < 0) & self.two_sided
-        # What rounding moved across the null goes back: the test decides.
+        # What rounding or the wider critical value moved across the null goes back: the test decides.
         low = np.where(up, np.maximum(low, np.nextafter(null, np.inf)), np.where(down, low, np.minimum(low, null)))
         high = np.where(down, np.minimum(high, np.nextafter(null, -np.inf)), np.where(up, high, np.maximum(high, null)))
         low, high = np.where(self.differ, low, null), np.where(self.differ | (not self.two_sided), high, null)
@@ -466,21 +497,104 @@ class _Tests(NamedTuple):
         return low, np.where(one, larger, np.where(down, smaller, whole_line))
 
 
-def _flipped(tests: _Tests, draws: int, level: float, rng: RandomLike, threads: int | None) -> tuple[FloatArray, float, int, bool]:
-    """Corrected p values, the critical statistic, the number of sign vectors, and whether they are all there are."""
+class _Centres(NamedTuple):
+    """Means of the tests, for the statistics of ``t_i - mean w_i``.
+
+    Parameters
+    ----------
+    weights : float64 array, shape (n_units, distinct)
+        Whole numbers.
+    place : int array, shape (tests,)
+        The column of weights of each test.
+    mean, root : float64 array, shape (tests,)
+        Total by weight; root of the sum of squares, infinite where every unit has the mean.
+    """
+
+    weights: FloatArray
+    place: IntArray
+    mean: FloatArray
+    root: FloatArray
+
+    @classmethod
+    def of(cls, units: Units, weights: FloatArray, place: IntArray) -> "_Centres":
+        mean = units.totals.sum(axis=0) / weights.sum(axis=0)[place]
+        left = units.totals - mean * weights[:, place]
+        left[np.abs(left) <= units.step] = 0.0
+        root = np.sqrt((left**2).sum(axis=0))
+        root[root == 0] = np.inf
+        return cls(weights, place, mean, root)
+
+    def of_columns(self, columns: IntArray) -> "_Centres":
+        """Some tests alone."""
+        return _Centres(self.weights, self.place[columns], self.mean[columns], self.root[columns])
+
+    def statistics(self, flipped: FloatArray, weights: FloatArray, tests: slice) -> FloatArray:
+        """Statistics of some tests, from their flipped totals and all flipped weights."""
+        root = self.root[tests]
+        found = np.multiply(weights[:, self.place[tests]], self.mean[tests])
+        np.subtract(flipped, found, out=found)
+        found /= root
+        return found
+
+
+def _distinct(columns: FloatArray) -> tuple[FloatArray, IntArray]:
+    """Distinct columns, and the place of each column among them."""
+    places: dict[bytes, int] = {}
+    place = np.array([places.setdefault(column.tobytes(), len(places)) for column in columns.T], np.int64)
+    return columns[:, np.unique(place, return_index=True)[1]], place
+
+
+class _Draws(NamedTuple):
+    """Sign vectors of some units; `observed` is 1 if the observed signs are not one of them."""
+
+    flips: Flips
+    rows: Any
+    n_draws: int
+    observed: int
+
+    @classmethod
+    def of_all(cls, n_units: int, n_draws: int, rng: RandomLike) -> "_Draws":
+        """Sign vectors of all units, listed where there are few."""
+        if _listed(n_units, n_draws):
+            return cls(AllFlips(n_units), slice(None), 1 << n_units, 0)
+        return cls(flips_of(n_units, rng), slice(None), n_draws, 1)
+
+
+class _Found(NamedTuple):
+    """Corrected p values, and the critical statistics of differences from the null and from their means."""
+
+    p: FloatArray
+    critical: float
+    centred: float
+
+    @classmethod
+    def of(cls, tests: _Tests, draws: _Draws, level: float, threads: int | None) -> "_Found":
+        rank = counted_rank(level, draws.n_draws, draws.observed)
+        wanted = Thresholds(np.where(tests.differ, tests.observed, -np.inf)[None])
+        stream = tests.stream(draws.flips, draws.rows, threads)
+        tail = nth_largest(stream, max(rank, 1), draws.n_draws, 2, lambda largest: wanted.count(largest[:, :1]))
+        critical, centred = tail.end.tolist() if rank > 0 else (np.inf, np.inf)
+        return cls((wanted.reached(tail.counted)[0] + draws.observed) / (draws.n_draws + draws.observed), critical, centred)
+
+
+def _flipped(tests: _Tests, n_draws: int, level: float, rng: RandomLike, threads: int | None) -> tuple[_Found, int, bool]:
+    """P values and critical statistics, the number of sign vectors, and whether they are all there are."""
+    every = len(tests.units.totals)
     rows = np.flatnonzero(tests.units.totals.any(axis=1))
-    exact = rows.size <= MOST_UNITS and 1 << rows.size <= draws
-    if exact:
-        rows = rows if rows.size else np.zeros(1, np.int64)
-        stream, draws, observed = tests.stream(AllFlips(rows.size), rows, threads), 1 << rows.size, 0
-    else:
-        every = len(tests.units.totals)
-        stream, observed = tests.stream(flips_of(every, rng), slice(None), threads), 1
-    rank = counted_rank(level, draws, observed)
-    wanted = Thresholds(np.where(tests.differ, tests.observed, -np.inf)[None])
-    tail = nth_largest(stream, max(rank, 1), draws, 1, wanted.count)
-    p = (wanted.reached(tail.counted)[0] + observed) / (draws + observed)
-    return p, float(tail.end[0]) if rank > 0 else np.inf, draws, exact
+    if not _listed(rows.size, n_draws):
+        draws = _Draws(flips_of(every, rng), slice(None), n_draws, 1)
+        return _Found.of(tests, draws, level, threads), n_draws, False
+    listed = rows if rows.size else np.zeros(1, np.int64)
+    draws = _Draws(AllFlips(listed.size), listed, 1 << listed.size, 0)
+    found = _Found.of(tests, draws, level, threads)
+    if 0 < rows.size < every:  # units without a difference from the null have one from the mean
+        found = found._replace(centred=_Found.of(tests, _Draws.of_all(every, n_draws, rng), level, threads).centred)
+    return found, draws.n_draws, True
+
+
+def _listed(n_units: int, draws: int) -> bool:
+    """Return whether all sign vectors of so many units are listed instead of drawn."""
+    return n_units <= MOST_UNITS and 1 << n_units <= draws
 
 
 def _reached(n_units: FloatArray, level: float, *, two_sided: bool) -> BoolArray:
