@@ -257,7 +257,7 @@ def linear_mean(values: FloatArray, design: Design, largest: FloatArray | None =
 def student_mean(values: FloatArray, design: Design, largest: FloatArray | None = None) -> LinearMean:
     """Means of values, shape (n, m), with the standard errors and degrees of freedom of Student's t.
 
-    Without weights, and with equal ones, these are those of `linear_mean`. Let unequal weights ``p_i`` of independent units sum to 1. Then
+    Without weights, and with equal ones, `linear_mean` gives the same bits. Let unequal weights ``p_i`` of independent units sum to 1. Then
     the variance is ``c sum p_i^2 (x_i - mean)^2``, and ``c = S / sum p_i^2 (1 - 2 p_i + S)`` with ``S = sum p_i^2`` makes its expectation
     right for units of one variance. The degrees of freedom are ``1/S - 1``: Kish's number of units of equal weight, less 1. A unit is a
     query, or a cluster with its whole weight and its weighted mean. With strata, the variances of the strata are added, and Satterthwaite's
@@ -278,7 +278,7 @@ def student_mean(values: FloatArray, design: Design, largest: FloatArray | None 
     --------
     >>> found = student_mean(np.array([[0.0], [0.5], [1.0]]), Design.of(3, weights=[2, 1, 1]))
     >>> found.mean, found.se.round(4), round(found.df, 4)
-    (array([0.375]), array([0.3129]), 1.6667)
+    (array([0.375]), array([0.3343]), 1.6667)
     """
     found = linear_mean(values, design, largest)
     if design.weights is None or design.n_units == 1 or (design.weights == design.weights[0]).all():
@@ -292,7 +292,8 @@ def student_mean(values: FloatArray, design: Design, largest: FloatArray | None 
         scale, spread = scale + squares, spread + squares * (squares / df)
     freedom = scale * (scale / spread)
     if freedom < _LEAST_FREEDOM:
-        return found._replace(se=np.where(found.constant, 0.0, np.inf), df=0)
+        constant = np.ptp(values, axis=0) <= found.rounding  # the standard error of `linear_mean` may be lost in rounding
+        return found._replace(se=np.where(constant, 0.0, np.inf), df=0, constant=constant)
     se = np.sqrt(variance)
     constant = se * np.sqrt(design.n) <= found.rounding
     return found._replace(se=np.where(constant, 0.0, se), df=freedom, constant=constant)
@@ -314,7 +315,7 @@ def _of_unequal(shares: FloatArray) -> tuple[float, float, float]:
 
 
 def _centred(parts: FloatArray, shares: FloatArray) -> FloatArray:
-    """What units add to the mean, about the weighted mean of their stratum: they sum to 0, which gives the part of the largest share."""
+    """Parts of units about the weighted mean of their stratum; they sum to 0, which gives the part of the largest share."""
     centred = parts - shares[:, None] * (parts.sum(axis=0) / shares.sum())
     top = int(shares.argmax())
     centred[top] = -np.delete(centred, top, axis=0).sum(axis=0)

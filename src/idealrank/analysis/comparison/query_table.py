@@ -464,7 +464,7 @@ def warn_of_weights(design: Design) -> None:
     if worth < min(_ENOUGH, design.n_units / 2):
         units = "queries" if design.clusters is None else "clusters"
         warn(
-            f"weights: {design.n_units:,} {units} count as much as {worth:.1f} of equal weight, so that means vary as those of so few; "
+            f"weights: {design.n_units:,} {units} count as much as {worth:.1f} of equal weight; "
             "intervals by Student's t and detectable differences account for it"
         )
 
