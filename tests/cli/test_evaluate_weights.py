@@ -65,14 +65,22 @@ def recorded(tmp_path: Path) -> Path:
 
 
 @pytest.mark.parametrize("named", ["weights", "clusters", "weights and clusters"])
-def test_means_and_intervals_are_those_of_statsmodels(named: str, say: Say, recorded: Path) -> None:
+def test_means_and_intervals_are_those_of_statsmodels_but_for_the_factor_and_degrees_of_freedom_of_weights(
+    named: str, say: Say, recorded: Path
+) -> None:
     files = {"weights": ["--weights", "weights.txt"], "clusters": ["--cluster", "clusters.txt"]}
     typed = [word for part in named.split(" and ") for word in files[part]]
     said = say("evaluate", "qrels.txt", "one.run", "-m", "DCG@1", "--intervals", "--format", "json", *typed, cwd=recorded)
     record = json.loads(said.out)
     mean, error = RECORD["errors"][named]
-    n_units = len(set(RECORD["data"]["clusters"])) if "clusters" in named else len(RECORD["data"]["a"])
-    half = stats.t.ppf(0.975, n_units - 1) * error
+    data = RECORD["data"]
+    units = np.unique(data["clusters"], return_inverse=True)[1] if "clusters" in named else np.arange(len(data["a"]))
+    n_units, df, scale = units.max() + 1, units.max(), 1.0
+    if "weights" in named:  # statsmodels multiplies the sum of squares by n/(n - 1)
+        shares = np.bincount(units, data["weights"]) / sum(data["weights"])
+        kish = (shares**2).sum()
+        df, scale = 1 / kish - 1, kish / (shares**2 * (1 - 2 * shares + kish)).sum() * (n_units - 1) / n_units
+    half = stats.t.ppf(0.975, df) * error * np.sqrt(scale)
     assert record["runs"][0]["mean"]["DCG@1"] == pytest.approx(1 + mean, abs=1e-14)
     assert record["runs"][0]["intervals"]["DCG@1"] == pytest.approx([1 + mean - half, 1 + mean + half], rel=1e-12)
     assert (record["weighted"], record["clustered"]) == ("weights" in named, "clusters" in named)

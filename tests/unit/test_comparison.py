@@ -312,7 +312,7 @@ def test_no_fewer_queries_are_needed_than_signs_can_tell() -> None:
 def test_weights_and_clusters() -> None:
     a, b = random_pair(30)
     weights = {f"q{i:03}": 1.0 + (i % 3) for i in range(30)}
-    clusters = {f"q{i:03}": i // 2 for i in range(30)}
+    clusters = {f"q{i:03}": f"c{i // 2:02}" for i in range(30)}
 
     found = ir.compare(a, b, weights=weights, clusters=clusters, test="t")
     row = found["P@1"]

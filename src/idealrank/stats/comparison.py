@@ -12,7 +12,7 @@ import numpy as np
 
 from idealrank.data.types import BoolArray, FloatArray
 from idealrank.errors import OptionError
-from idealrank.stats.design import Design, linear_mean
+from idealrank.stats.design import Design, student_mean
 from idealrank.stats.effects import deviations, in_units, outcomes
 from idealrank.stats.intervals import Alternative
 from idealrank.stats.paired_tests import PairedTest, SignedRanks, paired_t, sign_test, wilcoxon
@@ -115,7 +115,8 @@ class MeasureTest(NamedTuple):
 
     `lean` is the statistic behind p as a distance from no difference, above 0 where it speaks for higher values of b: the mean
     difference, or for ranks and signs their sum with the signs of the differences. `spread` is the standard error of the difference
-    times sqrt(n), with the effect of weights and clusters in it; `p_equivalence` is NaN where no margin was given, and `exact` says that
+    times sqrt(n), with the effect of weights and clusters in it, and `df` its degrees of freedom by `student_mean`; `units` counts the
+    queries, or clusters, whose signs are flipped. `p_equivalence` is NaN where no margin was given, and `exact` says that
     p is of all sign vectors.
     """
 
@@ -132,11 +133,12 @@ class MeasureTest(NamedTuple):
     effect: float
     sd: float
     spread: float
-    df: int
+    df: float
     wins: int
     ties: int
     losses: int
     n: int
+    units: int
 
 
 class _Tested(NamedTuple):
@@ -179,7 +181,7 @@ def compare_columns(a: FloatArray, b: FloatArray, design: Design, plan: Plan) ->
     tested = _TESTERS[plan.test](a, second, design, plan)
     mean = np.asarray(design.mean(differences), np.float64)
     sd = deviations(differences, design, largest)
-    linear = linear_mean(differences, design, largest)
+    student = student_mean(differences, design, largest)
     columns = {
         "mean_a": _means(a, design),
         "mean_b": _means(b, design),
@@ -192,11 +194,12 @@ def compare_columns(a: FloatArray, b: FloatArray, design: Design, plan: Plan) ->
         "exact": tested.exact,
         "effect": in_units(mean, sd),
         "sd": sd,
-        "spread": linear.se * math.sqrt(design.n),
+        "spread": student.se * math.sqrt(design.n),
         **dict(zip(("wins", "ties", "losses"), outcomes(differences), strict=True)),
     }
     rows = zip(*(np.asarray(column).tolist() for column in columns.values()), strict=True)
-    return [MeasureTest(**dict(zip(columns, row, strict=True)), about=tested.about, df=linear.df, n=design.n) for row in rows]
+    common: dict[str, Any] = {"about": tested.about, "df": student.df, "n": design.n, "units": design.n_units}
+    return [MeasureTest(**dict(zip(columns, row, strict=True)), **common) for row in rows]
 
 
 def _means(values: FloatArray, design: Design) -> FloatArray:
@@ -277,8 +280,10 @@ def smallest_visible(spread: float, n: int, df: float, alpha: float, power: floa
     ----------
     spread : float
         Standard error of the mean difference times sqrt(n).
-    n, df : int
-        Queries, and degrees of freedom.
+    n : int
+        Queries.
+    df : float
+        Degrees of freedom of `spread`.
     alpha, power : float
         Level of the test, and the chance.
     sides : int
@@ -299,7 +304,7 @@ def smallest_visible(spread: float, n: int, df: float, alpha: float, power: floa
     return shift * spread / math.sqrt(n)
 
 
-def queries_for(difference: float, spread: float, n: int, df: int, alpha: float, power: float) -> int | None:
+def queries_for(difference: float, spread: float, n: int, df: float, alpha: float, power: float) -> int | None:
     """The fewest queries of this kind with which a paired t test finds such a difference; None where there is none to find.
 
     Parameters
@@ -307,7 +312,7 @@ def queries_for(difference: float, spread: float, n: int, df: int, alpha: float,
     difference : float
         Estimate of the true difference.
     spread, n, df, alpha, power
-        As for `smallest_visible`; clusters are thought to stay of one size.
+        As for `smallest_visible`; clusters are thought to stay of one size, and weights as unequal.
 
     Examples
     --------
@@ -351,8 +356,8 @@ def visible_by(found: MeasureTest, plan: Plan, alpha: float) -> float:
     inf
     """
     visible = smallest_visible(found.spread, found.n, found.df, alpha, plan.power, plan.sides)
-    drawn = plan.test == "permutation" and found.df + 1 > MOST_UNITS
-    unreachable = found.df + 1 < _fewest(plan, alpha) or (drawn and 1 / (plan.n_resamples + 1) > alpha)
+    drawn = plan.test == "permutation" and found.units > MOST_UNITS
+    unreachable = found.units < _fewest(plan, alpha) or (drawn and 1 / (plan.n_resamples + 1) > alpha)
     return math.inf if unreachable and not math.isnan(visible) else visible
 
 
@@ -366,7 +371,7 @@ def needed_by(found: MeasureTest, plan: Plan, alpha: float) -> int | None:
     (6, 3)
     """
     needed = queries_for(found.difference, found.spread, found.n, found.df, alpha, plan.power)
-    changed = (found.wins + found.losses) / found.n * (found.df + 1) / found.n
+    changed = (found.wins + found.losses) / found.n * found.units / found.n
     return None if needed is None else max(needed, math.ceil(_fewest(plan, alpha) / changed))
 
 

@@ -9,7 +9,7 @@ from scipy import stats
 
 from idealrank.data.types import BoolArray, FloatArray, IntArray
 from idealrank.errors import OptionError
-from idealrank.stats.design import Design, LinearMean, linear_mean
+from idealrank.stats.design import Design, LinearMean, linear_mean, student_mean
 from idealrank.stats.hsd import tukey_hsd
 from idealrank.stats.intervals import Draws, ResampledUnits
 from idealrank.stats.randomness import RandomLike, generator_of, in_order, whole_number
@@ -319,7 +319,8 @@ def discriminative_power(
     for start in range(0, first.size, _TOGETHER):
         part = slice(start, start + _TOGETHER)
         columns = table[:, second[part]] - table[:, first[part]]
-        mean = linear_mean(columns, used, largest_of(table[:, first[part]], table[:, second[part]]))
+        of_method = student_mean if draws is None else linear_mean
+        mean = of_method(columns, used, largest_of(table[:, first[part]], table[:, second[part]]))
         differs, reach = _by_t(mean, alpha) if draws is None else _by_bootstrap(ResampledUnits.of(columns, used, mean), mean, draws, alpha)
         significant += int((differs & (np.abs(mean.mean) > ROUNDING * np.abs(table).max())).sum())
         needed = max(needed, float(reach.max()))
@@ -328,7 +329,7 @@ def discriminative_power(
 
 def _by_t(found: LinearMean, alpha: float) -> tuple[BoolArray, FloatArray]:
     """Mark the columns with a mean other than 0, and the means they need for it."""
-    reach = stats.t.isf(alpha / 2, found.df) * found.se
+    reach = (stats.t.isf(alpha / 2, found.df) if found.df else 1.0) * found.se
     return np.abs(found.mean) >= reach, reach
 
 

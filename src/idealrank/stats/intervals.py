@@ -14,7 +14,7 @@ import numpy.typing as npt
 
 from idealrank.data.types import BoolArray, FloatArray, IntArray
 from idealrank.errors import OptionError
-from idealrank.stats.design import Design, LinearMean, linear_mean, strata_of
+from idealrank.stats.design import Design, LinearMean, linear_mean, strata_of, student_mean
 from idealrank.stats.randomness import RandomLike, generator_of, in_order, threads_of, whole_number
 from idealrank.stats.special import betaincinv, ndtr, ndtri, stdtrit
 from idealrank.stats.tolerance import ROUNDING, largest_of, subtracted
@@ -313,13 +313,16 @@ def mean_interval(
     Notes
     -----
     The weighted mean is a ratio of weighted sums; "t" uses its linearised variance, with degrees of freedom equal to the number of units
-    minus the number of strata. The bootstrap draws units within strata; "studentised" divides each draw by its own linearised standard
-    error, "bca" estimates skewness from the units' influence. No interval is cut at the range of the measure.
+    minus the number of strata. For unequal weights, "t" scales that variance to be unbiased for units of one variance. The number of
+    units is then Kish's, ``(sum of weights)^2 / sum of squared weights``, in every stratum. The bootstrap draws units within strata;
+    "studentised" divides each draw by its own linearised standard error, "bca" estimates skewness from the units' influence. No interval
+    is cut at the range of the measure.
 
     References
     ----------
     Efron (1987), Better bootstrap confidence intervals. Journal of the American Statistical Association 82.
     Davison and Hinkley (1997), Bootstrap Methods and their Application, sections 2.4, 3.2 and 5.2 to 5.3.
+    Kish (1965), Survey Sampling, section 11.7.
 
     Examples
     --------
@@ -395,7 +398,7 @@ def _interval(given: FloatArray, largest: FloatArray | None, design: Design | No
     open_share("level", level)
     used = design_of(design, given.shape[0])
     columns = given.reshape(given.shape[0], -1)
-    found = linear_mean(columns, used, largest)
+    found = (student_mean if method == "t" else linear_mean)(columns, used, largest)
     tails = _tails(level, alternative)
     if method == "t" or not found.df:
         low, high = _t_bounds(found, tails)

@@ -8,7 +8,7 @@ import numpy.typing as npt
 
 from idealrank.data.types import FloatArray
 from idealrank.errors import OptionError
-from idealrank.stats.design import Design, linear_mean
+from idealrank.stats.design import Design, student_mean
 from idealrank.stats.effects import in_units
 from idealrank.stats.intervals import N_RESAMPLES, Alternative, Interval, Method, difference_interval
 from idealrank.stats.paired_tests import t_tail
@@ -211,7 +211,7 @@ def _t_p(
     first, second = paired(a, b)
     used = design_of(design, first.shape[0])
     largest = np.atleast_1d(largest_of(first, second))
-    found = linear_mean(subtracted(first, second).reshape(used.n, -1), used, largest)
+    found = student_mean(subtracted(first, second).reshape(used.n, -1), used, largest)
     sides = []
     for shift, side in tests:
         room = found.mean + shift

@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from idealrank.data.types import BoolArray, FloatArray, IntArray
-from idealrank.stats.design import Design, linear_mean
+from idealrank.stats.design import Design, student_mean
 from idealrank.stats.effects import deviations, in_units, outcomes
 from idealrank.stats.intervals import ALTERNATIVES, Alternative, difference_interval, exact_bounds, in_columns
 from idealrank.stats.special import bdtr, bdtrc, ndtr, ndtri, stdtr
@@ -234,6 +234,7 @@ def paired_t(
         Confidence level of the interval, between 0 and 1.
     design : Design, optional
         Weights, strata and clusters, by the linearised variance; degrees of freedom are the number of units minus the number of strata.
+        For unequal weights see the notes of `mean_interval`.
 
     Returns
     -------
@@ -262,14 +263,14 @@ def paired_t(
     interval = difference_interval(first, second, level=level, alternative=alternative, design=design)
     used = design_of(design, first.shape[0])
     columns, largest = _differences(first, second)
-    found = linear_mean(columns, used, largest)
+    found = student_mean(columns, used, largest)
     statistic = in_units(found.mean, found.se)
     p = np.where(found.constant & (found.mean == 0), 1.0, t_tail(statistic, found.df, alternative))
     figures = (found.mean, p, statistic, found.mean, np.atleast_1d(interval.low), np.atleast_1d(interval.high))
     return _test(first, columns, largest, used, figures, ("mean difference", 0.0, level, "t", alternative, interval.note))
 
 
-def t_tail(statistic: FloatArray, df: "int | FloatArray", alternative: str) -> FloatArray:
+def t_tail(statistic: FloatArray, df: "float | FloatArray", alternative: str) -> FloatArray:
     """The p value of a t statistic; 1 without degrees of freedom.
 
     Examples

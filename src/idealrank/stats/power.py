@@ -13,7 +13,7 @@ from scipy.special import chdtri, gammaincinv, gammaln, nctdtr, ndtr, ndtri, std
 
 from idealrank.data.types import FloatArray
 from idealrank.errors import InputError, OptionError
-from idealrank.stats.design import Design, linear_mean
+from idealrank.stats.design import Design, student_mean
 from idealrank.stats.randomness import RandomLike, generator_of, in_order, whole_number
 from idealrank.stats.roots import fewest, root_between
 from idealrank.stats.tolerance import ROUNDING
@@ -35,8 +35,9 @@ class Pilot:
     ----------
     n : int
         Number of queries.
-    df : int
-        Degrees of freedom of `sd`: the number of queries (or clusters) minus the number of strata, or minus 1.
+    df : int or float
+        Degrees of freedom of `sd`: the number of queries (or clusters) minus the number of strata, or minus 1. With unequal weights,
+        Kish's number of queries of equal weight takes the place of their number.
     mean : float
         Mean difference, b - a.
     sd : float
@@ -54,7 +55,7 @@ class Pilot:
     """
 
     n: int
-    df: int
+    df: float
     mean: float
     sd: float
     low: float
@@ -95,9 +96,10 @@ def pilot(differences: Any, *, design: Design | None = None, level: float = 0.95
     if values.ndim != 1:
         raise OptionError(f"differences of shape {values.shape}: a pilot is of one measure, expected shape (queries,)")
     drawn = design_of(design, values.size)
-    found = linear_mean(values[:, None], drawn)
-    if found.df < 1:
-        raise OptionError(f"{drawn.n_units} independent unit: expected at least 2, since one shows no spread")
+    found = student_mean(values[:, None], drawn)
+    if not found.df:
+        alone = f"{drawn.n_units} independent unit" if drawn.n_units == 1 else "nearly all weight on one unit"
+        raise OptionError(f"{alone}: expected at least 2, since one shows no spread")
     sd = float(found.se[0]) * math.sqrt(values.size)
     tails = chdtri(found.df, np.array([(1 - level) / 2, (1 + level) / 2]))
     low, high = sd * np.sqrt(found.df / tails)

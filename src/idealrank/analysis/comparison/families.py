@@ -188,7 +188,9 @@ def _together(
     columns = (together.p, together.low, together.high, together.critical_t)
     for one, equal, p, low, high, critical in zip(found, equivalence, *(column.tolist() for column in columns), strict=True):
         own = one._replace(low=low, high=high) if alone else one._replace(low=low, high=high, p=p, about="mean difference")
-        alpha = plan.sides * float(stdtr(one.df, -critical)) if one.df and math.isfinite(critical) else 0.0
+        # The critical value of the family is a t of all units; unequal weights leave fewer degrees of freedom at the same level.
+        alpha = plan.sides * float(stdtr(one.units - 1, -critical)) if one.units > 1 and math.isfinite(critical) else 0.0
+        critical = critical if one.df == one.units - 1 else critical_t(alpha, one.df, plan.sides)  # noqa: PLW2901
         rows.append(Corrected(own._replace(exact=together.exact), p, equal, alpha, critical, len(tests)))
     return rows
 

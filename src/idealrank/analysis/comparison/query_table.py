@@ -26,7 +26,7 @@ from idealrank.stats.design import Design
 from idealrank.stats.randomness import RandomLike, generator_of
 from idealrank.stats.tolerance import ROUNDING
 
-_ENOUGH = 30  # queries of equal weight, with which Student's t is near its level whatever the weights
+_ENOUGH = 30  # queries of equal weight, below which a warning says how few they are
 
 
 def judgedness_of(measure: Measure) -> tuple[Measure, ...]:
@@ -452,10 +452,9 @@ def design_by_query(
 
 
 def warn_of_weights(design: Design) -> None:
-    """Warn of weights so unequal that Student's t, and what is computed from it, promises too much.
+    """Warn of weights so unequal that a mean varies as much as one of few queries.
 
-    With 60 queries of weights 1, 1/2, 1/3, ..., which are worth 13, its 95 % interval misses the true mean in 11 of 100 samples
-    (`tests/unit/test_unequal_weights.py`). A sign-flip test keeps its level.
+    Standard errors, Student's t and detectable differences account for it; see `stats.design.student_mean`.
 
     Examples
     --------
@@ -465,8 +464,8 @@ def warn_of_weights(design: Design) -> None:
     if worth < min(_ENOUGH, design.n_units / 2):
         units = "queries" if design.clusters is None else "clusters"
         warn(
-            f"weights: {design.n_units:,} {units} count as much as {worth:.1f} of equal weight; detectable differences, and intervals "
-            "and tests by Student's t, then promise too much; the permutation test does not"
+            f"weights: {design.n_units:,} {units} count as much as {worth:.1f} of equal weight; "
+            "intervals by Student's t and detectable differences account for it"
         )
 
 

@@ -23,7 +23,7 @@ from idealrank.analysis.comparison.query_table import rows_in
 from idealrank.data.types import BoolArray, FloatArray, IntArray, KeyArray
 from idealrank.evaluation.evaluate import Evaluation
 from idealrank.measures.measure import Measure
-from idealrank.stats.design import Design, linear_mean
+from idealrank.stats.design import Design, student_mean
 from idealrank.stats.special import stdtrit
 
 
@@ -168,7 +168,7 @@ class Question(NamedTuple):
     observed: float | None = None
 
 
-def critical_t(alpha: float, df: int, sides: int) -> float:
+def critical_t(alpha: float, df: float, sides: int) -> float:
     """The t statistic beyond which a difference is significant.
 
     Examples
@@ -414,7 +414,7 @@ def _stays_significant(extremes: Sequence[FloatArray], differences: FloatArray, 
     moved = [one for one in extremes if one.any()]
     if not moved:
         return True
-    found = linear_mean(np.column_stack([start, *(start + one for one in moved)]), design)
+    found = student_mean(np.column_stack([start, *(start + one for one in moved)]), design)
     mean, error = sign * found.mean, found.se
     if not np.isfinite(error).all():  # one query: no test finds anything
         return True
@@ -434,7 +434,7 @@ def _stays_within(extremes: Sequence[FloatArray], differences: FloatArray, desig
     moved = [one for one in extremes if one.any()]
     if not moved:
         return True
-    found = linear_mean(np.column_stack([differences + one for one in moved]), design)
+    found = student_mean(np.column_stack([differences + one for one in moved]), design)
     if not np.isfinite(found.se).all():
         return False
     return bool((np.abs(found.mean) + question.critical * found.se < (question.margin or 0.0)).all())
@@ -454,10 +454,10 @@ class _Path(NamedTuple):
         start = differences - question.null
         if linear:
             whole = moved(1.0)
-            found = linear_mean(np.column_stack((start, whole, start + whole)), design)
+            found = student_mean(np.column_stack((start, whole, start + whole)), design)
             return cls._of_line(found.mean, found.se**2, question.critical)
         shares = np.linspace(0.0, 1.0, _STEPS + 1) if moves else np.zeros(1)
-        found = linear_mean(np.column_stack([start + moved(share) for share in shares.tolist()]), design)
+        found = student_mean(np.column_stack([start + moved(share) for share in shares.tolist()]), design)
         lead = found.mean * np.sign(found.mean[0])  # significant with the other sign is not significant still
         if math.isinf(question.critical):  # nothing is significant, even without a variance
             return cls(0.0, _first_fall(shares, lead))

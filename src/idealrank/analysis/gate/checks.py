@@ -20,6 +20,7 @@ from idealrank.analysis.comparison.query_table import (
     queries_of,
     restricted,
     seed_from,
+    warn_of_weights,
 )
 from idealrank.analysis.comparison.requirements import JudgmentsOption, judged_by, mismatches, refuse_baselines, refuse_unscored
 from idealrank.analysis.comparison.tipping import Question, Tipping, Tippings
@@ -168,6 +169,7 @@ def gate(
     seed, draws = seed_from(rng, plain), RESAMPLES if n_resamples is None else whole_number("n_resamples", n_resamples)
     judgedness = [Judgedness.of(one, chosen, queries) for one in evaluations]
     design, tables = design_by_query(queries, weights, clusters), [_upwards(table, chosen) for table in plain]
+    warn_of_weights(design)
     tippings, plan = Tippings(evaluations, chosen, queries, every_measure=True), plan_of(asked, draws, seed, threads)
     checks, exact = _Case(names, chosen, deciding, queries, tables, judgedness, design, plan, asked, tippings).checks()
     looked = contracts_kept(contracts, evaluations, names, [one for one, decides in zip(chosen, deciding, strict=True) if decides])

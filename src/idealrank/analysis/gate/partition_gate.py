@@ -119,5 +119,5 @@ def _tested(one: DifferenceSums, low: float, high: float, p: float) -> MeasureTe
     return MeasureTest(
         mean_a=one.total_a / one.n, mean_b=one.total_b / one.n, difference=one.difference, low=low, high=high, about="mean difference",
         lean=one.difference, p=p, p_equivalence=math.nan, exact=False, effect=effect, sd=sd, spread=sd,
-        df=one.n - 1, wins=one.wins, ties=one.n - one.wins - one.losses, losses=one.losses, n=one.n,
+        df=one.n - 1, wins=one.wins, ties=one.n - one.wins - one.losses, losses=one.losses, n=one.n, units=one.n,
     )  # fmt: skip
