@@ -274,7 +274,9 @@ def _flipped(a: FloatArray, b: FloatArray, design: Design, plan: Plan, side: Alt
 
 
 def smallest_visible(spread: float, n: int, df: float, alpha: float, power: float, sides: int = 2) -> float:
-    """The smallest difference that a paired t test of this set finds with a given chance; NaN where nothing varies.
+    """The smallest difference that a paired t test of this set finds with a given chance.
+
+    It is infinite where one unit is all there is, and NaN where nothing varies.
 
     Parameters
     ----------
@@ -294,7 +296,9 @@ def smallest_visible(spread: float, n: int, df: float, alpha: float, power: floa
     >>> round(smallest_visible(0.05, 50, 49, 0.05, 0.8), 4), round(smallest_visible(0.05, 50, 49, 0.05, 0.8, 1), 4)
     (0.0202, 0.0178)
     """
-    if not df or not math.isfinite(spread) or spread == 0:
+    if not df or not math.isfinite(spread):
+        return math.inf
+    if spread == 0:
         return math.nan
     critical = float(stdtrit(df, 1 - alpha / sides))
     if critical > _FAR:  # the mean hardly varies beside its standard error; the noncentral t takes minutes
