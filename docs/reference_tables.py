@@ -1,7 +1,8 @@
 """Write the tables of names in docs/reference from docstrings: ``python docs/reference_tables.py [--check]``.
 
 A page of the reference is directives that only a build of the site fills. Between ``<!-- names -->`` and ``<!-- end of names -->`` stands
-what a reader without a build needs: each name of the page with its first sentence, each command, each convention.
+what a reader without a build needs: each name of the page with its first sentence, each command, each convention. The row of a new measure
+may wait for the release.
 """
 
 import argparse
@@ -17,6 +18,7 @@ from idealrank.conventions.presets import PRESETS
 from idealrank.measures.facts import families
 
 FOLDER = Path(__file__).resolve().parent / "reference"
+CHANGELOG = FOLDER.parents[1] / "CHANGELOG.md"
 MARKED = re.compile(r"(<!-- names -->\n).*?(<!-- end of names -->)", re.DOTALL)
 MEASURES = re.compile(r"^```\{measures\} *([\w ]*)\n```$", re.MULTILINE)
 ENTRY = re.compile(r"^\.\. (auto(?:function|class|data|exception)|currentmodule|automodule):: (\S+)$", re.MULTILINE)
@@ -76,30 +78,52 @@ def table(title: str, rows: Iterator[tuple[str, ...]]) -> str:
     return "\n".join([f"| {title} |", "|---" * len(columns) + "|", *(f"| {' | '.join([f'`{row[0]}`', *row[1:]])} |" for row in rows)])
 
 
+def marked(page: str, text: str) -> str:
+    """A page with this table of names."""
+    return MARKED.sub(lambda found: f"{found[1]}\n{text}\n\n{found[2]}", page)
+
+
+def with_names(page: str) -> str:
+    """A page with a row for each name that it documents."""
+    return marked(page, table("name | summary", names_of(page))) if MARKED.search(page) else page
+
+
 def written(path: Path) -> str:
     """A page with its table of today."""
     page = path.read_text(encoding="utf-8")
-    if not MARKED.search(page):
-        return page
     if path.name == "commands.md":
-        text = table("command | purpose", iter(COMMANDS.items()))
-    elif path.name == "conventions.md":
-        text = table("convention | proof | reproduces", ((name, one.proof, one.tool) for name, one in PRESETS.items()))
-    else:
-        text = table("name | summary", names_of(page))
-    return MARKED.sub(lambda found: f"{found[1]}\n{text}\n\n{found[2]}", page)
+        return marked(page, table("command | purpose", iter(COMMANDS.items())))
+    if path.name == "conventions.md":
+        return marked(page, table("convention | proof | reproduces", ((name, one.proof, one.tool) for name, one in PRESETS.items())))
+    return with_names(page)
+
+
+def waiting_rows() -> tuple[str, ...]:
+    """Openings of the rows of measures that the changelog has under "Unreleased"."""
+    unreleased = CHANGELOG.read_text(encoding="utf-8").partition("\n## [Unreleased]")[2].partition("\n## ")[0]
+    names = [cls.__name__ for classes in families().values() for cls in classes]
+    return tuple(f"| `{name}` |" for name in names if f"`{name}`" in unreleased)
+
+
+def is_current(page: str, today: str, waiting: tuple[str, ...]) -> bool:
+    """True if a page is as it would be written today, perhaps without the rows that wait for the release."""
+    lines = page.splitlines()
+    return lines == [line for line in today.splitlines() if line in lines or not line.startswith(waiting)]
 
 
 def main() -> None:
     """Write the pages, or say which are out of date."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--check", action="store_true", help="exit with 1 if a page is not what would be written")
-    stale = [path for path in sorted(FOLDER.glob("*.md")) if written(path) != path.read_text(encoding="utf-8")]
+    parser.add_argument("--check", action="store_true", help="exit with 1 if a page is out of date")
+    pages = {path: (path.read_text(encoding="utf-8"), written(path)) for path in sorted(FOLDER.glob("*.md"))}
     if not parser.parse_args().check:
-        for path in stale:
-            path.write_text(written(path), encoding="utf-8")
-    elif stale:
-        sys.exit(f"{', '.join(path.name for path in stale)}: out of date; run: python docs/reference_tables.py")
+        for path, (page, today) in pages.items():
+            if page != today:
+                path.write_text(today, encoding="utf-8")
+        return
+    stale = [path.name for path, (page, today) in pages.items() if not is_current(page, today, waiting_rows())]
+    if stale:
+        sys.exit(f"{', '.join(stale)}: out of date; run: python docs/reference_tables.py")
 
 
 if __name__ == "__main__":

@@ -8,6 +8,8 @@ from collections import Counter
 
 import pytest
 
+import idealrank as ir
+from idealrank._lazy import stub_names
 from idealrank.measures import MEASURES, PAIR_MEASURES
 from idealrank.measures.measure import Measure
 from tests.sources import library, module, nodes
@@ -120,6 +122,16 @@ def test_the_known_uses_are_still_there() -> None:
     found = Counter({name: len(uses_of_class(source)) for name, source in outside().items()})
 
     assert {name: found[name] for name in KNOWN} == KNOWN
+
+
+def test_the_list_of_measures_has_every_public_one_with_its_name_in_texts() -> None:
+    listed = {(home, name, text) for home, name, text in stub_names() if text}
+    public = [value for name in ir.__all__ if isinstance(value := getattr(ir, name), type) and issubclass(value, Measure)]
+
+    assert listed == {(cls.__module__, cls.__name__, cls.name) for cls in public if hasattr(cls, "name")}
+    assert [cls.name for cls in (*MEASURES.values(), *PAIR_MEASURES.values())] == [*MEASURES, *PAIR_MEASURES]
+    assert {cls.kind == "pair of runs" for cls in MEASURES.values()} == {False}
+    assert {cls.kind == "pair of runs" for cls in PAIR_MEASURES.values()} == {True}
 
 
 def test_the_checked_classes_are_those_of_measures() -> None:

@@ -20,7 +20,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 if TYPE_CHECKING:  # tests fill pages without Sphinx
     from sphinx.application import Sphinx
 
-from reference_tables import with_entries
+from reference_tables import with_entries, with_names
 
 FENCE = re.compile(r"^```\{measure", re.MULTILINE)
 TABLE = re.compile(r"^```\{measure-table\}\n```$", re.MULTILINE)
@@ -62,8 +62,8 @@ def measure_table() -> str:
 
 
 def expanded(page: str) -> str:
-    """A page with its fences filled."""
-    return TABLE.sub(lambda _: measure_table(), with_entries(page))
+    """A page with its fences filled, and a row for each of its names."""
+    return TABLE.sub(lambda _: measure_table(), with_entries(with_names(page)))
 
 
 def expand(app: "Sphinx", _docname: str, source: list[str]) -> None:

@@ -94,95 +94,145 @@ from idealrank.live.searches import SearchResults as SearchResults
 from idealrank.live.searches import search as search
 from idealrank.measures import MEASURES as MEASURES
 from idealrank.measures import PAIR_MEASURES as PAIR_MEASURES
-from idealrank.measures.binary import AP as AP
-from idealrank.measures.binary import RR as RR
-from idealrank.measures.binary import F as F
-from idealrank.measures.binary import P as P
-from idealrank.measures.binary import R as R
-from idealrank.measures.bpref import Bpref as Bpref
-from idealrank.measures.bpref import GMBpref as GMBpref
-from idealrank.measures.bpref import InfAP as InfAP
-from idealrank.measures.cascade import ERR as ERR
-from idealrank.measures.cascade import RBP as RBP
-from idealrank.measures.counts import NumNonrelJudgedRet as NumNonrelJudgedRet
-from idealrank.measures.counts import NumQ as NumQ
-from idealrank.measures.counts import NumRel as NumRel
-from idealrank.measures.counts import NumRelRet as NumRelRet
-from idealrank.measures.counts import NumRet as NumRet
-from idealrank.measures.cwl import BPM as BPM
-from idealrank.measures.cwl import GP as GP
-from idealrank.measures.cwl import INSQ as INSQ
-from idealrank.measures.cwl import INST as INST
-from idealrank.measures.cwl import SDCG as SDCG
-from idealrank.measures.cwl import TBG as TBG
-from idealrank.measures.dcg import DCG as DCG
-from idealrank.measures.dcg import NDCG as NDCG
-from idealrank.measures.dcg import IdealDCG as IdealDCG
-from idealrank.measures.graded import RNDCG as RNDCG
-from idealrank.measures.graded import BinG as BinG
-from idealrank.measures.graded import G as G
-from idealrank.measures.graded import NDCGRel as NDCGRel
-from idealrank.measures.groups import APAvgJG as APAvgJG
-from idealrank.measures.groups import PAvgJG as PAvgJG
-from idealrank.measures.groups import RprecAvgJG as RprecAvgJG
-from idealrank.measures.judgedness import JudgedShare as JudgedShare
-from idealrank.measures.judgedness import Unjudged as Unjudged
-from idealrank.measures.labels import ARP as ARP
-from idealrank.measures.labels import LRAP as LRAP
-from idealrank.measures.labels import PWA as PWA
-from idealrank.measures.labels import Compat as Compat
-from idealrank.measures.labels import CoverageError as CoverageError
-from idealrank.measures.labels import RankingLoss as RankingLoss
 from idealrank.measures.measure import Measure as Measure
 from idealrank.measures.measure import PerQuery as PerQuery
-from idealrank.measures.nerr import NERR8 as NERR8
-from idealrank.measures.nerr import NERR9 as NERR9
-from idealrank.measures.nerr import NERR10 as NERR10
-from idealrank.measures.nerr import NERR11 as NERR11
-from idealrank.measures.ntcir import NCU as NCU
-from idealrank.measures.ntcir import NERR as NERR
-from idealrank.measures.ntcir import OMeasure as OMeasure
-from idealrank.measures.ntcir import PPlus as PPlus
-from idealrank.measures.ntcir import QMeasure as QMeasure
-from idealrank.measures.order import AUC as AUC
-from idealrank.measures.order import OPA as OPA
-from idealrank.measures.order import Accuracy as Accuracy
-from idealrank.measures.order import GradeTauAP as GradeTauAP
-from idealrank.measures.order import GradeWeightedTau as GradeWeightedTau
-from idealrank.measures.pairs import Jaccard as Jaccard
-from idealrank.measures.pairs import OverlapAtK as OverlapAtK
-from idealrank.measures.pairs import SameTop as SameTop
-from idealrank.measures.pairs_rbo import RBO as RBO
-from idealrank.measures.pairs_tau import KendallTau as KendallTau
-from idealrank.measures.pairs_tau import TauAP as TauAP
-from idealrank.measures.pairs_tau import WeightedTau as WeightedTau
 from idealrank.measures.pairwise_loss import PairwiseLoss as PairwiseLoss
 from idealrank.measures.pairwise_loss import pairwise_loss as pairwise_loss
 from idealrank.measures.parse import parse_measure as parse_measure
-from idealrank.measures.precision import GMAP as GMAP
-from idealrank.measures.precision import ElevenPointAP as ElevenPointAP
-from idealrank.measures.precision import IPrec as IPrec
-from idealrank.measures.precision import RelativeP as RelativeP
-from idealrank.measures.precision import Rprec as Rprec
-from idealrank.measures.precision import Success as Success
-from idealrank.measures.preference import NumPrefsFul as NumPrefsFul
-from idealrank.measures.preference import NumPrefsPoss as NumPrefsPoss
-from idealrank.measures.preference import PrefsAvgJG as PrefsAvgJG
-from idealrank.measures.preference import PrefsAvgJGRnonrel as PrefsAvgJGRnonrel
-from idealrank.measures.preference import PrefsPair as PrefsPair
-from idealrank.measures.preference import PrefsSimp as PrefsSimp
-from idealrank.measures.rank_dcg import RankDCG as RankDCG
-from idealrank.measures.relstring import RelString as RelString
-from idealrank.measures.sets import SetAP as SetAP
-from idealrank.measures.sets import SetF as SetF
-from idealrank.measures.sets import SetP as SetP
-from idealrank.measures.tau_rho import GradeRho as GradeRho
-from idealrank.measures.tau_rho import GradeTau as GradeTau
-from idealrank.measures.total_recall import WSS as WSS
-from idealrank.measures.total_recall import LastRel as LastRel
-from idealrank.measures.total_recall import RecallArea as RecallArea
 from idealrank.measures.user import measure as measure
-from idealrank.measures.utility import Utility as Utility
-from idealrank.measures.yaap import YAAP as YAAP
 from idealrank.store import Store as Store
 from idealrank.version import __version__ as __version__
+
+# isort: off
+# The list of measures: family by family, which is module by module, in the order of all tables. Each line ends with the measure's name
+# in texts; `idealrank.measures` reads the lines, and takes those of modules `pairs*` for measures of two runs.
+
+# gains with a discount, and their ideal
+from idealrank.measures.dcg import NDCG as NDCG  # nDCG
+from idealrank.measures.dcg import DCG as DCG  # DCG
+from idealrank.measures.dcg import IdealDCG as IdealDCG  # iDCG
+
+# relevant or not, at a fixed rank or over the whole list
+from idealrank.measures.binary import AP as AP  # AP
+from idealrank.measures.binary import RR as RR  # RR
+from idealrank.measures.binary import P as P  # P
+from idealrank.measures.binary import R as R  # R
+from idealrank.measures.binary import F as F  # F
+
+# users who stop by chance, rank by rank
+from idealrank.measures.cascade import ERR as ERR  # ERR
+from idealrank.measures.cascade import RBP as RBP  # RBP
+
+# precision elsewhere than at a fixed rank
+from idealrank.measures.precision import Rprec as Rprec  # Rprec
+from idealrank.measures.precision import Success as Success  # Success
+from idealrank.measures.precision import RelativeP as RelativeP  # RelP
+from idealrank.measures.precision import GMAP as GMAP  # GMAP
+from idealrank.measures.precision import IPrec as IPrec  # IPrec
+from idealrank.measures.precision import ElevenPointAP as ElevenPointAP  # 11ptAP
+
+# the returned documents without their order
+from idealrank.measures.sets import SetP as SetP  # SetP
+from idealrank.measures.sets import SetF as SetF  # SetF
+from idealrank.measures.sets import SetAP as SetAP  # SetAP
+
+# preferences between two documents
+from idealrank.measures.preference import NumPrefsPoss as NumPrefsPoss  # prefs_num_prefs_poss
+from idealrank.measures.preference import NumPrefsFul as NumPrefsFul  # prefs_num_prefs_ful
+from idealrank.measures.preference import PrefsSimp as PrefsSimp  # prefs_simp
+from idealrank.measures.preference import PrefsPair as PrefsPair  # prefs_pair
+from idealrank.measures.preference import PrefsAvgJG as PrefsAvgJG  # prefs_avgjg
+from idealrank.measures.preference import PrefsAvgJGRnonrel as PrefsAvgJGRnonrel  # prefs_avgjg_Rnonrel
+
+# users of the C/W/L framework
+from idealrank.measures.cwl import INST as INST  # INST
+from idealrank.measures.cwl import INSQ as INSQ  # INSQ
+from idealrank.measures.cwl import BPM as BPM  # BPM
+from idealrank.measures.cwl import SDCG as SDCG  # SDCG
+from idealrank.measures.cwl import TBG as TBG  # TBG
+from idealrank.measures.cwl import GP as GP  # GP
+
+# nearly ERR, users who stop when satisfied
+from idealrank.measures.nerr import NERR8 as NERR8  # NERR8
+from idealrank.measures.nerr import NERR9 as NERR9  # NERR9
+from idealrank.measures.nerr import NERR10 as NERR10  # NERR10
+from idealrank.measures.nerr import NERR11 as NERR11  # NERR11
+
+# means over assessors
+from idealrank.measures.groups import APAvgJG as APAvgJG  # AP_avgjg
+from idealrank.measures.groups import PAvgJG as PAvgJG  # P_avgjg
+from idealrank.measures.groups import RprecAvgJG as RprecAvgJG  # Rprec_avgjg
+
+# pairs in the right order
+from idealrank.measures.order import AUC as AUC  # AUC
+from idealrank.measures.order import Accuracy as Accuracy  # Accuracy
+from idealrank.measures.order import OPA as OPA  # OPA
+from idealrank.measures.order import GradeTauAP as GradeTauAP  # GradeTauAP
+from idealrank.measures.order import GradeWeightedTau as GradeWeightedTau  # GradeWTau
+
+# correlation with the grades, over whole lists
+from idealrank.measures.tau_rho import GradeTau as GradeTau  # GradeTau
+from idealrank.measures.tau_rho import GradeRho as GradeRho  # GradeRho
+
+# a whole order between its worst and its best
+from idealrank.measures.rank_dcg import RankDCG as RankDCG  # RankDCG
+
+# measures of learning to rank and of labels
+from idealrank.measures.labels import ARP as ARP  # ARP
+from idealrank.measures.labels import PWA as PWA  # PWA
+from idealrank.measures.labels import LRAP as LRAP  # LRAP
+from idealrank.measures.labels import CoverageError as CoverageError  # CoverageError
+from idealrank.measures.labels import RankingLoss as RankingLoss  # RankingLoss
+from idealrank.measures.labels import Compat as Compat  # Compat
+
+# blended ratios of NTCIR
+from idealrank.measures.ntcir import QMeasure as QMeasure  # Q
+from idealrank.measures.ntcir import OMeasure as OMeasure  # O
+from idealrank.measures.ntcir import PPlus as PPlus  # P+
+from idealrank.measures.ntcir import NCU as NCU  # NCU
+from idealrank.measures.ntcir import NERR as NERR  # nERR
+
+# the effort of finding everything
+from idealrank.measures.total_recall import LastRel as LastRel  # LastRel
+from idealrank.measures.total_recall import WSS as WSS  # WSS
+from idealrank.measures.total_recall import RecallArea as RecallArea  # RecallArea
+
+# judged documents alone
+from idealrank.measures.bpref import Bpref as Bpref  # Bpref
+from idealrank.measures.bpref import GMBpref as GMBpref  # GMBpref
+from idealrank.measures.bpref import InfAP as InfAP  # infAP
+
+# gain measures of trec_eval
+from idealrank.measures.graded import G as G  # G
+from idealrank.measures.graded import BinG as BinG  # binG
+from idealrank.measures.graded import RNDCG as RNDCG  # RnDCG
+from idealrank.measures.graded import NDCGRel as NDCGRel  # nDCG_rel
+
+# log odds
+from idealrank.measures.yaap import YAAP as YAAP  # YAAP
+
+# the worth of a set, by its contingency table
+from idealrank.measures.utility import Utility as Utility  # Utility
+
+# shares of judged and unjudged documents
+from idealrank.measures.judgedness import JudgedShare as JudgedShare  # Judged
+from idealrank.measures.judgedness import Unjudged as Unjudged  # Unjudged
+
+# counts of documents and queries
+from idealrank.measures.counts import NumQ as NumQ  # NumQ
+from idealrank.measures.counts import NumRet as NumRet  # NumRet
+from idealrank.measures.counts import NumRel as NumRel  # NumRel
+from idealrank.measures.counts import NumRelRet as NumRelRet  # NumRelRet
+from idealrank.measures.counts import NumNonrelJudgedRet as NumNonrelJudgedRet  # NumNonrelJudgedRet
+
+# texts
+from idealrank.measures.relstring import RelString as RelString  # RelString
+
+# two runs, which `idealrank.overlap` compares
+from idealrank.measures.pairs_rbo import RBO as RBO  # RBO
+from idealrank.measures.pairs import OverlapAtK as OverlapAtK  # overlap
+from idealrank.measures.pairs import Jaccard as Jaccard  # Jaccard
+from idealrank.measures.pairs import SameTop as SameTop  # Same
+from idealrank.measures.pairs_tau import KendallTau as KendallTau  # tau
+from idealrank.measures.pairs_tau import TauAP as TauAP  # tauAP
+from idealrank.measures.pairs_tau import WeightedTau as WeightedTau  # wtau

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Callable
+from functools import cache
 from importlib import import_module
 from typing import Any, ForwardRef
 
@@ -38,8 +39,28 @@ COMPUTED_BY = {
 }
 """By name of a method: the module and the function that computes it, in a layer above the class."""
 
-# The only statements of such a stub.
-_NAME = re.compile(r"^from (\S+) import (\S+) as \2$", re.MULTILINE)
+# The only statements of a stub of public names. The line of a measure ends with its name in texts.
+_NAME = re.compile(r"^from (\S+) import (\S+) as \2(?:  # (\S+))?$", re.MULTILINE)
+
+_TOP = __file__.removesuffix("_lazy.py") + "__init__.py"
+
+
+@cache
+def stub_names(file: str = _TOP) -> list[tuple[str, str, str]]:
+    """Lines of a package's stub, in order: the module, the name that it has, and the comment after it or nothing.
+
+    Parameters
+    ----------
+    file : str
+        The ``__init__.py`` beside the stub, by default that of idealrank.
+
+    Examples
+    --------
+    >>> [line for line in stub_names() if line[1] in ("Store", "IdealDCG")]
+    [('idealrank.store', 'Store', ''), ('idealrank.measures.dcg', 'IdealDCG', 'iDCG')]
+    """
+    with open(f"{file}i", encoding="utf-8") as stub:  # noqa: PTH123  (pathlib costs ten times as much to load as all of this)
+        return _NAME.findall(stub.read())
 
 
 def annotation(home: str, name: str) -> Any:
@@ -90,8 +111,7 @@ def public_names(package: str, file: str) -> tuple[Callable[[str], Any], Callabl
     >>> get("limit").__module__, names[:2]
     ('idealrank.theory.limits', ['DefinitionGap', 'Distinguishability'])
     """
-    with open(f"{file}i", encoding="utf-8") as stub:  # noqa: PTH123  (pathlib costs ten times as much to load as all of this)
-        homes = {name: home for home, name in _NAME.findall(stub.read())}
+    homes = {name: home for home, name, _ in stub_names(file)}
 
     def get(name: str) -> Any:
         if name not in homes:

@@ -6,6 +6,7 @@ import sys
 
 import pytest
 
+from docs.reference_tables import is_current
 from tests.conftest import ROOT
 
 REFERENCE = ROOT / "docs" / "reference"
@@ -15,6 +16,17 @@ def test_the_tables_are_up_to_date(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sys, "argv", ["reference_tables.py", "--check"])
 
     runpy.run_path(str(ROOT / "docs" / "reference_tables.py"), run_name="__main__")  # ends with a message where a page is out of date
+
+
+def test_only_the_row_of_an_unreleased_measure_may_be_missing() -> None:
+    full = "| name | summary |\n| `Old` | One. |\n| `New` | Two. |\n"
+    lacking = full.replace("| `New` | Two. |\n", "")
+
+    assert is_current(full, full, ())
+    assert is_current(lacking, full, ("| `New` |",))
+    assert not is_current(lacking, full, ("| `Old` |",))
+    assert not is_current(full, lacking, ("| `New` |",))
+    assert not is_current(full.replace("Two", "Too"), full, ("| `New` |",))
 
 
 def test_every_name_has_a_summary() -> None:

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, fields
 
 from idealrank.errors import OptionError
-from idealrank.measures import CLASS_HOMES, MEASURES, PAIR_MEASURES
+from idealrank.measures import MEASURES, PAIR_MEASURES
 from idealrank.measures.measure import Measure
 from idealrank.measures.parse import parse_measure, parse_pair_measure
 from idealrank.measures.spellings import PAIR_SPELLINGS, PRESET_OPTIONS, SPELLINGS
@@ -100,7 +100,7 @@ def facts_of(cls: type[Measure]) -> Facts:
     return Facts(
         name=cls.name,
         class_name=cls.__name__,
-        family=CLASS_HOMES.get(cls.__name__, cls.__module__).rpartition(".")[2],
+        family=cls.__module__.rpartition(".")[2],
         text=_text(cls),
         summary=cls.summary,
         idea=_one_line(body.partition("\n\n")[0]),
@@ -159,7 +159,7 @@ def families() -> dict[str, list[type[Measure]]]:
     """
     found: dict[str, list[type[Measure]]] = {}
     for cls in (*MEASURES.values(), *PAIR_MEASURES.values()):
-        found.setdefault(CLASS_HOMES[cls.__name__].rpartition(".")[2], []).append(cls)
+        found.setdefault(cls.__module__.rpartition(".")[2], []).append(cls)
     return found
 
 
