@@ -79,8 +79,8 @@ def test_every_switch_and_every_policy_has_words() -> None:
     kinds = {name: kind for owner in (Alignment, Rules) for name, kind in get_type_hints(owner).items() if get_origin(kind) is Literal}
 
     assert set(ROWS) == set(SWITCHES)
-    assert {name: set(row.values) for name, row in ROWS.items() if row.open_values is None} == {
-        switch: set(get_args(kind)) for switch, kind in kinds.items()
+    assert {name: tuple(row.values) for name, row in ROWS.items() if row.open_values is None} == {
+        switch: get_args(kind) for switch, kind in kinds.items()
     }
 
 

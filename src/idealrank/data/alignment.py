@@ -1,9 +1,16 @@
-"""Options for joining a run to its judgments: every choice before a measure."""
+"""Options for joining a run to its judgments: every choice before a measure. A field of `Alignment` has its row as a `Switch` beside it.
 
-from dataclasses import dataclass
-from typing import Literal, TypeAlias, get_args, get_type_hints
+`Occurrences` are the cases in the data that make switches act: a switch without its case cannot change a number.
+"""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, fields
+from typing import TYPE_CHECKING, Literal, NamedTuple, TypeAlias
 
 from idealrank.errors import OptionError, shown
+
+if TYPE_CHECKING:
+    from _typeshed import DataclassInstance
 
 Ties: TypeAlias = Literal["docid", "docid-ascending", "input", "expected", "best", "worst"]
 Duplicates: TypeAlias = Literal["error", "first", "last", "best", "twice"]
@@ -39,6 +46,146 @@ def check_choice(switch: str, value: object, allowed: tuple[object, ...]) -> obj
     return value
 
 
+class Occurrences(NamedTuple):
+    """Occurring cases.
+
+    Attributes
+    ----------
+    near_ties : bool
+        Scores that only float32 takes for equal.
+    ties, ties_float32 : bool
+        Judged documents with equal scores, in either precision.
+    duplicates, unjudged, missing, without_judgments : bool
+        Documents listed or judged twice; returned documents without a judgment; judged queries the run does not answer; queries of the
+        run without judgments.
+    fractions, below_one : bool
+        Grades that are not whole; grades other than 0 below 1.
+    lowest_grade, lowest_whole : float
+        The lowest grade as given, and cut to whole numbers; 0 when there is none.
+    padding : bool
+        A grade of -1, as given or cut to whole numbers.
+    """
+
+    near_ties: bool
+    ties: bool
+    ties_float32: bool
+    duplicates: bool
+    unjudged: bool
+    missing: bool
+    without_judgments: bool
+    fractions: bool
+    below_one: bool
+    lowest_grade: float
+    lowest_whole: float
+    padding: bool
+
+
+Settle: TypeAlias = Callable[[Occurrences, Mapping[str, str]], str]
+"""The value that a switch has on given data: that of the convention, or where the switch cannot act there, one and the same."""
+
+
+class Switch(NamedTuple):
+    """Row of one switch: its values in words, the values to try, and the data on which it can act.
+
+    Attributes
+    ----------
+    about : str
+        What it decides on, before the long words of a value: "a document listed twice: an error".
+    noun : str
+        The switch as a cause: "so much is the ties".
+    lead : str
+        Opens a difference, before the short words of a value: "ties" in "ties in input order instead of by document id".
+    values : mapping of str to (str, str)
+        By value: its long words and its short ones. All values there are; of a switch with `open_values`, those that do not speak for
+        themselves.
+    shown_by : str
+        Data on which its values can give different numbers.
+    settle : callable, optional
+        See `Settle`; None where the switch acts on all data, as far as is looked at.
+    usual : str, optional
+        The value that sentences omit, since it has no effect.
+    open_values : tuple of str
+        Of a switch with values without end: those that a tool may have used.
+    varied : tuple of object
+        Of such a switch: those under which a verdict is tried.
+    """
+
+    about: str
+    noun: str
+    lead: str
+    values: Mapping[str, tuple[str, str]]
+    shown_by: str
+    settle: Settle | None = None
+    usual: str | None = None
+    open_values: tuple[str, ...] | None = None
+    varied: tuple[object, ...] = ()
+
+    @property
+    def tried(self) -> tuple[str, ...]:
+        """The values that may stand behind a number; "error" among them gives none."""
+        return tuple(self.values) if self.open_values is None else self.open_values
+
+    @property
+    def variants(self) -> tuple[object, ...]:
+        """The values under which a verdict is tried; "error" among them gives none."""
+        return tuple(self.values) if self.open_values is None else self.varied
+
+    def long(self, value: str) -> str:
+        """Describe a value in a sentence about the whole convention."""
+        return self.values[value][0] if value in self.values else value
+
+    def short(self, value: str) -> str:
+        """Describe a value in contrast to another."""
+        return self.values[value][1] if value in self.values else value
+
+
+def same_words(words: str) -> tuple[str, str]:
+    """Long and short words of a value that needs no more words in a sentence than in contrast to another.
+
+    Examples
+    --------
+    >>> same_words("left out")
+    ('left out', 'left out')
+    """
+    return words, words
+
+
+def choices_of(half: type["DataclassInstance"]) -> dict[str, tuple[str, ...]]:
+    """Values of each switch that has no values without end; a field without a row is refused.
+
+    Examples
+    --------
+    >>> choices_of(Alignment)["score"]
+    ('float64', 'float32')
+    """
+    rows: dict[str, Switch] = {field.name: field.metadata["row"] for field in fields(half)}
+    return {name: tuple(row.values) for name, row in rows.items() if row.open_values is None}
+
+
+def _unless(case: str, switch: str, idle: str) -> Settle:
+    """A switch that acts only where a case occurs."""
+    return lambda occurs, switches: switches[switch] if getattr(occurs, case) else idle
+
+
+def _settled_ties(occurs: Occurrences, switches: Mapping[str, str]) -> str:
+    # Floored terms have no expected value, ties or not: that pair must stay visible to be refused.
+    refused = switches["ties"] == "expected" and switches["rounding"] == "floor-2"
+    acts = occurs.ties_float32 if switches["score"] == "float32" else occurs.ties
+    return switches["ties"] if acts or refused else "docid"
+
+
+def _settled_grades(occurs: Occurrences, switches: Mapping[str, str]) -> str:
+    acts = {"given": True, "truncated": occurs.fractions, "minimum": occurs.below_one}
+    return switches["grades"] if acts[switches["grades"]] else "given"
+
+
+def _settled_negative(occurs: Occurrences, switches: Mapping[str, str]) -> str:
+    lowest = {"given": occurs.lowest_grade, "truncated": occurs.lowest_whole, "minimum": 0.0}[switches["grades"]]
+    if lowest >= 0:
+        return "zero"
+    return "kept" if switches["negative"] == "padding" and not occurs.padding else switches["negative"]
+
+
 @dataclass(frozen=True, kw_only=True)
 class Alignment:
     """The alignment half of a convention.
@@ -69,14 +216,64 @@ class Alignment:
     'expected'
     """
 
-    ties: Ties = "docid"
-    duplicates: Duplicates = "error"
-    score: ScoreType = "float64"
-    unjudged: Unjudged = "not-relevant"
-    grades: Grades = "given"
-    negative: Negative = "zero"
-    missing: Missing = "zero"
-    without_judgments: WithoutJudgments = "left-out"
+    ties: Ties = field(default="docid", metadata={"row": Switch(
+        "equal scores", "ties", "ties",
+        {
+            "docid": ("by document id, descending", "by document id"),
+            "docid-ascending": ("by document id, ascending", "by document id ascending"),
+            "input": same_words("in input order"),
+            "expected": ("averaged over all their orders", "averaged over all orders"),
+            "best": ("in their best order", "in the best order"), "worst": ("in their worst order", "in the worst order"),
+        },
+        "documents of different grades with equal scores", _settled_ties,
+    )})  # fmt: skip
+    duplicates: Duplicates = field(default="error", metadata={"row": Switch(
+        "a document listed twice", "documents listed twice", "documents listed twice:",
+        {
+            "error": ("an error", "refused"), "first": ("counted once, at the first line", "the first kept"),
+            "last": ("counted once, at the last line", "the last kept"),
+            "best": ("counted once, with the best score", "the best score kept"),
+            "twice": ("counted each time", "both counted"),
+        },
+        "a document listed twice for a query", _unless("duplicates", "duplicates", "error"),
+    )})  # fmt: skip
+    score: ScoreType = field(default="float64", metadata={"row": Switch(
+        "scores compared as", "precision of scores", "scores compared as",
+        {"float64": same_words("float64"), "float32": same_words("float32")},
+        "scores that differ only after the seventh digit", _unless("near_ties", "score", "float64"), usual="float64",
+    )})  # fmt: skip
+    unjudged: Unjudged = field(default="not-relevant", metadata={"row": Switch(
+        "unjudged documents", "unjudged documents", "unjudged documents",
+        {"not-relevant": same_words("not relevant"), "skipped": same_words("skipped"), "error": ("an error", "refused")},
+        "a returned document without a judgment above a judged one", _unless("unjudged", "unjudged", "not-relevant"),
+        usual="not-relevant",
+    )})  # fmt: skip
+    grades: Grades = field(default="given", metadata={"row": Switch(
+        "grades", "fractional grades", "grades",
+        {
+            "given": ("as given", "as they are"), "truncated": same_words("cut to whole numbers"),
+            "minimum": ("0 where below 1", "below 1 as 0"),
+        },
+        "a grade that is not a whole number", _settled_grades,
+    )})  # fmt: skip
+    negative: Negative = field(default="zero", metadata={"row": Switch(
+        "negative grades", "negative grades", "negative grades",
+        {
+            "kept": same_words("kept"), "zero": ("counted 0", "as 0"), "removed": same_words("removed with their documents"),
+            "padding": ("kept, but -1 is padding", "-1 removed as padding"), "error": ("an error", "refused"),
+        },
+        "a negative grade", _settled_negative,
+    )})  # fmt: skip
+    missing: Missing = field(default="zero", metadata={"row": Switch(
+        "a query missing from the run", "queries missing from the run", "queries missing from the run",
+        {"zero": ("counted 0", "as 0"), "left-out": same_words("left out"), "error": ("an error", "refused")},
+        "a judged query that the run does not answer", _unless("missing", "missing", "zero"),
+    )})  # fmt: skip
+    without_judgments: WithoutJudgments = field(default="left-out", metadata={"row": Switch(
+        "a query without judgments", "queries without judgments", "queries without judgments",
+        {"left-out": same_words("left out"), "evaluated": same_words("evaluated")},
+        "a query of the run without judgments", _unless("without_judgments", "without_judgments", "left-out"),
+    )})  # fmt: skip
 
     def __post_init__(self) -> None:
         for name, allowed in _CHOICES.items():
@@ -85,5 +282,4 @@ class Alignment:
             object.__setattr__(self, name, check_choice(name, value, allowed))
 
 
-# Found out once: every preset is an alignment, and evaluating the annotations for each would take longer than all of them.
-_CHOICES = {name: get_args(hint) for name, hint in get_type_hints(Alignment).items()}
+_CHOICES = choices_of(Alignment)

@@ -10,8 +10,8 @@ from typing import TypeAlias
 
 import numpy as np
 
-from idealrank.conventions.switches import Occurrences, settled
-from idealrank.data.alignment import Alignment
+from idealrank.conventions.switches import occurrences, settled
+from idealrank.data.alignment import Alignment, Occurrences
 from idealrank.data.join import Judgments, join
 from idealrank.data.judged import Judged
 from idealrank.data.lists import Lists, judge_lists
@@ -142,7 +142,7 @@ class Sweep:
         """Return the occurring cases; None if unknown."""
         if self.grades is None:
             return None
-        return Occurrences.of(self.full, self.align(_FULL_FLOAT32, 0), self.grades, judged_twice=self.judged_twice)
+        return occurrences(self.full, self.align(_FULL_FLOAT32, 0), self.grades, judged_twice=self.judged_twice)
 
     def settled(self, switches: Mapping[str, str]) -> dict[str, str]:
         """Switches, those that cannot act on these data set to one and the same value."""

@@ -1,9 +1,9 @@
 """The measuring half of a convention: what is left unset on a measure comes from here."""
 
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, field, fields
 from typing import Literal, Protocol, TypeAlias, get_args
 
-from idealrank.data.alignment import check_choice
+from idealrank.data.alignment import Switch, check_choice, choices_of, same_words
 from idealrank.measures.cutoffs import Cutoff, make_cutoff
 from idealrank.measures.discounts import Discount, DiscountLike, make_discount
 from idealrank.measures.gains import Gain, GainLike, make_gain
@@ -12,6 +12,8 @@ Ideal: TypeAlias = Literal["judged", "returned", "hits", "uncut"]
 NoRelevant: TypeAlias = Literal["zero", "one", "nan", "left-out", "quotient"]
 Rounding: TypeAlias = Literal["none", "round-2", "round-5", "floor-2"]
 RecallPoints: TypeAlias = Literal["rounded", "truncated"]
+
+_VARIED_CUTOFFS = (1, 3, 5, 10, 20, 50, 100, 1000, None)
 
 
 def checked(switch: str, value: object, kind: object) -> None:
@@ -55,22 +57,65 @@ class Rules:
     'exp2'
     """
 
-    gain: Gain = make_gain("linear")
-    discount: Discount = make_discount("log2")
-    ideal: Ideal = "judged"
-    no_relevant: NoRelevant = "zero"
-    rounding: Rounding = "none"
-    cutoff: Cutoff | None = None
-    recall_points: RecallPoints = "rounded"
+    gain: Gain = field(default=make_gain("linear"), metadata={"row": Switch(
+        "gain", "the gain", "gain", {"linear": ("the grade", "linear"), "exp2": ("2^grade - 1", "exp2")},
+        "a relevant document with a grade other than 1",
+        open_values=("linear", "exp2", "power(2)"), varied=("linear", "exp2", "power(0.5)", "power(2)"),
+    )})  # fmt: skip
+    discount: Discount = field(default=make_discount("log2"), metadata={"row": Switch(
+        "discount", "the discount", "discount",
+        {"log2": ("1/log2(rank + 1)", "log2"), "zipf(1)": same_words("1/rank"), "linear": ("list length - rank", "linear")},
+        "relevant documents at different ranks below the first",
+        # Any log base gives the same NDCG; the natural and the decimal logarithm are here for DCG.
+        open_values=("log2", "jarvelin(2)", "jarvelin(10)", "zipf(1)", "linear", "log(2.718281828459045)", "log(10)"),
+        varied=("log2", "jarvelin(2)", "jarvelin(10)", "zipf(0.5)", "zipf(1)", "geometric(0.8)", "linear"),
+    )})  # fmt: skip
+    ideal: Ideal = field(default="judged", metadata={"row": Switch(
+        "ideal list", "the ideal", "ideal of",
+        {
+            "judged": ("all judged documents, cut at the cutoff", "all judged"),
+            "returned": ("the returned documents, cut at the cutoff", "the returned documents"),
+            "hits": ("all judged documents, cut at the number of documents returned", "all judged, cut at the number returned"),
+            "uncut": ("all judged documents, not cut", "all judged, never cut"),
+        },
+        "a relevant document that the run does not return, or more relevant documents than the cutoff",
+    )})  # fmt: skip
+    no_relevant: NoRelevant = field(default="zero", metadata={"row": Switch(
+        "a query without relevant documents", "queries without relevant documents", "queries without relevant documents",
+        {
+            "zero": ("0", "as 0"), "one": ("1", "as 1"), "nan": ("NaN", "as NaN"), "left-out": same_words("left out"),
+            "quotient": ("DCG / ideal DCG, and 0 for 0 / 0", "as 0 if the ideal is exactly 0"),
+        },
+        "a query without relevant documents",
+    )})  # fmt: skip
+    rounding: Rounding = field(default="none", metadata={"row": Switch(
+        "rounding", "rounding", "rounding",
+        {
+            "none": same_words("none"), "round-2": ("each query's value to 2 decimals", "each query to 2 decimals"),
+            "round-5": ("each query's value to 5 decimals", "each query to 5 decimals"),
+            "floor-2": ("every term, sum and value down to 2 decimals", "every term down to 2 decimals"),
+        },
+        "any query whose value has more decimals", usual="none",
+    )})  # fmt: skip
+    cutoff: Cutoff | None = field(default=None, metadata={"row": Switch(
+        "cutoff where none is asked", "the default cutoff", "default cutoff", {}, "a list longer than the default cutoff",
+        usual="none", open_values=(), varied=_VARIED_CUTOFFS,
+    )})  # fmt: skip
+    recall_points: RecallPoints = field(default="rounded", metadata={"row": Switch(
+        "recall levels", "recall points", "recall points",
+        {
+            "rounded": ("rounded to whole documents", "rounded"),
+            "truncated": ("the whole part of level x relevant + 0.9", "cut off after adding 0.9"),
+        },
+        "a query whose number of relevant documents is no multiple of 10", usual="rounded",
+    )})  # fmt: skip
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "gain", make_gain(self.gain))
         object.__setattr__(self, "discount", make_discount(self.discount))
         object.__setattr__(self, "cutoff", make_cutoff(self.cutoff))
-        check_choice("ideal", self.ideal, get_args(Ideal))
-        check_choice("no_relevant", self.no_relevant, get_args(NoRelevant))
-        check_choice("rounding", self.rounding, get_args(Rounding))
-        check_choice("recall_points", self.recall_points, get_args(RecallPoints))
+        for name, allowed in _CHOICES.items():
+            check_choice(name, getattr(self, name), allowed)
 
     @classmethod
     def names(cls) -> tuple[str, ...]:
@@ -82,6 +127,9 @@ class Rules:
         'gain'
         """
         return tuple(field.name for field in fields(cls))
+
+
+_CHOICES = choices_of(Rules)
 
 
 class HasRules(Protocol):
