@@ -69,8 +69,10 @@ print("harvested", harvested.relative.tolist(), harvested.intervals.tolist())
 cohort = np.where(rng.random(900) < 0.5, "A", "B")
 print("effect", repr(clicks.ab_effect(rng.random(900), cohort, covariate=rng.random(900))))
 print("conger", judging.agreement(rng.integers(0, 4, (500, 6)), "conger_kappa", interval=True, variance="analytic"))
-ybar = theory.estimate_ybar(rng.integers(0, 2, (60, 80)), rng.random((60, 80)))
-print("ybar", ybar.value.tolist(), ybar.low.tolist())
+labels, scores = rng.integers(0, 2, (60, 80)), rng.random((60, 80))
+for method in ("kernel", "binned", "isotonic"):
+    for ybar in (theory.estimate_ybar(labels, scores, method=method), theory.estimate_ybar(labels[0], scores[0], method=method)):
+        print("ybar", ybar.value.tolist(), ybar.low.tolist(), ybar.check.p)
 """
 
 

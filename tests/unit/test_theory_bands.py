@@ -5,7 +5,7 @@ import pytest
 from scipy import stats
 
 from idealrank.theory import RelevanceModel, canonical_scores, estimate_ybar
-from idealrank.theory.estimation.bands import PlacedDocuments, wilson, worth
+from idealrank.theory.estimation.bands import PlacedDocuments, _between_queries, wilson, worth
 from idealrank.theory.estimation.estimates import interval_of
 from idealrank.theory.estimation.sample import Sample
 
@@ -41,6 +41,33 @@ def test_where_all_documents_agree_as_much_is_lost_to_queries_as_elsewhere() -> 
     found = worth(PlacedDocuments(np.zeros(800), relevant, query, 40), code, np.eye(2), np.array([0.25, 1.0]))
 
     assert found == pytest.approx([39, 39], rel=1e-12)
+
+
+@pytest.mark.parametrize("held", [1, 1000, 1 << 16])
+def test_blocks_of_queries_change_no_bit(monkeypatch: pytest.MonkeyPatch, held: int) -> None:
+    """Each sum is that of a loop from the first cell to the last, and from the first query to the last."""
+    rng = np.random.default_rng(3)
+    query, code, relevant = rng.integers(0, 300, 5000), rng.integers(0, 40, 5000), rng.random(5000) < 0.3
+    hits, count = np.zeros((300, 40)), np.zeros((300, 40))
+    np.add.at(hits, (query, code), relevant)
+    np.add.at(count, (query, code), 1)
+    documents, own = PlacedDocuments(np.zeros(5000), relevant, query, 300), hits.sum(axis=0) / count.sum(axis=0)
+    near = np.maximum(0.3 - abs(np.linspace(0, 1, 101)[:, None] - np.linspace(0, 1, 40)), 0)
+    monkeypatch.setattr("idealrank.theory.estimation.bands._HELD", held)
+
+    for weights, given, share in ((near, near, near @ own / near.sum(axis=1)), (np.eye(40), np.eye(40), own), (np.eye(40), None, own)):
+        of_hits, of_all = (np.cumsum(table[:, None] * weights, axis=2)[:, :, -1] for table in (hits, count))
+        squares = np.cumsum((of_hits - of_all * share) ** 2, axis=0)[-1]
+        assert np.array_equal(_between_queries(documents, code, given, share), squares * 300 / 299)
+
+
+def test_shares_of_a_cell_each_have_the_worth_of_weights_of_one() -> None:
+    rng = np.random.default_rng(4)
+    code, relevant = rng.integers(0, 7, 400), rng.random(400) < 0.3
+    share = np.bincount(code, weights=relevant) / np.bincount(code)
+    for queries in (1, 2, 50):
+        documents = PlacedDocuments(np.zeros(400), relevant, np.arange(400) % queries, queries)
+        assert np.array_equal(worth(documents, code, None, share), worth(documents, code, np.eye(7), share))
 
 
 def test_a_band_is_wider_where_ybar_is_steep() -> None:

@@ -357,3 +357,18 @@ def test_an_estimate_prints_what_it_stands_on() -> None:
         "  0.250 [0.034, 0.761] at s = 0, 0.750 [0.239, 0.966] at s = 0.5, 0.750 [0.239, 0.966] at s = 1 (95 %)",
         "  rising ybar not tested: too few documents",
     ]
+
+
+def test_weights_of_a_kernel_are_the_same_however_many_are_made_at_a_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    """At each place they are those of the line with the least weighted squares, but for a factor."""
+    rng = np.random.default_rng(12)
+    cells = Cells(np.sort(rng.random(90)), rng.integers(1, 5, 90).astype(float), np.zeros((1, 90)))
+    found = Kernel(0.3).weights(cells)
+    for at, row in zip(np.linspace(0, 1, 101), found, strict=True):
+        heavy = np.maximum(1 - ((cells.score - at) / 0.3) ** 2, 0) * cells.count
+        line = np.column_stack([np.ones(90), cells.score - at])
+        level = np.linalg.solve(line.T @ (heavy[:, None] * line), (heavy[:, None] * line).T)[0]
+        assert row * cells.count / (row * cells.count).sum() == pytest.approx(level, rel=1e-8, abs=1e-12)
+    for held in (1, 200, 1 << 20):
+        monkeypatch.setattr("idealrank.theory.estimation.smoothing._HELD", held)
+        assert np.array_equal(Kernel(0.3).weights(cells), found)

@@ -4,8 +4,10 @@ At each canonical score, a band is Wilson's interval with the effective number o
 """
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, cached_property
+from typing import TypeAlias
 
 import numpy as np
 from scipy.optimize import isotonic_regression
@@ -17,7 +19,10 @@ from idealrank.data.types import BoolArray, FloatArray, IntArray
 from idealrank.stats.intervals import clopper_pearson
 from idealrank.theory.estimation.smoothing import GRID, step_of
 
-_ROWS = 1 << 22  # numbers held at a time when queries are gone through
+_ROWS = 1 << 22  # numbers of queries and cells whose sum is taken apart
+_HELD = 1 << 16  # numbers held at a time
+
+_Residuals: TypeAlias = Callable[[IntArray, BoolArray, IntArray, int], FloatArray]
 
 
 @dataclass(frozen=True)
@@ -46,8 +51,19 @@ class PlacedDocuments:
         """True if several queries show variation between queries."""
         return self.n_queries > 1
 
+    @cached_property
+    def _order(self) -> IntArray | None:
+        """The documents by query; None if they are."""
+        return None if (self.query[1:] >= self.query[:-1]).all() else np.argsort(self.query, kind="stable")
 
-def worth(documents: PlacedDocuments, code: IntArray, weights: FloatArray, share: FloatArray) -> FloatArray:
+    def by_query(self, code: IntArray) -> tuple[IntArray, BoolArray, IntArray]:
+        """Query, relevance and code of the documents, by query."""
+        if self._order is None:
+            return self.query, self.relevant, code
+        return self.query[self._order], self.relevant[self._order], code[self._order]
+
+
+def worth(documents: PlacedDocuments, code: IntArray, weights: FloatArray | None, share: FloatArray) -> FloatArray:
     """Return the effective number of independent documents of weighted shares: share (1 - share) / variance.
 
     The variance is the sum over documents, or over queries where there are several, of squared weighted residuals (linearisation of a
@@ -59,8 +75,8 @@ def worth(documents: PlacedDocuments, code: IntArray, weights: FloatArray, share
         The sample.
     code : int64 array, shape (n,)
         The cell of each document.
-    weights : float64 array, shape (m, n_cells)
-        The weight of a document in each share.
+    weights : float64 array, shape (m, n_cells), or None
+        The weight of a document in each share; None if each share is of one cell.
     share : float64 array, shape (m,)
         The weighted shares.
 
@@ -77,16 +93,18 @@ def worth(documents: PlacedDocuments, code: IntArray, weights: FloatArray, share
     Examples
     --------
     >>> four = PlacedDocuments(np.array([0.1, 0.3, 0.6, 0.9]), np.array([False, True, True, True]), np.zeros(4, int), 1)
-    >>> worth(four, np.array([0, 0, 1, 1]), np.eye(2), np.array([0.5, 1.0]))
+    >>> worth(four, np.array([0, 0, 1, 1]), None, np.array([0.5, 1.0]))
     array([2., 2.])
     """
-    cells = weights.shape[1]
+    cells = share.size if weights is None else weights.shape[1]
     count = np.bincount(code, minlength=cells).astype(np.float64)
-    total, squared = np.einsum("mc,c->m", weights, count), weights**2
-    most = total**2 / np.einsum("mc,c->m", squared, count)
+    total = count if weights is None else np.einsum("mc,c->m", weights, count)
+    squared = None if weights is None else weights**2
+    of_all = count if squared is None else np.einsum("mc,c->m", squared, count)
+    most = total**2 / of_all
     if not documents.clustered:
         hits = np.bincount(code, weights=documents.relevant, minlength=cells)
-        of_hits, of_all = (np.einsum("mc,c->m", squared, one) for one in (hits, count))
+        of_hits = hits if squared is None else np.einsum("mc,c->m", squared, hits)
         squares = of_hits * (1 - 2 * share) + of_all * share**2
     else:
         squares = _between_queries(documents, code, weights, share)
@@ -99,23 +117,60 @@ def worth(documents: PlacedDocuments, code: IntArray, weights: FloatArray, share
     return kept
 
 
-def _between_queries(documents: PlacedDocuments, code: IntArray, weights: FloatArray, share: FloatArray) -> FloatArray:
+def _between_queries(documents: PlacedDocuments, code: IntArray, weights: FloatArray | None, share: FloatArray) -> FloatArray:
     """Sum over queries of squared weighted residuals, with the usual correction for the mean."""
-    cells, queries = weights.shape[1], documents.n_queries
-    step = max(1, _ROWS // cells)
-    order = np.argsort(documents.query, kind="stable")
-    bounds = np.searchsorted(documents.query[order], np.arange(0, queries + step, step))
-    total, columns = np.zeros(share.size), np.ascontiguousarray(weights.T)
-    for first, last, begin in zip(bounds[:-1], bounds[1:], range(0, queries, step), strict=True):
-        rows = order[first:last]
-        place, shape = (documents.query[rows] - begin, code[rows]), (min(step, queries - begin), cells)
-        # Products of SciPy's sparse matrices have one order of terms; BLAS has one for each processor.
-        hits, count = (
-            csr_array((ones, place), shape) @ columns for ones in (documents.relevant[rows].astype(np.float64), np.ones(rows.size))
-        )
-        total += ((hits - count * share) ** 2).sum(axis=0)
-    squares: FloatArray = total * queries / (queries - 1)
-    return squares
+    cells, queries = share.size if weights is None else weights.shape[1], documents.n_queries
+    step, total = max(1, _ROWS // cells), np.zeros(share.size)
+    residuals = _own_residuals(share) if weights is None else _weighted_residuals(weights, share)
+    # NumPy adds rows of several columns one by one, so blocks of any size have the same sum; a single column it adds in pairs.
+    rows = step if share.size == 1 else min(step, max(1, _HELD // max(cells, share.size)))
+    query, relevant, code = documents.by_query(code)
+    for begin in range(0, queries, step):
+        end, part = min(begin + step, queries), np.zeros(share.size)
+        for first in range(begin, end, rows):
+            size = min(rows, end - first)
+            here = slice(*np.searchsorted(query, [first, first + size]))
+            squares = residuals(query[here] - first, relevant[here], code[here], size)
+            squares *= squares
+            squares[0] += part
+            part = squares.sum(axis=0)
+        total += part
+    return np.asarray(total * queries / (queries - 1))
+
+
+def _own_residuals(share: FloatArray) -> _Residuals:
+    """Compute relevant documents less expected ones by query and cell, if each share is of one cell."""
+    cells = share.size
+
+    def residuals(query: IntArray, relevant: BoolArray, code: IntArray, queries: int) -> FloatArray:
+        table = np.bincount(query * cells + code + relevant * (queries * cells), minlength=2 * queries * cells)
+        counts, hits = table.reshape(2, queries, cells)
+        counts += hits  # they were the others
+        found = counts * share
+        return np.subtract(hits, found, out=found)
+
+    return residuals
+
+
+def _weighted_residuals(weights: FloatArray, share: FloatArray) -> _Residuals:
+    """Compute weighted relevant documents less expected ones by query and share.
+
+    Products of SciPy's sparse matrices have one order of terms; BLAS has one for each processor.
+    """
+    cells = weights.shape[1]
+    held = np.flatnonzero(weights)
+    ends = np.searchsorted(held, np.arange(weights.shape[0] + 1) * cells)
+    sparse = csr_array((weights.ravel()[held], held % cells, ends), weights.shape)
+
+    def residuals(query: IntArray, relevant: BoolArray, code: IntArray, queries: int) -> FloatArray:
+        table = np.bincount(code * (2 * queries) + query + relevant * queries, minlength=2 * queries * cells)
+        both = table.reshape(cells, 2 * queries).astype(np.float64)
+        both[:, :queries] += both[:, queries:]
+        summed = sparse @ both
+        found = summed[:, :queries] * share[:, None]
+        return np.ascontiguousarray(np.subtract(summed[:, queries:], found, out=found).T)
+
+    return residuals
 
 
 def wilson(share: FloatArray, size: FloatArray, level: float, queries: int = 0) -> tuple[FloatArray, FloatArray]:
@@ -204,7 +259,7 @@ def check_monotone(documents: PlacedDocuments) -> MonotoneCheck:
     if blocks < 2 or (count == 0).any():
         return MonotoneCheck(math.nan, max(blocks, 0), None)
     share = np.bincount(code, weights=documents.relevant, minlength=blocks) / count
-    size = count * float((worth(documents, code, np.eye(blocks), share) / count).mean())
+    size = count * float((worth(documents, code, None, share) / count).mean())
     angle = 2 * np.arcsin(np.sqrt((share * size + 0.375) / (size + 0.75)))
     risen = isotonic_regression(angle, weights=size).x
     distance = float((size * (angle - risen) ** 2).sum())
@@ -257,7 +312,7 @@ def monotone_bounds(documents: PlacedDocuments, width: float, level: float) -> t
     score = documents.score[order]
     hits = np.concatenate(([0], np.cumsum(documents.relevant[order])))
     share = np.array([documents.relevant.mean()])
-    loss = float(worth(documents, np.zeros(score.size, np.int64), np.ones((1, 1)), share)[0]) / score.size
+    loss = float(worth(documents, np.zeros(score.size, np.int64), None, share)[0]) / score.size
 
     def bound(first: FloatArray, last: FloatArray, end: int) -> FloatArray:
         begin, stop = np.searchsorted(score, first, side="left"), np.searchsorted(score, last, side="right")

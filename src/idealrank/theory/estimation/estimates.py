@@ -107,9 +107,9 @@ class SmoothingMethod:
     code : int64 array, shape (n,)
         The cell of each document.
     weights : float64 array, shape (m, n_cells), or None
-        The weight of a document of each cell in each value; None for a method that is not linear.
+        The weight of a document of each cell in each value; None if each value is of one cell, or the method is not linear.
     width : float
-        How far to either side documents bound a rising ybar; 0 where unused.
+        How far to either side documents bound a rising ybar; 0 for a linear method.
     """
 
     smoother: Smoother
@@ -161,7 +161,7 @@ def _binned(sample: Sample, bins: "int | Sequence[float] | None") -> SmoothingMe
             f"{sample.shortest} documents; take fewer or wider bins"
         )
     text = f"binned ({edges.size - 1} bins)"
-    return SmoothingMethod(Binned(tuple(edges.tolist())), text, (edges[1:] + edges[:-1]) / 2, code, np.eye(edges.size - 1))
+    return SmoothingMethod(Binned(tuple(edges.tolist())), text, (edges[1:] + edges[:-1]) / 2, code, None)
 
 
 def _most_bins(sample: Sample) -> FloatArray:
@@ -600,7 +600,7 @@ def estimate_ybar(
 
 def _band(sample: Sample, way: SmoothingMethod, value: FloatArray, level: float) -> tuple[FloatArray, FloatArray]:
     documents = sample.documents
-    if way.weights is None:
+    if way.width:
         low, high = monotone_bounds(documents, way.width, level)
         return np.minimum(low, value), np.maximum(high, value)
     size = worth(documents, way.code, way.weights, value)

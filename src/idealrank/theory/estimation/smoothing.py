@@ -10,6 +10,7 @@ from scipy.optimize import isotonic_regression
 from idealrank.data.types import FloatArray, IntArray
 
 _CELLS = 512  # a kernel sees documents gathered in so many places
+_HELD = 1 << 13  # weights made at a time
 GRID = 101  # where it is evaluated
 LEAST_WEIGHT = 1e-9  # below it a line has no two places to go through
 
@@ -173,12 +174,28 @@ class Kernel:
 
     def weights(self, cells: Cells, at: FloatArray | None = None) -> FloatArray:
         """The weight of a document of each cell at each place, shape (n_places, n_cells), but for a factor; default on the grid."""
-        away = cells.score[None, :] - (_GRID if at is None else at)[:, None]
-        kernel = np.maximum(1 - (away / self.bandwidth) ** 2, 0.0)
-        counted = kernel * cells.count
-        first, second = (counted * away).sum(axis=1), (counted * away**2).sum(axis=1)
-        weights: FloatArray = kernel * (second[:, None] - away * first[:, None])
+        places = _GRID if at is None else at
+        weights = np.empty((places.size, cells.score.size))
+        rows = max(1, _HELD // max(1, cells.score.size))
+        for first in range(0, places.size, rows):
+            part = slice(first, first + rows)
+            self._weigh(cells, places[part, None], weights[part])
         return weights
+
+    def _weigh(self, cells: Cells, at: FloatArray, weights: FloatArray) -> None:
+        """Write the weights at some places, shape (n_places, 1), into `weights`, which holds products until then."""
+        away = cells.score - at
+        kernel = away / self.bandwidth
+        kernel *= kernel
+        np.subtract(1, kernel, out=kernel)
+        np.maximum(kernel, 0.0, out=kernel)
+        counted = kernel * cells.count
+        first = np.multiply(counted, away, out=weights).sum(axis=1, keepdims=True)
+        np.multiply(away, away, out=weights)
+        second = np.multiply(counted, weights, out=weights).sum(axis=1, keepdims=True)
+        np.multiply(away, first, out=weights)
+        np.subtract(second, weights, out=weights)
+        weights *= kernel
 
 
 _GRID = np.linspace(0.0, 1.0, GRID)
