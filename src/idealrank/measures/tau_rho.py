@@ -131,9 +131,9 @@ def middle_ranks(query: IntArray, values: AnyArray) -> IntArray:
     sizes = sizes_of(starts, query.size)
     # First and last rank of the tie, less the first and last of the query.
     twice = np.repeat(2 * number_within(query)[starts] + sizes - 1, sizes)
-    _, which, n_items = np.unique(query, return_inverse=True, return_counts=True)
+    n_items = sizes_of(starts_of(query), query.size)
     middle = np.empty(query.size, np.int64)
-    middle[order] = twice - (n_items[which] + 1)
+    middle[order] = twice - (np.repeat(n_items, n_items) + 1)
     return middle
 
 

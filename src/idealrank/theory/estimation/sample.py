@@ -156,8 +156,8 @@ class Sample:
         if total in {0, lists.labels.size}:
             found = "no document is" if total == 0 else f"all {total} documents are"
             raise InputError(f"labels: {found} relevant ({_wanted(rel)}); expected some of each kind, or there is nothing to estimate")
-        names, query = np.unique(where.query, return_inverse=True)
-        return cls(where.score, reached, grades, query.astype(np.int64), names.size)
+        held = np.bincount(where.query) > 0
+        return cls(where.score, reached, grades, (np.cumsum(held) - 1)[where.query], int(held.sum()))
 
     @property
     def n(self) -> int:
