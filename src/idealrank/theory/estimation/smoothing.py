@@ -175,27 +175,32 @@ class Kernel:
     def weights(self, cells: Cells, at: FloatArray | None = None) -> FloatArray:
         """The weight of a document of each cell at each place, shape (n_places, n_cells), but for a factor; default on the grid."""
         places = _GRID if at is None else at
-        weights = np.empty((places.size, cells.score.size))
+        weights = np.zeros((places.size, cells.score.size))
         rows = max(1, _HELD // max(1, cells.score.size))
         for first in range(0, places.size, rows):
-            part = slice(first, first + rows)
-            self._weigh(cells, places[part, None], weights[part])
+            self._weigh(cells, places[first : first + rows, None], weights[first : first + rows])
         return weights
 
     def _weigh(self, cells: Cells, at: FloatArray, weights: FloatArray) -> None:
-        """Write the weights at some places, shape (n_places, 1), into `weights`, which holds products until then."""
-        away = cells.score - at
+        """Write the weights at some places, shape (n_places, 1), over zeros; until then `weights` holds products, and is summed whole.
+
+        Cells out of reach of all these places keep their zeros.
+        """
+        reach = slice(*np.searchsorted(cells.score, [at.min() - 1.01 * self.bandwidth, at.max() + 1.01 * self.bandwidth]))
+        away, inner = cells.score[reach] - at, weights[:, reach]
         kernel = away / self.bandwidth
         kernel *= kernel
         np.subtract(1, kernel, out=kernel)
         np.maximum(kernel, 0.0, out=kernel)
-        counted = kernel * cells.count
-        first = np.multiply(counted, away, out=weights).sum(axis=1, keepdims=True)
-        np.multiply(away, away, out=weights)
-        second = np.multiply(counted, weights, out=weights).sum(axis=1, keepdims=True)
-        np.multiply(away, first, out=weights)
-        np.subtract(second, weights, out=weights)
-        weights *= kernel
+        counted = kernel * cells.count[reach]
+        np.multiply(counted, away, out=inner)
+        first = weights.sum(axis=1, keepdims=True)
+        np.multiply(away, away, out=inner)
+        np.multiply(counted, inner, out=inner)
+        second = weights.sum(axis=1, keepdims=True)
+        away *= first
+        np.subtract(second, away, out=away)
+        np.multiply(kernel, away, out=inner)
 
 
 _GRID = np.linspace(0.0, 1.0, GRID)
