@@ -25,6 +25,11 @@ from idealrank.version import __version__
 # Exit codes. 1 is kept for gates, which are asked to fail when quality falls, and 3 for those that the judgments do not let decide.
 FINE, CLOSED, UNUSABLE, UNDECIDABLE, FAULT, INTERRUPTED, BROKEN_PIPE, TERMINATED = 0, 1, 2, 3, 70, 130, 141, 143
 
+# Modules beside those of Python with which the command leaves at once; and the module that loads functions of users.
+_CORE = frozenset({"__main__", "_cyutility", "_distutils_hack", "click", "cython_runtime", "idealrank", "numpy", "scipy"})
+_OF_INSTALLATION = ("_cython_", "_sysconfigdata_", "_editable_skbc_")
+_OF_USERS = "idealrank.live.backends.python_function"
+
 # Commands by group, in the order of the help: what each does in one line, the same line as in its own help (a test compares them).
 GROUPS = {
     "Evaluate": {
@@ -122,8 +127,9 @@ def command() -> NoReturn:
     """Run the command line as the installed command, and leave without taking the interpreter apart.
 
     To take it apart costs a small comparison about a tenth of its time, and the system frees everything at once. Functions of
-    `atexit` run, and output is flushed. The process ends as usual if a thread still runs or if a debugger, a profiler or a coverage
-    tool looks on; `python -m idealrank` always does.
+    `atexit` run, and output is flushed. The process ends as usual where more than this command may want its end: with a thread that
+    still runs, with modules of others, which may keep files open, and if a program called this function. `python -m idealrank` always
+    ends as usual.
 
     Examples
     --------
@@ -132,9 +138,16 @@ def command() -> NoReturn:
     try:
         main()
     except SystemExit as ended:
-        if threading.active_count() == 1 and not _is_watched():
+        if sys._getframe(1).f_back is None and _is_alone():
             _leave(int(ended.code or FINE))
         raise
+
+
+def _is_alone() -> bool:
+    """True if this process has run no code but that of Python, of this library and of what its core depends on."""
+    packages = {name.partition(".")[0] for name in sys.modules} - sys.stdlib_module_names - _CORE
+    others = [name for name in packages if not name.startswith(_OF_INSTALLATION)]
+    return not others and _OF_USERS not in sys.modules and threading.active_count() == 1 and not sys.flags.inspect
 
 
 def _leave(code: int) -> None:
@@ -144,13 +157,6 @@ def _leave(code: int) -> None:
         for stream in (sys.stdout, sys.stderr):
             stream.flush()
         os._exit(code)
-
-
-def _is_watched() -> bool:
-    """True if a tool follows the code that runs; it may write what it saw only at the end of the interpreter."""
-    monitoring = getattr(sys, "monitoring", None)  # from Python 3.12 on
-    tools = [monitoring.get_tool(number) for number in range(6)] if monitoring else []
-    return any((sys.gettrace(), sys.getprofile(), *tools))
 
 
 def main(arguments: Sequence[str] | None = None) -> NoReturn:
