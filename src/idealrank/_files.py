@@ -7,6 +7,8 @@ from pathlib import Path
 
 from idealrank.errors import InputError
 
+_MOST_LINKS = 10  # from /dev/stdout to the stream
+
 
 def write_bytes(pieces: Iterable[bytes], path: str) -> None:
     """Write a file of bytes, made under another name and renamed when it is complete.
@@ -25,14 +27,40 @@ def write_bytes(pieces: Iterable[bytes], path: str) -> None:
     b'ab'
     """
     target = real_path(path)  # behind a link, the file itself is replaced, not the link
+    number = descriptor(path)
     try:
-        if target.exists() and not target.is_file() and not target.is_dir():
+        if number is not None:
+            with os.fdopen(os.dup(number), "wb") as stream:
+                stream.writelines(pieces)
+        elif target.exists() and not target.is_file() and not target.is_dir():
             with target.open("wb") as device:  # a pipe, or /dev/null, which nobody wants replaced
                 device.writelines(pieces)
         else:
             _write_renamed(pieces, target)
     except OSError as error:
         raise InputError(f"{path}: cannot be written: {error.strerror or error}") from None
+
+
+def descriptor(path: str) -> int | None:
+    """The number of the open stream that a path names; None for any other path.
+
+    The file behind such a stream is not the command's to replace: others have written to it, and will.
+
+    Examples
+    --------
+    >>> descriptor("/dev/fd/63"), descriptor("out.csv")
+    (63, None)
+    """
+    place = os.path.abspath(path)  # noqa: PTH100  (`resolve` would go on to the file behind the stream)
+    for _ in range(_MOST_LINKS):
+        folder, name = os.path.split(place)
+        if folder in ("/dev/fd", "/proc/self/fd") and name.isdecimal():
+            return int(name)
+        try:
+            place = os.path.join(folder, os.readlink(place))  # noqa: PTH115, PTH118
+        except OSError:
+            return None
+    return None
 
 
 def real_path(path: str | os.PathLike[str]) -> Path:

@@ -6,13 +6,12 @@ pytest loads this module in every session of an environment with idealrank, so i
 
 from collections.abc import Iterable, Iterator
 from importlib import import_module
+from os import PathLike
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
 if TYPE_CHECKING:
-    from os import PathLike
-
     from idealrank.analysis.gate.outcome import Contract, Gated, WhenUnjudged
 
 _SAID = "ranking_gate"  # user property of a test; reports carry these from the processes of pytest-xdist, and JUnit XML shows them

@@ -4,6 +4,8 @@ import csv
 import io
 import json
 import shlex
+import subprocess
+import sys
 from collections.abc import Callable
 from pathlib import Path
 
@@ -266,6 +268,17 @@ def test_the_output_file_has_the_usual_permissions_and_links_stay_links(tmp_path
 def test_a_device_is_written_to_and_not_replaced(say: Say) -> None:
     assert say("evaluate", "qrels.txt", "bm25.run", "-o", "/dev/null").code == 0
     assert Path("/dev/null").is_char_device()
+
+
+@pytest.mark.skipif(not Path("/dev/stdout").exists(), reason="needs /dev/stdout")
+@pytest.mark.parametrize("work", ["evaluate qrels.txt bm25.run -m AP --format csv -o", "convert bm25.run --to csv"])
+def test_the_file_behind_an_open_stream_is_written_to_and_not_replaced(work: str, tmp_path: Path) -> None:
+    command = f"{sys.executable} -m idealrank {work} /dev/stdout"
+    for sink in (f"> {tmp_path}/all.txt", f"| cat > {tmp_path}/all.txt"):
+        subprocess.run(f"(echo first; {command}; echo last) {sink}", shell=True, cwd=DATA, check=True, capture_output=True)
+        first, *lines, last = (tmp_path / "all.txt").read_text(encoding="utf-8").splitlines()
+        assert (first, last) == ("first", "last")
+        assert lines[0] in ("run,measure,value,convention", "query_id,doc_id,score")
 
 
 def test_a_folder_is_no_output_file(tmp_path: Path, say: Say) -> None:

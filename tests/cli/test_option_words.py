@@ -78,6 +78,7 @@ def test_a_bad_value_is_named_as_it_was_typed(arguments: str, expected: str, say
         "compare qrels.txt a.run b.run --baseline {} --baseline {}",
         "recall exact.run a.run --qrels {} --qrels {}",
         "report a b --queries {} --queries {}",
+        "evaluate qrels.txt a.run -o {} -o {}",
     ],
 )
 def test_an_option_that_may_be_given_once_refuses_a_second_value(command: str, say: Callable[..., Said], files: Path) -> None:

@@ -8,6 +8,8 @@ from scipy import stats as peer
 
 import idealrank as ir
 from idealrank.errors import IdealrankWarning, OptionError
+from idealrank.reports.views.comparison.comparison import undetectable
+from idealrank.reports.views.gate.gate import seen_text
 from idealrank.stats import detectable, mean_interval, paired_t, permutation_test, pilot
 from idealrank.stats.comparison import Plan, compare_columns, smallest_visible, visible_by
 from idealrank.stats.design import Design, linear_mean, student_mean
@@ -145,6 +147,21 @@ def test_a_detectable_difference_is_found_with_the_power_that_it_promises(named:
     # `detectable` also counts significance in the wrong direction.
     assert visible_by(row, Plan(test="t"), 0.05) == pytest.approx(detectable(60, seen), rel=1e-3)
     assert row.units == 60
+
+
+def test_too_few_queries_of_equal_weight_have_no_detectable_difference() -> None:
+    queries = [f"q{number}" for number in range(30)]
+    rng = np.random.default_rng(4)
+    qrels = {query: {"x": 1, "y": 0, "z": 2} for query in queries}
+    a, b = (ir.evaluate(qrels, {query: rng.permutation(["x", "y", "z"]).tolist() for query in queries}, "nDCG", name=name) for name in "ab")
+    weights = dict(zip(queries, [100.0, 100.0] + [1.0] * 28, strict=True))
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", IdealrankWarning)
+        compared, gated = ir.compare(a, b, weights=weights), ir.gate(b, a, weights=weights)
+    assert [compared["nDCG"].detectable, gated.checks[0].detectable] == [np.inf, np.inf]
+    assert undetectable(compared, 30) == "The queries count as too few of equal weight to give a detectable difference."
+    assert seen_text(gated, 4) == ["The queries count as too few of equal weight to give a detectable drop."]
+    assert 0 < ir.compare(a, b)["nDCG"].detectable < 1
 
 
 def heard(call: object, *given: object, **named: object) -> list[str]:

@@ -139,7 +139,9 @@ memory: Decorator = click.option(
     help="Memory of the whole process, such as 512MB: runs are read in parts, grouped by query in temporary files if needed. "
     "For TREC text, Parquet, Arrow IPC, CSV and TSV; the values are the same.",
 )  # fmt: skip
-output: Decorator = click.option("-o", "--output", "output_path", metavar="FILE", help="Output file; it appears when it is complete.")
+output: Decorator = click.option(
+    "-o", "--output", "output_path", metavar="FILE", cls=OnceOption, help="Output file; it appears when it is complete."
+)
 
 
 def _print_schema(context: click.Context, _: click.Parameter, value: bool) -> None:

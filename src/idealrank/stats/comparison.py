@@ -344,6 +344,8 @@ def queries_for(difference: float, spread: float, n: int, df: float, alpha: floa
 def visible_by(found: MeasureTest, plan: Plan, alpha: float) -> float:
     """Return the detectable difference of a comparison; infinite if its test cannot reach the level with so few queries or draws.
 
+    Queries of unequal weight count as so many of equal weight: of few, Student's t gives differences that no measure can have.
+
     Parameters
     ----------
     found : MeasureTest
@@ -361,7 +363,8 @@ def visible_by(found: MeasureTest, plan: Plan, alpha: float) -> float:
     """
     visible = smallest_visible(found.spread, found.n, found.df, alpha, plan.power, plan.sides)
     drawn = plan.test == "permutation" and found.units > MOST_UNITS
-    unreachable = found.units < _fewest(plan, alpha) or (drawn and 1 / (plan.n_resamples + 1) > alpha)
+    units = min(found.units, found.df + 1)  # unequal weights leave fewer
+    unreachable = units < _fewest(plan, alpha) or (drawn and 1 / (plan.n_resamples + 1) > alpha)
     return math.inf if unreachable and not math.isnan(visible) else visible
 
 

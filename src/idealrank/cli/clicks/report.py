@@ -31,7 +31,9 @@ _DEFAULT_MODELS = ("pbm", "ubm", "sdbn")
 
 @click.command(epilog=_EPILOG, short_help="Write a report of a click log as one HTML page.")
 @click.argument("log", metavar="LOG")
-@click.option("-o", "--output", "page_path", metavar="FILE", required=True, help="HTML file to write; its name ends in .html.")
+@click.option(
+    "-o", "--output", "page_path", cls=options.OnceOption, metavar="FILE", required=True, help="HTML file to write; its name ends in .html."
+)
 @click.option("--rewards", "rewards_path", metavar="REWARDS", help="File of rewards and probabilities, as for clicks estimate.")
 @click.option(
     "--model",

@@ -33,7 +33,14 @@ robustness analysis need the runs, which a store does not keep.
 
 @click.command(epilog=_EPILOG, short_help="Make a page of stored results.")
 @click.argument("ids", metavar="ID [ID...]", nargs=-1, required=True)
-@click.option("-o", "--output", "report", metavar="FILE", help="Page file, which ends in .html; it appears when it is complete.")
+@click.option(
+    "-o",
+    "--output",
+    "report",
+    cls=options.OnceOption,
+    metavar="FILE",
+    help="Page file, which ends in .html; it appears when it is complete.",
+)
 @click.option("--figures", metavar="DIR", help="Folder for the page's plots as SVG, PNG and PDF.")
 @click.option(
     "-m", "--measure", "measure_texts", metavar="MEASURE", cls=options.MeasureOption, multiple=True,

@@ -47,7 +47,12 @@ _FORMATS = Formats(
 @click.command(epilog=_EPILOG, short_help="Ask a search engine all queries, and write a run.")
 @click.argument("config")
 @click.option(
-    "-o", "--output", "run_path", metavar="RUN", help="Run, instead of `output` of the configuration; a folder for several backends."
+    "-o",
+    "--output",
+    "run_path",
+    cls=options.OnceOption,
+    metavar="RUN",
+    help="Run, instead of `output` of the configuration; a folder for several backends.",
 )
 @click.option(
     "--qrels", metavar="FILE", cls=options.OnceOption, help="Judgments to evaluate with, instead of `qrels` of the configuration."

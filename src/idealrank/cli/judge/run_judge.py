@@ -58,7 +58,14 @@ _FORMATS = Formats(
 
 @click.command(epilog=_EPILOG, short_help="Let a judge, such as a language model, grade a list of pairs.")
 @click.argument("config")
-@click.option("-o", "--output", "qrels_path", metavar="QRELS", help="Judgments to write, instead of `output` of the configuration.")
+@click.option(
+    "-o",
+    "--output",
+    "qrels_path",
+    cls=options.OnceOption,
+    metavar="QRELS",
+    help="Judgments to write, instead of `output` of the configuration.",
+)
 @click.option(
     "--qrels", metavar="FILE", cls=options.OnceOption, help="Judgments of people to compare with, instead of `qrels` of the configuration."
 )

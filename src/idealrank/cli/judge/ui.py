@@ -36,7 +36,9 @@ OUTPUT.raters has each person's grade, and OUTPUT.labels.csv every answer with i
 
 @click.command(epilog=_EPILOG, short_help="Label pairs of query and document on a local web page.")
 @click.argument("pairs")
-@click.option("-o", "--output", "output_path", metavar="QRELS", required=True, help="Judgments to write after every answer.")
+@click.option(
+    "-o", "--output", "output_path", cls=options.OnceOption, metavar="QRELS", required=True, help="Judgments to write after every answer."
+)
 @click.option("--state", "state_path", metavar="FILE", help="File of all answers.  [default: OUTPUT.sqlite3]")
 @click.option("--queries", "queries_path", metavar="FILE", cls=options.OnceOption, help="Texts of queries, for pairs without a query_text.")
 @click.option(

@@ -12,7 +12,7 @@ from math import isfinite
 from pathlib import PurePath
 from typing import IO, Any
 
-from idealrank._files import appearing, real_path
+from idealrank._files import appearing, descriptor, real_path
 from idealrank._lazy import load_extra
 from idealrank.data.run import name_of
 from idealrank.errors import InputError, OptionError
@@ -323,7 +323,8 @@ def _stem(path: str) -> str:
 @contextmanager
 def _output(target: str) -> Iterator[IO[bytes]]:
     """A file that becomes the target when all went well; a device or standard output gets its content at the end."""
-    path = None if target == "-" else real_path(target)
+    number = descriptor(target)
+    path = None if target == "-" or number is not None else real_path(target)
     try:
         if path is not None and path.is_dir():
             raise InputError(f"{target}: found a directory, expected the name of a file to write")
@@ -334,7 +335,10 @@ def _output(target: str) -> Iterator[IO[bytes]]:
         with tempfile.TemporaryFile() as file:
             yield file
             file.seek(0)
-            if path is None:
+            if number is not None:
+                with os.fdopen(os.dup(number), "wb") as stream:
+                    shutil.copyfileobj(file, stream)
+            elif path is None:
                 shutil.copyfileobj(file, sys.stdout.buffer)
                 sys.stdout.buffer.flush()
             else:

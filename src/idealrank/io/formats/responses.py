@@ -79,13 +79,12 @@ def lose_fields(source: Source, kind: str, columns: Columns, lose: Lose) -> None
     columns : mapping or sequence, optional
         As in `read_elasticsearch`.
     lose : callable
-        Gets ``columns`` with a field of a hit, or ``response_fields`` with a field of a response. Times and shards are not told.
+        Gets ``columns`` with a field of a hit, or ``response_fields`` with a field of a response. Times, shards and totals are not told.
 
     Examples
     --------
     >>> hit = b'{"_id": "7", "_score": 3.2, "_source": {"title": "Shoes"}}'
     >>> lose_fields(Source("a.json", b'{"shoes": {"hits": {"total": 90, "hits": [' + hit + b"]}}}"), "elasticsearch", None, print)
-    response_fields hits.total
     columns _source.title
     """
     reader = _Solr if kind == "solr" else _Elasticsearch
@@ -93,8 +92,10 @@ def lose_fields(source: Source, kind: str, columns: Columns, lose: Lose) -> None
 
 
 _MISSING: Any = object()
-_WORK = ("took", "timed_out", "_shards", "status", "responseHeader", "max_score", "maxScore")
-"""Fields of a response about the work of the engine, or that the hits hold too."""
+_WORK = frozenset({
+    "took", "timed_out", "_shards", "status", "responseHeader", "max_score", "maxScore", "total", "numFound", "numFoundExact", "start",
+})  # fmt: skip
+"""Fields of almost every response: about the work of the engine, or how many hits there are besides these."""
 _INNER = ("_source", "fields")  # of a hit: what was indexed, and fields that were asked for
 
 
@@ -325,7 +326,7 @@ class _Responses(ABC):
         for outer, value in fields.items():
             whole = {"": value} if outer != self.hits[0] or not isinstance(value, tuple) else dict(value)
             for name, inner in whole.items():
-                is_work = (name or outer) in (*_WORK, self.hits[1]) or outer == query
+                is_work = (name or outer) in {*_WORK, self.hits[1]} or outer == query
                 if not is_work and inner not in (None, "", [], ()):
                     self._lose("response_fields", f"{outer}.{name}" if name else outer)
 

@@ -173,10 +173,25 @@ def sentences(comparison: Comparison, pair: Pair, shown: Shown | None = None) ->
     said += [*unanswered(missing), *unchanged(pair.rankings)[:1]]
     said += [f"{needed}."] if (needed := needed_text(first, method)) else []
     if math.isinf(first.detectable):
-        said.append(f"{counted(first.n, 'query', 'queries')} cannot detect any difference by this test, however large.")
+        said.append(undetectable(comparison, first.n))
     elif math.isfinite(first.detectable):
         said.append(f"These queries detect a true difference of {shown.number(first.detectable)} with {100 * method.power:g} % power.")
     return said + _others(others)
+
+
+def undetectable(comparison: Comparison, n: int) -> str:
+    """Describe why no detectable difference is given.
+
+    Examples
+    --------
+    >>> import idealrank as ir
+    >>> one = ir.evaluate({"q": {"x": 1}}, {"q": ["x"]}, "RR")
+    >>> undetectable(ir.compare(one, one), 1)
+    '1 query cannot detect any difference by this test, however large.'
+    """
+    if comparison.method.weighted:
+        return "The queries count as too few of equal weight to give a detectable difference."
+    return f"{counted(n, 'query', 'queries')} cannot detect any difference by this test, however large."
 
 
 def _unknown(comparison: Comparison) -> list[str]:

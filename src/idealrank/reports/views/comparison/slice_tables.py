@@ -137,7 +137,10 @@ def slice_phrases(comparison: Comparison) -> list[str]:
     if counts["unknown"]:
         phrases.append(_counted(counts["unknown"], "{} with a category is not compared", "{} with a category are not compared"))
     if any(math.isinf(one.detectable) for _, row in comparison.rows() for one in row.slices or ()):
-        phrases.append("detectable none: so few queries cannot detect any difference by this test, however large")
+        few = (
+            "count as too few of equal weight" if comparison.method.weighted else "cannot detect any difference by this test, however large"
+        )
+        phrases.append(f"detectable none: so few queries {few}")
     return phrases
 
 

@@ -202,6 +202,8 @@ def seen_text(gated: Gated, places: int) -> list[str]:
     if check.detectable == math.inf or check.bound == math.inf * check.direction:
         passes = ": this gate passes every run" if gated.passed else ""
         queries = counted(check.wins + check.ties + check.losses, "query", "queries")
+        if gated.weighted:
+            return [f"The queries count as too few of equal weight to give a detectable {_drop(check)}{by}."]
         return [f"{queries} cannot detect any {_drop(check)}{by}, however large{passes}."]
     if math.isinf(check.detectable) or math.isinf(check.bound):
         return ["With so few queries, a strict gate passes only an identical run."]
