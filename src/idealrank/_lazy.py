@@ -6,8 +6,6 @@ from functools import cache
 from importlib import import_module
 from typing import Any, ForwardRef
 
-from idealrank.errors import MissingExtraError
-
 SHOWN_BY = {
     "Comparison": "idealrank.reports.notebook:comparison_html",
     "Coverage": "idealrank.reports.notebook:coverage_html",
@@ -156,6 +154,8 @@ def load_extra(module: str, what: str, extra: str, package: str = "") -> Any:
     try:
         return import_module(module)
     except ImportError:
+        from idealrank.errors import MissingExtraError  # noqa: PLC0415  (it loads threading, a tenth of the import of idealrank)
+
         raise MissingExtraError(what, package or module, extra) from None
 
 
