@@ -8,6 +8,7 @@ import pytest
 
 from idealrank.stats import Design, permutation_test, sign_flips
 from idealrank.stats.sign_flips import ROW_BITS, Alternative, Flips, Units, counted_rank, listed_ends
+from tests.conftest import examples
 
 ALTERNATIVES: tuple[Alternative, ...] = ("two-sided", "greater", "less")
 SMALLEST = 1 << ROW_BITS
@@ -101,3 +102,39 @@ def test_many_sparse_columns_are_tested_in_little_memory() -> None:
     assert peak < 110e6
     few = permutation_test(np.zeros((40, 2)), columns[:, [3, 90]], rng=1, threads=2)
     assert (few.p.tolist(), few.low.tolist()) == (test.p[[3, 90]].tolist(), test.low[[3, 90]].tolist())
+
+
+def test_few_large_and_many_small_differences_beside_equal_queries_have_a_p_value() -> None:
+    """Blocks of draws without one that is near the end of the interval: 17 small gains and 3 large ones of 60 queries."""
+    gains = np.r_[np.zeros(40), np.full(17, 0.1), np.full(3, 1.0)]
+
+    result = permutation_test(np.zeros(60), gains, rng=1)
+
+    assert result.p == 2.0**-19  # all gain: of 2^20 sign vectors, this one and its opposite
+
+
+@pytest.mark.parametrize("n_differing", range(1, 25))
+def test_any_number_of_differing_and_equal_queries_agrees_with_a_plain_listing(
+    n_differing: int,
+) -> None:
+    """Few large, many small, most of one sign; beyond 20 within five standard errors of draws."""
+    rng = np.random.default_rng(n_differing)
+    for _ in range(examples(20)):
+        n_large = int(rng.integers(0, min(n_differing, 5) + 1))
+        large = float(rng.choice([0.5, 1.0, 2.0]))
+        sizes = np.r_[np.full(n_differing - n_large, 0.125), np.full(n_large, large)]
+        losses = rng.random(n_differing) < rng.choice([0.0, 0.1, 0.3])
+        differences = np.where(losses, -sizes, sizes)
+        n_equal = int(rng.choice([0, 1, 2, 7, 40, 300]))
+        sums = np.zeros(1, np.float32)  # eighths are exact
+        for value in differences:
+            sums = np.concatenate([sums + np.float32(value), sums - np.float32(value)])
+        exact = float(np.mean(np.abs(sums) >= abs(differences.sum())))
+        values = np.r_[np.zeros(n_equal), differences]
+
+        result = permutation_test(np.zeros(values.size), values, rng=1)
+
+        drawn = n_differing > 20
+        error = 5 * np.sqrt(exact * (1 - exact) / 100_000) + 1 / 100_000 if drawn else 0.0
+        assert result.p == pytest.approx(exact, abs=error)
+        assert (result.low <= 0 <= result.high) == (result.p > 0.05)

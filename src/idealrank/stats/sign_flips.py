@@ -289,7 +289,8 @@ def both_ends(flipped: FloatArray, weight: FloatArray, total: FloatArray, total_
     np.negative(smaller, out=mean)
     if alone.any():
         both[:, :, alone] = np.inf
-    return both.reshape(-1, len(flipped)).T
+    draws, columns = flipped.shape  # of no draws NumPy cannot work out a size of -1
+    return both.reshape(2 * columns, draws).T
 
 
 def counted_rank(level: float, draws: int, observed: int) -> int:
