@@ -47,13 +47,27 @@ POOLS: dict[str, dict[str, int]] = {
     "1 other, 20": dict.fromkeys(OTHERS[:1], 20),
     "3 others, 10": dict.fromkeys(OTHERS, 10),
     "3 others, 20": dict.fromkeys(OTHERS, 20),
+    "2 others, 10": dict.fromkeys(OTHERS[:2], 10),
+    "2 others, 20": dict.fromkeys(OTHERS[:2], 20),
     "relative of A, 20": {"relative of A": 20},
 }
+
+
+def _binary(grades: IntArray) -> FloatArray:
+    return (grades > 0).astype(float)
+
+
+# Gains of grades, and weights of ranks; the weights of RR@10 are those of its rates, since it is no sum over documents.
 MEASURES: dict[str, tuple[Callable[[IntArray], FloatArray], FloatArray]] = {
     "nDCG@10": (lambda grades: grades.astype(float), 1 / np.log2(np.arange(2, CUTOFF + 2))),
-    "nDCG@10, binary": (lambda grades: (grades > 0).astype(float), 1 / np.log2(np.arange(2, CUTOFF + 2))),
-    "P@10": (lambda grades: (grades > 0).astype(float), np.full(CUTOFF, 1 / CUTOFF)),
+    "nDCG@10, binary": (_binary, 1 / np.log2(np.arange(2, CUTOFF + 2))),
+    "P@10": (_binary, np.full(CUTOFF, 1 / CUTOFF)),
+    "RR@10": (_binary, 1 / np.arange(1, CUTOFF + 1)),
 }
+
+
+def has_ideal(measure: str) -> bool:
+    return measure.startswith("nDCG")
 
 
 @dataclass(frozen=True)
@@ -64,14 +78,19 @@ class Bank:
     ----------
     grades, scores, ranks : arrays of shape (queries, 110), (queries, 2, 110), (queries, 7, 110)
         Ranks count from 0; 99 is deeper than 20. Scores are those of A and B.
-    ideal : mapping from measure to array of shape (queries,)
-        With every document judged.
+    best : array of shape (queries, 10)
+        The highest grades of all 1,000 documents.
     """
 
     grades: IntArray
     ranks: IntArray
     scores: FloatArray
-    ideal: Mapping[str, FloatArray]
+    best: IntArray
+
+    def ideal(self, measure: str) -> FloatArray:
+        """With every document judged."""
+        gain, weights = MEASURES[measure]
+        return gain(self.best) @ weights if has_ideal(measure) else np.ones(len(self.best))
 
     def swapped(self) -> "Bank":
         """A is B, and B is A; so are their relatives."""
@@ -82,7 +101,7 @@ class Bank:
         other = self.swapped()
         return Bank(
             np.concatenate([self.grades] * 2), np.concatenate([self.ranks, other.ranks]), np.concatenate([self.scores, other.scores]),
-            {name: np.concatenate([ideal] * 2) for name, ideal in self.ideal.items()},
+            np.concatenate([self.best] * 2),
         )  # fmt: skip
 
 
@@ -90,8 +109,7 @@ def bank(world: World, queries: int, rng: np.random.Generator, seen_a: Any = Non
     """Draw queries; A and B may see relevance better or worse than the other systems."""
     seen = [world.seen if seen_a is None else seen_a, world.seen if seen_b is None else seen_b, *[world.seen] * 5]
     parts = [_chunk(world, min(CHUNK, queries - first), seen, rng) for first in range(0, queries, CHUNK)]
-    ideal = {name: np.concatenate([part.ideal[name] for part in parts]) for name in MEASURES}
-    return Bank(*(np.concatenate([getattr(part, name) for part in parts]) for name in ("grades", "ranks", "scores")), ideal)
+    return Bank(*(np.concatenate([getattr(part, name) for part in parts]) for name in ("grades", "ranks", "scores", "best")))
 
 
 def _chunk(world: World, queries: int, seen: list[Any], rng: np.random.Generator) -> Bank:
@@ -110,11 +128,10 @@ def _chunk(world: World, queries: int, seen: list[Any], rng: np.random.Generator
         scores.append(((np.array(values)[grades] * ease * luck) + shared + (1 - SHARED) ** 0.5 * error).astype(np.float32))
     ranks = np.stack([_ranks(score) for score in scores], axis=1)
     keep = np.argsort((ranks == BEYOND).all(axis=1), axis=1, kind="stable")[:, :KEPT]
-    ideal = {name: _ideal(gain(grades), weights) if name != "P@10" else np.ones(queries) for name, (gain, weights) in MEASURES.items()}
     deep = keep[:, None, :]
     return Bank(
         np.take_along_axis(grades, keep, 1), np.take_along_axis(ranks, deep, 2),
-        np.take_along_axis(np.stack(scores[:2], axis=1), deep, 2), ideal,
+        np.take_along_axis(np.stack(scores[:2], axis=1), deep, 2), _highest(grades),
     )  # fmt: skip
 
 
@@ -126,8 +143,9 @@ def _ranks(scores: FloatArray) -> IntArray:
     return ranks
 
 
-def _ideal(gains: FloatArray, weights: FloatArray) -> FloatArray:
-    return -np.sort(-gains, axis=1)[:, :CUTOFF] @ weights
+def _highest(values: Any) -> Any:
+    """The ten highest of each row, the highest first."""
+    return np.sort(values, axis=1)[:, : -CUTOFF - 1 : -1]
 
 
 def judged_by(drawn: Bank, pool: Mapping[str, int]) -> BoolArray:
@@ -139,6 +157,60 @@ def hidden(drawn: Bank, judged: BoolArray, share: float, rng: np.random.Generato
     """Take away judgments for a reason that depends on the grade: this share of the relevant documents that B alone returns."""
     alone = (drawn.ranks[:, 1] < CUTOFF) & (drawn.ranks[:, 0] >= CUTOFF)
     return judged & ~(alone & (drawn.grades > 0) & (rng.random(judged.shape) < share))
+
+
+def fresh(drawn: Bank, share: float, rng: np.random.Generator) -> tuple[Bank, BoolArray]:
+    """Put new documents in this share of B's first ten places, as relevant as the ones that they replace; where they are.
+
+    A ranks the replaced documents as before. No system of a pool returns a new document.
+    """
+    shape = (len(drawn.grades), CUTOFF)
+    at = places_of(drawn, 1)
+    new = rng.random(shape) < share
+    query, slot = np.nonzero(new)
+    old = at[query, slot]
+    grades = np.concatenate([drawn.grades, np.where(new, np.take_along_axis(drawn.grades, at, 1), 0)], axis=1)
+    ranks = np.concatenate([drawn.ranks, np.full((len(new), len(SYSTEMS), CUTOFF), BEYOND, np.int8)], axis=2)
+    scores = np.concatenate([drawn.scores, np.full((len(new), 2, CUTOFF), -BEYOND, np.float32)], axis=2)
+    ranks[query, 1, KEPT + slot], scores[query, 1, KEPT + slot] = slot, drawn.scores[query, 1, old]
+    ranks[query, 1, old], scores[query, 1, old] = BEYOND, -BEYOND
+    best = _highest(np.concatenate([drawn.best, grades[:, KEPT:]], axis=1))
+    return Bank(grades, ranks, scores, best), np.concatenate([np.zeros(drawn.grades.shape, bool), new], axis=1)
+
+
+def at_random(judged: BoolArray, share: float, rng: np.random.Generator) -> BoolArray:
+    """Take away this share of the judgments, whatever they say."""
+    return judged & (rng.random(judged.shape) >= share)
+
+
+def sampled(drawn: Bank, judged: BoolArray, share: float, rng: np.random.Generator) -> BoolArray:
+    """Keep every judgment of a relevant document, and this share of the others."""
+    return judged & ((drawn.grades > 0) | (rng.random(judged.shape) < share))
+
+
+def named(drawn: Bank, source: str, rng: np.random.Generator) -> BoolArray:
+    """Labels that name relevant documents alone: see `SOURCES`."""
+    relevant = drawn.grades > 0
+    if source == "3 at random":
+        return relevant & (np.argsort(np.argsort(np.where(relevant, rng.random(relevant.shape), 2), axis=1), axis=1) < 3)
+    if source == "1 at random":
+        chance = np.where(relevant, rng.random(relevant.shape), 2)
+        return relevant & (chance == chance.min(axis=1, keepdims=True))
+    if source == "clicks on A":  # looked at with 1 / rank, clicked if relevant
+        rank = drawn.ranks[:, 0].astype(float) + 1
+        return relevant & (rank <= CUTOFF) & (rng.random(relevant.shape) < 1 / rank)
+    rank = np.where(relevant, drawn.ranks[:, SYSTEMS.index(source)], BEYOND)
+    return (rank == rank.min(axis=1, keepdims=True)) & (rank < CUTOFF)
+
+
+SOURCES = {
+    "1 at random": "one relevant document a query",
+    "3 at random": "three",
+    "A": "the first relevant document of A's ten",
+    "clicks on A": "clicks on relevant documents of A's ten, the first ranks more often",
+    "other 1": "the first relevant document of a third system's ten",
+    "relative of A": "the same of a system that shares four fifths of A's own error",
+}
 
 
 @dataclass(frozen=True)
@@ -160,9 +232,11 @@ class Sample:
     a, b : Side
     weights : array of shape (10,)
     scale : array of shape (queries,)
-        1 / ideal of the judged documents; 0 where none is relevant.
+        1 / ideal of the judged documents; 0 where none is relevant. 1 of measures without an ideal.
     difference, truth, condensed, condensed_short : arrays of shape (queries,)
         B - A as judged, with every document judged, and on judged documents alone of lists of 1,000 and of 10.
+    linear : bool
+        Whether the measure is a sum over documents.
     """
 
     a: Side
@@ -173,6 +247,7 @@ class Sample:
     truth: FloatArray
     condensed: FloatArray
     condensed_short: FloatArray
+    linear: bool = True
 
     @cached_property
     def sides(self) -> tuple[Side, Side]:
@@ -184,26 +259,36 @@ def sample(drawn: Bank, judged: BoolArray, measure: str) -> Sample:
     gain, weights = MEASURES[measure]
     gains = gain(drawn.grades)
     known = np.where(judged, gains, 0)
-    ideal = np.ones(len(gains)) if measure == "P@10" else _ideal(known, weights)
+    ideal = _highest(known) @ weights if has_ideal(measure) else np.ones(len(gains))
     scale = np.divide(1, ideal, out=np.zeros(len(ideal)), where=ideal > 0)
     sides = [_side(drawn, run, gains, judged, weights) for run in (0, 1)]
-    values = [(side.gains * side.judged) @ weights * scale for side in sides]
-    truths = [side.gains @ weights / drawn.ideal[measure] for side in sides]
+
+    def value(listed: FloatArray) -> FloatArray:
+        return (listed * weights).max(axis=1) if measure == "RR@10" else listed @ weights
+
+    values = [value(side.gains * side.judged) * scale for side in sides]
+    truths = [value(side.gains) / drawn.ideal(measure) for side in sides]
 
     def condensed(run: int, within: BoolArray) -> FloatArray:
         order = np.argsort(np.where(judged & within, -drawn.scores[:, run], np.inf), axis=1)[:, :CUTOFF]
-        return np.take_along_axis(np.where(within, known, 0), order, 1) @ weights * scale
+        return value(np.take_along_axis(np.where(within, known, 0), order, 1)) * scale
 
     everywhere = np.ones_like(judged)
     short = [condensed(run, drawn.ranks[:, run] < CUTOFF) for run in (0, 1)]
     long = [condensed(run, everywhere) for run in (0, 1)]
-    return Sample(*sides, weights, scale, *(pair[1] - pair[0] for pair in (values, truths, long, short)))
+    return Sample(*sides, weights, scale, *(pair[1] - pair[0] for pair in (values, truths, long, short)), linear=measure != "RR@10")
+
+
+def places_of(drawn: Bank, run: int) -> IntArray:
+    """Columns of a run's first ten documents, in order."""
+    at = np.zeros((len(drawn.grades), CUTOFF), int)
+    query, document = np.nonzero(drawn.ranks[:, run] < CUTOFF)
+    at[query, drawn.ranks[query, run, document]] = document
+    return at
 
 
 def _side(drawn: Bank, run: int, gains: FloatArray, judged: BoolArray, weights: FloatArray) -> Side:
-    at = np.zeros((len(gains), CUTOFF), int)
-    query, document = np.nonzero(drawn.ranks[:, run] < CUTOFF)
-    at[query, drawn.ranks[query, run, document]] = document
+    at = places_of(drawn, run)
     other = np.take_along_axis(drawn.ranks[:, 1 - run], at, 1)
     alone = other >= CUTOFF
     other_weight = np.where(alone, 0, weights[np.minimum(other, CUTOFF - 1)])

@@ -17,7 +17,6 @@ from idealrank.api.report.material import ReportMaterial
 from idealrank.api.report.side_verdicts import with_gate
 from idealrank.integrations.content import content_of
 from idealrank.reports.table.text import parts_text
-from idealrank.reports.views.comparison.columns import SHORT
 from idealrank.reports.views.robustness import robust_parts
 
 PAIRS = 20
@@ -28,7 +27,7 @@ TRACKED = {  # words logged to a tracker, and the verdict they stand for
     "new is better than old": "better",
     "new is worse than old": "worse",
     "whether new or old is better is undecided": "undecided",
-    "the judgments do not reach far enough": "judgments do not reach",
+    "too few judgments to say": "too few judgments",
 }
 
 
@@ -103,8 +102,8 @@ def _read(text: str) -> str:
     """Read the verdict from the text of `idealrank robust`: the end of its second paragraph, unless the first sentence contradicts it."""
     first, as_asked = (" ".join(part.split()) for part in text.split("\n\n")[:2])
     said = as_asked.rstrip(".").rpartition(", ")[2]
-    unreached = first.startswith("The judgments do not reach")
-    return said if unreached == (said == "judgments do not reach") else f"{said}, and first: {first}"
+    unreached = first.startswith("Too few judgments")
+    return said if unreached == (said == "too few judgments") else f"{said}, and first: {first}"
 
 
 def _tracked(comparison: ir.Comparison) -> Answer:
@@ -131,7 +130,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
 
 
 def _said(answer: Answer) -> str:
-    return SHORT.get(answer.said, answer.said)
+    return answer.said
 
 
 def _p(answer: Answer) -> str:

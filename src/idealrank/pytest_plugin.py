@@ -71,7 +71,7 @@ class RankingGate:
         when_unjudged: "WhenUnjudged | None" = None,
         judge_qrels: Any = None,
     ) -> "Gated":
-        """Fail the test unless the run may take the place of its baselines; skip it where the judgments do not reach.
+        """Fail the test unless the run may take the place of its baselines; skip it where there are too few judgments.
 
         Parameters
         ----------

@@ -13,7 +13,6 @@ from scipy import stats
 
 import idealrank as ir
 from idealrank.analysis.comparison import Comparison
-from idealrank.reports.views.comparison.columns import SHORT
 from tests.cli.terminal import Said, check_snapshot
 
 Say = Callable[..., Said]
@@ -90,7 +89,7 @@ def test_every_format_has_the_numbers_of_the_library(say: Say, many: Path) -> No
     assert [float(row["p"]) for row in rows] == [row.p for _, row in expected.rows()]
     assert [(row["a"], row["b"], row["measure"]) for row in rows] == [(pair.a, pair.b, row.measure) for pair, row in expected.rows()]
     for text in texts.values():
-        assert all(f"{row.difference:+.4f}" in text and SHORT.get(row.verdict, row.verdict) in text for _, row in expected.rows())
+        assert all(f"{row.difference:+.4f}" in text and row.verdict in text for _, row in expected.rows())
         assert str(expected.method.seed) in text
 
 
@@ -127,9 +126,9 @@ def test_words_for_people(say: Say, many: Path) -> None:
     undecided = " ".join(say("compare", "qrels.txt", "base.run", "likewise.run", "-m", "RR,P@3", cwd=many).out.split())
     equivalent = say("compare", "qrels.txt", "base.run", "likewise.run", "-m", "RR", "--margin", "0.4", cwd=many).out
 
-    assert better.startswith("The judgments do not reach far enough to say whether good is better than base: RR ")
+    assert better.startswith("Too few judgments to say whether good is better than base: RR ")
     assert "These queries detect a true difference of 0." in better
-    assert worse.startswith("The judgments do not reach far enough to say whether base is better than good: RR ")
+    assert worse.startswith("Too few judgments to say whether base is better than good: RR ")
     assert undecided.startswith("These queries do not show whether likewise is better than base: RR ")
     assert "queries like these would detect a difference this large with 80 % power. These queries detect a true difference of" in undecided
     assert "Verdicts by other measures: undecided (P@3)." in undecided

@@ -103,14 +103,14 @@ def test_an_equivalence_that_the_judgments_do_not_carry_is_what_the_sentences_sp
     said = " ".join(say(*asked, cwd=folder).out.split())
     a, b = (ir.evaluate(folder / "few.txt", folder / f"{name}.run", "P@2", keep_unjudged=True) for name in ("one", "two"))
 
-    assert (row["verdict"], row["tipping"]["side"]) == ("judgments do not reach", None)
-    assert "The judgments do not reach far enough to say whether two and one are equivalent, within 0.15 of each other" in said
+    assert (row["verdict"], row["tipping"]["side"]) == ("too few judgments", None)
+    assert "Too few judgments to say whether two and one are equivalent, within 0.15 of each other" in said
     assert "At the likely relevant share of the 80 unjudged documents within the cutoff" in said
     assert "the runs would no longer be equivalent. Judge them, the highest ranks first, and compare again." in said
     assert "is better than" not in said
     assert "documents that only" not in said
     assert "p of a difference as large as the margin 0.0" in said
-    assert "do not reach far enough to say whether two and one are equivalent: " in str(ir.compare(a, b, margin=0.15))
+    assert "too few judgments to say whether two and one are equivalent: " in str(ir.compare(a, b, margin=0.15))
 
 
 def test_p_stands_before_the_reason_for_a_missing_interval(say: Say, folder: Path) -> None:

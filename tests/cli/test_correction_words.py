@@ -30,5 +30,5 @@ def test_the_help_says_which_measure_decides_and_every_verdict(say: Say) -> None
     text = " ".join(say("compare", "--help").out.split())
 
     assert "auto uses max-T for permutation and Bonferroni's method for other tests" in text
-    assert "judgments do not reach (unjudged documents may explain the difference)" in text
+    assert "too few judgments (unjudged documents may explain the difference)" in text
     assert "HSD" not in text

@@ -1,4 +1,4 @@
-"""`idealrank gate` where the judgments do not reach: exit code 3, options, the policy file, baselines, pages and stores."""
+"""`idealrank gate` where there are too few judgments: exit code 3, options, the policy file, baselines, pages and stores."""
 
 import json
 import re
@@ -53,7 +53,7 @@ def test_exit_code_3_comes_with_its_meaning_and_the_next_step(held: Gate, say: S
     assert "exit code 3" not in words(truth)
     assert step.replace("new", "<code>new</code>") in (tmp_path / "gate.md").read_text(encoding="utf-8")
     assert step in (tmp_path / "gate.html").read_text(encoding="utf-8")
-    assert "3 the judgments do not reach. After 3, judge the documents" in words(say("gate", "--help"))
+    assert "3 too few judgments. After 3, judge the documents" in words(say("gate", "--help"))
 
 
 def test_the_commands_of_the_next_step_show_what_is_unjudged(held: Gate, say: Say, tmp_path: Path) -> None:
@@ -118,10 +118,10 @@ def test_files_and_annotations_are_neutral_too(held: Gate, tmp_path: Path, monke
     assert [kind for kind, _, _ in obeyed(said.err)] == ["warning", "notice"]
     (suite,) = ET.parse(tmp_path / "gate.xml").getroot()
     assert (suite.get("failures"), suite.get("skipped")) == ("0", "1")
-    assert (tmp_path / "gate.md").read_text(encoding="utf-8").startswith("**The judgments do not reach: ")
+    assert (tmp_path / "gate.md").read_text(encoding="utf-8").startswith("**Too few judgments to say whether ")
     assert SENTENCE.search((tmp_path / "summary.md").read_text(encoding="utf-8"))
     found = json.loads(said.out)
-    assert (found["outcome"], found["passed"], found["checks"][0]["tipping"]["reaches"]) == ("judgments do not reach", False, False)
+    assert (found["outcome"], found["passed"], found["checks"][0]["tipping"]["reaches"]) == ("too few judgments", False, False)
 
 
 def test_a_run_that_the_judgments_do_not_reach_replaces_no_baseline(held: Gate, tmp_path: Path) -> None:
@@ -133,8 +133,8 @@ def test_a_run_that_the_judgments_do_not_reach_replaces_no_baseline(held: Gate, 
     let = held("--update-baseline", "--when-unjudged", "pass", baseline="best.gz")
 
     assert [one.code for one in (made, kept, not_made, let)] == [0, 3, 3, 0]
-    assert "note: best.gz was not replaced: the judgments do not reach" in words(kept)
-    assert "note: other.gz was not made: the judgments do not reach" in words(not_made)
+    assert "note: best.gz was not replaced: too few judgments" in words(kept)
+    assert "note: other.gz was not made: too few judgments" in words(not_made)
     assert "note: best.gz still holds main, the best so far" in words(let)
     assert (tmp_path / "best.gz").read_bytes() == before
     assert not (tmp_path / "other.gz").exists()
@@ -196,11 +196,11 @@ def test_pages_and_stores_keep_the_outcome(held: Gate, say: Say, tmp_path: Path)
 
     assert said.code == 3
     for text in (page, re.sub(r"\s+", " ", (tmp_path / "again.html").read_text(encoding="utf-8"))):
-        assert "The judgments do not reach: it is undecided whether new may replace main" in text
+        assert "Too few judgments to say whether new may replace main" in text
         assert SENTENCE.search(text)
         assert 'class="verdict unreached"' in text
     assert (shown.code, again.code) == (0, 0)
-    assert "The judgments did not reach." in shown.out
+    assert "There were too few judgments." in shown.out
 
 
 def test_the_next_step_names_no_run_without_documents_of_its_own(say: Say, tmp_path: Path) -> None:

@@ -90,7 +90,7 @@ def test_the_gitlab_job_hands_over_the_junit_file() -> None:
 
 @pytest.mark.slow  # a process of idealrank for each commit
 def test_git_bisect_skips_what_is_neither_open_nor_closed(tmp_path: Path) -> None:
-    """Six commits: good; one that the judgments do not reach; good; one that does not run; the first bad one; bad."""
+    """Six commits: good; one with too few judgments; good; one that does not run; the first bad one; bad."""
     _, pooled, baseline, run = collection()
     worse = {query: [*(f"other-{rank}" for rank in range(9)), listed[0]] for query, listed in baseline.items()}
     judged = pooled | {query: pooled[query] | dict.fromkeys(worse[query][:9], 0) for query in pooled}

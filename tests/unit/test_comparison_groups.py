@@ -163,7 +163,7 @@ def test_letters_of_worse_runs_count_verdicts_and_letters_of_groups_count_p_alon
     found = ir.compare(*runs_of(3))
     pair = found.pairs[1]
     assert pair["nDCG@10"].p_corrected <= 0.05
-    unreached = replace(pair, measures={**pair.measures, "nDCG@10": replace(pair["nDCG@10"], verdict="judgments do not reach")})
+    unreached = replace(pair, measures={**pair.measures, "nDCG@10": replace(pair["nDCG@10"], verdict="too few judgments")})
     found = replace(found, pairs=(found.pairs[0], unreached, found.pairs[2]))
 
     groups = found.groups("nDCG@10")
@@ -179,8 +179,8 @@ def test_letters_of_worse_runs_count_verdicts_and_letters_of_groups_count_p_alon
     [
         ([], "run5 is better than all 5 others."),
         (["equivalent"], "differs significantly from all others, but is better than only 4 of them: 1 is equivalent."),
-        (["judgments do not reach"] * 2, "but is better than only 3 of them: the judgments do not reach for 2."),
-        (["equivalent"] * 2 + ["judgments do not reach"] * 3, "none of them: 2 are equivalent and the judgments do not reach for 3."),
+        (["too few judgments"] * 2, "but is better than only 3 of them: too few judgments for 2."),
+        (["equivalent"] * 2 + ["too few judgments"] * 3, "none of them: 2 are equivalent and too few judgments for 3."),
     ],
 )
 def test_the_first_sentence_calls_a_run_better_only_by_its_verdicts(verdicts: list[Any], said: str) -> None:

@@ -187,7 +187,7 @@ def test_what_cannot_be_answered_is_refused():
     assert found.pairs[0]["RR"].slices.test == "permutation"
 
 
-@pytest.mark.parametrize(("n_old", "share", "whole"), [(75, 0.2, "better"), (40, 0.3, "judgments do not reach")])
+@pytest.mark.parametrize(("n_old", "share", "whole"), [(75, 0.2, "better"), (40, 0.3, "too few judgments")])
 def test_a_slice_stands_as_far_as_its_own_judgments_carry_it(n_old, share, whole):
     """Of old queries everything is judged, of new ones the documents of the first run alone."""
     generator = np.random.default_rng(5)
@@ -205,8 +205,8 @@ def test_a_slice_stands_as_far_as_its_own_judgments_carry_it(n_old, share, whole
 
     for measure in ("nDCG@10", "AP"):
         assert found[measure].slices["new"].difference < -0.2
-        assert {row.name: row.verdict for row in found[measure].slices} == {"old": "better", "new": "judgments do not reach"}
-        assert {row.name: row.verdict for row in turned[measure].slices} == {"old": "worse", "new": "judgments do not reach"}
+        assert {row.name: row.verdict for row in found[measure].slices} == {"old": "better", "new": "too few judgments"}
+        assert {row.name: row.verdict for row in turned[measure].slices} == {"old": "worse", "new": "too few judgments"}
     assert found["nDCG@10"].verdict == whole
 
 
@@ -223,4 +223,4 @@ def test_a_slice_that_the_judgments_do_not_carry_is_not_marked_as_decided():
         assert table.columns[1].title == "P@3"
         return {row[1].mark for row in table.rows}
 
-    assert [marks(verdict) for verdict in ("better", "worse", "undecided", "judgments do not reach")] == [{"*"}, {"*"}, {""}, {""}]
+    assert [marks(verdict) for verdict in ("better", "worse", "undecided", "too few judgments")] == [{"*"}, {"*"}, {""}, {""}]

@@ -1,4 +1,4 @@
-"""The script on judgments that do not reach: its pools, its gains and rates by hand, its test against the library's, and its rule."""
+"""The script on too few judgments: its pools, its gains and rates by hand, its test against the library's, and its rule."""
 
 import importlib
 import json
@@ -203,14 +203,14 @@ def test_the_library_decides_as_the_script(scripts) -> None:
             pair = evaluated(given, queries, measure)
             row = ir.compare(*pair, test="t")[measure]
             assert {"better": 1, "worse": -1}.get(row.verdict, 0) == verdicts[scripts.reach.CHOSEN][at]
-            assert (row.verdict == "judgments do not reach") == (verdicts["as judged"][at] != verdicts[scripts.reach.CHOSEN][at])
+            assert (row.verdict == "too few judgments") == (verdicts["as judged"][at] != verdicts[scripts.reach.CHOSEN][at])
             held_alike(scripts, replicates, at, row.tipping, 0 if row.difference > 0 else 1)
             reach, adds = reach_of(pair), [side[at] for side in replicates.adds]
             assert reach.moved(1.0, 0.0) == pytest.approx(-adds[0], abs=1e-6)
             assert reach.moved(0.0, 1.0) == pytest.approx(adds[1], abs=1e-6)
             assert reach.moved(0.5, 0.5, both=True) == pytest.approx((adds[1] - adds[0] + replicates.shift[at]) / 2, abs=1e-6)
             said.add(row.verdict)
-    assert {"better", "undecided", "judgments do not reach"} <= said
+    assert {"better", "undecided", "too few judgments"} <= said
 
 
 def held_alike(scripts: Scripts, replicates: Any, at: int, found: Any, behind: int) -> None:

@@ -1,4 +1,4 @@
-"""A gate where the judgments do not reach, and one where they do: what it decides, and that every output says so."""
+"""A gate where there are too few judgments, and one where they do: what it decides, and that every output says so."""
 
 import html
 import json
@@ -62,7 +62,7 @@ def test_a_better_run_is_not_stopped_by_judgments_that_do_not_reach(doubtful: Ga
     assert check.difference < 0
     assert check.p_corrected <= 0.05
     assert (doubtful.outcome, doubtful.passed, check.outcome, check.passed, check.carried) == (
-        "judgments do not reach", False, "judgments do not reach", False, False,
+        "too few judgments", False, "too few judgments", False, False,
     )  # fmt: skip
     assert check.tipping is not None
     # The truth lies beyond the tipping point: of the documents that only the new run shows, this share is relevant.
@@ -77,7 +77,7 @@ def test_a_worse_run_is_stopped_where_everything_is_judged(shut: Gated) -> None:
     assert shut.checks[0].tipping.unjudged_b == 0
 
 
-@pytest.mark.parametrize(("asked", "outcome"), [("neutral", "judgments do not reach"), ("fail", "failed"), ("pass", "passed")])
+@pytest.mark.parametrize(("asked", "outcome"), [("neutral", "too few judgments"), ("fail", "failed"), ("pass", "passed")])
 def test_the_policy_decides_what_becomes_of_it(pooled: tuple[Evaluation, Evaluation], asked: Any, outcome: str) -> None:
     found = ir.gate(*pooled, measures=MEASURES, when_unjudged=asked)
 
@@ -91,7 +91,7 @@ def test_under_strict_a_pass_is_held_to_the_judgments(pooled: tuple[Evaluation, 
     strict = ir.gate(main, new, measures="nDCG@10", strict=True, margin=0.05)
     stopped = ir.gate(new, main, measures="nDCG@10", strict=True, margin=0.05)
 
-    assert strict.outcome == "judgments do not reach"
+    assert strict.outcome == "too few judgments"
     assert "this drop would no longer be ruled out if" in " ".join(gate_text(strict).split())
     assert stopped.outcome == "failed"  # that a drop may hide needs no judgments to carry it
 
@@ -103,8 +103,8 @@ def test_a_broken_contract_or_a_failed_companion_closes_a_gate_that_is_out_of_re
     broken = ir.gate(new, main, measures="nDCG@10", contracts=[ir.Contract(query=query, at_least=1.0)])
 
     assert broken.outcome == "failed"
-    assert "Besides, the judgments do not reach for 1 check." in " ".join(gate_text(broken).split())
-    assert ir.gate(new, main, measures=["nDCG@10", "P@5"], also="P@5").outcome == "judgments do not reach"
+    assert "Besides, too few judgments for 1 check." in " ".join(gate_text(broken).split())
+    assert ir.gate(new, main, measures=["nDCG@10", "P@5"], also="P@5").outcome == "too few judgments"
 
 
 def test_without_rankings_the_answer_of_the_test_stands_and_says_why_nothing_is_known(pooled: tuple[Evaluation, Evaluation]) -> None:
@@ -133,7 +133,7 @@ def test_the_report_says_it_first_and_marks_companions(doubtful: Gated, pooled: 
     assert (found := SENTENCE.search(words)) is not None
     assert doubtful.checks[0].tipping is not None
     assert int(found["own"]) == doubtful.checks[0].tipping.unjudged_b
-    assert "companion, out of reach" in words
+    assert "companion, too few judgments" in words
     assert "companion: cannot fail the gate without --also MEASURE" in words
     assert "nDCG@10 tested alone; P@5, a companion, tested alone; companions cannot fail the gate" in words
     assert "Holm" not in words
@@ -143,10 +143,10 @@ def test_the_json_has_outcomes_and_both_p_values(doubtful: Gated, shut: Gated) -
     found, closed = (json.loads(gate_json(one)) for one in (doubtful, shut))
     check = found["checks"][0]
 
-    assert (found["outcome"], found["passed"], closed["outcome"]) == ("judgments do not reach", False, "failed")
+    assert (found["outcome"], found["passed"], closed["outcome"]) == ("too few judgments", False, "failed")
     assert found["policy"]["when_unjudged"] == "neutral"
     assert (check["outcome"], check["decides"], check["family"], check["carried"]) == (
-        "judgments do not reach", True, "primary measure", False,
+        "too few judgments", True, "primary measure", False,
     )  # fmt: skip
     assert [(one["decides"], one["family"]) for one in found["checks"][1:]] == [(False, "companions")]
     assert check["p_sides"] == 1
@@ -159,10 +159,10 @@ def test_the_json_has_outcomes_and_both_p_values(doubtful: Gated, shut: Gated) -
 def test_the_comment_says_it_in_its_first_lines(doubtful: Gated, shut: Gated) -> None:
     comment = "".join(gate_markdown(doubtful)).splitlines()
 
-    assert comment[0].startswith("**The judgments do not reach: it is undecided whether <code>new</code> may replace <code>main</code>")
+    assert comment[0].startswith("**Too few judgments to say whether <code>new</code> may replace <code>main</code>")
     assert SENTENCE.search(html.unescape(comment[2]))
-    assert any(line.startswith("| **judgments do not reach** | <code>nDCG&#64;10</code>") for line in comment)
-    assert any(line.startswith("| companion, judgments do not reach | <code>P&#64;5</code>") for line in comment)
+    assert any(line.startswith("| **too few judgments** | <code>nDCG&#64;10</code>") for line in comment)
+    assert any(line.startswith("| companion, too few judgments | <code>P&#64;5</code>") for line in comment)
     closed = "".join(gate_markdown(shut))
     assert "| **failed** | <code>nDCG&#64;10</code>" in closed
     assert "| companion, would fail | <code>P&#64;5</code>" in closed
@@ -200,7 +200,7 @@ def test_notebooks_and_trackers_say_it(doubtful: Gated, shut: Gated) -> None:
 
     logged, closed = content_of(doubtful, page=""), content_of(shut, page="")
     assert (logged.metrics["gate_passed"], logged.words["gate_outcome"], logged.words["gate"]) == (
-        0.0, "judgments do not reach", "judgments do not reach",
+        0.0, "too few judgments", "too few judgments",
     )  # fmt: skip
     assert (closed.words["gate_outcome"], closed.words["gate"]) == ("failed", "closed")
     assert logged.metrics["nDCG_at_10_decides"] == 1
@@ -227,7 +227,7 @@ def test_a_page_of_two_baselines_says_it_of_each_pair(pooled: tuple[Evaluation, 
     assert found is not None
     for pair_, check in zip(found.pairs, gated.checks[:: len(MEASURES)], strict=True):
         row = pair_["nDCG@10"]
-        assert (row.verdict, check.outcome) == ("judgments do not reach", "judgments do not reach")
+        assert (row.verdict, check.outcome) == ("too few judgments", "too few judgments")
         assert row.tipping is not None
         assert check.tipping is not None
         assert (row.tipping.side, row.tipping.unjudged_b, row.tipping.unjudged_a) == ("b", check.tipping.unjudged_b, 0)

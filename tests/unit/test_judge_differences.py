@@ -181,7 +181,7 @@ def test_a_contradicted_drop_neither_opens_nor_closes_the_gate() -> None:
     alone = ir.gate(PEOPLE, NEW, OLD, measures="nDCG@2")
     found = ir.gate(PEOPLE, NEW, OLD, measures="nDCG@2", judge_qrels=JUDGE)
 
-    assert (alone.outcome, found.outcome, found.passed) == ("failed", "judgments do not reach", False)
+    assert (alone.outcome, found.outcome, found.passed) == ("failed", "too few judgments", False)
     assert "undecided: people find -0.28" in found.reasons[0]
     assert "disagree on the sign" in " ".join(parts_text(gate_parts(found)).split())
     assert json.loads(gate_json(found))["checks"][0]["judge"]["contradicts"] is True
@@ -191,10 +191,10 @@ def test_a_contradicted_drop_neither_opens_nor_closes_the_gate() -> None:
 def test_a_rise_that_the_judge_calls_a_drop_is_undecided_too() -> None:
     found = ir.gate(PEOPLE, OLD, NEW, measures="nDCG@2", judge_qrels=JUDGE)
 
-    assert found.outcome == "judgments do not reach"
+    assert found.outcome == "too few judgments"
 
 
-@pytest.mark.parametrize(("policy", "outcome"), [("fail", "failed"), ("pass", "passed"), ("neutral", "judgments do not reach")])
+@pytest.mark.parametrize(("policy", "outcome"), [("fail", "failed"), ("pass", "passed"), ("neutral", "too few judgments")])
 def test_a_policy_says_what_follows(policy: Any, outcome: str) -> None:
     assert ir.gate(PEOPLE, NEW, OLD, measures="nDCG@2", judge_qrels=JUDGE, when_unjudged=policy).outcome == outcome
 

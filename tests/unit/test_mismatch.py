@@ -180,8 +180,8 @@ def test_no_verdict_rests_on_a_run_that_does_not_join(queries: list[str]) -> Non
         good, bad = (ir.evaluate(GRADES, run, ["nDCG@10", "AP"], keep_unjudged=keep) for run in (ranked("ab"), apart))
         for found in (ir.compare(good, bad, slices=kinds), ir.compare(bad, good, slices=kinds), ir.compare(good, bad, margin=0.9)):
             (pair,) = found.pairs
-            assert {row.verdict for row in pair.measures.values()} == {"judgments do not reach"}
-            assert {one.verdict for row in pair.measures.values() for one in row.slices or ()} <= {"judgments do not reach"}
+            assert {row.verdict for row in pair.measures.values()} == {"too few judgments"}
+            assert {one.verdict for row in pair.measures.values() for one in row.slices or ()} <= {"too few judgments"}
             assert str(found).splitlines()[0].startswith(f"No verdict on {pair.b} against {pair.a}: run ")
             assert " p " not in str(found).splitlines()[0]
 
@@ -196,4 +196,4 @@ def test_the_other_pairs_keep_their_verdicts() -> None:
 
 def test_no_variant_says_anything_of_a_run_that_does_not_join() -> None:
     found = varied(GRADES, ranked("ab"), ranked("AB"), "nDCG@10")
-    assert (found.verdict, found.summary()) == ("judgments do not reach", ["No variant can say whether B is better than A."])
+    assert (found.verdict, found.summary()) == ("too few judgments", ["No variant can say whether B is better than A."])

@@ -32,8 +32,8 @@ def agrees(check: Any, row: Any) -> bool:
         return bool(check.outcome == "failed")
     if row.verdict == "better":
         return bool(check.outcome == "passed")
-    if row.verdict == "judgments do not reach":
-        return bool(check.outcome == ("passed" if row.difference > 0 else "judgments do not reach"))
+    if row.verdict == "too few judgments":
+        return bool(check.outcome == ("passed" if row.difference > 0 else "too few judgments"))
     return bool(check.p_corrected > 0.025)  # undecided on two sides
 
 
@@ -51,7 +51,7 @@ def test_every_command_says_the_same_of_one_pair(script: Any, seed: int) -> None
 @pytest.mark.slow
 def test_the_pairs_have_every_verdict(script: Any) -> None:
     verdicts = {script.asked(seed).answers.compare.said for seed in PAIRS}
-    assert {"better", "worse", "undecided", "judgments do not reach"} <= verdicts
+    assert {"better", "worse", "undecided", "too few judgments"} <= verdicts
 
 
 @pytest.mark.slow
@@ -69,6 +69,6 @@ def test_the_text_of_robust_says_first_that_the_judgments_do_not_reach(script: A
     found = ir.robust(*script.pair(4), "nDCG@10", variants=["cutoff"])
     text = " ".join(parts_text(robust_parts(found)).split())
 
-    assert found.verdict == "judgments do not reach"
-    assert text.startswith("The judgments do not reach far enough to say whether new is better than old. As judged: old still leads")
-    assert "p 0.00001, judgments do not reach." in text
+    assert found.verdict == "too few judgments"
+    assert text.startswith("Too few judgments to say whether new is better than old. As judged: old still leads")
+    assert "p 0.00001, too few judgments." in text

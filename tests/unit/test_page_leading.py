@@ -131,7 +131,7 @@ def test_a_pair_that_the_judgments_do_not_carry_is_no_decided_one_in_maps_and_fi
     comparison = shown(evaluated([0.1, 0.9])).comparison
     pair = comparison.pairs[0]
     assert pair["RR"].verdict == "better"
-    row = dataclasses.replace(pair["RR"], verdict="judgments do not reach")
+    row = dataclasses.replace(pair["RR"], verdict="too few judgments")
     open_one = dataclasses.replace(comparison, pairs=(dataclasses.replace(pair, measures={"RR": row}),))
 
     assert [one["differ"] for found in (comparison, open_one) for one in pairs_spec(found, "RR")["data"]["values"]] == [
@@ -140,7 +140,7 @@ def test_a_pair_that_the_judgments_do_not_carry_is_no_decided_one_in_maps_and_fi
         False,
         False,
     ]
-    assert "? the judgments do not reach" in pair_map(open_one, "RR")[-1]
+    assert "? too few judgments" in pair_map(open_one, "RR")[-1]
     assert "?" in pair_map(open_one, "RR")[-2]
     assert "?" not in "".join(pair_map(comparison, "RR"))
 

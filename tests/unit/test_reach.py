@@ -145,7 +145,7 @@ def test_judgments_of_relevant_documents_alone_are_called_interactions() -> None
     lists = [{user: [f"i{item}" for item in rng.permutation(50)[:10]] for user in users} for _ in range(2)]
     new = {user: [bought[user][0], *(item for item in items if item != bought[user][0])][:10] for user, items in lists[1].items()}
     found = ir.compare(bought, lists[0], new, measures="nDCG@10", names=["old", "new"])
-    assert found["nDCG@10"].verdict == "judgments do not reach"
+    assert found["nDCG@10"].verdict == "too few judgments"
 
     said = " ".join(sentences(found, found.pairs[0]))
 

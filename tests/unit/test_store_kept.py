@@ -316,7 +316,7 @@ def test_a_gate_that_the_judgments_do_not_reach_is_made_again_without_rankings(s
         key = store.add_gate(found, keys)
         assert store.gate_again(key).as_dict() == found.as_dict()
     rows = store.sql("SELECT outcome, passed, decides, p_two_sided FROM gates ORDER BY time")
-    assert list(rows.rows) == [(outcome, outcome == "passed", True, 2.0**-16) for outcome in ("judgments do not reach", "failed", "passed")]
+    assert list(rows.rows) == [(outcome, outcome == "passed", True, 2.0**-16) for outcome in ("too few judgments", "failed", "passed")]
 
 
 def test_comparisons_and_gates_are_made_again(store: Store) -> None:

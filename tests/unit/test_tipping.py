@@ -226,9 +226,9 @@ def test_the_first_run_better_only_where_the_other_was_not_judged_is_out_of_reac
     first, second = (ir.evaluate(qrels, run, "nDCG@10", keep_unjudged=True) for run in (a, b))
     row = ir.compare(first, second)["nDCG@10"]
     assert row.p < 0.001
-    assert row.verdict == "judgments do not reach"
+    assert row.verdict == "too few judgments"
     gated = ir.gate(second, first)
-    assert (gated.passed, gated.outcome) == (False, "judgments do not reach")
+    assert (gated.passed, gated.outcome) == (False, "too few judgments")
     assert ir.gate(second, first, when_unjudged="fail").outcome == "failed"
     assert ir.gate(second, first, when_unjudged="pass").passed
 

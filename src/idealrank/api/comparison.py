@@ -147,7 +147,7 @@ def compare(
 
     A significant or equivalent result must also be supported by the judgments. `tipping` holds the share of unjudged documents that would
     have to be relevant for the result to change. If that share is plausible, given the grades of judged documents at the same ranks, the
-    verdict is ``judgments do not reach``. This needs evaluations that keep their unjudged documents: ``evaluate(..., keep_unjudged=True)``.
+    verdict is ``too few judgments``. This needs evaluations that keep their unjudged documents: ``evaluate(..., keep_unjudged=True)``.
 
     `unjudged_a` and `unjudged_b` are computed from ``Judged`` and ``NumRet`` at the same cutoff, and `difference_judged` from the measure
     with ``judged_only``, if the evaluations have them; `with_companions` adds them to a list of measures.

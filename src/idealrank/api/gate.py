@@ -15,7 +15,7 @@ from idealrank.analysis.comparison.query_table import same_values
 from idealrank.analysis.comparison.requirements import JudgmentsOption
 from idealrank.analysis.gate.checks import first_run, gate_beside, measures_of_gate
 from idealrank.analysis.gate.checks import gate as gate_evaluations
-from idealrank.analysis.gate.outcome import UNREACHED, Contract, Gated, Policy, WhenUnjudged
+from idealrank.analysis.gate.outcome import TOO_FEW, Contract, Gated, Policy, WhenUnjudged
 from idealrank.api.comparison import evaluated_by_judge, evaluations_of, judged_again
 from idealrank.api.evaluation import AnyTable, evaluate_read
 from idealrank.api.per_query import QueryValues, clusters_of, weights_of
@@ -312,7 +312,7 @@ class GateJob:
         """Put the run into the last baseline's place if the gate is open and the run not lower, and say what was done."""
         path, gated, name = self.asked.baselines[-1], held.gated, held.runs[0].name
         if not gated.passed:
-            why = "the judgments do not reach" if gated.outcome == UNREACHED else "the gate is closed"
+            why = "too few judgments" if gated.outcome == TOO_FEW else "the gate is closed"
             return f"{path} was not {'replaced' if held.last else 'made'}: {why}"
         if held.last is None:
             self.write_baseline(held)
@@ -448,7 +448,7 @@ def gate(
         "different" allows evaluations with different judgments, which are otherwise refused; "different scales" even of two scales.
     judge_qrels : path, mapping, dataframe or Qrels, or sequence of Evaluation, optional
         Grades of a judge, as for `compare`. Where its difference has the other sign, and either is significant, a check is undecided: its
-        outcome is that of judgments that do not reach.
+        outcome is that of too few judgments.
     **layout
         For arrays of labels and scores: group, offsets, qid, mask, padding; see `Lists.from_arrays`.
 
@@ -477,7 +477,7 @@ def gate(
     so no correction is needed: a run that is worse by the margin in any check passes with probability at most `alpha`.
 
     A drop that is shown, or ruled out under `strict`, must also be supported by the judgments. If a plausible number of unjudged documents,
-    being relevant, would reverse the answer, the outcome is ``judgments do not reach``, unless `when_unjudged` says otherwise. This needs
+    being relevant, would reverse the answer, the outcome is ``too few judgments``, unless `when_unjudged` says otherwise. This needs
     evaluations that keep their unjudged documents: ``evaluate(..., keep_unjudged=True)``.
 
     The test is exact if a harmless change helps a query as often as it harms one, and by as much. With few queries, a change of mean 0 that

@@ -17,6 +17,7 @@ import numpy as np
 from idealrank.api.evaluation import to_qrels, to_run
 from idealrank.conventions import Convention
 from idealrank.data.fingerprints import added
+from idealrank.data.label_kinds import Labels, merged_labels
 from idealrank.data.qrels import Qrels
 from idealrank.data.run import Run
 from idealrank.data.types import decode_id, encode_id
@@ -316,7 +317,8 @@ def _encoded(part: Evaluation, table: Any) -> Any:
         looked_at = sorted(
             set(map(decode_id, import_module("pyarrow.compute").unique(table.column("query")).to_pylist())) - set(part.queries)
         )
-    said = json.dumps({"coverage": counts, "judgments": part.provenance.judgments, "looked_at": looked_at})
+    labels = None if part.provenance.labels is None else asdict(part.provenance.labels)
+    said = json.dumps({"coverage": counts, "judgments": part.provenance.judgments, "labels": labels, "looked_at": looked_at})
     queries = [encode_id(query) for query in part.queries]
     nothing = [None] * len(queries)
     return _batch([*queries, None], [*part.values.tolist(), None], [*part.scored.tolist(), None], [*nothing, said])
@@ -376,7 +378,15 @@ def evaluation_of(table: Any, plan: PartitionPlan, judgments: Any = None) -> Eva
         coverage = reduce(Coverage.plus, (Coverage(**one["coverage"]) for one in said))
         resolved = tuple(str(measure.under(plan.convention)) for measure in plan.measures)
         fingerprint = reduce(added, (one["judgments"] for one in said))
-        provenance = Provenance(__version__, plan.convention, resolved, (), plan.max_documents, fingerprint)
+        kinds = [None if one["labels"] is None else Labels(**one["labels"]) for one in said]
+        provenance = Provenance(
+            version=__version__,
+            convention=plan.convention,
+            measures=resolved,
+            max_documents=plan.max_documents,
+            judgments=fingerprint,
+            labels=reduce(merged_labels, kinds),
+        )
         values, scored = flat["values"].reshape(shape), flat["scored"].astype(bool).reshape(shape)
         parts.append(Evaluation(plan.name, queries, plan.measures, values, scored, coverage, provenance))
     if judgments is not None:

@@ -104,7 +104,7 @@ Start here:
   idealrank advise qrels.txt bm25.run
   idealrank trec-eval -q -m all_trec qrels.txt bm25.run
 
-Exit codes: 0 success, 1 gate failed or alarm open, 2 bad input or usage, 3 gate undecided since the judgments do not reach, or
+Exit codes: 0 success, 1 gate failed or alarm open, 2 bad input or usage, 3 gate undecided since there are too few judgments, or
 round without a value, 70 fault of idealrank, or output that cannot be written, 130 interrupted, 141 output closed by its reader, 143
 terminated.
 """

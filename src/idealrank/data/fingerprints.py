@@ -38,6 +38,20 @@ def added(ours: str | None, theirs: str | None) -> str | None:
     return fingerprint_text(int(ours[:16], 16) + int(theirs[:16], 16), int(ours[16:], 16) + int(theirs[16:], 16))
 
 
+def added_labels(first: int, second: int, n_queries: int, kind: str) -> tuple[int, int]:
+    """Sums with a declared kind of labels: a constant for each query, so that parts add up.
+
+    Examples
+    --------
+    >>> added_labels(0, 0, 3, "complete") == tuple(3 * part for part in added_labels(0, 0, 1, "complete"))
+    True
+    """
+    digest = hashlib.blake2b(b"labels " + kind.encode(), digest_size=16).digest()
+    halves = (int.from_bytes(half, "little") for half in (digest[:8], digest[8:]))
+    more_first, more_second = (n_queries * half for half in halves)
+    return first + more_first, second + more_second
+
+
 def fingerprint_of_groups(kind: bytes, judgments: Iterable[tuple[tuple[bytes, bytes, int], bytes, float]]) -> str:
     """The fingerprint of judgments that are made in groups.
 

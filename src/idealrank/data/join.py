@@ -7,6 +7,7 @@ from idealrank._lazy import annotation
 from idealrank.data.align import align
 from idealrank.data.alignment import Alignment, Ties
 from idealrank.data.judged import Judged
+from idealrank.data.label_kinds import Labels
 from idealrank.data.qrels import Qrels
 from idealrank.data.run import Run
 
@@ -93,3 +94,14 @@ def ties_for(table: Judgments, ties: Ties) -> Ties:
     'docid-ascending'
     """
     return "docid-ascending" if tables_of(table) == ("preferences",) and ties == "docid" else ties
+
+
+def labels_of(table: Judgments) -> Labels | None:
+    """Kind of the labels; None for preferences and for several assessors, whose measures need no kind.
+
+    Examples
+    --------
+    >>> labels_of(Qrels({"q": {"a": 1}})).kind
+    'positive-only'
+    """
+    return table.labels if isinstance(table, Qrels) else None

@@ -7,7 +7,8 @@ from typing import Any, Literal, cast
 import numpy as np
 
 from idealrank import _kernel
-from idealrank.data.fingerprints import fingerprint_text
+from idealrank.data.fingerprints import added_labels, fingerprint_text
+from idealrank.data.label_kinds import LabelKind, Labels
 from idealrank.data.problems import translate
 from idealrank.data.types import FloatArray, IntArray, QueryIds, decode_id, sought_id, table_columns
 from idealrank.errors import InputError
@@ -25,11 +26,18 @@ class Qrels:
         grade 1.
     name : str
         Name used in messages.
+    labels_are : {"complete", "pooled", "positive-only"}, optional
+        Kind of the labels, which decides what a document without a label is taken to be; see `labels`. By default it is found in the
+        grades: pooled if at least a tenth of the queries have a grade of 0 or less, else positive-only.
+    sampled_negatives : float, optional
+        Share of the non-relevant documents that were labelled, if every relevant document was; the labels are then pooled.
 
     Raises
     ------
     InputError
         A grade is not finite.
+    OptionError
+        The kind of labels or the share is impossible.
 
     Examples
     --------
@@ -40,7 +48,14 @@ class Qrels:
     {'i1': 1.0, 'i7': 1.0}
     """
 
-    def __init__(self, grades: Mapping[str, Mapping[str, float] | Collection[str]], *, name: str = "qrels") -> None:
+    def __init__(
+        self,
+        grades: Mapping[str, Mapping[str, float] | Collection[str]],
+        *,
+        name: str = "qrels",
+        labels_are: LabelKind | None = None,
+        sampled_negatives: float | None = None,
+    ) -> None:
         if not isinstance(grades, Mapping):
             raise InputError(f"qrels: found {type(grades).__name__}, expected {{query: {{document: grade}}}}")
         if any(not isinstance(graded, (dict, Mapping)) for graded in grades.values()):
@@ -54,6 +69,7 @@ class Qrels:
         except OverflowError:
             raise InputError("qrels: found a grade above the largest float (1.8e308), expected a finite number") from None
         self._take(table, name, ())
+        self._declare(labels_are, sampled_negatives)
 
     @classmethod
     def from_table(cls, table: _kernel.Table, *, name: str = "qrels", paths: Sequence[str] = ()) -> "Qrels":
@@ -107,7 +123,40 @@ class Qrels:
         self._table = table
         self.name = name
         self.paths = paths
+        self._declared: tuple[LabelKind | None, float | None] = (None, None)
         self._queries = QueryIds(table.n_queries, lambda: [decode_id(query) for query in table.query_ids()])
+
+    def _declare(self, labels_are: LabelKind | None, sampled_negatives: float | None) -> None:
+        if labels_are is None and sampled_negatives is None:
+            return
+        self._declared = labels_are, sampled_negatives
+        _ = self.labels  # refuses what is impossible
+
+    def labelled(self, labels_are: LabelKind | None = None, *, sampled_negatives: float | None = None) -> "Qrels":
+        """Return the judgments with a declared kind of labels; without arguments, with their own.
+
+        Examples
+        --------
+        >>> Qrels({"q": {"a": 1}}).labelled("complete").labels.kind
+        'complete'
+        """
+        if labels_are is None and sampled_negatives is None:
+            return self
+        declared = Qrels.from_table(self._table, name=self.name, paths=self.paths)
+        declared._declare(labels_are, sampled_negatives)
+        return declared
+
+    @cached_property
+    def labels(self) -> Labels:
+        """Kind of the labels, declared or found in the grades.
+
+        Examples
+        --------
+        >>> Qrels({"q": {"a": 1}}).labels.kind
+        'positive-only'
+        """
+        declared, sampled_negatives = self._declared
+        return Labels.of(self.grades, self.offsets, declared=declared, sampled_negatives=sampled_negatives)
 
     @property
     def table(self) -> _kernel.Table:
@@ -148,14 +197,20 @@ class Qrels:
     def fingerprint(self) -> str:
         """Hash of all (query, document, grade), 32 hexadecimal digits; the same for the same judgments, whatever held them, in any order.
 
-        Grades count as given: 1 as 1.0, -0.0 as 0. Of parts without a query in common the fingerprints add up to that of the whole.
+        Grades count as given: 1 as 1.0, -0.0 as 0. Of parts without a query in common the fingerprints add up to that of the whole. A
+        declared kind of labels that the grades do not show changes it.
 
         Examples
         --------
         >>> Qrels({"q": {"a": 1, "b": 0}}).fingerprint == Qrels.from_columns(["q", "q"], ["b", "a"], np.array([0.0, 1.0])).fingerprint
         True
         """
-        return fingerprint_text(*_kernel.fingerprint(self._table))
+        sums = _kernel.fingerprint(self._table)
+        if self._declared != (None, None) and self.labels.differ_from_grades:
+            share = self.labels.sampled_negatives
+            declared = self.labels.kind if share is None else f"{self.labels.kind} {share!r}"
+            sums = added_labels(*sums, self.n_queries, declared)
+        return fingerprint_text(*sums)
 
     def __contains__(self, query_id: object) -> bool:
         return isinstance(query_id, str) and self._table.find_query(sought_id(query_id)) >= 0
@@ -176,7 +231,7 @@ class Qrels:
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Another process gets columns and builds the table again."""
-        return _rebuilt, (table_columns(self._table), self.name, self.paths)
+        return _rebuilt, (table_columns(self._table), self.name, self.paths, self._declared)
 
     def __repr__(self) -> str:
         return f"Qrels({self.name!r}: {self.n_queries} queries, {self.n_judgments} judgments)"
@@ -199,5 +254,11 @@ def _graded(query: str, documents: Any) -> Mapping[str, float]:
     return graded
 
 
-def _rebuilt(columns: tuple[Any, Any, FloatArray], name: str, paths: tuple[str, ...]) -> Qrels:
-    return Qrels.from_table(_kernel.from_columns(*columns), name=name, paths=paths)
+def _rebuilt(
+    columns: tuple[Any, Any, FloatArray],
+    name: str,
+    paths: tuple[str, ...],
+    declared: tuple[LabelKind | None, float | None] = (None, None),
+) -> Qrels:
+    qrels = Qrels.from_table(_kernel.from_columns(*columns), name=name, paths=paths)
+    return qrels.labelled(declared[0], sampled_negatives=declared[1])

@@ -4,6 +4,7 @@ import math
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field, fields
+from itertools import zip_longest
 from typing import Any
 
 import numpy as np
@@ -58,6 +59,10 @@ class Coverage:
         Highest judged grade of any scored query, as measures count it; infinite if unknown.
     looks_swapped : bool
         The judgments look like the scores of a run, and the scores like grades.
+    relevant : int
+        Number of judged documents with a grade above 0, over the scored queries; 0 if unknown.
+    relevant_by_rank : sequence of int
+        Number of them that the run returns at each rank, from rank 1 to the last one that has any, as deep as some measure looks.
 
     Examples
     --------
@@ -84,6 +89,8 @@ class Coverage:
     missing_queries: Sequence[str] = ()
     best_grade: float = field(default=math.inf, compare=False)  # a store does not keep it
     looks_swapped: bool = field(default=False, compare=False)  # as above
+    relevant: int = field(default=0, compare=False)  # as above
+    relevant_by_rank: Sequence[int] = field(default=(), compare=False, repr=False)  # as above
 
     _repr_html_ = repr_html  # for notebooks
 
@@ -95,6 +102,20 @@ class Coverage:
         do not count, whereas the measure `Unjudged`, trec_eval's ``unj``, divides by the cutoff.
         """
         return self.unjudged / self.considered if self.considered else 0.0
+
+    def relevant_share(self, depth: int | None) -> float | None:
+        """Share of the relevant judged documents that the run returns down to a rank; None if unknown.
+
+        Examples
+        --------
+        >>> import idealrank as ir
+        >>> one = ir.evaluate({"q": {"a": 1, "b": 1}}, {"q": ["a", "x", "b"]}, ["R@10"])
+        >>> one.coverage.relevant_share(2), one.coverage.relevant_share(None)
+        (0.5, 1.0)
+        """
+        if not self.relevant:
+            return None
+        return sum(self.relevant_by_rank[:depth]) / self.relevant
 
     def as_dict(self) -> dict[str, float]:
         """Return the counts by name, as in the JSON record.
@@ -178,7 +199,7 @@ class Coverage:
         shared_judgments : bool
             Both parts were evaluated with the judgments of the whole collection, which then count once.
         """
-        apart = ("missing", "missing_queries", "unjudged_cutoff", "best_grade", "looks_swapped")
+        apart = ("missing", "missing_queries", "unjudged_cutoff", "best_grade", "looks_swapped", "relevant_by_rank")
         sums: dict[str, Any] = {
             one.name: getattr(self, one.name) + getattr(other, one.name) for one in fields(self) if one.name not in apart
         }
@@ -194,7 +215,13 @@ class Coverage:
             unjudged_cutoff=self.unjudged_cutoff,
             best_grade=max(self.best_grade, other.best_grade),
             looks_swapped=self.looks_swapped or other.looks_swapped,
+            relevant_by_rank=_summed(self.relevant_by_rank, other.relevant_by_rank),
         )
+
+
+def _summed(counts: Sequence[int], more: Sequence[int]) -> tuple[int, ...]:
+    """Add counts by rank; the shorter ones end with zeros."""
+    return tuple(mine + theirs for mine, theirs in zip_longest(counts, more, fillvalue=0))
 
 
 _MANY_FRACTIONS = 5
@@ -342,6 +369,7 @@ class Tally:
         self._cutoff = cutoff
         self._counts: Counter[str] = Counter()
         self._best_grade = -math.inf
+        self._relevant_by_rank: IntArray = np.zeros(0, np.int64)
 
     def add(self, judged: Judged, *, out_of_range: int) -> None:
         """Count a stretch of queries and the values outside the bounds of their measure."""
@@ -360,6 +388,16 @@ class Tally:
             duplicates=int(counters.duplicates.sum()),
             out_of_range=out_of_range,
         )
+        if not judged.complete:  # where every document has a label, none can be missing
+            self._add_relevant(judged)
+
+    def _add_relevant(self, judged: Judged) -> None:
+        by_rank = np.bincount(judged.hits.rank[judged.hits.grade > 0])[1:]
+        longer, shorter = sorted((self._relevant_by_rank, by_rank), key=len, reverse=True)
+        summed = longer.copy()
+        summed[: shorter.size] += shorter
+        self._relevant_by_rank = summed
+        self._counts["relevant"] += int(np.count_nonzero(judged.ideal.grade > 0))
 
     def coverage(self, scope: Scope) -> Coverage:
         """The counts, with the counts of the whole collection."""
@@ -376,6 +414,8 @@ class Tally:
             truncated_grades=scope.truncated_grades,
             missing_queries=scope.missing,
             best_grade=self._best_grade,
+            relevant=self._counts["relevant"],
+            relevant_by_rank=tuple(self._relevant_by_rank.tolist()),
             **counts,
         )
 

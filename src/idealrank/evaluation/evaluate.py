@@ -10,8 +10,9 @@ from idealrank import _kernel
 from idealrank._lazy import computed, repr_html
 from idealrank.conventions import Convention, array_convention
 from idealrank.data.interchange import frame_of
-from idealrank.data.join import Judgments, join, tables_of, ties_for
+from idealrank.data.join import Judgments, join, labels_of, tables_of, ties_for
 from idealrank.data.judged import Judged
+from idealrank.data.label_kinds import Labels
 from idealrank.data.lists import Lists
 from idealrank.data.qrels import Qrels
 from idealrank.data.run import Run
@@ -71,6 +72,8 @@ class Provenance:
     judgments : str or None
         Fingerprint of the judgments' content, 32 hexadecimal digits: of every (query, document, grade), of arrays the labels of each
         query. None where it is not known.
+    labels : Labels or None
+        Kind of the labels, declared or found; None where it is not known or has no meaning, as for preferences.
 
     Examples
     --------
@@ -86,6 +89,7 @@ class Provenance:
     inputs: tuple[InputRecord, ...] = ()
     max_documents: int | None = None
     judgments: str | None = None
+    labels: Labels | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -440,7 +444,15 @@ def evaluate(
         )
     warn_of_threshold(resolved, qrels.grades, qrels.name)
     measured = measure_parts(judged.parts() if splits(resolved) else [judged], judged.n_queries, resolved)
-    provenance = Provenance(__version__, convention, tuple(map(str, resolved)), tuple(inputs), max_documents, qrels.fingerprint)
+    provenance = Provenance(
+        version=__version__,
+        convention=convention,
+        measures=tuple(map(str, resolved)),
+        inputs=tuple(inputs),
+        max_documents=max_documents,
+        judgments=qrels.fingerprint,
+        labels=labels_of(qrels),
+    )
     path = run.paths[0] if run.paths else ""
     doubtful = judged.scope.doubtful_comments
     if look_swapped(qrels, run):
@@ -517,7 +529,13 @@ def evaluate_lists(
     resolved = tuple(measure.under(convention) for measure in asked)
     warn_of_threshold(resolved, lists.labels, "the labels")
     measured = measure_lists(lists, resolved, convention.alignment, threads=threads)
-    provenance = Provenance(__version__, convention, tuple(map(str, resolved)), judgments=lists.fingerprint(threads))
+    provenance = Provenance(
+        version=__version__,
+        convention=convention,
+        measures=tuple(map(str, resolved)),
+        judgments=lists.fingerprint(threads),
+        labels=Labels(kind="complete", queries=lists.n_queries),  # every item has a label
+    )
     return _evaluation(name, lists.queries, asked, measured, provenance)
 
 

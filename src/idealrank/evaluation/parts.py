@@ -8,6 +8,7 @@ import numpy as np
 from idealrank.conventions import Convention
 from idealrank.data.fingerprints import added
 from idealrank.data.join import join
+from idealrank.data.label_kinds import merged_labels
 from idealrank.data.qrels import Qrels
 from idealrank.data.run import Run
 from idealrank.errors import IncompatibleError, InputError
@@ -45,6 +46,7 @@ def merged(one: Evaluation, other: Evaluation) -> Evaluation:
             one.provenance,
             inputs=(*one.provenance.inputs, *(i for i in other.provenance.inputs if i not in one.provenance.inputs)),
             judgments=ours if together else added(ours, theirs),
+            labels=one.provenance.labels if together else merged_labels(one.provenance.labels, other.provenance.labels),
         ),
         one.path,
         {text: [*one.texts.get(text, ()), *other.texts.get(text, ())] for text in {**one.texts, **other.texts}},
@@ -97,7 +99,14 @@ def evaluate_part(
     judged = join(qrels, run, convention.alignment, depth=deepest_rank(resolved), max_documents=max_documents, threads=threads)
     measured = measure_parts(judged.parts() if splits(resolved) else [judged], judged.n_queries, resolved)
     coverage = replace(measured.coverage, looks_swapped=look_swapped(qrels, run))
-    provenance = Provenance(__version__, convention, tuple(map(str, resolved)), (), max_documents, qrels.fingerprint)
+    provenance = Provenance(
+        version=__version__,
+        convention=convention,
+        measures=tuple(map(str, resolved)),
+        max_documents=max_documents,
+        judgments=qrels.fingerprint,
+        labels=qrels.labels,
+    )
     texts = {str(measures[place]): words for place, words in measured.texts.items()}
     return Evaluation(run.name, judged.queries, tuple(measures), measured.values, measured.scored, coverage, provenance, "", texts)
 

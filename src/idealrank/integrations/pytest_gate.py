@@ -6,7 +6,7 @@ from os import PathLike
 from pathlib import Path
 from typing import Any
 
-from idealrank.analysis.gate.outcome import UNREACHED, Gated
+from idealrank.analysis.gate.outcome import TOO_FEW, Gated
 from idealrank.api.evaluation import to_qrels, to_run, warn_of_doubt
 from idealrank.api.gate import GateJob, GateRequest, Result, settled
 from idealrank.conventions import Convention
@@ -144,7 +144,7 @@ def _held(work: GateJob) -> GateAnswer:
     held = work.hold()
     gated = held.gated
     failure = gate_text(gated, held.notes, work.asked.policy_file) if gated.outcome == "failed" else ""
-    skipped = f"{verdict(gated)}: {'; '.join(one_line(reason, 1000) for reason in reasons(gated))}" if gated.outcome == UNREACHED else ""
+    skipped = f"{verdict(gated)}: {'; '.join(one_line(reason, 1000) for reason in reasons(gated))}" if gated.outcome == TOO_FEW else ""
     return GateAnswer(gated=gated, said=(verdict(gated), could_see(gated), *held.notes), failure=failure, skipped=skipped)
 
 

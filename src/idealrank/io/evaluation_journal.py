@@ -4,12 +4,13 @@ import base64
 import json
 import os
 from collections.abc import Mapping
-from dataclasses import fields
+from dataclasses import asdict, fields
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from idealrank.data.label_kinds import Labels
 from idealrank.errors import InputError
 from idealrank.evaluation.coverage import Coverage
 from idealrank.evaluation.evaluate import Evaluation, Provenance
@@ -82,7 +83,14 @@ class EvaluationJournal:
         values = np.frombuffer(base64.b64decode(line["values"]), "<f8").reshape(shape)
         scored = np.frombuffer(base64.b64decode(line["scored"]), np.uint8).reshape(shape).astype(bool)
         coverage = Coverage(**{**line["coverage"], "missing_queries": tuple(line["coverage"]["missing_queries"])})
-        provenance = Provenance(__version__, convention, tuple(line["measures"]), judgments=line["judgments"])
+        labels = line.get("labels")
+        provenance = Provenance(
+            version=__version__,
+            convention=convention,
+            measures=tuple(line["measures"]),
+            judgments=line["judgments"],
+            labels=None if labels is None else Labels(**labels),
+        )
         return Evaluation(name, line["queries"], measures, values, scored, coverage, provenance, path)
 
     def add(self, path: str, evaluation: Evaluation) -> None:
@@ -97,6 +105,7 @@ class EvaluationJournal:
             "queries": list(evaluation.queries),
             "measures": list(evaluation.provenance.measures),
             "judgments": evaluation.provenance.judgments,
+            "labels": None if evaluation.provenance.labels is None else asdict(evaluation.provenance.labels),
             "coverage": {**coverage, "missing_queries": list(evaluation.coverage.missing_queries)},
             "values": base64.b64encode(np.ascontiguousarray(evaluation.values, "<f8").tobytes()).decode(),
             "scored": base64.b64encode(np.ascontiguousarray(evaluation.scored, np.uint8).tobytes()).decode(),

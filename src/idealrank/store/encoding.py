@@ -3,7 +3,7 @@
 import json
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, fields
+from dataclasses import asdict, dataclass, fields
 from functools import lru_cache
 from io import BytesIO
 from typing import Any
@@ -24,7 +24,8 @@ from idealrank.store.value_files import Blob, array_blob
 
 Fields = dict[str, Any]
 
-_COUNTS = tuple(field.name for field in fields(Coverage) if field.name not in ("missing_queries", "best_grade", "looks_swapped"))
+_NOT_KEPT = ("missing_queries", "best_grade", "looks_swapped", "relevant", "relevant_by_rank")
+_COUNTS = tuple(field.name for field in fields(Coverage) if field.name not in _NOT_KEPT)
 _ALIGNMENT = tuple(field.name for field in fields(Alignment))
 _HIT_COLUMNS = ("lengths", "query", "rank", "tie_first", "tie_last", "grade")
 
@@ -93,6 +94,7 @@ def evaluation_fields(evaluation: Evaluation) -> Fields:
         "inputs": [_input_fields(one) for one in provenance.inputs],
         "max_documents": provenance.max_documents,
         "judgments": provenance.judgments,
+        "labels": None if provenance.labels is None else asdict(provenance.labels),
     }
 
 

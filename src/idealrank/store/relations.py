@@ -15,6 +15,7 @@ from idealrank.errors import InputError
 from idealrank.store.database import column_text, from_record, read_parts
 from idealrank.store.encoding import read_array, read_hits
 from idealrank.store.history import judgments_hash
+from idealrank.store.results import in_words_of_today
 from idealrank.store.value_files import Readable, ValueFiles
 
 if TYPE_CHECKING:
@@ -192,7 +193,7 @@ def _verdicts(store: Readable, kind: str) -> Iterator[tuple[str, datetime, dict[
     parts = from_record("time", "result", entry="e")
     for key, found in store.rows(f"SELECT e.id, {parts} FROM entry e WHERE kind = ? ORDER BY e.time, e.id", [kind]):  # noqa: S608
         time, result = read_parts(store.folder, key, found)
-        yield key, _time(time), result
+        yield key, _time(time), in_words_of_today(result)
 
 
 def _comparisons(store: Readable) -> list[tuple[Any, ...]]:

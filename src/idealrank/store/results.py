@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from idealrank.conventions import Convention
+from idealrank.data.label_kinds import Labels
 from idealrank.data.types import BoolArray, FloatArray
 from idealrank.errors import InputError
 from idealrank.evaluation.evaluate import Evaluation, Provenance
@@ -125,13 +126,15 @@ class Stored:
             A file is missing or damaged.
         """
         kept = self.fields
+        labels = kept.get("labels")  # records of earlier versions have neither these nor judgments
         provenance = Provenance(
-            kept["version"],
-            read_convention(kept["convention"], self._whose, self._convention),
-            tuple(one["resolved"] for one in kept["measures"]),
-            tuple(KeptInput(one["name"], one["size"], one["modified"], one["sha256"]) for one in kept["inputs"]),
-            kept["max_documents"],
-            kept.get("judgments"),  # records of earlier versions have none
+            version=kept["version"],
+            convention=read_convention(kept["convention"], self._whose, self._convention),
+            measures=tuple(one["resolved"] for one in kept["measures"]),
+            inputs=tuple(KeptInput(one["name"], one["size"], one["modified"], one["sha256"]) for one in kept["inputs"]),
+            max_documents=kept["max_documents"],
+            judgments=kept.get("judgments"),
+            labels=None if labels is None else Labels(**labels),
         )
         texts = self._content("texts")
         return Evaluation(
@@ -151,6 +154,28 @@ class Stored:
         """Judged documents it returned, with their ranks; None where they were not kept."""
         content = self._content("hits")
         return None if content is None else read_hits(content, self.queries)
+
+
+_RENAMED = {"judgments do not reach": "too few judgments"}
+_RENAMED_REASON = ", but the judgments do not reach", ", but there are too few judgments"
+
+
+def in_words_of_today(result: Any) -> Any:
+    """Rename the states that earlier versions stored under another name; records never change.
+
+    Examples
+    --------
+    >>> in_words_of_today({"checks": [{"outcome": "judgments do not reach", "n": 3}]})
+    {'checks': [{'outcome': 'too few judgments', 'n': 3}]}
+    """
+    if isinstance(result, dict):
+        return {name: in_words_of_today(value) for name, value in result.items()}
+    if isinstance(result, list):
+        return [in_words_of_today(value) for value in result]
+    if isinstance(result, str):
+        old, new = _RENAMED_REASON
+        return _RENAMED.get(result, result).replace(old, new)
+    return result
 
 
 @dataclass(frozen=True, eq=False)

@@ -20,7 +20,7 @@ from idealrank.store.entries import Adding, evaluation_adding, verdict_adding
 from idealrank.store.monitoring import Monitoring, monitor_names
 from idealrank.store.mounts import usable_folder
 from idealrank.store.record import Entry, Kind, Record
-from idealrank.store.results import Stored, StoredVerdict
+from idealrank.store.results import Stored, StoredVerdict, in_words_of_today
 from idealrank.store.value_files import Swept, ValueFiles, sweep
 
 if TYPE_CHECKING:  # SciPy, for those who have a verdict
@@ -235,7 +235,7 @@ class Store:
     def _verdict(self, beginning: str, kind: Kind) -> StoredVerdict:
         found = self.resolve(beginning, kind=kind)
         fields = queries.fields_of(self._database, found)
-        return StoredVerdict(self.entry(found), fields["options"], fields["result"])
+        return StoredVerdict(self.entry(found), fields["options"], in_words_of_today(fields["result"]))
 
     def entry(self, id: str) -> Entry:  # noqa: A002
         """Return the summary of an entry, by its id or a prefix of it."""

@@ -16,6 +16,7 @@ import numpy as np
 from idealrank.conventions import SWITCHES, Convention
 from idealrank.conventions.presets import switches_fingerprint
 from idealrank.data.interchange import finite
+from idealrank.data.label_kinds import KINDS
 from idealrank.data.types import AnyArray, BoolArray, FloatArray
 from idealrank.errors import IdealrankError, InputError, OptionError, shown
 from idealrank.evaluation.batches import outside_bounds
@@ -41,6 +42,7 @@ _EVALUATION = {
     "dirty": bool | None, "n_queries": int, "max_documents": int | None, "measures": [{"text": str, "resolved": str, "parses": bool}],
     "means": [list], "convention": _CONVENTION, "coverage": {"*": int}, "inputs": [_INPUT], "files": {"*": str},
 }  # fmt: skip
+_LABELS = {"kind": str, "found": bool, "queries": int, "with_negatives": int}
 _FINGERPRINT, _SHORT, _SHA256 = (re.compile(f"[0-9a-f]{{{digits}}}") for digits in (32, 8, 64))
 _WORDS = {"id": str, "digest": str, "tags": [str], "notes": [[str]]}
 
@@ -96,6 +98,7 @@ def check_evaluation(fields: Any) -> list[Measure | None]:
     _refuse(fields.get("parts", ...), "parts", is_fine="parts" not in fields, expected="a comparison or a gate, which have parts")
     judgments = fields.get("judgments")  # records of earlier versions have none
     _refuse(judgments, "judgments", is_fine=judgments is None or _fits(judgments, _FINGERPRINT), expected="32 hexadecimal digits")
+    _check_labels(fields.get("labels"))
     _check_time(fields["time"], "time")
     _check_counts(fields)
     _check_files(fields["files"])
@@ -104,6 +107,17 @@ def check_evaluation(fields: Any) -> list[Measure | None]:
     convention = _checked_convention(fields["convention"])
     measures = _checked_measures(fields["measures"])
     return [None if one is None or convention is None else one.under(convention) for one in measures]
+
+
+def _check_labels(labels: Any) -> None:
+    """Refuse a kind of labels that no version writes; records of earlier versions have none."""
+    if labels is None:
+        return
+    _check(labels, _LABELS, "labels")
+    share = labels.get("sampled_negatives")
+    is_fine = share is None or (isinstance(share, float) and 0 < share < 1)
+    _refuse(share, "labels.sampled_negatives", is_fine=is_fine, expected="a share between 0 and 1")
+    _refuse(labels["kind"], "labels.kind", is_fine=labels["kind"] in KINDS, expected="a kind of labels")
 
 
 def _check_counts(fields: Fields) -> None:

@@ -9,7 +9,7 @@ from idealrank.analysis.comparison.families import Corrected, side_of
 from idealrank.data.interchange import finite
 from idealrank.stats.comparison import Plan, visible_by
 
-Verdict: TypeAlias = Literal["better", "worse", "equivalent", "undecided", "judgments do not reach"]
+Verdict: TypeAlias = Literal["better", "worse", "equivalent", "undecided", "too few judgments"]
 
 _OPPOSITE: Mapping[Verdict, Verdict] = {"better": "worse", "worse": "better"}
 
@@ -40,8 +40,8 @@ class DifferenceRow:
         "mean difference", "pseudo-median of the differences" (Wilcoxon) or "share of wins among the queries that differ" (signs).
     p, p_corrected : float
         Of no difference, two-sided; and after the correction over the family. The verdict uses the second.
-    verdict : {"better", "worse", "equivalent", "undecided", "judgments do not reach"}
-        About b. Equivalent comes before better and worse: the margin says which differences do not matter. ``judgments do not reach``
+    verdict : {"better", "worse", "equivalent", "undecided", "too few judgments"}
+        About b. Equivalent comes before better and worse: the margin says which differences do not matter. ``too few judgments``
         takes the place of these three where the judgments of these queries do not carry them.
     effect, sd_difference : float
         d_z, the difference over the standard deviation of the differences; and that deviation.

@@ -182,7 +182,7 @@ class Pair:
     rankings : Rankings or None
         How alike the two rankings are; None where that was not asked.
     mismatch : str
-        Names a run whose values mean nothing, and why; empty if both mean something. With it the verdict is "judgments do not reach".
+        Names a run whose values mean nothing, and why; empty if both mean something. With it the verdict is "too few judgments".
 
     Examples
     --------
@@ -207,7 +207,7 @@ class Pair:
     def without_verdict(self, mismatch: str) -> "Pair":
         """Return the pair without verdicts, of slices neither, for a run whose values mean nothing."""
         rows = {
-            text: replace(row, verdict="judgments do not reach", slices=None if row.slices is None else row.slices.without_verdicts())
+            text: replace(row, verdict="too few judgments", slices=None if row.slices is None else row.slices.without_verdicts())
             for text, row in self.measures.items()
         }
         return replace(self, measures=rows, mismatch=mismatch)
@@ -583,7 +583,7 @@ def _line(pair: Pair, row: Difference) -> str:
         "worse": f"{pair.b} is worse than {pair.a}",
         "equivalent": f"{pair.b} and {pair.a} are equivalent",
         "undecided": f"whether {pair.b} or {pair.a} is better is undecided" if differs else f"{pair.b} and {pair.a} are identical",
-        "judgments do not reach": f"the judgments do not reach far enough to say whether {_doubted(pair, row)}",
+        "too few judgments": f"too few judgments to say whether {_doubted(pair, row)}",
     }[row.verdict]
     signs = "+.4f" if row.about == "mean difference" else ".4f"
     ends = ", ".join(f"{end:{signs}}" for end in row.interval)

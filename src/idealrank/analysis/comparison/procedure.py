@@ -364,7 +364,7 @@ def carried(row: Difference, tipping: Tipping | str) -> Difference:
     if isinstance(tipping, str):
         return replace(row, tipping=None, tipping_reason=tipping)
     uncarried = row.verdict in ("better", "worse", "equivalent") and not tipping.reaches
-    return replace(row, tipping=tipping, tipping_reason=None, verdict="judgments do not reach" if uncarried else row.verdict)
+    return replace(row, tipping=tipping, tipping_reason=None, verdict="too few judgments" if uncarried else row.verdict)
 
 
 def difference_of(measure: Measure, corrected: Corrected, plan: Plan) -> Difference:

@@ -42,7 +42,7 @@ class Slice(DifferenceRow):
     """One slice of the queries; every difference is b - a.
 
     Has the fields of `DifferenceRow`, too. All slices were corrected together, so `detectable` is beside so many tests. The verdict is
-    never ``equivalent``, and never ``judgments do not reach`` in what `slices` returns, which knows values alone.
+    never ``equivalent``, and never ``too few judgments`` in what `slices` returns, which knows values alone.
 
     Attributes
     ----------
@@ -59,7 +59,7 @@ class Slice(DifferenceRow):
     _AFTER: ClassVar[Mapping[str, str]] = {"n": "", "part": "detectable"}
 
     name: str
-    verdict: Side | Literal["judgments do not reach"]
+    verdict: Side | Literal["too few judgments"]
     part: float = field(metadata=NEGATED)
     family: str = "slices"
 
@@ -145,7 +145,7 @@ class Slices:
 
     def without_verdicts(self) -> "Slices":
         """Return the slices without verdicts, for a run whose values mean nothing."""
-        return replace(self, rows=tuple(replace(row, verdict="judgments do not reach") for row in self.rows))
+        return replace(self, rows=tuple(replace(row, verdict="too few judgments") for row in self.rows))
 
     def reversed(self) -> "Slices":
         """Return the differences as a - b, the largest loss first."""
@@ -355,7 +355,7 @@ def sliced(
     correction : {"auto", "holm"}
         See `families.corrected`.
     carries : callable, optional
-        Asked of each slice that would be better or worse; where the answer is no, the judgments do not reach.
+        Asked of each slice that would be better or worse; where the answer is no, too few judgments.
     tell : callable, optional
         Called with families done and their number.
 
@@ -388,7 +388,7 @@ def sliced(
 def _carried(found: Slices, tests: Mapping[str, Corrected], carries: Callable[[str, Corrected], bool]) -> Slices:
     """The slices without verdicts that the judgments do not carry."""
     stands = (row.verdict == "undecided" or carries(row.name, tests[row.name]) for row in found.rows)
-    rows = (row if one else replace(row, verdict="judgments do not reach") for row, one in zip(found.rows, stands, strict=True))
+    rows = (row if one else replace(row, verdict="too few judgments") for row, one in zip(found.rows, stands, strict=True))
     return replace(found, rows=tuple(rows))
 
 

@@ -26,7 +26,7 @@ from idealrank.analysis.comparison.requirements import JudgmentsOption, judged_b
 from idealrank.analysis.comparison.tipping import Question, Tipping, Tippings
 from idealrank.analysis.gate.outcome import (
     NOT_CARRIED,
-    UNREACHED,
+    TOO_FEW,
     Check,
     Contract,
     Gated,
@@ -238,7 +238,7 @@ def outcome_of(checks: Iterable[Check], contracts: Iterable[KeptContract]) -> Ou
     outcomes = {check.outcome for check in checks if check.decides}
     if "failed" in outcomes or not all(kept.passed for kept in contracts):
         return "failed"
-    return UNREACHED if UNREACHED in outcomes else "passed"
+    return TOO_FEW if TOO_FEW in outcomes else "passed"
 
 
 def gate_beside(gated: Gated, judged: Sequence[Evaluation], people: Sequence[Evaluation]) -> Gated:
@@ -257,7 +257,7 @@ def gate_beside(gated: Gated, judged: Sequence[Evaluation], people: Sequence[Eva
     >>> a, b = {f"q{i}": ["x", "y"] for i in range(9)}, {f"q{i}": ["y", "x"] for i in range(9)}
     >>> people, judge = ([ir.evaluate({query: {good: 1} for query in a}, run, "RR") for run in (b, a)] for good in "xy")
     >>> gate(*people).outcome, gate_beside(gate(*people), judge, people).outcome
-    ('failed', 'judgments do not reach')
+    ('failed', 'too few judgments')
     """
     if gated.mismatches:
         return gated

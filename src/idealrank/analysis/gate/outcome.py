@@ -17,10 +17,10 @@ from idealrank.data.interchange import finite
 from idealrank.errors import OptionError
 
 WhenUnjudged: TypeAlias = Literal["neutral", "fail", "pass"]
-Outcome: TypeAlias = Literal["passed", "failed", "judgments do not reach"]
+Outcome: TypeAlias = Literal["passed", "failed", "too few judgments"]
 
-UNREACHED: Outcome = "judgments do not reach"
-NOT_CARRIED = ", but the judgments do not reach"  # in a reason; what comes after it explains
+TOO_FEW: Outcome = "too few judgments"
+NOT_CARRIED = ", but there are too few judgments"  # in a reason; what comes after it explains
 _LEAST_ALPHA = 1e-9  # the level, 1 - alpha, is told from 1
 
 
@@ -43,7 +43,7 @@ class Policy:
         this probability.
     when_unjudged : {"neutral", "fail", "pass"}
         Treatment of a check whose answer the judgments do not support: a drop that unjudged documents could explain or, under `strict`, a
-        pass that they could. ``neutral`` neither opens nor closes the gate: its outcome is ``judgments do not reach``.
+        pass that they could. ``neutral`` neither opens nor closes the gate: its outcome is ``too few judgments``.
 
     Raises
     ------
@@ -86,7 +86,7 @@ class Policy:
     @property
     def unsupported(self) -> "Outcome":
         """Outcome of a check whose answer the judgments do not support."""
-        outcomes: dict[str, Outcome] = {"neutral": UNREACHED, "fail": "failed", "pass": "passed"}
+        outcomes: dict[str, Outcome] = {"neutral": TOO_FEW, "fail": "failed", "pass": "passed"}
         return outcomes[self.when_unjudged]
 
     @property
@@ -145,7 +145,7 @@ class Check:
         Whether this check can close the gate: checks of the primary measure and of the measures in `also` can.
     family : str
         Checks that were corrected together: ``primary measure`` or ``companions``.
-    outcome : {"passed", "failed", "judgments do not reach"}
+    outcome : {"passed", "failed", "too few judgments"}
         What follows; the last where the answer of the test is not carried by the judgments and the policy is neutral about that.
     passed : bool
         Whether the outcome is ``passed``.
@@ -305,8 +305,8 @@ class Gated(WithWarnings):
         Names of the baselines.
     passed : bool
         True if every deciding check and every contract passes, and the run has a judged document (see `warnings`).
-    outcome : {"passed", "failed", "judgments do not reach"}
-        ``failed`` if a contract is broken, a deciding check fails, or the run has no judged document; otherwise ``judgments do not reach``
+    outcome : {"passed", "failed", "too few judgments"}
+        ``failed`` if a contract is broken, a deciding check fails, or the run has no judged document; otherwise ``too few judgments``
         if the judgments do not support the answer of a deciding check.
     checks : tuple of Check
         Checks, by baseline and then by measure.
@@ -383,7 +383,7 @@ class Gated(WithWarnings):
         return tuple(dict.fromkeys([*broken, *worst]))
 
     def __str__(self) -> str:
-        state = {"passed": "is open", "failed": "is closed", UNREACHED: "neither opens nor closes"}[self.outcome]
+        state = {"passed": "is open", "failed": "is closed", TOO_FEW: "neither opens nor closes"}[self.outcome]
         checks = [
             f"{one.measure}: {self.run} against {one.baseline}, {one.mean_run:.4f} against {one.mean_baseline:.4f}: {one.reason}"
             for one in self.deciding

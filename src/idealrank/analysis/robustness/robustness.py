@@ -151,9 +151,9 @@ class Robustness(WithWarnings):
     def verdict(self) -> Verdict:
         """Verdict on b in the reference comparison, limited by the judgments. Variants are compared with the verdict of the test alone."""
         if self.mismatches:
-            return "judgments do not reach"
+            return "too few judgments"
         uncarried = self.tipping is not None and not self.tipping.reaches and self.asked.verdict in ("better", "worse", "equivalent")
-        return "judgments do not reach" if uncarried else self.asked.verdict
+        return "too few judgments" if uncarried else self.asked.verdict
 
     @property
     def asked(self) -> Difference:
@@ -201,18 +201,18 @@ class Robustness(WithWarnings):
         return {group: tuple(members) for group, members in found.items()}
 
     def summary(self) -> list[str]:
-        """Summarise the result in sentences; the first says so if the judgments do not reach."""
+        """Summarise the result in sentences; the first says so if there are too few judgments."""
         if self.mismatches:
             return [f"No variant can say whether {self.run_b} is better than {self.run_a}."]
         return [*self._unreached(), *self._varied()]
 
     def _unreached(self) -> list[str]:
-        if self.verdict != "judgments do not reach":
+        if self.verdict != "too few judgments":
             return []
         doubted = f"{self.run_b} and {self.run_a} are equivalent"
         if self.asked.verdict != "equivalent":
             doubted = f"{self.run_b} is better than {self.run_a}"
-        return [f"The judgments do not reach far enough to say whether {doubted}.", "As judged:"]
+        return [f"Too few judgments to say whether {doubted}.", "As judged:"]
 
     def _varied(self) -> list[str]:
         """Describe the effect of the variants, on the documents that are judged."""

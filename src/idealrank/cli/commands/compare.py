@@ -94,7 +94,7 @@ Examples:
   Write a page with the verdict, plots, and every query with both rankings:
     idealrank compare qrels.txt bm25.run neural.run --report comparison.html
 
-Verdicts: better, worse, equivalent (only with --margin), undecided (no significant difference), judgments do not reach (unjudged
+Verdicts: better, worse, equivalent (only with --margin), undecided (no significant difference), too few judgments (unjudged
 documents may explain the difference). The first measure decides: it is tested alone, or corrected over the pairs of runs. The other
 measures are corrected together, and do not change the verdict of the first measure.
 

@@ -405,18 +405,18 @@ Examples:
     idealrank gate qrels.txt neural.run --baseline bm25.run --report gate.html
 
 The gate fails on a significant drop. With --strict, it passes only if a drop of the margin is ruled out. If unjudged documents may
-explain the result, the judgments do not reach, and the gate neither passes nor fails.
+explain the result, there are too few judgments, and the gate neither passes nor fails.
 
 Options that are not given come from [tool.idealrank.gate] in pyproject.toml: baseline, measures, also, tolerance, strict, margin,
 alpha, when_unjudged, contracts, weights, cluster and convention.
 
-Exit codes: 0 passed, 1 failed, 2 bad input or usage, 3 the judgments do not reach. After 3, judge the documents that only the
+Exit codes: 0 passed, 1 failed, 2 bad input or usage, 3 too few judgments. After 3, judge the documents that only the
 lower-scoring run returns, the highest ranks first, and run the gate again. `idealrank why` lists the queries with unjudged
 documents, and `idealrank explain` the documents of a query.
 """
 
 
-_CODES: dict[Outcome, int] = {"passed": FINE, "failed": CLOSED, "judgments do not reach": UNDECIDABLE}
+_CODES: dict[Outcome, int] = {"passed": FINE, "failed": CLOSED, "too few judgments": UNDECIDABLE}
 
 
 _FORMATS = Formats("Text and a table to read;", table="views.gate.gate:gate_parts", json="views.gate.gate:gate_json")
@@ -453,7 +453,7 @@ _FORMATS = Formats("Text and a table to read;", table="views.gate.gate:gate_part
 )  # fmt: skip
 @click.option(
     "--when-unjudged", type=click.Choice(get_args(WhenUnjudged)),
-    help="Outcome if the judgments do not reach: fail (code 1), pass (code 0) or neutral (code 3).  [default: neutral]",
+    help="Outcome if there are too few judgments: fail (code 1), pass (code 0) or neutral (code 3).  [default: neutral]",
 )  # fmt: skip
 @click.option(
     "--contracts", metavar="FILE",

@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Sequence
 
 from idealrank.analysis.comparison import Comparison, Difference, Pair
-from idealrank.analysis.gate.outcome import UNREACHED
+from idealrank.analysis.gate.outcome import TOO_FEW
 from idealrank.analysis.robustness import Robustness
 from idealrank.analysis.robustness.robustness import listed
 from idealrank.evaluation.evaluate import Evaluation
@@ -71,7 +71,7 @@ def robust_sentence(found: Robustness, comparison: Comparison | None = None) -> 
     verdict = found.asked.verdict
     shown = None if comparison is None else next(iter(leading_pairs(comparison)[0].measures.values())).verdict
     alone = ", tested alone" if shown not in (None, verdict) else ""
-    alone = ", if the judgments reached" if UNREACHED in (shown, found.verdict) else alone
+    alone = ", if the judgments reached" if TOO_FEW in (shown, found.verdict) else alone
     said = f"The verdict on {one_line(found.run_b)} against {one_line(found.run_a)} ({word(found.asked)}{alone})"
     total, turning = len(found.changing), [one.change for one in found.changing if one.verdict_turns]
     if not total:

@@ -121,7 +121,7 @@ def _of_gate(result: Mapping[str, Any]) -> Table:
         Column("check", cell=_outcome),
     ]
     judged = [f"{said.capitalize()}." for said in JUDGED[result.get("judgments", "same")]]
-    words = {"passed": "The gate was open.", "failed": "The gate was closed.", "judgments do not reach": "The judgments did not reach."}
+    words = {"passed": "The gate was open.", "failed": "The gate was closed.", "too few judgments": "There were too few judgments."}
     notes = [words[result.get("outcome", "passed" if result["passed"] else "failed")], *result["reasons"], *judged]
     return Table.of(columns, result["checks"], notes=notes)
 

@@ -17,9 +17,6 @@ if TYPE_CHECKING:
 
 _OF_DIFFERENCES = ("mean difference", "pseudo-median of the differences")
 
-SHORT = {"judgments do not reach": "out of reach"}
-"""Words of tables for verdicts that are too long for a column."""
-
 
 class Shown(NamedTuple):
     """Decimal places of the numbers of a comparison.
@@ -351,7 +348,7 @@ def _judged(row: Difference, shown: Shown) -> Cell:
 
 
 def _short_verdict(line: Line, _: Shown) -> Cell:
-    return Cell(SHORT.get(line.row.verdict, word(line.row)), tone=decided_tone(line.row.verdict))
+    return Cell(word(line.row), tone=decided_tone(line.row.verdict))
 
 
 def _verdict(line: Line, _: Shown) -> Cell:

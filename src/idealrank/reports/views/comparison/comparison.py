@@ -222,7 +222,7 @@ def verdict_text(pair: Pair, row: Difference, method: Method) -> str:
         "worse": f"{pair.b} is worse than {pair.a}",
         "equivalent": equivalent,
         "undecided": f"{_undecided(row)} whether {pair.b} is better than {pair.a}",
-        "judgments do not reach": f"The judgments do not reach far enough to say whether {doubted}",
+        "too few judgments": f"Too few judgments to say whether {doubted}",
     }[row.verdict]
 
 
@@ -281,12 +281,12 @@ def reach_sentences(pair: Pair, row: Difference) -> list[str]:
         return []
     if row.tipping is not None and about_equivalence(row):  # of which a tipping point, of a difference, says nothing
         return _equivalence_sentences(row.tipping)
-    if row.verdict == "judgments do not reach" and row.tipping is not None and only_relevant(row.tipping):
+    if row.verdict == "too few judgments" and row.tipping is not None and only_relevant(row.tipping):
         return _interaction_sentences(pair, row)
     unjudged = bool(row.unjudged_a or row.unjudged_b)
     clause = reach_text(row.tipping, row.tipping_reason if unjudged else None, pair.a, pair.b)
     said = [sentence(clause)] if clause else []
-    if row.verdict == "judgments do not reach" and row.tipping is not None:
+    if row.verdict == "too few judgments" and row.tipping is not None:
         behind = pair.a if row.tipping.side == "a" else pair.b
         which = f" that only {behind} returns" if row.tipping.own_behind else ""
         said.append(f"Judge the unjudged documents{which}, the highest ranks first, and compare again.")

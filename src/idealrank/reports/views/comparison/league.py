@@ -21,7 +21,7 @@ from idealrank.reports.views.comparison.verdicts import IDENTICAL, look, word
 _NAME = 24  # letters of a run's name
 _CELLS = 60  # of a line: with more runs, neighbours share a cell
 _BANDS = (("#", 50.0), ("+", 5.0), (":", 1.0))  # by how many times p is below alpha
-_OPEN, _SAME, _EQUIVALENT, _AGAINST, _UNREACHED, _SELF = ".", "=", "~", "!", "?", "\\"
+_OPEN, _SAME, _EQUIVALENT, _AGAINST, _TOO_FEW, _SELF = ".", "=", "~", "!", "?", "\\"
 
 
 def pair_map(comparison: Comparison, measure: str) -> list[str]:
@@ -62,7 +62,7 @@ def _of_each(measure: str, order: Sequence[str], rows: Mapping[tuple[str, str], 
         _EQUIVALENT: f"{_EQUIVALENT} equivalent",
         _AGAINST: f"{_AGAINST} the other way round, by ranks",
     }
-    words |= {_UNREACHED: f"{_UNREACHED} the judgments do not reach"}
+    words |= {_TOO_FEW: f"{_TOO_FEW} too few judgments"}
     legend = ", ".join(text for sign, text in words.items() if sign in used)
     return [f"pairs by {measure}", *lines, *filled([f"{legend}: column better than row"])]
 
@@ -72,7 +72,7 @@ def _sign(rows: Mapping[tuple[str, str], Difference], better: str, run: str, alp
     turned = (better, run) not in rows
     row = rows[(run, better) if turned else (better, run)]
     if look(row.verdict).side == "equal":
-        return {"undecided": _OPEN, IDENTICAL: _SAME, "equivalent": _EQUIVALENT}.get(word(row), _UNREACHED)
+        return {"undecided": _OPEN, IDENTICAL: _SAME, "equivalent": _EQUIVALENT}.get(word(row), _TOO_FEW)
     if (row.verdict == "better") != turned:
         return _AGAINST
     return next(sign for sign, part in _BANDS if row.p_corrected <= alpha / part or part == 1)
@@ -410,11 +410,11 @@ def verdict_limits(comparison: Comparison, measure: str) -> str:
     settled = {*groups.top, *groups.better_than[groups.top[0]]}
     pairs = ((pair, pair.measures[groups.measure]) for pair in comparison.pairs if groups.top[0] in (pair.a, pair.b))
     found = Counter(row.verdict for pair, row in pairs if not {pair.a, pair.b} <= settled)
-    equal, rest = found.pop("equivalent", 0), sum(found.values()) - found["judgments do not reach"]
-    unreached = found["judgments do not reach"]
+    equal, rest = found.pop("equivalent", 0), sum(found.values()) - found["too few judgments"]
+    unreached = found["too few judgments"]
     said = [
         f"{equal:,} {'is' if equal == 1 else 'are'} equivalent" if equal else "",
-        f"the judgments do not reach for {unreached:,}" if unreached else "",
+        f"too few judgments for {unreached:,}" if unreached else "",
         f"{rest:,} {'has' if rest == 1 else 'have'} another verdict" if rest else "",
     ]
     return " and ".join(filter(None, said))

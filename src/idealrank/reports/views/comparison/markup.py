@@ -160,7 +160,7 @@ def paper_table(
     if any(cell.mark for cell in table.cells()):
         baseline = comparison.method.baseline or ""
         notes.append(f"Against {names.get(baseline, baseline)}: {mark_note(comparison, _DAGGER, names)}")
-    if any(row.verdict == "judgments do not reach" for _, row in comparison.rows()):
+    if any(row.verdict == "too few judgments" for _, row in comparison.rows()):
         notes.append("No mark where unjudged documents may explain the difference.")
     return replace(table, notes=[" ".join([*notes, f"Convention {comparison.convention}."])])
 

@@ -148,7 +148,7 @@ def _rate_text(tipping: Tipping, name: str) -> str:
 
 
 def _conclusion(tipping: Tipping) -> str:
-    """State the conclusion if the judgments do not reach; the end of the sentence."""
+    """State the conclusion if there are too few judgments; the end of the sentence."""
     if tipping.reaches or tipping.significance == 0:  # what is not significant needs no explanation
         return ""
     if tipping.significance is None or tipping.significance > tipping.likely:

@@ -43,7 +43,7 @@ VERDICTS: Mapping[str, Look] = {
     "worse": Look(tone="worse", side="worse", decided=True),
     "equivalent": Look(decided=True),
     "undecided": Look(tone="quiet"),
-    "judgments do not reach": Look(tone="quiet"),
+    "too few judgments": Look(tone="quiet"),
     IDENTICAL: Look(tone="quiet"),
     "passed": Look(decided=True),
     "failed": Look(tone="worse", decided=True),

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from functools import partial
 
 from idealrank.analysis.gate import Check, Gated, KeptContract
-from idealrank.analysis.gate.outcome import UNREACHED, QueryDrop
+from idealrank.analysis.gate.outcome import TOO_FEW, QueryDrop
 from idealrank.evaluation.coverage import MANY_UNJUDGED
 from idealrank.reports.table.cells import Cell, Column, Table, Tone, number_cell, p_cell, share_cell
 from idealrank.reports.table.digits import USUAL, counted, number, p_text
@@ -25,7 +25,7 @@ from idealrank.reports.views.gate.sentences import (
     one_sided,
     reach_text,
     reason_text,
-    unreached,
+    short_of_judgments,
 )
 from idealrank.version import __version__
 
@@ -109,15 +109,15 @@ def verdict(gated: Gated, places: int = USUAL) -> str:
     if gated.passed:
         return f"The gate is open: {_why_open(gated, places)}."
     checks, broken = failed(gated)
-    doubtful = unreached(gated)
+    doubtful = short_of_judgments(gated)
     if gated.mismatches:
         besides = f" Besides, {counted(len(broken), 'contract')} broken." if broken else ""
         return f"The gate is closed: {'; '.join(gated.warnings)}{besides}"
-    if gated.outcome == UNREACHED:
+    if gated.outcome == TOO_FEW:
         others = f" The same holds for {counted(len(doubtful) - 1, 'other check')}." if len(doubtful) > 1 else ""
         return f"The gate is undecided: {_answer(gated, doubtful[0], places)}.{others}"
     contracts = f"{counted(len(broken), 'contract')} broken" if broken else ""
-    more = [f"the judgments do not reach for {counted(len(doubtful), 'check')}"] if doubtful else []
+    more = [f"too few judgments for {counted(len(doubtful), 'check')}"] if doubtful else []
     if not checks:
         start = f"The gate is closed: {contracts}, first that of {_of_contract(broken[0])}."
     else:
@@ -299,7 +299,7 @@ def _wins(check: Check) -> Cell:
 def _verdict(check: Check) -> Cell:
     shut = _shut(check)
     tone: Tone = "quiet" if is_identical(check) or not (shut or check.passed) or not check.decides else "worse" if shut else "better"
-    verdict = IDENTICAL if check.decides and is_identical(check) else "failed" if shut else mark(check).replace(UNREACHED, "out of reach")
+    verdict = IDENTICAL if check.decides and is_identical(check) else "failed" if shut else mark(check)
     return Cell(verdict, strong=check.decides and not check.passed, tone=tone)
 
 

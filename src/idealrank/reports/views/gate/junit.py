@@ -5,7 +5,7 @@ import xml.etree.ElementTree as ET
 from collections.abc import Iterator
 from typing import Any
 
-from idealrank.analysis.gate.outcome import UNREACHED, Check, Gated, KeptContract
+from idealrank.analysis.gate.outcome import TOO_FEW, Check, Gated, KeptContract
 from idealrank.reports.table.digits import USUAL, number
 from idealrank.reports.views.comparison.phrases import sentence
 from idealrank.reports.views.gate.sentences import (
@@ -15,8 +15,8 @@ from idealrank.reports.views.gate.sentences import (
     method,
     reach_text,
     reason_text,
+    short_of_judgments,
     unjudged,
-    unreached,
     verdict,
     visible,
 )
@@ -34,7 +34,7 @@ def gate_junit(gated: Gated) -> Iterator[str]:
     judged document is a failure of the class ``judgments``. Characters
     that XML 1.0 cannot hold stand as escapes, ``\x1b``.
 
-    A check that the judgments do not reach is a skipped case: it has neither passed nor failed. A companion that does not close the
+    A check with too few judgments is a skipped case: it has neither passed nor failed. A companion that does not close the
     gate is a case that passed, whatever it found, so that a build server keeps its numbers and no build fails by it; its text says
     what it found.
 
@@ -54,7 +54,7 @@ def gate_junit(gated: Gated) -> Iterator[str]:
     unjoined, every = len(gated.mismatches), len(gated.checks) + len(gated.contracts)
     counts = {"tests": every + unjoined, "failures": len(checks) + len(contracts) + unjoined, "errors": 0}
     attributes = {name: str(count) for name, count in counts.items()}
-    skipped = str(len(unreached(gated)))
+    skipped = str(len(short_of_judgments(gated)))
     root = ET.Element("testsuites", {"name": "idealrank gate", **attributes})
     suite = ET.SubElement(root, "testsuite", {"name": _fit(f"idealrank gate {gated.run}"), **attributes, "skipped": skipped, "time": "0"})
     properties = ET.SubElement(suite, "properties")
@@ -63,7 +63,7 @@ def gate_junit(gated: Gated) -> Iterator[str]:
     for name, phrase in gated.mismatches.items():
         _case(suite, "judgments", name, "mismatch", phrase, f"run {name} {phrase}")
     for check in gated.checks:
-        kind = "drop" if check in checks else UNREACHED if check.decides and check.outcome == UNREACHED else ""
+        kind = "drop" if check in checks else TOO_FEW if check.decides and check.outcome == TOO_FEW else ""
         _case(suite, check.baseline, check.measure, kind, _reason(gated, check), _numbers(gated, check))
     for kept in gated.contracts:
         against = f" against {kept.baseline}" if kept.baseline else ""
@@ -76,9 +76,9 @@ def gate_junit(gated: Gated) -> Iterator[str]:
 
 
 def _case(suite: ET.Element, group: str, name: str, kind: str, message: str, body: str) -> None:
-    """A case that failed, or was skipped since the judgments do not reach, or passed, which has no kind."""
+    """A case that failed, or was skipped since there are too few judgments, or passed, which has no kind."""
     case = ET.SubElement(suite, "testcase", {"classname": _fit(group), "name": _fit(name), "time": "0"})
-    if kind == UNREACHED:
+    if kind == TOO_FEW:
         ET.SubElement(case, "skipped", {"message": _fit(message)}).text = _fit(body)
     elif kind:
         ET.SubElement(case, "failure", {"type": kind, "message": _fit(message)}).text = _fit(body)

@@ -21,8 +21,8 @@ from idealrank.reports.views.gate.sentences import (
     one_sided,
     reach_text,
     reason_text,
+    short_of_judgments,
     unjudged,
-    unreached,
     verdict,
     visible,
 )
@@ -200,7 +200,7 @@ _WORST = 3
 def annotations(gated: Gated) -> Iterator[str]:
     """Workflow commands, one a line: an error for each check and contract that failed, and a notice with the drop that the gate detects.
 
-    A check that the judgments do not reach gets a warning in place of the error. Companions that do not close the gate get nothing.
+    A check with too few judgments gets a warning in place of the error. Companions that do not close the gate get nothing.
 
     References
     ----------
@@ -218,7 +218,7 @@ def annotations(gated: Gated) -> Iterator[str]:
     errors = [_command("error", f"Run {one_line(name)}", phrase) for name, phrase in gated.mismatches.items()]
     errors += [_check("error", gated, check) for check in checks] + [_contract(kept) for kept in contracts]
     yield from _listed("error", errors, "failed")
-    yield from _listed("warning", [_check("warning", gated, check) for check in unreached(gated)], "are not reached by the judgments")
+    yield from _listed("warning", [_check("warning", gated, check) for check in short_of_judgments(gated)], "have too few judgments")
     yield _command("notice", verdict(gated), could_see(gated))
 
 

@@ -4,7 +4,7 @@ import math
 from collections.abc import Callable, Iterable
 
 from idealrank.analysis.comparison.families import COMPANIONS, PRIMARY
-from idealrank.analysis.gate.outcome import NOT_CARRIED, UNREACHED, Check, Gated, KeptContract
+from idealrank.analysis.gate.outcome import NOT_CARRIED, TOO_FEW, Check, Gated, KeptContract
 from idealrank.reports.table.digits import USUAL, counted, decimals, number
 from idealrank.reports.table.text import clipped
 from idealrank.reports.views.comparison.phrases import ALL_RELEVANT, Phrases, only_relevant, tipping_text, unknown_text
@@ -73,7 +73,7 @@ def reason_text(gated: Gated, check: Check, places: int, shown: Callable[[str], 
         return said
     found = said.partition(NOT_CARRIED)[0]
     shown_by = found if gated.policy.strict else f"the values show {found.replace(' is significant', '', 1)}"
-    return f"{shown_by}{NOT_CARRIED} far enough to support it: {clause}{_ASKED[gated.policy.when_unjudged] if check.decides else ''}"
+    return f"{shown_by}{NOT_CARRIED} to support it: {clause}{_ASKED[gated.policy.when_unjudged] if check.decides else ''}"
 
 
 def _clause(gated: Gated, check: Check, shown: Callable[[str], str]) -> str:
@@ -154,10 +154,10 @@ def mark(check: Check) -> str:
     >>> [mark(check) for check in ir.gate(one, one).checks]
     ['passed', 'companion']
     """
-    unreached = "undecided" if check.carried else UNREACHED
+    unreached = "undecided" if check.carried else TOO_FEW
     if check.decides:
-        return unreached if check.outcome == UNREACHED else check.outcome
-    return {"passed": "companion", "failed": "companion, would fail", UNREACHED: f"companion, {unreached}"}[check.outcome]
+        return unreached if check.outcome == TOO_FEW else check.outcome
+    return {"passed": "companion", "failed": "companion, would fail", TOO_FEW: f"companion, {unreached}"}[check.outcome]
 
 
 def reasons(gated: Gated) -> list[str]:
@@ -188,9 +188,9 @@ def next_step(gated: Gated, shown: Callable[[str], str] = one_line) -> list[str]
     >>> next_step(ir.gate(one, one))
     []
     """
-    if gated.outcome != UNREACHED:
+    if gated.outcome != TOO_FEW:
         return []
-    check = unreached(gated)[0]
+    check = short_of_judgments(gated)[0]
     if check.carried:  # the judge alone withholds the answer
         return [
             "The run neither passed nor failed (exit code 3 of the command).",
@@ -237,8 +237,8 @@ def verdict(gated: Gated, shown: Callable[[str], str] = one_line) -> str:
     """
     place = f"replace {names(gated.baselines, shown)}" if gated.baselines else "become the first baseline"
     of_checks = f"of {counted(len(gated.deciding), 'check')}"
-    if gated.outcome == UNREACHED:
-        return f"The judgments do not reach: it is undecided whether {shown(gated.run)} may {place} ({len(unreached(gated))} {of_checks})"
+    if gated.outcome == TOO_FEW:
+        return f"Too few judgments to say whether {shown(gated.run)} may {place} ({len(short_of_judgments(gated))} {of_checks})"
     about = f"{shown(gated.run)} {'may' if gated.passed else 'must not'} {place}"
     if gated.passed:
         return f"The gate is open: {about}"
@@ -324,17 +324,17 @@ def failed(gated: Gated) -> tuple[list[Check], list[KeptContract]]:
     return [check for check in gated.deciding if check.outcome == "failed"], [kept for kept in gated.contracts if not kept.passed]
 
 
-def unreached(gated: Gated) -> list[Check]:
+def short_of_judgments(gated: Gated) -> list[Check]:
     """Checks that would close the gate, or under `strict` open it, if the judgments carried what they show.
 
     Examples
     --------
     >>> import idealrank as ir
     >>> one = ir.evaluate({"q": {"x": 1}}, {"q": ["x"]}, "RR")
-    >>> unreached(ir.gate(one, one))
+    >>> short_of_judgments(ir.gate(one, one))
     []
     """
-    return [check for check in gated.deciding if check.outcome == UNREACHED]
+    return [check for check in gated.deciding if check.outcome == TOO_FEW]
 
 
 def demand(kept: KeptContract, shown: Callable[[str], str] = one_line) -> str:

@@ -1,0 +1,156 @@
+"""Kind of the labels: what a document without a label is taken to be.
+
+Complete labels name every relevant document, pooled ones are a sample of all documents, and
+positive-only ones name some relevant documents and nothing else.
+"""
+
+from dataclasses import dataclass
+from typing import Any, Literal, TypeAlias, get_args
+
+import numpy as np
+
+from idealrank.data.types import FloatArray, IntArray
+from idealrank.errors import OptionError
+
+LabelKind: TypeAlias = Literal["complete", "pooled", "positive-only"]
+
+KINDS: tuple[LabelKind, ...] = get_args(LabelKind)
+
+MEANINGS: dict[LabelKind, str] = {
+    "complete": "a document without a label is not relevant",
+    "pooled": "a sample was judged, relevant or not, so a document without a label may be relevant",
+    "positive-only": "only relevant documents are named; a document without a label counts as not relevant",
+}
+"""What each kind says of a document without a label."""
+
+_POOLED_FROM = 0.1  # share of the queries that have a judged grade of 0 or less
+
+
+@dataclass(frozen=True, kw_only=True)
+class Labels:
+    """Kind of the labels of a collection; see `Qrels`.
+
+    Attributes
+    ----------
+    kind : {"complete", "pooled", "positive-only"}
+        Kind of the labels: complete (a document without a label is not relevant, by definition),
+        pooled (a sample was judged, grades of 0 among it), or positive-only (gold passages,
+        clicks, purchases: only relevant documents are named).
+    found : bool
+        Whether the kind was found in the grades, not declared.
+    queries, with_negatives : int
+        Judged queries, and the queries among them that have a grade of 0 or less.
+    sampled_negatives : float or None
+        Declared share, between 0 and 1, of the non-relevant documents that were labelled, where
+        every relevant document was; None if not declared.
+
+    Raises
+    ------
+    OptionError
+        The kind is unknown, or the share is not between 0 and 1 or not of pooled labels.
+
+    Examples
+    --------
+    >>> import idealrank as ir
+    >>> ir.Qrels({"q": {"a": 1, "b": 0}}).labels.kind, ir.Qrels({"q": {"a": 1}}).labels.kind
+    ('pooled', 'positive-only')
+    >>> ir.Qrels({"q": {"a": 1}}, labels_are="complete").labels.as_dict()
+    {'kind': 'complete', 'found': False}
+    """
+
+    kind: LabelKind
+    found: bool = True
+    queries: int = 0
+    with_negatives: int = 0
+    sampled_negatives: float | None = None
+
+    def __post_init__(self) -> None:
+        if self.kind not in KINDS:
+            raise OptionError(f"labels_are={self.kind!r}: expected one of {', '.join(KINDS)}")
+        share = self.sampled_negatives
+        if share is None:
+            return
+        if not 0 < share < 1:
+            expected = "a share between 0 and 1, such as 0.3"
+            raise OptionError(f"sampled_negatives={share!r}: expected {expected}")
+        if self.kind != "pooled":
+            raise OptionError(
+                f"sampled_negatives={share:g}: found {self.kind} labels, expected pooled ones, with grades of 0 for the sampled documents"
+            )
+
+    @classmethod
+    def of(
+        cls,
+        grades: FloatArray,
+        offsets: IntArray,
+        *,
+        declared: LabelKind | None = None,
+        sampled_negatives: float | None = None,
+    ) -> "Labels":
+        """Find the kind in the grades of each query, unless it is declared.
+
+        Examples
+        --------
+        >>> Labels.of(np.array([1.0, 2, 0]), np.array([0, 1, 3])).with_negatives
+        1
+        """
+        starts, sizes = offsets[:-1], np.diff(offsets)
+        judged = sizes > 0
+        lowest = np.minimum.reduceat(grades, starts[judged]) if judged.any() else np.zeros(0)
+        queries, with_negatives = int(judged.sum()), int((lowest <= 0).sum())
+        if declared is None and sampled_negatives is not None:
+            declared = "pooled"
+        return cls(
+            kind=_found(queries, with_negatives) if declared is None else declared,
+            found=declared is None,
+            queries=queries,
+            with_negatives=with_negatives,
+            sampled_negatives=sampled_negatives,
+        )
+
+    @property
+    def differ_from_grades(self) -> bool:
+        """Return whether something was declared that the grades do not show."""
+        shown = _found(self.queries, self.with_negatives)
+        return self.kind != shown or self.sampled_negatives is not None
+
+    def plus(self, other: "Labels") -> "Labels":
+        """Return the labels of both parts of a collection that was split by query."""
+        queries = self.queries + other.queries
+        with_negatives = self.with_negatives + other.with_negatives
+        found = self.found and other.found
+        return Labels(
+            kind=_found(queries, with_negatives) if found else self.kind,
+            found=found,
+            queries=queries,
+            with_negatives=with_negatives,
+            sampled_negatives=self.sampled_negatives,
+        )
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return the JSON record: kind, found, and the share of sampled negatives if declared."""
+        record: dict[str, Any] = {"kind": self.kind, "found": self.found}
+        if self.sampled_negatives is not None:
+            record["sampled_negatives"] = self.sampled_negatives
+        return record
+
+    def __str__(self) -> str:
+        return self.kind
+
+
+def _found(queries: int, with_negatives: int) -> LabelKind:
+    """Kind that the grades show: pooled if enough queries have a grade of 0 or less."""
+    if queries and with_negatives >= _POOLED_FROM * queries:
+        return "pooled"
+    return "positive-only"
+
+
+def merged_labels(ours: Labels | None, theirs: Labels | None) -> Labels | None:
+    """Return the labels of both parts of a collection; None if either is unknown.
+
+    Examples
+    --------
+    >>> merged_labels(Labels(kind="complete"), None) is None
+    True
+    """
+    return None if ours is None or theirs is None else ours.plus(theirs)
