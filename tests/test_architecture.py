@@ -42,11 +42,11 @@ def read(path: Path) -> str:
 
 
 def code_lines(function: Function) -> int:
-    """Lines from `def` to the end, without the docstring."""
+    """Lines of the body, without the docstring; not of the signature, whose length says how much a user may choose."""
     first = function.body[0]
     documented = isinstance(first, ast.Expr) and isinstance(first.value, ast.Constant) and isinstance(first.value.value, str)
-    docstring = (first.end_lineno or 0) - first.lineno + 1 if documented else 0
-    return (function.end_lineno or 0) - function.lineno + 1 - docstring
+    begin = (first.end_lineno or 0) + 1 if documented else first.lineno
+    return (function.end_lineno or 0) - begin + 1
 
 
 def run(code: str) -> str:

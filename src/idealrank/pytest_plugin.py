@@ -13,6 +13,7 @@ import pytest
 
 if TYPE_CHECKING:
     from idealrank.analysis.gate.outcome import Contract, Gated, WhenUnjudged
+    from idealrank.data.label_kinds import LabelKind
 
 _SAID = "ranking_gate"  # user property of a test; reports carry these from the processes of pytest-xdist, and JUnit XML shows them
 
@@ -70,6 +71,9 @@ class RankingGate:
         alpha: float | None = None,
         when_unjudged: "WhenUnjudged | None" = None,
         judge_qrels: Any = None,
+        labels_are: "LabelKind | None" = None,
+        sampled_negatives: float | None = None,
+        labels_from: str | None = None,
     ) -> "Gated":
         """Fail the test unless the run may take the place of its baselines; skip it where there are too few judgments.
 
@@ -91,6 +95,8 @@ class RankingGate:
         judge_qrels : path, mapping, dataframe or Qrels, optional
             Grades of a judge, such as a language model. Where its difference has the other sign, and either is significant, the test is
             undecided: `when_unjudged` says what follows.
+        labels_are, sampled_negatives, labels_from
+            Declared labels, as for `idealrank.gate`.
 
         Returns
         -------
@@ -100,7 +106,8 @@ class RankingGate:
         __tracebackhide__ = True
         gating = import_module("idealrank.integrations.pytest_gate")  # NumPy, and all of the library that a gate needs
         policy = {"tolerance": tolerance, "strict": strict, "margin": margin, "alpha": alpha, "when_unjudged": when_unjudged}
-        options = {"measures": measures, "also": also, "convention": convention, "contracts": contracts, **policy}
+        labels = {"labels_are": labels_are, "sampled_negatives": sampled_negatives, "labels_from": labels_from}
+        options = {"measures": measures, "also": also, "convention": convention, "contracts": contracts, **policy, **labels}
         given = {name: value for name, value in options.items() if value is not None}
         update = self._config.getoption("update_ranking_baseline")
         answer = gating.ask(qrels, run, baseline, given, root=self._config.rootpath, update=update, judge_qrels=judge_qrels)

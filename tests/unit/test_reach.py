@@ -2,12 +2,10 @@
 
 import html
 
-import numpy as np
 import pytest
 
 import idealrank as ir
 from idealrank.analysis.comparison.tipping import Tipping
-from idealrank.reports.views.comparison.comparison import sentences
 from idealrank.reports.views.comparison.phrases import SIGNIFICANT, Phrases, reach_text, sentence, share, tipping_text, unknown_text
 
 OWN = "the 58 unjudged documents that only new returns"
@@ -115,7 +113,7 @@ SEE = "evaluate with keep_unjudged=True to see whether the judgments reach"
 
 
 def _two(*, keep: bool) -> list[ir.Evaluation]:
-    qrels = {f"q{number}": {"x": 1} for number in range(8)}
+    qrels = ir.Qrels({f"q{number}": {"x": 1} for number in range(8)}, labels_are="pooled")
     runs = [ir.Run(dict.fromkeys(qrels, ranking), name=name) for name, ranking in (("old", ["y", "z", "x"]), ("new", ["x"]))]
     return [ir.evaluate(qrels, run, ["RR@10", "AP"], keep_unjudged=keep) for run in runs]
 
@@ -136,22 +134,3 @@ def test_a_comparison_that_looked_at_the_reach_has_no_such_caution() -> None:
 
     assert found.reach_unknown == ""
     assert SEE not in str(found) + found._repr_html_() + ir.report(found, evaluations=both)
-
-
-def test_judgments_of_relevant_documents_alone_are_called_interactions() -> None:
-    rng = np.random.default_rng(3)
-    users = [f"u{number}" for number in range(200)]
-    bought = {user: [f"i{item}" for item in rng.choice(50, 3, replace=False)] for user in users}
-    lists = [{user: [f"i{item}" for item in rng.permutation(50)[:10]] for user in users} for _ in range(2)]
-    new = {user: [bought[user][0], *(item for item in items if item != bought[user][0])][:10] for user, items in lists[1].items()}
-    found = ir.compare(bought, lists[0], new, measures="nDCG@10", names=["old", "new"])
-    assert found["nDCG@10"].verdict == "too few judgments"
-
-    said = " ".join(sentences(found, found.pairs[0]))
-
-    assert "All judged documents at the ranks of unjudged documents are relevant, as with clicks or purchases" in said
-    assert "If none is, as evaluations of recommenders assume, new is better than old." in said
-    assert "Judge the documents" not in said
-    graded = {user: dict.fromkeys(items, 1) | dict.fromkeys(new[user][5:], 0) for user, items in bought.items()}
-    of_graded = ir.compare(graded, lists[0], new, measures="nDCG@10", names=["old", "new"])
-    assert "as with clicks" not in " ".join(sentences(of_graded, of_graded.pairs[0]))

@@ -335,7 +335,7 @@ def test_judgments_in_another_order_are_the_same_judgments() -> None:
     turned = {query: dict(reversed(grades.items())) for query, grades in qrels.items()}
     expected, _ = tipping_of(Qrels(qrels), a, b, "nDCG@6")
     evaluations = [ir.evaluate(judged, run, "nDCG@6", keep_unjudged=True) for judged, run in ((qrels, a), (turned, b))]
-    found = ir.compare(*evaluations)["nDCG@6"].tipping
+    found = ir.compare(*evaluations, labels_are="pooled")["nDCG@6"].tipping
     assert found is not None
     assert (found.rate_exclusive, found.n_exclusive) == (expected.rate_exclusive, expected.n_exclusive)
 
@@ -363,7 +363,7 @@ def test_a_document_listed_twice_meets_itself_place_by_place() -> None:
     twice = {query: [*listed[:5], listed[0]] for query, listed in a.items()}
     options: dict[str, Any] = {"convention": ir.Convention.of("standard", duplicates="twice"), "keep_unjudged": True}
     one, other = (ir.evaluate({q: {"d0": 1} for q in qrels}, run, "P@6", **options) for run in (twice, b))
-    there, back = (ir.compare(*pair)["P@6"].tipping for pair in ((one, other), (other, one)))
+    there, back = (ir.compare(*pair, labels_are="pooled")["P@6"].tipping for pair in ((one, other), (other, one)))
     assert there is not None
     assert back is not None
     assert there.unjudged_both

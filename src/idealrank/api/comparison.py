@@ -10,6 +10,7 @@ import numpy as np
 from idealrank.analysis.comparison import Comparison, with_companions
 from idealrank.analysis.comparison import compare as compare_evaluations
 from idealrank.analysis.comparison.families import Correction
+from idealrank.analysis.comparison.label_basis import NOTHING_DECLARED, DeclaredLabels
 from idealrank.analysis.comparison.procedure import Tell
 from idealrank.analysis.comparison.query_table import chosen_measures, comparable
 from idealrank.analysis.comparison.ranking_overlaps import Overlapping
@@ -25,10 +26,12 @@ from idealrank.api.evaluation import (
     to_qrels,
     to_runs,
     unnamed_runs,
+    with_labels,
 )
 from idealrank.api.per_query import QueryValues, clusters_of, slices_of, weights_of
 from idealrank.conventions import Convention
 from idealrank.data.join import Judgments
+from idealrank.data.label_kinds import LabelKind
 from idealrank.data.qrels import Qrels
 from idealrank.data.run import Run
 from idealrank.errors import InputError, OptionError
@@ -63,6 +66,9 @@ def compare(
     tell: Tell | None = None,
     judgments: JudgmentsOption = "same",
     judge_qrels: "AnyTable | Sequence[Evaluation] | None" = None,
+    labels_are: LabelKind | None = None,
+    sampled_negatives: float | None = None,
+    labels_from: str | None = None,
     **layout: Any,
 ) -> Comparison:
     """Compare runs: verdict, difference, confidence interval, and the smallest detectable difference.
@@ -117,6 +123,12 @@ def compare(
         Grades of a judge, such as a language model, for these queries or more; or the same runs, evaluated with its
         grades. A difference whose sign the judge contradicts is ``undecided`` (`Difference.judge`). Evaluations must keep their runs:
         ``evaluate(..., keep_unjudged=True)``.
+    labels_are : {"complete", "pooled", "positive-only"}, optional
+        Kind of the labels, see `Labels`. Default: declared by the `Qrels`, else found in the grades.
+    sampled_negatives : float, optional
+        Share of the non-relevant documents that were labelled, if every relevant document was.
+    labels_from : str, optional
+        Name of the run whose results were labelled, for positive-only labels: they cannot decide between this run and another.
     **layout
         For arrays of labels and scores: group, offsets, qid, mask, padding; see `Lists.from_arrays`.
 
@@ -174,12 +186,21 @@ def compare(
     given = (evaluation_a, evaluation_b, *others)
     if not isinstance(evaluation_a, Evaluation):
         measures = parse_measures(DEFAULT_MEASURES if measures is None else measures)
-    evaluations = evaluations_of("compare(qrels, run_a, run_b)", given, measures or (), names, layout=layout, convention=convention)
+    declared = DeclaredLabels(labels_are, sampled_negatives, labels_from)
+    evaluations = evaluations_of(
+        "compare(qrels, run_a, run_b)",
+        given,
+        measures or (),
+        names,
+        layout=layout,
+        convention=convention,
+        declared=declared,
+    )
     found = compare_evaluations(
         *evaluations, measures=measures, baseline=baseline, test=test, correction=correction, level=level, margin=margin,
         weights=weights_of(weights), clusters=clusters_of(clusters), slices=slices_of(slices),
         n_resamples=n_resamples, rng=rng, threads=threads, rankings=rankings, tell=tell,
-        judgments=judgments,
+        judgments=judgments, declared=declared,
     )  # fmt: skip
     return found if judge_qrels is None else found.beside(judged_again(judge_qrels, evaluations, found.means))
 
@@ -245,6 +266,7 @@ def evaluations_of(
     *,
     layout: Mapping[str, Any] = MappingProxyType({}),
     convention: "Convention | str | None" = None,
+    declared: DeclaredLabels = NOTHING_DECLARED,
 ) -> Sequence[Evaluation]:
     """Return the evaluations, or evaluate the runs that follow judgments.
 
@@ -264,6 +286,8 @@ def evaluations_of(
         For arrays: group, offsets, qid, mask or padding.
     convention : str or Convention, optional
         For runs, by default ``standard``; evaluations have theirs.
+    declared : DeclaredLabels
+        For runs: the kind of labels.
 
     Raises
     ------
@@ -302,6 +326,7 @@ def evaluations_of(
     refuse_layout(layout)
     duplicates = rules.alignment.duplicates
     qrels = to_judgments(qrels, "error" if duplicates == "twice" else duplicates)
+    qrels = with_labels(qrels, declared.labels_are, declared.sampled_negatives)
     return [evaluate(qrels, run, asked, rules, keep_unjudged=True) for run in to_runs(runs, names, unnamed=unnamed, judgments=qrels)]
 
 

@@ -16,6 +16,7 @@ from idealrank._warnings import warn
 from idealrank.conventions import Convention, array_convention
 from idealrank.data.interchange import by_query, holds_lists, is_frame, is_query
 from idealrank.data.join import Judgments, is_judgments, tables_of
+from idealrank.data.label_kinds import LabelKind
 from idealrank.data.lists import Lists
 from idealrank.data.qrels import Qrels, QrelsDuplicates
 from idealrank.data.run import Run
@@ -85,6 +86,21 @@ def to_judgments(table: AnyTable, duplicates: QrelsDuplicates, columns: Columns 
     1
     """
     return table if is_judgments(table) else to_qrels(table, duplicates=duplicates, columns=columns)
+
+
+def with_labels(judgments: Judgments, labels_are: LabelKind | None, sampled_negatives: float | None) -> Judgments:
+    """Return judgments with a declared kind of labels, which preferences and several assessors lack.
+
+    Examples
+    --------
+    >>> with_labels(Qrels({"q": {"a": 1}}), "complete", None).labels.kind
+    'complete'
+    """
+    if labels_are is None and sampled_negatives is None:
+        return judgments
+    if not isinstance(judgments, Qrels):
+        raise OptionError(f"labels_are, sampled_negatives: found {type(judgments).__name__}, expected grades: Qrels")
+    return judgments.labelled(labels_are, sampled_negatives=sampled_negatives)
 
 
 def to_run(run: AnyTable, *, name: str | None = None, columns: Columns = None, judgments: AnyTable = None) -> Run:
@@ -271,6 +287,8 @@ def evaluate(
     padding: float | None = None,
     max_documents: int | None = None,
     keep_unjudged: bool = False,
+    labels_are: LabelKind | None = None,
+    sampled_negatives: float | None = None,
     memory: "str | int | None" = None,
     threads: int = 0,
     progress: Progress | None = None,
@@ -300,6 +318,10 @@ def evaluate(
     keep_unjudged : bool
         Keep hits and unjudged documents, so that `compare` and `gate` can compute how far the judgments reach; and the judgments and the
         run, so that `robust`, `why` and `explain` take the evaluation. Not for arrays, in which every item is judged.
+    labels_are : {"complete", "pooled", "positive-only"}, optional
+        Kind of the labels, see `Labels`. Default: declared by the `Qrels`, else found in the grades.
+    sampled_negatives : float, optional
+        Share of the non-relevant documents that were labelled, if every relevant document was.
     memory : str or int, optional
         Memory of the whole process, such as ``"512MB"``, or bytes: the run is read in parts. For runs from files (TREC text, Parquet, Arrow
         IPC, CSV, TSV), Polars lazy frames and DuckDB relations, with `Qrels`; the last two are always read in parts, by default within
@@ -332,6 +354,8 @@ def evaluate(
     of_qrels, of_run = qrels_columns or columns, run_columns or columns
     _refuse_columns(qrels, run, columns, qrels_columns, run_columns)
     if is_array(qrels) and is_array(run):
+        if labels_are is not None or sampled_negatives is not None:
+            raise OptionError("labels_are, sampled_negatives: found arrays, in which every item has a label")
         if max_documents is not None:
             raise InputError("max_documents belongs to runs with document ids; for arrays use a cutoff of the measure, as in AP@10")
         lists = Lists.from_arrays(qrels, run, group=group, offsets=offsets, qid=qid, mask=mask, padding=padding)
@@ -344,6 +368,7 @@ def evaluate(
     is_streamed = memory is not None or (is_query(run) and not keep_unjudged)
     read_run_ = None if is_streamed else to_run(run, name=name, columns=of_run, judgments=qrels)
     read_qrels_ = to_judgments(qrels, "error" if duplicates == "twice" else duplicates, of_qrels)
+    read_qrels_ = with_labels(read_qrels_, labels_are, sampled_negatives)
     if read_run_ is None:
         read_run_ = to_streamed_run(run, memory, keep_unjudged=keep_unjudged, name=name, columns=of_run)
     measures = default_measures(tables_of(read_qrels_)) if measures is None else measures

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any, Protocol, TypeVar
 
 from idealrank._files import write_bytes
+from idealrank.analysis.comparison.label_basis import NOTHING_DECLARED, DeclaredLabels
 from idealrank.analysis.comparison.query_table import same_values
 from idealrank.analysis.comparison.requirements import JudgmentsOption
 from idealrank.analysis.gate.checks import first_run, gate_beside, measures_of_gate
@@ -20,6 +21,7 @@ from idealrank.api.comparison import evaluated_by_judge, evaluations_of, judged_
 from idealrank.api.evaluation import AnyTable, evaluate_read
 from idealrank.api.per_query import QueryValues, clusters_of, weights_of
 from idealrank.conventions import Convention
+from idealrank.data.label_kinds import LabelKind
 from idealrank.data.qrels import Qrels
 from idealrank.data.run import Run
 from idealrank.data.types import Progress
@@ -60,6 +62,8 @@ class GateRequest:
         Weights and clusters of the queries.
     policy_file : str
         File and table of the project's policy; empty where the project has none.
+    declared : DeclaredLabels
+        What is declared about the labels.
 
     Examples
     --------
@@ -76,6 +80,7 @@ class GateRequest:
     contracts: str | tuple[Contract, ...]
     query_files: QueryFiles
     policy_file: str
+    declared: DeclaredLabels = NOTHING_DECLARED
 
     @property
     def paths(self) -> list[str]:
@@ -138,6 +143,7 @@ def settled(
         contracts=contracts if isinstance(contracts, str) else tuple(contracts),
         query_files=QueryFiles(given.get("weights", found.weights), given.get("cluster", found.cluster)),
         policy_file=found.where,
+        declared=DeclaredLabels(*(given.get(name, getattr(found, name)) for name in DeclaredLabels._fields)),
     )
 
 
@@ -265,7 +271,7 @@ class GateJob:
         """
         asked, caller = self.asked, self.caller
         contracts, of_queries = self._contracts(), asked.query_files.read(caller.tell)
-        qrels = caller.watch("judgments", lambda _: caller.qrels())
+        qrels = caller.watch("judgments", lambda _: self._labelled())
         measures = measures_of_gate(asked.measures, contracts)
         evaluated = partial(self._evaluated, qrels, measures)
         paths = asked.baselines[:-1] if but_missing and not Path(asked.baselines[-1]).exists() else asked.baselines
@@ -303,7 +309,7 @@ class GateJob:
             raise InputError(
                 f"baseline {path}: found a file that is no baseline, and it is not replaced", hint="give a new name as the last baseline"
             )
-        qrels, run = self.caller.qrels(), self.caller.run()
+        qrels, run = self._labelled(), self.caller.run()
         evaluation = self._evaluated(qrels, measures_of_gate(self.asked.measures, self._contracts()), run)
         gated = first_run(evaluation, self.asked.measures, self.asked.policy)
         return Held(gated=gated, qrels=qrels, runs=(run,), evaluations=(evaluation,), of_queries=OfQueries(QueryFiles()), last=last)
@@ -343,6 +349,11 @@ class GateJob:
                 "cannot be kept in a file of lines"
             )
         write_bytes([files.compressed(data) if path.endswith(".gz") else data], path)
+
+    def _labelled(self) -> Qrels:
+        """The judgments with the kind of labels that was declared."""
+        declared, qrels = self.asked.declared, self.caller.qrels()
+        return qrels.labelled(declared.labels_are, sampled_negatives=declared.sampled_negatives)
 
     @property
     def _notes(self) -> Notes:
@@ -385,7 +396,7 @@ class GateJob:
             return first_run(evaluation, asked.measures, asked.policy, contracts, also=asked.also)
         return gate(
             evaluation, *others, measures=asked.measures, also=asked.also, policy=asked.policy, contracts=contracts,
-            weights=of_queries.weights, clusters=of_queries.clusters, threads=self.threads,
+            weights=of_queries.weights, clusters=of_queries.clusters, threads=self.threads, labels_from=asked.declared.labels_from,
         )  # fmt: skip
 
 
@@ -411,6 +422,9 @@ def gate(
     threads: int | None = None,
     judgments: JudgmentsOption = "same",
     judge_qrels: "AnyTable | Sequence[Evaluation] | None" = None,
+    labels_are: LabelKind | None = None,
+    sampled_negatives: float | None = None,
+    labels_from: str | None = None,
     **layout: Any,
 ) -> Gated:
     """Decide whether a run may replace its baselines: it fails if it is significantly worse or breaks a contract.
@@ -449,6 +463,12 @@ def gate(
     judge_qrels : path, mapping, dataframe or Qrels, or sequence of Evaluation, optional
         Grades of a judge, as for `compare`. Where its difference has the other sign, and either is significant, a check is undecided: its
         outcome is that of too few judgments.
+    labels_are : {"complete", "pooled", "positive-only"}, optional
+        Kind of the labels, see `Labels`. Default: declared by the `Qrels`, else found in the grades.
+    sampled_negatives : float, optional
+        Share of the non-relevant documents that were labelled, if every relevant document was.
+    labels_from : str, optional
+        Name of the run whose results were labelled, for positive-only labels: they cannot decide between this run and another.
     **layout
         For arrays of labels and scores: group, offsets, qid, mask, padding; see `Lists.from_arrays`.
 
@@ -508,12 +528,22 @@ def gate(
         measures, also = parse_measures(DEFAULT_MEASURE if measures is None else measures), parse_measures(also) if also else ()
         demanded = *measures, *also, *(parse_measure(one.measure) for one in contracts if one.measure is not None)
     unnamed = "run", *["baseline"] * len(more_baselines)
-    evaluations = evaluations_of("gate(qrels, run, baseline)", given, demanded, names, unnamed, layout=layout, convention=convention)
+    declared = DeclaredLabels(labels_are, sampled_negatives, labels_from)
+    evaluations = evaluations_of(
+        "gate(qrels, run, baseline)",
+        given,
+        demanded,
+        names,
+        unnamed,
+        layout=layout,
+        convention=convention,
+        declared=declared,
+    )
     found = gate_evaluations(
         *evaluations, measures=measures, also=also, policy=policy, tolerance=tolerance, strict=strict, margin=margin, alpha=alpha,
         when_unjudged=when_unjudged, contracts=contracts, weights=weights_of(weights), clusters=clusters_of(clusters),
         n_resamples=n_resamples, rng=rng,
-        threads=threads, judgments=judgments,
+        threads=threads, judgments=judgments, declared=declared,
     )  # fmt: skip
     if judge_qrels is None:
         return found

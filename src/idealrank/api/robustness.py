@@ -5,6 +5,7 @@ from dataclasses import replace
 from functools import cache
 from typing import Any
 
+from idealrank.analysis.comparison.label_basis import DeclaredLabels
 from idealrank.analysis.robustness import Robustness, VariantTest, robust_lists
 from idealrank.analysis.robustness import robust as robust_runs
 from idealrank.analysis.robustness.multiverse import Tell
@@ -14,6 +15,7 @@ from idealrank.api.per_query import QueryValues, clusters_of, weights_of
 from idealrank.api.reconciliation import judgments_source
 from idealrank.conventions import Convention
 from idealrank.data.join import Judgments, is_judgments
+from idealrank.data.label_kinds import LabelKind
 from idealrank.data.lists import Lists
 from idealrank.data.run import Run
 from idealrank.errors import OptionError
@@ -45,6 +47,9 @@ def robust(
     rng: RandomLike = None,
     threads: int | None = None,
     progress: Tell | None = None,
+    labels_are: LabelKind | None = None,
+    sampled_negatives: float | None = None,
+    labels_from: str | None = None,
     **layout: Any,
 ) -> Robustness:
     """Repeat a comparison of two runs under other conventions, cutoffs and measures, and list the changes that alter its verdict.
@@ -76,6 +81,12 @@ def robust(
         Number of threads; None or 0 uses all cores. Results do not depend on it.
     progress : callable, optional
         Progress callback, called with the number of finished alignments and the total.
+    labels_are : {"complete", "pooled", "positive-only"}, optional
+        Kind of the labels, see `Labels`. Default: declared by the `Qrels`, else found in the grades.
+    sampled_negatives : float, optional
+        Share of the non-relevant documents that were labelled, if every relevant document was.
+    labels_from : str, optional
+        Name of the run whose results were labelled, for positive-only labels: they cannot decide between this run and another.
     **layout
         For arrays: group, offsets, qid, mask, padding; see `Lists.from_arrays`.
 
@@ -119,6 +130,7 @@ def robust(
         n_resamples=n_resamples,
         rng=rng,
         threads=threads,
+        declared=DeclaredLabels(labels_are, sampled_negatives, labels_from),
     )
     options: dict[str, Any] = {"variants": variants, "pairs": pairs, "way": way, "tell": progress}
     if isinstance(qrels, Evaluation) or isinstance(run_a, Evaluation):

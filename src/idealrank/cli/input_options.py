@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 from idealrank.cli import console
 from idealrank.conventions import Convention
 from idealrank.data.join import Judgments
+from idealrank.data.label_kinds import LabelKind
 from idealrank.data.qrels import Qrels, QrelsDuplicates
 from idealrank.data.run import Run, name_of
 from idealrank.errors import InputError, OptionError
@@ -35,6 +36,8 @@ class Inputs(NamedTuple):
         Further files of judgments.
     qrels_columns_text, run_columns_text : str
         Names of columns of the judgments alone, and of the runs; they take precedence over `columns_text`.
+    labels_are, sampled_negatives
+        Declared labels, as for `idealrank.evaluate`.
 
     Examples
     --------
@@ -48,6 +51,8 @@ class Inputs(NamedTuple):
     more_qrels: tuple[str, ...] = ()
     qrels_columns_text: str = ""
     run_columns_text: str = ""
+    labels_are: LabelKind | None = None
+    sampled_negatives: float | None = None
 
     def format_of(self, table: Table) -> Any:
         """The format of judgments or runs; ``"auto"`` where the option names a format of the others alone.
@@ -72,13 +77,15 @@ class Inputs(NamedTuple):
         policy = convention.alignment.duplicates
         duplicates = "error" if policy == "twice" else policy
         paths = [path, *self.more_qrels]
-        return read_qrels(
+        qrels = read_qrels(
             paths, format=self.format_of("qrels"), columns=self.columns_of("qrels"), duplicates=duplicates, group=self.group, tell=_note
         )
+        return qrels.labelled(self.labels_are, sampled_negatives=self.sampled_negatives)
 
     def open_judge(self, path: str | None, convention: Convention) -> Qrels | None:
         """The judgments of a judge, which further files of judgments do not belong to; None without a path."""
-        return None if path is None else self._replace(more_qrels=()).open_qrels(path, convention)
+        own = self._replace(more_qrels=(), labels_are=None, sampled_negatives=None)
+        return None if path is None else own.open_qrels(path, convention)
 
     def open_judgments(self, path: str, kind: str, convention: Convention) -> Judgments:
         """Judgments of any kind, by trec_eval's names of them: qrels, prefs, qrels_prefs, qrels_jg."""
@@ -217,6 +224,25 @@ def run_names(paths: Sequence[str]) -> list[str]:
     stems = ["stdin" if path == "-" else name_of(path) for path in paths]
     counts = Counter(stems)
     return [stem if counts[stem] == 1 else path for stem, path in zip(stems, paths, strict=True)]
+
+
+def named_run(typed: str | None, option: str, names: Sequence[str], runs: Sequence[str]) -> str | None:
+    """Return the name of the run that an option gives by its name or path; None if it was not given.
+
+    Examples
+    --------
+    >>> named_run("a/bm25.run", "--baseline", ["bm25", "neural"], ["a/bm25.run", "b/neural.run"])
+    'bm25'
+    """
+    if typed is None or typed in names:
+        return typed
+    if typed in runs:
+        return names[runs.index(typed)]
+    lower = {name.lower(): name for name in names}
+    near = console.nearest(typed.lower(), lower)
+    hint = f"; did you mean {lower[near]}?" if near else ""
+    expected = f"expected one of {', '.join(names)}"
+    raise OptionError(f"{option} {typed}: found no run of that name, {expected}{hint}")
 
 
 def doubt(evaluation: Evaluation, path: str) -> None:

@@ -12,6 +12,7 @@ from idealrank.cli import console
 from idealrank.cli.input_options import Inputs
 from idealrank.cli.output import EXPLAIN_METHOD
 from idealrank.conventions import PRESETS, SWITCHES, Convention
+from idealrank.data.label_kinds import LABEL_KINDS, LabelKind
 from idealrank.errors import OptionError, shown
 from idealrank.io.formats.detection import FORMATS
 from idealrank.measures.measure import Measure
@@ -198,6 +199,25 @@ _INPUTS: tuple[Decorator, ...] = (
         help="Columns of judgments; overrides --columns. grade=1 gives every row grade 1.",
     ),
     click.option("--group", metavar="FILE", cls=OnceOption, help="File of group sizes, for LETOR files without qid."),
+    click.option(
+        "--labels-are",
+        type=click.Choice(LABEL_KINDS),
+        help="Kind of the labels: complete (a document without a label is not relevant), pooled (a sample was judged), positive-only (only "
+        "relevant documents are named).  [default: pooled if a tenth of the queries have a grade of 0, else positive-only]",
+    ),
+    click.option(
+        "--sampled-negatives",
+        metavar="SHARE",
+        type=click.FloatRange(0, 1, min_open=True, max_open=True),
+        help="Share of the non-relevant documents that were labelled, if every relevant document was.",
+    ),
+)
+
+labels_from: Decorator = click.option(
+    "--labels-from",
+    metavar="NAME",
+    cls=OnceOption,
+    help="Run whose results were labelled, for positive-only labels; they cannot decide between this run and another.",
 )
 
 
@@ -207,11 +227,21 @@ def inputs(command: Command) -> Command:
     @wraps(command)
     def with_inputs(
         *, file_format: str, columns_text: str, qrels_columns_text: str, run_columns_text: str, group: str | None,
-        more_qrels: tuple[str, ...], **others: Any,
+        more_qrels: tuple[str, ...], labels_are: LabelKind | None, sampled_negatives: float | None, **others: Any,
     ) -> Any:  # fmt: skip
         runs = others.get("runs") or (others.get("run"),)
         refuse_to_replace(others.get("output_path"), (others.get("qrels"), *more_qrels, *runs, group))
-        return command(inputs=Inputs(file_format, columns_text, group, more_qrels, qrels_columns_text, run_columns_text), **others)
+        given = Inputs(
+            file_format=file_format,
+            columns_text=columns_text,
+            group=group,
+            more_qrels=more_qrels,
+            qrels_columns_text=qrels_columns_text,
+            run_columns_text=run_columns_text,
+            labels_are=labels_are,
+            sampled_negatives=sampled_negatives,
+        )
+        return command(inputs=given, **others)
 
     return _decorated(with_inputs, _INPUTS)
 

@@ -14,7 +14,7 @@ from idealrank.errors import OptionError
 
 LabelKind: TypeAlias = Literal["complete", "pooled", "positive-only"]
 
-KINDS: tuple[LabelKind, ...] = get_args(LabelKind)
+LABEL_KINDS: tuple[LabelKind, ...] = get_args(LabelKind)
 
 MEANINGS: dict[LabelKind, str] = {
     "complete": "a document without a label is not relevant",
@@ -65,8 +65,8 @@ class Labels:
     sampled_negatives: float | None = None
 
     def __post_init__(self) -> None:
-        if self.kind not in KINDS:
-            raise OptionError(f"labels_are={self.kind!r}: expected one of {', '.join(KINDS)}")
+        if self.kind not in LABEL_KINDS:
+            raise OptionError(f"labels_are={self.kind!r}: expected one of {', '.join(LABEL_KINDS)}")
         share = self.sampled_negatives
         if share is None:
             return

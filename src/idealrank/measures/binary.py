@@ -174,6 +174,10 @@ class R(NeedsRelevant):
         within = chance_within(judged, documents, np.ones(documents.query.size), self.cutoff)
         return within / np.maximum(judged.relevant(self.threshold).total, 1)[documents.query]
 
+    def divisor_of(self, judged: Judged) -> IntArray | None:
+        """All relevant documents."""
+        return judged.relevant(self.threshold).total
+
     def fraction(self, judged: Judged) -> Fraction | None:
         """Relevant documents within the cutoff over all relevant documents."""
 
@@ -289,6 +293,10 @@ class AP(NeedsRelevant):
         if self.divisor == "reachable" and self.cutoff is not None:
             n_relevant = np.minimum(n_relevant, resolve_cutoff(self.cutoff, judged.lengths))
         return np.maximum(n_relevant, 1)
+
+    def divisor_of(self, judged: Judged) -> IntArray | None:
+        """All relevant documents, or those that the cutoff can hold."""
+        return self._divisors(judged, judged.relevant(self.threshold).total)
 
     def compute(self, judged: Judged) -> PerQuery:
         """Average precision of every query."""

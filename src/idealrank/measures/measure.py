@@ -295,6 +295,13 @@ class Measure:
         """
         return None
 
+    def divisor_of(self, judged: Judged) -> IntArray | None:
+        """Return the number of relevant documents that the value of each query is divided by, shape (n_queries,).
+
+        None if a value is not divided by one, so that a further relevant document takes nothing from the others.
+        """
+        return None
+
     def measured(self, judged: Judged) -> PerQuery:
         """Compute the values with the rules common to all measures: `judged_only`, and refusal of ties without a closed form.
 

@@ -16,7 +16,7 @@ import numpy as np
 from idealrank.conventions import SWITCHES, Convention
 from idealrank.conventions.presets import switches_fingerprint
 from idealrank.data.interchange import finite
-from idealrank.data.label_kinds import KINDS
+from idealrank.data.label_kinds import LABEL_KINDS
 from idealrank.data.types import AnyArray, BoolArray, FloatArray
 from idealrank.errors import IdealrankError, InputError, OptionError, shown
 from idealrank.evaluation.batches import outside_bounds
@@ -117,7 +117,7 @@ def _check_labels(labels: Any) -> None:
     share = labels.get("sampled_negatives")
     is_fine = share is None or (isinstance(share, float) and 0 < share < 1)
     _refuse(share, "labels.sampled_negatives", is_fine=is_fine, expected="a share between 0 and 1")
-    _refuse(labels["kind"], "labels.kind", is_fine=labels["kind"] in KINDS, expected="a kind of labels")
+    _refuse(labels["kind"], "labels.kind", is_fine=labels["kind"] in LABEL_KINDS, expected="a kind of labels")
 
 
 def _check_counts(fields: Fields) -> None:

@@ -9,6 +9,7 @@ import numpy as np
 from idealrank._lazy import annotation, computed, repr_html
 from idealrank.analysis.comparison.bounds import GradeBounds
 from idealrank.analysis.comparison.difference_rows import NEGATED, DifferenceRow, swapped
+from idealrank.analysis.comparison.label_basis import LabelBasis
 from idealrank.analysis.comparison.places import NO_RANKINGS
 from idealrank.analysis.comparison.ranking_overlaps import Rankings
 from idealrank.analysis.comparison.requirements import WithWarnings
@@ -16,6 +17,7 @@ from idealrank.analysis.comparison.standings import Groups, RunMean, groups_of
 from idealrank.analysis.comparison.tipping import Tipping
 from idealrank.conventions import Convention
 from idealrank.data.interchange import finite, frame_of
+from idealrank.data.label_kinds import Labels
 from idealrank.errors import IncompatibleError, OptionError
 from idealrank.evaluation.evaluate import Evaluation
 from idealrank.measures.parse import MeasureLike, parse_measure
@@ -98,6 +100,8 @@ class Difference(DifferenceRow):
         Share of unjudged documents that would have to be relevant for the difference to go or to turn; None where it is not known.
     tipping_reason : str or None
         Reason why it is unknown.
+    basis : LabelBasis or None
+        What the verdict takes documents without a label to be; None if neither run returns one, or if the kind of labels is not known.
     bounds : GradeBounds or None
         Lowest and highest difference over all grades of the unjudged documents, by the primary measure of up to ten runs, if that is
         nDCG, DCG, P, R, RBP or RR with a cutoff; None without unjudged documents.
@@ -132,6 +136,7 @@ class Difference(DifferenceRow):
     judged_reason: str | None = None
     tipping: Tipping | None = None
     tipping_reason: str | None = NOT_LOOKED
+    basis: LabelBasis | None = None
     bounds: GradeBounds | None = None
     slices: "Slices | None" = None
     judge: "JudgeDifference | None" = None
@@ -145,6 +150,7 @@ class Difference(DifferenceRow):
         """Everything but the measure by name; None for what is not finite; slices and the judge, where there are any."""
         found = {name: value for name, value in replace(self, slices=None).record().items() if name not in ("measure", "slices")}
         found["bounds"] = None if self.bounds is None else self.bounds.as_dict()
+        found["basis"] = None if self.basis is None else self.basis.as_dict()
         if self.judge is None:
             del found["judge"]
         return found if self.slices is None else found | {"slices": self.slices.by_name()}
@@ -164,6 +170,7 @@ class Difference(DifferenceRow):
             super().reversed(),
             slices=None if slices is None else slices.reversed(),
             tipping=None if tipping is None else tipping.reversed(),
+            basis=None if self.basis is None else self.basis.reversed(),
             bounds=None if self.bounds is None else self.bounds.reversed(),
             judge=None if self.judge is None else self.judge.reversed(),
         )
@@ -299,6 +306,8 @@ class Comparison(WithWarnings):
         Share of documents without a judgment down to `unjudged_cutoff` (0: all), by run, from the coverage of its evaluation.
     unjudged_cutoff : int
         See `unjudged`.
+    labels : Labels or None
+        Kind of the labels, declared or found; None if it is not known.
     queries : collection of str
         Ids of the queries; empty if they are not known.
 
@@ -319,6 +328,7 @@ class Comparison(WithWarnings):
     missing: Mapping[str, int] = field(default_factory=dict)
     unjudged: Mapping[str, float] = field(default_factory=dict)
     unjudged_cutoff: int = 0
+    labels: Labels | None = None
     queries: Collection[str] = field(default=(), repr=False, compare=False)
 
     _repr_html_ = repr_html  # for notebooks
@@ -330,7 +340,8 @@ class Comparison(WithWarnings):
         Examples
         --------
         >>> import idealrank as ir
-        >>> a, b = (ir.evaluate({"q": {"x": 1}}, {"q": ranking}, "RR@2") for ranking in (["y", "x"], ["x", "y"]))
+        >>> qrels = ir.Qrels({"q": {"x": 1}}, labels_are="pooled")
+        >>> a, b = (ir.evaluate(qrels, {"q": ranking}, "RR@2") for ranking in (["y", "x"], ["x", "y"]))
         >>> ir.compare(a, b).reach_unknown.partition("; ")[0]
         'Unjudged within rank 2: 50.0 % of run, 50.0 % of run (2)'
         """
@@ -524,6 +535,7 @@ class Comparison(WithWarnings):
             "missing": dict(self.missing),
             "warnings": list(self.warnings),
             "method": self.method.as_dict(),
+            "labels": None if self.labels is None else self.labels.as_dict(),
             "convention": {"name": convention.name, "fingerprint": convention.fingerprint, **convention.switches()},
         }
 
@@ -569,6 +581,8 @@ def flat_record(pair: Pair, row: Difference) -> dict[str, Any]:
             record |= {f"tipping_{part}": None if value is None else value[part] for part in ("significance", "sign", "likely", "reaches")}
         elif name == "bounds":
             record |= {f"bounds_{part}": None if value is None else value[part] for part in ("low", "high")}
+        elif name == "basis":
+            record |= {"labels": None if value is None else value["kind"]}
         elif name == "judge":
             record |= {f"judge_{part}": part_value for part, part_value in value.items()}
         else:

@@ -27,6 +27,13 @@ from idealrank.analysis.comparison.families import (
     keep_sums,
     name_of,
 )
+from idealrank.analysis.comparison.label_basis import (
+    NOTHING_DECLARED,
+    DeclaredLabels,
+    LabelRules,
+    Result,
+    Support,
+)
 from idealrank.analysis.comparison.query_table import (
     Judgedness,
     QueryTable,
@@ -42,7 +49,7 @@ from idealrank.analysis.comparison.query_table import (
 from idealrank.analysis.comparison.ranking_overlaps import Overlapping, Rankings, rankings_by_names
 from idealrank.analysis.comparison.requirements import JudgmentsOption, judged_by, mismatches, refuse_unscored
 from idealrank.analysis.comparison.standings import RunMean
-from idealrank.analysis.comparison.tipping import Question, Tipping, Tippings, critical_t
+from idealrank.analysis.comparison.tipping import Question, Tippings, critical_t
 from idealrank.data.types import BoolArray
 from idealrank.errors import Advised, OptionError
 from idealrank.evaluation.evaluate import Evaluation
@@ -89,8 +96,9 @@ def compare(
     rankings: "Overlapping | Iterable[Overlapping] | None" = None,
     tell: Tell | None = None,
     judgments: JudgmentsOption = "same",
+    declared: DeclaredLabels = NOTHING_DECLARED,
 ) -> Comparison:
-    """Compare evaluations; `idealrank.compare` says what each parameter is.
+    """Compare evaluations; `idealrank.compare` says what each parameter is, `DeclaredLabels` what is declared.
 
     Examples
     --------
@@ -114,20 +122,31 @@ def compare(
     plan = Plan(test, level, margin, draws, seed_from(rng, tables), POWER, threads)
     judgedness = tuple(Judgedness.of(evaluation, asked, queries) for evaluation in evaluations)
     tippings = Tippings(evaluations, asked, queries, every_measure=not many)
+    rules = LabelRules.of(evaluations, names, tippings, declared)
     wanted = _pairs(names, baseline)
-    case = _Case(names, asked, tables, judgedness, design, plan, correction, wanted, tippings)
+    case = _Case(names, asked, tables, judgedness, design, plan, correction, wanted, tippings, rules)
     with Background(1 if many or len(queries) < _FEW_QUERIES else threads) as background:  # each of many pairs has little to do
         bounds = {pair: background.begin(partial(case.bounds, pair)) for pair in wanted}
-        background.begin(partial(tippings.prepare, wanted[0]))
+        if rules.look_at_rankings:
+            background.begin(partial(tippings.prepare, wanted[0]))
         alike = background.begin(partial(rankings_by_names, rankings, [evaluation.name for evaluation in evaluations], queries))
         found = case.tested(alone=not many or margin is not None)
         pairs = case.pairs(found, alike(), bounds, background, tell)
     method = replace(case.method(baseline, found), judgments=judged_by(evaluations, judgments))
     covers = {name: evaluation.coverage for name, evaluation in zip(names, evaluations, strict=True)}
     comparison = Comparison(
-        names, pairs, method, evaluations[0].convention, case.means(), {name: cover.missing for name, cover in covers.items()},
-        {name: cover.unjudged_share for name, cover in covers.items()}, evaluations[0].coverage.unjudged_cutoff, queries, mismatches=apart,
-    )  # fmt: skip
+        names=names,
+        pairs=pairs,
+        method=method,
+        convention=evaluations[0].convention,
+        means=case.means(),
+        missing={name: cover.missing for name, cover in covers.items()},
+        unjudged={name: cover.unjudged_share for name, cover in covers.items()},
+        unjudged_cutoff=evaluations[0].coverage.unjudged_cutoff,
+        labels=rules.labels,
+        queries=queries,
+        mismatches=apart,
+    )
     compared = case.in_slices(comparison, membership, tell)
     return replace(compared, pairs=tuple(_unjoined(pair, apart) for pair in compared.pairs)) if apart else compared
 
@@ -173,6 +192,7 @@ class _Case:
     correction: Correction
     wanted: Sequence[tuple[int, int]]
     tippings: Tippings
+    rules: LabelRules
 
     def tested(self, *, alone: bool) -> list[list[Corrected]]:
         """Every pair by every measure: the primary measure over all pairs is one family, its companions over all pairs another."""
@@ -267,22 +287,30 @@ class _Case:
                 judged_reason=TOO_SHORT if judged is None and any(self.judgedness[run].short[column] for run in (a, b)) else None,
                 family=COMPANIONS if column else PRIMARY,
             )
-            return self._as_far_as_judged(row, (a, b), column, one, kept, design)
+            return self._supported(row, (a, b), column, one, kept)
 
         begun = [background.begin(partial(row_of, column)) for column in range(len(self.measures))]
         return [row() for row in begun]
 
-    def _as_far_as_judged(
-        self, row: Difference, pair: tuple[int, int], column: int, one: Corrected, kept: BoolArray, design: Design
-    ) -> Difference:
-        """The row with its tipping point, and without a verdict that the judgments do not carry."""
-        question = Question(one.critical, observed=one.observed)
-        if one.found.lean * one.found.difference < 0:
-            return carried(row, "the side of the test is not that of the mean difference")
+    def _supported(self, row: Difference, pair: tuple[int, int], column: int, test: Corrected, kept: BoolArray) -> Difference:
+        """The row with its basis, and without a verdict that the labels do not support."""
+        if self.rules.look_at_rates and test.found.lean * test.found.difference < 0:
+            return replace(row, tipping_reason="the side of the test is not that of the mean difference")
+        question = Question(test.critical, observed=test.observed)
         if row.verdict == "equivalent":
-            question = Question(critical_t(self.plan.alpha / one.tests, one.found.df, 1), margin=self.plan.margin)
+            critical = critical_t(self.plan.alpha / test.tests, test.found.df, 1)
+            question = Question(critical, margin=self.plan.margin)
         first, second = (self.tables[run].values[:, column] for run in pair)
-        return carried(row, self.tippings.of(pair, column, second - first, kept, design, question))
+        result = Result(
+            pair=pair,
+            column=column,
+            differences=second - first,
+            kept=kept,
+            design=restricted(self.design, kept),
+            question=question,
+        )
+        shares = (row.unjudged_a, row.unjudged_b)
+        return supported(row, self.rules.support(result, all_labelled=shares == (0.0, 0.0)))
 
     def method(self, baseline: str | None, found: Sequence[Sequence[Corrected]]) -> Method:
         """Method of the comparison."""
@@ -316,13 +344,19 @@ class _Case:
 
     def _carries(self, membership: "Membership", place: int, column: int, name: str, one: Corrected) -> bool:
         """Return whether the judgments of a slice's own queries support its result."""
-        if one.found.lean * one.found.difference < 0:
+        if self.rules.look_at_rates and one.found.lean * one.found.difference < 0:
             return True
         (first, second), within = (self.tables[run] for run in self.wanted[place]), membership.within[name]
         kept = first.counted[:, column] & second.counted[:, column] & within
-        differences, question = second.values[:, column] - first.values[:, column], Question(one.critical, observed=one.observed)
-        tipping = self.tippings.of(self.wanted[place], column, differences, kept, restricted(self.design, kept), question, within=within)
-        return isinstance(tipping, str) or tipping.reaches
+        result = Result(
+            pair=self.wanted[place],
+            column=column,
+            differences=second.values[:, column] - first.values[:, column],
+            kept=kept,
+            design=restricted(self.design, kept),
+            question=Question(one.critical, observed=one.observed),
+        )
+        return self.rules.stands_within(result, within)
 
 
 def method_of(
@@ -351,20 +385,24 @@ def method_of(
     )
 
 
-def carried(row: Difference, tipping: Tipping | str) -> Difference:
-    """A row with its tipping point, or why there is none; its verdict goes where the judgments do not carry it.
+def supported(row: Difference, support: Support) -> Difference:
+    """A row with what supports it; its verdict goes where the labels do not.
 
     Examples
     --------
     >>> import idealrank as ir
     >>> one = ir.evaluate({"q": {"x": 1}}, {"q": ["x"]}, "RR")
-    >>> carried(ir.compare(one, one)["RR"], "no rankings").tipping_reason
+    >>> supported(ir.compare(one, one)["RR"], Support(None, "no rankings", None, True)).tipping_reason
     'no rankings'
     """
-    if isinstance(tipping, str):
-        return replace(row, tipping=None, tipping_reason=tipping)
-    uncarried = row.verdict in ("better", "worse", "equivalent") and not tipping.reaches
-    return replace(row, tipping=tipping, tipping_reason=None, verdict="too few judgments" if uncarried else row.verdict)
+    withheld = row.verdict in ("better", "worse", "equivalent") and not support.stands
+    return replace(
+        row,
+        tipping=support.tipping,
+        tipping_reason=support.reason,
+        basis=support.basis,
+        verdict="too few judgments" if withheld else row.verdict,
+    )
 
 
 def difference_of(measure: Measure, corrected: Corrected, plan: Plan) -> Difference:

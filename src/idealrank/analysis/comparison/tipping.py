@@ -514,7 +514,7 @@ class Tippings:
     def __init__(
         self, evaluations: Sequence[Evaluation], measures: Sequence[Measure], queries: Sequence[str], *, every_measure: bool
     ) -> None:
-        self._evaluations, self._measures, self._queries, self._every = evaluations, measures, queries, every_measure
+        self._evaluations, self.measures, self._queries, self._every = evaluations, measures, queries, every_measure
         self._places: dict[tuple[int, int], Places | str] = {}
         self._keys: dict[int, KeyArray] = {}
         self._matches: dict[tuple[int, int], tuple[IntArray, IntArray]] = {}
@@ -535,14 +535,18 @@ class Tippings:
 
         `within` is a slice: documents of other queries tell nothing of its own.
         """
+        reach = self.reach(pair, column, within=within)
+        return reach if isinstance(reach, str) else tipping_point(reach, differences, kept, design, question)
+
+    def reach(self, pair: tuple[int, int], column: int, *, within: BoolArray | None = None) -> Reach | str:
+        """Return what the unjudged documents of a pair could add by a measure, or why it is unknown; `within` is a slice."""
         sides = self._sides(pair, column)
         if isinstance(sides, str):
             return sides
         first, second = sides
         if within is not None:
             first, second = first.only(within), second.only(within)
-        reach = Reach.of(first, second, len(self._queries), self.match(pair))
-        return tipping_point(reach, differences, kept, design, question)
+        return Reach.of(first, second, len(self._queries), self.match(pair))
 
     def bounds(self, pair: tuple[int, int], column: int, kept: BoolArray, design: Design) -> GradeBounds | None:
         """Bounds of the difference of one pair by the primary measure; None if there are none, or many runs are compared."""
@@ -551,19 +555,19 @@ class Tippings:
         a, b = (self._evaluations[run] for run in pair)
         if a.provenance.judgments != b.provenance.judgments:
             return None  # a document may be judged for one run alone
-        return GradeBounds.of(a, b, self._measures[column], [self._queries[row] for row in np.flatnonzero(kept).tolist()], design)
+        return GradeBounds.of(a, b, self.measures[column], [self._queries[row] for row in np.flatnonzero(kept).tolist()], design)
 
     def prepare(self, pair: tuple[int, int]) -> None:
         """Work out what the tipping points of a pair need beside its tests."""
         self.match(pair)
-        for column in range(len(self._measures)):
+        for column in range(len(self.measures)):
             self._sides(pair, column)
 
     def _sides(self, pair: tuple[int, int], column: int) -> "tuple[Places, Places] | str":
         """Where the documents of both runs stand, or why there is no tipping point."""
         if column and not self._every:
             return "computed only for the primary measure if many runs are compared"
-        if column and not isinstance(self._measures[column].cutoff, int) and max(map(self._unjudged, pair)) > _MANY:
+        if column and not isinstance(self.measures[column].cutoff, int) and max(map(self._unjudged, pair)) > _MANY:
             return "for such long lists, computed only for the primary measure; name this measure first, or with a cutoff"
         first, second = (self._of(run, column) for run in pair)
         if isinstance(first, str) or isinstance(second, str):
@@ -589,5 +593,5 @@ class Tippings:
         if key not in self._places:
             evaluation = self._evaluations[run]
             rows = rows_in(evaluation, self._queries)
-            self._places[key] = Places.of(evaluation, self._measures[column], rows)
+            self._places[key] = Places.of(evaluation, self.measures[column], rows)
         return self._places[key]

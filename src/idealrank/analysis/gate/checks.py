@@ -10,6 +10,13 @@ import numpy as np
 from idealrank.analysis.comparison.differences import distinct
 from idealrank.analysis.comparison.families import COMPANIONS, PRIMARY, Corrected, Hypothesis, corrected
 from idealrank.analysis.comparison.judge_differences import JudgeDifference
+from idealrank.analysis.comparison.label_basis import (
+    NOTHING_DECLARED,
+    DeclaredLabels,
+    LabelRules,
+    Result,
+    Support,
+)
 from idealrank.analysis.comparison.query_table import (
     Judgedness,
     QueryTable,
@@ -23,7 +30,7 @@ from idealrank.analysis.comparison.query_table import (
     warn_of_weights,
 )
 from idealrank.analysis.comparison.requirements import JudgmentsOption, judged_by, mismatches, refuse_baselines, refuse_unscored
-from idealrank.analysis.comparison.tipping import Question, Tipping, Tippings
+from idealrank.analysis.comparison.tipping import Question, Tippings
 from idealrank.analysis.gate.outcome import (
     NOT_CARRIED,
     TOO_FEW,
@@ -147,6 +154,7 @@ def gate(
     rng: RandomLike = None,
     threads: int | None = None,
     judgments: JudgmentsOption = "same",
+    declared: DeclaredLabels = NOTHING_DECLARED,
 ) -> Gated:
     """Decide whether a run may replace its baselines; `idealrank.gate` says what each parameter is.
 
@@ -170,8 +178,21 @@ def gate(
     judgedness = [Judgedness.of(one, chosen, queries) for one in evaluations]
     design, tables = design_by_query(queries, weights, clusters), [_upwards(table, chosen) for table in plain]
     warn_of_weights(design)
-    tippings, plan = Tippings(evaluations, chosen, queries, every_measure=True), plan_of(asked, draws, seed, threads)
-    checks, exact = _Case(names, chosen, deciding, queries, tables, judgedness, design, plan, asked, tippings).checks()
+    tippings = Tippings(evaluations, chosen, queries, every_measure=True)
+    rules = LabelRules.of(evaluations, names, tippings, declared)
+    case = _Case(
+        names=names,
+        measures=chosen,
+        deciding=deciding,
+        queries=queries,
+        tables=tables,
+        judgedness=judgedness,
+        design=design,
+        plan=plan_of(asked, draws, seed, threads),
+        policy=asked,
+        rules=rules,
+    )
+    checks, exact = case.checks()
     looked = contracts_kept(contracts, evaluations, names, [one for one, decides in zip(chosen, deciding, strict=True) if decides])
     drawn = design.n_units > MOST_UNITS or not exact
     if apart:  # its values say nothing, so that no test of them passes anything
@@ -182,7 +203,7 @@ def gate(
         correction=_correction(asked, len(evaluations) - 1, len(chosen)), n_resamples=draws if drawn else None,
         seed=seed if drawn else None, convention=evaluations[0].convention, weighted=weights is not None, clustered=clusters is not None,
         missing={name: one.coverage.missing for name, one in zip(names, evaluations, strict=True)}, mismatches=apart,
-        judgments=judged_by(evaluations, judgments),
+        judgments=judged_by(evaluations, judgments), labels=rules.labels,
     )  # fmt: skip
 
 
@@ -374,7 +395,7 @@ class _Case:
     design: Design
     plan: Plan
     policy: Policy
-    tippings: Tippings
+    rules: LabelRules
 
     def checks(self) -> tuple[tuple[Check, ...], bool]:
         """Baseline by baseline, measure by measure; and whether every sign vector was looked at."""
@@ -408,9 +429,9 @@ class _Case:
         design = restricted(self.design, both)
         beside = self.judgedness[place.baseline].beside(self.judgedness[0], place.column, both, design)
         bound = one.low if self.policy.strict else 0.0 if same else one.high
-        tipping = self._tipping(place, of, both, design)
+        support = self._support(place, of, both, all_labelled=beside[:2] == (0.0, 0.0))
         nothing_shown = not self.policy.strict if same else p > self.policy.alpha
-        carried = nothing_shown or isinstance(tipping, str) or tipping.reaches
+        carried = nothing_shown or support.stands
         outcome = self._outcome(p <= self.policy.alpha, same, carried)
         return Check(
             baseline=self.names[place.baseline], measure=str(measure), direction=measure.direction,
@@ -421,17 +442,25 @@ class _Case:
             n=one.n, excluded_queries=int((~both).sum()), identical_queries=one.ties, wins=one.wins, ties=one.ties, losses=one.losses,
             detectable=detectable_drop(one, self.plan, self.policy, of.alpha), worst=self._worst(place, sign),
             unjudged_baseline=beside[0], unjudged_run=beside[1], difference_judged=beside[2],
-            tipping=None if isinstance(tipping, str) else tipping, tipping_reason=tipping if isinstance(tipping, str) else None,
+            tipping=support.tipping, tipping_reason=support.reason, basis=support.basis,
         )  # fmt: skip
 
-    def _tipping(self, place: _Place, of: Corrected, both: BoolArray, design: Design) -> Tipping | str:
-        """Where the answer of the test tips; values are turned, so that more is better."""
-        if self.measures[place.column].direction < 0:
-            return f"{self.measures[place.column].name} falls as documents become relevant"
-        differences = self.tables[0].values[:, place.column] - self.tables[place.baseline].values[:, place.column]
-        return self.tippings.of(
-            (place.baseline, 0), place.column, differences, both, design, Question(of.critical, self.plan.null, observed=of.observed)
+    def _support(self, place: _Place, of: Corrected, both: BoolArray, *, all_labelled: bool) -> Support:
+        """Return what supports the answer of the test; values are turned, so that more is better."""
+        measure = self.measures[place.column]
+        if self.rules.look_at_rates and measure.direction < 0:
+            reason = f"{measure.name} falls as documents become relevant"
+            return Support(None, reason, None, stands=True)
+        run, baseline = self.tables[0].values, self.tables[place.baseline].values
+        result = Result(
+            pair=(place.baseline, 0),
+            column=place.column,
+            differences=run[:, place.column] - baseline[:, place.column],
+            kept=both,
+            design=restricted(self.design, both),
+            question=Question(of.critical, self.plan.null, observed=of.observed),
         )
+        return self.rules.support(result, all_labelled=all_labelled)
 
     def _outcome(self, rejected: bool, same: bool, carried: bool) -> Outcome:  # noqa: FBT001
         # The answer that the judgments have to carry: a drop that is shown, or under `strict` one that is ruled out.

@@ -10,10 +10,12 @@ from idealrank._lazy import repr_html
 from idealrank.analysis.comparison.differences import NOT_LOOKED
 from idealrank.analysis.comparison.families import PRIMARY
 from idealrank.analysis.comparison.judge_differences import JudgeDifference
+from idealrank.analysis.comparison.label_basis import LabelBasis
 from idealrank.analysis.comparison.requirements import WithWarnings
 from idealrank.analysis.comparison.tipping import Tipping
 from idealrank.conventions import Convention
 from idealrank.data.interchange import finite
+from idealrank.data.label_kinds import Labels
 from idealrank.errors import OptionError
 
 WhenUnjudged: TypeAlias = Literal["neutral", "fail", "pass"]
@@ -176,6 +178,8 @@ class Check:
         where it is not known.
     tipping_reason : str or None
         Reason why it is unknown.
+    basis : LabelBasis or None
+        What the answer takes documents without a label to be, a the baseline and b the run; None if neither returns one.
     judge : JudgeDifference or None
         The difference under the grades of a judge, run - baseline; None where none was given.
     """
@@ -209,6 +213,7 @@ class Check:
     outcome: Outcome = "passed"
     tipping_reason: str | None = NOT_LOOKED
     carried: bool = True
+    basis: LabelBasis | None = None
     judge: JudgeDifference | None = None
 
     def beside(self, judge: JudgeDifference, policy: "Policy") -> "Check":
@@ -327,6 +332,8 @@ class Gated(WithWarnings):
         Number of judged queries without an answer, by name of the run or baseline; the convention decides how they count.
     judgments : {"same", "different", "unknown"}
         Whether run and baselines have the same judgments; "different" if that was allowed, "unknown" if a run's are not known.
+    labels : Labels or None
+        Kind of the labels, declared or found; None if it is not known.
 
     Examples
     --------
@@ -351,6 +358,7 @@ class Gated(WithWarnings):
     missing: Mapping[str, int] = field(default_factory=dict)
     judgments: str = "same"
     outcome: Outcome = "passed"
+    labels: Labels | None = None
 
     _repr_html_ = repr_html  # for notebooks
 
@@ -399,6 +407,7 @@ class Gated(WithWarnings):
             {name: value for name, value in check.items() if name != "judge" or value is not None} | {"p_sides": 1}
             for check in found["checks"]
         ]
+        found["labels"] = None if self.labels is None else self.labels.as_dict()
         found["warnings"] = list(self.warnings)
         found["reasons"] = list(self.reasons)
         found["convention"] = {"name": convention.name, "fingerprint": convention.fingerprint, **convention.switches()}

@@ -12,6 +12,7 @@ import numpy as np
 
 from idealrank.analysis.comparison.differences import Difference, Method, distinct
 from idealrank.analysis.comparison.families import PRIMARY, Corrected
+from idealrank.analysis.comparison.label_basis import NOTHING_DECLARED, DeclaredLabels
 from idealrank.analysis.comparison.procedure import compare, difference_of, method_of
 from idealrank.analysis.comparison.query_table import QueryTable, alike_columns, design_by_query, seed_from, unfit
 from idealrank.analysis.comparison.requirements import mismatches_of, refuse_unscored, unscored
@@ -164,6 +165,7 @@ class VariantTest:
     n_resamples: int | None = None
     rng: RandomLike = None
     threads: int | None = None
+    declared: DeclaredLabels = NOTHING_DECLARED
 
     def plan(self, tables: Sequence[QueryTable]) -> Plan:
         """The plan of one test; the seed follows from the values of the comparison asked for, unless it is given."""
@@ -236,8 +238,9 @@ def _as_far_as_judged(found: Robustness, measure: Measure, readings: Readings, r
     row = compare(
         *evaluations, measures=measure, test=way.test, level=way.level, margin=way.margin, weights=way.weights, clusters=way.clusters,
         n_resamples=way.n_resamples, rng=found.method.seed, threads=way.threads,
+        declared=way.declared,
     ).pairs[0][measure]  # fmt: skip
-    return replace(found, tipping=row.tipping, tipping_reason=row.tipping_reason)
+    return replace(found, tipping=row.tipping, tipping_reason=row.tipping_reason, basis=row.basis)
 
 
 def robust_lists(

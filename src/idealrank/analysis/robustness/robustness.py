@@ -7,6 +7,7 @@ from typing import Any, Literal, TypeAlias
 from idealrank._lazy import repr_html
 from idealrank.analysis.comparison.difference_rows import Verdict
 from idealrank.analysis.comparison.differences import NOT_LOOKED, Difference, Method
+from idealrank.analysis.comparison.label_basis import LabelBasis
 from idealrank.analysis.comparison.requirements import WithWarnings
 from idealrank.analysis.comparison.tipping import Tipping
 from idealrank.conventions import Convention
@@ -121,6 +122,8 @@ class Robustness(WithWarnings):
         Tipping point of the reference comparison, as in `compare`; None if unknown.
     tipping_reason : str or None
         Reason why it is unknown.
+    basis : LabelBasis or None
+        What the reference comparison takes documents without a label to be, as in `compare`.
 
     Examples
     --------
@@ -144,6 +147,7 @@ class Robustness(WithWarnings):
     method: Method
     tipping: Tipping | None = None
     tipping_reason: str | None = NOT_LOOKED
+    basis: LabelBasis | None = None
 
     _repr_html_ = repr_html  # for notebooks
 
@@ -152,8 +156,11 @@ class Robustness(WithWarnings):
         """Verdict on b in the reference comparison, limited by the judgments. Variants are compared with the verdict of the test alone."""
         if self.mismatches:
             return "too few judgments"
-        uncarried = self.tipping is not None and not self.tipping.reaches and self.asked.verdict in ("better", "worse", "equivalent")
-        return "too few judgments" if uncarried else self.asked.verdict
+        tips = self.tipping is not None and not self.tipping.reaches
+        is_one_sided = self.basis is not None and self.basis.one_sided is not None
+        if (tips or is_one_sided) and self.asked.verdict in ("better", "worse", "equivalent"):
+            return "too few judgments"
+        return self.asked.verdict
 
     @property
     def asked(self) -> Difference:
@@ -257,6 +264,7 @@ class Robustness(WithWarnings):
             "verdict": self.verdict,
             "tipping": None if self.tipping is None else self.tipping.as_dict(),
             "tipping_reason": self.tipping_reason,
+            "basis": None if self.basis is None else self.basis.as_dict(),
             "warnings": list(self.warnings),
             "reference": self.reference.as_dict(),
             "summary": {

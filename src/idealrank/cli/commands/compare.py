@@ -15,7 +15,7 @@ from idealrank.api.comparison import compare as compare_evaluations
 from idealrank.api.comparison import evaluated_by_judge
 from idealrank.api.evaluation import evaluate_read as evaluate
 from idealrank.api.evaluation import overlap_ranks, overlaps
-from idealrank.cli import console, input_options, options, output, pair_figure
+from idealrank.cli import input_options, options, output, pair_figure
 from idealrank.cli.comparison_options import Testing, testing_options
 from idealrank.cli.format_option import Formats, LimitedWriter
 from idealrank.cli.input_options import Inputs
@@ -145,6 +145,7 @@ _FORMATS = Formats(
     help="Similarity of the rankings of each pair: unchanged tops, overlap, RBO.  [default: for up to five runs]",
 )  # fmt: skip
 @options.judge_qrels
+@options.labels_from
 @slices
 @query_files
 @paper_options
@@ -166,6 +167,7 @@ def compare(
     testing: Testing,
     with_rankings: bool | None,
     judge_path: str | None,
+    labels_from: str | None,
     files: QueryFiles,
     paper: Paper | None,
     layout: str,
@@ -197,9 +199,10 @@ def compare(
     judge = inputs.open_judge(judge_path, convention)
     opened, evaluations = _evaluated(runs, names, opens, evaluated, watch, keep=look or results.are_wanted or judge is not None)
     of_queries.check(evaluations)
+    source = input_options.named_run(labels_from, "--labels-from", names, runs)
     compared = partial(
         compare_evaluations, *evaluations, measures=asked, baseline=baseline, weights=of_queries.weights, clusters=of_queries.clusters,
-        slices=of_queries.categories, threads=threads, **testing.arguments,
+        slices=of_queries.categories, threads=threads, labels_from=source, **testing.arguments,
         judge_qrels=None if judge is None else evaluated_by_judge(judge, opened, asked, convention),
         rankings=overlaps(
             opened if look else (), asked, convention, evaluations=evaluations if look else (), baseline=baseline, threads=threads,
@@ -250,14 +253,7 @@ def _names(runs: Sequence[str], baseline: str | None, letters: Letters, paper: P
         raise OptionError(f"found one run, {', '.join(runs)}; expected two or more: idealrank compare QRELS RUN_A RUN_B")
     names = input_options.run_names(runs)
     _check_letters(letters, len(runs), baseline, paper)
-    if baseline is None or baseline in names:
-        return names, baseline
-    if baseline in runs:  # as typed among the runs
-        return names, names[runs.index(baseline)]
-    lower = {name.lower(): name for name in names}
-    near = console.nearest(baseline.lower(), lower)
-    hint = f"; did you mean {lower[near]}?" if near else ""
-    raise OptionError(f"--baseline {baseline}: found no run of that name, expected one of {', '.join(names)}{hint}")
+    return names, input_options.named_run(baseline, "--baseline", names, runs)
 
 
 def _evaluated(

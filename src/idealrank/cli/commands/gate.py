@@ -408,7 +408,7 @@ The gate fails on a significant drop. With --strict, it passes only if a drop of
 explain the result, there are too few judgments, and the gate neither passes nor fails.
 
 Options that are not given come from [tool.idealrank.gate] in pyproject.toml: baseline, measures, also, tolerance, strict, margin,
-alpha, when_unjudged, contracts, weights, cluster and convention.
+alpha, when_unjudged, contracts, weights, cluster, convention, labels_are, sampled_negatives and labels_from.
 
 Exit codes: 0 passed, 1 failed, 2 bad input or usage, 3 too few judgments. After 3, judge the documents that only the
 lower-scoring run returns, the highest ranks first, and run the gate again. `idealrank why` lists the queries with unjudged
@@ -468,6 +468,7 @@ _FORMATS = Formats("Text and a table to read;", table="views.gate.gate:gate_part
     help="Convention to compute under; `idealrank conventions` lists all.  [default: standard]",
 )  # fmt: skip
 @options.judge_qrels
+@options.labels_from
 @query_files
 @_FORMATS.option
 @options.explain_method
@@ -497,7 +498,13 @@ def gate(
     All runs are evaluated against the judgments in QRELS. RUN fails if it is significantly worse than a baseline, or if it breaks a
     contract for a query. The report names the drop that the gate detects with 80 % power.
     """
-    asked = asked_here(weights=files.weights_path, cluster=files.cluster_path, **typed)
+    asked = asked_here(
+        weights=files.weights_path,
+        cluster=files.cluster_path,
+        labels_are=inputs.labels_are,
+        sampled_negatives=inputs.sampled_negatives,
+        **typed,
+    )
     job = Job(
         asked=asked, qrels=qrels, run=run, inputs=inputs, update=update_baseline, outputs=outputs, results=results, threads=threads,
         judge_path=judge_path,

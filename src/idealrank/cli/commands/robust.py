@@ -5,6 +5,7 @@ from functools import cache, partial
 
 import click
 
+from idealrank.analysis.comparison.label_basis import DeclaredLabels
 from idealrank.api.evaluation import evaluate_read as evaluate
 from idealrank.api.robustness import robust_read
 from idealrank.cli import input_options, options
@@ -72,6 +73,7 @@ _FORMATS = Formats(
     help="Test behind p values and intervals, as for `idealrank compare`.",
 )  # fmt: skip
 @click.option("--margin", metavar="X", type=float, help="Also test equivalence within ±X, in units of the measure.")
+@options.labels_from
 @query_files
 @click.option("--seed", metavar="N", type=click.IntRange(0), help="Random seed; derived from the data by default.")
 @_FORMATS.option
@@ -89,6 +91,7 @@ def robust(
     pairs: int,
     test: str,
     margin: float | None,
+    labels_from: str | None,
     files: QueryFiles,
     seed: int | None,
     layout: str,
@@ -117,10 +120,24 @@ def robust(
     for path, (_, evaluation) in zip(runs, opened_runs, strict=True):
         input_options.doubt(evaluation, path)
     of_queries.check([evaluation for _, evaluation in opened_runs])
+    source = input_options.named_run(labels_from, "--labels-from", names, runs)
     varied = partial(
-        robust_read, judgments, first, second, measure, convention, variants=[text for text in wanted if text.strip()] or None,
-        pairs=pairs, test=test, margin=margin, weights=of_queries.weights, clusters=of_queries.clusters, rng=seed, threads=threads,
-    )  # fmt: skip
+        robust_read,
+        judgments,
+        first,
+        second,
+        measure,
+        convention,
+        variants=[text for text in wanted if text.strip()] or None,
+        pairs=pairs,
+        test=test,
+        margin=margin,
+        declared=DeclaredLabels(labels_from=source),
+        weights=of_queries.weights,
+        clusters=of_queries.clusters,
+        rng=seed,
+        threads=threads,
+    )
     found = watch.count("variants", lambda tell: varied(progress=tell))
     _FORMATS.write(layout, output_path, found)
 

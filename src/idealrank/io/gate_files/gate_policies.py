@@ -8,6 +8,7 @@ from typing import Any, get_args
 
 from idealrank.analysis.gate import Policy
 from idealrank.analysis.gate.outcome import WhenUnjudged
+from idealrank.data.label_kinds import LABEL_KINDS, LabelKind
 from idealrank.errors import InputError, near_ids, shown
 
 TABLE = "tool.idealrank.gate"
@@ -41,6 +42,8 @@ class PolicyFile:
         Paths of the files of weights and clusters of queries.
     convention : str or None
         Text of the convention.
+    labels_are, sampled_negatives, labels_from
+        Declared labels, as for `idealrank.gate`.
 
     Examples
     --------
@@ -61,6 +64,9 @@ class PolicyFile:
     weights: str | None = None
     cluster: str | None = None
     convention: str | None = None
+    labels_are: LabelKind | None = None
+    sampled_negatives: float | None = None
+    labels_from: str | None = None
 
     @property
     def where(self) -> str:
@@ -187,6 +193,12 @@ def _word(value: Any) -> str:
     return str(value)
 
 
+def _kind(value: Any) -> str:
+    if value not in LABEL_KINDS:
+        raise TypeError
+    return str(value)
+
+
 def _number(value: Any) -> float:
     if isinstance(value, bool) or not isinstance(value, int | float):
         raise TypeError
@@ -213,4 +225,7 @@ _KEYS: dict[str, tuple[str, Callable[[Any], Any]]] = {
     "weights": ("a path", _text),
     "cluster": ("a path", _text),
     "convention": ("the name of a convention", _text),
+    "labels_are": (" or ".join(LABEL_KINDS), _kind),
+    "sampled_negatives": ("a number", _number),
+    "labels_from": ("the name of a run", _text),
 }

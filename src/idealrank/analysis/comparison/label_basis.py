@@ -1,0 +1,378 @@
+"""Basis of a verdict under each kind of labels: what it takes unlabelled documents to be, and how it stands if that is wrong.
+
+Under complete labels a verdict needs no more than its test, under pooled labels the rule of `tipping`. Under
+positive-only labels it is given as if unlabelled documents were not relevant, except where the
+labels come from one of the two runs: the other run then loses whatever it returns beyond them.
+"""
+
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass, replace
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from idealrank.analysis.comparison.sensitivity import Sensitivity, Side, sensitivity_of
+from idealrank.analysis.comparison.tipping import Question, Tipping, Tippings
+from idealrank.data.label_kinds import LabelKind, Labels
+from idealrank.data.types import BoolArray, FloatArray
+from idealrank.errors import OptionError
+from idealrank.evaluation.coverage import Coverage
+from idealrank.evaluation.evaluate import Evaluation
+from idealrank.measures.measure import Measure
+from idealrank.stats.design import Design
+
+COMPLETE = "the labels are complete: documents without a label are not relevant"
+POSITIVE_ONLY = "the labels are positive-only: no rate of relevant documents can be known"
+
+_FEWEST = 20  # labelled documents that say anything about where they come from
+_HELD = 0.99  # share of the labelled documents from which a run may be where the labels come from
+_ENDS = 0.999  # share of the labelled documents that a run returns, up to where its labels end
+_AT_THE_END = 0.05  # share of them in the last half of this depth, where fair labels have hardly any
+
+_OTHER: dict[Side, Side] = {"a": "b", "b": "a"}
+
+
+@dataclass(frozen=True, kw_only=True)
+class OneSided:
+    """Labels that come from the results of one run, as declared or as the shares of labelled documents suggest.
+
+    Attributes
+    ----------
+    run : {"a", "b"}
+        The run whose results were labelled.
+    declared : bool
+        Whether the user said so (`labels_from`).
+    depth : int or None
+        Rank down to which the shares were counted; None for whole lists.
+    share, other_share : float or None
+        Share of the labelled documents that this run returns down to the depth, and the other run; in
+        [0, 1]. None where declared.
+
+    Examples
+    --------
+    >>> OneSided(run="a", declared=True).reversed().run
+    'b'
+    """
+
+    run: Side
+    declared: bool
+    depth: int | None = None
+    share: float | None = None
+    other_share: float | None = None
+
+    def reversed(self) -> "OneSided":
+        """Return what holds for the difference a - b."""
+        return replace(self, run=_OTHER[self.run])
+
+
+@dataclass(frozen=True, kw_only=True)
+class LabelBasis:
+    """Basis of a verdict on documents without a label.
+
+    Attributes
+    ----------
+    kind : {"complete", "pooled", "positive-only"}
+        Kind of the labels.
+    one_sided : OneSided or None
+        Under positive-only labels: the run that the labels come from, so that there are too few of
+        them for a verdict; None where nothing says so.
+    unlabelled_a, unlabelled_b : int or None
+        Documents without a label within the cutoff that only a, and only b, returns; None where the
+        rankings are not known.
+    sensitivity : tuple of Sensitivity
+        Under positive-only labels, if the rankings are known and the measure has a value for each
+        further relevant document; else empty.
+
+    Examples
+    --------
+    >>> import idealrank as ir
+    >>> qrels = {f"q{i}": {"x": 1} for i in range(8)}
+    >>> runs = [{query: ranking for query in qrels} for ranking in (["y", "x"], ["x", "z"])]
+    >>> basis = ir.compare(qrels, *runs, measures="RR")["RR"].basis
+    >>> basis.kind, basis.one_sided, basis.sensitivity[0].difference
+    ('positive-only', None, 0.5)
+    """
+
+    kind: LabelKind
+    one_sided: OneSided | None = None
+    unlabelled_a: int | None = None
+    unlabelled_b: int | None = None
+    sensitivity: tuple[Sensitivity, ...] = ()
+
+    def reversed(self) -> "LabelBasis":
+        """Return what holds for the difference a - b."""
+        return replace(
+            self,
+            one_sided=None if self.one_sided is None else self.one_sided.reversed(),
+            unlabelled_a=self.unlabelled_b,
+            unlabelled_b=self.unlabelled_a,
+            sensitivity=tuple(row.reversed() for row in self.sensitivity),
+        )
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return the JSON record."""
+        return asdict(self) | {"sensitivity": [asdict(row) for row in self.sensitivity]}
+
+
+class Support(NamedTuple):
+    """Tipping point of a result or the reason why it has none, its basis, and whether it stands."""
+
+    tipping: Tipping | None
+    reason: str | None
+    basis: LabelBasis | None
+    stands: bool
+
+
+class Result(NamedTuple):
+    """A result whose support is asked for: differences by query, which of them count, and the test."""
+
+    pair: tuple[int, int]
+    column: int
+    differences: FloatArray
+    kept: BoolArray
+    design: Design
+    question: Question
+
+
+class DeclaredLabels(NamedTuple):
+    """Declared facts about the labels; None for each that is not declared.
+
+    Attributes
+    ----------
+    labels_are : {"complete", "pooled", "positive-only"} or None
+        Kind of the labels.
+    sampled_negatives : float or None
+        Share of the non-relevant documents that were labelled, if every relevant document was.
+    labels_from : str or None
+        Name of the run whose results were labelled.
+
+    Examples
+    --------
+    >>> DeclaredLabels(labels_are="complete").labels_from is None
+    True
+    """
+
+    labels_are: LabelKind | None = None
+    sampled_negatives: float | None = None
+    labels_from: str | None = None
+
+
+NOTHING_DECLARED = DeclaredLabels()
+
+
+def labels_of_runs(evaluations: Sequence[Evaluation], declared: DeclaredLabels = NOTHING_DECLARED) -> Labels | None:
+    """Return the labels behind all evaluations, or what is declared; None if they are not known.
+
+    Labels of different kinds, which only an explicit choice allows, count as pooled.
+
+    Examples
+    --------
+    >>> import idealrank as ir
+    >>> one = ir.evaluate({"q": {"x": 1}}, {"q": ["x"]}, "RR")
+    >>> labels_of_runs([one, one]).kind, labels_of_runs([one], DeclaredLabels("complete")).kind
+    ('positive-only', 'complete')
+    """
+    every = [evaluation.provenance.labels for evaluation in evaluations]
+    if declared.labels_are is not None or declared.sampled_negatives is not None:
+        return Labels(
+            kind=declared.labels_are or "pooled",
+            found=False,
+            sampled_negatives=declared.sampled_negatives,
+        )
+    known = [labels for labels in every if labels is not None]
+    if len(known) < len(every):
+        return None
+    if len({labels.kind for labels in known}) > 1:
+        return replace(known[0], kind="pooled", sampled_negatives=None)
+    return known[0]
+
+
+def place_of_source(labels_from: str | None, names: Sequence[str]) -> int | None:
+    """Return the place of the run that the labels come from; None if it was not named.
+
+    Raises
+    ------
+    OptionError
+        No run has this name.
+
+    Examples
+    --------
+    >>> place_of_source("bm25", ["bm25", "dense"])
+    0
+    """
+    if labels_from is None:
+        return None
+    if labels_from not in names:
+        raise OptionError(f"labels_from={labels_from!r}: found no run of that name, expected one of {', '.join(names)}")
+    return names.index(labels_from)
+
+
+@dataclass(frozen=True, eq=False)
+class LabelRules:
+    """Rules by which the labels of a comparison support its results.
+
+    Attributes
+    ----------
+    labels : Labels or None
+        Labels behind all runs; None if they are not known: then as pooled ones.
+    source : int or None
+        Place of the run that the labels come from, if declared.
+    coverages : sequence of Coverage
+        Coverage of each run.
+    measures : sequence of Measure
+        Measures compared.
+    tippings : Tippings
+        Tipping points of pairs.
+    """
+
+    labels: Labels | None
+    source: int | None
+    coverages: Sequence[Coverage]
+    measures: Sequence[Measure]
+    tippings: Tippings
+
+    @classmethod
+    def of(
+        cls,
+        evaluations: Sequence[Evaluation],
+        names: Sequence[str],
+        tippings: Tippings,
+        declared: DeclaredLabels,
+    ) -> "LabelRules":
+        """Return the rules for these runs, under their names."""
+        return cls(
+            labels=labels_of_runs(evaluations, declared),
+            source=place_of_source(declared.labels_from, names),
+            coverages=[evaluation.coverage for evaluation in evaluations],
+            measures=tippings.measures,
+            tippings=tippings,
+        )
+
+    @property
+    def kind(self) -> LabelKind | None:
+        """Kind of the labels; None if unknown."""
+        return None if self.labels is None else self.labels.kind
+
+    @property
+    def look_at_rates(self) -> bool:
+        """Return whether results rest on rates of relevant documents among the judged ones."""
+        return self.kind in (None, "pooled")
+
+    @property
+    def look_at_rankings(self) -> bool:
+        """Return whether results need the ranks of unlabelled documents."""
+        return self.kind != "complete"
+
+    def support(self, result: Result, *, all_labelled: bool) -> Support:
+        """Return what supports a result over all queries.
+
+        `all_labelled` says that both runs return labelled documents only, so that the kind of labels
+        does not matter.
+        """
+        kind = self.kind
+        if kind == "complete":
+            basis = None if all_labelled else LabelBasis(kind=kind)
+            return Support(None, COMPLETE, basis, stands=True)
+        if kind == "positive-only":
+            if all_labelled:
+                return Support(None, POSITIVE_ONLY, None, stands=True)
+            basis = self._positive_only(result)
+            return Support(None, POSITIVE_ONLY, basis, stands=basis.one_sided is None)
+        basis = None if all_labelled or kind is None else LabelBasis(kind=kind)
+        tipping = self._tipping(result)
+        if isinstance(tipping, str):
+            return Support(None, tipping, basis, stands=True)
+        return Support(tipping, None, basis, stands=tipping.reaches)
+
+    def stands_within(self, result: Result, within: BoolArray) -> bool:
+        """Return whether the labels of a slice of the queries support its result."""
+        if self.kind == "complete":
+            return True
+        if self.kind == "positive-only":
+            return self._one_sided(result.pair, self.measures[result.column]) is None
+        tipping = self.tippings.of(
+            result.pair,
+            result.column,
+            result.differences,
+            result.kept,
+            result.design,
+            result.question,
+            within=within,
+        )
+        return isinstance(tipping, str) or tipping.reaches
+
+    def _tipping(self, result: Result) -> Tipping | str:
+        return self.tippings.of(*result)
+
+    def _positive_only(self, result: Result) -> LabelBasis:
+        one_sided = self._one_sided(result.pair, self.measures[result.column])
+        basis = LabelBasis(kind="positive-only", one_sided=one_sided)
+        reach = self.tippings.reach(result.pair, result.column)
+        if isinstance(reach, str):
+            return basis
+        return replace(
+            basis,
+            unlabelled_a=int(reach.own_a.sum()),
+            unlabelled_b=int(reach.own_b.sum()),
+            sensitivity=sensitivity_of(reach, result.differences, result.kept, result.design),
+        )
+
+    def _one_sided(self, pair: tuple[int, int], measure: Measure) -> OneSided | None:
+        if self.source is not None:
+            if self.source not in pair:
+                return None  # labels of a third run favour neither
+            return OneSided(run="a" if self.source == pair[0] else "b", declared=True)
+        cutoff = measure.cutoff if isinstance(measure.cutoff, int) else None
+        first, second = pair
+        return one_sided(self.coverages[first], self.coverages[second], cutoff)
+
+
+def one_sided(a: Coverage, b: Coverage, cutoff: int | None) -> OneSided | None:
+    """Return the run that the labels seem to come from; None where neither stands out.
+
+    One run returns at least 99 % of the labelled documents within one depth, and the other run does
+    not. The depth is the cutoff, or the end of the lists; or the rank at which the labels of one run
+    stop while its lists go on.
+
+    Parameters
+    ----------
+    a, b : Coverage
+        Coverage of both runs.
+    cutoff : int or None
+        Cutoff of the measure; None for whole lists.
+
+    Examples
+    --------
+    >>> import idealrank as ir
+    >>> qrels = {f"q{i}": {"x": 1} for i in range(20)}
+    >>> runs = dict.fromkeys(qrels, ["x", "z"]), dict.fromkeys(qrels, ["z", "y"]) | {"q3": ["x"]}
+    >>> one_sided(*(ir.evaluate(qrels, run, "RR@2").coverage for run in runs), 2)
+    OneSided(run='a', declared=False, depth=2, share=1.0, other_share=0.05)
+    """
+    if min(a.relevant, b.relevant) < _FEWEST:
+        return None
+    depths = [cutoff, *(depth for depth in map(_where_labels_end, (a, b)) if depth is not None)]
+    sides: tuple[tuple[Side, Coverage, Coverage], ...] = (("a", a, b), ("b", b, a))
+    for depth in depths:
+        for run, coverage, other in sides:
+            share, other_share = coverage.relevant_share(depth), other.relevant_share(depth)
+            if share is None or other_share is None:
+                continue
+            if share >= _HELD > other_share:
+                return OneSided(run=run, declared=False, depth=depth, share=share, other_share=other_share)
+    return None
+
+
+def _where_labels_end(coverage: Coverage) -> int | None:
+    """Return the rank at which the labels of a run stop abruptly; None where they thin out.
+
+    Clicks on ten results leave many labels at ranks 6 to 10 and none below. Labels from elsewhere
+    become rare gradually.
+    """
+    by_rank = np.array(coverage.relevant_by_rank)
+    if not by_rank.sum():
+        return None
+    shares = np.cumsum(by_rank) / by_rank.sum()
+    depth = int(np.argmax(shares >= _ENDS)) + 1
+    in_last_half = shares[depth - 1] - shares[depth // 2 - 1] if depth > 1 else 0.0
+    return depth if in_last_half >= _AT_THE_END else None

@@ -1,0 +1,264 @@
+"""The kind of labels: found in grades or declared, and what a verdict rests on under each."""
+
+import json
+from typing import Any
+
+import numpy as np
+import pytest
+
+import idealrank as ir
+from idealrank.data.label_kinds import Labels
+from idealrank.errors import IncompatibleError, OptionError
+from tests.conftest import examples
+
+QUERIES = [f"q{number:03}" for number in range(200)]
+
+
+def gold(rng: np.random.Generator) -> dict[str, dict[str, int]]:
+    """One gold document a query among fifty."""
+    return {query: {f"d{rng.integers(50)}": 1} for query in QUERIES}
+
+
+def ranked(rng: np.random.Generator, qrels: dict[str, dict[str, int]], found: float, best: int) -> dict[str, list[str]]:
+    """Ten random documents a query, with the gold document from rank `best` + 1 on in a share of the queries."""
+    run = {}
+    for query, grades in qrels.items():
+        documents = [f"d{document}" for document in rng.permutation(50)[:11]]
+        relevant = next(iter(grades))
+        documents = [document for document in documents if document != relevant][:10]
+        if rng.random() < found:
+            documents.insert(best + int(rng.integers(4)), relevant)
+        run[query] = documents[:10]
+    return run
+
+
+def pair(seed: int = 1) -> tuple[dict[str, dict[str, int]], dict[str, list[str]], dict[str, list[str]]]:
+    rng = np.random.default_rng(seed)
+    qrels = gold(rng)
+    return qrels, ranked(rng, qrels, 0.6, 4), ranked(rng, qrels, 0.9, 0)
+
+
+@pytest.mark.parametrize(("zeros", "kind"), [(0, "positive-only"), (9, "positive-only"), (10, "pooled"), (100, "pooled")])
+def test_labels_are_pooled_if_a_tenth_of_the_queries_have_a_grade_of_0(zeros: int, kind: str) -> None:
+    qrels = {f"q{i}": {"x": 1, "y": 0} if i < zeros else {"x": 1} for i in range(100)}
+
+    labels = ir.Qrels(qrels).labels
+
+    assert (labels.kind, labels.found, labels.queries, labels.with_negatives) == (kind, True, 100, zeros)
+
+
+def test_a_negative_grade_is_a_judgment_of_a_document_that_is_not_relevant() -> None:
+    assert ir.Qrels({"q": {"x": 2, "spam": -2}}).labels.kind == "pooled"
+
+
+def test_a_declared_kind_is_kept_by_every_way_to_the_evaluation() -> None:
+    qrels, run, _ = pair()
+
+    declared = ir.Qrels(qrels, labels_are="complete")
+    by_option = ir.evaluate(qrels, run, "RR", labels_are="complete")
+
+    assert ir.evaluate(declared, run, "RR").provenance.labels == by_option.provenance.labels
+    assert by_option.provenance.labels is not None
+    assert by_option.provenance.labels.as_dict() == {"kind": "complete", "found": False}
+
+
+def test_a_declared_kind_that_the_grades_do_not_show_changes_the_fingerprint_which_adds_up() -> None:
+    grades = {"p": {"a": 1}, "q": {"b": 2}}
+    found, same, other = (ir.Qrels(grades, labels_are=kind).fingerprint for kind in (None, "positive-only", "complete"))
+    parts = [ir.evaluate(ir.Qrels({query: grades[query]}, labels_are="complete"), {query: ["a", "b"]}, "RR") for query in grades]
+
+    assert found == same != other
+    assert parts[0].merge(parts[1]).provenance.judgments == other
+
+
+def test_labels_of_parts_add_up_to_the_labels_of_the_whole() -> None:
+    few, many = Labels.of(np.ones(95), np.arange(96)), Labels.of(np.zeros(15), np.arange(16))
+
+    assert (few.kind, few.plus(many).kind) == ("positive-only", "pooled")
+    assert few.plus(many).with_negatives == 15
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"labels_are": "gold"}, "expected one of complete, pooled, positive-only"),
+        ({"sampled_negatives": 1.0}, "expected a share between 0 and 1"),
+        ({"sampled_negatives": 0.3, "labels_are": "complete"}, "expected pooled ones"),
+    ],
+)
+def test_an_impossible_declaration_is_refused(options: dict[str, Any], message: str) -> None:
+    with pytest.raises(OptionError, match=message):
+        ir.Qrels({"q": {"x": 1}}, **options)
+
+
+def test_runs_by_labels_of_two_kinds_are_not_compared() -> None:
+    qrels, a, b = pair()
+    one, other = ir.evaluate(qrels, a, "RR"), ir.evaluate(qrels, b, "RR", labels_are="complete")
+
+    with pytest.raises(IncompatibleError, match="positive-only and complete"):
+        ir.compare(one, other)
+
+
+@pytest.mark.parametrize("measure", ["nDCG@10", "RR@10", "AP", "P@10", "R@5", "HR@10"])
+def test_every_measure_and_form_of_input_gives_a_verdict_under_positive_only_labels(
+    measure: str,
+) -> None:
+    """Fair labels: each run misses some, so that nothing says that they come from one of them."""
+    qrels, a, b = pair()
+
+    of_tables = ir.compare(qrels, a, b, measures=measure)[measure]
+    of_evaluations = ir.compare(*(ir.evaluate(qrels, run, measure) for run in (a, b)), measures=measure)[measure]
+
+    assert of_tables.verdict == of_evaluations.verdict == "better"
+    assert of_tables.tipping is None
+    assert of_tables.basis is not None
+    assert (of_tables.basis.kind, of_tables.basis.one_sided) == ("positive-only", None)
+
+
+def test_random_chunks_are_worse_and_close_the_gate_under_positive_only_labels() -> None:
+    rng = np.random.default_rng(2)
+    qrels, _, good = pair()
+    broken = {query: [f"r{number}" for number in rng.permutation(900)[:10]] for query in qrels}
+    broken["q000"] = good["q000"]  # one query is answered as before
+
+    for measure in ("R@5", "nDCG@5"):
+        compared = ir.compare(qrels, good, broken, measures=measure)
+        gated = ir.gate(qrels, broken, good, measures=measure)
+
+        assert compared[measure].verdict == "worse"
+        assert gated.outcome == "failed"
+
+
+def test_labels_from_the_results_of_one_run_cannot_decide_against_the_other() -> None:
+    """Labels are A's first relevant document: B, which moves other relevant ones up, looks worse."""
+    rng = np.random.default_rng(3)
+    a = {query: [f"d{document}" for document in rng.permutation(50)[:10]] for query in QUERIES}
+    qrels = {query: {documents[int(rng.integers(10))]: 1} for query, documents in a.items()}
+    b = {query: [f"d{document}" for document in rng.permutation(50)[:10]] for query in QUERIES}
+
+    row = ir.compare(qrels, a, b, measures="RR")["RR"]
+
+    assert row.p < 0.05
+    assert row.verdict == "too few judgments"
+    assert row.basis is not None
+    assert row.basis.one_sided is not None
+    assert (row.basis.one_sided.run, row.basis.one_sided.share) == ("a", 1.0)
+    assert row.reversed().basis.one_sided.run == "b"
+    plain = ir.compare(qrels, a, b, measures="RR", labels_are="complete")["RR"]
+    assert plain.verdict == "worse"
+
+
+def test_clicks_on_the_first_results_of_long_lists_are_one_sided_for_a_measure_without_a_cutoff() -> None:
+    rng = np.random.default_rng(4)
+    everything = [f"d{document}" for document in range(50)]
+    a = {query: list(rng.permutation(everything)) for query in QUERIES}
+    b = {query: list(rng.permutation(everything)) for query in QUERIES}
+    qrels = {query: {documents[int(rng.integers(10))]: 1} for query, documents in a.items()}
+
+    row = ir.compare(qrels, a, b, measures="RR")["RR"]
+
+    assert row.verdict == "too few judgments"
+    assert row.basis.one_sided.depth == 10
+
+
+def test_labels_that_thin_out_in_complete_rankings_are_not_one_sided() -> None:
+    rng = np.random.default_rng(5)
+    everything = [f"d{document}" for document in range(100)]
+    qrels = {query: {everything[0]: 1} for query in QUERIES}
+
+    def run(spread: float) -> dict[str, list[str]]:
+        lists = {}
+        for query in QUERIES:
+            documents = list(rng.permutation(everything[1:]))
+            documents.insert(min(int(rng.exponential(spread)), 99), everything[0])
+            lists[query] = documents
+        return lists
+
+    row = ir.compare(qrels, run(9), run(4), measures="RR")["RR"]
+
+    assert row.verdict == "better"
+
+
+def test_a_declared_source_withholds_the_verdict_between_it_and_others_alone() -> None:
+    qrels, a, b = pair()
+    third = ranked(np.random.default_rng(9), qrels, 0.3, 4)
+
+    compared = ir.compare(qrels, a, b, third, measures="RR", names=["a", "b", "c"], labels_from="b")
+
+    verdicts = {(one.a, one.b): one["RR"].verdict for one in compared.pairs}
+    assert verdicts == {
+        ("a", "b"): "too few judgments",
+        ("a", "c"): "worse",
+        ("b", "c"): "too few judgments",
+    }
+    with pytest.raises(OptionError, match="labels_from='d': found no run of that name"):
+        ir.compare(qrels, a, b, measures="RR", labels_from="d")
+
+
+def test_where_every_returned_document_has_a_label_the_kind_does_not_matter() -> None:
+    qrels = {query: {"x": 1, "y": 0, "z": 0} for query in QUERIES}
+    a = {query: ["y", "x"] for query in QUERIES}
+    b = {query: ["x", "z"] for query in QUERIES}
+
+    rows = [ir.compare(qrels, a, b, measures="RR@2", labels_are=kind)["RR@2"] for kind in (None, "complete", "pooled", "positive-only")]
+
+    assert {row.verdict for row in rows} == {"better"}
+    assert [row.basis for row in rows] == [None] * 4
+
+
+@pytest.mark.parametrize("share", [0.01, 0.05, 0.2])
+def test_the_sensitivity_of_recall_is_that_of_documents_counted_one_by_one(share: float) -> None:
+    qrels, a, b = pair(7)
+    row = ir.compare(qrels, a, b, measures="R@10")["R@10"]
+    found = next(one for one in row.basis.sensitivity if one.share == share)
+
+    def difference(share_a: float, share_b: float) -> float:
+        values = []
+        for query, grades in qrels.items():
+            own_a = [d for d in a[query] if d not in grades and d not in b[query]]
+            own_b = [d for d in b[query] if d not in grades and d not in a[query]]
+            hits_a, hits_b = (sum(d in grades for d in run[query]) for run in (a, b))
+            more_a, more_b = share_a * len(own_a), share_b * len(own_b)
+            total_a, total_b = 1 + more_a, 1 + more_b
+            values.append((hits_b - hits_a + more_b - more_a) / (total_a * total_b))
+        return float(np.mean(values))
+
+    assert row.difference > 0
+    assert found.difference == pytest.approx(difference(0.0, share), abs=1e-12)
+    assert found.turning_share is not None
+    assert difference(found.turning_share, share) == pytest.approx(0.0, abs=1e-6)
+    assert row.reversed().basis.sensitivity[0].difference == -row.basis.sensitivity[0].difference
+
+
+def test_a_sensitivity_turns_at_a_larger_share_if_more_of_the_run_ahead_is_relevant() -> None:
+    for seed in range(examples(10)):
+        qrels, a, b = pair(seed)
+        for measure in ("nDCG@10", "RR@10", "AP"):
+            rows = ir.compare(qrels, a, b, measures=measure)[measure].basis.sensitivity
+            shares = [1.0 if one.turning_share is None else one.turning_share for one in rows]
+
+            assert shares == sorted(shares)
+            assert [one.difference for one in rows] == sorted(one.difference for one in rows)
+
+
+def test_the_json_of_compare_gate_and_robust_has_the_labels() -> None:
+    qrels, a, b = pair()
+
+    compared = ir.compare(qrels, a, b, measures="RR").as_dict()
+    gated = ir.gate(qrels, b, a, measures="RR").as_dict()
+    varied = ir.robust(qrels, a, b, "RR", variants=["cutoff"]).as_dict()
+
+    assert compared["labels"] == gated["labels"] == {"kind": "positive-only", "found": True}
+    assert varied["basis"]["kind"] == "positive-only"
+    row = json.loads(json.dumps(compared["pairs"][0]["measures"]["RR"]["basis"]))
+    assert [one["share"] for one in row["sensitivity"]] == [0.01, 0.05, 0.2]
+
+
+def test_a_store_keeps_the_kind_of_labels(tmp_path: Any) -> None:
+    qrels, a, _ = pair()
+    one = ir.evaluate(qrels, a, "RR", labels_are="complete")
+
+    with ir.Store.open(tmp_path / "store") as store:
+        kept = store.evaluation(store.add(one)).evaluation
+
+    assert kept.provenance.labels == one.provenance.labels
