@@ -104,7 +104,7 @@ class Difference(DifferenceRow):
         What the verdict takes documents without a label to be; None if neither run returns one, or if the kind of labels is not known.
     bounds : GradeBounds or None
         Lowest and highest difference over all grades of the unjudged documents, by the primary measure of up to ten runs, if that is
-        nDCG, DCG, P, R, RBP or RR with a cutoff; None without unjudged documents.
+        nDCG, DCG, P, R, RBP or RR with a cutoff; None without unjudged documents, and unless the labels are pooled.
     slices : Slices or None
         The same on slices of the queries, corrected as a family of their own; None where no slices were given.
     judge : JudgeDifference or None

@@ -78,10 +78,10 @@ class LabelBasis:
         them for a verdict; None where nothing says so.
     unlabelled_a, unlabelled_b : int or None
         Documents without a label within the cutoff that only a, and only b, returns; None where the
-        rankings are not known.
+        rankings are not known, and for measures other than the primary one.
     sensitivity : tuple of Sensitivity
-        Under positive-only labels, if the rankings are known and the measure has a value for each
-        further relevant document; else empty.
+        Under positive-only labels, for the primary measure, if the rankings are known and the measure
+        has a value for each further relevant document; else empty.
 
     Examples
     --------
@@ -258,11 +258,6 @@ class LabelRules:
         """Return whether results rest on rates of relevant documents among the judged ones."""
         return self.kind in (None, "pooled")
 
-    @property
-    def look_at_rankings(self) -> bool:
-        """Return whether results need the ranks of unlabelled documents."""
-        return self.kind != "complete"
-
     def support(self, result: Result, *, all_labelled: bool) -> Support:
         """Return what supports a result over all queries.
 
@@ -307,6 +302,8 @@ class LabelRules:
     def _positive_only(self, result: Result) -> LabelBasis:
         one_sided = self._one_sided(result.pair, self.measures[result.column])
         basis = LabelBasis(kind="positive-only", one_sided=one_sided)
+        if result.column:
+            return basis  # the sensitivity is of the primary measure, which decides
         reach = self.tippings.reach(result.pair, result.column)
         if isinstance(reach, str):
             return basis

@@ -127,7 +127,7 @@ def compare(
     case = _Case(names, asked, tables, judgedness, design, plan, correction, wanted, tippings, rules)
     with Background(1 if many or len(queries) < _FEW_QUERIES else threads) as background:  # each of many pairs has little to do
         bounds = {pair: background.begin(partial(case.bounds, pair)) for pair in wanted}
-        if rules.look_at_rankings:
+        if rules.look_at_rates:
             background.begin(partial(tippings.prepare, wanted[0]))
         alike = background.begin(partial(rankings_by_names, rankings, [evaluation.name for evaluation in evaluations], queries))
         found = case.tested(alone=not many or margin is not None)
@@ -245,7 +245,12 @@ class _Case:
         return found
 
     def bounds(self, pair: tuple[int, int]) -> GradeBounds | None:
-        """Bounds of the difference of a pair by the primary measure, where there are some; they do not depend on any test."""
+        """Bounds of the difference of a pair by the primary measure, where there are some; they do not depend on any test.
+
+        Documents without a label may have any grade only if the labels are a sample of all documents.
+        """
+        if not self.rules.look_at_rates:
+            return None
         kept = self.tables[pair[0]].counted[:, 0] & self.tables[pair[1]].counted[:, 0]
         return self.tippings.bounds(pair, 0, kept, restricted(self.design, kept))
 
