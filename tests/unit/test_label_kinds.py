@@ -7,8 +7,10 @@ import numpy as np
 import pytest
 
 import idealrank as ir
+from idealrank._sections import Section
 from idealrank.data.label_kinds import Labels
 from idealrank.errors import IncompatibleError, OptionError
+from idealrank.live.canary.monitor_config import JudgmentsSection
 from tests.conftest import examples
 
 QUERIES = [f"q{number:03}" for number in range(200)]
@@ -262,3 +264,35 @@ def test_a_store_keeps_the_kind_of_labels(tmp_path: Any) -> None:
         kept = store.evaluation(store.add(one)).evaluation
 
     assert kept.provenance.labels == one.provenance.labels
+
+
+def test_a_report_shows_the_verdict_under_the_declared_labels() -> None:
+    pytest.importorskip("jinja2", reason="reports need the extra report")
+    qrels, a, b = pair()
+    options: dict[str, Any] = {"measures": "RR", "names": ["old", "new"], "robustness": False}
+
+    plain = ir.report(qrels, a, b, **options)
+    withheld = ir.report(qrels, a, b, labels_from="old", **options)
+
+    assert "new is better than old" in plain
+    assert "new is better than old" not in withheld.replace("whether new is better than old", "")
+
+
+def test_a_result_says_whose_results_were_labelled() -> None:
+    qrels, a, b = pair()
+    options: dict[str, Any] = {"measures": "RR", "names": ["old", "new"], "labels_from": "old"}
+
+    compared = ir.compare(qrels, a, b, **options)
+    gated = ir.gate(qrels, b, a, measures="RR", names=["new", "old"], labels_from="old")
+
+    expected = {"kind": "positive-only", "found": True, "from": "old"}
+    assert compared.as_dict()["labels"] == gated.as_dict()["labels"] == expected
+    assert compared.renamed(["x", "y"]).labels_from == "x"
+
+
+def test_a_monitor_declares_the_kind_of_its_labels() -> None:
+    given = {"qrels": {"path": "a.qrels", "labels_are": "complete"}}
+
+    assert JudgmentsSection.of(Section(given, "monitor.yaml", "")).labels_are == "complete"
+    with pytest.raises(OptionError, match=r"qrels.labels_are: found 'gold', expected one of"):
+        JudgmentsSection.of(Section({"qrels": {"path": "a", "labels_are": "gold"}}, "m.yaml", ""))

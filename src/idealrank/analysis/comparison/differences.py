@@ -9,7 +9,7 @@ import numpy as np
 from idealrank._lazy import annotation, computed, repr_html
 from idealrank.analysis.comparison.bounds import GradeBounds
 from idealrank.analysis.comparison.difference_rows import NEGATED, DifferenceRow, swapped
-from idealrank.analysis.comparison.label_basis import LabelBasis
+from idealrank.analysis.comparison.label_basis import LabelBasis, labels_record
 from idealrank.analysis.comparison.places import NO_RANKINGS
 from idealrank.analysis.comparison.ranking_overlaps import Rankings
 from idealrank.analysis.comparison.requirements import WithWarnings
@@ -308,6 +308,8 @@ class Comparison(WithWarnings):
         See `unjudged`.
     labels : Labels or None
         Kind of the labels, declared or found; None if it is not known.
+    labels_from : str or None
+        Run whose results were labelled, if declared.
     queries : collection of str
         Ids of the queries; empty if they are not known.
 
@@ -329,6 +331,7 @@ class Comparison(WithWarnings):
     unjudged: Mapping[str, float] = field(default_factory=dict)
     unjudged_cutoff: int = 0
     labels: Labels | None = None
+    labels_from: str | None = None
     queries: Collection[str] = field(default=(), repr=False, compare=False)
 
     _repr_html_ = repr_html  # for notebooks
@@ -390,6 +393,7 @@ class Comparison(WithWarnings):
             names=tuple(names),
             pairs=tuple(replace(pair, a=name[pair.a], b=name[pair.b]) for pair in self.pairs),
             means={text: {name[run]: mean for run, mean in of.items()} for text, of in self.means.items()},
+            labels_from=None if self.labels_from is None else name[self.labels_from],
             missing={name[run]: count for run, count in self.missing.items()},
             unjudged={name[run]: share for run, share in self.unjudged.items()},
         )
@@ -535,7 +539,7 @@ class Comparison(WithWarnings):
             "missing": dict(self.missing),
             "warnings": list(self.warnings),
             "method": self.method.as_dict(),
-            "labels": None if self.labels is None else self.labels.as_dict(),
+            "labels": labels_record(self.labels, self.labels_from),
             "convention": {"name": convention.name, "fingerprint": convention.fingerprint, **convention.switches()},
         }
 

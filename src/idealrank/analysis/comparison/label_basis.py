@@ -156,8 +156,35 @@ class DeclaredLabels(NamedTuple):
     sampled_negatives: float | None = None
     labels_from: str | None = None
 
+    @classmethod
+    def again(cls, labels: Labels | None, labels_from: str | None) -> "DeclaredLabels":
+        """Return what was declared for a result that has these labels.
+
+        Examples
+        --------
+        >>> DeclaredLabels.again(Labels(kind="complete", found=False), None).labels_are
+        'complete'
+        """
+        if labels is None or labels.found:
+            return cls(labels_from=labels_from)
+        return cls(labels.kind, labels.sampled_negatives, labels_from)
+
 
 NOTHING_DECLARED = DeclaredLabels()
+
+
+def labels_record(labels: Labels | None, labels_from: str | None) -> dict[str, Any] | None:
+    """Return the JSON record of the labels of a result, with the run that they come from if declared.
+
+    Examples
+    --------
+    >>> labels_record(Labels(kind="positive-only"), "bm25")
+    {'kind': 'positive-only', 'found': True, 'from': 'bm25'}
+    """
+    if labels is None:
+        return None
+    record = labels.as_dict()
+    return record if labels_from is None else record | {"from": labels_from}
 
 
 def labels_of_runs(evaluations: Sequence[Evaluation], declared: DeclaredLabels = NOTHING_DECLARED) -> Labels | None:

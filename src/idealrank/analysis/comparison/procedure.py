@@ -144,6 +144,7 @@ def compare(
         unjudged={name: cover.unjudged_share for name, cover in covers.items()},
         unjudged_cutoff=evaluations[0].coverage.unjudged_cutoff,
         labels=rules.labels,
+        labels_from=declared.labels_from,
         queries=queries,
         mismatches=apart,
     )

@@ -204,6 +204,7 @@ def gate(
         seed=seed if drawn else None, convention=evaluations[0].convention, weighted=weights is not None, clustered=clusters is not None,
         missing={name: one.coverage.missing for name, one in zip(names, evaluations, strict=True)}, mismatches=apart,
         judgments=judged_by(evaluations, judgments), labels=rules.labels,
+        labels_from=declared.labels_from,
     )  # fmt: skip
 
 

@@ -10,7 +10,7 @@ from idealrank._lazy import repr_html
 from idealrank.analysis.comparison.differences import NOT_LOOKED
 from idealrank.analysis.comparison.families import PRIMARY
 from idealrank.analysis.comparison.judge_differences import JudgeDifference
-from idealrank.analysis.comparison.label_basis import LabelBasis
+from idealrank.analysis.comparison.label_basis import LabelBasis, labels_record
 from idealrank.analysis.comparison.requirements import WithWarnings
 from idealrank.analysis.comparison.tipping import Tipping
 from idealrank.conventions import Convention
@@ -334,6 +334,8 @@ class Gated(WithWarnings):
         Whether run and baselines have the same judgments; "different" if that was allowed, "unknown" if a run's are not known.
     labels : Labels or None
         Kind of the labels, declared or found; None if it is not known.
+    labels_from : str or None
+        Run whose results were labelled, if declared.
 
     Examples
     --------
@@ -359,6 +361,7 @@ class Gated(WithWarnings):
     judgments: str = "same"
     outcome: Outcome = "passed"
     labels: Labels | None = None
+    labels_from: str | None = None
 
     _repr_html_ = repr_html  # for notebooks
 
@@ -402,12 +405,12 @@ class Gated(WithWarnings):
     def as_dict(self) -> dict[str, Any]:
         """Return the JSON record; None for values that are not finite. `p` and `p_corrected` of a check are one-sided, see `p_sides`."""
         convention = self.convention
-        found = {name: value for name, value in asdict(self).items() if name not in ("convention", "mismatches")}
+        found = {name: value for name, value in asdict(self).items() if name not in ("convention", "mismatches", "labels_from")}
         found["checks"] = [
             {name: value for name, value in check.items() if name != "judge" or value is not None} | {"p_sides": 1}
             for check in found["checks"]
         ]
-        found["labels"] = None if self.labels is None else self.labels.as_dict()
+        found["labels"] = labels_record(self.labels, self.labels_from)
         found["warnings"] = list(self.warnings)
         found["reasons"] = list(self.reasons)
         found["convention"] = {"name": convention.name, "fingerprint": convention.fingerprint, **convention.switches()}

@@ -36,6 +36,7 @@ from idealrank.api.report.side_verdicts import MOST_ROWS, with_gate
 from idealrank.api.report.side_verdicts import robustness as robustness_of
 from idealrank.api.robustness import robust
 from idealrank.conventions import Convention
+from idealrank.data.label_kinds import LabelKind
 from idealrank.data.qrels import Qrels
 from idealrank.data.run import Run
 from idealrank.errors import IncompatibleError, InputError, OptionError
@@ -68,6 +69,9 @@ def report(
     weights: QueryValues = None,
     clusters: QueryValues = None,
     robustness: "Robustness | bool | None" = None,
+    labels_are: LabelKind | None = None,
+    sampled_negatives: float | None = None,
+    labels_from: str | None = None,
     threads: int = 0,
     progress: "Callable[[int, int], None] | None" = None,
     **layout: Any,
@@ -102,6 +106,8 @@ def report(
     robustness : Robustness or bool, optional
         Result of `robust` for the first two runs; True to compute it, False to leave it out. By default it is computed for a comparison
         with `qrels` and `runs` of at most four million lines.
+    labels_are, sampled_negatives, labels_from
+        Declared labels for judgments and runs, or evaluations, as for `compare`.
     threads : int
         0 for one a core.
     progress : callable, optional
@@ -147,12 +153,14 @@ def report(
     if others:
         if evaluations is not None or qrels is not None or runs is not None:
             raise OptionError(f"evaluations, qrels, runs: found them beside {_FORM}, expected them with a result alone")
-        compared = {"weights": weights, "clusters": clusters, "slices": slices, "threads": threads}
+        declared = {"labels_are": labels_are, "sampled_negatives": sampled_negatives, "labels_from": labels_from}
+        compared = {"weights": weights, "clusters": clusters, "slices": slices, "threads": threads, **declared}
         asked = _Asked(measures, names, convention, layout)
         robustness = _robustness_of_arrays((result, *others), asked, compared, robustness)
         result, evaluations, qrels, runs = _computed((result, *others), asked, compared)
     else:
-        _refuse_beside_result({"names": names, "convention": convention, **layout})
+        declared = {"labels_are": labels_are, "sampled_negatives": sampled_negatives, "labels_from": labels_from}
+        _refuse_beside_result({"names": names, "convention": convention, **layout, **declared})
     held = _held(result, evaluations, keep=bool(others) and runs is not None)
     found = ReportMaterial(
         evaluations=held, measures=_measures(result, held, measures), weights=weights_of(weights), clusters=clusters_of(clusters),
@@ -213,7 +221,7 @@ def _computed(
         qrels, runs = None, None
     else:
         refuse_layout(layout)
-        qrels = to_qrels(qrels)
+        qrels = to_qrels(qrels).labelled(options["labels_are"], sampled_negatives=options["sampled_negatives"])
         if len(tables) == 1:
             run = to_run(tables[0], name=names[0] if names else None, judgments=qrels)
             runs = [run.renamed(names[0]) if names else run]

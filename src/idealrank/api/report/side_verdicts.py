@@ -5,6 +5,7 @@ from dataclasses import replace
 
 from idealrank.analysis.comparison import Comparison, compare
 from idealrank.analysis.comparison.differences import distinct
+from idealrank.analysis.comparison.label_basis import DeclaredLabels
 from idealrank.analysis.comparison.query_table import unfit
 from idealrank.analysis.gate import Gated
 from idealrank.analysis.robustness import Robustness, VariantTest, robust
@@ -63,12 +64,19 @@ def with_gate(found: ReportMaterial, gated: Gated) -> ReportMaterial:
     comparison = against_baselines(
         run, baselines, found.measures, weights=found.weights, clusters=found.clusters, threads=found.threads or None,
         judgments="different" if gated.judgments == "different" else "same",
+        declared=_declared(gated, distinct([one.name for one in (*baselines, run)])),
     )  # fmt: skip
     comparison = comparison.renamed([*gated.baselines, gated.run])
     evaluations, runs, hits = (
         tuple(held[number] for number in order) if held else () for held in (found.evaluations, found.runs, found.hits)
     )  # fmt: skip
     return replace(found, gated=gated, comparison=comparison, evaluations=evaluations, runs=runs, hits=hits)
+
+
+def _declared(gated: Gated, names: Sequence[str]) -> DeclaredLabels:
+    """Return what was declared for a gate, with the name of a run among those of its baselines, then itself."""
+    renamed = dict(zip((*gated.baselines, gated.run), names, strict=True))
+    return DeclaredLabels.again(gated.labels, renamed.get(gated.labels_from or ""))
 
 
 def robustness(
@@ -111,9 +119,11 @@ def robustness(
     sides = [found.runs[a], found.runs[b]]
     if unfit(measure) or (wanted is None and sum(map(rows_about, sides)) > MOST_ROWS):
         return None
-    method = found.comparison.method
+    method, names = found.comparison.method, found.comparison.names
+    labels_from = {names[a]: sides[0].name, names[b]: sides[1].name}.get(found.comparison.labels_from or "")
     way = VariantTest(
-        test=method.test, level=method.level, margin=method.margin, weights=found.weights, clusters=found.clusters, threads=found.threads  # type: ignore[arg-type]
+        test=method.test, level=method.level, margin=method.margin, weights=found.weights, clusters=found.clusters, threads=found.threads,  # type: ignore[arg-type]
+        declared=DeclaredLabels.again(found.comparison.labels, labels_from),
     )  # fmt: skip
     first, second = map(in_memory, sides)
     return robust(source, first, second, measure, found.evaluations[0].convention, way=way, tell=tell)

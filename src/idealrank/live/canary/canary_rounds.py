@@ -98,7 +98,7 @@ class CanaryMonitor:
         self.config = config
         self._command, self._say = command, say
         self._backend = backend or (lambda: backend_from(config.backend))
-        self._qrels = to_qrels(config.qrels.path)
+        self._qrels = to_qrels(config.qrels.path).labelled(config.qrels.labels_are)
         self._people = None if config.qrels.people is None else to_qrels(config.qrels.people)
         self.measures = [parse_measure(text) for text in config.evaluation.measures]
         _check_measure(self.measures[0], config)
@@ -250,7 +250,8 @@ class CanaryMonitor:
         return records, problems[:_PROBLEMS]
 
     def _evaluated(self, answers: Mapping[str, Sequence[Any]], qrels: Qrels) -> Evaluation:
-        chosen = Qrels({query: qrels[query] for query in qrels.queries if query in answers})
+        grades = {query: qrels[query] for query in qrels.queries if query in answers}
+        chosen = Qrels(grades, labels_are=None if qrels.labels.found else qrels.labels.kind)
         with_documents = {query: dict(hits) for query, hits in answers.items() if hits}
         if not with_documents:  # a run may not be empty; an unjudged document changes no value
             with_documents = {next(iter(answers)): {"no-document": 0.0}}

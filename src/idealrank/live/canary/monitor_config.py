@@ -7,6 +7,7 @@ from datetime import UTC, date, datetime
 from typing import Any
 
 from idealrank._sections import Section
+from idealrank.data.label_kinds import LABEL_KINDS, LabelKind
 from idealrank.errors import OptionError
 from idealrank.live.alerts.alarm_channels import Channel, can_be_asked, channels_of
 from idealrank.live.alerts.alarm_rules import RULES, AlarmRule
@@ -36,6 +37,8 @@ class JudgmentsSection:
         Day of the judgments; None takes the time of the file.
     people : str or None
         File with the grades of people for some of the queries, where a model made the others.
+    labels_are : {"complete", "pooled", "positive-only"} or None
+        Kind of the labels; None finds it in the grades.
 
     Examples
     --------
@@ -46,6 +49,7 @@ class JudgmentsSection:
     path: str
     judged: date | None = None
     people: str | None = None
+    labels_are: LabelKind | None = None
 
     @classmethod
     def of(cls, top: Section) -> "JudgmentsSection":
@@ -55,11 +59,26 @@ class JudgmentsSection:
         if isinstance(top.given["qrels"], str):
             return cls(top.text("qrels", None) or "")
         section = top.section("qrels")
-        section.refuse_unknown("path", "judged", "people")
+        section.refuse_unknown("path", "judged", "people", "labels_are")
         path = section.text("path", None)
         if path is None:
             raise section.error("path", "nothing", "a file of judgments, as in canaries.qrels")
-        return cls(path, _day(section), section.text("people", None))
+        return cls(
+            path=path,
+            judged=_day(section),
+            people=section.text("people", None),
+            labels_are=_label_kind(section),
+        )
+
+
+def _label_kind(section: Section) -> LabelKind | None:
+    given = section.given.get("labels_are")
+    for kind in LABEL_KINDS:
+        if given == kind:
+            return kind
+    if given is None:
+        return None
+    raise section.error("labels_are", repr(given), f"one of {', '.join(LABEL_KINDS)}")
 
 
 def _day(section: Section) -> date | None:

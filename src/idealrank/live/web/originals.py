@@ -61,6 +61,9 @@ class Originals:
             return None
         try:
             qrels = self._read.get(("qrels", judgments[0]["sha256"]), lambda: read_qrels(found[0]))
+            declared = stored.fields.get("labels")
+            if declared is not None and not declared["found"]:
+                qrels = qrels.labelled(declared["kind"], sampled_negatives=declared["sampled_negatives"])
             run = self._read.get(("run", inputs[last]["sha256"]), lambda: read_run(found[1]))
         except (IdealrankError, OSError):
             return None
