@@ -74,7 +74,7 @@ def with_gate(found: ReportMaterial, gated: Gated) -> ReportMaterial:
 
 
 def _declared(gated: Gated, names: Sequence[str]) -> DeclaredLabels:
-    """Return what was declared for a gate, with the name of a run among those of its baselines, then itself."""
+    """Return what was declared for a gate, by the names that its baselines and then its run have in the comparison."""
     renamed = dict(zip((*gated.baselines, gated.run), names, strict=True))
     return DeclaredLabels.again(gated.labels, renamed.get(gated.labels_from or ""))
 
