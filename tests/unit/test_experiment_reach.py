@@ -1,4 +1,4 @@
-"""The script on too few judgments: its pools, its gains and rates by hand, its test against the library's, and its rule."""
+"""The script on judgments that do not reach: its pools, its gains and rates by hand, its test against the library's, and its rule."""
 
 import importlib
 import json
@@ -14,7 +14,9 @@ import idealrank as ir
 from idealrank import stats
 from idealrank.analysis.comparison.places import Places, matches, unjudged_keys
 from idealrank.analysis.comparison.query_table import queries_of, rows_in
-from idealrank.analysis.comparison.tipping import Reach
+from idealrank.analysis.comparison.reach import Reach
+from idealrank.analysis.comparison.tipping import Question, Tipping, critical_t, tipping_point
+from idealrank.stats.design import Design
 from tests.conftest import ROOT
 
 MODULES = ("judgment_reach", "judged_pools")
@@ -39,7 +41,7 @@ def drawn(scripts) -> Any:
     return scripts.pools.bank(scripts.pools.WORLDS["some relevant"], 120, np.random.default_rng(1))
 
 
-@pytest.mark.parametrize("measure", ["nDCG@10", "P@10"])
+@pytest.mark.parametrize("measure", ["nDCG@10", "P@10", "RR@10"])
 def test_values_are_those_of_the_library(scripts, drawn, measure: str) -> None:
     """As judged by a pool, the difference of each query is what `evaluate` gives."""
     judged = scripts.pools.judged_by(drawn, scripts.pools.POOLS["A 12, B 4"])
@@ -121,12 +123,12 @@ def test_points_at_which_a_verdict_stands_are_convex(scripts, drawn) -> None:
     """It stands at both ends, hence between them: what lets the rule look at corners alone."""
     of = scripts.pools.sample(drawn, scripts.pools.judged_by(drawn, {"A": 6, "B": 5}), "nDCG@10")
     replicates = scripts.reach.Replicates(scripts.reach.Columns(of), np.random.default_rng(4).integers(0, 120, (300, 25)))
-    verdict = replicates.sign(replicates.difference)
-    rates = (replicates.rates(0, 1.0), replicates.rates(1, 1.0))
+    verdict = scripts.reach.significant(replicates.difference)
+    rates = (replicates.rates(0), replicates.rates(1))
 
     def at(loser: float, winner: float) -> Any:
         return replicates.stands(
-            verdict, lambda lost, _won: scripts.reach.Point(*(share + 0 * lost.point for share in (loser, winner, 0.0))), rates
+            verdict, lambda lost, _won: scripts.reach.Point(*(share + 0 * lost.upper for share in (loser, winner, 0.0))), rates
         )
 
     ends = at(0.0, 0.0) & at(0.5, 0.4)
@@ -174,7 +176,15 @@ def reach_of(evaluations: list[Any]) -> Reach:
     return Reach.of(*places, len(queries), matched)  # type: ignore[arg-type]
 
 
-# Among them one where the common share decides, and one where the limits of each run do.
+def thinned(scripts: Scripts, drawn: Any, pool: str) -> tuple[Any, Any]:
+    """What is judged by a pool, or of both first tens; with new documents, the bank has them, too."""
+    if pool in scripts.pools.POOLS:
+        return drawn, scripts.pools.judged_by(drawn, scripts.pools.POOLS[pool])
+    (found,) = ((of, judged) for name, of, judged in scripts.reach._thinned(drawn, (7,)) if name == pool)
+    return found
+
+
+# Among them one where the common share decides, one where the limits of each run do, and one with documents taken as new.
 CELLS = (
     ("some relevant", "A 12, B 6", "nDCG@10", 0.1),
     ("many relevant", "A 6, B 6", "P@10", 0.2),
@@ -182,40 +192,78 @@ CELLS = (
     ("few relevant", "1 other, 10", "nDCG@10", 0.2),
     ("few relevant", "relative of A, 20", "nDCG@10", 0.0),
     ("many relevant", "A 10, B 10", "nDCG@10", 0.2),
+    ("some relevant", "A 6, B 6", "RR@10", 0.2),
+    ("some relevant", "2 others, 20", "RR@10", 0.3),
+    ("some relevant", "15% of B's new", "P@10", -0.1),
+    ("some relevant", "15% of B's new", "RR@10", -0.2),
+    ("some relevant", "40% of B's new", "nDCG@10", -0.1),
+    ("some relevant", "10% at random", "RR@10", 0.2),
+    ("some relevant", "30% of negatives", "P@10", 0.2),
+    ("some relevant", "30% of negatives, declared", "P@10", 0.2),
+    ("some relevant", "30% of negatives, declared", "RR@10", 0.2),
 )
 
 
 @pytest.mark.slow
 def test_the_library_decides_as_the_script(scripts) -> None:
     """Verdicts, rates, documents behind them, limits, and what unjudged documents would add, of the same queries."""
-    said = set()
+    verdicts_seen, new = set(), 0
     for world, pool, measure, better in CELLS:
         kind = scripts.pools.WORLDS[world]
         drawn = scripts.pools.bank(kind, 50, np.random.default_rng(5), seen_b=tuple(value * (1 + better) for value in kind.seen))
-        judged = scripts.pools.judged_by(drawn, scripts.pools.POOLS[pool])
+        drawn, judged = thinned(scripts, drawn, pool)
+        declared = scripts.reach.KEPT_NEGATIVES if pool == scripts.reach.DECLARED else None
         given = seen(drawn, judged)
         # Where nothing relevant is judged, the script lets unjudged documents add nothing; the library lets them create an ideal.
         rated = np.flatnonzero([max(grades.values(), default=0) > 0 for grades in given.qrels])
         picked = rated[np.random.default_rng(6).integers(0, rated.size, (3, 50))]
-        replicates = scripts.reach.Replicates(scripts.reach.Columns(scripts.pools.sample(drawn, judged, measure)), picked)
+        columns = scripts.reach.Columns(scripts.pools.sample(drawn, judged, measure), declared)
+        replicates = scripts.reach.Replicates(columns, picked)
         verdicts = replicates.verdicts()
         for at, queries in enumerate(picked):
             pair = evaluated(given, queries, measure)
             row = ir.compare(*pair, test="t")[measure]
-            assert {"better": 1, "worse": -1}.get(row.verdict, 0) == verdicts[scripts.reach.CHOSEN][at]
-            assert (row.verdict == "too few judgments") == (verdicts["as judged"][at] != verdicts[scripts.reach.CHOSEN][at])
-            held_alike(scripts, replicates, at, row.tipping, 0 if row.difference > 0 else 1)
-            reach, adds = reach_of(pair), [side[at] for side in replicates.adds]
-            assert reach.moved(1.0, 0.0) == pytest.approx(-adds[0], abs=1e-6)
-            assert reach.moved(0.0, 1.0) == pytest.approx(adds[1], abs=1e-6)
-            assert reach.moved(0.5, 0.5, both=True) == pytest.approx((adds[1] - adds[0] + replicates.shift[at]) / 2, abs=1e-6)
-            said.add(row.verdict)
-    assert {"better", "undecided", "too few judgments"} <= said
+            tipping, reach = tipping_of(pair, row, declared), reach_of(pair)
+            verdict = row.verdict if declared is None else plain(verdicts["as judged"][at], tipping)
+            assert {"better": 1, "worse": -1}.get(verdict, 0) == verdicts[scripts.reach.CHOSEN][at]
+            assert (verdict == WITHHELD) == (verdicts["as judged"][at] != verdicts[scripts.reach.CHOSEN][at])
+            held_alike(replicates, at, tipping, 0 if row.difference > 0 else 1)
+            moved_alike(replicates, at, reach)
+            verdicts_seen.add((verdict, declared))
+            new += replicates.rates(1, "by gaps").upper[at] > replicates.rates(1, "smaller").upper[at] + 1e-9
+    assert {("better", None), ("undecided", None), (WITHHELD, None), ("better", 0.3)} <= verdicts_seen
+    assert new >= 6
 
 
-def held_alike(scripts: Scripts, replicates: Any, at: int, found: Any, behind: int) -> None:
+WITHHELD = "too few judgments"
+
+
+def tipping_of(pair: list[Any], row: Any, declared: float | None) -> Tipping:
+    """That of the comparison, or under a declared sampling of documents that are not relevant."""
+    if declared is None:
+        return row.tipping
+    differences = pair[1].values[:, 0] - pair[0].values[:, 0]
+    n = differences.size
+    question = Question(critical_t(0.05, n - 1, 2))
+    return tipping_point(reach_of(pair), differences, np.ones(n, bool), Design.of(n), question, sampled_negatives=declared)
+
+
+def plain(sign: int, tipping: Tipping) -> str:
+    """Verdict of a sign as judged, given whether the judgments carry it."""
+    return {0: "undecided"}.get(sign, WITHHELD if not tipping.reaches else {1: "better", -1: "worse"}.get(sign, ""))
+
+
+def moved_alike(replicates: Any, at: int, reach: Reach) -> None:
+    """What unjudged documents add, of one replicate: all of either run's own, and half of all."""
+    n = len(replicates.difference)
+    for share_a, share_b, both in ((1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.5, 0.5, 0.5)):
+        moved = replicates.moved(*(np.full(n, share) for share in (share_a, share_b, both)))[at]
+        assert reach.moved(share_a, share_b, both=both > 0) == pytest.approx(moved, abs=1e-6)
+
+
+def held_alike(replicates: Any, at: int, found: Tipping, behind: int) -> None:
     """Rates and limits of one replicate; those of a run without unjudged documents are None here and 0 there."""
-    rates = [replicates.rates(run, scripts.reach.Z["90 %"]) for run in (behind, 1 - behind)]
+    rates = [replicates.rates(run) for run in (behind, 1 - behind)]
     theirs, ahead = (type(one)(*(column[at] for column in one)) for one in rates)
     assert found.likely == pytest.approx(theirs.upper, abs=1e-6)
     assert found.likely_ahead == pytest.approx(ahead.lower, abs=1e-6)
