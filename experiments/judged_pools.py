@@ -44,7 +44,6 @@ POOLS: dict[str, dict[str, int]] = {
     "A 6, B 6": {"A": 6, "B": 6},
     "A 4, B 4": {"A": 4, "B": 4},
     "1 other, 10": dict.fromkeys(OTHERS[:1], 10),
-    "1 other, 20": dict.fromkeys(OTHERS[:1], 20),
     "3 others, 10": dict.fromkeys(OTHERS, 10),
     "3 others, 20": dict.fromkeys(OTHERS, 20),
     "2 others, 10": dict.fromkeys(OTHERS[:2], 10),

@@ -65,6 +65,7 @@ from idealrank.data.types import BoolArray, FloatArray, IntArray
 ALPHA, LEAST, QUERIES, BATCH = 0.05, 20, (50, 250), 100_000
 Z = 1.2815515655446004  # of limits of 90 %, each to one side
 ROOT = 0.25  # of the odds of gaps
+_COUNTED = ("relevant", "judged", "alone", "alone_relevant")
 KEPT_NEGATIVES = 0.3
 NEARLY_ALL = 0.99  # labels of one side
 
@@ -279,9 +280,9 @@ class Columns:
 
     def __init__(self, of: Sample, declared: float | None = None) -> None:
         self.of, self.declared = of, declared
-        self.counted: list[dict[str, FloatArray]] = []
+        self.counted: list[list[str]] = []
+        self.matrix: list[FloatArray] = []
         self.values: list[dict[str, FloatArray]] = []
-        self.concerned: list[tuple[BoolArray, BoolArray]] = []  # queries with unjudged documents of the run's own, and with any
         for run, side in enumerate(of.sides):
             found, alone = side.gains > 0, side.judged & side.alone
             own, shared, scale = ~side.judged & side.alone, ~side.judged & ~side.alone, of.scale[:, None]
@@ -300,15 +301,17 @@ class Columns:
             values = {"adds": counted["adds"], "shift": np.where(shared, shift, 0) * scale / 2}
             if not of.linear:
                 values = {"found": side.judged & found, "own": own, "unjudged": ~side.judged}
-            self.counted.append({name: np.asarray(column, float) for name, column in counted.items()})
+            # The same of queries with unjudged documents of the run's own, and with any.
+            concerned = {"own": own.any(axis=1, keepdims=True), "any": (own | shared).any(axis=1, keepdims=True)}
+            parts = {f"{name} of {which}": counted[name] & rows for which, rows in concerned.items() for name in _COUNTED}
+            self.counted.append(list(counted) + list(parts))
+            self.matrix.append(np.concatenate([*counted.values(), *parts.values()], axis=1, dtype=float))
             self.values.append({name: np.asarray(column, np.float32) for name, column in values.items()})
-            self.concerned.append((own.any(axis=1), (own | shared).any(axis=1)))
 
-
-def summed(counted: dict[str, FloatArray], times: Any) -> dict[str, FloatArray]:
-    """Sums over the queries of each replicate, given how often each was drawn."""
-    sums = times @ np.concatenate(list(counted.values()), axis=1)
-    return dict(zip(counted, np.split(sums, len(counted), axis=1), strict=True))
+    def summed(self, run: int, times: Any) -> dict[str, FloatArray]:
+        """Sums over the queries of each replicate, given how often each was drawn."""
+        sums = times @ self.matrix[run]
+        return dict(zip(self.counted[run], np.split(sums, len(self.counted[run]), axis=1), strict=True))
 
 
 def significant(differences: FloatArray) -> IntArray:
@@ -326,8 +329,8 @@ class Replicates:
         self.difference, self.linear, self.declared = columns.of.difference[drawn], columns.of.linear, columns.declared
         starts = np.arange(0, drawn.size + 1, drawn.shape[1])
         times = csr_array((np.ones(drawn.size), drawn.ravel(), starts), shape=(len(drawn), len(columns.of.difference)))
-        self._sums = [summed(counted, times) for counted in columns.counted]
-        self._there = [self._of_concerned(*parts, times) for parts in zip(columns.counted, columns.concerned, self._sums, strict=True)]
+        self._sums = [columns.summed(run, times) for run in (0, 1)]
+        self._there = [self._of_concerned(sums) for sums in self._sums]
         found, gain = (self._sums[0][name] + self._sums[1][name] for name in ("relevant", "gain"))
         groups = joined(found)
         pooled, seen = (np.take_along_axis(by_group(groups, values), groups, 1) for values in (gain, found))
@@ -340,13 +343,11 @@ class Replicates:
             self._as_judged = [self._reciprocal(run, np.zeros(len(drawn)), "own") for run in (0, 1)]
 
     @staticmethod
-    def _of_concerned(
-        counted: dict[str, FloatArray], concerned: tuple[BoolArray, BoolArray], sums: dict[str, FloatArray], times: Any
-    ) -> dict[str, FloatArray]:
+    def _of_concerned(sums: dict[str, FloatArray]) -> dict[str, FloatArray]:
         """Sums over the queries that have unjudged documents of the run's own; where these add nothing, over those with any."""
-        of_own, of_any = (summed(counted, times @ _diagonal(rows)) for rows in concerned)
         any_own = sums["adds"].sum(axis=1, keepdims=True) > 0
-        return {name: np.where(any_own, of_own[name], of_any[name]) for name in counted}
+        there = {name: np.where(any_own, sums[f"{name} of own"], sums[f"{name} of any"]) for name in _COUNTED}
+        return there | {"own": sums["own"]}
 
     def gaps(self, run: int) -> tuple[Gaps, Gaps]:
         """Of the run's own documents above a deeper judged one, and of those that both runs return."""
@@ -379,17 +380,18 @@ class Replicates:
         limits = (np.where(any_unjudged, values, 0) for values in (upper, lower))
         return Rates(*limits, shares.among_judged, shares.among_alone, shares.n_alone)
 
-    def moved(self, share_a: FloatArray, share_b: FloatArray, both: FloatArray) -> FloatArray:
-        """Change of each query's difference; `both` of shared documents, which is 0 or the share of each run."""
+    def moved(self, share_a: FloatArray, share_b: FloatArray, both: FloatArray, rows: Any = slice(None)) -> FloatArray:
+        """Change of each query's difference in some replicates; `both` of shared documents is 0, or the share of both runs."""
         if self.linear:
-            return share_b[:, None] * self.adds[1] - share_a[:, None] * self.adds[0] + both[:, None] * self.shift
+            added_a, added_b = (added[rows] for added in self.adds)
+            return share_b[:, None] * added_b - share_a[:, None] * added_a + both[:, None] * self.shift[rows]
         kind = "unjudged" if both.any() else "own"
-        of_a, of_b = (self._reciprocal(run, share, kind) - self._as_judged[run] for run, share in ((0, share_a), (1, share_b)))
-        return of_b - of_a
+        of_a, of_b = (self._reciprocal(run, share, kind, rows) for run, share in ((0, share_a), (1, share_b)))
+        return (of_b - self._as_judged[1][rows]) - (of_a - self._as_judged[0][rows])
 
-    def _reciprocal(self, run: int, share: FloatArray, kind: str) -> FloatArray:
+    def _reciprocal(self, run: int, share: FloatArray, kind: str, rows: Any = slice(None)) -> FloatArray:
         """Expected reciprocal rank if a share of unjudged documents is relevant."""
-        lists = self._lists[run]
+        lists = {name: self._lists[run][name][rows] for name in ("found", kind)}
         chance = lists["found"] + lists[kind] * share[:, None, None].astype(np.float32)
         before = np.cumprod(1 - chance[:, :, :-1], axis=2)
         first = chance / np.arange(1, CUTOFF + 1, dtype=np.float32)
@@ -399,11 +401,11 @@ class Replicates:
         """Where the verdict as judged is significant, with its sign, at a point."""
         kept = np.zeros(len(verdict), bool)
         for sign, loser in ((1, 0), (-1, 1)):
-            asked = verdict == sign
-            if asked.any():
-                point = corner(rates[loser], rates[1 - loser])
+            rows = np.flatnonzero(verdict == sign)
+            if rows.size:
+                point = corner(*(Rates(*(column[rows] for column in one)) for one in (rates[loser], rates[1 - loser])))
                 shares = (point.loser, point.winner) if loser == 0 else (point.winner, point.loser)
-                kept |= asked & (significant(self.difference + self.moved(*shares, point.both)) == sign)
+                kept[rows] = significant(self.difference[rows] + self.moved(*shares, point.both, rows)) == sign
         return kept
 
     def verdicts(self) -> dict[str, IntArray]:
@@ -420,10 +422,6 @@ class Replicates:
                 kept &= held[kind, corner]
             verdicts[rule] = np.where(kept, naive, 0)
         return verdicts
-
-
-def _diagonal(rows: BoolArray) -> Any:
-    return csr_array((rows.astype(float), (np.arange(rows.size), np.arange(rows.size))))
 
 
 def balanced(differences: FloatArray) -> FloatArray:
@@ -529,7 +527,7 @@ def cells(arguments: argparse.Namespace) -> Iterator[Cell]:
 
 def _pooled(arguments: argparse.Namespace) -> Iterator[tuple[Names, Sample]]:
     for world in WORLDS:
-        for truth in ("equal", "better", "a little better", "worse", "a little worse"):
+        for truth in ("equal", "better", "a little better", "worse"):
             drawn = asked_of(world, truth, arguments)
             for pool, depths in POOLS.items():
                 judged = judged_by(drawn, depths)

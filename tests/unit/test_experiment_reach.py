@@ -1,4 +1,4 @@
-"""The script on judgments that do not reach: its pools, its gains and rates by hand, its test against the library's, and its rule."""
+"""The script on too few judgments: its pools, its gains and rates by hand, its test against the library's, and its rule."""
 
 import importlib
 import json
