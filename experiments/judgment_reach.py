@@ -41,7 +41,6 @@ from typing import Any, NamedTuple
 import numpy as np
 from judged_pools import (
     CUTOFF,
-    MEASURES,
     POOLS,
     SOURCES,
     WORLDS,
@@ -56,15 +55,15 @@ from judged_pools import (
     sample,
     sampled,
 )
+from judged_rates import LEAST, Gaps, Shares, by_group, excess, joined, kept_odds, unexplained
+from judgment_tables import ALPHA, CHOSEN, MISSING_TRUTHS, PLAIN, REPORTED, tables
 from models import at_least_1, progress_line
 from scipy.sparse import csr_array
 from scipy.special import stdtrit
 
 from idealrank.data.types import BoolArray, FloatArray, IntArray
 
-ALPHA, LEAST, QUERIES, BATCH = 0.05, 20, (50, 250), 100_000
-Z = 1.2815515655446004  # of limits of 90 %, each to one side
-ROOT = 0.25  # of the odds of gaps
+QUERIES, BATCH = (50, 250), 100_000
 _COUNTED = ("relevant", "judged", "alone", "alone_relevant")
 KEPT_NEGATIVES = 0.3
 NEARLY_ALL = 0.99  # labels of one side
@@ -136,13 +135,8 @@ RULES: dict[str, tuple[str, tuple[Corner, ...]]] = {
     "old rule": ("smaller", (one_share, own_limits)),
     "rule": ("by gaps", (one_share, own_limits)),
 }
-BEFORE, CHOSEN = "old rule", "rule"
-SHOWN = ("all judged", "as judged", BEFORE, CHOSEN)
 
 
-PLAIN = ("nDCG@10", "P@10", "RR@10")
-MISSING_TRUTHS = ("equal", "better", "worse")
-REPORTED = ("A 10, B 10", "A 12, B 4", "A 10", "A 6, B 6", "2 others, 10", "2 others, 20")
 UNDECLARED, DECLARED = "30% of negatives", "30% of negatives, declared"
 
 
@@ -173,106 +167,6 @@ class Cell:
     relevant: dict[str, float]
     wrong: dict[str, float]
     right: dict[str, float | None]
-
-
-def joined(counts: FloatArray, least: int = LEAST) -> IntArray:
-    """Groups of neighbouring ranks from the top with at least so many documents; what is left joins the last group.
-
-    Counts have the shape (replicates, 10), groups too: numbers from 0.
-    """
-    groups = np.zeros(counts.shape, int)
-    now, held = np.zeros(len(counts), int), np.zeros(len(counts))
-    for rank in range(counts.shape[1]):
-        groups[:, rank] = now
-        held = held + counts[:, rank]
-        full = held >= least
-        now, held = now + full, np.where(full, 0, held)
-    return np.minimum(groups, np.maximum(now - 1, 0)[:, None])
-
-
-def by_group(groups: IntArray, values: FloatArray) -> FloatArray:
-    """Sums by group, shape (replicates, 10)."""
-    at = (groups + CUTOFF * np.arange(len(groups))[:, None]).ravel()
-    return np.bincount(at, values.ravel(), groups.size).reshape(groups.shape)
-
-
-def wilson(share: FloatArray, n: FloatArray, z: float) -> FloatArray:
-    """Limit of a share: the upper one for z > 0. Without any document 1, or 0."""
-    n = np.maximum(n, 1e-9)
-    centre, half = share + z * z / (2 * n), abs(z) * np.sqrt(share * (1 - share) / n + z * z / (4 * n * n))
-    return np.clip((centre + np.sign(z) * half) / (1 + z * z / n), 0, 1)
-
-
-def rate(relevant: FloatArray, judged: FloatArray, weights: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """Share relevant, weighted by rank, and the number of documents it is worth: 1 / sum of (weight of a group)^2 / (its documents)."""
-    groups = joined(judged)
-    found, seen, weight = (by_group(groups, values) for values in (relevant, judged, weights))
-    share = (weight * np.divide(found, seen, out=np.zeros_like(found), where=seen > 0)).sum(axis=1)
-    spread = np.where(weight > 0, weight**2 / np.maximum(seen, 1e-9), 0).sum(axis=1)
-    return share, np.divide(1, spread, out=np.zeros_like(spread), where=spread > 0)
-
-
-class Gaps(NamedTuple):
-    """Missing and existing judgments of some documents in each replicate."""
-
-    missing: FloatArray
-    judged: FloatArray
-
-    @property
-    def known(self) -> BoolArray:
-        return self.missing + self.judged >= LEAST
-
-    @property
-    def odds(self) -> FloatArray:
-        return self.missing / np.maximum(self.judged, 1)
-
-    def exceeds(self, other: "Gaps") -> BoolArray:
-        """Where the odds are larger by more than chance."""
-        error = np.sqrt(sum(1 / (count + 0.5) for count in (*self, *other)))
-        return np.log(self.missing + 0.5) - np.log(self.judged + 0.5) - np.log(other.missing + 0.5) + np.log(other.judged + 0.5) > Z * error
-
-
-def excess(own: Gaps, others: Sequence[Gaps]) -> FloatArray:
-    """Odds of gaps that neither the gaps of shared documents nor those of the other run explain."""
-    more, beyond = own.odds, np.ones(len(own.odds), bool)
-    for other in others:
-        more = np.where(other.known, np.minimum(more, own.odds - other.odds), more)
-        beyond &= ~other.known | own.exceeds(other)
-    return np.where(beyond, np.maximum(more, 0), 0)
-
-
-def kept_odds(own: Gaps, shared: Gaps) -> FloatArray:
-    """What the odds of the lower limit are multiplied by."""
-    ratio = np.divide(shared.odds, own.odds, out=np.ones_like(own.odds), where=own.missing > 0)
-    return np.where((own.missing > 0) & ~shared.known, 0, np.minimum(ratio, 1) ** ROOT)
-
-
-def unexplained(sums: dict[str, FloatArray], weights: FloatArray, declared: float) -> FloatArray:
-    """Share of unlabelled documents of a run's own beyond what sampling a share of those that are not relevant leaves."""
-    groups = joined(sums["alone"])
-    zeros, missing, weight = (by_group(groups, values) for values in (sums["alone"] - sums["alone_relevant"], sums["own"], weights))
-    most = zeros * (1 - declared) / declared + Z * np.sqrt(np.maximum(zeros, 1) * (1 - declared)) / declared
-    part = np.divide(np.maximum(missing - most, 0), missing, out=np.ones_like(missing), where=missing > 0)
-    return (weight * part).sum(axis=1)
-
-
-class Shares(NamedTuple):
-    """Shares relevant among judged documents, and the limits of each."""
-
-    among_judged: FloatArray
-    among_alone: FloatArray
-    n_alone: FloatArray
-    lower: FloatArray
-    smaller: FloatArray
-    larger: FloatArray
-
-    @classmethod
-    def of(cls, sums: dict[str, FloatArray], weights: FloatArray) -> "Shares":
-        among_judged, n_judged = rate(sums["relevant"], sums["judged"], weights)
-        among_alone, n_alone = rate(sums["alone_relevant"], sums["alone"], weights)
-        lower = np.where(n_alone >= LEAST, wilson(among_alone, n_alone, -Z), 0)
-        upper = wilson(among_judged, n_judged, Z), wilson(among_alone, n_alone, Z)
-        return cls(among_judged, among_alone, n_alone, lower, np.minimum(*upper), np.maximum(*upper))
 
 
 class Columns:
@@ -584,143 +478,6 @@ def _positive(arguments: argparse.Namespace) -> Iterator[tuple[Names, Sample, In
             held = np.stack([part.sum(axis=1) for part in (labels, *shown)], axis=1)
             for measure in PLAIN:
                 yield Names("positive labels", "some relevant", measure, truth, source), sample(drawn, labels, measure), held
-
-
-# Where both first tens are judged, a rule has nothing to doubt: what is left is the ideal, which lacks the documents that nobody judged.
-GROUPS: dict[str, Callable[[dict[str, Any]], bool]] = {
-    "one side": lambda cell: cell["kind"] == "pools" and cell["pool"] in ("A 12, B 6", "A 12, B 4", "A 10"),
-    "both sides": lambda cell: cell["kind"] == "pools" and cell["pool"] in ("A 6, B 6", "A 4, B 4"),
-    "neither": lambda cell: cell["kind"] == "pools" and "other" in cell["pool"],
-    "a relative of A": lambda cell: cell["kind"] == "pools" and "relative" in cell["pool"],
-    "new documents": lambda cell: cell["kind"] == "missing" and "new" in cell["pool"],
-    "at random": lambda cell: cell["kind"] == "missing" and "random" in cell["pool"],
-    "negatives": lambda cell: cell["kind"] == "missing" and "negatives" in cell["pool"],
-    "crossing, all judged": lambda cell: cell["kind"] == "crossing" and cell["pool"] == "A 10, B 10",
-    "crossing, own pools": lambda cell: cell["kind"] == "crossing" and cell["pool"] != "A 10, B 10",
-    "crossing, others' pools": lambda cell: cell["kind"] == "crossing, others",
-    "hidden": lambda cell: cell["kind"] == "hidden",
-}
-
-
-def lined(head: Sequence[str], body: Sequence[Sequence[str]], words: int) -> list[str]:
-    """A Markdown table; the first columns have words, the others numbers."""
-    rule = "|" + "|".join(["---"] * words + ["---:"] * (len(head) - words)) + "|"
-    return [f"| {' | '.join(head)} |", rule, *(f"| {' | '.join(line)} |" for line in body)]
-
-
-def rivals(found: Sequence[dict[str, Any]]) -> list[str]:
-    """Each rule: the largest share of wrong verdicts in each group of cells, and its power where judged alike (250 queries)."""
-    names = [name for name in found[0]["wrong"] if name != "all judged"]
-    most = max(cell["queries"] for cell in found)
-    powered = {
-        group: [c for c in found if GROUPS[group](c) and c["truth"] in ("better", "worse") and c["queries"] == most]
-        for group in ("both sides", "neither", "at random")
-    }
-    body = []
-    for rule in ("all judged", *names):
-        line = [rule, *(f"{max((c['wrong'][rule] for c in found if holds(c)), default=float('nan')):.3f}" for holds in GROUPS.values())]
-        line += [f"{np.mean([cell['right'][rule] for cell in part]):.2f}" for part in powered.values()]
-        body.append(line)
-    return lined(["rule", *GROUPS, *(f"power, {group}" for group in powered)], body, 1)
-
-
-def pool_lines(found: Sequence[dict[str, Any]]) -> list[str]:
-    """Each pool: the largest share of wrong verdicts over worlds, measures and truths, and the mean share of right ones."""
-    cells_of = [cell for cell in found if cell["kind"] in ("pools", "missing")]
-    body = []
-    for pool in dict.fromkeys(cell["pool"] for cell in cells_of):
-        for queries in sorted({cell["queries"] for cell in cells_of}):
-            part = [cell for cell in cells_of if (cell["pool"], cell["queries"]) == (pool, queries)]
-            line = [pool, f"{queries:,}", *(f"{max(cell['wrong'][rule] for cell in part):.3f}" for rule in SHOWN)]
-            for truth, shown in (("better", SHOWN), ("worse", SHOWN[1:])):
-                right = [[cell["right"][rule] for rule in shown] for cell in part if cell["truth"] == truth]
-                line += [f"{share:.2f}" for share in np.mean(right, axis=0)]
-            body.append(line)
-    head = ["pool", "queries", "wrong: all judged", "as judged", BEFORE, CHOSEN]
-    head += ["B better, found: all judged", "as judged", BEFORE, CHOSEN, "B worse, found: as judged", BEFORE, CHOSEN]
-    return lined(head, body, 1)
-
-
-def measure_lines(found: Sequence[dict[str, Any]], queries: int) -> list[str]:
-    """The reported pools by measure (some relevant): wrong verdicts and power, before and after."""
-    part = [c for c in found if c["world"] == "some relevant" and c["queries"] == queries and c["kind"] in ("pools", "missing")]
-    body = []
-    for pool in dict.fromkeys(cell["pool"] for cell in part if cell["pool"] in REPORTED or cell["kind"] == "missing"):
-        for measure in PLAIN:
-            by_truth = {cell["truth"]: cell for cell in part if (cell["pool"], cell["measure"]) == (pool, measure)}
-            line = [pool, measure]
-            line += [f"{max(by_truth[truth]['wrong'][rule] for truth in MISSING_TRUTHS):.3f}" for rule in SHOWN]
-            for truth in ("better", "worse"):
-                line += [f"{by_truth[truth]['right'][rule]:.2f}" for rule in SHOWN]
-            body.append(line)
-    head = ["pool", "measure"]
-    for title in ("wrong", "B better, found", "B worse, found"):
-        head += [f"{title}: {SHOWN[0]}", *SHOWN[1:]]
-    return lined(head, body, 2)
-
-
-def positive_lines(found: Sequence[dict[str, Any]]) -> list[str]:
-    """Labels that name relevant documents alone, by source and measure."""
-    part = [cell for cell in found if cell["kind"] == "positive labels"]
-    body = []
-    for source in dict.fromkeys(cell["pool"] for cell in part):
-        for queries in sorted({cell["queries"] for cell in part}):
-            for measure in PLAIN:
-                kept = [c for c in part if (c["pool"], c["measure"], c["queries"]) == (source, measure, queries)]
-                line = [SOURCES[source], measure, f"{queries:,}"]
-                line += [f"{max(cell['wrong'][rule] for cell in kept):.3f}" for rule in ("as judged", CHOSEN)]
-                for truth in ("better", "worse"):
-                    line += [f"{cell['right'][rule]:.2f}" for cell in kept if cell["truth"] == truth for rule in ("as judged", CHOSEN)]
-                body.append(line)
-    head = ["labels", "measure", "queries", "wrong: as judged", "rule", "B better, found: as judged", "rule"]
-    return lined([*head, "B worse, found: as judged", "rule"], body, 2)
-
-
-def cell_lines(part: Sequence[dict[str, Any]]) -> list[str]:
-    """Wrong and right verdicts of single cells: with all judged, as judged, and by the old rule and the rule."""
-    shown = [rule for rule in SHOWN if rule in part[0]["wrong"]]
-    head = ["truth", "pool", "queries", "true", "as judged", "unjudged A", "B"]
-    for title in ("wrong", "right"):
-        head += [f"{title}: {shown[0]}", *shown[1:]]
-    body = []
-    for cell in part:
-        right = [cell["right"][rule] for rule in shown]
-        body.append([
-            cell["truth"], cell["pool"], f"{cell['queries']:,}", f"{cell['difference']:+.3f}", f"{cell['as_judged']:+.3f}",
-            f"{cell['unjudged_a']:.0%}", f"{cell['unjudged_b']:.0%}", *(f"{cell['wrong'][rule]:.3f}" for rule in shown),
-            *("" if share is None else f"{share:.2f}" for share in right),
-        ])  # fmt: skip
-    return lined(head, body, 2)
-
-
-def rate_lines(found: Sequence[dict[str, Any]]) -> list[str]:
-    """How relevant unjudged documents are, against those judged at the same ranks."""
-    body = []
-    for cell in found:
-        if cell["relevant"] and cell["kind"] == "pools" and cell["truth"] == "equal" and cell["queries"] == found[0]["queries"]:
-            shares = cell["relevant"]
-            ratio = shares["unjudged"] / shares["judged"] if shares["judged"] else float("nan")
-            body.append([cell["world"], cell["measure"], cell["pool"], *(f"{share:.2f}" for share in shares.values()), f"{ratio:.2f}"])
-    return lined(["world", "measure", "pool", "judged", "judged, alone", "unjudged, alone", "unjudged : judged"], body, 3)
-
-
-def tables(found: dict[str, Any]) -> list[str]:
-    """All of the answer as Markdown."""
-    rows = found["cells"]
-    lines = ["**rules**", "", *rivals(rows), "", "**by pool**", "", *pool_lines(rows), ""]
-    for queries in sorted({cell["queries"] for cell in rows}):
-        lines += [f"**by measure: {queries:,} queries**", "", *measure_lines(rows, queries), ""]
-    lines += ["**positive labels alone**", "", *positive_lines(rows), ""]
-    for kind in ("pools", "missing", "crossing", "crossing, others", "hidden", "positive labels"):
-        for world in dict.fromkeys(cell["world"] for cell in rows if cell["kind"] == kind):
-            for measure in MEASURES:
-                part = [cell for cell in rows if (cell["kind"], cell["world"], cell["measure"]) == (kind, world, measure)]
-                if part:
-                    lines += [f"**{kind}: {world}, {measure}**", "", *cell_lines(part), ""]
-    lines += ["**relevance**", "", *rate_lines(rows), ""]
-    error = (ALPHA * (1 - ALPHA) / found["runs"]) ** 0.5
-    lines.append(f"{found['runs']:,} replicates a cell: a share of {ALPHA} has a standard error of {error:.4f}.")
-    return lines
 
 
 def main(asked: Sequence[str] | None = None) -> None:

@@ -19,12 +19,14 @@ from idealrank.analysis.comparison.tipping import Question, Tipping, critical_t,
 from idealrank.stats.design import Design
 from tests.conftest import ROOT
 
-MODULES = ("judgment_reach", "judged_pools")
+MODULES = ("judgment_reach", "judged_pools", "judged_rates", "judgment_tables")
 
 
 class Scripts(NamedTuple):
     reach: Any
     pools: Any
+    rates: Any
+    tables: Any
 
 
 @pytest.fixture(scope="module")
@@ -67,14 +69,14 @@ def test_a_pool_that_saw_all_shows_the_truth_of_precision(scripts, drawn) -> Non
 
 def test_ranks_with_few_documents_join_their_neighbours(scripts) -> None:
     counts = np.array([[30, 10, 12, 25, 5, 0, 0, 0, 0, 0], [1, 1, 1, 0, 0, 0, 0, 0, 0, 0]])
-    assert scripts.reach.joined(counts).tolist() == [[0, 1, 1, 2, 2, 2, 2, 2, 2, 2], [0] * 10]
+    assert scripts.rates.joined(counts).tolist() == [[0, 1, 1, 2, 2, 2, 2, 2, 2, 2], [0] * 10]
 
 
 def test_a_rate_is_weighted_by_what_the_unjudged_would_add(scripts) -> None:
     """20 of 40 at rank 1 and 5 of 25 at rank 2, at weights 0.75 and 0.25; worth 1 / (0.75^2 / 40 + 0.25^2 / 25) documents."""
     relevant, judged, weights = (np.zeros((1, 10)) for _ in range(3))
     relevant[0, :2], judged[0, :2], weights[0, :2] = (20, 5), (40, 25), (0.75, 0.25)
-    share, n = scripts.reach.rate(relevant, judged, weights)
+    share, n = scripts.rates.rate(relevant, judged, weights)
     assert share == pytest.approx([0.75 * 0.5 + 0.25 * 0.2])
     assert n == pytest.approx([1 / (0.75**2 / 40 + 0.25**2 / 25)])
 
@@ -83,12 +85,12 @@ def test_a_rate_is_weighted_by_what_the_unjudged_would_add(scripts) -> None:
 def test_limits_are_wilsons(scripts, found: int, n: int) -> None:
     interval = binomtest(found, n).proportion_ci(0.8, method="wilson")
     for z, limit in ((1.2815515655446004, interval.high), (-1.2815515655446004, interval.low)):
-        assert scripts.reach.wilson(np.array([found / n]), np.array([n]), z) == pytest.approx([limit], abs=1e-12)
+        assert scripts.rates.wilson(np.array([found / n]), np.array([n]), z) == pytest.approx([limit], abs=1e-12)
 
 
 def test_without_a_judged_document_a_share_may_be_anything(scripts) -> None:
-    assert scripts.reach.wilson(np.zeros(1), np.zeros(1), 1.3) == pytest.approx([1], abs=1e-6)
-    assert scripts.reach.wilson(np.zeros(1), np.zeros(1), -1.3) == pytest.approx([0], abs=1e-6)
+    assert scripts.rates.wilson(np.zeros(1), np.zeros(1), 1.3) == pytest.approx([1], abs=1e-6)
+    assert scripts.rates.wilson(np.zeros(1), np.zeros(1), -1.3) == pytest.approx([0], abs=1e-6)
 
 
 def test_a_verdict_is_that_of_the_paired_t(scripts, drawn) -> None:
@@ -167,13 +169,13 @@ def evaluated(of: Seen, picked: Any, measure: str) -> list[Any]:
     return [ir.evaluate(qrels, one, measure, keep_unjudged=True) for one in lists]
 
 
-def reach_of(evaluations: list[Any]) -> Reach:
+def reach_of(evaluations: list[Any], declared: float | None = None) -> Reach:
     queries = queries_of(evaluations)
     rows = [rows_in(one, queries) for one in evaluations]
     places = [Places.of(one, one.measures[0], at) for one, at in zip(evaluations, rows, strict=True)]
     assert all(isinstance(one, Places) for one in places), places
     matched = matches(*(unjudged_keys(one, at) for one, at in zip(evaluations, rows, strict=True)))
-    return Reach.of(*places, len(queries), matched)  # type: ignore[arg-type]
+    return Reach.of(*places, len(queries), matched, sampled_negatives=declared)  # type: ignore[arg-type]
 
 
 def thinned(scripts: Scripts, drawn: Any, pool: str) -> tuple[Any, Any]:
@@ -225,8 +227,8 @@ def test_the_library_decides_as_the_script(scripts) -> None:
             row = ir.compare(*pair, test="t")[measure]
             tipping, reach = tipping_of(pair, row, declared), reach_of(pair)
             verdict = row.verdict if declared is None else plain(verdicts["as judged"][at], tipping)
-            assert {"better": 1, "worse": -1}.get(verdict, 0) == verdicts[scripts.reach.CHOSEN][at]
-            assert (verdict == WITHHELD) == (verdicts["as judged"][at] != verdicts[scripts.reach.CHOSEN][at])
+            assert {"better": 1, "worse": -1}.get(verdict, 0) == verdicts[scripts.tables.CHOSEN][at]
+            assert (verdict == WITHHELD) == (verdicts["as judged"][at] != verdicts[scripts.tables.CHOSEN][at])
             held_alike(replicates, at, tipping, 0 if row.difference > 0 else 1)
             moved_alike(replicates, at, reach)
             verdicts_seen.add((verdict, declared))
@@ -245,7 +247,7 @@ def tipping_of(pair: list[Any], row: Any, declared: float | None) -> Tipping:
     differences = pair[1].values[:, 0] - pair[0].values[:, 0]
     n = differences.size
     question = Question(critical_t(0.05, n - 1, 2))
-    return tipping_point(reach_of(pair), differences, np.ones(n, bool), Design.of(n), question, sampled_negatives=declared)
+    return tipping_point(reach_of(pair, declared), differences, np.ones(n, bool), Design.of(n), question)
 
 
 def plain(sign: int, tipping: Tipping) -> str:
@@ -298,7 +300,7 @@ def test_a_small_run(scripts, capsys, monkeypatch) -> None:
     for cell in cells.values():
         for rule, share in cell["wrong"].items():
             assert rule in ("all judged", "as judged") or share <= cell["wrong"]["as judged"]
-    assert any(line.startswith("| both, 90 % |") for line in scripts.reach.tables(found))
+    assert any(line.startswith("| both, 90 % |") for line in scripts.tables.tables(found))
 
 
 def rows_of(text: str) -> list[list[str]]:
@@ -333,10 +335,10 @@ def table_after(title: str) -> list[list[str]]:
 def test_the_tables_of_the_page_are_those_of_its_cells(scripts, printed) -> None:
     """Largest shares exactly, means of shares to the digits of the cells."""
     assert len(printed) == 510
-    groups = len(scripts.reach.GROUPS)
+    groups = len(scripts.tables.GROUPS)
     for title, lines, exact in (
-        ("| rule |", scripts.reach.rivals(printed), slice(0, 1 + groups)),
-        ("| pool |", scripts.reach.pool_lines(printed), slice(0, 4)),
+        ("| rule |", scripts.tables.rivals(printed), slice(0, 1 + groups)),
+        ("| pool |", scripts.tables.pool_lines(printed), slice(0, 4)),
     ):
         table = {tuple(row[:2]) if title == "| pool |" else row[0]: row for row in table_after(title)}
         for row in rows_of("\n\n" + "\n".join(lines)):
@@ -347,7 +349,7 @@ def test_the_tables_of_the_page_are_those_of_its_cells(scripts, printed) -> None
 
 def test_the_rule_is_wrong_in_less_than_alpha_of_the_cells_where_the_page_says_so(scripts, printed) -> None:
     for group in ("one side", "both sides", "neither", "a relative of A", "crossing, own pools"):
-        cells = [cell for cell in printed if scripts.reach.GROUPS[group](cell)]
+        cells = [cell for cell in printed if scripts.tables.GROUPS[group](cell)]
         assert len(cells) > 20
         assert max(cell["wrong"]["both, 90 %"] for cell in cells) < 0.05
         assert group == "both sides" or max(cell["wrong"]["as judged"] for cell in cells) > 0.05

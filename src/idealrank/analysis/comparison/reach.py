@@ -66,6 +66,8 @@ class Reach:
         Of the runs.
     n_queries : int
         Queries compared.
+    sampled_negatives : float or None
+        Declared share of the documents that are not relevant with a label, where every relevant one has a label. None if not known.
     """
 
     a: Places
@@ -75,9 +77,12 @@ class Reach:
     own_b: BoolArray
     shared: tuple[IntArray, IntArray]
     gain: FloatArray
+    sampled_negatives: float | None = None
 
     @classmethod
-    def of(cls, a: Places, b: Places, n_queries: int, matched: tuple[IntArray, IntArray]) -> "Reach":
+    def of(
+        cls, a: Places, b: Places, n_queries: int, matched: tuple[IntArray, IntArray], *, sampled_negatives: float | None = None
+    ) -> "Reach":
         """Join both runs, given what `matches` says of them."""
         shared = shared_documents(a, b, matched)
         own_a, own_b = (np.ones(side.place.size, np.bool_) for side in (a, b))
@@ -85,7 +90,7 @@ class Reach:
         deepest = max((int(ranks.max(initial=0)) for side in (a, b) for ranks in (side.hit_rank, side.rank)), default=0)
         rank, worth = (np.concatenate((getattr(a, name), getattr(b, name))) for name in ("hit_rank", "hit_worth"))
         gain = ByRank.of(rank[worth > 0], worth[worth > 0], deepest).mean
-        return cls(a, b, n_queries, own_a, own_b, shared, np.nan_to_num(gain, nan=1.0))
+        return cls(a, b, n_queries, own_a, own_b, shared, np.nan_to_num(gain, nan=1.0), sampled_negatives)
 
     def worth(self, side: Places, own: BoolArray) -> FloatArray:
         """Compute the contribution of each own unjudged document of a run if it were relevant."""
@@ -134,11 +139,11 @@ class Reach:
         terms = gain * (self.b.weight[second] - self.a.weight[first])
         return np.bincount(self.a.document_rows[first], weights=terms, minlength=self.n_queries).astype(np.float64, copy=False)
 
-    def limits(self, sampled_negatives: float | None = None) -> tuple[Limits, Limits]:
+    def limits(self) -> tuple[Limits, Limits]:
         """Shares at which the unjudged documents of either run are likely to be relevant; see `RunRates`."""
         a, b = self._rates(self.a, self.b, self.own_a), self._rates(self.b, self.a, self.own_b)
         shared = Gaps(self.shared[0].size, int(np.count_nonzero(~a.alone)))
-        return a.limits(shared, b.gaps, sampled_negatives), b.limits(shared, a.gaps, sampled_negatives)
+        return a.limits(shared, b.gaps, self.sampled_negatives), b.limits(shared, a.gaps, self.sampled_negatives)
 
     def _rates(self, side: Places, other: Places, own: BoolArray) -> RunRates:
         worth = side.weight * self.gain[side.rank] if side.linear else side.weight

@@ -15,14 +15,14 @@ ENOUGH = 20  # documents for a lower limit, and for odds of a gap
 _ROOT = 0.25  # chosen by experiments/judgment_reach.py: the least root at which crossing runs judged by third systems hold the level
 
 
-class Rate(NamedTuple):
+class RelevanceRate(NamedTuple):
     """A share of relevant documents at some ranks, and the number of documents that it is as sure as; None of none."""
 
     share: float | None
     n: float
 
     @classmethod
-    def of(cls, judged: IntArray, relevant: IntArray, weights: FloatArray) -> "Rate":
+    def of(cls, judged: IntArray, relevant: IntArray, weights: FloatArray) -> "RelevanceRate":
         """From judged documents and relevant ones at each rank, and its weight; ranks are joined until there are enough documents."""
         if not judged.any():
             return cls(None, 0.0)
@@ -77,8 +77,8 @@ def _log_odds(gaps: Gaps) -> float:
 class Limits(NamedTuple):
     """Rates of a run, and the shares between which its unjudged documents are taken to be relevant."""
 
-    judged: Rate
-    exclusive: Rate
+    judged: RelevanceRate
+    exclusive: RelevanceRate
     low: float
     high: float
 
@@ -91,7 +91,7 @@ class _Range(NamedTuple):
     larger: float
 
     @classmethod
-    def of(cls, judged: Rate, exclusive: Rate) -> "_Range":
+    def of(cls, judged: RelevanceRate, exclusive: RelevanceRate) -> "_Range":
         low = exclusive.limit(-QUANTILE) if exclusive.n >= ENOUGH else 0.0
         upper = exclusive.limit(QUANTILE), judged.limit(QUANTILE)
         return cls(low, min(upper), max(upper))
@@ -141,10 +141,10 @@ class RunRates:
     def limits(self, shared: Gaps, other: Gaps, sampled_negatives: float | None) -> Limits:
         """Limits of the share of relevant documents among the unjudged ones.
 
-        `shared` are gaps among documents that both runs show, `other` those of the other run; see `tipping_point` for the last one.
+        `shared` are gaps among documents that both runs show, `other` those of the other run; see `Reach` for the last one.
         """
         if not self.at.any():
-            return Limits(Rate(None, 0.0), Rate(None, 0.0), 0.0, 0.0)
+            return Limits(RelevanceRate(None, 0.0), RelevanceRate(None, 0.0), 0.0, 0.0)
         counts = [self._counts.sum(axis=0)]
         judged, exclusive = self._pair(counts[0])
         # Where queries differ, those whose documents lack judgments may not be like the others.
@@ -169,10 +169,12 @@ class RunRates:
         kind = 4 * concerned[self.side.hit_row] + 2 * (self.side.hit_worth > 0) + self.alone
         return np.bincount(self.side.hit_rank + n_ranks * kind, minlength=8 * n_ranks).reshape(2, 2, 2, n_ranks)
 
-    def _pair(self, counts: IntArray) -> tuple[Rate, Rate]:
+    def _pair(self, counts: IntArray) -> tuple[RelevanceRate, RelevanceRate]:
         """Rates of all judged documents counted by relevance, being alone and rank, and of those that the other run does not show."""
         every, alone = counts.sum(axis=1), counts[:, 1]
-        return Rate.of(every.sum(axis=0), every[1], self.worth_by_rank), Rate.of(alone.sum(axis=0), alone[1], self.worth_by_rank)
+        return RelevanceRate.of(every.sum(axis=0), every[1], self.worth_by_rank), RelevanceRate.of(
+            alone.sum(axis=0), alone[1], self.worth_by_rank
+        )
 
     def _new_share(self, shared: Gaps, other: Gaps) -> float:
         """Share of the unjudged documents, by what they would add, that may be new: gaps that neither shared nor other ones explain."""

@@ -130,15 +130,7 @@ def critical_t(alpha: float, df: float, sides: int) -> float:
     return float(stdtrit(df, 1 - alpha / sides)) if df > 0 else math.inf
 
 
-def tipping_point(
-    reach: Reach,
-    differences: FloatArray,
-    kept: BoolArray,
-    design: Design,
-    question: Question,
-    *,
-    sampled_negatives: float | None = None,
-) -> Tipping:
+def tipping_point(reach: Reach, differences: FloatArray, kept: BoolArray, design: Design, question: Question) -> Tipping:
     """Where a difference tips, and whether the judgments carry it.
 
     It stands if it stays significant in two cases: the unjudged documents of the run that is behind are relevant at their upper limit
@@ -157,13 +149,11 @@ def tipping_point(
         Of the queries that count.
     question : Question
         When a difference is significant.
-    sampled_negatives : float or None
-        Declared share of the documents that are not relevant with a label; every relevant one has a label. None where it is not known.
     """
     path = partial(_Path.of, differences[kept], design=design, question=question)
     mean = float(design.mean(differences[kept])) - question.null
     side: Literal["a", "b"] | None = "b" if mean < 0 else "a" if mean > 0 else None
-    of_a, of_b = reach.limits(sampled_negatives)
+    of_a, of_b = reach.limits()
     behind, ahead = (of_a, of_b) if side == "a" else (of_b, of_a)
     both_share = max(of_a.high, of_b.high)
 
@@ -324,7 +314,7 @@ class Tippings:
     every_measure : bool
         False looks at the primary measure alone.
     sampled_negatives : float or None
-        As for `tipping_point`.
+        As for `Reach`.
     """
 
     def __init__(
@@ -369,7 +359,7 @@ class Tippings:
         first, second = sides
         if within is not None:
             first, second = first.only(within), second.only(within)
-        return Reach.of(first, second, len(self._queries), self.match(pair))
+        return Reach.of(first, second, len(self._queries), self.match(pair), sampled_negatives=self._sampled_negatives)
 
     def bounds(self, pair: tuple[int, int], column: int, kept: BoolArray, design: Design) -> GradeBounds | None:
         """Bounds of the difference of one pair by the primary measure; None if there are none, or many runs are compared."""
