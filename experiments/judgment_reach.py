@@ -56,7 +56,7 @@ from judged_pools import (
     sampled,
 )
 from judged_rates import LEAST, Gaps, Shares, by_group, excess, joined, kept_odds, unexplained
-from judgment_tables import ALPHA, CHOSEN, MISSING_TRUTHS, PLAIN, REPORTED, tables
+from judgment_tables import ALPHA, BEFORE, CHOSEN, MISSING_TRUTHS, PLAIN, REPORTED, tables
 from models import at_least_1, progress_line
 from scipy.sparse import csr_array
 from scipy.special import stdtrit
@@ -444,7 +444,10 @@ def _thinned(drawn: Bank, seed: tuple[int, ...]) -> Iterator[tuple[str, Bank, Bo
     rng, ten = np.random.default_rng(seed), judged_by(drawn, POOLS["A 10, B 10"])
     for share in (0.15, 0.4):
         with_new, new = fresh(drawn, share, rng)
-        yield f"{share:.0%} of B's new", with_new, judged_by(with_new, POOLS["A 10, B 10"]) & ~new
+        judged = judged_by(with_new, POOLS["A 10, B 10"]) & ~new
+        yield f"{share:.0%} of B's new", with_new, judged
+        if share < 0.4:
+            yield f"{share:.0%} of B's new, 10% at random", with_new, at_random(judged, 0.1, rng)
     for share in (0.1, 0.4):
         yield f"{share:.0%} at random", drawn, at_random(ten, share, rng)
     kept = sampled(drawn, ten, KEPT_NEGATIVES, rng)
@@ -473,7 +476,8 @@ def _positive(arguments: argparse.Namespace) -> Iterator[tuple[Names, Sample, In
     for truth in MISSING_TRUTHS:
         drawn = asked_of("some relevant", truth, arguments)
         for at, source in enumerate(SOURCES):
-            labels = named(drawn, source, np.random.default_rng((arguments.seed, 10, MISSING_TRUTHS.index(truth), at)))
+            rng = np.random.default_rng((arguments.seed, 10, MISSING_TRUTHS.index(truth), at))
+            labels = named(drawn, source, rng, mirrored=truth == "equal")
             shown = [labels & (drawn.ranks[:, run] < CUTOFF) for run in (0, 1)]
             held = np.stack([part.sum(axis=1) for part in (labels, *shown)], axis=1)
             for measure in PLAIN:
@@ -496,7 +500,7 @@ def main(asked: Sequence[str] | None = None) -> None:
     for cell in cells(arguments):
         rows.append(asdict(cell))
         show(len(rows), len(rows))
-    found: dict[str, Any] = {"runs": arguments.runs, "alpha": ALPHA, "chosen": CHOSEN, "cells": rows}
+    found: dict[str, Any] = {"runs": arguments.runs, "alpha": ALPHA, "before": BEFORE, "chosen": CHOSEN, "cells": rows}
     print(json.dumps(found, indent=1) if arguments.format == "json" else "\n".join(tables(found)))
 
 

@@ -11,6 +11,7 @@ BEFORE, CHOSEN = "old rule", "rule"
 SHOWN = ("all judged", "as judged", BEFORE, CHOSEN)
 PLAIN = ("nDCG@10", "P@10", "RR@10")
 MISSING_TRUTHS = ("equal", "better", "worse")
+KINDS = ("pools", "missing", "crossing", "crossing, others", "hidden", "positive labels")
 REPORTED = ("A 10, B 10", "A 12, B 4", "A 10", "A 6, B 6", "2 others, 10", "2 others, 20")
 
 # Where both first tens are judged, a rule has nothing to doubt: what is left is the ideal, which lacks the documents that nobody judged.
@@ -20,7 +21,7 @@ GROUPS: dict[str, Callable[[dict[str, Any]], bool]] = {
     "neither": lambda cell: cell["kind"] == "pools" and "other" in cell["pool"],
     "a relative of A": lambda cell: cell["kind"] == "pools" and "relative" in cell["pool"],
     "new documents": lambda cell: cell["kind"] == "missing" and "new" in cell["pool"],
-    "at random": lambda cell: cell["kind"] == "missing" and "random" in cell["pool"],
+    "at random": lambda cell: cell["kind"] == "missing" and cell["pool"].endswith("random") and "new" not in cell["pool"],
     "negatives": lambda cell: cell["kind"] == "missing" and "negatives" in cell["pool"],
     "crossing, all judged": lambda cell: cell["kind"] == "crossing" and cell["pool"] == "A 10, B 10",
     "crossing, own pools": lambda cell: cell["kind"] == "crossing" and cell["pool"] != "A 10, B 10",
@@ -86,20 +87,18 @@ def measure_lines(found: Sequence[dict[str, Any]], queries: int) -> list[str]:
     return lined(head, body, 2)
 
 
-def positive_lines(found: Sequence[dict[str, Any]]) -> list[str]:
+def positive_lines(found: Sequence[dict[str, Any]], queries: int) -> list[str]:
     """Labels that name relevant documents alone, by source and measure."""
-    part = [cell for cell in found if cell["kind"] == "positive labels"]
+    part = [cell for cell in found if cell["kind"] == "positive labels" and cell["queries"] == queries]
     body = []
     for source in dict.fromkeys(cell["pool"] for cell in part):
-        for queries in sorted({cell["queries"] for cell in part}):
-            for measure in PLAIN:
-                kept = [c for c in part if (c["pool"], c["measure"], c["queries"]) == (source, measure, queries)]
-                line = [SOURCES[source], measure, f"{queries:,}"]
-                line += [f"{max(cell['wrong'][rule] for cell in kept):.3f}" for rule in ("as judged", CHOSEN)]
-                for truth in ("better", "worse"):
-                    line += [f"{cell['right'][rule]:.2f}" for cell in kept if cell["truth"] == truth for rule in ("as judged", CHOSEN)]
-                body.append(line)
-    head = ["labels", "measure", "queries", "wrong: as judged", "rule", "B better, found: as judged", "rule"]
+        for measure in PLAIN:
+            by_truth = {cell["truth"]: cell for cell in part if (cell["pool"], cell["measure"]) == (source, measure)}
+            line = [SOURCES[source], measure]
+            line += [f"{max(cell['wrong'][rule] for cell in by_truth.values()):.3f}" for rule in ("as judged", CHOSEN)]
+            line += [f"{by_truth[truth]['right'][rule]:.2f}" for truth in ("better", "worse") for rule in ("as judged", CHOSEN)]
+            body.append(line)
+    head = ["labels", "measure", "wrong: as judged", "rule", "B better, found: as judged", "rule"]
     return lined([*head, "B worse, found: as judged", "rule"], body, 2)
 
 
@@ -137,8 +136,8 @@ def tables(found: dict[str, Any]) -> list[str]:
     lines = ["**rules**", "", *rivals(rows), "", "**by pool**", "", *pool_lines(rows), ""]
     for queries in sorted({cell["queries"] for cell in rows}):
         lines += [f"**by measure: {queries:,} queries**", "", *measure_lines(rows, queries), ""]
-    lines += ["**positive labels alone**", "", *positive_lines(rows), ""]
-    for kind in ("pools", "missing", "crossing", "crossing, others", "hidden", "positive labels"):
+        lines += [f"**only relevant documents labelled: {queries:,} queries**", "", *positive_lines(rows, queries), ""]
+    for kind in KINDS:
         for world in dict.fromkeys(cell["world"] for cell in rows if cell["kind"] == kind):
             for measure in MEASURES:
                 part = [cell for cell in rows if (cell["kind"], cell["world"], cell["measure"]) == (kind, world, measure)]

@@ -285,74 +285,112 @@ def test_a_small_run(scripts, capsys, monkeypatch) -> None:
     monkeypatch.setattr(
         scripts.reach,
         "POOLS",
-        {name: scripts.pools.POOLS[name] for name in ("A 10, B 10", "A 12, B 4", "A 6, B 6", "A 4, B 4", "3 others, 10")},
+        {name: scripts.pools.POOLS[name] for name in SMALL},
     )
     monkeypatch.setattr(scripts.reach, "CROSSING", {"some relevant": scripts.reach.CROSSING["some relevant"]})
     scripts.reach.main(["--quick", "--queries", "150", "--format", "json"])
     found = json.loads(capsys.readouterr().out)
     cells = {(cell["kind"], cell["measure"], cell["truth"], cell["pool"]): cell for cell in found["cells"]}
-    assert len(cells) == 2 * 5 * 5 + 4 * 2 + 3
+    pools, missing, crossing, hidden, positive = 7 * 2 * 4 + 4 * 3, 7 * 3 * 3, 6 * 2, 3 * 3, 6 * 3 * 3
+    assert len(cells) == pools + missing + crossing + hidden + positive
+    new = cells["missing", "P@10", "equal", "40% of B's new"]["wrong"]
+    assert new[found["before"]] > 0.4
+    assert new[found["chosen"]] < 0.2
+    declared = cells["missing", "nDCG@10", "better", "30% of negatives, declared"]["right"]
+    assert declared[found["chosen"]] > declared[found["before"]] + 0.1
+    for source in ("A", "clicks on A"):
+        labels = cells["positive labels", "RR@10", "better", source]["wrong"]
+        assert labels["as judged"] > 0.5
+        assert labels[found["chosen"]] == 0
     biased = cells["pools", "P@10", "better", "A 12, B 4"]
     assert biased["difference"] > 0.02
     assert biased["wrong"]["as judged"] > 0.5
     assert biased["wrong"][found["chosen"]] == 0
-    assert cells["hidden", "nDCG@10", "equal", "50% hidden"]["wrong"][found["chosen"]] > 0.2
+    assert cells["hidden", "P@10", "equal", "50% hidden"]["wrong"][found["chosen"]] > 0.2
     for cell in cells.values():
         for rule, share in cell["wrong"].items():
             assert rule in ("all judged", "as judged") or share <= cell["wrong"]["as judged"]
-    assert any(line.startswith("| both, 90 % |") for line in scripts.tables.tables(found))
+    assert any(line.startswith("| old rule |") for line in scripts.tables.tables(found))
+
+
+SMALL = ("A 10, B 10", "A 12, B 4", "A 6, B 6", "A 4, B 4", "1 other, 10", "2 others, 20", "3 others, 10")
 
 
 def rows_of(text: str) -> list[list[str]]:
     return [[cell.strip() for cell in line.split("|")[1:-1]] for line in text.split("\n\n")[1].splitlines()[2:]]
 
 
+def page(name: str) -> str:
+    return (ROOT / "docs" / "concepts" / name).read_text(encoding="utf-8")
+
+
 @pytest.fixture(scope="module")
-def printed() -> list[dict[str, Any]]:
-    """The cells of the page of cells: as judged, by the rule, and with all judged."""
+def printed(scripts) -> list[dict[str, Any]]:
+    """The cells of the page of cells."""
     found = []
-    page = (ROOT / "docs" / "concepts" / "judgments-reach-cells.md").read_text(encoding="utf-8")
-    for part in page.split("\n**")[1:-1]:
-        kind, _, rest = part.partition("**")[0].partition(": ")
+    for part in page("too-few-judgments-cells.md").split("\n**")[1:]:
+        title = part.partition("**")[0]
+        kind, _, rest = title.partition(": ")
+        if kind not in scripts.tables.KINDS:
+            continue
         world = rest.removesuffix(", binary").rpartition(", ")[0]
         for row in rows_of(part):
-            wrong, right = ([float(cell) if cell else None for cell in cells] for cells in (row[7:10], row[10:13]))
+            half = (len(row) - 7) // 2
+            rules = scripts.tables.SHOWN if half == 4 else ("all judged", "as judged", scripts.tables.CHOSEN)
+            wrong, right = ([float(cell) if cell else None for cell in cells] for cells in (row[7 : 7 + half], row[7 + half :]))
             found.append({
                 "kind": kind, "world": world, "measure": rest[len(world) + 2 :], "truth": row[0], "pool": row[1],
-                "queries": int(row[2]), "wrong": dict(zip(SHOWN, wrong, strict=True)), "right": dict(zip(SHOWN, right, strict=True)),
+                "queries": int(row[2]), "wrong": dict(zip(rules, wrong, strict=True)), "right": dict(zip(rules, right, strict=True)),
             })  # fmt: skip
     return found
 
 
-SHOWN = ("all judged", "as judged", "both, 90 %")
-
-
 def table_after(title: str) -> list[list[str]]:
-    page = (ROOT / "docs" / "concepts" / "judgments-reach.md").read_text(encoding="utf-8")
-    return rows_of("\n\n" + page[page.index(title) :].partition("\n\n")[0])
+    text = page("too-few-judgments.md")
+    return rows_of("\n\n" + text[text.index(title) :].partition("\n\n")[0])
 
 
 def test_the_tables_of_the_page_are_those_of_its_cells(scripts, printed) -> None:
     """Largest shares exactly, means of shares to the digits of the cells."""
-    assert len(printed) == 510
-    groups = len(scripts.tables.GROUPS)
-    for title, lines, exact in (
-        ("| rule |", scripts.tables.rivals(printed), slice(0, 1 + groups)),
-        ("| pool |", scripts.tables.pool_lines(printed), slice(0, 4)),
+    assert len(printed) == 852
+    groups, tables = len(scripts.tables.GROUPS), scripts.tables
+    for title, key, lines, exact in (
+        ("| rule |", 1, tables.rivals(printed), 1 + groups),
+        ("| pool | queries |", 2, tables.pool_lines(printed), 6),
+        ("| pool | measure |", 2, tables.measure_lines(printed, 250), 14),
+        ("| labels | measure |", 2, tables.positive_lines(printed, 250), 8),
     ):
-        table = {tuple(row[:2]) if title == "| pool |" else row[0]: row for row in table_after(title)}
-        for row in rows_of("\n\n" + "\n".join(lines)):
-            on_page = table[tuple(row[:2]) if title == "| pool |" else row[0]]
-            assert on_page[exact] == row[exact]
-            assert [float(cell) for cell in on_page[exact.stop :]] == pytest.approx([float(cell) for cell in row[exact.stop :]], abs=0.011)
+        on_page = {tuple(row[:key]): row for row in table_after(title)}
+        rows = rows_of("\n\n" + "\n".join(lines))
+        assert len(rows) > 3
+        for row in rows:
+            found = on_page[tuple(row[:key])]
+            assert found[:exact] == row[:exact]
+            assert [float(cell) for cell in found[exact:]] == pytest.approx([float(cell) for cell in row[exact:]], abs=0.011)
 
 
-def test_the_rule_is_wrong_in_less_than_alpha_of_the_cells_where_the_page_says_so(scripts, printed) -> None:
-    for group in ("one side", "both sides", "neither", "a relative of A", "crossing, own pools"):
+LIMIT = 0.05 + 3 * (0.05 * 0.95 / 2000) ** 0.5
+
+
+def test_wrong_signs_are_at_most_alpha_where_the_page_says_so(scripts, printed) -> None:
+    """Within three standard errors of 0.05, which the test with every document judged exceeds in some of these cells."""
+    kept = ("one side", "both sides", "neither", "a relative of A", "new documents", "at random", "negatives")
+    for group in (*kept, "crossing, own pools", "crossing, others' pools"):
         cells = [cell for cell in printed if scripts.tables.GROUPS[group](cell)]
         assert len(cells) > 20
-        assert max(cell["wrong"]["both, 90 %"] for cell in cells) < 0.05
-        assert group == "both sides" or max(cell["wrong"]["as judged"] for cell in cells) > 0.05
+        assert max(cell["wrong"][scripts.tables.CHOSEN] for cell in cells) < LIMIT
+    for group in ("one side", "new documents", "crossing, own pools", "crossing, others' pools"):
+        cells = [cell for cell in printed if scripts.tables.GROUPS[group](cell)]
+        assert max(cell["wrong"]["as judged"] for cell in cells) > 0.7
+    positive = [cell for cell in printed if cell["kind"] == "positive labels" and cell["pool"] != "relative of A"]
+    assert max(cell["wrong"][scripts.tables.CHOSEN] for cell in positive) < LIMIT
+
+
+def test_power_is_kept_where_judgments_are_missing_by_depth_or_by_chance(printed) -> None:
+    cells = [cell for cell in printed if cell["pool"] in ("A 6, B 6", "A 4, B 4", "10% at random") and cell["right"]["rule"] is not None]
+    assert len(cells) > 40
+    for cell in cells:
+        assert cell["right"]["rule"] >= cell["right"]["old rule"] - 0.015
 
 
 def test_the_page_has_the_shares_that_a_run_prints(scripts, printed) -> None:

@@ -49,7 +49,7 @@ class Gaps(NamedTuple):
 
     @property
     def known(self) -> bool:
-        """Whether there are enough documents to say anything."""
+        """Return whether there are enough documents to compare."""
         return self.missing + self.judged >= ENOUGH
 
     @property
@@ -58,7 +58,7 @@ class Gaps(NamedTuple):
         return self.missing / max(self.judged, 1)
 
     def exceeds(self, other: "Gaps") -> bool:
-        """Whether judgments are missing more often than in others, by more than chance.
+        """Return whether judgments are missing more often than in others, by more than chance.
 
         Examples
         --------
@@ -141,7 +141,7 @@ class RunRates:
     def limits(self, shared: Gaps, other: Gaps, sampled_negatives: float | None) -> Limits:
         """Limits of the share of relevant documents among the unjudged ones.
 
-        `shared` are gaps among documents that both runs show, `other` those of the other run; see `Reach` for the last one.
+        `shared` are gaps among documents that both runs show, `other` are gaps of the other run; see `Reach` for the last one.
         """
         if not self.at.any():
             return Limits(RelevanceRate(None, 0.0), RelevanceRate(None, 0.0), 0.0, 0.0)

@@ -57,7 +57,7 @@ class Tipping:
         Judged documents behind these rates.
     likely : float
         Share up to which that run's unjudged documents are taken to be relevant: the smaller of the upper 90 % limits of both rates; for
-        documents that nobody could have judged, the larger one. See `RunRates`.
+        new documents, which no pool could contain, the larger one. See `RunRates`.
     likely_ahead : float
         Share for the other run: the lower 90 % limit of its own exclusive rate, less where its documents lack judgments that documents of
         both runs have; 0 of fewer than 20 documents.
