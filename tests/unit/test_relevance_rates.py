@@ -194,3 +194,14 @@ def test_what_a_document_adds_to_rr_alone_is_what_grading_it_adds(cutoff: str) -
         graded = {name: qrels[name] | {run[name][rank - 1]: 1}}
         value = ir.evaluate(graded, {name: run[name]}, f"RR{cutoff}").values[0, 0]
         assert adds == pytest.approx(value - evaluation.values[query, 0])
+
+
+def test_compare_and_gate_take_the_declaration() -> None:
+    labelled, runs = sampled(7, 0.3)
+
+    def verdicts(**declared: float) -> list[str]:
+        evaluations = [ir.evaluate(labelled, run, "P@10", keep_unjudged=True, labels_are="pooled", **declared) for run in runs]  # type: ignore[arg-type]
+        return [ir.compare(*evaluations, rng=1)["P@10"].verdict, ir.gate(evaluations[0], evaluations[1]).outcome]
+
+    assert verdicts() == ["too few judgments", "too few judgments"]
+    assert verdicts(sampled_negatives=0.3) == ["better", "failed"]
