@@ -44,7 +44,6 @@ POOLS: dict[str, dict[str, int]] = {
     "A 6, B 6": {"A": 6, "B": 6},
     "A 4, B 4": {"A": 4, "B": 4},
     "1 other, 10": dict.fromkeys(OTHERS[:1], 10),
-    "1 other, 20": dict.fromkeys(OTHERS[:1], 20),
     "3 others, 10": dict.fromkeys(OTHERS, 10),
     "3 others, 20": dict.fromkeys(OTHERS, 20),
     "2 others, 10": dict.fromkeys(OTHERS[:2], 10),
@@ -188,28 +187,28 @@ def sampled(drawn: Bank, judged: BoolArray, share: float, rng: np.random.Generat
     return judged & ((drawn.grades > 0) | (rng.random(judged.shape) < share))
 
 
-def named(drawn: Bank, source: str, rng: np.random.Generator) -> BoolArray:
-    """Labels that name relevant documents alone: see `SOURCES`."""
+def named(drawn: Bank, source: str, rng: np.random.Generator, *, mirrored: bool) -> BoolArray:
+    """Labels that name relevant documents alone: see `SOURCES`. In a mirrored bank, both halves have the same luck."""
     relevant = drawn.grades > 0
-    if source == "3 at random":
-        return relevant & (np.argsort(np.argsort(np.where(relevant, rng.random(relevant.shape), 2), axis=1), axis=1) < 3)
-    if source == "1 at random":
-        chance = np.where(relevant, rng.random(relevant.shape), 2)
-        return relevant & (chance == chance.min(axis=1, keepdims=True))
+    luck = rng.random((len(relevant) // 2, relevant.shape[1])) if mirrored else rng.random(relevant.shape)
+    luck = np.concatenate([luck, luck]) if mirrored else luck
+    if source.endswith("at random"):
+        place = np.argsort(np.argsort(np.where(relevant, luck, 2), axis=1), axis=1)
+        return relevant & (place < int(source.split(maxsplit=1)[0]))
     if source == "clicks on A":  # looked at with 1 / rank, clicked if relevant
         rank = drawn.ranks[:, 0].astype(float) + 1
-        return relevant & (rank <= CUTOFF) & (rng.random(relevant.shape) < 1 / rank)
+        return relevant & (rank <= CUTOFF) & (luck < 1 / rank)
     rank = np.where(relevant, drawn.ranks[:, SYSTEMS.index(source)], BEYOND)
     return (rank == rank.min(axis=1, keepdims=True)) & (rank < CUTOFF)
 
 
 SOURCES = {
-    "1 at random": "one relevant document a query",
-    "3 at random": "three",
-    "A": "the first relevant document of A's ten",
-    "clicks on A": "clicks on relevant documents of A's ten, the first ranks more often",
-    "other 1": "the first relevant document of a third system's ten",
-    "relative of A": "the same of a system that shares four fifths of A's own error",
+    "1 at random": "1 relevant document",
+    "3 at random": "3 relevant documents",
+    "A": "A's first relevant document",
+    "clicks on A": "clicks on A's ten",
+    "other 1": "a third system's first relevant document",
+    "relative of A": "the same, of a relative of A",
 }
 
 

@@ -1,21 +1,33 @@
 """When judgments do not carry a verdict: wrong signs and power of the rule of `compare`, and of its rivals.
 
-Data       See `judged_pools`: everything is known, a pool decides what is judged. Queries are drawn with replacement from 8,000, so
+Data       See `judged_pools`: everything is known, and a pool decides what is judged. Queries are drawn with replacement from 8,000, so
            that the true difference is known exactly; the true difference is that with all documents judged.
 Gains      An unjudged document that one run alone returns would add, if relevant, u = g(rank) weight(rank) / ideal: g is the mean gain of
            the judged relevant documents at that rank, both runs together. One that both return would add g (weight in B - weight in A) /
-           ideal, g the mean over its two ranks. Ranks with under 20 documents join the ranks above.
-Rates      Of a run whose unjudged documents count: the share relevant among its judged documents at those ranks, weighted by u, (i) of
-           all, (ii) of those that the other run does not return. Limits are Wilson's; the upper one is the smaller of (i) and (ii), the
-           lower one is that of (ii), 0 where (ii) has under 20 documents. Both are made of all queries and of those in which the run has
-           unjudged documents of its own; the more cautious ones count.
+           ideal, g the mean over its two ranks. Ranks with under 20 documents join the ranks above. RR@10 is its expected value, with
+           each unjudged document relevant independently of the others.
+Rates      Of a run whose unjudged documents count: the share relevant among its judged documents at those ranks, weighted by u (RR@10:
+           by what each would add alone), (i) of all, (ii) of those that the other run does not return. Limits are Wilson's, of 90 %.
+           They are made of all queries and of those in which the run has unjudged documents of its own; the more cautious ones count.
+Gaps       Unjudged documents of a run's own above a deeper judged one of its own, and judged ones there: their ratio is the odds of a gap,
+           which the depth of a pool cannot explain. Documents that both runs return have such odds, too.
+Limits     The lower one is that of (ii), 0 where (ii) has under 20 documents. Its odds are multiplied by the fourth root of (odds of a gap
+           among shared documents / among own ones), if that is below 1: pools that miss own documents may miss other kinds of them.
+           The upper one is the smaller of the limits of (i) and (ii). If the odds of a gap are larger than among shared documents and
+           than among own documents of the other run, both by more than chance (90 %), the excess may be new documents, which nobody
+           could have judged: their part takes the larger limit.
+Declared   With every relevant document labelled and a known share f of the others, unlabelled documents are not relevant up to the
+           upper limit (90 %) of their number: zeros (1 - f) / f. The excess takes the larger limit; the lower limit is 0.
 Rules      A verdict stands if the mean difference is significant, with the same sign, at each of a few points (share of the losing
            run's unjudged documents that are relevant, that of the winning run's, that of those both return). A set of such points is
-           convex, so that a verdict that stands at some points stands between them, too.
+           convex for sums over documents, so that a verdict that stands at some points stands between them, too.
+Positive   Labels that name relevant documents alone have no rates. The verdict is that of the test, but for labels of one side: one run
+           returns at least 99 % of the labelled documents, and the other does not. Queries without a label do not count.
 Tests      Paired t, two-sided, alpha 0.05.
 Wrong      A verdict against the sign of the true difference; where that is 0, any verdict.
 Library    `compare` decides one pair at a time, by `idealrank.analysis.comparison.tipping`: too slow for the pairs drawn here. The
            rule below works on arrays; `tests/unit/test_experiment_reach.py` holds both to the same verdicts, rates and limits.
+Choice     The fourth root and the test of gaps were chosen on seeds 101 to 606; the tables are of seed 33.
 Time       About six minutes of one core.
 """
 
@@ -27,15 +39,34 @@ from itertools import chain
 from typing import Any, NamedTuple
 
 import numpy as np
-from judged_pools import CUTOFF, MEASURES, POOLS, WORLDS, Bank, Sample, bank, hidden, judged_by, sample
+from judged_pools import (
+    CUTOFF,
+    POOLS,
+    SOURCES,
+    WORLDS,
+    Bank,
+    Sample,
+    at_random,
+    bank,
+    fresh,
+    hidden,
+    judged_by,
+    named,
+    sample,
+    sampled,
+)
+from judged_rates import LEAST, Gaps, Shares, by_group, excess, joined, kept_odds, unexplained
+from judgment_tables import ALPHA, BEFORE, CHOSEN, MISSING_TRUTHS, PLAIN, REPORTED, tables
 from models import at_least_1, progress_line
+from scipy.sparse import csr_array
 from scipy.special import stdtrit
 
 from idealrank.data.types import BoolArray, FloatArray, IntArray
 
-ALPHA, LEAST, QUERIES, BATCH = 0.05, 20, (50, 250), 100_000
+QUERIES, BATCH = (50, 250), 100_000
 _COUNTED = ("relevant", "judged", "alone", "alone_relevant")
-Z = {"84 %": 1.0, "90 %": 1.2815515655446004, "95 %": 1.6448536269514722}
+KEPT_NEGATIVES = 0.3
+NEARLY_ALL = 0.99  # labels of one side
 
 # How much better B sees relevance than the other systems, a true difference of about 0.05 and of 0.015.
 TRUTHS = {"equal": 0.0, "better": 0.1, "a little better": 0.035}
@@ -51,7 +82,6 @@ CROSSING = {
 class Rates(NamedTuple):
     """Of one run in each replicate; limits are 0 where nothing of it is unjudged."""
 
-    point: FloatArray
     upper: FloatArray
     lower: FloatArray
     among_judged: FloatArray
@@ -71,17 +101,17 @@ Corner = Callable[[Rates, Rates], Point]
 
 
 def nothing(loser: Rates, _winner: Rates) -> Point:
-    zero = 0 * loser.point
+    zero = 0 * loser.upper
     return Point(zero, zero, zero)
 
 
 def worst(loser: Rates, _winner: Rates) -> Point:
-    return Point(1 + 0 * loser.point, 0 * loser.point, 0 * loser.point)
+    return Point(1 + 0 * loser.upper, 0 * loser.upper, 0 * loser.upper)
 
 
 def against(loser: Rates, _winner: Rates) -> Point:
     """The losing run at its upper limit, the winning run at 0."""
-    return Point(loser.upper, 0 * loser.point, 0 * loser.point)
+    return Point(loser.upper, 0 * loser.upper, 0 * loser.upper)
 
 
 def one_share(loser: Rates, winner: Rates) -> Point:
@@ -92,26 +122,22 @@ def one_share(loser: Rates, winner: Rates) -> Point:
 
 def own_limits(loser: Rates, winner: Rates) -> Point:
     """The losing run at its upper limit, the winning run at its lower one."""
-    return Point(loser.upper, winner.lower, 0 * loser.point)
+    return Point(loser.upper, winner.lower, 0 * loser.upper)
 
 
-def own_rates(loser: Rates, winner: Rates) -> Point:
-    return Point(loser.point, winner.point, 0 * loser.point)
-
-
-# The level of the limits, and where the verdict has to stand besides as judged.
+# Which limits a rule takes, and where the verdict has to stand besides as judged. "old rule" was that of earlier versions.
 RULES: dict[str, tuple[str, tuple[Corner, ...]]] = {
-    "as judged": ("90 %", ()),
-    "worst case": ("90 %", (worst,)),
-    "limit against 0": ("90 %", (against,)),
-    "one share": ("90 %", (one_share,)),
-    "own rates": ("90 %", (own_rates,)),
-    "own limits": ("90 %", (own_limits,)),
-    "both, 84 %": ("84 %", (one_share, own_limits)),
-    "both, 90 %": ("90 %", (one_share, own_limits)),
-    "both, 95 %": ("95 %", (one_share, own_limits)),
+    "as judged": ("smaller", ()),
+    "worst case": ("smaller", (worst,)),
+    "limit against 0": ("smaller", (against,)),
+    "one share": ("smaller", (one_share,)),
+    "own limits": ("smaller", (own_limits,)),
+    "old rule": ("smaller", (one_share, own_limits)),
+    "rule": ("by gaps", (one_share, own_limits)),
 }
-CHOSEN = "both, 90 %"
+
+
+UNDECLARED, DECLARED = "30% of negatives", "30% of negatives, declared"
 
 
 class Names(NamedTuple):
@@ -143,136 +169,153 @@ class Cell:
     right: dict[str, float | None]
 
 
-def joined(counts: FloatArray, least: int = LEAST) -> IntArray:
-    """Groups of neighbouring ranks from the top with at least so many documents; what is left joins the last group.
-
-    Counts have the shape (replicates, 10), groups too: numbers from 0.
-    """
-    groups = np.zeros(counts.shape, int)
-    now, held = np.zeros(len(counts), int), np.zeros(len(counts))
-    for rank in range(counts.shape[1]):
-        groups[:, rank] = now
-        held = held + counts[:, rank]
-        full = held >= least
-        now, held = now + full, np.where(full, 0, held)
-    return np.minimum(groups, np.maximum(now - 1, 0)[:, None])
-
-
-def by_group(groups: IntArray, values: FloatArray) -> FloatArray:
-    """Sums by group, shape (replicates, 10)."""
-    at = (groups + CUTOFF * np.arange(len(groups))[:, None]).ravel()
-    return np.bincount(at, values.ravel(), groups.size).reshape(groups.shape)
-
-
-def wilson(share: FloatArray, n: FloatArray, z: float) -> FloatArray:
-    """Limit of a share: the upper one for z > 0. Without any document 1, or 0."""
-    n = np.maximum(n, 1e-9)
-    centre, half = share + z * z / (2 * n), abs(z) * np.sqrt(share * (1 - share) / n + z * z / (4 * n * n))
-    return np.clip((centre + np.sign(z) * half) / (1 + z * z / n), 0, 1)
-
-
-def rate(relevant: FloatArray, judged: FloatArray, weights: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """Share relevant, weighted by rank, and the number of documents it is worth: 1 / sum of (weight of a group)^2 / (its documents)."""
-    groups = joined(judged)
-    found, seen, weight = (by_group(groups, values) for values in (relevant, judged, weights))
-    share = (weight * np.divide(found, seen, out=np.zeros_like(found), where=seen > 0)).sum(axis=1)
-    spread = np.where(weight > 0, weight**2 / np.maximum(seen, 1e-9), 0).sum(axis=1)
-    return share, np.divide(1, spread, out=np.zeros_like(spread), where=spread > 0)
-
-
-def limits(sums: dict[str, FloatArray], weights: FloatArray, z: float) -> tuple[FloatArray, ...]:
-    """The two shares, the documents that the second is worth, and the limits that both together give."""
-    among_judged, n_judged = rate(sums["relevant"], sums["judged"], weights)
-    among_alone, n_alone = rate(sums["alone_relevant"], sums["alone"], weights)
-    lower = np.where(n_alone >= LEAST, wilson(among_alone, n_alone, -z), 0)
-    return among_judged, among_alone, n_alone, lower, np.minimum(wilson(among_judged, n_judged, z), wilson(among_alone, n_alone, z))
-
-
 class Columns:
-    """What a sample adds up, gathered once: float32 arrays of shape (queries, 10) by name and run."""
+    """What a sample adds up, gathered once: by name and run, arrays of shape (queries, 10)."""
 
-    def __init__(self, of: Sample) -> None:
-        self.of = of
-        self.runs = []
-        self.concerned: list[tuple[BoolArray, BoolArray]] = []  # queries with unjudged documents of the run's own, and of both
+    def __init__(self, of: Sample, declared: float | None = None) -> None:
+        self.of, self.declared = of, declared
+        self.counted: list[list[str]] = []
+        self.matrix: list[FloatArray] = []
+        self.values: list[dict[str, FloatArray]] = []
         for run, side in enumerate(of.sides):
-            found = side.gains > 0
-            missing, scale = ~side.judged, of.scale[:, None]
+            found, alone = side.gains > 0, side.judged & side.alone
+            own, shared, scale = ~side.judged & side.alone, ~side.judged & ~side.alone, of.scale[:, None]
+            weights = of.weights
+            if not of.linear:  # what a document would add to RR if it alone were relevant
+                weights = np.maximum(of.weights - (side.gains * side.judged * of.weights).max(axis=1, keepdims=True), 0)
+            followed = np.zeros_like(alone)
+            followed[:, :-1] = np.logical_or.accumulate(alone[:, ::-1], axis=1)[:, -2::-1]
             shift = (side.other_weight - of.weights) * (1 if run == 0 else -1)
-            columns = {
+            counted = {
                 "relevant": side.judged & found, "gain": np.where(side.judged, side.gains, 0), "judged": side.judged,
-                "alone": side.judged & side.alone, "alone_relevant": side.judged & side.alone & found,
-                "adds": np.where(missing & side.alone, of.weights, 0) * scale,
-                "shared": np.where(missing & ~side.alone, of.weights, 0) * scale,
-                "shift": np.where(missing & ~side.alone, shift, 0) * scale / 2,
+                "alone": alone, "alone_relevant": alone & found, "own": own, "gaps": own & followed, "filled": alone & followed,
+                "both": shared, "both_judged": side.judged & ~side.alone,
+                "adds": np.where(own, weights, 0) * scale, "shared": np.where(shared, weights, 0) * scale,
             }  # fmt: skip
-            self.runs.append({name: column.astype(np.float32) for name, column in columns.items()})
-            self.concerned.append(tuple((missing & only).any(axis=1) for only in (side.alone, ~side.alone)))
+            values = {"adds": counted["adds"], "shift": np.where(shared, shift, 0) * scale / 2}
+            if not of.linear:
+                values = {"found": side.judged & found, "own": own, "unjudged": ~side.judged}
+            # The same of queries with unjudged documents of the run's own, and with any.
+            concerned = {"own": own.any(axis=1, keepdims=True), "any": (own | shared).any(axis=1, keepdims=True)}
+            parts = {f"{name} of {which}": counted[name] & rows for which, rows in concerned.items() for name in _COUNTED}
+            self.counted.append(list(counted) + list(parts))
+            self.matrix.append(np.concatenate([*counted.values(), *parts.values()], axis=1, dtype=float))
+            self.values.append({name: np.asarray(column, np.float32) for name, column in values.items()})
+
+    def summed(self, run: int, times: Any) -> dict[str, FloatArray]:
+        """Sums over the queries of each replicate, given how often each was drawn."""
+        sums = times @ self.matrix[run]
+        return dict(zip(self.counted[run], np.split(sums, len(self.counted[run]), axis=1), strict=True))
+
+
+def significant(differences: FloatArray) -> IntArray:
+    """1 or -1 where the mean of a row is significant, else 0."""
+    queries = differences.shape[1]
+    mean, error = differences.mean(axis=1), differences.std(axis=1, ddof=1) / queries**0.5
+    critical = float(stdtrit(queries - 1, 1 - ALPHA / 2))
+    return np.where(np.abs(mean) > critical * np.maximum(error, 1e-12), np.sign(mean), 0).astype(int)
 
 
 class Replicates:
     """Draws of queries, with what follows for each: (replicates,) and (replicates, queries) arrays."""
 
     def __init__(self, columns: Columns, drawn: IntArray) -> None:
-        self.difference = columns.of.difference[drawn]
-        self.critical = float(stdtrit(drawn.shape[1] - 1, 1 - ALPHA / 2))
-        runs = [{name: column[drawn] for name, column in run.items()} for run in columns.runs]
-        sums = [{name: column.sum(axis=1, dtype=float) for name, column in run.items()} for run in runs]
-        found, gain = (sums[0][name] + sums[1][name] for name in ("relevant", "gain"))
+        self.difference, self.linear, self.declared = columns.of.difference[drawn], columns.of.linear, columns.declared
+        starts = np.arange(0, drawn.size + 1, drawn.shape[1])
+        times = csr_array((np.ones(drawn.size), drawn.ravel(), starts), shape=(len(drawn), len(columns.of.difference)))
+        self._sums = [columns.summed(run, times) for run in (0, 1)]
+        self._there = [self._of_concerned(sums) for sums in self._sums]
+        found, gain = (self._sums[0][name] + self._sums[1][name] for name in ("relevant", "gain"))
         groups = joined(found)
         pooled, seen = (np.take_along_axis(by_group(groups, values), groups, 1) for values in (gain, found))
         self.gain = np.divide(pooled, seen, out=np.ones_like(pooled), where=seen > 0)
-        self.adds = [np.einsum("rqk,rk->rq", run["adds"], self.gain) for run in runs]
-        self.shift = np.einsum("rqk,rk->rq", runs[0]["shift"] + runs[1]["shift"], self.gain)
-        self._sums, self._there = sums, []
-        for run, concerned in zip(runs, columns.concerned, strict=True):
-            own, shared = (one[drawn] for one in concerned)
-            there = np.where(own.any(axis=1, keepdims=True), own, shared).astype(np.float32)
-            self._there.append({name: np.einsum("rqk,rq->rk", run[name], there).astype(float) for name in _COUNTED})
+        if self.linear:
+            self.adds = [np.einsum("rqk,rk->rq", run["adds"][drawn], self.gain) for run in columns.values]
+            self.shift = np.einsum("rqk,rk->rq", (columns.values[0]["shift"] + columns.values[1]["shift"])[drawn], self.gain)
+        else:
+            self._lists = [{name: column[drawn] for name, column in run.items()} for run in columns.values]
+            self._as_judged = [self._reciprocal(run, np.zeros(len(drawn)), "own") for run in (0, 1)]
 
-    def rates(self, run: int, z: float) -> Rates:
+    @staticmethod
+    def _of_concerned(sums: dict[str, FloatArray]) -> dict[str, FloatArray]:
+        """Sums over the queries that have unjudged documents of the run's own; where these add nothing, over those with any."""
+        any_own = sums["adds"].sum(axis=1, keepdims=True) > 0
+        there = {name: np.where(any_own, sums[f"{name} of own"], sums[f"{name} of any"]) for name in _COUNTED}
+        return there | {"own": sums["own"]}
+
+    def gaps(self, run: int) -> tuple[Gaps, Gaps]:
+        """Of the run's own documents above a deeper judged one, and of those that both runs return."""
+        own, shared = ([self._sums[run][name].sum(axis=1) for name in names] for names in (("gaps", "filled"), ("both", "both_judged")))
+        return Gaps(*own), Gaps(*shared)
+
+    def rates(self, run: int, kind: str = "by gaps") -> Rates:
         """What of this run's judged documents was relevant, with limits."""
         sums = self._sums[run]
         own = sums["adds"] * self.gain
         weights = np.where(own.sum(axis=1, keepdims=True) > 0, own, sums["shared"] * self.gain)
         total = weights.sum(axis=1, keepdims=True)
         weights = np.divide(weights, total, out=np.zeros_like(weights), where=total > 0)
-        among_judged, among_alone, n_alone, lower, upper = limits(sums, weights, z)
-        *_, lower_there, upper_there = limits(self._there[run], weights, z)
-        lower, upper = np.minimum(lower, lower_there), np.maximum(upper, upper_there)
-        point = np.where(n_alone >= LEAST, among_alone, upper)
+        parts = [(part, Shares.of(part, weights)) for part in (sums, self._there[run])]
+        shares = parts[0][1]
+        if kind == "smaller":
+            uppers, lowers = ([getattr(one, name) for _, one in parts] for name in ("smaller", "lower"))
+        elif self.declared is not None:
+            uppers = [unexplained(part, weights, self.declared) * one.larger for part, one in parts]
+            lowers = [np.zeros(len(total))]
+        else:
+            gaps, shared = self.gaps(run)
+            more = excess(gaps, (shared, self.gaps(1 - run)[0]))
+            part = np.divide(more[:, None] * sums["alone"], sums["own"], out=np.zeros_like(weights), where=sums["own"] > 0)
+            new, kept = (weights * np.minimum(part, 1)).sum(axis=1), kept_odds(gaps, shared)
+            uppers = [new * one.larger + (1 - new) * one.smaller for _, one in parts]
+            lowers = [one.lower * kept / (1 - one.lower * (1 - kept)) for _, one in parts]
+        upper, lower = np.max(uppers, axis=0), np.min(lowers, axis=0)
         any_unjudged = total[:, 0] > 0
-        return Rates(*(np.where(any_unjudged, values, 0) for values in (point, upper, lower)), among_judged, among_alone, n_alone)
+        limits = (np.where(any_unjudged, values, 0) for values in (upper, lower))
+        return Rates(*limits, shares.among_judged, shares.among_alone, shares.n_alone)
 
-    def sign(self, differences: FloatArray) -> IntArray:
-        """1 or -1 where the mean is significant, else 0."""
-        mean, error = differences.mean(axis=1), differences.std(axis=1, ddof=1) / differences.shape[1] ** 0.5
-        return np.where(np.abs(mean) > self.critical * np.maximum(error, 1e-12), np.sign(mean), 0).astype(int)
+    def moved(self, share_a: FloatArray, share_b: FloatArray, both: FloatArray, rows: Any = slice(None)) -> FloatArray:
+        """Change of each query's difference in some replicates; `both` of shared documents is 0, or the share of both runs."""
+        if self.linear:
+            added_a, added_b = (added[rows] for added in self.adds)
+            return share_b[:, None] * added_b - share_a[:, None] * added_a + both[:, None] * self.shift[rows]
+        kind = "unjudged" if both.any() else "own"
+        of_a, of_b = (self._reciprocal(run, share, kind, rows) for run, share in ((0, share_a), (1, share_b)))
+        return (of_b - self._as_judged[1][rows]) - (of_a - self._as_judged[0][rows])
+
+    def _reciprocal(self, run: int, share: FloatArray, kind: str, rows: Any = slice(None)) -> FloatArray:
+        """Expected reciprocal rank if a share of unjudged documents is relevant."""
+        lists = {name: self._lists[run][name][rows] for name in ("found", kind)}
+        chance = lists["found"] + lists[kind] * share[:, None, None].astype(np.float32)
+        before = np.cumprod(1 - chance[:, :, :-1], axis=2)
+        first = chance / np.arange(1, CUTOFF + 1, dtype=np.float32)
+        return first[:, :, 0].astype(float) + (first[:, :, 1:] * before).sum(axis=2)
 
     def stands(self, verdict: IntArray, corner: Corner, rates: tuple[Rates, Rates]) -> BoolArray:
         """Where the verdict as judged is significant, with its sign, at a point."""
         kept = np.zeros(len(verdict), bool)
         for sign, loser in ((1, 0), (-1, 1)):
-            asked = verdict == sign
-            point = corner(rates[loser], rates[1 - loser])
-            moved = sign * (point.winner[:, None] * self.adds[1 - loser] - point.loser[:, None] * self.adds[loser])
-            kept |= asked & (self.sign(self.difference + moved + point.both[:, None] * self.shift) == sign)
+            rows = np.flatnonzero(verdict == sign)
+            if rows.size:
+                point = corner(*(Rates(*(column[rows] for column in one)) for one in (rates[loser], rates[1 - loser])))
+                shares = (point.loser, point.winner) if loser == 0 else (point.winner, point.loser)
+                kept[rows] = significant(self.difference[rows] + self.moved(*shares, point.both, rows)) == sign
         return kept
 
     def verdicts(self) -> dict[str, IntArray]:
         """By rule: 1 better, -1 worse, 0 anything else."""
-        naive = self.sign(self.difference)
-        rates = {level: (self.rates(0, z), self.rates(1, z)) for level, z in Z.items()}
+        naive = significant(self.difference)
+        rates = {kind: (self.rates(0, kind), self.rates(1, kind)) for kind in ("smaller", "by gaps")}
         held: dict[tuple[str, Corner], BoolArray] = {}
-        found = {}
-        for rule, (level, corners) in RULES.items():
+        verdicts = {}
+        for rule, (kind, corners) in RULES.items():
             kept = np.ones(len(naive), bool)
             for corner in corners:
-                if (level, corner) not in held:
-                    held[level, corner] = self.stands(naive, corner, rates[level])
-                kept &= held[level, corner]
-            found[rule] = np.where(kept, naive, 0)
-        return found
+                if (kind, corner) not in held:
+                    held[kind, corner] = self.stands(naive, corner, rates[kind])
+                kept &= held[kind, corner]
+            verdicts[rule] = np.where(kept, naive, 0)
+        return verdicts
 
 
 def balanced(differences: FloatArray) -> FloatArray:
@@ -285,32 +328,60 @@ def balanced(differences: FloatArray) -> FloatArray:
     return chances / chances.sum()
 
 
-def run_cell(of: Sample, queries: int, runs: int, seed: int, names: Names) -> Cell:
+def run_cell(of: Sample, queries: int, runs: int, seed: int, names: Names, *, declared: float | None = None) -> Cell:
     """Draw replicates and count verdicts; equal runs have a mean difference of exactly 0."""
     zero = names.truth == "equal"
     chances = balanced(of.truth) if zero else np.full(len(of.truth), 1 / len(of.truth))
     upto = np.cumsum(chances)[:-1]
-    columns, rng = Columns(of), np.random.default_rng((seed, queries, *"|".join(names).encode()))
+    columns, rng = Columns(of, declared), _generator(seed, queries, names)
     parts: dict[str, list[IntArray]] = {}
     step = max(1, BATCH // queries)
     for first in range(0, runs, step):
         drawn = np.searchsorted(upto, rng.random((min(step, runs - first), queries)))
         replicates = Replicates(columns, drawn)
         found = replicates.verdicts()
-        found["all judged"] = replicates.sign(of.truth[drawn])
+        found["all judged"] = significant(of.truth[drawn])
         for name, values in (("condensed, 10", of.condensed_short), ("condensed, 1,000", of.condensed)):
-            found[name] = np.where(replicates.sign(values[drawn]) == found["as judged"], found["as judged"], 0)
+            found[name] = np.where(significant(values[drawn]) == found["as judged"], found["as judged"], 0)
         for rule, verdict in found.items():
             parts.setdefault(rule, []).append(verdict)
-    verdicts = {rule: np.concatenate(part) for rule, part in parts.items()}
     difference = 0.0 if zero else float(of.truth.mean())
-    sign = np.sign(difference)
-    wrong = {rule: float(((v != 0) if zero else (v == -sign)).mean()) for rule, v in verdicts.items()}
-    right = {rule: None if zero else float((v == sign).mean()) for rule, v in verdicts.items()}
-    return Cell(
-        *names, queries, difference, float((chances * of.difference).sum()),
-        float(1 - of.a.judged.mean()), float(1 - of.b.judged.mean()), relevance(of), wrong, right,
-    )  # fmt: skip
+    return _counted(of, queries, names, difference, float((chances * of.difference).sum()), parts)
+
+
+def run_named(of: Sample, held: IntArray, queries: int, runs: int, seed: int, names: Names) -> Cell:
+    """The same of labels that name relevant documents alone; `held` are those of a query, of A's ten, and of B's, shape (queries, 3).
+
+    Queries without a label are not drawn; the true difference is that over all queries.
+    """
+    labelled, rng = np.flatnonzero(held[:, 0]), _generator(seed, queries, names)
+    difference = 0.0 if names.truth == "equal" else float(of.truth.mean())
+    parts: dict[str, list[IntArray]] = {}
+    step = max(1, BATCH // queries)
+    for first in range(0, runs, step):
+        drawn = labelled[rng.integers(0, labelled.size, (min(step, runs - first), queries))]
+        verdicts = {"as judged": significant(of.difference[drawn]), "all judged": significant(of.truth[drawn])}
+        part = held[drawn].sum(axis=1)
+        share = part[:, 1:] / part[:, :1]
+        one_sided = (share.max(axis=1) >= NEARLY_ALL) & (share.min(axis=1) < NEARLY_ALL)
+        verdicts[CHOSEN] = np.where(one_sided, 0, verdicts["as judged"])
+        for rule, verdict in verdicts.items():
+            parts.setdefault(rule, []).append(verdict)
+    return _counted(of, queries, names, difference, float(of.difference[labelled].mean()), parts)
+
+
+def _generator(seed: int, queries: int, names: Names) -> np.random.Generator:
+    return np.random.default_rng((seed, queries, *"|".join(names).encode()))
+
+
+def _counted(
+    of: Sample, queries: int, names: Names, difference: float, as_judged: float, parts: dict[str, list[IntArray]]
+) -> Cell:  # fmt: skip
+    verdicts, sign = {rule: np.concatenate(part) for rule, part in parts.items()}, np.sign(difference)
+    wrong = {rule: float(((v != 0) if sign == 0 else (v == -sign)).mean()) for rule, v in verdicts.items()}
+    right = {rule: None if sign == 0 else float((v == sign).mean()) for rule, v in verdicts.items()}
+    unjudged = (float(1 - side.judged.mean()) for side in of.sides)
+    return Cell(*names, queries, difference, as_judged, *unjudged, relevance(of), wrong, right)
 
 
 def relevance(of: Sample) -> dict[str, float]:
@@ -338,130 +409,79 @@ def asked_of(world: str, truth: str, arguments: argparse.Namespace) -> Bank:
 
 
 def cells(arguments: argparse.Namespace) -> Iterator[Cell]:
-    """All cells: pools, crossing runs, and judgments that are missing for a reason."""
-    for names, of in chain(_pooled(arguments), _crossing(arguments), _hidden(arguments)):
+    """All cells: pools, judgments missing inside them, crossing runs, judgments missing for a reason, and positive labels alone."""
+    for names, of in chain(_pooled(arguments), _missing(arguments), _crossing(arguments), _hidden(arguments)):
+        declared = KEPT_NEGATIVES if names.pool == DECLARED else None
         for queries in arguments.queries:
-            yield run_cell(of, queries, arguments.runs, arguments.seed, names)
+            yield run_cell(of, queries, arguments.runs, arguments.seed, names, declared=declared)
+    for names, of, held in _positive(arguments):
+        for queries in arguments.queries:
+            yield run_named(of, held, queries, arguments.runs, arguments.seed, names)
 
 
 def _pooled(arguments: argparse.Namespace) -> Iterator[tuple[Names, Sample]]:
     for world in WORLDS:
-        for truth in ("equal", "better", "a little better", "worse", "a little worse"):
+        for truth in ("equal", "better", "a little better", "worse"):
             drawn = asked_of(world, truth, arguments)
-            measures = ("nDCG@10", "P@10") if world == "some relevant" else ("nDCG@10",)
             for pool, depths in POOLS.items():
-                for measure in measures:
-                    yield Names("pools", world, measure, truth, pool), sample(drawn, judged_by(drawn, depths), measure)
+                judged = judged_by(drawn, depths)
+                for measure in PLAIN if world == "some relevant" else PLAIN[:1]:
+                    if measure != "RR@10" or (truth in MISSING_TRUTHS and pool in REPORTED):
+                        yield Names("pools", world, measure, truth, pool), sample(drawn, judged, measure)
+
+
+def _missing(arguments: argparse.Namespace) -> Iterator[tuple[Names, Sample]]:
+    """Both first tens are judged, but for new documents of B, for chance, or for documents that are not relevant."""
+    for world in WORLDS:
+        for truth in MISSING_TRUTHS if world == "some relevant" else MISSING_TRUTHS[:1]:
+            drawn = asked_of(world, truth, arguments)
+            for pool, of, judged in _thinned(drawn, (arguments.seed, 9, list(WORLDS).index(world), MISSING_TRUTHS.index(truth))):
+                for measure in PLAIN:
+                    yield Names("missing", world, measure, truth, pool), sample(of, judged, measure)
+
+
+def _thinned(drawn: Bank, seed: tuple[int, ...]) -> Iterator[tuple[str, Bank, BoolArray]]:
+    rng, ten = np.random.default_rng(seed), judged_by(drawn, POOLS["A 10, B 10"])
+    for share in (0.15, 0.4):
+        with_new, new = fresh(drawn, share, rng)
+        judged = judged_by(with_new, POOLS["A 10, B 10"]) & ~new
+        yield f"{share:.0%} of B's new", with_new, judged
+        if share < 0.4:
+            yield f"{share:.0%} of B's new, 10% at random", with_new, at_random(judged, 0.1, rng)
+    for share in (0.1, 0.4):
+        yield f"{share:.0%} at random", drawn, at_random(ten, share, rng)
+    kept = sampled(drawn, ten, KEPT_NEGATIVES, rng)
+    for pool in (UNDECLARED, DECLARED):
+        yield pool, drawn, kept
 
 
 def _crossing(arguments: argparse.Namespace) -> Iterator[tuple[Names, Sample]]:
     for at, (world, (seen_a, seen_b)) in enumerate(CROSSING.items()):
         drawn = bank(WORLDS[world.partition(",")[0]], arguments.bank, np.random.default_rng((arguments.seed, 7, at)), seen_a, seen_b)
-        for pool in ("A 10, B 10", "A 6, B 6", "A 4, B 4", "3 others, 10"):
-            kind = "crossing, others" if "others" in pool else "crossing"
+        for pool in ("A 10, B 10", "A 6, B 6", "A 4, B 4", "1 other, 10", "2 others, 20", "3 others, 10"):
+            kind = "crossing, others" if "other" in pool else "crossing"
             for measure in ("nDCG@10, binary", "P@10"):
                 yield Names(kind, world, measure, "equal", pool), sample(drawn, judged_by(drawn, POOLS[pool]), measure)
 
 
 def _hidden(arguments: argparse.Namespace) -> Iterator[tuple[Names, Sample]]:
     drawn = asked_of("some relevant", "equal", arguments)
-    for share in (0.1, 0.25, 0.5):
+    for share in (0.1, 0.3, 0.5):
         judged = hidden(drawn, judged_by(drawn, POOLS["A 10, B 10"]), share, np.random.default_rng((arguments.seed, 8)))
-        yield Names("hidden", "some relevant", "nDCG@10", "equal", f"{share:.0%} hidden"), sample(drawn, judged, "nDCG@10")
+        for measure in PLAIN:
+            yield Names("hidden", "some relevant", measure, "equal", f"{share:.0%} hidden"), sample(drawn, judged, measure)
 
 
-# Where both first tens are judged, a rule has nothing to doubt: what is left is the ideal, which lacks the documents that nobody judged.
-GROUPS: dict[str, Callable[[dict[str, Any]], bool]] = {
-    "one side": lambda cell: cell["kind"] == "pools" and cell["pool"] in ("A 12, B 6", "A 12, B 4", "A 10"),
-    "both sides": lambda cell: cell["kind"] == "pools" and cell["pool"] in ("A 6, B 6", "A 4, B 4"),
-    "neither": lambda cell: cell["kind"] == "pools" and "other" in cell["pool"],
-    "a relative of A": lambda cell: cell["kind"] == "pools" and "relative" in cell["pool"],
-    "crossing, all judged": lambda cell: cell["kind"] == "crossing" and cell["pool"] == "A 10, B 10",
-    "crossing, own pools": lambda cell: cell["kind"] == "crossing" and cell["pool"] != "A 10, B 10",
-    "crossing, others' pools": lambda cell: cell["kind"] == "crossing, others",
-    "hidden": lambda cell: cell["kind"] == "hidden",
-}
-
-
-def lined(head: Sequence[str], body: Sequence[Sequence[str]], words: int) -> list[str]:
-    """A Markdown table; the first columns have words, the others numbers."""
-    rule = "|" + "|".join(["---"] * words + ["---:"] * (len(head) - words)) + "|"
-    return [f"| {' | '.join(head)} |", rule, *(f"| {' | '.join(line)} |" for line in body)]
-
-
-def rivals(found: Sequence[dict[str, Any]]) -> list[str]:
-    """Each rule: the largest share of wrong verdicts in each group of cells, and its power where judged alike (250 queries)."""
-    names = [name for name in found[0]["wrong"] if name != "all judged"]
-    most = max(cell["queries"] for cell in found)
-    powered = {
-        group: [c for c in found if GROUPS[group](c) and c["truth"] in ("better", "worse") and c["queries"] == most]
-        for group in ("both sides", "neither")
-    }
-    body = []
-    for rule in ("all judged", *names):
-        line = [rule, *(f"{max((c['wrong'][rule] for c in found if holds(c)), default=float('nan')):.3f}" for holds in GROUPS.values())]
-        line += [f"{np.mean([cell['right'][rule] for cell in part]):.2f}" for part in powered.values()]
-        body.append(line)
-    return lined(["rule", *GROUPS, *(f"power, {group}" for group in powered)], body, 1)
-
-
-def pool_lines(found: Sequence[dict[str, Any]]) -> list[str]:
-    """Each pool: the largest share of wrong verdicts over worlds, measures and truths, and the mean share of right ones."""
-    cells_of = [cell for cell in found if cell["kind"] == "pools"]
-    body = []
-    for pool in dict.fromkeys(cell["pool"] for cell in cells_of):
-        for queries in sorted({cell["queries"] for cell in cells_of}):
-            part = [cell for cell in cells_of if (cell["pool"], cell["queries"]) == (pool, queries)]
-            line = [pool, f"{queries:,}", *(f"{max(cell['wrong'][rule] for cell in part):.3f}" for rule in ("as judged", CHOSEN))]
-            for truth, rules in (("better", ("all judged", "as judged", CHOSEN)), ("worse", ("as judged", CHOSEN))):
-                right = [[cell["right"][rule] for rule in rules] for cell in part if cell["truth"] == truth]
-                line += [f"{share:.2f}" for share in np.mean(right, axis=0)]
-            body.append(line)
-    head = ["pool", "queries", "wrong: as judged", "rule", "B better, found: all judged", "as judged", "rule"]
-    return lined([*head, "B worse, found: as judged", "rule"], body, 1)
-
-
-def cell_lines(part: Sequence[dict[str, Any]]) -> list[str]:
-    """Wrong and right verdicts of single cells: with all judged, as judged, and by the rule."""
-    shown = ("all judged", "as judged", CHOSEN)
-    head = ["truth", "pool", "queries", "true", "as judged", "unjudged A", "B"]
-    head += ["wrong: all judged", "as judged", "rule", "right: all judged", "as judged", "rule"]
-    body = []
-    for cell in part:
-        right = [cell["right"][rule] for rule in shown]
-        body.append([
-            cell["truth"], cell["pool"], f"{cell['queries']:,}", f"{cell['difference']:+.3f}", f"{cell['as_judged']:+.3f}",
-            f"{cell['unjudged_a']:.0%}", f"{cell['unjudged_b']:.0%}", *(f"{cell['wrong'][rule]:.3f}" for rule in shown),
-            *("" if share is None else f"{share:.2f}" for share in right),
-        ])  # fmt: skip
-    return lined(head, body, 2)
-
-
-def rate_lines(found: Sequence[dict[str, Any]]) -> list[str]:
-    """How relevant unjudged documents are, against those judged at the same ranks."""
-    body = []
-    for cell in found:
-        if cell["relevant"] and cell["kind"] == "pools" and cell["truth"] == "equal" and cell["queries"] == found[0]["queries"]:
-            shares = cell["relevant"]
-            ratio = shares["unjudged"] / shares["judged"] if shares["judged"] else float("nan")
-            body.append([cell["world"], cell["measure"], cell["pool"], *(f"{share:.2f}" for share in shares.values()), f"{ratio:.2f}"])
-    return lined(["world", "measure", "pool", "judged", "judged, alone", "unjudged, alone", "unjudged : judged"], body, 3)
-
-
-def tables(found: dict[str, Any]) -> list[str]:
-    """All of the answer as Markdown."""
-    rows = found["cells"]
-    lines = ["**rules**", "", *rivals(rows), "", "**pools**", "", *pool_lines(rows), ""]
-    for kind in ("pools", "crossing", "crossing, others", "hidden"):
-        for world in dict.fromkeys(cell["world"] for cell in rows if cell["kind"] == kind):
-            for measure in MEASURES:
-                part = [cell for cell in rows if (cell["kind"], cell["world"], cell["measure"]) == (kind, world, measure)]
-                if part:
-                    lines += [f"**{kind}: {world}, {measure}**", "", *cell_lines(part), ""]
-    lines += ["**relevance**", "", *rate_lines(rows), ""]
-    error = (ALPHA * (1 - ALPHA) / found["runs"]) ** 0.5
-    lines.append(f"{found['runs']:,} replicates a cell: a share of {ALPHA} has a standard error of {error:.4f}.")
-    return lines
+def _positive(arguments: argparse.Namespace) -> Iterator[tuple[Names, Sample, IntArray]]:
+    for truth in MISSING_TRUTHS:
+        drawn = asked_of("some relevant", truth, arguments)
+        for at, source in enumerate(SOURCES):
+            rng = np.random.default_rng((arguments.seed, 10, MISSING_TRUTHS.index(truth), at))
+            labels = named(drawn, source, rng, mirrored=truth == "equal")
+            shown = [labels & (drawn.ranks[:, run] < CUTOFF) for run in (0, 1)]
+            held = np.stack([part.sum(axis=1) for part in (labels, *shown)], axis=1)
+            for measure in PLAIN:
+                yield Names("positive labels", "some relevant", measure, truth, source), sample(drawn, labels, measure), held
 
 
 def main(asked: Sequence[str] | None = None) -> None:
@@ -480,7 +500,7 @@ def main(asked: Sequence[str] | None = None) -> None:
     for cell in cells(arguments):
         rows.append(asdict(cell))
         show(len(rows), len(rows))
-    found: dict[str, Any] = {"runs": arguments.runs, "alpha": ALPHA, "chosen": CHOSEN, "cells": rows}
+    found: dict[str, Any] = {"runs": arguments.runs, "alpha": ALPHA, "before": BEFORE, "chosen": CHOSEN, "cells": rows}
     print(json.dumps(found, indent=1) if arguments.format == "json" else "\n".join(tables(found)))
 
 

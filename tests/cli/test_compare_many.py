@@ -41,12 +41,12 @@ RUNS = " ".join(f"{name}.run" for name in NAMES)
 @pytest.mark.parametrize(
     ("name", "options"),
     [
-        pytest.param("table", "-m RR,P@1", marks=pytest.mark.slow),
-        ("baseline", "-m RR --baseline bm25"),
-        pytest.param("markdown", "-m RR,P@1 --format markdown", marks=pytest.mark.slow),
-        ("latex", "-m RR,P@1 --format latex"),
-        ("groups", "-m RR,P@1 --letters groups"),
-        pytest.param("groups-latex", "-m RR --letters groups --format latex", marks=pytest.mark.slow),
+        pytest.param("table", "-m AP,P@1", marks=pytest.mark.slow),
+        ("baseline", "-m AP --baseline bm25"),
+        pytest.param("markdown", "-m AP,P@1 --format markdown", marks=pytest.mark.slow),
+        ("latex", "-m AP,P@1 --format latex"),
+        ("groups", "-m AP,P@1 --letters groups"),
+        pytest.param("groups-latex", "-m AP --letters groups --format latex", marks=pytest.mark.slow),
     ],
 )
 def test_what_compare_says_of_seven_runs(name: str, options: str, say: Say, seven: Path) -> None:
@@ -68,14 +68,14 @@ def test_what_compare_says_of_seven_runs(name: str, options: str, say: Say, seve
     ],
 )
 def test_letters_that_no_table_would_show_are_refused(runs: str, options: str, found: str, say: Say, seven: Path) -> None:
-    said = say(*shlex.split(f"compare qrels.txt {runs} -m RR --letters groups {options}"), cwd=seven)
+    said = say(*shlex.split(f"compare qrels.txt {runs} -m AP --letters groups {options}"), cwd=seven)
     assert said.code == 2
     assert f"error: --letters groups: {found}" in said.err
 
 
 @pytest.mark.slow
 def test_every_pair_is_shown_on_request_and_stands_in_json_and_csv(say: Say, seven: Path) -> None:
-    command = ("compare", "qrels.txt", *RUNS.split(), "-m", "RR", "--test", "t")
+    command = ("compare", "qrels.txt", *RUNS.split(), "-m", "AP", "--test", "t")
 
     short, long = (say(*command, *more, cwd=seven).out for more in ((), ("--pairs",)))
     record = json.loads(say(*command, "--format", "json", cwd=seven).out)
@@ -86,17 +86,17 @@ def test_every_pair_is_shown_on_request_and_stands_in_json_and_csv(say: Say, sev
     assert "splade against bm25\n" in long
     assert len(record["pairs"]) == len(rows) == 21
     assert table.count("\n| ") == 1 + 21
-    assert record["groups"]["RR"]["top"][0] == "fusion"
-    assert long.startswith("By RR, fusion ")
+    assert record["groups"]["AP"]["top"][0] == "fusion"
+    assert long.startswith("By AP, fusion ")
 
 
 def test_the_map_says_what_the_verdicts_say(say: Say, seven: Path) -> None:
-    command = ("compare", "qrels.txt", *RUNS.split(), "-m", "RR", "--test", "t")
+    command = ("compare", "qrels.txt", *RUNS.split(), "-m", "AP", "--test", "t")
     record = json.loads(say(*command, "--format", "json", cwd=seven).out)
-    lines = say(*command, cwd=seven).out.split("pairs by RR\n")[1].splitlines()[1:8]
+    lines = say(*command, cwd=seven).out.split("pairs by AP\n")[1].splitlines()[1:8]
 
-    order = list(record["groups"]["RR"]["letters"])
-    p = {frozenset((pair["a"], pair["b"])): pair["measures"]["RR"]["p_corrected"] for pair in record["pairs"]}
+    order = list(record["groups"]["AP"]["letters"])
+    p = {frozenset((pair["a"], pair["b"])): pair["measures"]["AP"]["p_corrected"] for pair in record["pairs"]}
     for place, (run, line) in enumerate(zip(order, lines, strict=True)):
         assert line.split()[:2] == [str(place + 1), run]
         for better, sign in zip(order[:place], line.split()[2], strict=False):
@@ -110,7 +110,7 @@ def test_runs_beyond_a_page_share_cells(runs: int, say: Say, tmp_path: Path) -> 
     names = tuple(f"a-run-with-a-name-that-is-much-longer-than-any-column-{number}" for number in range(runs))
     write_runs(tmp_path, names, tuple(np.linspace(0.1, 0.9, runs).tolist()), n=30)
 
-    said = say("compare", "qrels.txt", *(f"{name}.run" for name in names), "-m", "P@1,RR,P@2,P@3", cwd=tmp_path)
+    said = say("compare", "qrels.txt", *(f"{name}.run" for name in names), "-m", "P@1,AP,P@2,P@3", cwd=tmp_path)
 
     assert said.code == 0
     assert max(map(len, said.out.splitlines())) <= 100
@@ -122,20 +122,20 @@ def test_runs_beyond_a_page_share_cells(runs: int, say: Say, tmp_path: Path) -> 
 def test_pairs_that_are_not_corrected_together_are_named(say: Say, tmp_path: Path) -> None:
     names = tuple(f"run{number}" for number in range(11))
     write_runs(tmp_path, names, tuple(np.linspace(0.3, 0.7, 11).tolist()), n=30)
-    command = ("compare", "qrels.txt", *(f"{name}.run" for name in names), "-m", "RR", "--explain-method")
+    command = ("compare", "qrels.txt", *(f"{name}.run" for name in names), "-m", "AP", "--explain-method")
 
     more = (("--test", "t"), (), ("--correction", "holm", "--level", "0.9"))
     by_t, by_signs, by_holm = (" ".join(say(*command, *one, cwd=tmp_path).out.split()) for one in more)
 
-    assert "55 tests of RR corrected together (Bonferroni);" in by_t
-    assert "55 tests of RR corrected together (max-T)" in by_signs
+    assert "55 tests of AP corrected together (Bonferroni);" in by_t
+    assert "55 tests of AP corrected together (max-T)" in by_signs
     assert "sign-flip permutation test, two-sided; 10,000 draws" in by_holm
-    assert "55 tests of RR corrected together (Holm)" in by_holm
+    assert "55 tests of AP corrected together (Holm)" in by_holm
     assert "the worse runs, corrected p at most 0.1;" in by_holm
 
 
 def test_a_figure_beside_the_report(say: Say, seven: Path) -> None:
-    command = ("compare", "qrels.txt", *RUNS.split(), "-m", "RR", "--test", "t")
+    command = ("compare", "qrels.txt", *RUNS.split(), "-m", "AP", "--test", "t")
 
     said = say(*command, "--figure", "pairs.json", cwd=seven)
     refused = say(*command, "--figure", "bm25.run", cwd=seven)

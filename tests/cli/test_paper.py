@@ -22,7 +22,7 @@ def seven(tmp_path: Path) -> Path:
 
 @pytest.mark.parametrize("layout", ["table", "markdown", "latex"])
 def test_the_table_of_seven_runs(layout: str, say: Say, seven: Path) -> None:
-    command = f"compare qrels.txt {RUNS} -m RR,P@1 --table paper --order RR --label bm25-rm3='BM25+RM3' --format {layout}"
+    command = f"compare qrels.txt {RUNS} -m AP,P@1 --table paper --order AP --label bm25-rm3='BM25+RM3' --format {layout}"
 
     said = say(*shlex.split(command), cwd=seven)
 
@@ -32,11 +32,11 @@ def test_the_table_of_seven_runs(layout: str, say: Say, seven: Path) -> None:
 
 def test_daggers_are_the_verdicts_of_compare_against_the_baseline(say: Say, seven: Path) -> None:
     evaluations = [
-        ir.evaluate(seven / "qrels.txt", seven / f"{name}.run", ir.with_companions(["RR", "P@1"]), keep_unjudged=True) for name in NAMES
+        ir.evaluate(seven / "qrels.txt", seven / f"{name}.run", ir.with_companions(["AP", "P@1"]), keep_unjudged=True) for name in NAMES
     ]
-    found = ir.compare(*evaluations, measures=["RR", "P@1"], baseline="dense")
+    found = ir.compare(*evaluations, measures=["AP", "P@1"], baseline="dense")
 
-    said = say("compare", "qrels.txt", *RUNS.split(), "-m", "RR,P@1", "--table", "paper", "--baseline", "dense", cwd=seven)
+    said = say("compare", "qrels.txt", *RUNS.split(), "-m", "AP,P@1", "--table", "paper", "--baseline", "dense", cwd=seven)
 
     rows = {cells[0]: cells[1:] for cells in (line.split() for line in said.out.splitlines()[1 : 1 + len(NAMES)])}
     assert list(rows) == list(NAMES)

@@ -11,7 +11,8 @@ from scipy.stats import ttest_rel
 import idealrank as ir
 from idealrank.analysis.comparison.places import Places, joined_ranks, matches, unjudged_keys
 from idealrank.analysis.comparison.query_table import QueryTable, queries_of, rows_in
-from idealrank.analysis.comparison.tipping import Question, Reach, Tipping, critical_t, tipping_point
+from idealrank.analysis.comparison.reach import Reach
+from idealrank.analysis.comparison.tipping import Question, Tipping, critical_t, tipping_point
 from idealrank.data.qrels import Qrels
 from idealrank.stats.design import Design
 

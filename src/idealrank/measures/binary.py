@@ -477,6 +477,15 @@ class RR(NeedsRelevant):
 
         return value
 
+    def added_alone(self, judged: Judged, documents: Hits) -> FloatArray:
+        """Compute what each document would raise the reciprocal rank by: 0 below the first relevant one."""
+        hits = judged.relevant(self.threshold).hits
+        starts, limit = starts_of(hits.query), resolve_cutoff(self.cutoff, judged.lengths)
+        query, best = hits.query[starts], hits.rank[starts]
+        values = np.zeros(judged.n_queries)
+        values[query] = np.where(best <= limit[query], 1.0 / best, 0.0)
+        return np.maximum(1.0 / documents.rank - values[documents.query], 0.0)
+
     @property
     def trec_name(self) -> str:
         """``recip_rank``; trec_eval has no cutoff for it."""

@@ -276,6 +276,23 @@ class Measure:
         """
         return None
 
+    def added_alone(self, judged: Judged, documents: Hits) -> FloatArray | None:
+        """Return the value that each document would add if it alone were relevant.
+
+        Parameters
+        ----------
+        judged : Judged
+            The lists.
+        documents : Hits
+            Unjudged documents within the cutoff.
+
+        Returns
+        -------
+        float64 array, shape (n_documents,), or None
+            None if it is not known, or if `weights` defines a sum over documents.
+        """
+        return None
+
     def ideal_with(self, judged: Judged, gain: FloatArray, most: int) -> FloatArray | None:
         """Return the value of every query's ideal list with up to `most` further documents in it.
 

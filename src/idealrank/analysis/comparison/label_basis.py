@@ -214,6 +214,12 @@ def labels_of_runs(evaluations: Sequence[Evaluation], declared: DeclaredLabels =
     return known[0]
 
 
+def sampled_negatives_of(evaluations: Sequence[Evaluation], declared: DeclaredLabels) -> float | None:
+    """Return the declared share of the non-relevant documents with a label; None if there is none."""
+    labels = labels_of_runs(evaluations, declared)
+    return None if labels is None else labels.sampled_negatives
+
+
 def place_of_source(labels_from: str | None, names: Sequence[str]) -> int | None:
     """Return the place of the run that the labels come from; None if it was not named.
 

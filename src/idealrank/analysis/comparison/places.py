@@ -40,7 +40,8 @@ class Places(NamedTuple):
         Rank that stands for each: its own, and under ``ties=expected``, where all orders of tied documents count, the middle one of its
         tie group, so that the order of the input decides nothing.
     weight : float64 array, shape (n_unjudged,)
-        Value added per unit of gain; 1 where the measure is no sum over documents.
+        Value added per unit of gain. Where the measure is no sum over documents: what each would add if it alone were relevant, or,
+        where that is unknown, 1 / rank.
     hit_row : int64 array, shape (n_hits,)
         Rows of the queries of judged documents within the cutoff, among those compared.
     hit_rank : int64 array, shape (n_hits,)
@@ -89,11 +90,16 @@ class Places(NamedTuple):
         documents = unjudged.part(near).as_hits()
         weights = measure.weights(judged, documents)
         linear = weights is not None
-        if weights is None:
-            if measure.expected(judged, documents) is None:
-                return f"{measure.name} is not linear in the grades, and its expected value has no closed form here"
-            weights = _within(measure, judged, documents).astype(np.float64)
-        within, found = np.flatnonzero(weights > 0), _within(measure, judged, hits)
+        if weights is not None:
+            within = np.flatnonzero(weights > 0)
+        elif measure.expected(judged, documents) is None:
+            return f"{measure.name} is not linear in the grades, and its expected value has no closed form here"
+        else:
+            within = np.flatnonzero(_within(measure, judged, documents))
+            weights = measure.added_alone(judged, documents)
+            if weights is None:
+                weights = 1.0 / _ranks(judged, documents)
+        found = _within(measure, judged, hits)
         worth = measure.worth(hits.grade[found])
         assert worth is not None  # noqa: S101
         assert hits.document is not None  # noqa: S101

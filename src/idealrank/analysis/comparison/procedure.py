@@ -33,6 +33,7 @@ from idealrank.analysis.comparison.label_basis import (
     LabelRules,
     Result,
     Support,
+    sampled_negatives_of,
 )
 from idealrank.analysis.comparison.query_table import (
     Judgedness,
@@ -121,7 +122,8 @@ def compare(
     warn_of_weights(design)
     plan = Plan(test, level, margin, draws, seed_from(rng, tables), POWER, threads)
     judgedness = tuple(Judgedness.of(evaluation, asked, queries) for evaluation in evaluations)
-    tippings = Tippings(evaluations, asked, queries, every_measure=not many)
+    sampled = sampled_negatives_of(evaluations, declared)
+    tippings = Tippings(evaluations, asked, queries, every_measure=not many, sampled_negatives=sampled)
     rules = LabelRules.of(evaluations, names, tippings, declared)
     wanted = _pairs(names, baseline)
     case = _Case(names, asked, tables, judgedness, design, plan, correction, wanted, tippings, rules)

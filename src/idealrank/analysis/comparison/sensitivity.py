@@ -16,7 +16,7 @@ from typing import Literal, TypeAlias
 import numpy as np
 
 from idealrank.analysis.comparison.places import Places
-from idealrank.analysis.comparison.tipping import Reach, shrinking
+from idealrank.analysis.comparison.reach import Reach, shrinking
 from idealrank.data.types import BoolArray, FloatArray
 from idealrank.stats.design import Design
 

@@ -1,9 +1,9 @@
-"""Reach of the judgments: the share of unjudged documents that would have to be relevant to undo or reverse a difference."""
+"""Tipping points: the share of unjudged documents that would have to be relevant to undo or reverse a difference."""
 
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, replace
-from functools import cached_property, partial
+from functools import partial
 from threading import Lock
 from typing import Any, Literal, NamedTuple
 
@@ -11,72 +11,21 @@ import numpy as np
 
 from idealrank.analysis.comparison.bounds import GradeBounds
 from idealrank.analysis.comparison.places import (
-    ByRank,
     Places,
-    joined_ranks,
     matches,
-    shared_documents,
-    shown_by_both,
     unjudged_keys,
 )
 from idealrank.analysis.comparison.query_table import rows_in
+from idealrank.analysis.comparison.reach import Reach, shrinking
 from idealrank.data.types import BoolArray, FloatArray, IntArray, KeyArray
 from idealrank.evaluation.evaluate import Evaluation
 from idealrank.measures.measure import Measure
 from idealrank.stats.design import Design, student_mean
 from idealrank.stats.special import stdtrit
 
-
-def shrinking(side: Places, own: BoolArray, gain: FloatArray, n_queries: int) -> "Callable[[float], FloatArray] | None":
-    """Ideal as judged over the ideal that a share of a run's own unjudged documents would raise, query by query.
-
-    With m of them at a share s, it lies on a straight line between ``floor(s m)`` and ``ceil(s m)`` documents more, all with the mean
-    gain of relevant documents at the ranks of the m.
-
-    Parameters
-    ----------
-    side : Places
-        Of the run.
-    own : bool array, shape (n_unjudged,)
-        Which of its unjudged documents the other run does not show.
-    gain : float64 array, shape (n_ranks + 1,)
-        Mean gain of relevant documents by rank.
-    n_queries : int
-        Queries compared.
-
-    Returns
-    -------
-    callable or None
-        Of a share it gives a float64 array of shape (n_queries,). None if no ideal moves.
-    """
-    query = side.documents.query[own]
-    if not side.linear or not query.size:
-        return None
-    n_own = np.bincount(query, minlength=side.judged.n_queries)
-    sums = np.bincount(query, weights=gain[side.rank[own]], minlength=n_own.size)
-    most = int(n_own.max())
-    ideals = side.measure.ideal_with(side.judged, sums / np.maximum(n_own, 1), most)
-    if ideals is None:
-        return None
-    rows = np.arange(n_own.size)
-
-    def factor(share: float) -> FloatArray:
-        wanted = share * n_own
-        fewer = wanted.astype(np.int64)
-        first, second = ideals[rows, fewer], ideals[rows, np.minimum(fewer + 1, most)]
-        ideal = first + (wanted - fewer) * (second - first)
-        found = np.ones(n_queries)
-        found[side.row] = np.divide(ideals[:, 0], ideal, out=np.ones_like(ideal), where=ideal > 0)
-        return found
-
-    return factor
-
-
 TEST = "paired t"
 _MANY = 50_000  # unjudged documents of a run, up to which whole lists cost little beside the comparison
 _STEPS = 20  # shares between 0 and 1 at which a measure that is no sum is worked out
-_QUANTILE = 1.2815515655446004  # of the normal distribution: limits of 90 %, each to one side
-_ENOUGH = 20  # judged documents for a lower limit
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -107,9 +56,11 @@ class Tipping:
     n_judged, n_exclusive : int
         Judged documents behind these rates.
     likely : float
-        Share up to which that run's unjudged documents are taken to be relevant: the upper 90 % limit of the lower rate.
+        Share up to which that run's unjudged documents are taken to be relevant: the smaller of the upper 90 % limits of both rates; for
+        new documents, which no pool could contain, the larger one. See `RunRates`.
     likely_ahead : float
-        Share for the other run: the lower 90 % limit of its own exclusive rate, 0 of fewer than 20 documents.
+        Share for the other run: the lower 90 % limit of its own exclusive rate, less where its documents lack judgments that documents of
+        both runs have; 0 of fewer than 20 documents.
     likely_both : float
         The higher of both runs' upper limits.
     reaches : bool
@@ -179,159 +130,12 @@ def critical_t(alpha: float, df: float, sides: int) -> float:
     return float(stdtrit(df, 1 - alpha / sides)) if df > 0 else math.inf
 
 
-@dataclass(frozen=True, eq=False)
-class Reach:
-    """Possible contribution of the unjudged documents of two runs to their difference, query by query, under one measure.
-
-    Attributes
-    ----------
-    a, b : Places
-        Of the runs.
-    n_queries : int
-        Queries compared.
-    """
-
-    a: Places
-    b: Places
-    n_queries: int
-    own_a: BoolArray
-    own_b: BoolArray
-    shared: tuple[IntArray, IntArray]
-    gain: FloatArray
-
-    @classmethod
-    def of(cls, a: Places, b: Places, n_queries: int, matched: tuple[IntArray, IntArray]) -> "Reach":
-        """Join both runs, given what `matches` says of them."""
-        shared = shared_documents(a, b, matched)
-        own_a, own_b = (np.ones(side.place.size, np.bool_) for side in (a, b))
-        own_a[shared[0]], own_b[shared[1]] = False, False
-        deepest = max((int(ranks.max(initial=0)) for side in (a, b) for ranks in (side.hit_rank, side.rank)), default=0)
-        rank, worth = (np.concatenate((getattr(a, name), getattr(b, name))) for name in ("hit_rank", "hit_worth"))
-        gain = ByRank.of(rank[worth > 0], worth[worth > 0], deepest).mean
-        return cls(a, b, n_queries, own_a, own_b, shared, np.nan_to_num(gain, nan=1.0))
-
-    def worth(self, side: Places, own: BoolArray) -> FloatArray:
-        """Compute the contribution of each own unjudged document of a run if it were relevant."""
-        return side.weight[own] * self.gain[side.rank[own]]
-
-    def moved(self, share_a: float, share_b: float, *, both: bool = False) -> FloatArray:
-        """Change of each query's difference if shares of the unjudged documents were relevant, shape (n_queries,).
-
-        Those that both runs show count under `both` alone: one document has one grade.
-        """
-        if self.a.linear:
-            added_a, added_b = self._added
-            total = share_b * added_b - share_a * added_a
-            return total + share_b * self._added_by_shared if both else total
-        change = np.zeros(self.n_queries)
-        for run, (side, share, sign) in enumerate(((self.a, share_a, -1.0), (self.b, share_b, 1.0))):
-            if share:
-                curve, as_judged = self._curves[run, both]
-                change[side.row] += sign * (np.nan_to_num(curve(share)) - as_judged)
-        return change
-
-    @cached_property
-    def _curves(self) -> "dict[tuple[int, bool], tuple[Callable[[float], FloatArray], FloatArray]]":
-        """Expected values of both runs, as their own and as all of their unjudged documents are relevant; and what they are as judged."""
-        found = {}
-        for run, (side, own) in enumerate(((self.a, self.own_a), (self.b, self.own_b))):
-            for both in (False, True):
-                curve = side.measure.expected(side.judged, side.documents if both else side.documents.part(own))
-                assert curve is not None  # noqa: S101  (for the type checker: `Places.of` has looked)
-                found[run, both] = curve, np.nan_to_num(curve(0.0))
-        return found
-
-    @cached_property
-    def _added(self) -> tuple[FloatArray, FloatArray]:
-        """Contributions of the own documents of either run to each query if all of them were relevant."""
-        first, second = (
-            np.bincount(side.document_rows[own], weights=self.worth(side, own), minlength=self.n_queries).astype(np.float64, copy=False)
-            for side, own in ((self.a, self.own_a), (self.b, self.own_b))
-        )
-        return first, second
-
-    @cached_property
-    def _added_by_shared(self) -> FloatArray:
-        first, second = self.shared
-        gain = (self.gain[self.a.rank[first]] + self.gain[self.b.rank[second]]) / 2
-        terms = gain * (self.b.weight[second] - self.a.weight[first])
-        return np.bincount(self.a.document_rows[first], weights=terms, minlength=self.n_queries).astype(np.float64, copy=False)
-
-    def limits(self, side: Places, other: Places, own: BoolArray) -> "_Limits":
-        """Shares at which a run's unjudged documents are likely to be relevant: from judged ones at their ranks, all and its own."""
-        at = own if own.any() else np.ones(own.size, np.bool_)
-        if not at.any():
-            return _Limits(_Rate(None, 0.0), _Rate(None, 0.0), 0.0, 0.0)
-        ranks = side.rank[at]
-        weights = self.worth(side, at) if side.linear else 1.0 / ranks
-        by_rank = np.bincount(ranks, weights=weights, minlength=self.gain.size).astype(np.float64, copy=False)
-        relevant = (side.hit_worth > 0).astype(np.float64)
-        alone = ~shown_by_both(side, other)
-
-        def rates(kept: BoolArray) -> tuple[_Rate, _Rate]:
-            judged, exclusive = (_Rate.of(side.hit_rank[one], relevant[one], by_rank) for one in (kept, kept & alone))
-            return judged, exclusive
-
-        judged, exclusive = rates(np.ones(alone.size, np.bool_))
-        low, high = _likely(judged, exclusive)
-        # Where queries differ, those whose documents lack judgments may not be like the others.
-        concerned = np.bincount(side.document_rows[at], minlength=self.n_queries).astype(np.bool_)[side.hit_row]
-        if not concerned.all():
-            low_there, high_there = _likely(*rates(concerned))
-            low, high = min(low, low_there), max(high, high_there)
-        return _Limits(judged, exclusive, low, high)
-
-
-class _Rate(NamedTuple):
-    """A share of relevant documents at some ranks, and the number of documents that it is as sure as; None of none."""
-
-    share: float | None
-    n: float
-
-    @classmethod
-    def of(cls, rank: IntArray, relevant: FloatArray, weights: FloatArray) -> "_Rate":
-        """From judged documents and the weight of each rank; ranks are joined until there are enough documents."""
-        if not rank.size:
-            return cls(None, 0.0)
-        counts = np.bincount(rank, minlength=weights.size)
-        group = joined_ranks(counts)
-        n, found, weight = (np.bincount(group, weights=column) for column in (counts, np.bincount(rank, relevant, weights.size), weights))
-        part = weight / weight.sum() if weight.sum() > 0 else n / n.sum()
-        share = np.divide(found, n, out=np.zeros_like(n), where=n > 0)
-        return cls(float((part * share).sum()), float(1 / (part**2 / np.maximum(n, 1)).sum()))
-
-    def limit(self, quantile: float) -> float:
-        """Wilson's limit to one side; the least or the most a share can be without any document."""
-        if self.share is None:
-            return 0.0 if quantile < 0 else 1.0
-        z2 = quantile**2
-        spread = quantile * math.sqrt(self.share * (1 - self.share) / self.n + z2 / (4 * self.n**2))
-        return min(1.0, max(0.0, (self.share + z2 / (2 * self.n) + spread) / (1 + z2 / self.n)))
-
-
-def _likely(judged: _Rate, exclusive: _Rate) -> tuple[float, float]:
-    """The limits that rates give: of all judged documents of a run, and of those that the other run does not show."""
-    low = exclusive.limit(-_QUANTILE) if exclusive.n >= _ENOUGH else 0.0
-    return low, min(exclusive.limit(_QUANTILE), judged.limit(_QUANTILE))
-
-
-class _Limits(NamedTuple):
-    """Rates of a run, and the shares between which its unjudged documents are taken to be relevant."""
-
-    judged: _Rate
-    exclusive: _Rate
-    low: float
-    high: float
-
-
 def tipping_point(reach: Reach, differences: FloatArray, kept: BoolArray, design: Design, question: Question) -> Tipping:
     """Where a difference tips, and whether the judgments carry it.
 
     It stands if it stays significant in two cases: the unjudged documents of the run that is behind are relevant at their upper limit
-    and documents of the other run at their lower one; second, both at the higher of the two upper limits. The limits are Wilson's,
-    of 90 % to one side, of the share relevant among judged documents at the same ranks: all of a run, and those that the other run does
-    not show, whichever limit is lower; and of all queries, and of those in which the run has unjudged documents of its own, whichever
-    limit is more cautious. The simulation in ``experiments/judgment_reach.py`` chose the rule.
+    and documents of the other run at their lower one; second, both at the higher of the two upper limits. `RunRates` has the limits. The
+    simulation in ``experiments/judgment_reach.py`` chose the rule.
 
     Parameters
     ----------
@@ -349,7 +153,7 @@ def tipping_point(reach: Reach, differences: FloatArray, kept: BoolArray, design
     path = partial(_Path.of, differences[kept], design=design, question=question)
     mean = float(design.mean(differences[kept])) - question.null
     side: Literal["a", "b"] | None = "b" if mean < 0 else "a" if mean > 0 else None
-    of_a, of_b = reach.limits(reach.a, reach.b, reach.own_a), reach.limits(reach.b, reach.a, reach.own_b)
+    of_a, of_b = reach.limits()
     behind, ahead = (of_a, of_b) if side == "a" else (of_b, of_a)
     both_share = max(of_a.high, of_b.high)
 
@@ -509,12 +313,21 @@ class Tippings:
         Those compared.
     every_measure : bool
         False looks at the primary measure alone.
+    sampled_negatives : float or None
+        As for `Reach`.
     """
 
     def __init__(
-        self, evaluations: Sequence[Evaluation], measures: Sequence[Measure], queries: Sequence[str], *, every_measure: bool
+        self,
+        evaluations: Sequence[Evaluation],
+        measures: Sequence[Measure],
+        queries: Sequence[str],
+        *,
+        every_measure: bool,
+        sampled_negatives: float | None = None,
     ) -> None:
         self._evaluations, self.measures, self._queries, self._every = evaluations, measures, queries, every_measure
+        self._sampled_negatives = sampled_negatives
         self._places: dict[tuple[int, int], Places | str] = {}
         self._keys: dict[int, KeyArray] = {}
         self._matches: dict[tuple[int, int], tuple[IntArray, IntArray]] = {}
@@ -546,7 +359,7 @@ class Tippings:
         first, second = sides
         if within is not None:
             first, second = first.only(within), second.only(within)
-        return Reach.of(first, second, len(self._queries), self.match(pair))
+        return Reach.of(first, second, len(self._queries), self.match(pair), sampled_negatives=self._sampled_negatives)
 
     def bounds(self, pair: tuple[int, int], column: int, kept: BoolArray, design: Design) -> GradeBounds | None:
         """Bounds of the difference of one pair by the primary measure; None if there are none, or many runs are compared."""

@@ -16,6 +16,7 @@ from idealrank.analysis.comparison.label_basis import (
     LabelRules,
     Result,
     Support,
+    sampled_negatives_of,
 )
 from idealrank.analysis.comparison.query_table import (
     Judgedness,
@@ -178,7 +179,8 @@ def gate(
     judgedness = [Judgedness.of(one, chosen, queries) for one in evaluations]
     design, tables = design_by_query(queries, weights, clusters), [_upwards(table, chosen) for table in plain]
     warn_of_weights(design)
-    tippings = Tippings(evaluations, chosen, queries, every_measure=True)
+    sampled = sampled_negatives_of(evaluations, declared)
+    tippings = Tippings(evaluations, chosen, queries, every_measure=True, sampled_negatives=sampled)
     rules = LabelRules.of(evaluations, names, tippings, declared)
     case = _Case(
         names=names,

@@ -1,0 +1,155 @@
+"""Reach of the judgments: what the unjudged documents of two runs could add to their difference."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from idealrank.analysis.comparison.places import ByRank, Places, shared_documents, shown_by_both
+from idealrank.analysis.comparison.relevance_rates import Gaps, Limits, RunRates
+from idealrank.data.types import BoolArray, FloatArray, IntArray
+
+
+def shrinking(side: Places, own: BoolArray, gain: FloatArray, n_queries: int) -> "Callable[[float], FloatArray] | None":
+    """Ideal as judged over the ideal that a share of a run's own unjudged documents would raise, query by query.
+
+    With m of them at a share s, it lies on a straight line between ``floor(s m)`` and ``ceil(s m)`` documents more, all with the mean
+    gain of relevant documents at the ranks of the m.
+
+    Parameters
+    ----------
+    side : Places
+        Of the run.
+    own : bool array, shape (n_unjudged,)
+        Which of its unjudged documents the other run does not show.
+    gain : float64 array, shape (n_ranks + 1,)
+        Mean gain of relevant documents by rank.
+    n_queries : int
+        Queries compared.
+
+    Returns
+    -------
+    callable or None
+        Of a share it gives a float64 array of shape (n_queries,). None if no ideal moves.
+    """
+    query = side.documents.query[own]
+    if not side.linear or not query.size:
+        return None
+    n_own = np.bincount(query, minlength=side.judged.n_queries)
+    sums = np.bincount(query, weights=gain[side.rank[own]], minlength=n_own.size)
+    most = int(n_own.max())
+    ideals = side.measure.ideal_with(side.judged, sums / np.maximum(n_own, 1), most)
+    if ideals is None:
+        return None
+    rows = np.arange(n_own.size)
+
+    def factor(share: float) -> FloatArray:
+        wanted = share * n_own
+        fewer = wanted.astype(np.int64)
+        first, second = ideals[rows, fewer], ideals[rows, np.minimum(fewer + 1, most)]
+        ideal = first + (wanted - fewer) * (second - first)
+        found = np.ones(n_queries)
+        found[side.row] = np.divide(ideals[:, 0], ideal, out=np.ones_like(ideal), where=ideal > 0)
+        return found
+
+    return factor
+
+
+@dataclass(frozen=True, eq=False)
+class Reach:
+    """Possible contribution of the unjudged documents of two runs to their difference, query by query, under one measure.
+
+    Attributes
+    ----------
+    a, b : Places
+        Of the runs.
+    n_queries : int
+        Queries compared.
+    sampled_negatives : float or None
+        Declared share of the documents that are not relevant with a label, where every relevant one has a label. None if not known.
+    """
+
+    a: Places
+    b: Places
+    n_queries: int
+    own_a: BoolArray
+    own_b: BoolArray
+    shared: tuple[IntArray, IntArray]
+    gain: FloatArray
+    sampled_negatives: float | None = None
+
+    @classmethod
+    def of(
+        cls, a: Places, b: Places, n_queries: int, matched: tuple[IntArray, IntArray], *, sampled_negatives: float | None = None
+    ) -> "Reach":
+        """Join both runs, given what `matches` says of them."""
+        shared = shared_documents(a, b, matched)
+        own_a, own_b = (np.ones(side.place.size, np.bool_) for side in (a, b))
+        own_a[shared[0]], own_b[shared[1]] = False, False
+        deepest = max((int(ranks.max(initial=0)) for side in (a, b) for ranks in (side.hit_rank, side.rank)), default=0)
+        rank, worth = (np.concatenate((getattr(a, name), getattr(b, name))) for name in ("hit_rank", "hit_worth"))
+        gain = ByRank.of(rank[worth > 0], worth[worth > 0], deepest).mean
+        return cls(a, b, n_queries, own_a, own_b, shared, np.nan_to_num(gain, nan=1.0), sampled_negatives)
+
+    def worth(self, side: Places, own: BoolArray) -> FloatArray:
+        """Compute the contribution of each own unjudged document of a run if it were relevant."""
+        return side.weight[own] * self.gain[side.rank[own]]
+
+    def moved(self, share_a: float, share_b: float, *, both: bool = False) -> FloatArray:
+        """Change of each query's difference if shares of the unjudged documents were relevant, shape (n_queries,).
+
+        Those that both runs show count under `both` alone: one document has one grade.
+        """
+        if self.a.linear:
+            added_a, added_b = self._added
+            total = share_b * added_b - share_a * added_a
+            return total + share_b * self._added_by_shared if both else total
+        change = np.zeros(self.n_queries)
+        for run, (side, share, sign) in enumerate(((self.a, share_a, -1.0), (self.b, share_b, 1.0))):
+            if share:
+                curve, as_judged = self._curves[run, both]
+                change[side.row] += sign * (np.nan_to_num(curve(share)) - as_judged)
+        return change
+
+    @cached_property
+    def _curves(self) -> "dict[tuple[int, bool], tuple[Callable[[float], FloatArray], FloatArray]]":
+        """Expected values of both runs, as their own and as all of their unjudged documents are relevant; and what they are as judged."""
+        found = {}
+        for run, (side, own) in enumerate(((self.a, self.own_a), (self.b, self.own_b))):
+            for both in (False, True):
+                curve = side.measure.expected(side.judged, side.documents if both else side.documents.part(own))
+                assert curve is not None  # noqa: S101  (for the type checker: `Places.of` has looked)
+                found[run, both] = curve, np.nan_to_num(curve(0.0))
+        return found
+
+    @cached_property
+    def _added(self) -> tuple[FloatArray, FloatArray]:
+        """Contributions of the own documents of either run to each query if all of them were relevant."""
+        first, second = (
+            np.bincount(side.document_rows[own], weights=self.worth(side, own), minlength=self.n_queries).astype(np.float64, copy=False)
+            for side, own in ((self.a, self.own_a), (self.b, self.own_b))
+        )
+        return first, second
+
+    @cached_property
+    def _added_by_shared(self) -> FloatArray:
+        first, second = self.shared
+        gain = (self.gain[self.a.rank[first]] + self.gain[self.b.rank[second]]) / 2
+        terms = gain * (self.b.weight[second] - self.a.weight[first])
+        return np.bincount(self.a.document_rows[first], weights=terms, minlength=self.n_queries).astype(np.float64, copy=False)
+
+    def limits(self) -> tuple[Limits, Limits]:
+        """Shares at which the unjudged documents of either run are likely to be relevant; see `RunRates`."""
+        a, b = self._rates(self.a, self.b, self.own_a), self._rates(self.b, self.a, self.own_b)
+        shared = Gaps(self.shared[0].size, int(np.count_nonzero(~a.alone)))
+        return a.limits(shared, b.gaps, self.sampled_negatives), b.limits(shared, a.gaps, self.sampled_negatives)
+
+    def _rates(self, side: Places, other: Places, own: BoolArray) -> RunRates:
+        worth = side.weight * self.gain[side.rank] if side.linear else side.weight
+        # Where its own unjudged documents add nothing, a run has those that both show, which count where ranks differ.
+        at = own if worth[own].any() else np.ones(own.size, np.bool_)
+        worth_by_rank = np.bincount(side.rank[at], weights=worth[at], minlength=self.gain.size).astype(np.float64, copy=False)
+        return RunRates(
+            side=side, alone=~shown_by_both(side, other), own=own, at=at, worth_by_rank=worth_by_rank, n_queries=self.n_queries
+        )  # fmt: skip
