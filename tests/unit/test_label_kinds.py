@@ -296,3 +296,17 @@ def test_a_monitor_declares_the_kind_of_its_labels() -> None:
     assert JudgmentsSection.of(Section(given, "monitor.yaml", "")).labels_are == "complete"
     with pytest.raises(OptionError, match=r"qrels.labels_are: found 'gold', expected one of"):
         JudgmentsSection.of(Section({"qrels": {"path": "a", "labels_are": "gold"}}, "m.yaml", ""))
+
+
+def test_a_run_that_returns_most_labelled_documents_is_a_caution_and_no_verdict_is_withheld() -> None:
+    """Labels may come from a similar system, which nothing in the files can show."""
+    rng = np.random.default_rng(8)
+    qrels = gold(rng)
+    a, b = ranked(rng, qrels, 0.95, 0), ranked(rng, qrels, 0.6, 4)
+
+    row = ir.compare(qrels, a, b, measures="RR@10")["RR@10"]
+
+    assert row.verdict == "worse"
+    assert row.basis.one_sided is None
+    assert (row.basis.suspected.run, row.basis.suspected.depth) == ("a", 10)
+    assert row.reversed().basis.suspected.run == "b"

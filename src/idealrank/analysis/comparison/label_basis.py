@@ -25,6 +25,7 @@ COMPLETE = "the labels are complete: documents without a label are not relevant"
 POSITIVE_ONLY = "the labels are positive-only: no rate of relevant documents can be known"
 
 _FEWEST = 20  # labelled documents that say anything about where they come from
+_SUSPECTED = 0.9  # share of the labelled documents from which a run may be similar to their source
 _HELD = 0.99  # share of the labelled documents from which a run may be where the labels come from
 _ENDS = 0.999  # share of the labelled documents that a run returns, up to where its labels end
 _AT_THE_END = 0.05  # share of them in the last half of this depth, where fair labels have hardly any
@@ -76,6 +77,10 @@ class LabelBasis:
     one_sided : OneSided or None
         Under positive-only labels: the run that the labels come from, so that there are too few of
         them for a verdict; None where nothing says so.
+    suspected : OneSided or None
+        Under positive-only labels: a run that returns at least 90% of the labelled documents within the
+        depth, where the other run does not. Labels from this run, or from a similar system, would favour
+        it; the verdict stands, with this caution. None if `one_sided` says more.
     unlabelled_a, unlabelled_b : int or None
         Documents without a label within the cutoff that only a, and only b, returns; None where the
         rankings are not known, and for measures other than the primary one.
@@ -95,6 +100,7 @@ class LabelBasis:
 
     kind: LabelKind
     one_sided: OneSided | None = None
+    suspected: OneSided | None = None
     unlabelled_a: int | None = None
     unlabelled_b: int | None = None
     sensitivity: tuple[Sensitivity, ...] = ()
@@ -104,6 +110,7 @@ class LabelBasis:
         return replace(
             self,
             one_sided=None if self.one_sided is None else self.one_sided.reversed(),
+            suspected=None if self.suspected is None else self.suspected.reversed(),
             unlabelled_a=self.unlabelled_b,
             unlabelled_b=self.unlabelled_a,
             sensitivity=tuple(row.reversed() for row in self.sensitivity),
@@ -333,11 +340,15 @@ class LabelRules:
         return self.tippings.of(*result)
 
     def _positive_only(self, result: Result) -> LabelBasis:
-        one_sided = self._one_sided(result.pair, self.measures[result.column])
-        basis = LabelBasis(kind="positive-only", one_sided=one_sided)
+        measure = self.measures[result.column]
+        one_sided = self._one_sided(result.pair, measure)
+        suspected = None
+        if one_sided is None and self.source is None:
+            suspected = self._found(result.pair, measure, _SUSPECTED)
+        basis = LabelBasis(kind="positive-only", one_sided=one_sided, suspected=suspected)
         if result.column:
             return basis  # the sensitivity is of the primary measure, which decides
-        reach = self.tippings.reach(result.pair, result.column)
+        reach = self.tippings.reach_alone(result.pair, result.column)
         if isinstance(reach, str):
             return basis
         return replace(
@@ -352,12 +363,15 @@ class LabelRules:
             if self.source not in pair:
                 return None  # labels of a third run favour neither
             return OneSided(run="a" if self.source == pair[0] else "b", declared=True)
+        return self._found(pair, measure, _HELD)
+
+    def _found(self, pair: tuple[int, int], measure: Measure, held: float) -> OneSided | None:
         cutoff = measure.cutoff if isinstance(measure.cutoff, int) else None
         first, second = pair
-        return one_sided(self.coverages[first], self.coverages[second], cutoff)
+        return one_sided(self.coverages[first], self.coverages[second], cutoff, held=held)
 
 
-def one_sided(a: Coverage, b: Coverage, cutoff: int | None) -> OneSided | None:
+def one_sided(a: Coverage, b: Coverage, cutoff: int | None, *, held: float = _HELD) -> OneSided | None:
     """Return the run that the labels seem to come from; None where neither stands out.
 
     One run returns at least 99 % of the labelled documents within one depth, and the other run does
@@ -370,6 +384,8 @@ def one_sided(a: Coverage, b: Coverage, cutoff: int | None) -> OneSided | None:
         Coverage of both runs.
     cutoff : int or None
         Cutoff of the measure; None for whole lists.
+    held : float
+        Share of the labelled documents that one run returns, and the other does not.
 
     Examples
     --------
@@ -388,7 +404,7 @@ def one_sided(a: Coverage, b: Coverage, cutoff: int | None) -> OneSided | None:
             share, other_share = coverage.relevant_share(depth), other.relevant_share(depth)
             if share is None or other_share is None:
                 continue
-            if share >= _HELD > other_share:
+            if share >= held > other_share:
                 return OneSided(run=run, declared=False, depth=depth, share=share, other_share=other_share)
     return None
 

@@ -118,6 +118,13 @@ class Places(NamedTuple):
         )  # fmt: skip
 
     @property
+    def keys(self) -> KeyArray:
+        """A number for the query and id of each unjudged document, as `unjudged_keys` gives all of a run."""
+        unjudged = self.judged.unjudged
+        assert unjudged is not None  # noqa: S101  (for the type checker: `of` has looked)
+        return keys_of(unjudged.key[self.place], self.document_rows)
+
+    @property
     def document_rows(self) -> IntArray:
         """Row of the query of each unjudged document, among the queries compared."""
         return self.row[self.documents.query]
@@ -224,8 +231,19 @@ def unjudged_keys(evaluation: Evaluation, rows: IntArray) -> KeyArray:
     judged = evaluation.judged
     if judged is None or judged.unjudged is None:
         return np.zeros(0, np.uint64)
+    return keys_of(judged.unjudged.key, rows[judged.unjudged.query])
+
+
+def keys_of(documents: KeyArray, rows: IntArray) -> KeyArray:
+    """Return one number for the id of each document and the row of its query.
+
+    Examples
+    --------
+    >>> keys_of(np.array([7, 7], np.uint64), np.array([0, 1])).tolist()[0]
+    7
+    """
     # A large odd multiple of the query, so that one number stands for query and document.
-    return judged.unjudged.key + rows[judged.unjudged.query].astype(np.uint64) * np.uint64(0x9E3779B97F4A7C15)
+    return documents + rows.astype(np.uint64) * np.uint64(0x9E3779B97F4A7C15)
 
 
 def matches(a: KeyArray, b: KeyArray) -> tuple[IntArray, IntArray]:

@@ -391,6 +391,19 @@ class Tippings:
         judged = self._evaluations[run].judged
         return 0 if judged is None or judged.unjudged is None else judged.unjudged.query.size
 
+    def reach_alone(self, pair: tuple[int, int], column: int) -> Reach | str:
+        """Return `reach` for a measure that is asked for alone: only documents within its cutoff are matched.
+
+        It takes a fraction of the memory of `match`, whose result all measures share.
+        """
+        sides = self._sides(pair, column)
+        if isinstance(sides, str):
+            return sides
+        first, second = sides
+        at_first, at_second = matches(first.keys, second.keys)
+        matched = first.place[at_first], second.place[at_second]
+        return Reach.of(first, second, len(self._queries), matched, sampled_negatives=self._sampled_negatives)
+
     def match(self, pair: tuple[int, int]) -> tuple[IntArray, IntArray]:
         """Documents unjudged in both runs, see `matches`; kept until another pair is asked for."""
         with self._matching:

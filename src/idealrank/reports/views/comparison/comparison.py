@@ -307,7 +307,8 @@ def bounds_sentences(row: Difference) -> list[str]:
     Examples
     --------
     >>> import idealrank as ir
-    >>> qrels, runs = {"q": {"x": 1}}, ({"q": ["y", "x"]}, {"q": ["x", "z"]})
+    >>> qrels = ir.Qrels({"q": {"x": 1}}, labels_are="pooled")
+    >>> runs = {"q": ["y", "x"]}, {"q": ["x", "z"]}
     >>> found = ir.compare(*(ir.evaluate(qrels, run, "RR@2", keep_unjudged=True) for run in runs))
     >>> bounds_sentences(found["RR@2"])
     ['If unjudged documents down to rank 2 may have any grade from 0 to 1, the difference is between +0.000 and +0.500.']
