@@ -353,8 +353,14 @@ class _Joined(NamedTuple):
 
     def _unjudged(self, found: _Unjudged, begin: int, end: int) -> UnjudgedHits:
         query, rows = self._between(begin, end, found.offsets)
-        rank, first, last = (column[rows].astype(np.int64) for column in (found.rank, found.tie_first, found.tie_last))
+        rank = found.rank[rows].astype(np.int64)
+        first, last = (self._shared_or_own(column[rows], found.rank[rows], rank) for column in (found.tie_first, found.tie_last))
         return UnjudgedHits(query, rank, found.key[rows], first, last)
+
+    @staticmethod
+    def _shared_or_own(column: AnyArray, narrow_rank: AnyArray, rank: IntArray) -> IntArray:
+        """Return the ranks themselves where no document is tied: these columns are the largest of a comparison."""
+        return rank if np.array_equal(column, narrow_rank) else column.astype(np.int64)
 
     def _ideal(self, begin: int, end: int) -> IdealGrades:
         judged = self._judgments(begin, end)

@@ -78,7 +78,9 @@ class UnjudgedHits(NamedTuple):
         """Some of them, by their places in rising order; all of them without a copy."""
         if kept.size == self.query.size:
             return self
-        return UnjudgedHits(self.query[kept], self.rank[kept], self.key[kept], self.tie_first[kept], self.tie_last[kept])
+        rank = self.rank[kept]
+        first, last = (rank if ties is self.rank else ties[kept] for ties in (self.tie_first, self.tie_last))
+        return UnjudgedHits(self.query[kept], rank, self.key[kept], first, last)
 
     def as_hits(self) -> Hits:
         """Return the places as hits of grade 0."""

@@ -103,8 +103,11 @@ class Places(NamedTuple):
         worth = measure.worth(hits.grade[found])
         assert worth is not None  # noqa: S101
         assert hits.document is not None  # noqa: S101
+        place, rank = near, _ranks(judged, documents)
+        if within.size < weights.size:  # else copies would double the memory
+            place, rank, weights = near[within], rank[within], weights[within]
         return cls(
-            measure, judged, rows, _kept(documents, within), near[within], _ranks(judged, documents)[within], weights[within],
+            measure, judged, rows, _kept(documents, within), place, rank, weights,
             rows[hits.query[found]], _ranks(judged, hits)[found], hits.document[found], worth, linear,
         )  # fmt: skip
 
