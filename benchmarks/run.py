@@ -19,6 +19,7 @@ import jobs_large
 import jobs_measures
 import jobs_memory
 import jobs_pairs
+import jobs_recommender
 import jobs_scaling
 import jobs_start
 import jobs_stats
@@ -38,6 +39,7 @@ JOBS = {
     "all-measures": jobs_measures.text_rows,
     "measures": jobs_measures.array_rows,
     "pairs": jobs_pairs.rows,
+    "recommender": jobs_recommender.rows,
     "start": jobs_start.rows,
     "stats": jobs_stats.rows,
     "clicks": jobs_clicks.rows,

@@ -1,8 +1,10 @@
 """The data of the benchmarks: made once, kept under build/bench. ``python benchmarks/workload.py QUERIES`` writes a TREC run."""
 
 import sys
+from collections.abc import Iterable, Iterator
 from itertools import islice
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -138,6 +140,49 @@ def dicts(queries: int) -> tuple[Tables, Tables]:
         judged = rng.choice(DEPTH, JUDGED, replace=False)
         qrels[f"q{query}"] = {documents[place]: int(grade) for place, grade in zip(judged, rng.integers(0, 4, JUDGED), strict=True)}
     return qrels, run
+
+
+def recommender_files(users: int) -> tuple[Path, ...]:
+    """Purchases of users, three lists of 20 items for each, and a segment of each user, as CSV.
+
+    Items are popular by a power law; the lists differ in how many purchases they find.
+    """
+    folder = CACHE / f"recommender-{users}"
+    names = ("purchases.csv", "popular.csv", "neighbours.csv", "factors.csv", "segments.csv")
+    paths = tuple(folder / name for name in names)
+    if all(path.exists() for path in paths):
+        return paths
+    folder.mkdir(parents=True, exist_ok=True)
+    rng = np.random.default_rng(25)
+    popularity = np.arange(1, 5001) ** -0.8
+    popularity /= popularity.sum()
+    bought = [np.unique(rng.choice(5000, 1 + rng.poisson(9), p=popularity)) for _ in range(users)]
+    _write_csv(paths[0], "user,item", (f"u{user},i{item}" for user, items in enumerate(bought) for item in items))
+    for path, share in zip(paths[1:4], (0.05, 0.12, 0.13), strict=True):
+        _write_csv(path, "user,item,score", _recommended(rng, bought, popularity, share))
+    segment = ("light", "heavy")
+    _write_csv(paths[4], "query,category", (f"u{user},{segment[items.size > 9]}" for user, items in enumerate(bought)))
+    return paths
+
+
+def _recommended(
+    rng: np.random.Generator, bought: "list[np.ndarray[tuple[int], np.dtype[np.int64]]]", popularity: Any, share: float
+) -> Iterator[str]:
+    """Rows of 20 items a user; a share of the user's purchases is among them."""
+    for user, items in enumerate(bought):
+        listed = rng.choice(popularity.size, 26, p=popularity).tolist()
+        for item in items[rng.random(items.size) < share].tolist():
+            listed.insert(int(rng.integers(20)), item)
+        for rank, item in enumerate(list(dict.fromkeys(listed))[:20]):
+            yield f"u{user},i{item},{100 - rank}"
+
+
+def _write_csv(path: Path, head: str, rows: Iterable[str]) -> None:
+    unfinished = path.with_suffix(".part")
+    with unfinished.open("w", encoding="ascii") as lines:
+        lines.write(f"{head}\n")
+        lines.writelines(f"{row}\n" for row in rows)
+    unfinished.rename(path)
 
 
 if __name__ == "__main__":
