@@ -1,0 +1,645 @@
+"""Every form of a verdict says the same state: 42 comparisons and 32 gates in each form.
+
+A comparison is computed from real runs, and its rows are then set to one state, so that no rule for
+verdicts decides what these tests see. The table `STATES` says what each form must show.
+"""
+
+import csv
+import io
+import itertools
+import json
+import re
+import xml.etree.ElementTree as ET
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import replace
+from functools import cache
+from typing import Any, NamedTuple, cast
+
+import numpy as np
+import pytest
+
+import idealrank as ir
+from idealrank.analysis.comparison import Comparison, Difference
+from idealrank.analysis.comparison.judge_differences import JudgeDifference
+from idealrank.analysis.comparison.label_basis import LabelBasis, OneSided
+from idealrank.analysis.gate.outcome import TOO_FEW, Gated, Outcome
+from idealrank.data.label_kinds import LabelKind
+from idealrank.integrations.content import content_of
+from idealrank.reports.figures import forest, pair_map, specifications
+from idealrank.reports.page.tables import checks_grid, every_pair_grid, pair_grid, slices_grid
+from idealrank.reports.subject import Subject, leading_pairs
+from idealrank.reports.table.cells import Cell, Table
+from idealrank.reports.table.forms import as_html
+from idealrank.reports.table.records import delimited
+from idealrank.reports.table.text import parts_text
+from idealrank.reports.views.comparison import columns, league, markup, slice_tables, verdicts
+from idealrank.reports.views.comparison.comparison import (
+    comparison_json,
+    comparison_parts,
+    comparison_rows,
+    verdict_text,
+)
+from idealrank.reports.views.gate import gate as gate_views
+from idealrank.reports.views.gate import junit, pull_request
+
+# --- the table ------------------------------------------------------------------------------------
+
+
+class State(NamedTuple):
+    """What each form must show for one state; it must show what no other state has.
+
+    Attributes
+    ----------
+    verdict : str
+        In JSON and CSV.
+    word : str
+        In the columns of verdicts.
+    line, sentence : str
+        In `str(comparison)`; in the sentence of reports and pages, a pattern.
+    signs : str
+        In the map in text, of which one stands for each pair.
+    star, paper, latex : str
+        Behind differences; behind means in papers; the same in LaTeX.
+    caption, shape : str
+        Below the title of the coloured map; over its cells.
+    side : str
+        In figures of differences.
+    has_letters : bool
+        Whether letters name a worse run.
+    """
+
+    verdict: str
+    word: str
+    line: str
+    sentence: str
+    signs: str
+    star: str
+    paper: str
+    latex: str
+    caption: str
+    shape: str
+    side: str
+    has_letters: bool
+
+
+STATES = {
+    "better": State(
+        "better", "better", " is better than ", r"^run\d is better than ", "#+:", "*", "▲",
+        r"$\blacktriangle$", "each pair has a better run", "", "better", True,
+    ),
+    "worse": State(
+        "worse", "worse", " is worse than ", " is worse than ", "#+:", "*", "▼",
+        r"$\blacktriangledown$", "each pair has a better run", "", "worse", True,
+    ),
+    "equivalent": State(
+        "equivalent", "equivalent", " are equivalent: ", " are equivalent, within ", "~", "", "",
+        "", "that are equivalent (within 0.05)", "dot", "equal", False,
+    ),
+    "undecided": State(
+        "undecided", "undecided", " is better is undecided", "These queries do not show whether ",
+        ".", "", "", "", "without a significant difference (p above 0.05", "dot", "equal", False,
+    ),
+    "contradicted": State(
+        "undecided", "undecided", " is better is undecided", "People and the judge disagree on ",
+        ".", "", "", "", "on whose sign people and the judge disagree (p 0.00001)", "dot", "equal",
+        False,
+    ),
+    "identical": State(
+        "undecided", "identical", " are identical: ", " are identical in every value", "=", "", "",
+        "", "with equal values on every query", "dot", "equal", False,
+    ),
+    TOO_FEW: State(
+        TOO_FEW, TOO_FEW, "too few judgments to say whether ", "Too few judgments to say whether ",
+        "?", "?", "?", "?", "with too few judgments to decide (p 0.00001)", "cross", "withheld",
+        False,
+    ),
+}  # fmt: skip
+TURNED = {"better": "worse", "worse": "better"}
+
+# --- the cases ------------------------------------------------------------------------------------
+
+
+class Case(NamedTuple):
+    """One constructed comparison."""
+
+    state: str
+    runs: int
+    direction: int
+    companion: bool
+    sliced: bool
+    baseline: bool
+    labels: LabelKind
+
+    def __str__(self) -> str:
+        parts = [self.state, f"{self.runs} runs", "up" if self.direction > 0 else "down"]
+        flags = {"companion": self.companion, "slices": self.sliced, "baseline": self.baseline}
+        return ", ".join([*parts, *(name for name, is_set in flags.items() if is_set), self.labels])
+
+
+LABELS: tuple[LabelKind, ...] = ("pooled", "positive-only", "complete")
+PATTERNS = ((1, False, False, False), (-1, True, True, True), (1, True, False, True))
+MORE = ((-1, False, True, False), (1, False, True, True), (-1, True, False, False))
+
+
+def constructed() -> Iterator[Case]:
+    """Each state with two, three and six runs, twice; the other traits go round."""
+    for place, (state, runs) in enumerate(itertools.product(STATES, (2, 3, 6))):
+        for half, patterns in enumerate((PATTERNS, MORE)):
+            direction, companion, sliced, baseline = patterns[(place + place // 3) % 3]
+            labels = LABELS[(place + place // 9 + half) % 3]
+            yield Case(state, runs, direction, companion, sliced, baseline, labels)
+
+
+CASES = tuple(constructed())
+QUERIES = 24
+MEASURES = {1: ("RR", "AP"), -1: ("Unjudged@3", "Unjudged@2")}
+SMALL = 0.00001
+P_VALUES = {"better": SMALL, "worse": SMALL, TOO_FEW: SMALL, "contradicted": SMALL}
+
+
+def values_of(case: Case, run: int) -> np.ndarray:
+    """Values with the sign that the state says, the later run against the earlier."""
+    rng = np.random.default_rng(run)
+    step = -0.1 if case.state == "worse" else 0.1
+    middle = 0.4 + case.direction * step * run / case.runs
+    return np.clip(middle + rng.normal(0, 0.02, (QUERIES, 2)), 0, 1)
+
+
+@cache
+def evaluations_of(case: Case) -> tuple[ir.Evaluation, ...]:
+    qrels = {f"q{i:02d}": {"x": 1} for i in range(QUERIES)}
+    made = ir.evaluate(qrels, {query: ["x"] for query in qrels}, MEASURES[case.direction])
+    return tuple(replace(made, name=f"run{run}", values=values_of(case, run)) for run in range(case.runs))
+
+
+def in_state(row: Any, state: str) -> Any:
+    """A row, or a slice, in one state."""
+    p = P_VALUES.get(state, 0.4)
+    changes: dict[str, Any] = {"verdict": STATES[state].verdict, "p": p, "p_corrected": p}
+    if state == "identical":
+        changes |= {
+            "wins": 0,
+            "losses": 0,
+            "ties": row.n,
+            "difference": 0.0,
+            "interval": (0.0, 0.0),
+        }
+        changes |= {"p": 1.0, "p_corrected": 1.0, "mean_a": row.mean_b}
+    return replace(row, **changes)
+
+
+def built(row: Difference, case: Case) -> Difference:
+    """A difference in the state of the case, on labels of its kind, with its slices."""
+    one_sided = None
+    if case.state == TOO_FEW and case.labels == "positive-only":
+        one_sided = OneSided(run="a", declared=True)
+    basis = LabelBasis(
+        kind=case.labels,
+        one_sided=one_sided,
+        unlabelled_a=3,
+        unlabelled_b=40,
+    )
+    judge = None
+    if case.state == "contradicted":
+        judge = JudgeDifference(mean_a=0.5, mean_b=0.4, difference=-0.1, p=0.001, n=QUERIES, contradicts=True)
+    slices = row.slices
+    if slices is not None:
+        state = slice_state(case)
+        slices = replace(slices, rows=tuple(in_state(one, state) for one in slices))
+    row = in_state(row, case.state)
+    equivalence = None
+    if case.state == "equivalent":
+        equivalence = 0.001
+    return replace(
+        row, basis=basis, judge=judge, slices=slices, p_equivalence=equivalence, tipping=None,
+        tipping_reason=None, unjudged_a=0.1, unjudged_b=0.857, queries_needed=None,
+    )  # fmt: skip
+
+
+def slice_state(case: Case) -> str:
+    """Slices are never equivalent, and no judge is heard on them."""
+    return "undecided" if case.state in ("equivalent", "contradicted") else case.state
+
+
+@cache
+def comparison_of(case: Case) -> Comparison:
+    options: dict[str, Any] = {"measures": MEASURES[case.direction], "n_resamples": 199, "rng": 1}
+    if case.sliced:
+        options["slices"] = {f"q{i:02d}": ("short", "long")[i % 2] for i in range(QUERIES)}
+    if case.baseline:
+        options["baseline"] = "run0"
+    if case.state == "equivalent":
+        options["margin"] = 0.05
+    compared = ir.compare(*evaluations_of(case), **options)
+    pairs = [replace(pair, measures={text: built(row, case) for text, row in pair.measures.items()}) for pair in compared.pairs]
+    return replace(compared, pairs=tuple(pairs))
+
+
+def subject_of(case: Case) -> Subject:
+    evaluations, comparison = evaluations_of(case), comparison_of(case)
+    measures = evaluations[0].measures
+    return Subject(evaluations=evaluations, measures=measures, means=comparison.means, comparison=comparison)
+
+
+def measure_of(case: Case) -> str:
+    return MEASURES[case.direction][case.companion]
+
+
+# --- what forms show ------------------------------------------------------------------------------
+
+
+def says_alone(text: str, field: str, state: str) -> None:
+    """The words of this state stand in a text, and those of no other state."""
+    wanted = getattr(STATES[state], field)
+    assert is_said(field, wanted, text), (field, wanted, text)
+    others = {getattr(other, field) for other in STATES.values()} - {wanted}
+    assert not [words for words in others if is_said(field, words, text)], (field, text)
+
+
+def is_said(field: str, words: str, text: str) -> bool:
+    """Sentences are patterns: an undecided one, too, asks whether a run is better."""
+    if field == "sentence":
+        return re.search(words, text) is not None
+    return words in text
+
+
+def column_of(table: Table, title: str) -> list[Cell]:
+    titles = [column.title for column in table.columns]
+    return [row[titles.index(title)] for row in table.rows] if title in titles else []
+
+
+def verdict_words(tables: Iterable[Table]) -> set[str]:
+    return {cell.text for table in tables for cell in column_of(table, "verdict")} - {"baseline"}
+
+
+def words_for(case: Case) -> set[str]:
+    return {STATES[case.state].word, STATES[slice_state(case)].word} if case.sliced else {STATES[case.state].word}
+
+
+def check_basis(text: str, case: Case) -> None:
+    """A verdict has a caution under pooled labels and a clause under positive-only ones."""
+    decided = case.state in ("better", "worse", "equivalent")
+    assert ("any documents are unjudged" in text) == (decided and case.labels == "pooled")
+    counts = "ocuments without a label count as not relevant" in text
+    assert counts == (decided and case.labels == "positive-only")
+
+
+def check_str(case: Case) -> None:
+    for line in str(comparison_of(case)).splitlines():
+        says_alone(line, "line", case.state)
+
+
+def check_sentence(case: Case) -> None:
+    compared = comparison_of(case)
+    for pair, row in compared.rows():
+        said = verdict_text(pair, row, compared.method)
+        says_alone(said, "sentence", case.state)
+
+
+def check_text(case: Case) -> None:
+    parts = comparison_parts(comparison_of(case))
+    text = parts_text(parts)
+    tables = [part for part in parts if isinstance(part, Table)]
+
+    assert verdict_words(tables) <= words_for(case)
+    assert "significant after correction" not in text
+    brief = [table for table in tables if table.title.startswith("differences ")]
+    stars = {cell.mark for table in brief for row in table.rows for cell in row[1:]}
+    assert bool(brief) == case.sliced
+    assert stars == ({STATES[slice_state(case)].star} if brief else set())
+    told = [("? too few judgments" in table.title) for table in brief]
+    assert told == [case.state == TOO_FEW] * len(brief)
+
+
+def check_markdown_and_latex(case: Case) -> None:
+    compared, wanted = comparison_of(case), STATES[case.state]
+    text = markup.comparison_markdown(compared)
+    latex = markup.comparison_latex(compared)
+    if case.runs == 6 and not case.baseline and not case.sliced:
+        for form in (text, latex):
+            assert ("too few judgments and no letter" in form) == (case.state == TOO_FEW)
+        return
+    table = markup.comparison_cells(compared)
+    whole = [row for row in table.rows if not case.sliced or "all" in [cell.text for cell in row]]
+    titles = [column.title for column in table.columns]
+    at = titles.index("difference")
+    assert {row[at].mark for row in whole} == {wanted.star}
+    assert {row[-1].text for row in whole} == {wanted.word}
+    for form in (text, latex):
+        assert wanted.word in form
+        assert ("better or worse, p at most 0.05" in form) == (wanted.star == "*")
+        assert ("? too few judgments, however small p" in form) == (wanted.star == "?")
+        check_basis(form, case)
+
+
+def check_paper(case: Case) -> None:
+    if not case.baseline:
+        return
+    compared, wanted = comparison_of(case), STATES[case.state]
+    rows = markup.paper_table(compared).rows
+    against = [cell for row in rows if row[0].text != "run0" for cell in row[1:]]
+    assert {cell.mark for cell in against} == {wanted.paper}
+    assert not any(cell.mark for row in rows if row[0].text == "run0" for cell in row[1:])
+    for form, field in (("table", "paper"), ("markdown", "paper"), ("latex", "latex")):
+        text = markup.paper_text(compared, form)
+        for other in STATES.values():
+            sign = getattr(other, field)
+            if sign:
+                assert (sign in text) == (sign == getattr(wanted, field)), (form, sign)
+        flat = " ".join(text.split())
+        assert (" better, " in flat) == (case.state == "better")
+        assert (" worse, " in flat) == (case.state == "worse")
+        check_basis(flat, case)
+
+
+def check_league(case: Case) -> None:
+    if case.baseline:
+        return
+    compared, wanted, measure = comparison_of(case), STATES[case.state], measure_of(case)
+    letters = league.better_letters(compared, measure, list(compared.names))
+    assert any(letters.values()) == wanted.has_letters
+    drawn = league.pair_map(compared, measure)
+    lines = [re.fullmatch(r"\s+\d+ run\d\s+(.*)\\", line) for line in drawn]
+    signs = {sign for line in lines if line is not None for sign in line[1]}
+    assert signs
+    assert signs <= set(wanted.signs)
+    legend = drawn[-1]
+    if wanted.has_letters:
+        assert "p <= " in legend
+    else:
+        assert f"{wanted.signs} {wanted.word}" in legend
+    note = league.letters_note(compared, "better")
+    assert ("have too few judgments and no letter" in note) == (case.state == TOO_FEW)
+    assert "p alone" in league.letters_note(compared, "groups")
+
+
+def check_data(case: Case) -> None:
+    compared = comparison_of(case)
+    record = json.loads("".join(comparison_json(compared)))
+    rows = [row for pair in record["pairs"] for row in pair["measures"].values()]
+    assert {row["verdict"] for row in rows} == {STATES[case.state].verdict}
+    assert {(row["wins"], row["losses"]) == (0, 0) for row in rows} == {case.state == "identical"}
+    table = csv.DictReader(io.StringIO("".join(delimited(comparison_rows(compared)))))
+    allowed = {STATES[case.state].verdict, STATES[slice_state(case)].verdict}
+    assert {row["verdict"] for row in table} <= allowed
+
+
+def check_map_caption(case: Case) -> None:
+    if case.baseline:
+        return
+    wanted = STATES[case.state]
+    spec = pair_map.pairs_spec(comparison_of(case), measure_of(case))
+    said = " ".join(spec["title"]["subtitle"])
+    cells = spec["data"]["values"]
+    says_alone(said, "caption", case.state)
+    for shape in ("dot", "cross"):
+        assert (f"a {shape} marks" in said) == (shape == wanted.shape)
+    assert {cell["shape"] for cell in cells} == {wanted.shape}
+    assert {cell["verdict"] for cell in cells} == {
+        wanted.word,
+        TURNED.get(wanted.word, wanted.word),
+    }
+
+
+def check_slice_figure(case: Case) -> None:
+    rows = forest.slice_rows(comparison_of(case))
+    assert bool(rows) == case.sliced
+    for row in rows:
+        state = case.state if row["all"] else slice_state(case)
+        allowed = {state, TURNED.get(state, state)} if case.runs > 2 else {state}
+        assert row["side"] in {STATES[one].side for one in allowed}
+        assert row["verdict"] in {STATES[one].word for one in allowed}
+        assert row["verdict"] in specifications.slices_said([row])
+
+
+def check_page(case: Case) -> None:
+    """Tables of a page turn pairs of several runs so that the better run comes second."""
+    compared, wanted = comparison_of(case), STATES[case.state]
+    allowed = {wanted.word, TURNED.get(wanted.word, wanted.word)} if case.runs > 2 else {wanted.word}
+    measure = measure_of(case)
+    tables = [pair_grid(leading_pairs(compared)[0]), every_pair_grid(compared, measure)]
+    caution = case.state in ("better", "worse", "equivalent") and case.labels == "pooled"
+    for table in tables:
+        cells = column_of(table, "verdict")
+        assert {cell.text for cell in cells} <= allowed
+        assert {cell.tone for cell in cells} <= {verdicts.mark(word).tone for word in allowed}
+        assert {cell.mark for cell in cells} == {"!" if caution else ""}
+        check_basis(as_html(table), case)
+    sliced = slices_grid(leading_pairs(compared)[0], measure)
+    assert (sliced is not None) == case.sliced
+    if sliced is not None:
+        word = STATES[slice_state(case)].word
+        turned = {word, TURNED.get(word, word)} if case.runs > 2 else {word}
+        assert verdict_words([sliced]) <= turned
+
+
+def check_whole_page(case: Case) -> None:
+    pytest.importorskip("jinja2", reason="needs the extra report")
+    pytest.importorskip("vl_convert", reason="needs the extra report")
+    from idealrank.reports.page.html import page_context
+
+    context = page_context(subject_of(case))
+    table = context["grids"]["pair"] or context["every_pair"]
+    assert table is not None
+    check_basis(as_html(table), case)
+    if case.runs == 2:
+        says_alone(context["headline"], "sentence", case.state)
+
+
+def check_tracker(case: Case) -> None:
+    content = content_of(comparison_of(case), page="")
+    if case.runs < 6:
+        for line in content.words["verdicts"].splitlines():
+            says_alone(line, "line", case.state)
+    stored = json.loads(content.files["comparison.json"])
+    found = {row["verdict"] for pair in stored["pairs"] for row in pair["measures"].values()}
+    assert found == {STATES[case.state].verdict}
+
+
+CHECKS: Mapping[str, Callable[[Case], None]] = {
+    "str": check_str,
+    "sentence": check_sentence,
+    "text": check_text,
+    "Markdown and LaTeX": check_markdown_and_latex,
+    "paper": check_paper,
+    "league": check_league,
+    "JSON and CSV": check_data,
+    "caption of the map": check_map_caption,
+    "figure of slices": check_slice_figure,
+    "tables of the page": check_page,
+    "page": check_whole_page,
+    "tracker": check_tracker,
+}
+
+
+@pytest.mark.parametrize("case", CASES, ids=str)
+def test_every_form_of_a_comparison_says_its_state(case: Case) -> None:
+    for check in CHECKS.values():
+        check(case)
+
+
+def test_the_cases_have_every_trait_with_every_state() -> None:
+    assert len(CASES) >= 40
+    for state in STATES:
+        of_state = [case for case in CASES if case.state == state]
+        for field in ("runs", "direction", "companion", "sliced", "baseline", "labels"):
+            every = {getattr(case, field) for case in CASES}
+            assert {getattr(case, field) for case in of_state} == every, (state, field)
+
+
+def first_case(state: str, **traits: object) -> Case:
+    return next(case for case in CASES if case.state == state and all(getattr(case, name) == value for name, value in traits.items()))
+
+
+# A wrong word in one form: of which check, where, for which state, and what is wrong about it.
+PLANTED = [
+    ("Markdown and LaTeX", columns, TOO_FEW, {"star": "*"}, {"runs": 3}),
+    ("Markdown and LaTeX", columns, "equivalent", {"star": "?"}, {"runs": 2}),
+    ("text", slice_tables, TOO_FEW, {"star": ""}, {"sliced": True}),
+    ("text", slice_tables, "better", {"star": ""}, {"sliced": True}),
+    ("paper", markup, "worse", {"paper": "▲"}, {"baseline": True}),
+    ("paper", markup, TOO_FEW, {"paper": "▲"}, {"baseline": True}),
+    ("league", league, TOO_FEW, {"symbol": "."}, {"baseline": False}),
+    ("caption of the map", pair_map, TOO_FEW, {"shape": "dot"}, {"baseline": False}),
+    ("figure of slices", forest, TOO_FEW, {"side": "equal"}, {"sliced": True}),
+    ("tables of the page", columns, "undecided", {"word": "equal"}, {"runs": 2}),
+]
+
+
+@pytest.mark.parametrize(("name", "module", "state", "wrong", "traits"), PLANTED)
+def test_a_wrong_mark_in_one_form_is_found(
+    monkeypatch: pytest.MonkeyPatch, name: str, module: Any, state: str, wrong: Any, traits: Any
+) -> None:
+    case = first_case(state, **traits)
+    CHECKS[name](case)
+
+    monkeypatch.setattr(module, "mark_of", lambda row: replace(verdicts.mark_of(row), **wrong))
+
+    with pytest.raises(AssertionError):
+        CHECKS[name](case)
+
+
+def test_a_caption_of_another_state_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
+    case = first_case(TOO_FEW, baseline=False)
+    wrong = verdicts.mark("undecided").caption
+
+    monkeypatch.setattr(pair_map, "mark", lambda state: replace(verdicts.mark(state), caption=wrong))
+
+    with pytest.raises(AssertionError, match="without a significant difference"):
+        check_map_caption(case)
+
+
+def test_a_caution_that_is_left_out_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
+    case = first_case("better", labels="pooled", runs=2)
+    check_page(case)
+
+    monkeypatch.setattr(columns, "caution_mark", lambda row: "")
+
+    with pytest.raises(AssertionError):
+        check_page(case)
+
+
+# --- gates ----------------------------------------------------------------------------------------
+
+
+class GateState(NamedTuple):
+    """What each form of a gate must show for the outcome of its one deciding check."""
+
+    word: str
+    element: str
+    command: str
+    section: str
+    tracker: str
+
+
+OUTCOMES = {
+    "passed": GateState("passed", "system-out", "", "passed", "open"),
+    "failed": GateState("failed", "failure", "::error ", "closed", "closed"),
+    TOO_FEW: GateState(TOO_FEW, "skipped", "::warning ", "unreached", TOO_FEW),
+    "contradicted": GateState("undecided", "skipped", "::warning ", "unreached", TOO_FEW),
+}
+COMPANION_WORDS = {
+    "passed": "companion",
+    "failed": "companion, would fail",
+    TOO_FEW: "companion, too few judgments",
+    "contradicted": "companion, undecided",
+}
+GATES = list(itertools.product(OUTCOMES, COMPANION_WORDS, (1, -1)))
+
+
+@cache
+def gate_of(deciding: str, companion: str, direction: int) -> Gated:
+    """A gate whose first measure decides, with a companion in a state of its own."""
+    qrels = {f"q{i}": {"x": 1} for i in range(12)}
+    measures = MEASURES[direction]
+    good, bad = (
+        ir.evaluate(qrels, ir.Run(dict.fromkeys(qrels, ranking), name=name), measures)
+        for ranking, name in ((["x"], "new"), (["y", "x"], "old"))
+    )
+    made = ir.gate(good, bad)
+    checks = []
+    for check, state in zip(made.checks, (deciding, companion), strict=True):
+        outcome = cast("Outcome", TOO_FEW if state == "contradicted" else state)
+        checks.append(
+            replace(
+                check, outcome=outcome, passed=outcome == "passed", carried=state != TOO_FEW,
+                reason=f"the reason of {check.measure}", p_corrected=0.001, worst=(),
+            )
+        )  # fmt: skip
+    outcome = checks[0].outcome
+    assert [check.decides for check in checks] == [True, False]
+    return replace(made, outcome=outcome, passed=outcome == "passed", checks=tuple(checks))
+
+
+def check_gate(deciding: str, companion: str, direction: int) -> None:
+    gated = gate_of(deciding, companion, direction)
+    wanted, beside = OUTCOMES[deciding], COMPANION_WORDS[companion]
+
+    cases = ET.fromstring("".join(junit.gate_junit(gated))).findall("testsuite/testcase")
+    assert [[part.tag for part in case] for case in cases] == [[wanted.element], ["system-out"]]
+
+    comment = "".join(pull_request.gate_markdown(gated))
+    rows = [line for line in comment.splitlines() if line.startswith("| ") and "<code>" in line]
+    states = {line.split("|")[1].strip().strip("*") for line in rows}
+    assert states == {wanted.word, beside}
+
+    commands = "".join(pull_request.annotations(gated)).splitlines()
+    assert [line for line in commands if not line.startswith("::notice")] == [
+        line for line in commands if wanted.command and line.startswith(wanted.command)
+    ]
+    assert len(commands) == (2 if wanted.command else 1)
+
+    text = gate_views.gate_text(gated)
+    assert wanted.word in text
+    assert beside in text
+
+    record = json.loads(gate_views.gate_json(gated))
+    assert record["outcome"] == gated.outcome
+    assert [check["outcome"] for check in record["checks"]] == [check.outcome for check in gated.checks]
+
+    cells = column_of(checks_grid(gated), "outcome")
+    assert {cell.text for cell in cells} == {wanted.word, beside}
+    assert verdicts.mark(gated.outcome).section == wanted.section
+
+    words = content_of(gated, page="").words
+    assert (words["gate"], words["gate_outcome"]) == (wanted.tracker, gated.outcome)
+
+
+@pytest.mark.parametrize(("deciding", "companion", "direction"), GATES)
+def test_every_form_of_a_gate_says_its_outcome(deciding: str, companion: str, direction: int) -> None:
+    check_gate(deciding, companion, direction)
+
+
+@pytest.mark.parametrize(
+    ("module", "wrong"),
+    [(junit, {"case": "failure"}), (pull_request, {"word": "failed"})],
+)
+def test_a_wrong_mark_of_a_check_is_found(monkeypatch: pytest.MonkeyPatch, module: Any, wrong: Any) -> None:
+    monkeypatch.setattr(module, "mark_of_check", lambda check: replace(verdicts.mark_of_check(check), **wrong))
+
+    with pytest.raises(AssertionError):
+        check_gate(TOO_FEW, "passed", 1)
+
+
+def test_the_words_of_states_are_those_of_analysis() -> None:
+    assert verdicts.TOO_FEW == TOO_FEW
