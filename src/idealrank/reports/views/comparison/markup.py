@@ -183,15 +183,14 @@ def paper_table(
 
 
 def _paper_notes(comparison: Comparison, names: Mapping[str, str]) -> list[str]:
-    """Explain the marks against the baseline, those alone that the table has."""
+    """Explain the marks against the baseline; none in a table without marks."""
+    marks = {mark_of(row).paper for _, row in comparison.rows()} - {""}
+    if not marks:
+        return []
     baseline = comparison.method.baseline or ""
-    states = {row.verdict for _, row in comparison.rows()}
-    signs = [f"{mark(state).paper} {state}" for state in ("better", "worse") if state in states]
-    notes = []
-    if signs:
-        explained = mark_note(comparison, f"{', '.join(signs)},", names)
-        notes.append(f"Against {names.get(baseline, baseline)}: {explained}")
-    if TOO_FEW in states:
+    signs = ", ".join(f"{mark(state).paper} {state}" for state in ("better", "worse"))
+    notes = [f"Against {names.get(baseline, baseline)}: {mark_note(comparison, f'{signs},', names)}"]
+    if mark(TOO_FEW).paper in marks:
         notes.append(f"{mark(TOO_FEW).paper} {STAR_WORDS['?']}.")
     return notes
 
