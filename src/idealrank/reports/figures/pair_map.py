@@ -189,12 +189,12 @@ def shapes_text(comparison: Comparison, measure: str) -> str:
         "level": level + correction_word(method.correction),
         "margin": f"{method.margin or 0:g}",
     }
-    told: dict[str, list[str]] = {}
+    told: dict[str, list[str]] = {"dot": [], "cross": []}
     for state, values in marked.items():
         shown = mark(state)
         caption = shown.caption.format(p=_range(values), **words)
-        told.setdefault(shown.shape, []).append(caption)
-    texts = [f"a {shape} marks pairs {' or '.join(captions)}" for shape, captions in told.items()]
+        told[shown.shape].append(caption)
+    texts = [f"a {shape} marks pairs {' or '.join(said)}" for shape, said in told.items() if said]
     return "; ".join(texts) or "each pair has a better run"
 
 

@@ -247,7 +247,7 @@ STAR_WORDS: Mapping[str, str] = {
     "*": "better or worse",
     "?": f"{TOO_FEW}, however small p",
 }
-"""What the marks behind differences mean; those of papers have their own words."""
+"""What the marks behind differences mean; the marks of papers have their own words."""
 
 
 def stars_text(marks: Collection[str]) -> str:
@@ -322,7 +322,7 @@ def counts_unlabelled(row: Difference) -> bool:
 
 
 def basis_notes(rows: Iterable[tuple[Pair, Difference]], *, marked: bool = True) -> list[str]:
-    """What the verdicts of a table rest on, where documents are unjudged.
+    """List notes on what the verdicts of a table rest on where documents are unjudged.
 
     Parameters
     ----------
@@ -338,7 +338,7 @@ def basis_notes(rows: Iterable[tuple[Pair, Difference]], *, marked: bool = True)
     >>> runs = [dict.fromkeys(qrels, ranking) for ranking in (["z", "y"], ["x", "y"])]
     >>> found = ir.compare(qrels, *runs, measures="RR@2")
     >>> basis_notes(found.rows(), marked=False)
-    ['Many documents are unjudged (50.0% of those of A, by RR@2).']
+    ['Many documents are unjudged (50.0% in A, by RR@2).']
     """
     held = [(pair, row) for pair, row in rows if not pair.mismatch]
     notes = [f"{UNLABELLED.capitalize()}."] if any(counts_unlabelled(row) for _, row in held) else []
@@ -349,7 +349,7 @@ def basis_notes(rows: Iterable[tuple[Pair, Difference]], *, marked: bool = True)
     most = many_unjudged(row)
     run = pair.a if row.unjudged_a == most else pair.b
     up_to = "" if len(doubtful) == 1 else "up to "
-    share = f"{up_to}{most:.1%} of those of {run}, by {row.measure}"
+    share = f"{up_to}{most:.1%} in {run}, by {row.measure}"
     if not marked:
         return [*notes, f"Many documents are unjudged ({share})."]
     advice = "judge some of them to check the verdict"
