@@ -24,7 +24,7 @@ from idealrank.reports.table.cells import Cell, Column, Table, count_cell, inter
 from idealrank.reports.table.digits import USUAL, decimals
 from idealrank.reports.views.comparison.columns import Line, Shown, difference_columns
 from idealrank.reports.views.comparison.league import Ranked, letters_note
-from idealrank.reports.views.comparison.verdicts import Mark, basis_notes, mark, mark_of_check
+from idealrank.reports.views.comparison.verdicts import VerdictMark, basis_notes, mark, mark_of_check
 from idealrank.reports.views.gate.sentences import (
     COMPANION,
     demand,
@@ -127,7 +127,7 @@ def _level_of(subject: Subject) -> float:
     return _LEVEL if subject.comparison is None else subject.comparison.method.level
 
 
-def _said(shown: Mark) -> Cell:
+def _said(shown: VerdictMark) -> Cell:
     return Cell(shown.word, tone=shown.tone)
 
 

@@ -30,7 +30,7 @@ Side: TypeAlias = Literal["better", "worse", "equal", "withheld"]
 
 
 @dataclass(frozen=True, kw_only=True)
-class Mark:
+class VerdictMark:
     r"""Presentation of one verdict, or of one outcome of a gate.
 
     Attributes
@@ -68,7 +68,7 @@ class Mark:
 
     Examples
     --------
-    >>> Mark(word="undecided").side
+    >>> VerdictMark(word="undecided").side
     'equal'
     """
 
@@ -88,49 +88,49 @@ class Mark:
     section: Literal["passed", "closed", "unreached"] = "unreached"
 
 
-_UNDECIDED = Mark(word="undecided", caption="without a significant difference (p above {level})")
+_UNDECIDED = VerdictMark(word="undecided", caption="without a significant difference (p above {level})")
 
 # A new state needs one value here; without it, it looks as undecided does, in its own word.
-MARKS: Mapping[str, Mark] = {
-    "better": Mark(
+MARKS: Mapping[str, VerdictMark] = {
+    "better": VerdictMark(
         word="better", symbol="", paper="▲", star="*", variant="++", tone="better", side="better",
         decided=True, shape="", caption="with a better run",
     ),
-    "worse": Mark(
+    "worse": VerdictMark(
         word="worse", symbol="", paper="▼", star="*", variant="--", tone="worse", side="worse",
         decided=True, shape="", caption="with a better run",
     ),
-    "equivalent": Mark(
+    "equivalent": VerdictMark(
         word="equivalent", symbol="~", variant="~", tone="", decided=True,
         caption="that are equivalent (within {margin})",
     ),
     "undecided": _UNDECIDED,
-    CONTRADICTED: Mark(
+    CONTRADICTED: VerdictMark(
         word="undecided", caption="on whose sign people and the judge disagree (p {p})",
         case="skipped", annotation="warning", tracker=TOO_FEW,
     ),
-    IDENTICAL: Mark(word=IDENTICAL, symbol="=", caption="with equal values on every query"),
-    TOO_FEW: Mark(
+    IDENTICAL: VerdictMark(word=IDENTICAL, symbol="=", caption="with equal values on every query"),
+    TOO_FEW: VerdictMark(
         word=TOO_FEW, symbol="?", paper="?", star="?", variant="?", side="withheld", shape="cross",
         caption="with too few judgments to decide (p {p})",
         case="skipped", annotation="warning", tracker=TOO_FEW,
     ),
-    "passed": Mark(word="passed", tone="", decided=True, tracker="open", section="passed"),
-    "failed": Mark(
+    "passed": VerdictMark(word="passed", tone="", decided=True, tracker="open", section="passed"),
+    "failed": VerdictMark(
         word="failed", tone="worse", decided=True, case="failure", annotation="error",
         tracker="closed", section="closed",
     ),
-    "kept": Mark(word="kept", tone="", decided=True),
-    "broken": Mark(word="broken", tone="worse", decided=True, case="failure", annotation="error"),
+    "kept": VerdictMark(word="kept", tone="", decided=True),
+    "broken": VerdictMark(word="broken", tone="worse", decided=True, case="failure", annotation="error"),
     # Companions close no gate, whatever they show.
-    "companion": Mark(word="companion"),
-    "companion, would fail": Mark(word="companion, would fail"),
-    f"companion, {TOO_FEW}": Mark(word=f"companion, {TOO_FEW}"),
-    "companion, undecided": Mark(word="companion, undecided"),
+    "companion": VerdictMark(word="companion"),
+    "companion, would fail": VerdictMark(word="companion, would fail"),
+    f"companion, {TOO_FEW}": VerdictMark(word=f"companion, {TOO_FEW}"),
+    "companion, undecided": VerdictMark(word="companion, undecided"),
 }  # fmt: skip
 
 
-def mark(state: str) -> Mark:
+def mark(state: str) -> VerdictMark:
     """The marks of a state by its name.
 
     Examples
@@ -139,7 +139,7 @@ def mark(state: str) -> Mark:
     ('▼', '?', 'quiet')
     """
     known = MARKS.get(state)
-    return Mark(word=state, caption=_UNDECIDED.caption) if known is None else known
+    return VerdictMark(word=state, caption=_UNDECIDED.caption) if known is None else known
 
 
 def state_of(row: "Difference | Slice") -> str:
@@ -161,7 +161,7 @@ def state_of(row: "Difference | Slice") -> str:
     return CONTRADICTED if judge is not None and judge.contradicts else row.verdict
 
 
-def mark_of(row: "Difference | Slice") -> Mark:
+def mark_of(row: "Difference | Slice") -> VerdictMark:
     """The marks of a difference.
 
     Examples
@@ -174,7 +174,7 @@ def mark_of(row: "Difference | Slice") -> Mark:
     return mark(state_of(row))
 
 
-def mark_of_check(check: "Check") -> Mark:
+def mark_of_check(check: "Check") -> VerdictMark:
     """The marks of a check of a gate; a companion closes no gate and is named one.
 
     Examples

@@ -8,7 +8,7 @@ from typing import Any
 from idealrank.analysis.gate.outcome import Check, Gated, KeptContract
 from idealrank.reports.table.digits import USUAL, number
 from idealrank.reports.views.comparison.phrases import sentence
-from idealrank.reports.views.comparison.verdicts import Mark, mark, mark_of_check
+from idealrank.reports.views.comparison.verdicts import VerdictMark, mark, mark_of_check
 from idealrank.reports.views.gate.sentences import (
     COMPANION,
     demand,
@@ -78,7 +78,7 @@ def gate_junit(gated: Gated) -> Iterator[str]:
     yield ET.tostring(root, encoding="unicode") + "\n"
 
 
-def _case(suite: ET.Element, shown: Mark, named: tuple[str, str, str], message: str, body: str) -> None:
+def _case(suite: ET.Element, shown: VerdictMark, named: tuple[str, str, str], message: str, body: str) -> None:
     """A case that failed, or was skipped since there are too few judgments, or passed.
 
     It is named by its class, its name, and the type of a failure.
