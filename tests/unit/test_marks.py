@@ -82,7 +82,15 @@ def check_basis(text: str, case: Case) -> None:
 
 
 def check_str(case: Case) -> None:
-    for line in str(comparison_of(case)).splitlines():
+    check_lines(str(comparison_of(case)), case)
+
+
+def check_lines(text: str, case: Case) -> None:
+    """Each difference has its line; other lines are about all of them."""
+    begins = tuple(f"{measure}: " for measure in comparison_of(case).means)
+    lines = [line for line in text.splitlines() if line.startswith(begins)]
+    assert len(lines) == len(list(comparison_of(case).rows()))
+    for line in lines:
         says_alone(line, "line", case.state)
 
 
@@ -244,8 +252,7 @@ def check_whole_page(case: Case) -> None:
 def check_tracker(case: Case) -> None:
     content = content_of(comparison_of(case), page="")
     if case.runs < 6:
-        for line in content.words["verdicts"].splitlines():
-            says_alone(line, "line", case.state)
+        check_lines(content.words["verdicts"], case)
     stored = json.loads(content.files["comparison.json"])
     found = {row["verdict"] for pair in stored["pairs"] for row in pair["measures"].values()}
     assert found == {STATES[case.state].verdict}
