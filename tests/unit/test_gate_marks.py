@@ -10,6 +10,7 @@ from typing import Any, NamedTuple, cast
 import pytest
 
 import idealrank as ir
+from idealrank.analysis.comparison.judge_differences import JudgeDifference
 from idealrank.analysis.gate.outcome import TOO_FEW, Gated, Outcome
 from idealrank.integrations.content import content_of
 from idealrank.reports.page.tables import checks_grid
@@ -17,6 +18,14 @@ from idealrank.reports.views.comparison import verdicts
 from idealrank.reports.views.gate import gate as gate_views
 from idealrank.reports.views.gate import junit, pull_request
 
+JUDGED: dict[str, Any] = {
+    "mean_a": 0.5,
+    "mean_b": 0.4,
+    "difference": -0.1,
+    "p": 0.001,
+    "n": 12,
+    "contradicts": True,
+}
 MEASURES = {1: ("RR", "AP"), -1: ("Unjudged@3", "Unjudged@2")}
 
 
@@ -58,10 +67,15 @@ def gate_of(deciding: str, companion: str, direction: int) -> Gated:
     checks = []
     for check, state in zip(made.checks, (deciding, companion), strict=True):
         outcome = cast("Outcome", TOO_FEW if state == "contradicted" else state)
+        judge, reason = None, f"the reason of {check.measure}"
+        if state == "contradicted":
+            judge = JudgeDifference(**JUDGED)
+            reason = f"{reason}, but undecided: both sides disagree on the sign"
         checks.append(
             replace(
                 check, outcome=outcome, passed=outcome == "passed", carried=state != TOO_FEW,
-                reason=f"the reason of {check.measure}", p_corrected=0.001, worst=(),
+                reason=reason,
+                judge=judge, p_corrected=0.001, worst=(),
             )
         )  # fmt: skip
     outcome = checks[0].outcome
