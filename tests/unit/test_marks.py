@@ -123,6 +123,7 @@ def check_markdown_and_latex(case: Case) -> None:
     if case.runs == 6 and not case.baseline and not case.sliced:
         for form in (text, latex):
             assert ("too few judgments and no letter" in form) == (case.state == TOO_FEW)
+            check_basis(form, case)
         return
     table = markup.comparison_cells(compared)
     whole = [row for row in table.rows if not case.sliced or "all" in [cell.text for cell in row]]

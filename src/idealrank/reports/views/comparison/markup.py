@@ -134,7 +134,7 @@ def _league(comparison: Comparison, digits: int | None, letters: Letters, *, int
     said = f" {100 * level:g} % intervals of each mean alone (Student)." if intervals else ""
     meaning = letters_note(comparison, letters)
     note = f"{meaning[0].upper()}{meaning[1:]}.{said} Method: {method_text(comparison)}. Convention {comparison.convention}."
-    return Table.of(columns, order, notes=[note])
+    return Table.of(columns, order, notes=[note, *basis_notes(comparison.rows(), marked=False)])
 
 
 def _below(comparison: Comparison) -> str:
