@@ -1,4 +1,4 @@
-"""`idealrank compare --table paper`: the means of the runs, the best in bold, and a dagger where compare decides against the baseline."""
+"""`idealrank compare --table paper`: the means of the runs, the best in bold, and triangles by the verdicts against the baseline."""
 
 import shlex
 from collections.abc import Callable
@@ -30,7 +30,7 @@ def test_the_table_of_seven_runs(layout: str, say: Say, seven: Path) -> None:
     assert said.code == 0
 
 
-def test_daggers_are_the_verdicts_of_compare_against_the_baseline(say: Say, seven: Path) -> None:
+def test_triangles_are_the_verdicts_of_compare_against_the_baseline(say: Say, seven: Path) -> None:
     evaluations = [
         ir.evaluate(seven / "qrels.txt", seven / f"{name}.run", ir.with_companions(["AP", "P@1"]), keep_unjudged=True) for name in NAMES
     ]
@@ -40,12 +40,14 @@ def test_daggers_are_the_verdicts_of_compare_against_the_baseline(say: Say, seve
 
     rows = {cells[0]: cells[1:] for cells in (line.split() for line in said.out.splitlines()[1 : 1 + len(NAMES)])}
     assert list(rows) == list(NAMES)
-    daggers = {name: ["†" in cell for cell in cells] for name, cells in rows.items()}
+    marks = {name: [cell.lstrip("0123456789.*") for cell in cells] for name, cells in rows.items()}
+    signs = {"better": "▲", "worse": "▼", "too few judgments": "?", "undecided": ""}
     for pair in found.pairs:
-        assert daggers[pair.b] == [row.verdict in ("better", "worse") for row in pair.measures.values()]
-    assert daggers["dense"] == [False, False]
-    assert any(any(marks) for marks in daggers.values())
-    assert "No mark where unjudged documents may explain the difference." in " ".join(said.out.split())
+        assert marks[pair.b] == [signs[row.verdict] for row in pair.measures.values()]
+    assert marks["dense"] == ["", ""]
+    assert {"▲", "▼", "?"} <= {sign for row in marks.values() for sign in row}
+    assert "▲ better, ▼ worse, p at most 0.05" in " ".join(said.out.split())
+    assert "? too few judgments, however small p." in " ".join(said.out.split())
 
 
 @pytest.mark.parametrize(

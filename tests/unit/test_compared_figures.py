@@ -39,8 +39,9 @@ def test_cells_are_the_numbers_of_the_comparison() -> None:
     for pair, row in found.rows():
         for runs, sign in (((pair.b, pair.a), 1), ((pair.a, pair.b), -1)):
             assert by_runs[runs]["difference"] == pytest.approx(sign * row.difference, abs=5e-6)
-            assert by_runs[runs]["differ"] == (row.p_corrected <= 0.05)
-    assert 0 < sum(cell["differ"] for cell in cells) < len(cells)
+        assert by_runs[pair.b, pair.a]["verdict"] == row.verdict
+        assert by_runs[pair.b, pair.a]["shape"] == by_runs[pair.a, pair.b]["shape"]
+    assert {cell["shape"] for cell in cells} == {"", "dot"}
 
 
 def test_less_is_better_turns_the_colours() -> None:

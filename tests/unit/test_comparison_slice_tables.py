@@ -223,4 +223,4 @@ def test_a_slice_that_the_judgments_do_not_carry_is_not_marked_as_decided():
         assert table.columns[1].title == "P@3"
         return {row[1].mark for row in table.rows}
 
-    assert [marks(verdict) for verdict in ("better", "worse", "undecided", "too few judgments")] == [{"*"}, {"*"}, {""}, {""}]
+    assert [marks(verdict) for verdict in ("better", "worse", "undecided", "too few judgments")] == [{"*"}, {"*"}, {""}, {"?"}]

@@ -17,7 +17,7 @@ from idealrank.reports.page.html import page_html
 from idealrank.reports.page.payload import pairs_of
 from idealrank.reports.page.wording import glossary
 from idealrank.reports.subject import Subject
-from idealrank.reports.views.comparison.verdicts import look
+from idealrank.reports.views.comparison.verdicts import mark
 from tests.unit.test_page import Reader
 
 pytest.importorskip("jinja2")
@@ -121,7 +121,7 @@ def test_a_verdict_of_tomorrow_is_shown_as_undecided_in_its_own_word() -> None:
 
     cell = pair_grid(comparison.pairs[0]).rows[0][1]
     assert (cell.text, cell.tone) == ("a verdict of tomorrow", "quiet")
-    assert look("a verdict of tomorrow").side == "equal"
+    assert mark("a verdict of tomorrow").side == "equal"
 
 
 def test_a_pair_that_the_judgments_do_not_carry_is_no_decided_one_in_maps_and_figures() -> None:
@@ -134,12 +134,9 @@ def test_a_pair_that_the_judgments_do_not_carry_is_no_decided_one_in_maps_and_fi
     row = dataclasses.replace(pair["RR"], verdict="too few judgments")
     open_one = dataclasses.replace(comparison, pairs=(dataclasses.replace(pair, measures={"RR": row}),))
 
-    assert [one["differ"] for found in (comparison, open_one) for one in pairs_spec(found, "RR")["data"]["values"]] == [
-        True,
-        True,
-        False,
-        False,
-    ]
+    decided, withheld = (pairs_spec(found, "RR")["data"]["values"] for found in (comparison, open_one))
+    assert [(cell["verdict"], cell["shape"]) for cell in decided] == [("better", ""), ("worse", "")]
+    assert [(cell["verdict"], cell["shape"]) for cell in withheld] == [("too few judgments", "cross")] * 2
     assert "? too few judgments" in pair_map(open_one, "RR")[-1]
     assert "?" in pair_map(open_one, "RR")[-2]
     assert "?" not in "".join(pair_map(comparison, "RR"))

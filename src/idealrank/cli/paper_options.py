@@ -71,7 +71,7 @@ class Paper:
 _OPTIONS = (
     click.option(
         "--table", "kind", type=click.Choice(["full", "paper"]), default="full", show_default=True,
-        help="paper: one row per run and one column per measure, the best value in bold, † if a run differs significantly from the "
+        help="paper: one row per run and one column per measure, the best value in bold, ▲ or ▼ if a run is better or worse than the "
         "baseline (by default the first run).",
     ),
     click.option("--order", metavar="MEASURE", help="Measure that orders the rows of --table paper, the best first.  [default: as given]"),

@@ -22,6 +22,7 @@ from idealrank.errors import MissingExtraError, OptionError
 from idealrank.evaluation.evaluate import Evaluation
 from idealrank.reports.table.records import delimited, evaluation_rows, json_report
 from idealrank.reports.views.comparison.comparison import comparison_json, comparison_rows
+from idealrank.reports.views.comparison.verdicts import mark
 from idealrank.reports.views.gate.gate import gate_json, gate_text
 from idealrank.version import __version__
 
@@ -275,7 +276,7 @@ def _of_gate(gated: Gated, evaluations: Sequence[Evaluation]) -> Content:
             "run": gated.run,
             "baselines": _way_back(baselines),
             "measures": _way_back(names),
-            "gate": {"passed": "open", "failed": "closed"}.get(gated.outcome, gated.outcome),
+            "gate": mark(gated.outcome).tracker,
             "gate_outcome": gated.outcome,
             "gate_reasons": "\n".join(gated.reasons) or "none",
         },

@@ -6,7 +6,7 @@ from os import PathLike
 from pathlib import Path
 from typing import Any
 
-from idealrank.analysis.gate.outcome import TOO_FEW, Gated
+from idealrank.analysis.gate.outcome import Gated
 from idealrank.api.evaluation import to_qrels, to_run, warn_of_doubt
 from idealrank.api.gate import GateJob, GateRequest, Result, settled
 from idealrank.conventions import Convention
@@ -17,6 +17,7 @@ from idealrank.errors import IdealrankError, OptionError
 from idealrank.evaluation.evaluate import Evaluation
 from idealrank.io.gate_files.gate_policies import TABLE, find_policy
 from idealrank.reports.table.text import harmless
+from idealrank.reports.views.comparison.verdicts import mark
 from idealrank.reports.views.gate.gate import gate_text
 from idealrank.reports.views.gate.sentences import could_see, one_line, reasons, verdict
 
@@ -143,8 +144,10 @@ class _Front:
 def _held(work: GateJob) -> GateAnswer:
     held = work.hold()
     gated = held.gated
-    failure = gate_text(gated, held.notes, work.asked.policy_file) if gated.outcome == "failed" else ""
-    skipped = f"{verdict(gated)}: {'; '.join(one_line(reason, 1000) for reason in reasons(gated))}" if gated.outcome == TOO_FEW else ""
+    case = mark(gated.outcome).case
+    failure = gate_text(gated, held.notes, work.asked.policy_file) if case == "failure" else ""
+    said = "; ".join(one_line(reason, 1000) for reason in reasons(gated))
+    skipped = f"{verdict(gated)}: {said}" if case == "skipped" else ""
     return GateAnswer(gated=gated, said=(verdict(gated), could_see(gated), *held.notes), failure=failure, skipped=skipped)
 
 

@@ -29,7 +29,6 @@ from idealrank.reports.table.forms import Table, as_html, html_text
 from idealrank.reports.views.comparison.columns import Shown
 from idealrank.reports.views.comparison.comparison import (
     judged_table,
-    mark_note,
     method_text,
     pair_lines,
     pair_table,
@@ -37,6 +36,7 @@ from idealrank.reports.views.comparison.comparison import (
     sentences,
 )
 from idealrank.reports.views.comparison.league import headline, is_many, league_tables, letters_note
+from idealrank.reports.views.comparison.markup import star_notes
 from idealrank.reports.views.comparison.slice_tables import slice_table, slices_cells
 from idealrank.reports.views.conventions import in_words, title, unanswered, warned
 from idealrank.reports.views.evaluation import coverage_of, coverage_table, interval_table, means_table
@@ -195,11 +195,11 @@ def comparison_html(found: Comparison) -> str:
     with_pairs = found.pairs if (len(found.pairs) <= _PAIRS and not is_many(found)) or found.method.baseline is not None else ()
     for pair in with_pairs:
         about = f"{pair.b} against {pair.a}" if several else ""
-        blocks += [pair_table(pair, shown._replace(mark="*"), title=about), judged_table(pair, shown)]
+        blocks += [pair_table(pair, shown._replace(marked=True), title=about), judged_table(pair, shown)]
         blocks += [slice_table(pair, measure, shown, clip=None)] if found.method.slices is not None else []
     blocks += [reach_legend(block for block in blocks if isinstance(block, Table))]
-    marked = any(row.verdict in ("better", "worse") for pair in with_pairs for row in pair.measures.values())
-    blocks += [f'<p class="note">{html_text(mark_note(found, "*"))}</p>\n'] if marked else []
+    notes = star_notes(found, [block for block in blocks if isinstance(block, Table)])
+    blocks += [f'<p class="note">{html_text(note)}</p>\n' for note in notes]
     blocks += [comparison_drawings(found), *([unanswered(found.missing), [found.reach_unknown]] if several else [])]
     return _element(blocks, found.convention, method_text(found))
 

@@ -406,7 +406,9 @@ class Comparison(WithWarnings):
         labels: Mapping[str, str] | None = None,
         digits: int | None = None,
     ) -> str:
-        """Return the table for a paper: a row a run, a column a measure, the best in bold, † where a run differs from the baseline.
+        """Return the table for a paper: a row a run, a column a measure, the best in bold.
+
+        ▲ or ▼ marks a run that is better or worse than the baseline, and ? one with too few judgments.
 
         Parameters
         ----------
@@ -431,7 +433,7 @@ class Comparison(WithWarnings):
         >>> bad, good = ({q: ranking for q in qrels} for ranking in (["y", "x"], ["x", "y"]))
         >>> found = ir.compare(qrels, bad, good, measures="HR@1", names=["BM25", "ours"], baseline="BM25")
         >>> print(found.paper_table("table", labels={"HR@1": "HR@1"}).splitlines()[2])
-        ours  1.0000*†
+        ours  1.0000*▲
         """
         return cast(str, computed("Comparison.paper_table", self, form, order=order, labels=labels, digits=digits))
 

@@ -12,7 +12,7 @@ from idealrank.reports.figures.theme import SCHEMA_URL, Row, Spec, config
 from idealrank.reports.subject import leading_pairs
 from idealrank.reports.table.digits import decimals
 from idealrank.reports.table.text import clipped
-from idealrank.reports.views.comparison.verdicts import look
+from idealrank.reports.views.comparison.verdicts import mark, mark_of
 
 _NAME = 30  # letters of a name beside a panel
 _AGAIN: Spec = {"type": "quantitative"}
@@ -33,7 +33,7 @@ def slice_rows(comparison: Comparison) -> list[Row]:
         if found.slices is None:
             continue
         same: Row = {"measure": found.measure, "a": pair.a, "b": pair.b}
-        whole = {"slice": "all queries", "n": found.n, "p": number(found.p_corrected), "side": look(found.verdict).side, "all": True}
+        whole = {"slice": "all queries", "n": found.n, "p": number(found.p_corrected), "all": True} | _sided(found)
         places = _places([found, *found.slices])
         rows.append(same | whole | _effect(found, places))
         rows += [same | _sliced(one, places) for one in found.slices]
@@ -41,9 +41,14 @@ def slice_rows(comparison: Comparison) -> list[Row]:
 
 
 def _sliced(one: Slice, places: int) -> Row:
-    return {"slice": one.name, "n": one.n, "p": number(one.p_corrected), "side": look(one.verdict).side, "all": False} | _effect(
-        one, places
-    )
+    row = {"slice": one.name, "n": one.n, "p": number(one.p_corrected), "all": False}
+    return row | _sided(one) | _effect(one, places)
+
+
+def _sided(row: "Difference | Slice") -> Row:
+    """The side of a difference for its shape and colour, and its verdict in a word."""
+    shown = mark_of(row)
+    return {"side": shown.side, "verdict": shown.word}
 
 
 def _places(rows: "Sequence[Difference | Slice]") -> int:
@@ -76,6 +81,7 @@ def slices_template(level: float) -> Spec:
         {"field": "n", "type": "quantitative", "title": "queries", "format": ",d"},
         {"field": "text", "type": "nominal", "title": "difference"},
         {"field": "p", "type": "quantitative", "title": "p, corrected", "format": ".3~g"},
+        {"field": "verdict", "type": "nominal"},
     ]
     return {
         "$schema": SCHEMA_URL,
@@ -101,9 +107,12 @@ def _differences(about: str) -> Spec:
 
 
 def _forest(tip: list[Spec]) -> list[Spec]:
-    """Zero, the interval over all queries as a band, intervals and marks: hollow where nothing is decided."""
+    """Zero, the interval over all queries as a band, intervals and marks.
+
+    Marks are hollow where nothing is decided, and a hollow cross where judgments are too few.
+    """
     all_queries = [{"filter": "datum.all"}]
-    fill = {"condition": {"test": "datum.side === 'equal'", "value": "@paper"}, **by_side()}
+    fill = {"condition": {"test": "datum.side === 'equal' || datum.side === 'withheld'", "value": "@paper"}, **by_side()}
     return [
         {
             "transform": all_queries, "mark": {"type": "rect", "color": "@wash", "aria": False},
@@ -116,7 +125,8 @@ def _forest(tip: list[Spec]) -> list[Spec]:
         {"mark": {"type": "point", "size": 52, "strokeWidth": 1.8, "opacity": 1}, "encoding": {
             "color": by_side(), "fill": fill, "tooltip": tip,
             "shape": {"field": "side", "type": "nominal", "legend": None, "scale": {
-                "domain": ["better", "worse", "equal"], "range": ["triangle-up", "triangle-down", "circle"]}}}},
+                "domain": ["better", "worse", "equal", "withheld"],
+                "range": ["triangle-up", "triangle-down", "circle", "cross"]}}}},
     ]  # fmt: skip
 
 
@@ -153,7 +163,7 @@ def _variant(one: Variant, group: str, label: str, places: int) -> Row:
     if one.row is None:
         return row
     turns = one.verdict_turns or one.sign_turns
-    return row | {"side": look(one.row.verdict).side, "verdict": one.row.verdict, "turns": turns} | _effect(one.row, places)
+    return row | {"side": mark(one.row.verdict).side, "verdict": one.row.verdict, "turns": turns} | _effect(one.row, places)
 
 
 def robust_template(rows: Sequence[Row], level: float) -> Spec:

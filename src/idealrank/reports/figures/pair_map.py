@@ -1,13 +1,14 @@
 """A map of all pairs of runs as a Vega-Lite specification: from a comparison to plain dicts, nothing is drawn here."""
 
 import math
+import textwrap
 from collections.abc import Sequence
 
 from idealrank.analysis.comparison import Comparison, Difference
 from idealrank.reports.figures.theme import SCHEMA_URL, Spec, titled_config
 from idealrank.reports.table.digits import p_text
 from idealrank.reports.table.text import clipped
-from idealrank.reports.views.comparison.verdicts import correction_word, look
+from idealrank.reports.views.comparison.verdicts import correction_word, mark, mark_of, state_of
 
 # Brown to blue-green through near white: ColorBrewer's BrBG, which people who see few colours tell apart.
 _COLOURS = ("#8C510A", "#D8B365", "#F6E8C3", "#F5F5F5", "#C7EAE5", "#5AB4AC", "#01665E")
@@ -16,12 +17,15 @@ _NAME = 28  # letters of a run's name
 _NAMED = 50  # runs: of more, only some have their name beside the map
 _DIGITS = 5
 _SOME = 4  # runs named in the subtitle
+_TURNED = {"better": "worse", "worse": "better"}
+_LINE = 92  # letters of a line of the subtitle
 
 
 def pairs_spec(comparison: Comparison, measure: str) -> Spec:
     """All pairs by one measure: how much better the run of the line is than that of the column, the best run first.
 
-    Pairs that cannot be told apart, by the corrected p, have a dot, so that the colour alone claims nothing.
+    Pairs without a better run have a dot, and pairs with too few judgments a cross, so that the
+    colour alone claims nothing.
 
     Parameters
     ----------
@@ -41,8 +45,8 @@ def pairs_spec(comparison: Comparison, measure: str) -> Spec:
     >>> qrels = {f"q{i}": {"x": 1} for i in range(9)}
     >>> bad, good = (ir.evaluate(qrels, dict.fromkeys(qrels, ranking), "RR") for ranking in (["y", "x"], ["x", "y"]))
     >>> spec = pairs_spec(ir.compare(bad, good), "RR")
-    >>> [(row["line"], row["difference"], row["differ"]) for row in spec["data"]["values"]]
-    [('1  run (2)', 0.5, True), ('2  run', -0.5, True)]
+    >>> [(row["line"], row["difference"], row["verdict"]) for row in spec["data"]["values"]]
+    [('1  run (2)', 0.5, 'better'), ('2  run', -0.5, 'worse')]
     """
     groups = comparison.groups(measure)
     order = list(groups.letters)
@@ -56,31 +60,34 @@ def pairs_spec(comparison: Comparison, measure: str) -> Spec:
     return {
         "$schema": SCHEMA_URL,
         "description": _in_words(measure, order, groups.top),
-        "title": {"text": f"All pairs of {len(order):,} runs by {measure}", "subtitle": _subtitle(comparison, groups.top)},
+        "title": {"text": f"All pairs of {len(order):,} runs by {measure}", "subtitle": _subtitle(comparison, measure, groups.top)},
         "data": {"values": rows},
         "width": cell * len(order),
         "height": cell * len(order),
         "encoding": {"x": columns, "y": lines},
-        "layer": [_colours(measure, largest), _dots(cell)],
+        "layer": [_colours(measure, largest), _shapes("dot", cell), _shapes("cross", cell)],
         "config": titled_config() | {"view": {"stroke": "#BDBDBD"}, "axisX": {}, "axisY": {"domain": False}},
     }
 
 
 def _rows(comparison: Comparison, measure: str, labels: dict[str, str]) -> list[Spec]:
     """Two cells a pair, one on each side of the diagonal."""
-    alpha = round(1 - comparison.method.level, 12)
     place = {run: number for number, run in enumerate(labels, 1)}
     rows = []
     for pair in comparison.pairs:
         row = pair.measures[measure]
-        for line, column, sign in ((pair.b, pair.a, row.direction), (pair.a, pair.b, -row.direction)):
+        shown = mark_of(row)
+        turned = _TURNED.get(shown.word, shown.word)
+        for line, column, word in ((pair.b, pair.a, shown.word), (pair.a, pair.b, turned)):
+            sign = row.direction if line == pair.b else -row.direction
             rows.append(
                 {
                     "line": labels[line],
                     "column": place[column],
                     "against": labels[column],
                     "difference": round(sign * row.difference, _DIGITS) + 0.0,
-                    "differ": row.p_corrected <= alpha and look(row.verdict).decided,
+                    "verdict": word,
+                    "shape": shown.shape,
                     "p": p_text(row.p_corrected),
                     "interval": _interval(row, sign),
                 }
@@ -124,6 +131,7 @@ def _colours(measure: str, largest: float) -> Spec:
         {"field": "difference", "type": "quantitative", "title": "better by", "format": "+.4f"},
         {"field": "interval", "type": "nominal", "title": "interval"},
         {"field": "p", "type": "nominal", "title": "p, corrected"},
+        {"field": "verdict", "type": "nominal"},
     ]
     scale = {"domain": [-largest, largest], "range": list(_COLOURS), "interpolate": "lab"}
     legend = {
@@ -142,24 +150,58 @@ def _ticks(largest: float) -> list[float]:
     return [round(share * most, 12) for share in (-1.0, -0.5, 0.0, 0.5, 1.0)]
 
 
-def _dots(cell: int) -> Spec:
-    size = max(1.2, 0.02 * cell * cell)
+def _shapes(shape: str, cell: int) -> Spec:
+    """Dots, or crosses, which need more room to be seen."""
+    share, vega = {"dot": (0.02, "circle"), "cross": (0.06, "cross")}[shape]
+    size = max(1.2, share * cell * cell)
+    point = {"type": "point", "shape": vega, "filled": True, "size": size, "color": "#5A5A5A"}
     return {
-        "transform": [{"filter": "!datum.differ"}],
-        "mark": {"type": "point", "shape": "circle", "filled": True, "size": size, "color": "#5A5A5A", "tooltip": False, "aria": False},
+        "transform": [{"filter": f"datum.shape === '{shape}'"}],
+        "mark": point | {"tooltip": False, "aria": False},
     }
 
 
-def _subtitle(comparison: Comparison, top: Sequence[str]) -> list[str]:
-    level, tests = comparison.method.level, sum(comparison.method.families.values())
-    found = [clipped(run, _NAME) for run in top[:_SOME]]
+def _subtitle(comparison: Comparison, measure: str, top: Sequence[str]) -> list[str]:
+    runs = [clipped(run, _NAME) for run in top[:_SOME]]
     more = f" and {len(top) - _SOME:,} more" if len(top) > _SOME else ""
-    correction = correction_word(comparison.method.correction)
-    return [
-        f"Runs in the order of their means; a dot marks pairs without a significant difference (p above {1 - level:g}",
-        f"after correction for {tests:,} tests, {correction}).",
-        f"Top group: {', '.join(found)}{more}.",
-    ]
+    said = f"Runs in the order of their means; {shapes_text(comparison, measure)}."
+    return [*textwrap.wrap(said, _LINE), f"Top group (by p alone): {', '.join(runs)}{more}."]
+
+
+def shapes_text(comparison: Comparison, measure: str) -> str:
+    """Say what dots and crosses mark: the states that the map has, with the p values behind them.
+
+    Examples
+    --------
+    >>> import idealrank as ir
+    >>> run = ir.evaluate({"q": {"x": 1}}, {"q": ["x"]}, "RR")
+    >>> shapes_text(ir.compare(run, run), "RR")
+    'a dot marks pairs with equal values on every query'
+    """
+    rows = [pair.measures[measure] for pair in comparison.pairs]
+    by_state: dict[str, list[float]] = {}
+    for row in rows:
+        by_state.setdefault(state_of(row), []).append(row.p_corrected)
+    marked = {state: values for state, values in by_state.items() if mark(state).shape}
+    method, tests = comparison.method, sum(comparison.method.families.values())
+    level = f"{1 - method.level:g} after correction for {tests:,} tests, "
+    words = {
+        "level": level + correction_word(method.correction),
+        "margin": f"{method.margin or 0:g}",
+    }
+    told: dict[str, list[str]] = {"dot": [], "cross": []}
+    for state, values in marked.items():
+        shown = mark(state)
+        caption = shown.caption.format(p=_range(values), **words)
+        told[shown.shape].append(caption)
+    texts = [f"a {shape} marks pairs {' or '.join(said)}" for shape, said in told.items() if said]
+    return "; ".join(texts) or "each pair has a better run"
+
+
+def _range(values: Sequence[float]) -> str:
+    """The smallest and largest of p values."""
+    ends = dict.fromkeys((p_text(min(values)), p_text(max(values))))
+    return " to ".join(ends)
 
 
 def _in_words(measure: str, order: Sequence[str], top: Sequence[str]) -> str:

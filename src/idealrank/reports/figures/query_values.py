@@ -15,7 +15,7 @@ from idealrank.stats.tolerance import ROUNDING
 _STEPS = 300  # corners of a line of shares: more than that are less than two pixels apart
 _DIGITS = 6
 _HALF = 0.5
-_SIDES = ["better", "worse", "equal"]
+_SIDES = ["better", "worse", "equal", "withheld"]
 _OTHER_DASHES = ([1, 0], [2, 2], [6, 2, 1, 2], [1, 3])
 _DASHES = {"b": [1, 0], "a": [7, 3]} | {str(place): pattern for place, pattern in enumerate(_OTHER_DASHES)}
 _MOST_TOLD = 12  # runs whose shares the pointer tells
@@ -240,14 +240,14 @@ def side_of(difference: float, direction: int = 1) -> str:
 
 
 def by_side() -> Spec:
-    """Colours of what is better, worse and equal.
+    """Colours of what is better, worse, equal, and withheld for too few judgments.
 
     Examples
     --------
     >>> by_side()["scale"]["range"]
-    ['@accent', '@worse', '@run']
+    ['@accent', '@worse', '@run', '@run']
     """
-    return {"field": "side", "type": "nominal", "legend": None, "scale": {"domain": _SIDES, "range": ["@accent", "@worse", "@run"]}}
+    return {"field": "side", "type": "nominal", "legend": None, "scale": {"domain": _SIDES, "range": ["@accent", "@worse", "@run", "@run"]}}
 
 
 _COLUMNS = 400  # bars of wins and losses: of more queries, each bar stands for several

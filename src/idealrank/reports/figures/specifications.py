@@ -345,10 +345,12 @@ def slices_said(rows: Sequence[Row]) -> str:
 
     Examples
     --------
-    >>> slices_said([{"slice": "short", "text": "+0.1000  [+0.0000, +0.2000]", "n": 12}])
-    'short +0.1000 [+0.0000, +0.2000] on 12 queries.'
+    >>> row = {"slice": "short", "text": "+0.1000  [+0.0000, +0.2000]", "n": 12, "verdict": "better"}
+    >>> slices_said([row])
+    'short +0.1000 [+0.0000, +0.2000] on 12 queries, better.'
     """
-    return "; ".join(f"{row['slice']} {' '.join(row['text'].split())} on {row['n']:,} queries" for row in rows) + "."
+    said = [f"{row['slice']} {' '.join(row['text'].split())} on {row['n']:,} queries, {row['verdict']}" for row in rows]
+    return f"{'; '.join(said)}."
 
 
 def slug(*parts: str) -> str:

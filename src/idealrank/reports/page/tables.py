@@ -23,13 +23,12 @@ from idealrank.reports.subject import Subject, leading_pairs
 from idealrank.reports.table.cells import Cell, Column, Table, count_cell, interval_cell, number_cell, p_cell, share_cell
 from idealrank.reports.table.digits import USUAL, decimals
 from idealrank.reports.views.comparison.columns import Line, Shown, difference_columns
-from idealrank.reports.views.comparison.league import Ranked
-from idealrank.reports.views.comparison.verdicts import look
+from idealrank.reports.views.comparison.league import Ranked, letters_note
+from idealrank.reports.views.comparison.verdicts import VerdictMark, basis_notes, mark, mark_of_check
 from idealrank.reports.views.gate.sentences import (
     COMPANION,
     demand,
     gate_places,
-    mark,
     one_line,
     reach_text,
     reason_text,
@@ -67,7 +66,10 @@ def means_grid(subject: Subject) -> Table:
         columns += [*means, *([Column(f"{text} group", cell=ranked[text].letters.__getitem__)] if lettered else [])]
     columns.append(Column(f"unjudged in {depth}" if depth else "unjudged", "number", lambda run: share_cell(covers[run].unjudged_share)))
     columns.append(Column("queries", "number", lambda run: count_cell(covers[run].scored)))
-    return Table.of(columns, order, title=f"Means of the runs with {100 * _level_of(subject):g} % intervals")
+    title = f"Means of the runs with {100 * _level_of(subject):g} % intervals"
+    groups = [] if comparison is None or not lettered else [letters_note(comparison, "groups")]
+    notes = [f"{note[:1].upper()}{note[1:]}." for note in groups]
+    return Table.of(columns, order, title=title, notes=notes)
 
 
 def _long_means(subject: Subject) -> Table:
@@ -125,8 +127,8 @@ def _level_of(subject: Subject) -> float:
     return _LEVEL if subject.comparison is None else subject.comparison.method.level
 
 
-def _said(word: str) -> Cell:
-    return Cell(word, tone=look(word).tone)
+def _said(shown: VerdictMark) -> Cell:
+    return Cell(shown.word, tone=shown.tone)
 
 
 _MEASURE: Column[Line] = Column("measure", cell=lambda line: line.measure)
@@ -147,7 +149,8 @@ def pair_grid(pair: Pair) -> Table:
     a, b = one_line(pair.a), one_line(pair.b)
     lacking = () if any(row.unjudged_a is not None for row in rows) else ("unjudged a", "unjudged b")
     columns = difference_columns("page", Shown.on_page(rows), rows[0].level, a, b, without=lacking)
-    return Table.of([_MEASURE, *columns], map(Line.of, rows), title=f"{b} against {a}")
+    notes = basis_notes((pair, row) for row in rows)
+    return Table.of([_MEASURE, *columns], map(Line.of, rows), title=f"{b} against {a}", notes=notes)
 
 
 def more_grid(pair: Pair) -> Table:
@@ -178,7 +181,8 @@ def every_pair_grid(comparison: Comparison, measure: str) -> Table:
     rows = [line.row for line in lines]
     named: list[Column[Line]] = [Column("run", cell=lambda line: line.b), Column("against", cell=lambda line: line.a)]
     columns = difference_columns("page: pairs", Shown.on_page(rows), comparison.method.level)
-    return Table.of([*named, *columns], lines, title=f"All pairs by {measure}")
+    notes = basis_notes((pair, pair.measures[measure]) for pair in comparison.pairs)
+    return Table.of([*named, *columns], lines, title=f"All pairs by {measure}", notes=notes)
 
 
 def slices_grid(pair: Pair, measure: str) -> Table | None:
@@ -313,7 +317,7 @@ def checks_grid(gated: Gated) -> Table:
         return reason_text(gated, one, places) + (f"; {clause}" if clause else "")
 
     columns: list[Column[Check]] = [
-        Column("outcome", cell=lambda one: _said(mark(one))),
+        Column("outcome", cell=lambda one: _said(mark_of_check(one))),
         Column("measure", cell=lambda one: one.measure),
         Column("baseline", cell=lambda one: one_line(one.baseline)),
         Column("mean before", "number", lambda one: number_cell(one.mean_baseline, places)),
@@ -341,7 +345,7 @@ def contracts_grid(gated: Gated, texts: Mapping[str, str] | None = None, ids: Ma
     []
     """
     columns: list[Column[KeptContract]] = [
-        Column("outcome", cell=lambda one: _said("kept" if one.passed else "broken")),
+        Column("outcome", cell=lambda one: _said(mark("kept" if one.passed else "broken"))),
         Column("query", cell=lambda one: _named(one.contract.query, texts or {}, ids or {})),
         Column("measure", cell=lambda one: one.measure),
         Column("found", cell=demand),

@@ -83,7 +83,7 @@ def markdown_number(text: str) -> str:
 _LATEX_SPECIAL = {
     "\\": r"\textbackslash{}", "&": r"\&", "%": r"\%", "$": r"\$", "#": r"\#", "_": r"\_", "{": r"\{", "}": r"\}",
     "~": r"\textasciitilde{}", "^": r"\textasciicircum{}", "<": r"\textless{}", ">": r"\textgreater{}", "|": r"\textbar{}",
-    "†": r"\textdagger{}",
+    "†": r"\textdagger{}", "▲": r"$\blacktriangle$", "▼": r"$\blacktriangledown$",
 }  # fmt: skip
 _SIGNED = re.compile(r"[+-]\d[\d.,]*")
 _INTERVAL = re.compile(r"\[[+-]?[\d.]+, [+-]?[\d.]+\]")
@@ -189,7 +189,9 @@ def _cell_markdown(cell: Cell, *, number: bool) -> str:
 
 
 def as_latex(table: Table) -> str:
-    r"""A LaTeX table with the rules of booktabs, and no other package; title and needs as comments, notes in small print below.
+    r"""A LaTeX table with the rules of booktabs; title and needs as comments, notes in small print below.
+
+    Triangles need amssymb, all else no other package.
 
     Numbers stand in columns that end at the right, each padded with ``\phantom`` to the same number of decimals and marks. Columns of
     siunitx would be the other way; they refuse what is no number (a dash, an interval, letters of groups), need settings for bold
@@ -212,8 +214,10 @@ def as_latex(table: Table) -> str:
     turned = [_column_latex(column, cells) for column, cells in zip(table.columns, table.columnwise(), strict=True)]
     letters = "".join("r" if column.kind == "number" else "l" for column in table.columns)
     head = latex_row(latex_text(column.title) for column in table.columns)
-    lines = ["% needs \\usepackage{booktabs}\n", *([f"% {printable(table.title)}\n"] if table.title else [])]
-    lines += [f"\\begin{{tabular}}{{{letters}}}\n\\toprule\n", head, "\\midrule\n", *map(latex_row, zip(*turned, strict=True))]
+    body = [*map(latex_row, zip(*turned, strict=True))]
+    packages = "booktabs,amssymb" if any("\\blacktriangle" in line for line in body) else "booktabs"
+    lines = [f"% needs \\usepackage{{{packages}}}\n", *([f"% {printable(table.title)}\n"] if table.title else [])]
+    lines += [f"\\begin{{tabular}}{{{letters}}}\n\\toprule\n", head, "\\midrule\n", *body]
     lines += ["\\bottomrule\n\\end{tabular}\n"]
     notes = [f"\\noindent {latex_text(note)}\\par\n" for note in table.notes]
     lines += ["\n\\smallskip\n{\\footnotesize\n", *notes, "}\n"] if notes else []

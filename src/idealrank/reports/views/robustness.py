@@ -11,7 +11,8 @@ from idealrank.reports.table.cells import Cell, Column, NamedCells, Table
 from idealrank.reports.table.records import SCHEMA, Row, record_rows
 from idealrank.reports.table.text import WIDTH, MethodLines, Part, clipped, filled, fits, wrapped
 from idealrank.reports.views.comparison.columns import Line, Shown, difference_columns, meanings
-from idealrank.reports.views.comparison.verdicts import word
+from idealrank.reports.views.comparison.verdicts import TOO_FEW, word
+from idealrank.reports.views.comparison.verdicts import mark as verdict_mark
 from idealrank.reports.views.conventions import paragraph, warned
 
 _CHANGE, _NAME = 34, 10
@@ -19,7 +20,6 @@ _MOVERS = 6
 _MOST_TURNING = 15
 # By verdict, and then by who is ahead.
 _COUNTED: dict[Status, str] = {"no effect": "with no effect here", "repeats": "with the numbers of another", "refused": "refused"}
-_MARKS = {"better": "++", "worse": "--", "equivalent": "~"}
 
 
 def robust_parts(found: Robustness, digits: int | None = None) -> list[Part]:
@@ -73,7 +73,7 @@ def mark(one: Variant) -> str:
     if one.status == "no effect":
         return "="
     gain = one.row.difference * one.row.direction
-    sign = _MARKS.get(one.row.verdict) or ("+" if gain > 0 else "-" if gain < 0 else "0")
+    sign = verdict_mark(one.row.verdict).variant or ("+" if gain > 0 else "-" if gain < 0 else "0")
     return f"{sign}'" if one.status == "repeats" else sign
 
 
@@ -104,7 +104,7 @@ def _legend(found: Robustness) -> list[str]:
     a, b = found.run_a, found.run_b
     words = {
         "++": f"{b} better", "+": f"{b} ahead, undecided", "0": "equal", "-": f"{a} ahead, undecided", "--": f"{a} better",
-        "~": "equivalent", "=": "the numbers as asked", "x": "refused",
+        "~": "equivalent", "?": TOO_FEW, "=": "the numbers as asked", "x": "refused",
     }  # fmt: skip
     said = [f"{sign} {word}" for sign, word in words.items() if sign in seen]
     if any(one.status == "repeats" for one in found.variants):

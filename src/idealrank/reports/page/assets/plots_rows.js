@@ -184,8 +184,9 @@ function plotTurned(row) {
   const minus = (value) => (value === null ? null : -value);
   const [difference, low, high] = [minus(row.difference), minus(row.high), minus(row.low)];
   const ends = low === null || high === null ? "" : `  [${signedText(low)}, ${signedText(high)}]`;
-  const side = { better: "worse", worse: "better", equal: "equal" }[row.side];
-  return { ...row, difference, low, high, side, brief: signedText(difference), text: signedText(difference) + ends };
+  const turn = (word) => ({ better: "worse", worse: "better" })[word] ?? word;
+  const [side, verdict] = [turn(row.side), turn(row.verdict)];
+  return { ...row, difference, low, high, side, verdict, brief: signedText(difference), text: signedText(difference) + ends };
 }
 
 function plotRobustRows(page) {
@@ -223,8 +224,8 @@ const PLOTS = {
   },
   slices: {
     rows: plotSliceRows,
-    words: (page, now, rows) => ({ said: plotSay(rows, (row) => `${row.slice} ${row.text.replace(/\s+/g, " ")} on ${plotCount(row.n)} queries`) }),
-    columns: { slice: "slice", n: "queries", difference: "difference", low: "interval from", high: "to", p: "p, corrected" },
+    words: (page, now, rows) => ({ said: plotSay(rows, (row) => `${row.slice} ${row.text.replace(/\s+/g, " ")} on ${plotCount(row.n)} queries, ${row.verdict}`) }),
+    columns: { slice: "slice", n: "queries", difference: "difference", low: "interval from", high: "to", p: "p, corrected", verdict: "verdict" },
   },
   robust: {
     rows: plotRobustRows,

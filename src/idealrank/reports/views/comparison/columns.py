@@ -9,7 +9,7 @@ from idealrank.analysis.comparison import Comparison, Difference, Pair
 from idealrank.reports.table.cells import Cell, Column, Kind, count_cell, interval_cell, number_cell, p_cell, share_cell
 from idealrank.reports.table.digits import decimals, interval, number, p_text
 from idealrank.reports.views.comparison.phrases import share as share_text
-from idealrank.reports.views.comparison.verdicts import decided_tone, look, word
+from idealrank.reports.views.comparison.verdicts import caution_mark, decided_tone, mark_of, word
 from idealrank.stats.comparison import POWER
 
 if TYPE_CHECKING:
@@ -29,8 +29,8 @@ class Shown(NamedTuple):
         Decimals of intervals; others only where an interval is not of a difference.
     alpha : float or None
         What p values are held against; None for none.
-    mark : str
-        Of a difference that is decided; what it means is then said in a note.
+    marked : bool
+        Whether differences and verdicts have their marks, which a note then explains.
 
     Examples
     --------
@@ -41,7 +41,7 @@ class Shown(NamedTuple):
     places: int
     ends: int
     alpha: float | None
-    mark: str = ""
+    marked: bool = False
 
     @classmethod
     def of(cls, comparison: Comparison, asked: int | None = None) -> "Shown":
@@ -78,7 +78,7 @@ class Shown(NamedTuple):
         Examples
         --------
         >>> Shown.of_rows([], 0.95)
-        Shown(places=4, ends=4, alpha=0.05, mark='')
+        Shown(places=4, ends=4, alpha=0.05, marked=False)
         """
         of_differences = [row for row in rows if row.about in _OF_DIFFERENCES]
         others = [row for row in rows if row.about not in _OF_DIFFERENCES]
@@ -300,8 +300,9 @@ def _mean(line: Line, shown: Shown, side: Literal["a", "b"]) -> Cell:
 
 
 def _difference(line: Line, shown: Shown) -> Cell:
+    star = mark_of(line.row).star if shown.marked else ""
     tone = decided_tone(line.row.verdict)
-    return Cell(shown.signed(line.row.difference), line.row.difference, mark=shown.mark if tone else "", tone=tone)
+    return Cell(shown.signed(line.row.difference), line.row.difference, mark=star, tone=tone)
 
 
 def _wins(line: Line, _: Shown) -> Cell:
@@ -347,13 +348,14 @@ def _judged(row: Difference, shown: Shown) -> Cell:
     return Cell(row.judged_reason or shown.signed(difference), difference)
 
 
-def _short_verdict(line: Line, _: Shown) -> Cell:
-    return Cell(word(line.row), tone=decided_tone(line.row.verdict))
+def _short_verdict(line: Line, shown: Shown) -> Cell:
+    caution = caution_mark(line.row) if shown.marked else ""
+    return Cell(word(line.row), mark=caution, tone=decided_tone(line.row.verdict))
 
 
 def _verdict(line: Line, _: Shown) -> Cell:
-    said = word(line.row)
-    return Cell(said, tone=look(said).tone)
+    shown = mark_of(line.row)
+    return Cell(shown.word, mark=caution_mark(line.row), tone=shown.tone)
 
 
 # --- the list ----------------------------------------------------------------------------------------------------------------

@@ -16,18 +16,20 @@ from idealrank.reports.table.cells import Cell, Column, NamedCells, Table, count
 from idealrank.reports.table.digits import decimals
 from idealrank.reports.table.text import Part, clipped, filled, fits
 from idealrank.reports.views.comparison.columns import Line, Shown, difference_columns
-from idealrank.reports.views.comparison.verdicts import IDENTICAL, look, word
+from idealrank.reports.views.comparison.verdicts import IDENTICAL, TOO_FEW, mark, mark_of
 
 _NAME = 24  # letters of a run's name
 _CELLS = 60  # of a line: with more runs, neighbours share a cell
 _BANDS = (("#", 50.0), ("+", 5.0), (":", 1.0))  # by how many times p is below alpha
-_OPEN, _SAME, _EQUIVALENT, _AGAINST, _TOO_FEW, _SELF = ".", "=", "~", "!", "?", "\\"
+_MAPPED = ("undecided", IDENTICAL, "equivalent", TOO_FEW)  # verdicts that have a sign of their own
+_AGAINST, _SELF = "!", "\\"
 
 
 def pair_map(comparison: Comparison, measure: str) -> list[str]:
     r"""Signs for all pairs by one measure: a line a run, with a sign for each run above it.
 
-    With more than 60 runs, neighbours in the order of the means share a line and a cell, which then shows how many of its pairs differ.
+    With more than 60 runs, neighbours in the order of the means share a line and a cell, which then shows how many of its pairs have a
+    better run.
 
     Examples
     --------
@@ -47,7 +49,7 @@ def pair_map(comparison: Comparison, measure: str) -> list[str]:
     alpha = round(1 - comparison.method.level, 12)
     if len(order) <= _CELLS:
         return _of_each(measure, order, rows, alpha)
-    return _of_blocks(measure, order, rows, alpha)
+    return _of_blocks(measure, order, rows)
 
 
 def _of_each(measure: str, order: Sequence[str], rows: Mapping[tuple[str, str], Difference], alpha: float) -> list[str]:
@@ -56,13 +58,8 @@ def _of_each(measure: str, order: Sequence[str], rows: Mapping[tuple[str, str], 
     lines = _framed(names, ["".join(line) + _SELF for line in signs], len(order))
     used = {sign for line in signs for sign in line}
     words = {sign: f"{sign} p <= {alpha / part:g}" for sign, part in _BANDS}
-    words |= {
-        _OPEN: f"{_OPEN} undecided",
-        _SAME: f"{_SAME} {IDENTICAL}",
-        _EQUIVALENT: f"{_EQUIVALENT} equivalent",
-        _AGAINST: f"{_AGAINST} the other way round, by ranks",
-    }
-    words |= {_TOO_FEW: f"{_TOO_FEW} too few judgments"}
+    words |= {shown.symbol: f"{shown.symbol} {shown.word}" for shown in map(mark, _MAPPED)}
+    words |= {_AGAINST: f"{_AGAINST} the other way round, by ranks"}
     legend = ", ".join(text for sign, text in words.items() if sign in used)
     return [f"pairs by {measure}", *lines, *filled([f"{legend}: column better than row"])]
 
@@ -71,8 +68,8 @@ def _sign(rows: Mapping[tuple[str, str], Difference], better: str, run: str, alp
     """Return the sign of a pair; its first run has the better mean."""
     turned = (better, run) not in rows
     row = rows[(run, better) if turned else (better, run)]
-    if look(row.verdict).side == "equal":
-        return {"undecided": _OPEN, IDENTICAL: _SAME, "equivalent": _EQUIVALENT}.get(word(row), _TOO_FEW)
+    if symbol := mark_of(row).symbol:
+        return symbol
     if (row.verdict == "better") != turned:
         return _AGAINST
     return next(sign for sign, part in _BANDS if row.p_corrected <= alpha / part or part == 1)
@@ -87,20 +84,20 @@ def _framed(names: Sequence[str], lines: Sequence[str], count: int) -> list[str]
     return [*heads, *(f"  {name.ljust(width)} {line}" for name, line in zip(names, lines, strict=True))]
 
 
-def _of_blocks(measure: str, order: Sequence[str], rows: Mapping[tuple[str, str], Difference], alpha: float) -> list[str]:
-    """Neighbours in one cell: the share of its pairs that differ."""
+def _of_blocks(measure: str, order: Sequence[str], rows: Mapping[tuple[str, str], Difference]) -> list[str]:
+    """Neighbours in one cell: the share of its pairs with a better run."""
     place = {run: number for number, run in enumerate(order)}
     differs = np.zeros((len(order), len(order)), np.bool_)
     for (a, b), row in rows.items():
-        differs[place[a], place[b]] = differs[place[b], place[a]] = row.p_corrected <= alpha
+        differs[place[a], place[b]] = differs[place[b], place[a]] = not mark_of(row).symbol
     size = -(-len(order) // _CELLS)
     blocks = [range(first, min(first + size, len(order))) for first in range(0, len(order), size)]
     lines = ["".join(_share(differs, line, column) for column in blocks[: number + 1]) for number, line in enumerate(blocks)]
     places = [f"{block[0] + 1:>3}" + (f"-{block[-1] + 1}" if len(block) > 1 else "") for block in blocks]
     names = [f"{place:<7} {clipped(order[block[0]], _NAME - 4)}" for place, block in zip(places, blocks, strict=True)]
     said = (
-        f"Each line and column stands for {size} runs with neighbouring means. Signs show the share of pairs of a cell that differ: "
-        ". none, 1 to 9 tenths, # all."
+        f"Each line and column stands for {size} runs with neighbouring means. Signs show the share of "
+        "pairs of a cell with a better run: . none, 1 to 9 tenths, # all."
     )
     return [f"pairs by {measure}", *_framed(names, lines, len(blocks)), *filled([said])]
 
@@ -202,7 +199,12 @@ def letters_note(comparison: Comparison, letters: Letters) -> str:
     alpha = f"{1 - comparison.method.level:g}"
     if letters == "groups":
         return f"letters count p alone: runs that share one do not differ significantly (corrected p above {alpha})"
-    return f"letters count verdicts (judgments must reach): the worse runs, corrected p at most {alpha}"
+    named = f"letters count verdicts: the worse runs, corrected p at most {alpha}"
+    withheld = sum(row.verdict == TOO_FEW for _, row in comparison.rows())
+    if not withheld:
+        return named
+    pairs = "1 difference has" if withheld == 1 else f"{withheld:,} differences have"
+    return f"{named}; {pairs} {TOO_FEW} and no letter, however small p"
 
 
 MANY = 6  # runs; from here on a report begins with groups, and pairs are shown on request

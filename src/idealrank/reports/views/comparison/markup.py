@@ -1,9 +1,10 @@
 """Comparisons to paste, as Markdown and LaTeX: the tables of the report with marks, letters and notes on the method; a table for a paper.
 
-The table for a paper has a row a run and a column a measure, the best in bold, and a dagger where a run differs from the baseline.
+The table for a paper has a row a run and a column a measure, the best in bold, and a triangle up or
+down if a run is better or worse than the baseline.
 """
 
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from idealrank.analysis.comparison import Comparison, Difference, Pair
@@ -15,10 +16,15 @@ from idealrank.reports.views.comparison.columns import Line, Shown, difference_c
 from idealrank.reports.views.comparison.comparison import judge_sentences, mark_note, method_text, needed_text, verdict_text
 from idealrank.reports.views.comparison.league import Letters, Ranked, is_many, league_places, letters_note, ranked_by_all, run_columns
 from idealrank.reports.views.comparison.phrases import plain_sentence
-from idealrank.reports.views.comparison.verdicts import is_identical
+from idealrank.reports.views.comparison.verdicts import (
+    STAR_WORDS,
+    TOO_FEW,
+    basis_notes,
+    is_identical,
+    mark,
+    mark_of,
+)
 from idealrank.reports.views.conventions import warned
-
-_MARK = "*"
 
 
 def comparison_markdown(comparison: Comparison, *, every_pair: bool = False, digits: int | None = None, letters: Letters = "better") -> str:
@@ -51,7 +57,7 @@ def _said(comparison: Comparison) -> list[str]:
 
 
 def comparison_latex(comparison: Comparison, *, every_pair: bool = False, digits: int | None = None, letters: Letters = "better") -> str:
-    r"""A LaTeX table with the rules of booktabs: the better mean is bold, differences that are decided are marked, and a note says by what.
+    r"""A LaTeX table with the rules of booktabs: the better mean is bold, decided differences are marked, and a note says by what.
 
     Examples
     --------
@@ -80,7 +86,7 @@ def comparison_cells(comparison: Comparison, digits: int | None = None) -> Table
     >>> [column.title for column in comparison_cells(ir.compare(one, one)).columns][:3]
     ['measure', 'run', 'run (2)']
     """
-    shown, method, several = Shown.of(comparison, digits)._replace(mark=_MARK), comparison.method, len(comparison.pairs) > 1
+    shown, method, several = Shown.of(comparison, digits)._replace(marked=True), comparison.method, len(comparison.pairs) > 1
     first, sliced = comparison.pairs[0], method.slices is not None
     columns: list[Column[Line]] = [Column("measure", cell=lambda line: line.measure)]
     if several:
@@ -90,7 +96,25 @@ def comparison_cells(comparison: Comparison, digits: int | None = None) -> Table
     names = ("mean a", "mean b") if several else (first.a, first.b)
     columns += difference_columns("with slices" if sliced else "pair", shown, method.level, *names)
     table = Table.of(columns, (line for pair, row in comparison.rows() for line in _lines(pair, row)))
-    return replace(table, notes=[mark_note(comparison, _MARK)] if any(cell.mark for cell in table.cells()) else [])
+    return replace(table, notes=star_notes(comparison, [table]))
+
+
+def star_notes(comparison: Comparison, tables: Iterable[Table]) -> list[str]:
+    """Explain the marks of tables of differences, and what their verdicts rest on.
+
+    Examples
+    --------
+    >>> import idealrank as ir
+    >>> qrels = {f"q{i}": {"x": 1} for i in range(9)}
+    >>> runs = [dict.fromkeys(qrels, ranking) for ranking in (["y", "x"], ["x", "y"])]
+    >>> found = ir.compare(qrels, *runs, measures="RR")
+    >>> [note.partition(",")[0] for note in star_notes(found, [comparison_cells(found)])]
+    ['* better or worse', 'Documents without a label count as not relevant.']
+    """
+    marks = {cell.mark for table in tables for cell in table.cells()}
+    notes = [mark_note(comparison, f"* {STAR_WORDS['*']},")] if "*" in marks else []
+    notes += [f"? {STAR_WORDS['?']}."] if "?" in marks else []
+    return [*notes, *basis_notes(comparison.rows())]
 
 
 def _lines(pair: Pair, row: Difference) -> Iterator[Line]:
@@ -110,16 +134,12 @@ def _league(comparison: Comparison, digits: int | None, letters: Letters, *, int
     said = f" {100 * level:g} % intervals of each mean alone (Student)." if intervals else ""
     meaning = letters_note(comparison, letters)
     note = f"{meaning[0].upper()}{meaning[1:]}.{said} Method: {method_text(comparison)}. Convention {comparison.convention}."
-    return Table.of(columns, order, notes=[note])
+    return Table.of(columns, order, notes=[note, *basis_notes(comparison.rows(), marked=False)])
 
 
 def _below(comparison: Comparison) -> str:
     level = f"{100 * comparison.method.level:g} % intervals"
     return f"Differences are b - a. {level}; {method_text(comparison)}. Convention {comparison.convention}."
-
-
-_DAGGER = "†"
-_SIGNIFICANT = ("better", "worse")
 
 
 def paper_table(
@@ -130,7 +150,8 @@ def paper_table(
     Parameters
     ----------
     comparison : Comparison
-        With a baseline: a dagger marks the runs that its verdicts call better or worse than the baseline.
+        With a baseline: ▲ and ▼ mark the runs that its verdicts call better and worse than the
+        baseline, and ? those with too few judgments.
     order : str
         Text of the measure that orders the runs, the best first; empty for the given order.
     labels : mapping of str to str, optional
@@ -147,22 +168,31 @@ def paper_table(
     >>> bad, good = (ir.evaluate(qrels, dict.fromkeys(qrels, ranking), "RR") for ranking in (["y", "x"], ["x", "y"]))
     >>> found = paper_table(ir.compare(bad, good, baseline="run"), labels={"run (2)": "ours"})
     >>> [(row[0].text, row[1].text, row[1].strong, row[1].mark) for row in found.rows]
-    [('run', '0.5000', False, ''), ('ours', '1.0000', True, '†')]
+    [('run', '0.5000', False, ''), ('ours', '1.0000', True, '▲')]
     """
-    names, found = labels or {}, {measure: Ranked.of(comparison, measure) for measure in comparison.means}
-    runs = list(found[order].means) if order else list(comparison.names)
+    names, ranked = labels or {}, {measure: Ranked.of(comparison, measure) for measure in comparison.means}
+    runs = list(ranked[order].means) if order else list(comparison.names)
     columns: list[Column[str]] = [Column("run", cell=lambda run: names.get(run, run))]
-    for text, one in found.items():
+    for text, one in ranked.items():
         means = _column(comparison, one, league_places(comparison, one, digits), star)
         columns.append(replace(means, title=names.get(text, text)))
     table = Table.of(columns, runs)
     notes = [f"{star or 'Bold:'} the best mean of each measure."] if any(cell.strong for cell in table.cells()) else []
-    if any(cell.mark for cell in table.cells()):
-        baseline = comparison.method.baseline or ""
-        notes.append(f"Against {names.get(baseline, baseline)}: {mark_note(comparison, _DAGGER, names)}")
-    if any(row.verdict == "too few judgments" for _, row in comparison.rows()):
-        notes.append("No mark where unjudged documents may explain the difference.")
+    notes += [*_paper_notes(comparison, names), *basis_notes(comparison.rows(), marked=False)]
     return replace(table, notes=[" ".join([*notes, f"Convention {comparison.convention}."])])
+
+
+def _paper_notes(comparison: Comparison, names: Mapping[str, str]) -> list[str]:
+    """Explain the marks against the baseline; none in a table without marks."""
+    marks = {mark_of(row).paper for _, row in comparison.rows()} - {""}
+    if not marks:
+        return []
+    baseline = comparison.method.baseline or ""
+    signs = ", ".join(f"{mark(state).paper} {state}" for state in ("better", "worse"))
+    notes = [f"Against {names.get(baseline, baseline)}: {mark_note(comparison, f'{signs},', names)}"]
+    if mark(TOO_FEW).paper in marks:
+        notes.append(f"{mark(TOO_FEW).paper} {STAR_WORDS['?']}.")
+    return notes
 
 
 def _column(comparison: Comparison, ranked: Ranked, places: int, star: str) -> Column[str]:
@@ -173,8 +203,9 @@ def _column(comparison: Comparison, ranked: Ranked, places: int, star: str) -> C
 
     def mean(run: str) -> Cell:
         value = ranked.means[run].mean
-        mark = (star if value == best else "") + (_DAGGER if run in pairs and pairs[run].verdict in _SIGNIFICANT else "")
-        return number_cell(value, places, strong=value == best)._replace(mark=mark)
+        against = mark_of(pairs[run]).paper if run in pairs else ""
+        marks = (star if value == best else "") + against
+        return number_cell(value, places, strong=value == best)._replace(mark=marks)
 
     return Column(ranked.measure, "number", mean)
 
@@ -234,7 +265,7 @@ def paper_text(
     >>> qrels = {f"q{i}": {"x": 1, "y": 0} for i in range(9)}
     >>> found = ir.compare(qrels, {q: ["y", "x"] for q in qrels}, {q: ["x", "y"] for q in qrels}, measures="RR", baseline="A")
     >>> print(paper_text(found, "markdown", labels={"B": "ours", "MRR": "MRR"}).splitlines()[3])
-    | ours | **1.0000**† |
+    | ours | **1.0000**▲ |
     """
     if form not in PAPER_FORMATS:
         raise OptionError(f"form {shown(repr(form))}: expected one of {', '.join(map(repr, PAPER_FORMATS))}")

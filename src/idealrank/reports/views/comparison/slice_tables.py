@@ -2,20 +2,20 @@
 
 import math
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from idealrank.analysis.comparison import Comparison, Pair
 from idealrank.reports.table.cells import Cell, Column, NamedCells, Table, count_cell, number_cell
 from idealrank.reports.table.text import Part, clipped
 from idealrank.reports.views.comparison.columns import Line, Shown, difference_columns
-from idealrank.reports.views.comparison.verdicts import decided_tone
+from idealrank.reports.views.comparison.verdicts import decided_tone, mark_of, stars_text
 
 if TYPE_CHECKING:
     from idealrank.analysis.comparison.slice_differences import Slice, Slices
 
 NAME = 14  # letters of a run's name
 _SLICE = 28  # letters of a slice's name
-_DECIDED = "(* significant after correction)"
 
 
 def slice_parts(comparison: Comparison, shown: Shown, *, with_pairs: bool = True) -> list[Part]:
@@ -45,7 +45,7 @@ def slice_parts(comparison: Comparison, shown: Shown, *, with_pairs: bool = True
     if not with_pairs:
         rows = {f"{pair.b} - {pair.a}": _by_name(_of(pair, first)) for pair in comparison.pairs}
         names = list(dict.fromkeys(name for found in rows.values() for name in found))
-        return [_brief(f"differences on slices by {first} {_DECIDED}", "pair", names, rows, shown)]
+        return [_brief(f"differences on slices by {first}", "pair", names, rows, shown)]
     return [part for pair in comparison.pairs for part in (slice_table(pair, first, shown), _other_slices(pair, first, shown))]
 
 
@@ -94,13 +94,15 @@ def _other_slices(pair: Pair, first: str, shown: Shown) -> Part:
     if not others or not names:
         return []
     by_slice = {name: {measure: rows[measure][name] for measure in others if name in rows[measure]} for name in names}
-    return _brief(f"differences by other measures {_DECIDED}", "slice", others, by_slice, shown)
+    return _brief("differences by other measures", "slice", others, by_slice, shown)
 
 
 def _brief(title: str, corner: str, head: Sequence[str], rows: "Mapping[str, Mapping[str, Slice]]", shown: Shown) -> Table:
-    """A row each of `rows`, by its name, and a column each of `head`."""
+    """A row each of `rows`, by its name, and a column each of `head`; the title explains the marks."""
     names: Column[str] = Column(corner, cell=lambda row: clipped(row, _SLICE))
-    return Table.of([names, *(_brief_column(name, rows, shown) for name in head)], rows, title=title)
+    table = Table.of([names, *(_brief_column(name, rows, shown) for name in head)], rows)
+    marks = {cell.mark for cell in table.cells()}
+    return replace(table, title=f"{title} ({stars_text(marks)})")
 
 
 def _brief_column(name: str, rows: "Mapping[str, Mapping[str, Slice]]", shown: Shown) -> Column[str]:
@@ -110,8 +112,8 @@ def _brief_column(name: str, rows: "Mapping[str, Mapping[str, Slice]]", shown: S
 def _difference(row: "Slice | None", shown: Shown) -> Cell:
     if row is None:
         return Cell("-")
-    tone = decided_tone(row.verdict)
-    return Cell(shown.signed(row.difference), row.difference, mark="*" if tone else "", tone=tone)
+    text, tone = shown.signed(row.difference), decided_tone(row.verdict)
+    return Cell(text, row.difference, mark=mark_of(row).star, tone=tone)
 
 
 def slice_phrases(comparison: Comparison) -> list[str]:

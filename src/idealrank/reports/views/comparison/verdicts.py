@@ -1,9 +1,16 @@
-"""Word, colour and mark of each verdict in reports, pages and figures."""
+"""The marks of each verdict, one record for every form.
 
-from collections.abc import Mapping
-from typing import TYPE_CHECKING, NamedTuple
+A sentence, a table, a map, a paper, a figure, a build server, a page and a tracker ask this table
+how a verdict is shown. None of them compares a p value with a level to decide what to call a
+difference: letters of groups alone do, and their note says so.
+"""
 
-from idealrank.analysis.comparison import Difference
+from collections.abc import Collection, Iterable, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal, TypeAlias
+
+from idealrank.analysis.comparison import Difference, Pair
+from idealrank.evaluation.coverage import MANY_UNJUDGED
 from idealrank.reports.table.cells import Tone
 
 if TYPE_CHECKING:
@@ -13,54 +20,177 @@ if TYPE_CHECKING:
 IDENTICAL = "identical"
 """The word for two runs that have one value on every query: more queries cannot tell them apart."""
 
+TOO_FEW = "too few judgments"
+"""The word where a test decides and the judgments do not support it."""
 
-class Look(NamedTuple):
-    """Presentation of one verdict, or of one outcome of a gate.
+CONTRADICTED = "contradicted by a judge"
+"""The state of an undecided difference whose sign people and a judge disagree on; its word is undecided."""
+
+Side: TypeAlias = Literal["better", "worse", "equal", "withheld"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class VerdictMark:
+    r"""Presentation of one verdict, or of one outcome of a gate.
 
     Attributes
     ----------
+    word : str
+        In sentences and tables.
+    symbol : str
+        In the map of all pairs in text; empty where the size of p decides.
+    paper : str
+        Behind a mean in a table for a paper, against the baseline. LaTeX writes the triangles as
+        ``$\blacktriangle$`` and ``$\blacktriangledown$``.
+    star : str
+        Behind a difference in tables and slices.
+    variant : str
+        In the grid of variants; empty where the sign of the difference is shown.
     tone : {"", "better", "worse", "quiet"}
         Colour of its word, and its class in HTML.
-    side : {"better", "worse", "equal"}
-        Mark and colour in figures; "equal" is hollow.
+    side : {"better", "worse", "equal", "withheld"}
+        Shape and colour in figures of differences; the last two are hollow.
     decided : bool
         Whether it answers the question that was asked.
+    shape : {"", "dot", "cross"}
+        Over its cell in the coloured map of all pairs.
+    caption : str
+        What the shape says, after "marks pairs"; ``{p}`` stands for its p values, ``{level}`` for
+        the level and correction of the test, ``{margin}`` for the margin.
+    case : {"passed", "skipped", "failure"}
+        Of a JUnit test case, and of a test.
+    annotation : {"", "warning", "error"}
+        Of a workflow on GitHub.
+    tracker : str
+        Of a gate in an experiment tracker.
+    section : {"passed", "closed", "unreached"}
+        Class of the verdict of a gate on a page.
 
     Examples
     --------
-    >>> Look(tone="quiet").side
+    >>> VerdictMark(word="undecided").side
     'equal'
     """
 
-    tone: Tone = ""
-    side: str = "equal"
+    word: str
+    symbol: str = "."
+    paper: str = ""
+    star: str = ""
+    variant: str = ""
+    tone: Tone = "quiet"
+    side: Side = "equal"
     decided: bool = False
+    shape: Literal["", "dot", "cross"] = "dot"
+    caption: str = "without a verdict"
+    case: Literal["passed", "skipped", "failure"] = "passed"
+    annotation: Literal["", "warning", "error"] = ""
+    tracker: str = ""
+    section: Literal["passed", "closed", "unreached"] = "unreached"
 
 
-# A new verdict needs one line here; without it, it is shown as undecided is, in its own word.
-VERDICTS: Mapping[str, Look] = {
-    "better": Look(tone="better", side="better", decided=True),
-    "worse": Look(tone="worse", side="worse", decided=True),
-    "equivalent": Look(decided=True),
-    "undecided": Look(tone="quiet"),
-    "too few judgments": Look(tone="quiet"),
-    IDENTICAL: Look(tone="quiet"),
-    "passed": Look(decided=True),
-    "failed": Look(tone="worse", decided=True),
-    "kept": Look(decided=True),
-    "broken": Look(tone="worse", decided=True),
-}
+_UNDECIDED = VerdictMark(word="undecided", caption="without a significant difference (p above {level})")
+
+# A new state needs one value here; without it, it looks as undecided does, in its own word.
+MARKS: Mapping[str, VerdictMark] = {
+    "better": VerdictMark(
+        word="better", symbol="", paper="▲", star="*", variant="++", tone="better", side="better",
+        decided=True, shape="", caption="with a better run",
+    ),
+    "worse": VerdictMark(
+        word="worse", symbol="", paper="▼", star="*", variant="--", tone="worse", side="worse",
+        decided=True, shape="", caption="with a better run",
+    ),
+    "equivalent": VerdictMark(
+        word="equivalent", symbol="~", variant="~", tone="", decided=True,
+        caption="that are equivalent (within {margin})",
+    ),
+    "undecided": _UNDECIDED,
+    CONTRADICTED: VerdictMark(
+        word="undecided", caption="on whose sign people and the judge disagree (p {p})",
+        case="skipped", annotation="warning", tracker=TOO_FEW,
+    ),
+    IDENTICAL: VerdictMark(word=IDENTICAL, symbol="=", caption="with equal values on every query"),
+    TOO_FEW: VerdictMark(
+        word=TOO_FEW, symbol="?", paper="?", star="?", variant="?", side="withheld", shape="cross",
+        caption="with too few judgments to decide (p {p})",
+        case="skipped", annotation="warning", tracker=TOO_FEW,
+    ),
+    "passed": VerdictMark(word="passed", tone="", decided=True, tracker="open", section="passed"),
+    "failed": VerdictMark(
+        word="failed", tone="worse", decided=True, case="failure", annotation="error",
+        tracker="closed", section="closed",
+    ),
+    "kept": VerdictMark(word="kept", tone="", decided=True),
+    "broken": VerdictMark(word="broken", tone="worse", decided=True, case="failure", annotation="error"),
+    # Companions close no gate, whatever they show.
+    "companion": VerdictMark(word="companion"),
+    "companion, would fail": VerdictMark(word="companion, would fail"),
+    f"companion, {TOO_FEW}": VerdictMark(word=f"companion, {TOO_FEW}"),
+    "companion, undecided": VerdictMark(word="companion, undecided"),
+}  # fmt: skip
 
 
-def look(verdict: str) -> Look:
-    """The look of a verdict; one that the table does not have looks like an undecided one.
+def mark(state: str) -> VerdictMark:
+    """The marks of a state by its name.
 
     Examples
     --------
-    >>> look("worse").tone, look("a verdict of tomorrow").tone
-    ('worse', 'quiet')
+    >>> mark("worse").paper, mark("too few judgments").star, mark("a verdict of tomorrow").tone
+    ('▼', '?', 'quiet')
     """
-    return VERDICTS.get(verdict, VERDICTS["undecided"])
+    known = MARKS.get(state)
+    return VerdictMark(word=state, caption=_UNDECIDED.caption) if known is None else known
+
+
+def state_of(row: "Difference | Slice") -> str:
+    """The state of a difference: its verdict, or why it is undecided where queries are no reason.
+
+    Examples
+    --------
+    >>> import idealrank as ir
+    >>> run = ir.evaluate({"q": {"x": 1}}, {"q": ["x"]}, "RR")
+    >>> row = ir.compare(run, run)["RR"]
+    >>> row.verdict, state_of(row)
+    ('undecided', 'identical')
+    """
+    if row.verdict != "undecided":
+        return row.verdict
+    if is_identical(row):
+        return IDENTICAL
+    judge = row.judge if isinstance(row, Difference) else None
+    return CONTRADICTED if judge is not None and judge.contradicts else row.verdict
+
+
+def mark_of(row: "Difference | Slice") -> VerdictMark:
+    """The marks of a difference.
+
+    Examples
+    --------
+    >>> import idealrank as ir
+    >>> run = ir.evaluate({"q": {"x": 1}}, {"q": ["x"]}, "RR")
+    >>> mark_of(ir.compare(run, run)["RR"]).symbol
+    '='
+    """
+    return mark(state_of(row))
+
+
+def mark_of_check(check: "Check") -> VerdictMark:
+    """The marks of a check of a gate; a companion closes no gate and is named one.
+
+    Examples
+    --------
+    >>> import idealrank as ir
+    >>> run = ir.evaluate({"q": {"x": 1}}, {"q": ["x"]}, ["RR", "AP"])
+    >>> [mark_of_check(check).word for check in ir.gate(run, run).checks]
+    ['passed', 'companion']
+    """
+    unsupported = check.outcome == TOO_FEW
+    by_judge = unsupported and check.carried
+    if check.decides:
+        return mark(CONTRADICTED if by_judge else check.outcome)
+    if unsupported:
+        return mark("companion, undecided" if by_judge else f"companion, {TOO_FEW}")
+    return mark("companion" if check.passed else "companion, would fail")
 
 
 def decided_tone(verdict: str) -> Tone:
@@ -71,7 +201,8 @@ def decided_tone(verdict: str) -> Tone:
     >>> decided_tone("worse"), decided_tone("undecided")
     ('worse', '')
     """
-    return "better" if verdict == "better" else "worse" if verdict == "worse" else ""
+    shown = mark(verdict)
+    return shown.tone if shown.side in ("better", "worse") else ""
 
 
 def correction_word(correction: str) -> str:
@@ -91,22 +222,135 @@ def is_identical(row: "Difference | Slice | Check") -> bool:
     Examples
     --------
     >>> import idealrank as ir
-    >>> one = ir.evaluate({"q": {"x": 1}}, {"q": ["x"]}, "RR")
-    >>> is_identical(ir.compare(one, one)["RR"])
+    >>> run = ir.evaluate({"q": {"x": 1}}, {"q": ["x"]}, "RR")
+    >>> is_identical(ir.compare(run, run)["RR"])
     True
     """
     return not row.wins and not row.losses
 
 
 def word(row: "Difference | Slice") -> str:
-    """The verdict for people: a difference that is undecided because all values are equal is called identical.
+    """The verdict for people: undecided because all values are equal is called identical.
 
     Examples
     --------
     >>> import idealrank as ir
-    >>> one = ir.evaluate({"q": {"x": 1}}, {"q": ["x"]}, "RR")
-    >>> row = ir.compare(one, one)["RR"]
+    >>> run = ir.evaluate({"q": {"x": 1}}, {"q": ["x"]}, "RR")
+    >>> row = ir.compare(run, run)["RR"]
     >>> row.verdict, word(row)
     ('undecided', 'identical')
     """
-    return IDENTICAL if row.verdict == "undecided" and is_identical(row) else row.verdict
+    return mark_of(row).word
+
+
+STAR_WORDS: Mapping[str, str] = {
+    "*": "better or worse",
+    "?": f"{TOO_FEW}, however small p",
+}
+"""What the marks behind differences mean; the marks of papers have their own words."""
+
+
+def stars_text(marks: Collection[str]) -> str:
+    """Explain the marks behind differences; the star always, for its absence says something, too.
+
+    Examples
+    --------
+    >>> stars_text(["*", "?"])
+    '* better or worse after correction; ? too few judgments, however small p'
+    """
+    explained = [f"* {STAR_WORDS['*']} after correction"]
+    return "; ".join([*explained, *([f"? {STAR_WORDS['?']}"] if "?" in marks else [])])
+
+
+# --- what a verdict rests on ----------------------------------------------------------------------
+
+UNLABELLED = "documents without a label count as not relevant"
+"""The clause of a verdict under positive-only labels."""
+
+CAUTION = "!"
+"""Behind a verdict of which much is unjudged."""
+
+
+def many_unjudged(row: Difference) -> float:
+    """The larger unjudged share of both runs if a verdict needs a caution; else 0.
+
+    A verdict under pooled labels needs one, and one under labels of an unknown kind. Under complete
+    labels no document is unjudged, and under positive-only labels the clause `UNLABELLED` stands.
+
+    Examples
+    --------
+    >>> import idealrank as ir
+    >>> qrels = {f"q{i}": {"x": 1, "z": 0} for i in range(9)}
+    >>> runs = [dict.fromkeys(qrels, ranking) for ranking in (["z", "y"], ["x", "y"])]
+    >>> row = ir.compare(qrels, *runs, measures="RR@2")["RR@2"]
+    >>> row.verdict, many_unjudged(row)
+    ('better', 0.5)
+    """
+    kind = None if row.basis is None else row.basis.kind
+    if not mark_of(row).decided or kind in ("complete", "positive-only"):
+        return 0.0
+    largest = max(row.unjudged_a or 0.0, row.unjudged_b or 0.0)
+    return largest if largest >= MANY_UNJUDGED else 0.0
+
+
+def caution_mark(row: "Difference | Slice") -> str:
+    """The mark of a verdict that needs a caution; empty for others, and for slices.
+
+    Examples
+    --------
+    >>> import idealrank as ir
+    >>> run = ir.evaluate({"q": {"x": 1}}, {"q": ["x"]}, "RR")
+    >>> caution_mark(ir.compare(run, run)["RR"])
+    ''
+    """
+    return CAUTION if isinstance(row, Difference) and many_unjudged(row) else ""
+
+
+def counts_unlabelled(row: Difference) -> bool:
+    """Return whether a verdict takes documents without a label to be not relevant.
+
+    Examples
+    --------
+    >>> import idealrank as ir
+    >>> qrels = {f"q{i}": {"x": 1} for i in range(9)}
+    >>> runs = [dict.fromkeys(qrels, ranking) for ranking in (["y", "x"], ["x", "y"])]
+    >>> counts_unlabelled(ir.compare(qrels, *runs, measures="RR")["RR"])
+    True
+    """
+    positive_only = row.basis is not None and row.basis.kind == "positive-only"
+    return positive_only and mark_of(row).decided
+
+
+def basis_notes(rows: Iterable[tuple[Pair, Difference]], *, marked: bool = True) -> list[str]:
+    """List notes on what the verdicts of a table rest on where documents are unjudged.
+
+    Parameters
+    ----------
+    rows : iterable of (Pair, Difference)
+        Rows of the table.
+    marked : bool
+        Whether verdicts have the mark of a caution; else there is no advice either, as in a paper.
+
+    Examples
+    --------
+    >>> import idealrank as ir
+    >>> qrels = {f"q{i}": {"x": 1, "z": 0} for i in range(9)}
+    >>> runs = [dict.fromkeys(qrels, ranking) for ranking in (["z", "y"], ["x", "y"])]
+    >>> found = ir.compare(qrels, *runs, measures="RR@2")
+    >>> basis_notes(found.rows(), marked=False)
+    ['Many documents are unjudged (50.0% in A, by RR@2).']
+    """
+    held = [(pair, row) for pair, row in rows if not pair.mismatch]
+    notes = [f"{UNLABELLED.capitalize()}."] if any(counts_unlabelled(row) for _, row in held) else []
+    doubtful = [(pair, row) for pair, row in held if many_unjudged(row)]
+    if not doubtful:
+        return notes
+    pair, row = max(doubtful, key=lambda one: many_unjudged(one[1]))
+    most = many_unjudged(row)
+    run = pair.a if row.unjudged_a == most else pair.b
+    up_to = "" if len(doubtful) == 1 else "up to "
+    share = f"{up_to}{most:.1%} in {run}, by {row.measure}"
+    if not marked:
+        return [*notes, f"Many documents are unjudged ({share})."]
+    advice = "judge some of them to check the verdict"
+    return [*notes, f"{CAUTION} many documents are unjudged ({share}): {advice}."]

@@ -5,9 +5,10 @@ import xml.etree.ElementTree as ET
 from collections.abc import Iterator
 from typing import Any
 
-from idealrank.analysis.gate.outcome import TOO_FEW, Check, Gated, KeptContract
+from idealrank.analysis.gate.outcome import Check, Gated, KeptContract
 from idealrank.reports.table.digits import USUAL, number
 from idealrank.reports.views.comparison.phrases import sentence
+from idealrank.reports.views.comparison.verdicts import VerdictMark, mark, mark_of_check
 from idealrank.reports.views.gate.sentences import (
     COMPANION,
     demand,
@@ -61,26 +62,32 @@ def gate_junit(gated: Gated) -> Iterator[str]:
     for name, value in _properties(gated).items():
         ET.SubElement(properties, "property", {"name": name, "value": _fit(value)})
     for name, phrase in gated.mismatches.items():
-        _case(suite, "judgments", name, "mismatch", phrase, f"run {name} {phrase}")
+        _case(suite, mark("failed"), ("judgments", name, "mismatch"), phrase, f"run {name} {phrase}")
     for check in gated.checks:
-        kind = "drop" if check in checks else TOO_FEW if check.decides and check.outcome == TOO_FEW else ""
-        _case(suite, check.baseline, check.measure, kind, _reason(gated, check), _numbers(gated, check))
+        named = (check.baseline, check.measure, "drop")
+        _case(suite, mark_of_check(check), named, _reason(gated, check), _numbers(gated, check))
     for kept in gated.contracts:
         against = f" against {kept.baseline}" if kept.baseline else ""
         about = f"{kept.contract.query}: {kept.measure}"
-        _case(suite, "contracts", about + against, "" if kept.passed else "contract", f"{about} {demand(kept)}", _place(kept))
+        shown = mark("kept" if kept.passed else "broken")
+        named = ("contracts", about + against, "contract")
+        _case(suite, shown, named, f"{about} {demand(kept)}", _place(kept))
     ET.SubElement(suite, "system-out").text = _fit(verdict(gated))
     ET.indent(root)
     yield '<?xml version="1.0" encoding="utf-8"?>\n'
     yield ET.tostring(root, encoding="unicode") + "\n"
 
 
-def _case(suite: ET.Element, group: str, name: str, kind: str, message: str, body: str) -> None:
-    """A case that failed, or was skipped since there are too few judgments, or passed, which has no kind."""
+def _case(suite: ET.Element, shown: VerdictMark, named: tuple[str, str, str], message: str, body: str) -> None:
+    """A case that failed, or was skipped since there are too few judgments, or passed.
+
+    It is named by its class, its name, and the type of a failure.
+    """
+    group, name, kind = named
     case = ET.SubElement(suite, "testcase", {"classname": _fit(group), "name": _fit(name), "time": "0"})
-    if kind == TOO_FEW:
+    if shown.case == "skipped":
         ET.SubElement(case, "skipped", {"message": _fit(message)}).text = _fit(body)
-    elif kind:
+    elif shown.case == "failure":
         ET.SubElement(case, "failure", {"type": kind, "message": _fit(message)}).text = _fit(body)
     else:
         ET.SubElement(case, "system-out").text = _fit(body)

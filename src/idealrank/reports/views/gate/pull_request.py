@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from idealrank.analysis.gate.outcome import NOT_CARRIED, Check, Gated, KeptContract
 from idealrank.reports.table.digits import number, p_text
 from idealrank.reports.table.forms import entity, escaped
+from idealrank.reports.views.comparison.verdicts import mark_of_check
 from idealrank.reports.views.conventions import title, unanswered, warned
 from idealrank.reports.views.gate.sentences import (
     COMPANION,
@@ -14,7 +15,6 @@ from idealrank.reports.views.gate.sentences import (
     failed,
     gate_places,
     hidden_drop,
-    mark,
     method,
     next_step,
     one_line,
@@ -152,8 +152,8 @@ def _check_row(gated: Gated, check: Check, places: int) -> str:
     means = [number(mean, places) for mean in (check.mean_baseline, check.mean_run)]
     means += [number(value, places, signed=True) for value in (check.difference, check.bound)]
     means += [p_text(check.p_corrected), p_text(check.p_two_sided)]
-    word = f"**{mark(check)}**" if check.decides and not check.passed else mark(check)
-    named = [word, code(check.measure), code(check.baseline)]
+    word = mark_of_check(check).word
+    named = [f"**{word}**" if check.decides and not check.passed else word, code(check.measure), code(check.baseline)]
     why = _why(gated, check, places)  # where the judgments do not carry it, the rest of the sentence stands above the table
     why = why if check.carried else f"{why.partition(NOT_CARRIED)[0]}{NOT_CARRIED}"
     return _row([*named, *means, visible(check, places), unjudged(check), plain(why, _WHY)])
@@ -216,9 +216,10 @@ def annotations(gated: Gated) -> Iterator[str]:
     """
     checks, contracts = failed(gated)
     errors = [_command("error", f"Run {one_line(name)}", phrase) for name, phrase in gated.mismatches.items()]
-    errors += [_check("error", gated, check) for check in checks] + [_contract(kept) for kept in contracts]
+    errors += [_check(gated, check) for check in checks] + [_contract(kept) for kept in contracts]
     yield from _listed("error", errors, "failed")
-    yield from _listed("warning", [_check("warning", gated, check) for check in short_of_judgments(gated)], "have too few judgments")
+    warnings = [_check(gated, check) for check in short_of_judgments(gated)]
+    yield from _listed("warning", warnings, "have too few judgments")
     yield _command("notice", verdict(gated), could_see(gated))
 
 
@@ -230,13 +231,14 @@ def _listed(kind: str, commands: list[str], what: str) -> Iterator[str]:
     yield from commands
 
 
-def _check(kind: str, gated: Gated, check: Check) -> str:
+def _check(gated: Gated, check: Check) -> str:
     places = gate_places(gated)
     title = f"{one_line(check.measure)} against {one_line(check.baseline)}"
     means = f"{number(check.mean_run, places)} against {number(check.mean_baseline, places)}"
     numbers = f"{means}, {number(check.difference, places, signed=True)}"
     worst = ", ".join(f"{one_line(one.query)} ({number(one.difference, signed=True)})" for one in check.worst[:_WORST])
     why = one_line(reason_text(gated, check, places), _REASON)
+    kind = mark_of_check(check).annotation
     return _command(kind, title, f"{why}; {numbers}" + (f"; worst queries: {worst}" if worst else ""))
 
 
