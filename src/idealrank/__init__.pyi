@@ -75,6 +75,7 @@ from idealrank.errors import MissingExtraError as MissingExtraError
 from idealrank.errors import NotStoredError as NotStoredError
 from idealrank.errors import OptionError as OptionError
 from idealrank.evaluation.coverage import Coverage as Coverage
+from idealrank.evaluation.coverage import MeasureCoverage as MeasureCoverage
 from idealrank.evaluation.evaluate import Evaluation as Evaluation
 from idealrank.evaluation.overlap import Overlap as Overlap
 from idealrank.evaluation.overlap import OverlapMatrix as OverlapMatrix

@@ -65,6 +65,7 @@ def test_the_coverage_counts_what_happened() -> None:
         "queries_in_qrels": 3, "queries_in_run": 3, "missing": 1, "without_judgments": 1, "scored": 3, "no_relevant": 1,
         "unjudged_share": pytest.approx(1 / 3), "unjudged_cutoff": 2, "tied_queries": 1, "tied_documents": 2, "duplicates": 0,
         "truncated_grades": 0, "out_of_range": 0,
+        "by_measure": {"nDCG@2": {"scored": 3, "no_relevant": 1}, "AP": {"scored": 3, "no_relevant": 1}},
     }  # fmt: skip
     assert list(coverage.missing_queries) == ["q2"]
 

@@ -375,7 +375,7 @@ def evaluation_of(table: Any, plan: PartitionPlan, judgments: Any = None) -> Eva
         raise InputError(f"query {twice!r} came back from two partitions; expected all rows of a query in one partition")
     parts = []
     if said:
-        coverage = reduce(Coverage.plus, (Coverage(**one["coverage"]) for one in said))
+        coverage = reduce(Coverage.plus, (Coverage.from_record(one["coverage"]) for one in said))
         resolved = tuple(str(measure.under(plan.convention)) for measure in plan.measures)
         fingerprint = reduce(added, (one["judgments"] for one in said))
         kinds = [None if one["labels"] is None else Labels(**one["labels"]) for one in said]

@@ -167,7 +167,7 @@ def measure_parts(parts: Iterable[Judged], n_queries: int, measures: Sequence[Me
     scored: dict[int, BoolArray] = {}
     texts: dict[int, list[str]] = {}
     cutoffs = [measure.cutoff for measure in measures if isinstance(measure.cutoff, int)]
-    tally = Tally(min(cutoffs, default=0))
+    tally = Tally(min(cutoffs, default=0), measures)
     scope, begin = Scope(0, 0, (), 0, 0), 0
     for judged in parts:
         here = slice(begin, begin + judged.n_queries)
@@ -185,7 +185,9 @@ def measure_parts(parts: Iterable[Judged], n_queries: int, measures: Sequence[Me
         begin = here.stop
         scope = judged.scope
     values.flags.writeable = False
-    return Measured(values.T, _columns(scored, n_queries, len(measures)), texts, tally.coverage(scope))
+    n_scored = [int(np.count_nonzero(scored[place])) if place in scored else n_queries for place in range(len(measures))]
+    coverage = tally.coverage(scope, n_scored)
+    return Measured(values.T, _columns(scored, n_queries, len(measures)), texts, coverage)
 
 
 def measure_lists(lists: Lists, measures: Sequence[Measure], alignment: Alignment, *, threads: int = 0) -> Measured:

@@ -2,8 +2,8 @@
 
 import math
 from collections import Counter
-from collections.abc import Sequence
-from dataclasses import dataclass, field, fields
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, field, fields, replace
 from itertools import zip_longest
 from typing import Any
 
@@ -17,13 +17,43 @@ from idealrank.data.join import Judgments
 from idealrank.data.judged import Judged, Scope
 from idealrank.data.run import Run
 from idealrank.data.run_parts import RunParts
-from idealrank.data.types import AnyArray, FloatArray, IntArray
+from idealrank.data.types import AnyArray, BoolArray, FloatArray, IntArray
 from idealrank.measures.measure import Measure
 from idealrank.measures.threshold import BinaryMeasure
 
 MANY_UNJUDGED = 0.2  # share of unjudged documents from which reports say what they count as
 # The next step after a mismatch of ids, for every report.
 VALIDATE = "`idealrank validate QRELS RUN` shows how they differ"
+
+
+@dataclass(frozen=True, kw_only=True)
+class MeasureCoverage:
+    """Counts of one measure, whose threshold and policy for undefined queries are its own.
+
+    Attributes
+    ----------
+    scored : int
+        Number of queries that count in the mean of the measure.
+    no_relevant : int
+        Number of evaluated queries without a judged document that is relevant to the measure,
+        scored or left out.
+
+    Examples
+    --------
+    >>> import idealrank as ir
+    >>> ir.evaluate({"q": {"a": 3}}, {"q": ["a"]}, "R(rel=4)@20").coverage.by_measure["R(rel=4)@20"]
+    MeasureCoverage(scored=1, no_relevant=1)
+    """
+
+    scored: int
+    no_relevant: int
+
+    def plus(self, other: "MeasureCoverage") -> "MeasureCoverage":
+        """Add the counts of other queries."""
+        return MeasureCoverage(
+            scored=self.scored + other.scored,
+            no_relevant=self.no_relevant + other.no_relevant,
+        )
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -41,7 +71,8 @@ class Coverage:
     scored : int
         Number of queries with a value.
     no_relevant : int
-        Number of scored queries without a judged grade above 0.
+        Number of scored queries without a judged grade above 0; `by_measure` has the number by the
+        threshold of each measure.
     unjudged, considered : int
         Documents without a judgment, among the `considered` documents: those returned down to `unjudged_cutoff` (0: all). The grade does
         not matter.
@@ -63,6 +94,9 @@ class Coverage:
         Number of judged documents with a grade above 0, over the scored queries; 0 if unknown.
     relevant_by_rank : sequence of int
         Number of them that the run returns at each rank, from rank 1 to the last one that has any, as deep as some measure looks.
+    by_measure : mapping of str to MeasureCoverage
+        By text of the measure: queries scored, and queries without a document that is relevant to
+        it. Empty if unknown, as in a store.
 
     Examples
     --------
@@ -91,6 +125,7 @@ class Coverage:
     looks_swapped: bool = field(default=False, compare=False)  # as above
     relevant: int = field(default=0, compare=False)  # as above
     relevant_by_rank: Sequence[int] = field(default=(), compare=False, repr=False)  # as above
+    by_measure: Mapping[str, MeasureCoverage] = field(default_factory=dict, compare=False, repr=False)  # as above
 
     _repr_html_ = repr_html  # for notebooks
 
@@ -117,20 +152,50 @@ class Coverage:
             return None
         return sum(self.relevant_by_rank[:depth]) / self.relevant
 
-    def as_dict(self) -> dict[str, float]:
+    @classmethod
+    def from_record(cls, record: Mapping[str, Any]) -> "Coverage":
+        """Return the coverage of a JSON record with every count, as `asdict` makes it.
+
+        Examples
+        --------
+        >>> import idealrank as ir
+        >>> coverage = ir.evaluate({"q": {"a": 1}}, {"q": ["a"]}, ["AP"]).coverage
+        >>> Coverage.from_record(asdict(coverage)).by_measure["AP"].scored
+        1
+        """
+        by_measure = {text: MeasureCoverage(**counts) for text, counts in record.get("by_measure", {}).items()}
+        missing = tuple(record["missing_queries"])
+        return cls(**{**record, "missing_queries": missing, "by_measure": by_measure})
+
+    def as_dict(self) -> dict[str, Any]:
         """Return the counts by name, as in the JSON record.
 
         Examples
         --------
         >>> import idealrank as ir
-        >>> ir.evaluate({"q": {"a": 1}}, {"q": ["a"]}, ["AP"]).coverage.as_dict()["scored"]
-        1
+        >>> coverage = ir.evaluate({"q": {"a": 1}}, {"q": ["a"]}, ["AP"]).coverage
+        >>> coverage.as_dict()["by_measure"]
+        {'AP': {'scored': 1, 'no_relevant': 0}}
         """
         names = (
             "queries_in_qrels", "queries_in_run", "missing", "without_judgments", "scored", "no_relevant", "unjudged_share",
             "unjudged_cutoff", "tied_queries", "tied_documents", "duplicates", "truncated_grades", "out_of_range",
         )  # fmt: skip
-        return {name: getattr(self, name) for name in names}
+        counts: dict[str, Any] = {name: getattr(self, name) for name in names}
+        by_measure = {text: asdict(measure) for text, measure in self.by_measure.items()}
+        return counts | ({"by_measure": by_measure} if by_measure else {})
+
+    def named(self, resolved: Sequence[Measure], asked: Sequence[Measure]) -> "Coverage":
+        """Return the coverage with the counts of each measure under its text as requested.
+
+        Parameters
+        ----------
+        resolved, asked : sequence of Measure
+            The measures with every option set, and as requested, in the same order.
+        """
+        pairs = zip(resolved, asked, strict=True)
+        by_measure = {str(measure): self.by_measure[str(full)] for full, measure in pairs}
+        return replace(self, by_measure=by_measure)
 
     def doubt(self, name: str) -> str:
         """Describe signs that judgments and run do not belong together; empty if there are none.
@@ -199,7 +264,9 @@ class Coverage:
         shared_judgments : bool
             Both parts were evaluated with the judgments of the whole collection, which then count once.
         """
-        apart = ("missing", "missing_queries", "unjudged_cutoff", "best_grade", "looks_swapped", "relevant_by_rank")
+        apart = (
+            "missing", "missing_queries", "unjudged_cutoff", "best_grade", "looks_swapped", "relevant_by_rank", "by_measure",
+        )  # fmt: skip
         sums: dict[str, Any] = {
             one.name: getattr(self, one.name) + getattr(other, one.name) for one in fields(self) if one.name not in apart
         }
@@ -216,6 +283,7 @@ class Coverage:
             best_grade=max(self.best_grade, other.best_grade),
             looks_swapped=self.looks_swapped or other.looks_swapped,
             relevant_by_rank=_summed(self.relevant_by_rank, other.relevant_by_rank),
+            by_measure={text: counts.plus(other.by_measure[text]) for text, counts in self.by_measure.items() if text in other.by_measure},
         )
 
 
@@ -353,6 +421,8 @@ class Tally:
     ----------
     cutoff : int
         Depth for the share of unjudged documents; 0 for whole lists.
+    measures : sequence of Measure
+        Measures with every option set, whose own thresholds are counted.
 
     Examples
     --------
@@ -365,8 +435,10 @@ class Tally:
     2
     """
 
-    def __init__(self, cutoff: int) -> None:
+    def __init__(self, cutoff: int, measures: Sequence[Measure] = ()) -> None:
         self._cutoff = cutoff
+        self._measures = measures
+        self._no_relevant: Counter[str] = Counter()
         self._counts: Counter[str] = Counter()
         self._best_grade = -math.inf
         self._relevant_by_rank: IntArray = np.zeros(0, np.int64)
@@ -388,6 +460,9 @@ class Tally:
             duplicates=int(counters.duplicates.sum()),
             out_of_range=out_of_range,
         )
+        for measure in self._measures:
+            relevant = int(np.count_nonzero(_are_relevant(measure, best)))
+            self._no_relevant[str(measure)] += judged.n_queries - relevant
         if not judged.complete:  # where every document has a label, none can be missing
             self._add_relevant(judged)
 
@@ -399,8 +474,8 @@ class Tally:
         self._relevant_by_rank = summed
         self._counts["relevant"] += int(np.count_nonzero(judged.ideal.grade > 0))
 
-    def coverage(self, scope: Scope) -> Coverage:
-        """The counts, with the counts of the whole collection."""
+    def coverage(self, scope: Scope, scored: Sequence[int] = ()) -> Coverage:
+        """The counts, with the counts of the whole collection, and how many queries each measure scores."""
         names = (
             "scored", "no_relevant", "unjudged", "considered", "judged", "tied_queries", "tied_documents", "duplicates", "out_of_range",
         )  # fmt: skip
@@ -416,6 +491,10 @@ class Tally:
             best_grade=self._best_grade,
             relevant=self._counts["relevant"],
             relevant_by_rank=tuple(self._relevant_by_rank.tolist()),
+            by_measure={
+                str(measure): MeasureCoverage(scored=n, no_relevant=self._no_relevant[str(measure)])
+                for measure, n in zip(self._measures, scored, strict=True)
+            },
             **counts,
         )
 
@@ -432,3 +511,9 @@ def _judged_within(judged: Judged, cutoff: int) -> IntArray:
 def _best_grades(judged: Judged) -> AnyArray:
     """The best judged grade of each query that has one; the ideal shows it first."""
     return judged.ideal.grade[judged.ideal.rank == 1] if judged.rectangle is None else judged.rectangle.ideal[:, :1]
+
+
+def _are_relevant(measure: Measure, grades: FloatArray) -> BoolArray:
+    """Whether a document of each grade is relevant to the measure; above 0 where it has no gains."""
+    worth = measure.worth(grades)
+    return np.asarray((grades if worth is None else worth) > 0)

@@ -240,11 +240,13 @@ class Evaluation:
         resolved, theirs = self.provenance.measures, other.provenance.measures
         measures = (*(self.measures[column] for column in own), *(other.measures[column] for column in others))
         texts = {**other.texts, **self.texts}
+        covered = {**other.coverage.by_measure, **self.coverage.by_measure}
         return replace(
             self,
             measures=measures,
             values=np.hstack([self.values[:, own], other.values[:, others]]),
             scored=np.hstack([self.scored[:, own], other.scored[:, others]]),
+            coverage=replace(self.coverage, by_measure={text: covered[text] for text in map(str, measures) if text in covered}),
             provenance=replace(self.provenance, measures=(*(resolved[column] for column in own), *(theirs[column] for column in others))),
             texts={text: texts[text] for text in map(str, measures) if text in texts},
         )
@@ -337,7 +339,8 @@ class Evaluation:
         provenance = replace(self.provenance, measures=tuple(map(str, resolved)))
         texts = {str(asked[place]): words for place, words in measured.texts.items()}
         return replace(
-            self, queries=judged.queries, measures=asked, values=measured.values, scored=measured.scored, coverage=measured.coverage,
+            self, queries=judged.queries, measures=asked, values=measured.values, scored=measured.scored,
+            coverage=measured.coverage.named(resolved, asked),
             provenance=provenance, texts=texts,
         )  # fmt: skip
 
@@ -457,6 +460,7 @@ def evaluate(
     doubtful = judged.scope.doubtful_comments
     if look_swapped(qrels, run):
         measured = measured._replace(coverage=replace(measured.coverage, looks_swapped=True))
+    measured = measured._replace(coverage=measured.coverage.named(resolved, asked))
     found = _evaluation(run.name, judged.queries, asked, measured, provenance, doubtful_comments=doubtful, path=path)
     return replace(found, judged=judged) if any(kept.values()) or later else found
 
@@ -536,6 +540,7 @@ def evaluate_lists(
         judgments=lists.fingerprint(threads),
         labels=Labels(kind="complete", queries=lists.n_queries),  # every item has a label
     )
+    measured = measured._replace(coverage=measured.coverage.named(resolved, asked))
     return _evaluation(name, lists.queries, asked, measured, provenance)
 
 

@@ -98,7 +98,8 @@ def evaluate_part(
     resolved = tuple(measure.under(convention) for measure in measures)
     judged = join(qrels, run, convention.alignment, depth=deepest_rank(resolved), max_documents=max_documents, threads=threads)
     measured = measure_parts(judged.parts() if splits(resolved) else [judged], judged.n_queries, resolved)
-    coverage = replace(measured.coverage, looks_swapped=look_swapped(qrels, run))
+    coverage = measured.coverage.named(resolved, measures)
+    coverage = replace(coverage, looks_swapped=look_swapped(qrels, run))
     provenance = Provenance(
         version=__version__,
         convention=convention,

@@ -209,7 +209,8 @@ def _of_evaluation(evaluation: Evaluation) -> Content:
     metrics: dict[str, float] = {names[text]: value for text, value in evaluation.mean().items()}
     for text, one in means.items():
         metrics |= {f"{names[text]}_low": one.interval[0], f"{names[text]}_high": one.interval[1], f"{names[text]}_queries": one.n}
-    metrics |= {f"coverage_{name}": value for name, value in evaluation.coverage.as_dict().items()}
+    counts = evaluation.coverage.as_dict()
+    metrics |= {f"coverage_{name}": value for name, value in counts.items() if name != "by_measure"}
     return Content(
         metrics=_finite(metrics),
         settings=_settings(evaluation.convention) | {"measures_resolved": ", ".join(evaluation.provenance.measures)},

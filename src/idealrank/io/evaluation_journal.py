@@ -82,7 +82,7 @@ class EvaluationJournal:
         shape = (len(line["queries"]), len(measures))
         values = np.frombuffer(base64.b64decode(line["values"]), "<f8").reshape(shape)
         scored = np.frombuffer(base64.b64decode(line["scored"]), np.uint8).reshape(shape).astype(bool)
-        coverage = Coverage(**{**line["coverage"], "missing_queries": tuple(line["coverage"]["missing_queries"])})
+        coverage = Coverage.from_record(line["coverage"])
         labels = line.get("labels")
         provenance = Provenance(
             version=__version__,
@@ -99,6 +99,7 @@ class EvaluationJournal:
         if self._states.get(path, state) != state:
             return
         coverage = {one.name: getattr(evaluation.coverage, one.name) for one in fields(evaluation.coverage)}
+        by_measure = {text: asdict(counts) for text, counts in evaluation.coverage.by_measure.items()}
         line = {
             "path": path,
             "state": state,
@@ -106,7 +107,7 @@ class EvaluationJournal:
             "measures": list(evaluation.provenance.measures),
             "judgments": evaluation.provenance.judgments,
             "labels": None if evaluation.provenance.labels is None else asdict(evaluation.provenance.labels),
-            "coverage": {**coverage, "missing_queries": list(evaluation.coverage.missing_queries)},
+            "coverage": {**coverage, "missing_queries": list(evaluation.coverage.missing_queries), "by_measure": by_measure},
             "values": base64.b64encode(np.ascontiguousarray(evaluation.values, "<f8").tobytes()).decode(),
             "scored": base64.b64encode(np.ascontiguousarray(evaluation.scored, np.uint8).tobytes()).decode(),
         }

@@ -24,7 +24,7 @@ from idealrank.store.value_files import Blob, array_blob
 
 Fields = dict[str, Any]
 
-_NOT_KEPT = ("missing_queries", "best_grade", "looks_swapped", "relevant", "relevant_by_rank")
+_NOT_KEPT = ("missing_queries", "best_grade", "looks_swapped", "relevant", "relevant_by_rank", "by_measure")
 _COUNTS = tuple(field.name for field in fields(Coverage) if field.name not in _NOT_KEPT)
 _ALIGNMENT = tuple(field.name for field in fields(Alignment))
 _HIT_COLUMNS = ("lengths", "query", "rank", "tie_first", "tie_last", "grade")

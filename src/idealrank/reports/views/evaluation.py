@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple
 
-from idealrank.evaluation.coverage import MANY_UNJUDGED, Coverage
+from idealrank.evaluation.coverage import MANY_UNJUDGED, Coverage, MeasureCoverage
 from idealrank.evaluation.evaluate import Evaluation
 from idealrank.measures.measure import Measure
 from idealrank.reports.table.cells import Cell, Column, Table, count_cell, interval_cell
@@ -151,7 +151,10 @@ def report_parts(
     parts += [interval_table(evaluations, intervals, digits)] if intervals else []
     parts += slice_tables(evaluations, slices, digits)
     parts += [said] if (said := design_phrases(weighted=bool(weighted), clustered=clustered, judgments="same")) else []
-    return [*parts, paragraph(evaluations[0].convention, map(str, evaluations[0].measures), with_tool=True), coverage_table(evaluations)]
+    parts.append(paragraph(evaluations[0].convention, map(str, evaluations[0].measures), with_tool=True))
+    parts.append(coverage_table(evaluations))
+    by_measure = measure_coverage_table(evaluations)
+    return [*parts, by_measure] if by_measure.rows else parts
 
 
 def table_report(evaluations: Sequence[Evaluation], *, per_query: bool = False, intervals: "Sequence[Mapping[str, RunMean]]" = ()) -> str:
@@ -356,6 +359,47 @@ def coverage_of(covers: Sequence[tuple[str, Coverage]]) -> Table:
         return Column(title, "number", lambda row: _count(name, row.counts[name]))
 
     return Table.of([Column("coverage", cell=lambda row: row.name), *map(column, shown)], rows)
+
+
+class _CoveredMeasure(NamedTuple):
+    measure: str
+    run: str
+    counts: MeasureCoverage
+
+
+def measure_coverage_table(evaluations: Sequence[Evaluation]) -> Table:
+    """Counts of the measures whose own counts differ from the coverage of the run; no row if none do.
+
+    Examples
+    --------
+    >>> import idealrank as ir
+    >>> run = ir.evaluate({"p": {"a": 3}, "q": {"a": 5}}, {"p": ["a"], "q": ["a"]}, ["R@9", "R(rel=4)@9"])
+    >>> [cell.text for cell in measure_coverage_table([run]).rows[0]]
+    ['R(rel=4)@9', '2', '1']
+    """
+    columns: list[Column[_CoveredMeasure]] = [
+        Column("coverage by measure", cell=lambda row: row.measure),
+        Column("scored", "number", lambda row: count_cell(row.counts.scored)),
+        Column("no relevant", "number", lambda row: count_cell(row.counts.no_relevant)),
+    ]
+    if len(evaluations) > 1:
+        columns.insert(1, Column("run", cell=lambda row: row.run))
+    measures = map(str, evaluations[0].measures)
+    return Table.of(columns, [row for measure in measures for row in _rows_of_measure(measure, evaluations)])
+
+
+def _rows_of_measure(measure: str, evaluations: Sequence[Evaluation]) -> list[_CoveredMeasure]:
+    """One row for each run whose counts differ from its coverage, or one for all of them."""
+    rows = []
+    for evaluation in evaluations:
+        cover = evaluation.coverage
+        counts = cover.by_measure.get(measure)
+        plain = MeasureCoverage(scored=cover.scored, no_relevant=cover.no_relevant)
+        if counts is not None and counts != plain:
+            rows.append(_CoveredMeasure(measure, evaluation.name, counts))
+    if len(rows) == len(evaluations) and len({row.counts for row in rows}) == 1:
+        return [_CoveredMeasure(measure, "every run", rows[0].counts)]
+    return rows
 
 
 class _Covered(NamedTuple):
