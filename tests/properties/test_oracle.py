@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Sequence
+from dataclasses import replace
 from functools import cache
 from itertools import combinations_with_replacement, product
 
@@ -175,7 +176,8 @@ def naive_lists(queries: Sequence[Sequence[tuple[float, float]]], measure: Measu
         grades = {f"d{i}": label for i, (label, _) in enumerate(items)}
         ranked = [(f"d{i}", score) for i, (_, score) in enumerate(items)]
         try:
-            values[str(number)] = naive.value(text, naive.prepare(grades, ranked, {**switches, "ties": order}), order)
+            query = replace(naive.prepare(grades, ranked, {**switches, "ties": order}), complete=True)
+            values[str(number)] = naive.value(text, query, order)
         except naive.NaiveError:
             return None
     return values

@@ -2,6 +2,7 @@
 
 import math
 
+from tests.twins.naive_order import without_pair
 from tests.twins.naive_query import Asked, Entry, Query, Value, is_relevant, n_relevant, undefined
 
 
@@ -39,7 +40,9 @@ def _coverage_error(asked: Asked, order: list[Entry], query: Query) -> float | N
 def _ranking_loss(asked: Asked, order: list[Entry], query: Query) -> float | None:
     judged = [(is_relevant(asked, grade), query.tie_last[place]) for place, grade in enumerate(order) if grade is not None]
     pairs = [(one, other) for relevant, one in judged if relevant for irrelevant, other in judged if not irrelevant]
-    return sum(one >= other for one, other in pairs) / len(pairs) if pairs else undefined(asked)
+    if pairs:
+        return sum(one >= other for one, other in pairs) / len(pairs)
+    return without_pair(asked, query)
 
 
 def _compat(asked: Asked, order: list[Entry], query: Query) -> float | None:

@@ -25,7 +25,15 @@ def of_differing(function: Callable[[list[float]], float]) -> Value:
 def _auc(asked: Asked, order: list[Entry], query: Query) -> float | None:
     relevant = [is_relevant(asked, grade) for grade in judged_grades(order)]
     pairs = [(above, below) for above, below in combinations(relevant, 2) if above != below]
-    return sum(above for above, _ in pairs) / len(pairs) if pairs else undefined(asked)
+    if pairs:
+        return sum(above for above, _ in pairs) / len(pairs)
+    return without_pair(asked, query)
+
+
+def without_pair(asked: Asked, query: Query) -> float | None:
+    """The policy's value where this list has no pair; None where no list can have one, unless every item is judged."""
+    relevant = [is_relevant(asked, grade) for grade in query.judged]
+    return None if relevant and all(relevant) and not query.complete else undefined(asked)
 
 
 def _accuracy(asked: Asked, order: list[Entry], query: Query) -> float | None:

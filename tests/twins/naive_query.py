@@ -33,11 +33,14 @@ class Query:
         Grades of all judged documents, in any order.
     tie_last : list of int
         The last rank of the tie that each place belongs to, the same in every order.
+    complete : bool
+        Whether every item has a label, as in arrays.
     """
 
     orders: list[list[Entry]]
     judged: list[float]
     tie_last: list[int]
+    complete: bool = False
 
     @property
     def length(self) -> int:

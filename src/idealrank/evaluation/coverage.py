@@ -17,6 +17,7 @@ from idealrank.data.join import Judgments
 from idealrank.data.judged import Judged, Scope
 from idealrank.data.run import Run
 from idealrank.data.run_parts import RunParts
+from idealrank.data.segments import starts_of
 from idealrank.data.types import AnyArray, BoolArray, FloatArray, IntArray
 from idealrank.measures.measure import Measure
 from idealrank.measures.threshold import BinaryMeasure
@@ -37,23 +38,32 @@ class MeasureCoverage:
     no_relevant : int
         Number of evaluated queries without a judged document that is relevant to the measure,
         scored or left out.
+    comparable : int or None
+        Number of evaluated queries whose judged documents differ for the measure, if it compares
+        judged documents alone (AUC, Bpref, `judged_only`); None for other measures and for arrays.
 
     Examples
     --------
     >>> import idealrank as ir
     >>> ir.evaluate({"q": {"a": 3}}, {"q": ["a"]}, "R(rel=4)@20").coverage.by_measure["R(rel=4)@20"]
-    MeasureCoverage(scored=1, no_relevant=1)
+    MeasureCoverage(scored=1, no_relevant=1, comparable=None)
     """
 
     scored: int
     no_relevant: int
+    comparable: int | None = None
 
     def plus(self, other: "MeasureCoverage") -> "MeasureCoverage":
         """Add the counts of other queries."""
         return MeasureCoverage(
             scored=self.scored + other.scored,
             no_relevant=self.no_relevant + other.no_relevant,
+            comparable=_total(self.comparable, other.comparable),
         )
+
+    def as_dict(self) -> dict[str, int]:
+        """Return the JSON record, without what is unknown."""
+        return {name: count for name, count in asdict(self).items() if count is not None}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -181,9 +191,9 @@ class Coverage:
             "queries_in_qrels", "queries_in_run", "missing", "without_judgments", "scored", "no_relevant", "unjudged_share",
             "unjudged_cutoff", "tied_queries", "tied_documents", "duplicates", "truncated_grades", "out_of_range",
         )  # fmt: skip
-        counts: dict[str, Any] = {name: getattr(self, name) for name in names}
-        by_measure = {text: asdict(measure) for text, measure in self.by_measure.items()}
-        return counts | ({"by_measure": by_measure} if by_measure else {})
+        record: dict[str, Any] = {name: getattr(self, name) for name in names}
+        by_measure = {text: counts.as_dict() for text, counts in self.by_measure.items()}
+        return record | ({"by_measure": by_measure} if by_measure else {})
 
     def named(self, resolved: Sequence[Measure], asked: Sequence[Measure]) -> "Coverage":
         """Return the coverage with the counts of each measure under its text as requested.
@@ -285,6 +295,11 @@ class Coverage:
             relevant_by_rank=_summed(self.relevant_by_rank, other.relevant_by_rank),
             by_measure={text: counts.plus(other.by_measure[text]) for text, counts in self.by_measure.items() if text in other.by_measure},
         )
+
+
+def _total(ours: int | None, theirs: int | None) -> int | None:
+    """Sum of two counts; None if either is unknown."""
+    return None if ours is None or theirs is None else ours + theirs
 
 
 def _summed(counts: Sequence[int], more: Sequence[int]) -> tuple[int, ...]:
@@ -439,6 +454,7 @@ class Tally:
         self._cutoff = cutoff
         self._measures = measures
         self._no_relevant: Counter[str] = Counter()
+        self._comparable: Counter[str] = Counter()
         self._counts: Counter[str] = Counter()
         self._best_grade = -math.inf
         self._relevant_by_rank: IntArray = np.zeros(0, np.int64)
@@ -463,6 +479,8 @@ class Tally:
         for measure in self._measures:
             relevant = int(np.count_nonzero(_are_relevant(measure, best)))
             self._no_relevant[str(measure)] += judged.n_queries - relevant
+            if _needs_others(measure) and not judged.complete:
+                self._comparable[str(measure)] += _n_comparable(measure, judged)
         if not judged.complete:  # where every document has a label, none can be missing
             self._add_relevant(judged)
 
@@ -492,7 +510,11 @@ class Tally:
             relevant=self._counts["relevant"],
             relevant_by_rank=tuple(self._relevant_by_rank.tolist()),
             by_measure={
-                str(measure): MeasureCoverage(scored=n, no_relevant=self._no_relevant[str(measure)])
+                str(measure): MeasureCoverage(
+                    scored=n,
+                    no_relevant=self._no_relevant[str(measure)],
+                    comparable=self._comparable.get(str(measure)),
+                )
                 for measure, n in zip(self._measures, scored, strict=True)
             },
             **counts,
@@ -517,3 +539,19 @@ def _are_relevant(measure: Measure, grades: FloatArray) -> BoolArray:
     """Whether a document of each grade is relevant to the measure; above 0 where it has no gains."""
     worth = measure.worth(grades)
     return np.asarray((grades if worth is None else worth) > 0)
+
+
+def _needs_others(measure: Measure) -> bool:
+    return measure.compares_judged and measure.looks_at_grades and not measure.needs
+
+
+def _n_comparable(measure: Measure, judged: Judged) -> int:
+    """Queries whose judged documents are not all worth the same to the measure."""
+    table = judged.judgments
+    worth = measure.worth(table.grade)
+    values = table.grade if worth is None else worth
+    starts = starts_of(table.query)
+    if not starts.size:
+        return 0
+    lowest, highest = np.minimum.reduceat(values, starts), np.maximum.reduceat(values, starts)
+    return int(np.count_nonzero(lowest < highest))

@@ -20,6 +20,7 @@ from idealrank.data.types import BoolArray, FloatArray
 from idealrank.errors import IncompatibleError, InputError
 from idealrank.evaluation.batches import Measured, measure_lists, measure_parts, splits
 from idealrank.evaluation.coverage import Coverage, look_swapped, warn_of_coverage, warn_of_threshold
+from idealrank.evaluation.label_needs import warn_of_labels, warn_of_ratings
 from idealrank.measures.aggregates import Means, values_by_query
 from idealrank.measures.measure import Measure
 from idealrank.measures.parse import MeasureLike, parse_measure, parse_measures
@@ -446,6 +447,7 @@ def evaluate(
             f"none of which counts under convention {convention.name}; do the query ids of both match?"
         )
     warn_of_threshold(resolved, qrels.grades, qrels.name)
+    warn_of_ratings(asked, labels_of(qrels), qrels.grades)
     measured = measure_parts(judged.parts() if splits(resolved) else [judged], judged.n_queries, resolved)
     provenance = Provenance(
         version=__version__,
@@ -461,6 +463,7 @@ def evaluate(
     if look_swapped(qrels, run):
         measured = measured._replace(coverage=replace(measured.coverage, looks_swapped=True))
     measured = measured._replace(coverage=measured.coverage.named(resolved, asked))
+    warn_of_labels(asked, provenance.labels, measured.coverage)
     found = _evaluation(run.name, judged.queries, asked, measured, provenance, doubtful_comments=doubtful, path=path)
     return replace(found, judged=judged) if any(kept.values()) or later else found
 

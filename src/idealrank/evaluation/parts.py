@@ -15,6 +15,7 @@ from idealrank.errors import IncompatibleError, InputError
 from idealrank.evaluation.batches import measure_parts, splits
 from idealrank.evaluation.coverage import look_swapped, warn_of_coverage, warn_of_threshold
 from idealrank.evaluation.evaluate import Evaluation, Provenance, deepest_rank
+from idealrank.evaluation.label_needs import warn_of_labels
 from idealrank.measures.measure import Measure
 from idealrank.version import __version__
 
@@ -133,4 +134,5 @@ def warn_of_whole(evaluation: Evaluation) -> None:
         )
     resolved = [measure.under(convention) for measure in evaluation.measures]
     warn_of_threshold(resolved, np.array([coverage.best_grade]), "the judgments")
+    warn_of_labels(evaluation.measures, evaluation.provenance.labels, coverage)
     warn_of_coverage(convention, coverage, 0, evaluation.name)

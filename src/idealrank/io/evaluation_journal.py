@@ -99,7 +99,7 @@ class EvaluationJournal:
         if self._states.get(path, state) != state:
             return
         coverage = {one.name: getattr(evaluation.coverage, one.name) for one in fields(evaluation.coverage)}
-        by_measure = {text: asdict(counts) for text, counts in evaluation.coverage.by_measure.items()}
+        by_measure = {text: counts.as_dict() for text, counts in evaluation.coverage.by_measure.items()}
         line = {
             "path": path,
             "state": state,

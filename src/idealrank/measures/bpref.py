@@ -253,6 +253,7 @@ class Bpref(NeedsRelevant):
     """
 
     name: ClassVar[str] = "Bpref"
+    compares: ClassVar = "relevance"
     response: ClassVar[Response] = "upward"
     cuts: ClassVar = "none"
     summary: ClassVar[str] = "share of judged pairs in the right order"

@@ -15,7 +15,7 @@ from idealrank.measures.discounts import make_discount
 from idealrank.measures.measure import Measure, OftenUndefined, PerQuery, fill_undefined, number_option
 from idealrank.measures.ranks import hit_weights, tie_groups, tied_ranks
 from idealrank.measures.sums import finite_sums, refuse_overflow
-from idealrank.measures.threshold import NeedsRelevant
+from idealrank.measures.threshold import NeedsRelevant, where_comparable
 
 _PERSISTENCE = 0.95
 
@@ -213,14 +213,15 @@ class RankingLoss(NeedsRelevant):
     """Share of (relevant, nonrelevant) pairs that are not in the right order, ties included; lower is better.
 
     ``RankingLoss = |pairs in which the relevant document has no higher score| / |pairs|`` over judged documents returned, in [0, 1]. Ties
-    are part of the definition, so the tie policy has no effect. Undefined without a relevant or without a nonrelevant document.
+    are part of the definition, so the tie policy has no effect. Undefined without a relevant or without a nonrelevant document. A query
+    whose judged documents are all relevant is left out, whatever the convention; lists held as arrays keep the policy's value.
 
     Parameters
     ----------
     rel : float, optional
         Lowest grade of a relevant document, default 1.
     no_relevant : str, optional
-        Value of a query without such a pair; default the convention's, scikit-learn's is ``zero``.
+        Value of a query whose list has no such pair; default the convention's, scikit-learn's is ``zero``.
 
     References
     ----------
@@ -235,6 +236,7 @@ class RankingLoss(NeedsRelevant):
 
     name: ClassVar[str] = "RankingLoss"
     cuts: ClassVar = "none"
+    compares: ClassVar = "relevance"
     direction: ClassVar[int] = -1
     ties: ClassVar = "not affected"
     summary: ClassVar[str] = "share of (relevant, not relevant) pairs not in the right order, ties included"
@@ -252,7 +254,8 @@ class RankingLoss(NeedsRelevant):
         relevant = np.bincount(hits.query, minlength=judged.n_queries)
         pairs = relevant * (closed.lengths - relevant)
         wrong = judged.sum_by_query(hits.query, (last - number).astype(np.float64))
-        return self.filled(wrong / np.maximum(pairs, 1), pairs)
+        filled = self.filled(wrong / np.maximum(pairs, 1), pairs)
+        return where_comparable(filled, judged, self.threshold)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -21,6 +21,7 @@ Cuts: TypeAlias = Literal["optional", "required", "none"]
 TieValues: TypeAlias = Literal["closed form", "not affected", "not offered"]
 Response: TypeAlias = Literal["first", "rising", "upward", "precision", "unknown"]
 Counts: TypeAlias = Literal["", "results", "documents", "queries"]
+Compares: TypeAlias = Literal["", "relevance", "grades"]
 
 # By the names in `Measure.needs`: how to give such a table in Python, and on the command line.
 _HOW_TO_GIVE = {
@@ -79,6 +80,8 @@ class Measure:
       Where a query has no relevant document, it says nothing;
     * ``counts``: what a mean can be told as a number of: ``results`` in the first k, relevant ``documents``, or ``queries``; empty if it
       is no share of any of them;
+    * ``compares``: judged documents that are compared with each other alone, documents without a judgment being left out:
+      ``relevance``, relevant documents with others; ``grades``, documents of different grades; empty if unjudged documents count;
     * ``samples``: example values of its own options, for tests and tables;
     * ``proof``: reference implementations it was tested against, and to how many digits.
 
@@ -115,6 +118,7 @@ class Measure:
     tells_unjudged: ClassVar[bool] = False
     response: ClassVar[Response] = "unknown"
     counts: ClassVar[Counts] = ""
+    compares: ClassVar[Compares] = ""
     samples: ClassVar[Mapping[str, tuple[Any, ...]]] = {}
     summary: ClassVar[str]
     use: ClassVar[str] = ""
@@ -164,6 +168,11 @@ class Measure:
             None if the measure does not define it (then `weights` and `expected` return None as well).
         """
         return None
+
+    @property
+    def compares_judged(self) -> bool:
+        """True if the value depends on judged documents alone: `compares`, or `judged_only`."""
+        return bool(self.compares or self.judged_only)
 
     @property
     def is_explained(self) -> bool:

@@ -18,7 +18,7 @@ from idealrank.measures.correlation import pair_counts, tau_ap, weighted_tau
 from idealrank.measures.cutoffs import limits_of, resolve_cutoff
 from idealrank.measures.measure import OftenUndefined, PerQuery, fill_undefined
 from idealrank.measures.ranks import tie_groups, tied_ranks
-from idealrank.measures.threshold import NeedsRelevant
+from idealrank.measures.threshold import NeedsRelevant, where_comparable
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -32,6 +32,7 @@ class OfGrades(OftenUndefined):
     """
 
     cuts: ClassVar = "none"
+    compares: ClassVar = "grades"
 
     def filled_where(self, values: FloatArray, defined: BoolArray) -> PerQuery:
         """Give queries without two different grades the value of the policy."""
@@ -69,14 +70,15 @@ class AUC(NeedsRelevant):
 
     ``AUC = |(relevant, nonrelevant) pairs in the right order| / |such pairs|``, in [0, 1]; under ``ties=expected`` a pair with tied scores
     counts half. Unjudged documents are removed, documents not returned do not count. Undefined without a relevant or without a nonrelevant
-    document.
+    document. A query whose judged documents are all relevant is left out, whatever the convention: every list has the same value.
+    Lists held as arrays keep the policy's value. `Accuracy` counts unjudged documents as nonrelevant.
 
     Parameters
     ----------
     rel : float, optional
         Lowest grade of a relevant document, default 1.
     no_relevant : str, optional
-        Value of a query without such a pair; default the convention's.
+        Value of a query whose list has no such pair; default the convention's.
 
     References
     ----------
@@ -92,6 +94,7 @@ class AUC(NeedsRelevant):
 
     name: ClassVar[str] = "AUC"
     cuts: ClassVar = "none"
+    compares: ClassVar = "relevance"
     summary: ClassVar[str] = "share of (relevant, not relevant) pairs in the right order, among judged documents returned"
     use: ClassVar[str] = (
         "Choose it for how well scores part relevant from other documents anywhere in the list, as classifiers are measured. Not for "
@@ -106,7 +109,8 @@ class AUC(NeedsRelevant):
         relevant = np.bincount(hits.query, minlength=judged.n_queries)
         pairs = relevant * (closed.lengths - relevant)
         wrong = judged.sum_by_query(hits.query, _middle_ranks(closed, hits)) - relevant * (relevant + 1) / 2
-        return self.filled(1.0 - wrong / np.maximum(pairs, 1), pairs)
+        filled = self.filled(1.0 - wrong / np.maximum(pairs, 1), pairs)
+        return where_comparable(filled, judged, self.threshold)
 
 
 class Accuracy(NeedsRelevant):

@@ -130,6 +130,41 @@ def n_nonrelevant(judged: Judged, threshold: float) -> IntArray:
     return np.bincount(table.query[counted], minlength=judged.n_queries)
 
 
+def where_comparable(result: PerQuery, judged: Judged, threshold: float) -> PerQuery:
+    """Leave out the queries of which every judged document is relevant, so that no list has a pair to compare.
+
+    A policy's value for them would say something of the run. Arrays, in which every item has a label, keep it.
+
+    Parameters
+    ----------
+    result : PerQuery
+        Values by the policy for undefined queries.
+    judged : Judged
+        The lists.
+    threshold : float
+        Least grade of a relevant document.
+
+    Examples
+    --------
+    >>> from idealrank.data.alignment import Alignment
+    >>> from idealrank.data.align import align
+    >>> from idealrank.data.qrels import Qrels
+    >>> from idealrank.data.run import Run
+    >>> judged = align(Qrels({"p": {"a": 1}, "q": {"a": 1, "b": 0}}), Run({"p": ["a"], "q": ["b"]}), Alignment())
+    >>> where_comparable(PerQuery(np.zeros(2)), judged, 1.0).scored
+    array([False,  True])
+    """
+    if judged.complete:
+        return result
+    table, n = judged.judgments, judged.n_queries
+    with_others = np.bincount(table.query[table.grade < threshold], minlength=n) > 0
+    defined = with_others | (np.bincount(table.query, minlength=n) == 0)
+    if defined.all():
+        return result
+    scored = defined if result.scored is None else result.scored & defined
+    return PerQuery(np.where(defined, result.values, np.nan), scored)
+
+
 class TieGroups(NamedTuple):
     """The tie groups of some hits, one that is not tied being a group of its own.
 
@@ -212,4 +247,4 @@ def tie_order_matters(judged: Judged) -> bool:
     return judged.ties in ("expected", "best", "worst")
 
 
-__all__ = ["TieGroups", "groups_of", "n_nonrelevant", "nonrelevant_hits", "tie_order_matters"]
+__all__ = ["TieGroups", "groups_of", "n_nonrelevant", "nonrelevant_hits", "tie_order_matters", "where_comparable"]

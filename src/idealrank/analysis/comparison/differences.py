@@ -29,7 +29,6 @@ else:
     JudgeDifference = annotation("idealrank.analysis.comparison.judge_differences", "JudgeDifference")
     Slices = annotation("idealrank.analysis.comparison.slice_differences", "Slices")
 
-TOO_SHORT = "lists too short to condense"
 NOT_LOOKED = "how far the judgments reach was not computed"
 _SHARES = 6  # runs in one sentence
 
@@ -95,7 +94,8 @@ class Difference(DifferenceRow):
     difference_judged : float or None
         The difference where documents without a judgment are taken out of both runs; None where it was not measured.
     judged_reason : str or None
-        Why there is no `difference_judged` although documents are unjudged: lists no longer than the cutoff cannot close up.
+        Why there is no `difference_judged` although documents are unjudged: lists no longer than the cutoff cannot close up, or
+        all judged documents are alike, under positive-only labels.
     tipping : Tipping or None
         Share of unjudged documents that would have to be relevant for the difference to go or to turn; None where it is not known.
     tipping_reason : str or None

@@ -12,7 +12,7 @@ import numpy as np
 from idealrank._lazy import annotation
 from idealrank._warnings import warn
 from idealrank.analysis.comparison.bounds import GradeBounds
-from idealrank.analysis.comparison.differences import TOO_SHORT, Comparison, Difference, Method, Pair, distinct
+from idealrank.analysis.comparison.differences import Comparison, Difference, Method, Pair, distinct
 from idealrank.analysis.comparison.families import (
     COMPANION_SLICES,
     COMPANIONS,
@@ -33,6 +33,7 @@ from idealrank.analysis.comparison.label_basis import (
     LabelRules,
     Result,
     Support,
+    labels_of_runs,
     sampled_negatives_of,
 )
 from idealrank.analysis.comparison.query_table import (
@@ -111,7 +112,8 @@ def compare(
     """
     evaluations = comparable([evaluation_a, evaluation_b, *others], judgments)
     names = distinct([evaluation.name for evaluation in evaluations])
-    asked = chosen_measures(evaluations, measures)
+    labels = labels_of_runs(evaluations, declared)
+    asked = chosen_measures(evaluations, measures, labels)
     apart, queries = mismatches(evaluations, names, asked[0]), queries_of(evaluations)
     tables = tuple(QueryTable.of(evaluation, asked, queries) for evaluation in evaluations)
     membership = None if slices is None else _membership(queries, slices, len(names), baseline)
@@ -121,7 +123,7 @@ def compare(
     design = design_by_query(queries, weights, clusters, test)
     warn_of_weights(design)
     plan = Plan(test, level, margin, draws, seed_from(rng, tables), POWER, threads)
-    judgedness = tuple(Judgedness.of(evaluation, asked, queries) for evaluation in evaluations)
+    judgedness = tuple(Judgedness.of(evaluation, asked, queries, labels) for evaluation in evaluations)
     sampled = sampled_negatives_of(evaluations, declared)
     tippings = Tippings(evaluations, asked, queries, every_measure=not many, sampled_negatives=sampled)
     rules = LabelRules.of(evaluations, names, tippings, declared)
@@ -292,7 +294,7 @@ class _Case:
                 unjudged_a=unjudged_a,
                 unjudged_b=unjudged_b,
                 difference_judged=judged,
-                judged_reason=TOO_SHORT if judged is None and any(self.judgedness[run].short[column] for run in (a, b)) else None,
+                judged_reason=self.judgedness[a].judged_reason(self.judgedness[b], column) if judged is None else None,
                 family=COMPANIONS if column else PRIMARY,
             )
             return self._supported(row, (a, b), column, one, kept)

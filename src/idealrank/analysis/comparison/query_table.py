@@ -14,9 +14,11 @@ import numpy as np
 from idealrank._warnings import warn
 from idealrank.analysis.comparison.requirements import JudgmentsOption, require_same
 from idealrank.data.interchange import by_query
+from idealrank.data.label_kinds import Labels
 from idealrank.data.types import BoolArray, FloatArray, IntArray
 from idealrank.errors import IdealrankError, IncompatibleError, InputError, OptionError
 from idealrank.evaluation.evaluate import Evaluation, compatible
+from idealrank.evaluation.label_needs import ALIKE, unreadable, way_out
 from idealrank.measures.counts import NumRet
 from idealrank.measures.cutoffs import Cutoff
 from idealrank.measures.judgedness import JudgedShare, Unjudged
@@ -25,6 +27,9 @@ from idealrank.measures.parse import MeasureLike, parse_measures
 from idealrank.stats.design import Design
 from idealrank.stats.randomness import RandomLike, generator_of
 from idealrank.stats.tolerance import ROUNDING
+
+TOO_SHORT = "lists too short to condense"
+ALL_ALIKE = "judged documents all alike"
 
 _ENOUGH = 30  # queries of equal weight, below which a warning says how few they are
 
@@ -222,15 +227,21 @@ def comparable(evaluations: Sequence[Evaluation], judgments: JudgmentsOption = "
     return evaluations
 
 
-def chosen_measures(evaluations: Sequence[Evaluation], asked: "MeasureLike | Iterable[MeasureLike] | None") -> tuple[Measure, ...]:
+def chosen_measures(
+    evaluations: Sequence[Evaluation],
+    asked: "MeasureLike | Iterable[MeasureLike] | None",
+    labels: Labels | None = None,
+) -> tuple[Measure, ...]:
     """Choose the measures to compare: the requested ones, or all with a direction except the companions of others.
+
+    `labels` are those declared for the comparison, by default those of each evaluation.
 
     Raises
     ------
     IncompatibleError
         A measure was not evaluated for every run.
     OptionError
-        A measure cannot be compared by differences of means.
+        A measure cannot be compared by differences of means, or says nothing under these labels.
 
     Examples
     --------
@@ -249,11 +260,7 @@ def chosen_measures(evaluations: Sequence[Evaluation], asked: "MeasureLike | Ite
                 command_hint="name measures that all runs have with -m",
             )
     if asked is None:
-        beside = judgedness_among(first)
-        wanted = tuple(measure for measure in first if measure not in beside and not unfit(measure))
-        if not wanted:
-            raise OptionError(f"found {', '.join(map(str, first))}, expected a measure of quality, such as nDCG@10")
-        return wanted
+        return _every_measure(evaluations, labels)
     wanted = parse_measures(asked)
     for measure in wanted:
         for evaluation in evaluations:
@@ -262,7 +269,35 @@ def chosen_measures(evaluations: Sequence[Evaluation], asked: "MeasureLike | Ite
                 raise IncompatibleError(f"{measure}: run {evaluation.name!r} was not evaluated by it, only by {have}")
         if reason := unfit(measure):
             raise OptionError(f"{measure}: {reason}")
+    if unreadable_ones := [measure for measure in wanted if _alike(evaluations, measure, labels)]:
+        raise _unreadable(unreadable_ones)
     return wanted
+
+
+def _every_measure(evaluations: Sequence[Evaluation], labels: Labels | None) -> tuple[Measure, ...]:
+    """All measures that can be compared and read, without companions of others."""
+    first = evaluations[0].measures
+    beside = judgedness_among(first)
+    wanted = [measure for measure in first if measure not in beside and not unfit(measure)]
+    if not wanted:
+        raise OptionError(f"found {', '.join(map(str, first))}, expected a measure of quality, such as nDCG@10")
+    readable = tuple(measure for measure in wanted if not _alike(evaluations, measure, labels))
+    if not readable:
+        raise _unreadable(wanted)
+    return readable
+
+
+def _alike(evaluations: Sequence[Evaluation], measure: Measure, labels: Labels | None) -> bool:
+    """Whether the judged documents of some run are all alike to the measure."""
+    return any(unreadable(measure, labels or one.provenance.labels, one.coverage) for one in evaluations)
+
+
+def _unreadable(measures: Sequence[Measure]) -> OptionError:
+    return OptionError(
+        f"{', '.join(map(str, measures))}: {ALIKE}; {way_out(measures)}",
+        hint='or declare the labels, as in labels_are="complete"',
+        command_hint="or declare the labels, as in --labels-are complete",
+    )
 
 
 def unfit(measure: Measure) -> str:
@@ -338,7 +373,8 @@ def unjudged_share(counts: FloatArray) -> float:
 class Judgedness:
     """Of each measure compared: documents unjudged and returned, and values over judged documents alone; None where not measured.
 
-    `short` says of which measures the lists are no longer than the cutoff.
+    `short` says of which measures the lists are no longer than the cutoff, `alike` to which of them
+    all judged documents are alike.
 
     Examples
     --------
@@ -351,15 +387,23 @@ class Judgedness:
     counts: "tuple[FloatArray | None, ...]"
     judged: "tuple[FloatArray | None, ...]"
     short: tuple[bool, ...]
+    alike: tuple[bool, ...]
 
     @classmethod
-    def of(cls, evaluation: Evaluation, measures: Sequence[Measure], queries: Sequence[str]) -> "Judgedness":
-        """Extract the columns of an evaluation."""
-        alone = ([one for one in judgedness_of(measure) if one.judged_only] for measure in measures)
+    def of(
+        cls,
+        evaluation: Evaluation,
+        measures: Sequence[Measure],
+        queries: Sequence[str],
+        labels: Labels | None = None,
+    ) -> "Judgedness":
+        """Extract the columns of an evaluation; `labels` are those declared for a comparison."""
+        alone = [[one for one in judgedness_of(measure) if one.judged_only] for measure in measures]
         return cls(
             tuple(unjudged_counts(evaluation, measure.cutoff, queries) for measure in measures),
             tuple(_column(evaluation, one[0], queries) if one else None for one in alone),
             tuple(_too_short(evaluation, measure) for measure in measures),
+            tuple(bool(one) and _alike([evaluation], one[0], labels) for one in alone),
         )
 
     @cached_property
@@ -386,9 +430,15 @@ class Judgedness:
         else:
             shares = [None if side is None else unjudged_share(side[kept]) for side in (self.counts[column], other.counts[column])]
         ours, theirs = self.judged[column], other.judged[column]
-        cannot_close = any(shares) and (self.short[column] or other.short[column])
-        difference = None if ours is None or theirs is None or cannot_close else float(design.mean((theirs - ours)[kept]))
+        unknown = any(shares) and self.judged_reason(other, column) is not None
+        difference = None if ours is None or theirs is None or unknown else float(design.mean((theirs - ours)[kept]))
         return shares[0], shares[1], None if difference is None or not np.isfinite(difference) else difference
+
+    def judged_reason(self, other: "Judgedness", column: int) -> str | None:
+        """Why judged documents alone say nothing of a difference; None if they do."""
+        if self.alike[column] or other.alike[column]:
+            return ALL_ALIKE
+        return TOO_SHORT if self.short[column] or other.short[column] else None
 
 
 def _too_short(evaluation: Evaluation, measure: Measure) -> bool:

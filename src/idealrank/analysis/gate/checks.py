@@ -16,6 +16,7 @@ from idealrank.analysis.comparison.label_basis import (
     LabelRules,
     Result,
     Support,
+    labels_of_runs,
     sampled_negatives_of,
 )
 from idealrank.analysis.comparison.query_table import (
@@ -44,6 +45,7 @@ from idealrank.analysis.gate.outcome import (
     QueryDrop,
     WhenUnjudged,
 )
+from idealrank.data.label_kinds import Labels
 from idealrank.data.types import BoolArray
 from idealrank.errors import IncompatibleError, OptionError
 from idealrank.evaluation.evaluate import Evaluation
@@ -170,13 +172,14 @@ def gate(
     asked = policy_of(policy, tolerance=tolerance, strict=strict, margin=margin, alpha=alpha, when_unjudged=when_unjudged)
     evaluations = comparable([evaluation, baseline, *more_baselines], judgments)
     names = distinct([one.name for one in evaluations])
-    chosen, deciding = chosen_of_gate(evaluations, measures, also)
+    labels = labels_of_runs(evaluations, declared)
+    chosen, deciding = chosen_of_gate(evaluations, measures, also, labels)
     refuse_beyond_range(asked, chosen)
     apart, queries = mismatches(evaluations, names, chosen[0]), queries_of(evaluations)
     refuse_baselines(evaluations[1:])
     plain = [QueryTable.of(one, chosen, queries) for one in evaluations]
     seed, draws = seed_from(rng, plain), RESAMPLES if n_resamples is None else whole_number("n_resamples", n_resamples)
-    judgedness = [Judgedness.of(one, chosen, queries) for one in evaluations]
+    judgedness = [Judgedness.of(one, chosen, queries, labels) for one in evaluations]
     design, tables = design_by_query(queries, weights, clusters), [_upwards(table, chosen) for table in plain]
     warn_of_weights(design)
     sampled = sampled_negatives_of(evaluations, declared)
@@ -217,7 +220,10 @@ def _correction(policy: Policy, baselines: int, measures: int) -> str:
 
 
 def chosen_of_gate(
-    evaluations: Sequence[Evaluation], measures: "MeasureLike | Iterable[MeasureLike] | None", also: "MeasureLike | Iterable[MeasureLike]"
+    evaluations: Sequence[Evaluation],
+    measures: "MeasureLike | Iterable[MeasureLike] | None",
+    also: "MeasureLike | Iterable[MeasureLike]",
+    labels: Labels | None = None,
 ) -> tuple[tuple[Measure, ...], tuple[bool, ...]]:
     """Choose the measures of a gate, the primary one first, and those that can fail it.
 
@@ -230,8 +236,9 @@ def chosen_of_gate(
     """
     listed = [also] if isinstance(also, str | Measure) else list(also)
     named = parse_measures(listed) if listed else ()
-    chosen = chosen_measures(evaluations, measures)
-    added = chosen_measures(evaluations, [one for one in named if one not in chosen]) if set(named) - set(chosen) else ()
+    chosen = chosen_measures(evaluations, measures, labels)
+    further = [one for one in named if one not in chosen]
+    added = chosen_measures(evaluations, further, labels) if further else ()
     every = (*chosen, *added)
     return every, tuple(not place or measure in named for place, measure in enumerate(every))
 

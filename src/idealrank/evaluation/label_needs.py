@@ -1,0 +1,134 @@
+"""Measures that cannot be read under some labels: they compare judged documents alone, and all of these are alike.
+
+Labels that name only what is relevant leave AUC, Bpref and measures of judged documents nothing to
+compare with: a list and its reverse have the same value.
+"""
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import numpy as np
+
+from idealrank._warnings import warn
+from idealrank.data.label_kinds import Labels
+from idealrank.data.types import FloatArray
+from idealrank.evaluation.coverage import Coverage
+from idealrank.measures.counts import NumRet
+from idealrank.measures.judgedness import JudgedShare
+from idealrank.measures.measure import Measure
+from idealrank.measures.measure_texts import number_text
+from idealrank.measures.threshold import BinaryMeasure
+
+ALIKE = "judged documents are all alike under positive-only labels, so a list and its reverse have the same value"
+
+_ENOUGH = 0.1  # share of the queries with something to compare, as for pooled labels
+_TOPS = {5.0: 4, 10.0: 6}  # highest rating of a scale, and how many different ones tell it from grades
+_LIKED = 0.8  # of the highest rating: 4 of 5, 8 of 10
+
+
+def unreadable(measure: Measure, labels: Labels | None, coverage: Coverage) -> str:
+    """Reason why the values of a measure say nothing under these labels; empty if they do.
+
+    Parameters
+    ----------
+    measure : Measure
+        As it was requested.
+    labels : Labels or None
+        Kind of the labels; None if unknown.
+    coverage : Coverage
+        Its counts of this measure decide where it has them, such as AUC(rel=4) under ratings.
+
+    Examples
+    --------
+    >>> import idealrank as ir
+    >>> run = ir.evaluate({"q": {"a": 1}}, {"q": ["a"]}, ["AP", "Bpref"])
+    >>> [bool(unreadable(measure, run.provenance.labels, run.coverage)) for measure in run.measures]
+    [False, True]
+    """
+    if labels is None or labels.kind != "positive-only" or not measure.compares_judged:
+        return ""
+    counts = coverage.by_measure.get(str(measure))
+    comparable = None if counts is None else counts.comparable
+    if comparable and comparable >= _ENOUGH * coverage.scored:
+        return ""
+    has_threshold = isinstance(measure, BinaryMeasure) and measure.rel is not None
+    return "" if counts is None and has_threshold else ALIKE
+
+
+def warn_of_labels(measures: Sequence[Measure], labels: Labels | None, coverage: Coverage) -> None:
+    """Warn of the measures that cannot be read under these labels, companions of others left out.
+
+    Examples
+    --------
+    >>> import idealrank as ir
+    >>> run = ir.evaluate({"q": {"a": 1, "b": 0}}, {"q": ["a"]}, "Bpref")
+    >>> warn_of_labels(run.measures, run.provenance.labels, run.coverage)
+    """
+    concerned = [measure for measure in measures if unreadable(measure, labels, coverage) and not _is_companion(measure, measures)]
+    if concerned:
+        warn(f"{', '.join(map(str, concerned))}: {ALIKE}; {way_out(concerned)}")
+
+
+def way_out(measures: Sequence[Measure]) -> str:
+    """Name measures that count documents without a label as not relevant, one in place of each.
+
+    Examples
+    --------
+    >>> import idealrank as ir
+    >>> way_out([ir.AUC(), ir.Bpref()])
+    'Accuracy, AP count documents without a label as not relevant'
+    """
+    others = list(dict.fromkeys(map(_in_place_of, measures)))
+    verb = "counts" if len(others) == 1 else "count"
+    return f"{', '.join(others)} {verb} documents without a label as not relevant"
+
+
+def _in_place_of(measure: Measure) -> str:
+    if measure.judged_only and not measure.compares:
+        return str(replace(measure, judged_only=None))
+    return "AP" if measure.response == "upward" else "Accuracy"
+
+
+def _is_companion(measure: Measure, measures: Sequence[Measure]) -> bool:
+    """Whether a measure of judged documents was added beside another one, as `with_companions` does."""
+    if not measure.judged_only:
+        return False
+    beside = (
+        replace(measure, judged_only=None),
+        JudgedShare(cutoff=measure.cutoff),
+        NumRet(cutoff=measure.cutoff),
+    )
+    return all(one in measures for one in beside)
+
+
+def warn_of_ratings(measures: Sequence[Measure], labels: Labels | None, grades: FloatArray) -> None:
+    """Warn of ratings, the lowest of which count as relevant for a binary measure without a threshold.
+
+    Examples
+    --------
+    >>> import idealrank as ir
+    >>> warn_of_ratings([ir.RR()], ir.Qrels({"q": {"a": 1}}).labels, np.array([1.0, 2.0]))
+    """
+    if labels is None or labels.kind != "positive-only":
+        return
+    unset = [one for one in measures if isinstance(one, BinaryMeasure) and one.rel is None and one.direction]
+    if not unset or not look_like_ratings(grades):
+        return
+    low, high = float(grades.min()), float(grades.max())
+    example = replace(unset[0], rel=_LIKED * high)
+    scale = f"grades {number_text(low)} to {number_text(high)} look like ratings"
+    warn(f"{scale}: every rated item counts as relevant for {unset[0]}; set rel, as in {example}")
+
+
+def look_like_ratings(grades: FloatArray) -> bool:
+    """Return whether grades are steps of a scale up to 5 or 10, whole or half, and many of its steps occur.
+
+    Examples
+    --------
+    >>> look_like_ratings(np.array([1.0, 2, 3, 5])), look_like_ratings(np.array([0.0, 1, 2, 3]))
+    (True, False)
+    """
+    if not grades.size or grades.min() <= 0 or float(grades.max()) not in _TOPS:
+        return False
+    steps = np.unique(grades)
+    return bool(np.all(2 * steps == np.floor(2 * steps)) and steps.size >= _TOPS[float(steps[-1])])
