@@ -167,3 +167,31 @@ def test_how_many_are_visible_is_asked_for() -> None:
 def test_nothing_to_look_at_is_refused() -> None:
     with pytest.raises(ir.InputError, match="expected some"):
         ir.advise(np.zeros((0, 3)), np.zeros((0, 3)))
+
+
+def test_measures_of_judged_documents_alone_are_not_offered_under_positive_only_labels() -> None:
+    qrels = {f"q{number}": {"d0": 1, "d5": 1} for number in range(40)}
+    run = {query: [f"d{place}" for place in range(10)] for query in qrels}
+    advice = ir.advise(qrels, run, visible=5)
+    assert not any("Bpref" in text or "judged_only" in text for text in texts(advice))
+    assert advice.observed.labels == "positive-only"
+    assert warned(advice, "the labels are positive-only: 80% of the first 5 documents have no label and count as not relevant")
+    assert warned(advice, "Bpref, AUC and judged_only measures are not offered: no judged document is known not to be relevant")
+    assert not warned(advice, "deeper than the judgments")
+
+
+def test_measures_of_judged_documents_alone_are_offered_where_the_kind_of_labels_is_declared() -> None:
+    grades = {f"q{number}": {"d0": 1, "d5": 1} for number in range(40)}
+    run = {query: [f"d{place}" for place in range(10)] for query in grades}
+    advice = ir.advise(ir.Qrels(grades, labels_are="pooled"), run, visible=5)
+    assert "Bpref" in texts(advice)
+    assert not warned(advice, "not offered")
+
+
+def test_ratings_offer_the_graded_measure_of_judged_documents_and_not_bpref() -> None:
+    qrels = {f"q{number}": {"d0": 5, "d5": 2} for number in range(40)}
+    run = {query: [f"d{place}" for place in range(10)] for query in qrels}
+    advice = ir.advise(qrels, run, visible=5)
+    assert "nDCG(judged_only=True)@5" in texts(advice)
+    assert "Bpref" not in texts(advice)
+    assert warned(advice, "Bpref and AUC are not offered")

@@ -331,8 +331,9 @@ def test_weights_and_clusters() -> None:
 def test_unjudged_documents_stand_beside_the_difference() -> None:
     """Run b shows an unjudged document first: 0.5 of its two ranks are unjudged, and without it both runs are equal."""
     measures = ir.with_companions("RR@2")
-    a = ir.evaluate(QRELS, answers(["x"]), measures)
-    b = ir.evaluate(QRELS, answers(["new", "x"]), measures)
+    qrels = {query: {**grades, "bad": 0} for query, grades in QRELS.items()}  # judged alone, all documents would be alike
+    a = ir.evaluate(qrels, answers(["x"]), measures)
+    b = ir.evaluate(qrels, answers(["new", "x"]), measures)
 
     found = ir.compare(a, b)
     row = found["RR@2"]

@@ -11,6 +11,8 @@ from idealrank.evaluation.coverage import MeasureCoverage
 from idealrank.io.evaluation_journal import EvaluationJournal
 from idealrank.reports.views.evaluation import measure_coverage_table, report_parts
 
+pytestmark = pytest.mark.filterwarnings("ignore:grades 1 to 5 look like ratings")
+
 RATINGS = {
     "u1": {"a": 5, "b": 2},
     "u2": {"a": 3},

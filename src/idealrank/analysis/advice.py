@@ -14,10 +14,12 @@ from idealrank.conventions import Convention
 from idealrank.data.align import align
 from idealrank.data.alignment import check_choice
 from idealrank.data.judged import Judged
+from idealrank.data.label_kinds import LabelKind
 from idealrank.data.lists import Lists, judge_lists
 from idealrank.data.qrels import Qrels
 from idealrank.data.run import Run
-from idealrank.data.types import FloatArray, IntArray
+from idealrank.data.segments import starts_of
+from idealrank.data.types import BoolArray, FloatArray, IntArray
 from idealrank.errors import InputError, OptionError
 from idealrank.measures import MEASURES
 from idealrank.measures.measure_texts import number_text
@@ -84,6 +86,11 @@ class Observed:
         Every item is judged, as in arrays of labels.
     reachable : mapping of int to float
         By depth: the greatest mean precision, over queries with a relevant document.
+    labels : str
+        Kind of the labels: complete, pooled or positive-only; complete for arrays.
+    differing, with_others : float
+        Share of the queries whose judged documents have different grades, and with both relevant
+        and other judged documents, by the threshold of binary measures.
     """
 
     queries: int
@@ -104,6 +111,9 @@ class Observed:
     tied: float
     complete: bool
     reachable: Mapping[int, float]
+    labels: LabelKind = "complete"
+    differing: float = 1.0
+    with_others: float = 1.0
 
     @property
     def levels(self) -> int:
@@ -111,7 +121,7 @@ class Observed:
         return self.n_grades if not self.grades else sum(grade > 0 for grade in self.grades)
 
 
-def observe(judged: Judged, depths: tuple[int, ...] = ()) -> Observed:
+def observe(judged: Judged, depths: tuple[int, ...] = (), labels: LabelKind = "complete") -> Observed:
     """Look at an alignment whose hits are all there.
 
     Parameters
@@ -120,6 +130,8 @@ def observe(judged: Judged, depths: tuple[int, ...] = ()) -> Observed:
         The alignment.
     depths : tuple of int
         Depths to look at beside the usual ones.
+    labels : {"complete", "pooled", "positive-only"}
+        Kind of the labels.
 
     Examples
     --------
@@ -141,6 +153,9 @@ def observe(judged: Judged, depths: tuple[int, ...] = ()) -> Observed:
     shares = _unjudged_shares(judged)
     within = np.flatnonzero(shares <= 1 - REACH + 1e-12)
     reach = int(within[-1]) + 1 if within.size else 0
+    lowest, highest = _ends_of_grades(judged)
+    least = float(above[0]) if above.size else 0.0
+    relevant_from = min(least, 1.0) if least else 1.0
     looked: list[int] = sorted({*DEPTHS, *depths, *([reach] if reach else [])})
     listed = distinct.size <= _LISTED_GRADES
     return Observed(
@@ -151,7 +166,7 @@ def observe(judged: Judged, depths: tuple[int, ...] = ()) -> Observed:
         n_grades=int(distinct.size),
         lowest=float(distinct[0]) if distinct.size else 0.0,
         highest=float(distinct[-1]) if distinct.size else 0.0,
-        least_relevant=float(above[0]) if above.size else 0.0,
+        least_relevant=least,
         judgments_per_query=Spread.of(per_query),
         relevant_per_query=Spread.of(relevant),
         no_relevant=int(n - with_relevant.size),
@@ -162,7 +177,23 @@ def observe(judged: Judged, depths: tuple[int, ...] = ()) -> Observed:
         tied=float(np.mean(judged.alignments.tied[answered] > 0)) if answered.any() else 0.0,
         complete=judged.complete,
         reachable={depth: float(np.mean(np.minimum(with_relevant, depth) / depth)) for depth in looked if with_relevant.size},
+        labels=labels,
+        differing=_share(lowest < highest),
+        with_others=_share((lowest < relevant_from) & (highest >= relevant_from)),
     )
+
+
+def _ends_of_grades(judged: Judged) -> tuple[FloatArray, FloatArray]:
+    """Lowest and highest grade of each query that has judged documents."""
+    table = judged.judgments
+    starts = starts_of(table.query)
+    if not starts.size:
+        return np.zeros(0), np.zeros(0)
+    return np.minimum.reduceat(table.given, starts), np.maximum.reduceat(table.given, starts)
+
+
+def _share(marked: BoolArray) -> float:
+    return float(np.mean(marked)) if marked.size else 0.0
 
 
 def _unjudged_shares(judged: Judged) -> FloatArray:
@@ -190,6 +221,7 @@ _ASSUMED = 5
 _MOST = 0.8
 _CANDIDATES = (1000, 100, 50)
 _FEW_QUERIES = 30
+_ENOUGH = 0.1  # share of the queries with something to compare, as for pooled labels
 
 
 @dataclass(frozen=True)
@@ -284,7 +316,7 @@ def advise(
     judged = align(qrels, run, Convention.of(convention).alignment, threads=threads)
     if not judged.n_queries or not qrels.n_judgments:
         raise InputError(f"nothing to look at: {qrels.name} has {qrels.n_judgments} judgments of {qrels.n_queries} queries, expected some")
-    return _advice(run.name, judged, surface, visible)
+    return _advice(run.name, judged, surface, visible, qrels.labels.kind)
 
 
 def advise_lists(
@@ -306,7 +338,8 @@ def advise_lists(
     _check(surface, visible)
     if not lists.labels.size:
         raise InputError("found no item, expected some")
-    return _advice(name, judge_lists(lists, Convention.of(convention).alignment, threads=threads), surface, visible)
+    judged = judge_lists(lists, Convention.of(convention).alignment, threads=threads)
+    return _advice(name, judged, surface, visible, "complete")
 
 
 def _check(surface: str | None, visible: int | None) -> None:
@@ -316,8 +349,8 @@ def _check(surface: str | None, visible: int | None) -> None:
         raise OptionError(f"visible={visible}: expected a whole number from 1 on, below 2^31")
 
 
-def _advice(name: str, judged: Judged, surface: str | None, visible: int | None) -> Advice:
-    seen = observe(judged, () if visible is None else (visible,))
+def _advice(name: str, judged: Judged, surface: str | None, visible: int | None, labels: LabelKind) -> Advice:
+    seen = observe(judged, () if visible is None else (visible,), labels)
     cutoffs, why = _cutoffs(seen, surface, visible)
     found: dict[str, Fit] = {}
     for fit in _fits(seen, surface, cutoffs):
@@ -393,11 +426,23 @@ def _beside(seen: Observed, surface: str | None, k: int) -> Iterator[Fit]:
         holes = f"; {_unjudged_at(seen, depth):.0%} of them are unjudged" if _unjudged_at(seen, depth) > 0.2 else ""
         yield Fit(_text("R", seen, depth), words + holes)
     if not seen.complete and _unjudged_at(seen, k) > 0.2:
-        main = "nDCG" if seen.levels >= 2 else "RR" if seen.one_relevant >= _MOST else "AP"
+        yield from _of_judged(seen, k)
+
+
+def _of_judged(seen: Observed, k: int) -> Iterator[Fit]:
+    """Measures of judged documents alone, where these are not all alike."""
+    graded = "nDCG" if seen.levels >= 2 else ""
+    main = graded or ("RR" if seen.one_relevant >= _MOST else "AP")
+    if _tells(seen, seen.differing if graded else seen.with_others):
         words = f"in addition: {_unjudged_at(seen, k):.0%} of the first {k} documents are unjudged; this measure leaves them out"
         yield Fit(_text(main, seen, k, judged_only="True"), words)
-        if "Bpref" in MEASURES:
-            yield Fit(_text("Bpref", seen), "in addition: counts only judged bad documents above good documents")
+    if "Bpref" in MEASURES and _tells(seen, seen.with_others):
+        yield Fit(_text("Bpref", seen), "in addition: counts only judged bad documents above good documents")
+
+
+def _tells(seen: Observed, share: float) -> bool:
+    """Whether judged documents alone tell a list from its reverse in enough queries."""
+    return seen.labels != "positive-only" or share >= _ENOUGH
 
 
 def _is_judged_whole(seen: Observed) -> bool:
@@ -429,6 +474,8 @@ def _about_depth(judged: Judged, seen: Observed, cutoffs: tuple[int, ...]) -> It
     deepest = max(cutoffs)
     if seen.unjudged and not seen.complete and not judged.hits.query.size:
         yield "no returned document is judged; do the query and document ids of both match?"
+    elif seen.labels == "positive-only":
+        yield from _about_positives(seen, deepest)
     elif not seen.complete and seen.judged_depth < deepest and seen.list_lengths.greatest > seen.judged_depth:
         reach = f"reach down to rank {seen.judged_depth}" if seen.judged_depth else "do not cover even rank 1"
         yield (
@@ -444,6 +491,20 @@ def _about_depth(judged: Judged, seen: Observed, cutoffs: tuple[int, ...]) -> It
         yield (
             f"in {tied:.0%} of the queries a judged document in the first {deepest} ties with another, so their order is "
             "arbitrary; ties=expected averages over all orders"
+        )
+
+
+def _about_positives(seen: Observed, deepest: int) -> Iterator[str]:
+    """What labels of relevant documents alone mean for measures."""
+    if _unjudged_at(seen, deepest) > 0:
+        yield (
+            f"the labels are positive-only: {_unjudged_at(seen, deepest):.0%} of the first {deepest} documents have no label and count "
+            "as not relevant; labels_are (--labels-are) declares another kind"
+        )
+    if seen.levels and not _tells(seen, seen.with_others):
+        others = ", AUC and judged_only measures" if not _tells(seen, seen.differing) else " and AUC"
+        yield (
+            f"Bpref{others} are not offered: no judged document is known not to be relevant, so a list and its reverse have the same value"
         )
 
 

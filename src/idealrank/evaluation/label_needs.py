@@ -6,6 +6,7 @@ compare with: a list and its reverse have the same value.
 
 from collections.abc import Sequence
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 
@@ -17,7 +18,6 @@ from idealrank.measures.counts import NumRet
 from idealrank.measures.judgedness import JudgedShare
 from idealrank.measures.measure import Measure
 from idealrank.measures.measure_texts import number_text
-from idealrank.measures.threshold import BinaryMeasure
 
 ALIKE = "judged documents are all alike under positive-only labels, so a list and its reverse have the same value"
 
@@ -51,7 +51,7 @@ def unreadable(measure: Measure, labels: Labels | None, coverage: Coverage) -> s
     comparable = None if counts is None else counts.comparable
     if comparable and comparable >= _ENOUGH * coverage.scored:
         return ""
-    has_threshold = isinstance(measure, BinaryMeasure) and measure.rel is not None
+    has_threshold = getattr(measure, "rel", None) is not None
     return "" if counts is None and has_threshold else ALIKE
 
 
@@ -111,7 +111,7 @@ def warn_of_ratings(measures: Sequence[Measure], labels: Labels | None, grades: 
     """
     if labels is None or labels.kind != "positive-only":
         return
-    unset = [one for one in measures if isinstance(one, BinaryMeasure) and one.rel is None and one.direction]
+    unset: list[Any] = [one for one in measures if getattr(one, "rel", 1) is None and one.direction]
     if not unset or not look_like_ratings(grades):
         return
     low, high = float(grades.min()), float(grades.max())

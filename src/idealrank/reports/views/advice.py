@@ -4,6 +4,7 @@ import json
 from typing import Any
 
 from idealrank.analysis.advice import Advice, Observed, Spread
+from idealrank.data.label_kinds import MEANINGS
 from idealrank.measures.measure_texts import number_text
 from idealrank.reports.table.records import SCHEMA
 from idealrank.reports.table.text import filled
@@ -57,6 +58,7 @@ def _rows(seen: Observed) -> list[tuple[str, str]]:
     return [
         ("queries", f"{seen.queries:,}; {seen.unanswered:,} not answered, {seen.no_relevant:,} without a relevant document"),
         ("grades", _grades(seen)),
+        ("labels", f"{seen.labels}: {MEANINGS[seen.labels]}"),
         ("judgments", f"{seen.judgments:,}; per query {_spread(seen.judgments_per_query)}"),
         ("relevant per query", f"{_spread(seen.relevant_per_query)}; exactly one in {seen.one_relevant:.0%} of the queries that have some"),
         ("list lengths", _spread(seen.list_lengths)),
