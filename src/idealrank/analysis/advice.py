@@ -441,7 +441,7 @@ def _of_judged(seen: Observed, k: int) -> Iterator[Fit]:
 
 
 def _tells(seen: Observed, share: float) -> bool:
-    """Whether judged documents alone tell a list from its reverse in enough queries."""
+    """Return whether judged documents alone tell a list from its reverse in enough queries."""
     return seen.labels != "positive-only" or share >= _ENOUGH
 
 
@@ -495,7 +495,7 @@ def _about_depth(judged: Judged, seen: Observed, cutoffs: tuple[int, ...]) -> It
 
 
 def _about_positives(seen: Observed, deepest: int) -> Iterator[str]:
-    """What labels of relevant documents alone mean for measures."""
+    """Describe what labels of relevant documents alone mean for measures."""
     if _unjudged_at(seen, deepest) > 0:
         yield (
             f"the labels are positive-only: {_unjudged_at(seen, deepest):.0%} of the first {deepest} documents have no label and count "

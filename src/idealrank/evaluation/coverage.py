@@ -536,7 +536,7 @@ def _best_grades(judged: Judged) -> AnyArray:
 
 
 def _are_relevant(measure: Measure, grades: FloatArray) -> BoolArray:
-    """Whether a document of each grade is relevant to the measure; above 0 where it has no gains."""
+    """Return whether a document of each grade is relevant to the measure; above 0 where it has no gains."""
     worth = measure.worth(grades)
     return np.asarray((grades if worth is None else worth) > 0)
 

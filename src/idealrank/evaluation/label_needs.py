@@ -41,9 +41,9 @@ def unreadable(measure: Measure, labels: Labels | None, coverage: Coverage) -> s
     Examples
     --------
     >>> import idealrank as ir
-    >>> run = ir.evaluate({"q": {"a": 1}}, {"q": ["a"]}, ["AP", "Bpref"])
-    >>> [bool(unreadable(measure, run.provenance.labels, run.coverage)) for measure in run.measures]
-    [False, True]
+    >>> run = ir.evaluate({"q": {"a": 3, "b": 5}}, {"q": ["a"]}, "AUC(rel=4)")
+    >>> unreadable(run.measures[0], run.provenance.labels, run.coverage)
+    ''
     """
     if labels is None or labels.kind != "positive-only" or not measure.compares_judged:
         return ""
@@ -90,7 +90,7 @@ def _in_place_of(measure: Measure) -> str:
 
 
 def _is_companion(measure: Measure, measures: Sequence[Measure]) -> bool:
-    """Whether a measure of judged documents was added beside another one, as `with_companions` does."""
+    """Return whether a measure of judged documents was added beside another one, as `with_companions` does."""
     if not measure.judged_only:
         return False
     beside = (

@@ -234,7 +234,7 @@ def chosen_measures(
 ) -> tuple[Measure, ...]:
     """Choose the measures to compare: the requested ones, or all with a direction except the companions of others.
 
-    `labels` are those declared for the comparison, by default those of each evaluation.
+    `labels` are declared for the comparison; by default each evaluation has its own.
 
     Raises
     ------
@@ -246,7 +246,8 @@ def chosen_measures(
     Examples
     --------
     >>> import idealrank as ir
-    >>> one = ir.evaluate({"q": {"x": 1}}, {"q": ["x"]}, ["RR@5", "RR(judged_only=True)@5", "Unjudged@5", "NumRet"])
+    >>> qrels = {"q": {"x": 1, "y": 0}}
+    >>> one = ir.evaluate(qrels, {"q": ["x"]}, ["RR@5", "RR(judged_only=True)@5", "Unjudged@5", "NumRet"])
     >>> [str(measure) for measure in chosen_measures([one], None)]
     ['RR@5']
     """
@@ -288,7 +289,7 @@ def _every_measure(evaluations: Sequence[Evaluation], labels: Labels | None) -> 
 
 
 def _alike(evaluations: Sequence[Evaluation], measure: Measure, labels: Labels | None) -> bool:
-    """Whether the judged documents of some run are all alike to the measure."""
+    """Return whether the judged documents of some run are all alike to the measure."""
     return any(unreadable(measure, labels or one.provenance.labels, one.coverage) for one in evaluations)
 
 
@@ -397,7 +398,7 @@ class Judgedness:
         queries: Sequence[str],
         labels: Labels | None = None,
     ) -> "Judgedness":
-        """Extract the columns of an evaluation; `labels` are those declared for a comparison."""
+        """Extract the columns of an evaluation; `labels` are declared for a comparison."""
         alone = [[one for one in judgedness_of(measure) if one.judged_only] for measure in measures]
         return cls(
             tuple(unjudged_counts(evaluation, measure.cutoff, queries) for measure in measures),
@@ -435,7 +436,7 @@ class Judgedness:
         return shares[0], shares[1], None if difference is None or not np.isfinite(difference) else difference
 
     def judged_reason(self, other: "Judgedness", column: int) -> str | None:
-        """Why judged documents alone say nothing of a difference; None if they do."""
+        """Return why judged documents alone say nothing of a difference; None if they do."""
         if self.alike[column] or other.alike[column]:
             return ALL_ALIKE
         return TOO_SHORT if self.short[column] or other.short[column] else None
