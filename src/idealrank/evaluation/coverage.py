@@ -479,8 +479,10 @@ class Tally:
         for measure in self._measures:
             relevant = int(np.count_nonzero(_are_relevant(measure, best)))
             self._no_relevant[str(measure)] += judged.n_queries - relevant
-            if _needs_others(measure) and not judged.complete:
-                self._comparable[str(measure)] += _n_comparable(measure, judged)
+        concerned = [] if judged.complete else list(filter(_needs_others, self._measures))
+        ends = _ends_of_grades(judged) if concerned else (np.zeros(0), np.zeros(0))
+        for measure in concerned:
+            self._comparable[str(measure)] += _n_comparable(measure, *ends)
         if not judged.complete:  # where every document has a label, none can be missing
             self._add_relevant(judged)
 
@@ -545,13 +547,18 @@ def _needs_others(measure: Measure) -> bool:
     return measure.compares_judged and measure.looks_at_grades and not measure.needs
 
 
-def _n_comparable(measure: Measure, judged: Judged) -> int:
-    """Queries whose judged documents are not all worth the same to the measure."""
+def _ends_of_grades(judged: Judged) -> tuple[FloatArray, FloatArray]:
+    """Lowest and highest judged grade of each query that has one."""
     table = judged.judgments
-    worth = measure.worth(table.grade)
-    values = table.grade if worth is None else worth
     starts = starts_of(table.query)
     if not starts.size:
-        return 0
-    lowest, highest = np.minimum.reduceat(values, starts), np.maximum.reduceat(values, starts)
-    return int(np.count_nonzero(lowest < highest))
+        return np.zeros(0), np.zeros(0)
+    return np.minimum.reduceat(table.grade, starts), np.maximum.reduceat(table.grade, starts)
+
+
+def _n_comparable(measure: Measure, lowest: FloatArray, highest: FloatArray) -> int:
+    """Queries whose judged documents are not all worth the same to the measure; gains rise with the grade."""
+    worth = measure.worth(lowest), measure.worth(highest)
+    if worth[0] is None or worth[1] is None:
+        return int(np.count_nonzero(lowest < highest))
+    return int(np.count_nonzero(worth[0] < worth[1]))
