@@ -299,9 +299,7 @@ class LabelRules:
         """Return whether results rest on rates of relevant documents among the judged ones."""
         return self.kind in (None, "pooled")
 
-    def support(
-        self, result: Result, *, all_labelled: bool, count_labels: bool = False
-    ) -> Support:
+    def support(self, result: Result, *, all_labelled: bool, count_labels: bool = False) -> Support:
         """Return what supports a result over all queries.
 
         `all_labelled` says that both runs return labelled documents only, so that the kind of labels
@@ -348,9 +346,7 @@ class LabelRules:
         reach = self.tippings.reach(result.pair, result.column)
         if isinstance(reach, str):
             return None
-        return labels_needed(
-            reach, result.differences, result.kept, result.design, result.question
-        )
+        return labels_needed(reach, result.differences, result.kept, result.design, result.question)
 
     def _positive_only(self, result: Result) -> LabelBasis:
         measure = self.measures[result.column]

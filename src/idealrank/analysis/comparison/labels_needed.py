@@ -159,10 +159,7 @@ def _rates_alone(reach: Reach) -> FloatArray:
     if np.count_nonzero(alone) < _ENOUGH:
         return _share_by_rank(reach, rank, relevant)
     rates = _share_by_rank(reach, rank[alone], relevant[alone])
-    pooled = any(
-        _is_pooled(reach, side.hit_rank[mask], side.rank[own])
-        for (side, _, own), mask in zip(sides, masks, strict=True)
-    )
+    pooled = any(_is_pooled(reach, side.hit_rank[mask], side.rank[own]) for (side, _, own), mask in zip(sides, masks, strict=True))
     if pooled or np.count_nonzero(~alone) < _ENOUGH:
         return rates
     # Systems beside these two chose what was judged. One system fewer that returns a document lowers
@@ -175,9 +172,7 @@ def _rates_alone(reach: Reach) -> FloatArray:
 
 def _is_pooled(reach: Reach, judged: IntArray, unjudged: IntArray) -> bool:
     """Return whether hardly any document that a run alone returns lacks a judgment at some rank."""
-    n_judged, n_unjudged = (
-        np.bincount(rank, minlength=reach.gain.size) for rank in (judged, unjudged)
-    )
+    n_judged, n_unjudged = (np.bincount(rank, minlength=reach.gain.size) for rank in (judged, unjudged))
     return bool(((n_judged > 0) & (n_judged >= _POOLED * (n_judged + n_unjudged))).any())
 
 
