@@ -8,13 +8,13 @@ from idealrank.analysis.comparison.places import ByRank, Places, shown_by_both
 from idealrank.analysis.comparison.reach import Reach
 from idealrank.analysis.comparison.tipping import Question, tipping_point
 from idealrank.data.judged import Hits, Judged
-from idealrank.data.segments import number_within
 from idealrank.data.types import BoolArray, FloatArray, IntArray
 from idealrank.stats.design import Design, student_mean
 
+_OF_A, _OF_B, _OF_BOTH = range(3)
 _ENOUGH = 20  # judged documents for a rate of their own
+_PRIOR = 2.0  # relevant documents that the mean of all queries weighs as much as
 _POOLED = 0.8  # share of judged documents of a rank, down to which a run was pooled
-_ROUNDS = 100  # unjudged documents of a query that are looked at one by one
 
 
 def labels_needed(
@@ -26,14 +26,14 @@ def labels_needed(
 ) -> int | None:
     """Estimate how many labels will decide a result that has too few judgments.
 
-    Documents are labelled by the change that their label is expected to make, the largest first. Of
-    the first n, as many are taken to be relevant as of the judged documents of the same run at the
-    same ranks. The estimate is the smallest n after which `tipping_point` supports the result, or
-    the result is not significant any more.
+    Documents are labelled by the change of the difference that their label is expected to make, the
+    largest first, as `next_labels` chooses them. The estimate is the smallest number of labels after
+    which `tipping_point` supports the result, or the result is not significant any more.
 
-    It assumes that the rates of relevant documents hold for unjudged documents, and that relevant
-    ones are spread evenly over the order. Chance makes the true number smaller or larger; one half
-    to twice the estimate is usual.
+    It assumes that an unjudged document is relevant as often as judged documents at its rank that one
+    run alone returns, or both; more often in queries with many relevant documents; and that relevant
+    documents are spread evenly over the order. Chance makes the true number smaller or larger: in
+    simulations, half to two thirds of the estimates were within a factor of two.
 
     Parameters
     ----------
@@ -93,30 +93,17 @@ class _Sheet:
         return int(self.of_a.size)
 
     @classmethod
-    def of(cls, reach: Reach, kept: BoolArray) -> "_Sheet":
+    def of(cls, reach: Reach, differences: FloatArray, kept: BoolArray) -> "_Sheet":
         own_a, own_b = np.flatnonzero(reach.own_a), np.flatnonzero(reach.own_b)
         shared_a, shared_b = reach.shared
         absent_a, absent_b = np.full(own_b.size, -1), np.full(own_a.size, -1)
         of_a = np.concatenate((own_a, absent_a, shared_a))
         of_b = np.concatenate((absent_b, own_b, shared_b))
-        added_a, added_b = _contributions(reach.a, reach.gain), _contributions(reach.b, reach.gain)
-        change = np.abs(_at(added_b, of_b) - _at(added_a, of_a))
-        rank = _best_rank(reach, of_a, of_b)
-        rates = _rates_of_both(reach)
-        alone = np.arange(of_a.size) < own_a.size + own_b.size
-        rate = np.where(alone, _rates_alone(reach)[rank], rates[rank])
-        limit_a, limit_b = (limits.high for limits in reach.limits())
-        limits_by_kind = np.array([limit_a, limit_b, max(limit_a, limit_b)])
-        rate = np.minimum(rate, limits_by_kind[_kind(of_a, of_b)])
-        row = _rows_of(reach, of_a, of_b)
-        expected = change * rates[rank] * kept[row]
-        order = np.lexsort((rank, -expected))
-        order = order[expected[order] > 0]
-        return cls(
-            of_a=of_a[order],
-            of_b=of_b[order],
-            relevant=_spread_evenly(rate[order], _kind(of_a, of_b)[order]),
-        )
+        change, rank = _expected_change(reach, differences, kept, of_a, of_b), _best_rank(reach, of_a, of_b)
+        order = np.lexsort((rank, -change))
+        order = order[change[order] > 0]
+        of_a, of_b = of_a[order], of_b[order]
+        return cls(of_a=of_a, of_b=of_b, relevant=_spread_evenly(_chances(reach, of_a, of_b), _kind(of_a, of_b)))
 
     def judged(self, n: int) -> tuple[IntArray, IntArray]:
         """Return the places of the first n documents in each run."""
@@ -124,9 +111,30 @@ class _Sheet:
         return first_a[first_a >= 0], first_b[first_b >= 0]
 
 
+def _expected_change(reach: Reach, differences: FloatArray, kept: BoolArray, of_a: IntArray, of_b: IntArray) -> FloatArray:
+    """Change of the difference of its query that the label of each document is expected to make, as in strategy `change`."""
+    added = _at(_contributions(reach.b, reach.gain), of_b) - _at(_contributions(reach.a, reach.gain), of_a)
+    rank, row = _best_rank(reach, of_a, of_b), _rows_of(reach, of_a, of_b)
+    as_judged = np.where(kept, differences, 0.0)[row]
+    lost = (as_judged + added) * (1 - _factor_of_one(reach)[row])
+    return np.asarray(np.abs(added - lost) * _rates_of_both(reach)[rank] * kept[row])
+
+
+def _chances(reach: Reach, of_a: IntArray, of_b: IntArray) -> FloatArray:
+    """Chance of each document to be relevant: by rank, by whether one run alone returns it, and by its query."""
+    kind, rank = _kind(of_a, of_b), _best_rank(reach, of_a, of_b)
+    share = np.where(kind == _OF_BOTH, _rates_of_both(reach)[rank], _rates_alone(reach)[rank])
+    high_a, high_b = (limits.high for limits in reach.limits())
+    share = np.minimum(share, np.array([high_a, high_b, max(high_a, high_b)])[kind])
+    odds = _odds(share) * _richness(reach)[_rows_of(reach, of_a, of_b)]
+    return np.asarray(odds / (1 + odds))
+
+
 def _kind(of_a: IntArray, of_b: IntArray) -> IntArray:
-    """Whether each document is of a alone (0), of b alone (1) or of both (2)."""
-    return np.where(of_b < 0, 0, np.where(of_a < 0, 1, 2))
+    """Run that returns each document: a alone, b alone, or both."""
+    kind = np.full(of_a.size, _OF_BOTH)
+    kind[of_b < 0], kind[of_a < 0] = _OF_A, _OF_B
+    return kind
 
 
 def _at(values: FloatArray | IntArray, places: IntArray) -> FloatArray:
@@ -143,7 +151,7 @@ def _best_rank(reach: Reach, of_a: IntArray, of_b: IntArray) -> IntArray:
 def _spread_evenly(rate: FloatArray, kind: IntArray) -> BoolArray:
     """Mark the relevant documents of each kind, so that their number follows the sum of the rates."""
     relevant = np.zeros(rate.size, np.bool_)
-    for one_kind in range(3):
+    for one_kind in (_OF_A, _OF_B, _OF_BOTH):
         rows = np.flatnonzero(kind == one_kind)
         so_far = np.floor(np.cumsum(rate[rows]) + 0.5)
         relevant[rows] = np.diff(so_far, prepend=0.0) > 0
@@ -193,19 +201,18 @@ def _rates_of_both(reach: Reach) -> FloatArray:
     return _share_by_rank(reach, rank, relevant)
 
 
+def _richness(reach: Reach) -> FloatArray:
+    """Relevant judged documents of each query over the number expected at their ranks, drawn to 1."""
+    row = np.concatenate((reach.a.hit_row, reach.b.hit_row))
+    rank = np.concatenate((reach.a.hit_rank, reach.b.hit_rank))
+    relevant = np.concatenate((reach.a.hit_worth, reach.b.hit_worth)) > 0
+    found, expected = (np.bincount(row, weights=column, minlength=reach.n_queries) for column in (relevant, _rates_of_both(reach)[rank]))
+    return np.asarray((found + _PRIOR) / (expected + _PRIOR))
+
+
 def _contributions(side: Places, gain: FloatArray) -> FloatArray:
     """Change of the value of its query if one unjudged document were relevant and no other one."""
-    if side.linear:
-        return side.weight * gain[side.rank]
-    found = np.zeros(side.rank.size)
-    number = number_within(side.documents.query)
-    for place in range(min(int(number.max(initial=-1)) + 1, _ROUNDS)):
-        rows = np.flatnonzero(number == place)
-        curve = side.measure.expected(side.judged, side.documents.part(rows))
-        assert curve is not None  # noqa: S101  (for the type checker: `Places.of` has looked)
-        added = np.nan_to_num(curve(1.0)) - np.nan_to_num(curve(0.0))
-        found[rows] = added[side.documents.query[rows]]
-    return found
+    return side.weight * gain[side.rank] if side.linear else side.weight
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -243,7 +250,7 @@ class _Outlook:
             return None
         return cls(
             reach=reach,
-            sheet=_Sheet.of(reach, kept),
+            sheet=_Sheet.of(reach, differences, kept),
             differences=differences,
             kept=kept,
             design=design,
@@ -284,8 +291,8 @@ class _Outlook:
         relevant_b = sheet.relevant[:n][sheet.of_b[:n] >= 0]
         a = _with_hits(reach.a, reach.b, judged_a, relevant_a, reach)
         b = _with_hits(reach.b, reach.a, judged_b, relevant_b, reach)
-        a, b = (side._replace(weight=side.weight * shrunk[side.document_rows]) for side in (a, b))
-        return _part(replace(reach, a=a, b=b), rest_a, rest_b)
+        rest = _part(replace(reach, a=a, b=b), rest_a, rest_b)
+        return replace(rest, a=_weighed(rest.a, shrunk), b=_weighed(rest.b, shrunk))
 
 
 def _moments(differences: FloatArray, design: Design) -> tuple[float, float]:
@@ -294,20 +301,30 @@ def _moments(differences: FloatArray, design: Design) -> tuple[float, float]:
     return float(moments.mean[0]), float(moments.se[0])
 
 
+def _factor_of_one(reach: Reach) -> FloatArray:
+    """Ideal of each query as judged over its ideal with one more relevant document of the mean gain."""
+    number = np.ones(reach.n_queries, np.int64)
+    return _shrunk(reach, number, np.full(reach.n_queries, float(reach.gain[1:].mean())))
+
+
 def _ideal_factor(reach: Reach, of_a: IntArray, of_b: IntArray) -> FloatArray:
     """Ideal of each query as judged over its ideal with some documents as relevant ones."""
-    factor = np.ones(reach.n_queries)
     row, gain = _rows_of(reach, of_a, of_b), reach.gain[_best_rank(reach, of_a, of_b)]
     number = np.bincount(row, minlength=reach.n_queries)
     gains = np.bincount(row, weights=gain, minlength=reach.n_queries) / np.maximum(number, 1)
+    return _shrunk(reach, number, gains)
+
+
+def _shrunk(reach: Reach, number: IntArray, gains: FloatArray) -> FloatArray:
+    """Ideal of each query as judged over its ideal with a number of documents more, of one gain."""
+    factor = np.ones(reach.n_queries)
     for side in (reach.a, reach.b):
-        if not side.linear or not row.size:
+        if not side.linear or not number.any():
             continue
         ideals = side.measure.ideal_with(side.judged, gains[side.row], int(number.max()))
         if ideals is not None:
             before, after = ideals[:, 0], ideals[np.arange(side.row.size), number[side.row]]
-            shrunk = np.divide(before, after, out=np.ones_like(after), where=after > 0)
-            factor[side.row] = shrunk
+            factor[side.row] = np.divide(before, after, out=np.ones_like(after), where=after > 0)
     return factor
 
 
@@ -342,6 +359,14 @@ def _documents(side: Places, rows: IntArray) -> Places:
         rank=side.rank[rows],
         weight=side.weight[rows],
     )
+
+
+def _weighed(side: Places, shrunk: FloatArray) -> Places:
+    """Unjudged documents with the weights that they have beside the new hits."""
+    if side.linear:
+        return side._replace(weight=side.weight * shrunk[side.document_rows])
+    weight = side.measure.added_alone(side.judged, side.documents)
+    return side if weight is None else side._replace(weight=weight)
 
 
 def _with_hits(side: Places, other: Places, rows: IntArray, relevant: BoolArray, reach: Reach) -> Places:
