@@ -5,6 +5,8 @@ Replay     Where the verdict is "too few judgments", documents are labelled with
            --until compare`, as it was before the first label. The verdict is looked at after 1, 2, 3, ... labels, from 10 on after every
            tenth part more.
 Ratio      The estimate made before the first label, over the number of labels until there is a verdict.
+Stops      With ``--stops``, collections without a true difference: how often a difference is found where the verdict is looked at after
+           each sheet, of the estimated number of documents, of 20, or of all. With every document labelled, 5 % are expected.
 Time       About ten minutes of one core.
 """
 
@@ -18,7 +20,7 @@ from judged_pools import POOLS, WORLDS, Bank, bank, judged_by, places_of
 from models import at_least_1, progress_line
 
 import idealrank as ir
-from idealrank.data.types import BoolArray
+from idealrank.data.types import BoolArray, IntArray
 from idealrank.judging import next_labels
 
 TOO_FEW, BANK = "too few judgments", 1500
@@ -97,10 +99,47 @@ def replays(drawn: Bank, judged: BoolArray, measure: str, *, queries: int, times
     rng = np.random.default_rng(seed)
     for _ in range(times):
         rows = rng.choice(len(judged), queries, replace=False)
-        part = Bank(drawn.grades[rows], drawn.ranks[rows], drawn.scores[rows], drawn.best[rows])
-        found = replay(part, judged[rows], measure)
+        found = replay(part_of(drawn, rows), judged[rows], measure)
         if found is not None:
             yield found
+
+
+def stopped(drawn: Bank, judged: BoolArray, measure: str, budget: int | None) -> tuple[str, int]:
+    """Label sheets until the verdict; the verdict, and the number of labels. None: sheets as long as the estimate."""
+    grades, a, b = grades_of(drawn, judged), lists_of(drawn, 0), lists_of(drawn, 1)
+    given = 0
+    while True:
+        row = row_of(grades, a, b, measure)
+        sheet = next_labels(grades, a, b, measure, until=row, budget=budget, max_grade=3)
+        if not sheet.labels:
+            return row.verdict, given
+        for label in sheet.labels:
+            grade = true_grade(drawn, label.query, label.document)
+            grades[label.query][label.document] = grade
+        given += len(sheet.labels)
+
+
+def stops(measure: str, times: int) -> Iterator[str]:
+    """Lines of the table of stops: pools, worlds and collections of 50 queries without a true difference."""
+    yield "| pool | sheets | collections | a difference found | labels |"
+    yield "|---|---|---|---|---|"
+    banks = [bank(world, BANK // 2, np.random.default_rng(11)).mirrored() for world in WORLDS.values()]
+    for pool in CHOSEN[:2]:
+        for name, budget in (("estimate", None), ("20", 20), ("all", 10**6)):
+            rng, ends = np.random.default_rng(5), []
+            for drawn in banks:
+                judged = judged_by(drawn, POOLS[pool])
+                for _ in range(times):
+                    rows = rng.choice(len(judged), 50, replace=False)
+                    ends.append(stopped(part_of(drawn, rows), judged[rows], measure, budget))
+            decided = sum(verdict in ("better", "worse") for verdict, _ in ends)
+            labels = np.mean([given for _, given in ends])
+            yield f"| {pool} | {name} | {len(ends)} | {decided} | {labels:.0f} |"
+
+
+def part_of(drawn: Bank, rows: IntArray) -> Bank:
+    """Some of the queries."""
+    return Bank(drawn.grades[rows], drawn.ranks[rows], drawn.scores[rows], drawn.best[rows])
 
 
 def line(name: str, found: Sequence[Replay]) -> str:
@@ -115,7 +154,12 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--times", type=at_least_1, default=4, help="collections of each cell")
     parser.add_argument("--measures", nargs="+", default=["P@10", "nDCG@10", "RR@10"])
+    parser.add_argument("--stops", action="store_true", help="the table of stops instead")
     wanted = parser.parse_args()
+    if wanted.stops:
+        for measure in wanted.measures:
+            print(measure, *stops(measure, wanted.times), sep="\n")
+        return
     cells = [(world, better) for world in WORLDS for better in BETTER]
     found: dict[tuple[str, str], list[Replay]] = {}
     show = progress_line("worlds")

@@ -49,7 +49,7 @@ class GatedCheck(Protocol):
 
     @property
     def carried(self) -> bool:
-        """Whether the judgments support the answer of the test."""
+        """True if the judgments support the answer of the test."""
         ...
 
     @property

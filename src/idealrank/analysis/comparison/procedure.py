@@ -322,7 +322,7 @@ class _Case:
         support = self.rules.support(
             result,
             all_labelled=(row.unjudged_a, row.unjudged_b) == (0.0, 0.0),
-            count_labels=not column and row.verdict != "undecided",
+            count_labels=not column and row.verdict != "undecided" and len(self.names) <= MANY,
         )
         return supported(row, support)
 

@@ -52,7 +52,8 @@ Strategies: bounds (expected move of the bounds of the difference), change (expe
 \b
 No strategy chooses a document below --depth in both runs: none takes more labels than depth pooling.
 \b
-Label documents that are not relevant, too, with grade 0: only then are the labels a sample that says how many of the others are relevant.
+Label whole sheets: a verdict that is looked at after every few labels is wrong more often. Label documents that are not relevant, too,
+with grade 0: only then do the labels show how many of the others are relevant.
 \b
 --until gate reads [tool.idealrank.gate] in pyproject.toml as `idealrank gate` does; RUN is the baseline, and RUN_B the run.
 """

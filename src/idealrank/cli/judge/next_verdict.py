@@ -167,7 +167,7 @@ def _following(name: str) -> str:
 
 
 def _again(context: click.Context, labels: str | None, sheet: str) -> str:
-    """The same command with further labels, and another sheet."""
+    """Command that goes on with further labels, and another sheet."""
     arguments = [context.params[name] for name in ("qrels", "run_a", "run_b")]
     options = [parameter.name or "" for parameter in context.command.params if isinstance(parameter, click.Option)]
     words = _typed(context, [name for name in options if name not in ("output_path", "layout")])
@@ -176,7 +176,7 @@ def _again(context: click.Context, labels: str | None, sheet: str) -> str:
 
 
 def _verdict_command(context: click.Context, stop: LabelStop) -> str:
-    """The command that gives the verdict."""
+    """Command that gives the verdict."""
     qrels, run_a, run_b = (context.params[name] for name in ("qrels", "run_a", "run_b"))
     if stop.by == "gate":
         words = _typed(context, (*_READING, *_OF_GATE))
