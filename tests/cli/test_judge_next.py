@@ -9,7 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from tests.cli.terminal import Said, check_snapshot
+from idealrank.io.judgment_pairs import read_pairs
+from tests import pools
+from tests.cli.terminal import Said, check_snapshot, idealrank
 
 Say = Callable[..., Said]
 
@@ -72,3 +74,120 @@ def test_a_figure_of_the_replay_is_vega_lite(say: Say, tmp_path: Path) -> None:
     assert said.code == 0
     spec = json.loads(path.read_text(encoding="utf-8"))
     assert {row["strategy"] for row in spec["data"]["values"]} >= {"bounds", "depth", "random", "oracle"}
+
+
+@pytest.fixture
+def shop(tmp_path: Path) -> Path:
+    """A collection whose judgments come from one run alone; see `tests.pools`."""
+    pools.written(tmp_path)
+    return tmp_path
+
+
+def _labelled(sheet: Path, full: Path, labels: Path) -> None:
+    """Write the labels of a sheet, with the true grades."""
+    grades = {tuple(line.split()[::2]): line for line in full.read_text(encoding="utf-8").splitlines(keepends=True)}
+    true = {(query, document): line for line in grades.values() for query, _, document, _ in [line.split()]}
+    with sheet.open(encoding="utf-8") as file:
+        labels.write_text("".join(true[row["query"], row["document"]] for row in csv.DictReader(file)), encoding="utf-8")
+
+
+@pytest.mark.parametrize(
+    ("until", "verdict"),
+    [
+        (["--until", "compare"], ["compare", "pooled.qrels", "main.run", "new.run"]),
+        (["--until", "gate", "--tolerance", "0.01"], ["gate", "pooled.qrels", "new.run", "--baseline", "main.run", "--tolerance", "0.01"]),
+    ],
+)
+def test_the_loop_of_sheets_and_labels_ends_with_the_verdict(until: list[str], verdict: list[str], shop: Path) -> None:
+    command = ["judge", "next", "pooled.qrels", "main.run", "new.run", *until]
+    sheet, given, more = "sheet.csv", 0, list[str]()
+    for number in range(2, 12):
+        said = idealrank(*command, *more, "-o", sheet, cwd=shop)
+        assert said.code == 0, said.err
+        before = idealrank(*verdict, *more, "--format", "json", cwd=shop)
+        if "Decided:" in said.out:
+            break
+        assert "too few judgments" in before.out
+        following = f"sheet-{number}.csv"
+        labels = sheet.replace(".csv", ".qrels")
+        assert f"judge ui {sheet} -o {labels}" in said.out
+        assert f"--qrels {labels} -o {following}" in said.out
+        _labelled(shop / sheet, shop / "full.qrels", shop / labels)
+        given += len((shop / labels).read_text(encoding="utf-8").splitlines())
+        more, sheet = [*more, "--qrels", labels], following
+    assert "Decided:" in said.out
+    assert "too few judgments" not in before.out
+    assert 0 < given <= 99
+    assert not (shop / sheet).exists()
+    assert f"idealrank {verdict[0]} " in said.out
+
+
+def test_the_budget_is_the_estimate_of_compare(shop: Path) -> None:
+    compared = idealrank("compare", "pooled.qrels", "main.run", "new.run", "-m", "nDCG@10", "--format", "json", cwd=shop)
+    needed = json.loads(compared.out)["pairs"][0]["measures"]["nDCG@10"]["tipping"]["labels_needed"]
+    said = idealrank("judge", "next", "pooled.qrels", "main.run", "new.run", "--until", "compare", "--format", "json", cwd=shop)
+    record = json.loads(said.out)
+    assert record["stop"] == {
+        "by": "compare", "measure": "nDCG@10", "verdict": "too few judgments", "decided": False, "labels_needed": needed,
+    }  # fmt: skip
+    assert len(record["labels"]) == needed
+    assert record["strategy"] == "change"
+    assert "Too few judgments for compare" in said.err
+
+
+def test_a_sheet_that_was_filled_in_is_read_as_judgments(shop: Path) -> None:
+    idealrank("judge", "next", "pooled.qrels", "main.run", "new.run", "--until", "compare", "--budget", "2", "-o", "sheet.csv", cwd=shop)
+    lines = (shop / "sheet.csv").read_text(encoding="utf-8").splitlines()
+    (shop / "sheet.csv").write_text("\n".join([lines[0], lines[1] + "1", lines[2] + "0"]) + "\n", encoding="utf-8")
+
+    said = idealrank("evaluate", "sheet.csv", "new.run", "-m", "P@10", "--format", "csv", cwd=shop)
+
+    assert said.code == 0, said.err
+    assert said.out.splitlines()[1].startswith("new,P@10,0.05,")  # one of ten documents, of one of two queries
+
+
+def test_judgments_in_a_table_take_the_sheet_itself_as_labels(shop: Path) -> None:
+    rows = [line.split() for line in (shop / "pooled.qrels").read_text(encoding="utf-8").splitlines()]
+    table = "".join(f"{query},{document},{grade}\n" for query, _, document, grade in rows)
+    (shop / "labels.csv").write_text("query,document,grade\n" + table, encoding="utf-8")
+
+    said = idealrank("judge", "next", "labels.csv", "main.run", "new.run", "--until", "compare", "-o", "sheet.csv", cwd=shop)
+
+    assert said.code == 0, said.err
+    assert "fill in the column grade of sheet.csv" in said.out
+    assert "idealrank judge next labels.csv main.run new.run --until compare --qrels sheet.csv -o sheet-2.csv" in said.out
+
+
+def test_the_label_page_takes_a_sheet(shop: Path) -> None:
+    idealrank("judge", "next", "pooled.qrels", "main.run", "new.run", "--until", "compare", "-o", "sheet.csv", cwd=shop)
+    with (shop / "sheet.csv").open(encoding="utf-8") as file:
+        rows = list(csv.DictReader(file))
+
+    pairs = read_pairs(str(shop / "sheet.csv"))
+
+    assert [(pair.query, pair.document) for pair in pairs] == [(row["query"], row["document"]) for row in rows]
+
+
+@pytest.mark.parametrize(
+    ("typed", "said_of"),
+    [
+        (["--tolerance", "0.1"], "--tolerance: found it without --until"),
+        (["--until", "compare", "--tolerance", "0.1"], "expected --until gate"),
+        (["--until", "compare", "--replay"], "found it with --replay"),
+        (["--until", "gate", "--queries", "queries.txt"], "compares the queries in QRELS"),
+    ],
+)
+def test_options_that_the_stop_has_no_place_for_are_refused(typed: list[str], said_of: str, shop: Path) -> None:
+    (shop / "queries.txt").write_text("q00\n", encoding="utf-8")
+    said = idealrank("judge", "next", "pooled.qrels", "main.run", "new.run", *typed, cwd=shop)
+    assert said.code == 2
+    assert said_of in said.err
+
+
+def test_positive_only_labels_need_labels_of_what_is_not_relevant(shop: Path) -> None:
+    positive = [line for line in (shop / "pooled.qrels").read_text(encoding="utf-8").splitlines(keepends=True) if not line.endswith(" 0\n")]
+    (shop / "positive.qrels").write_text("".join(positive), encoding="utf-8")
+    said = idealrank("judge", "next", "positive.qrels", "main.run", "new.run", "--until", "compare", "--labels-from", "main", cwd=shop)
+    assert said.code == 0, said.err
+    assert "How many labels will decide cannot be estimated" in " ".join(said.out.split())
+    assert "Label documents that are not relevant, too, with grade 0" in " ".join(said.out.split())

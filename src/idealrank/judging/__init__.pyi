@@ -34,6 +34,7 @@ from idealrank.judging.label_order import next_labels as next_labels
 from idealrank.judging.label_replay import LabelCurve as LabelCurve
 from idealrank.judging.label_replay import LabelReplay as LabelReplay
 from idealrank.judging.label_replay import replay_labels as replay_labels
+from idealrank.judging.label_stops import LabelStop as LabelStop
 from idealrank.judging.label_table import LabelTable as LabelTable
 from idealrank.judging.left_out_runs import Reusability as Reusability
 from idealrank.judging.left_out_runs import RunLeftOut as RunLeftOut

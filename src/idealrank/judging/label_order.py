@@ -10,12 +10,14 @@ import numpy as np
 
 from idealrank.conventions import Convention
 from idealrank.data.interchange import finite
+from idealrank.data.label_kinds import LabelKind
 from idealrank.data.qrels import Qrels
 from idealrank.data.run import Run
 from idealrank.data.types import FloatArray, IntArray
 from idealrank.errors import InputError, OptionError
 from idealrank.judging.label_frontier import Frontier, Sight
 from idealrank.judging.label_states import UNLISTED, DifferenceStates, StateBounds
+from idealrank.judging.label_stops import LabelStop, VerdictLike
 from idealrank.judging.value_bounds import AnyQrels, AnyRun, as_qrels, as_run
 from idealrank.measures.measure import Measure, number_option
 from idealrank.measures.parse import MeasureLike, parse_measure
@@ -25,6 +27,7 @@ from idealrank.stats.special import ndtr
 Strategy: TypeAlias = Literal["bounds", "change", "uncertainty", "move-to-front", "depth", "random", "queries"]
 STRATEGIES: tuple[Strategy, ...] = get_args(Strategy)
 _DEPTH = 100  # ranks pooled of a measure without a cutoff
+_BUDGET = 50  # documents chosen where no number is given or estimated
 
 
 @dataclass(frozen=True)
@@ -229,6 +232,10 @@ class NextLabels:
         Whether no grades of the open documents can change its sign.
     test : SequentialSign or None
         Sequential test over the queries that are judged in full, with strategy ``queries``.
+    label_kind : {"complete", "pooled", "positive-only"} or None
+        Kind of the labels so far.
+    stop : LabelStop or None
+        Verdict that ends the labelling; None where the bounds of the sign do.
     """
 
     measure: str
@@ -247,6 +254,8 @@ class NextLabels:
     high: float
     settled: bool
     test: SequentialSign | None = None
+    label_kind: LabelKind | None = None
+    stop: LabelStop | None = None
 
     def as_dict(self) -> dict[str, Any]:
         """Return the JSON record."""
@@ -254,6 +263,7 @@ class NextLabels:
             "a": self.a, "b": self.b, "measure": self.measure, "strategy": self.strategy, "depth": self.depth,
             "max_grade": self.max_grade, "n_queries": self.n_queries, "n_pooled": self.n_pooled, "n_open": self.n_open,
             "low": finite(self.low), "value": finite(self.value), "high": finite(self.high), "settled": self.settled,
+            "label_kind": self.label_kind, "stop": None if self.stop is None else self.stop.as_dict(),
             "test": None if self.test is None else self.test.as_dict(), "labels": [asdict(one) for one in self.labels],
         }  # fmt: skip
 
@@ -264,14 +274,15 @@ def next_labels(
     run_b: AnyRun,
     measure: MeasureLike = "nDCG@10",
     *,
-    budget: int = 50,
-    strategy: Strategy = "bounds",
+    budget: int | None = None,
+    strategy: Strategy | None = None,
     depth: int | None = None,
     max_grade: float | None = None,
     queries: Sequence[str] | None = None,
     convention: "Convention | str" = "standard",
     alpha: float = 0.05,
     seed: int = 0,
+    until: VerdictLike | None = None,
 ) -> NextLabels:
     """Choose the documents to label next, so that the comparison of two runs is settled after few labels.
 
@@ -283,10 +294,10 @@ def next_labels(
         The runs compared.
     measure : measure or str
         The measure.
-    budget : int
-        Number of documents to choose, at least 1.
-    strategy : str
-        Order of the documents:
+    budget : int, optional
+        Number of documents to choose, at least 1. Default: the estimate of `until`, or 50.
+    strategy : str, optional
+        Order of the documents, by default ``bounds``, and ``change`` with `until`:
 
         * ``bounds``: largest expected move of the bounds of the mean difference towards 0: rise of the lower bound by the probability
           that B is better, fall of the upper bound by the probability that A is. A rule of our own, in the line of Carterette and others
@@ -311,6 +322,10 @@ def next_labels(
     seed : int
         Of the random orders. Numbers of documents and queries depend on the seed and their ids alone, so that an order goes on where it
         was when labels have been added.
+    until : Difference or Check, optional
+        Result on the labels so far whose verdict ends the labelling: ``comparison["nDCG@10"]`` of `compare`, or one of the checks of
+        `gate`. No document is chosen once there is a verdict other than ``too few judgments``. Default: the labelling ends when no
+        grades can change the sign of the mean difference.
 
     Returns
     -------
@@ -346,8 +361,11 @@ def next_labels(
     ([('z', 3, 1)], False)
     """
     made, table = parse_measure(measure), as_qrels(qrels)
+    stop = None if until is None else LabelStop.of(until)
+    if strategy is None:
+        strategy = "bounds" if stop is None else "change"
     order, under = order_of(strategy), Convention.of(convention)
-    n_chosen = int(number_option("budget", budget, 1, 1e9))
+    n_chosen = _n_chosen(budget, stop)
     states = difference_states(
         table, (as_run(run_a, "A"), as_run(run_b, "B")), made, depth=depth, max_grade=max_grade, queries=queries, convention=under
     )  # fmt: skip
@@ -367,8 +385,18 @@ def next_labels(
     )  # fmt: skip
     return NextLabels(
         str(made), states.names[0], states.names[1], strategy, pool.depth, states.max_grade, under, labels, frontier.n_queries, len(pool),
-        int(frontier.is_open.sum()), low, value, high, frontier.settled, test,
+        int(frontier.is_open.sum()), low, value, high, frontier.settled, test, label_kind=table.labels.kind, stop=stop,
     )  # fmt: skip
+
+
+def _n_chosen(budget: int | None, stop: LabelStop | None) -> int:
+    """Number of documents to choose."""
+    wanted = None if budget is None else int(number_option("budget", budget, 1, 1e9))
+    if stop is not None and stop.decided:
+        return 0
+    if wanted is not None:
+        return wanted
+    return _BUDGET if stop is None or stop.labels_needed is None else stop.labels_needed
 
 
 def difference_states(

@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from idealrank.analysis.comparison.labels_needed import labels_needed
 from idealrank.analysis.comparison.sensitivity import Sensitivity, Side, sensitivity_of
 from idealrank.analysis.comparison.tipping import Question, Tipping, Tippings
 from idealrank.data.label_kinds import LabelKind, Labels
@@ -298,11 +299,11 @@ class LabelRules:
         """Return whether results rest on rates of relevant documents among the judged ones."""
         return self.kind in (None, "pooled")
 
-    def support(self, result: Result, *, all_labelled: bool) -> Support:
+    def support(self, result: Result, *, all_labelled: bool, count_labels: bool = False) -> Support:
         """Return what supports a result over all queries.
 
         `all_labelled` says that both runs return labelled documents only, so that the kind of labels
-        does not matter.
+        does not matter. With `count_labels` a result that is not supported has `Tipping.labels_needed`.
         """
         kind = self.kind
         if kind == "complete":
@@ -317,6 +318,8 @@ class LabelRules:
         tipping = self._tipping(result)
         if isinstance(tipping, str):
             return Support(None, tipping, basis, stands=True)
+        if count_labels and not tipping.reaches:
+            tipping = replace(tipping, labels_needed=self._labels_needed(result))
         return Support(tipping, None, basis, stands=tipping.reaches)
 
     def stands_within(self, result: Result, within: BoolArray) -> bool:
@@ -338,6 +341,12 @@ class LabelRules:
 
     def _tipping(self, result: Result) -> Tipping | str:
         return self.tippings.of(*result)
+
+    def _labels_needed(self, result: Result) -> int | None:
+        reach = self.tippings.reach(result.pair, result.column)
+        if isinstance(reach, str):
+            return None
+        return labels_needed(reach, result.differences, result.kept, result.design, result.question)
 
     def _positive_only(self, result: Result) -> LabelBasis:
         measure = self.measures[result.column]

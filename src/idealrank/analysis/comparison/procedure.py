@@ -319,8 +319,12 @@ class _Case:
             design=restricted(self.design, kept),
             question=question,
         )
-        shares = (row.unjudged_a, row.unjudged_b)
-        return supported(row, self.rules.support(result, all_labelled=shares == (0.0, 0.0)))
+        support = self.rules.support(
+            result,
+            all_labelled=(row.unjudged_a, row.unjudged_b) == (0.0, 0.0),
+            count_labels=not column and row.verdict != "undecided" and len(self.names) <= MANY,
+        )
+        return supported(row, support)
 
     def method(self, baseline: str | None, found: Sequence[Sequence[Corrected]]) -> Method:
         """Method of the comparison."""

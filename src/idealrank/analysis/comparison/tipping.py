@@ -68,6 +68,9 @@ class Tipping:
         documents of the other at `likely_ahead`, and where all are at `likely_both`.
     test : str
         Of significance: ``paired t``, whatever test the comparison uses.
+    labels_needed : int or None
+        Estimated number of labels after which the judgments decide; see `labels_needed`. None where they do, and where it was not
+        asked for: only of the primary measure of a comparison, and of the checks that decide a gate.
     """
 
     side: Literal["a", "b"] | None
@@ -89,6 +92,7 @@ class Tipping:
     significance_moved: float | None = None
     sign_moved: float | None = None
     test: str = TEST
+    labels_needed: int | None = None
 
     @property
     def own_behind(self) -> int:

@@ -439,8 +439,10 @@ class _Case:
         design = restricted(self.design, both)
         beside = self.judgedness[place.baseline].beside(self.judgedness[0], place.column, both, design)
         bound = one.low if self.policy.strict else 0.0 if same else one.high
-        support = self._support(place, of, both, all_labelled=beside[:2] == (0.0, 0.0))
         nothing_shown = not self.policy.strict if same else p > self.policy.alpha
+        count_labels = self.deciding[place.column] and not nothing_shown
+        labelled = {"all_labelled": beside[:2] == (0.0, 0.0), "count_labels": count_labels}
+        support = self._support(place, of, both, **labelled)
         carried = nothing_shown or support.stands
         outcome = self._outcome(p <= self.policy.alpha, same, carried)
         return Check(
@@ -455,7 +457,7 @@ class _Case:
             tipping=support.tipping, tipping_reason=support.reason, basis=support.basis,
         )  # fmt: skip
 
-    def _support(self, place: _Place, of: Corrected, both: BoolArray, *, all_labelled: bool) -> Support:
+    def _support(self, place: _Place, of: Corrected, both: BoolArray, **labelled: bool) -> Support:
         """Return what supports the answer of the test; values are turned, so that more is better."""
         measure = self.measures[place.column]
         if self.rules.look_at_rates and measure.direction < 0:
@@ -470,7 +472,7 @@ class _Case:
             design=restricted(self.design, both),
             question=Question(of.critical, self.plan.null, observed=of.observed),
         )
-        return self.rules.support(result, all_labelled=all_labelled)
+        return self.rules.support(result, **labelled)
 
     def _outcome(self, rejected: bool, same: bool, carried: bool) -> Outcome:  # noqa: FBT001
         # The answer that the judgments have to carry: a drop that is shown, or under `strict` one that is ruled out.

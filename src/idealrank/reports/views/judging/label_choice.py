@@ -1,13 +1,14 @@
 """Documents to label next, and labels that strategies needed, as tables, Markdown, JSON and CSV."""
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import TypeAlias
 
 from idealrank.data.interchange import finite
 from idealrank.judging import LabelReplay, NextLabels
 from idealrank.judging.label_order import NextLabel
 from idealrank.judging.label_replay import LabelCurve
+from idealrank.judging.label_stops import LabelStop
 from idealrank.reports.table.cells import Column, Table, count_cell, number_cell, share_cell
 from idealrank.reports.table.digits import counted
 from idealrank.reports.table.forms import parts_markdown
@@ -22,8 +23,17 @@ _PLACES = 4
 _STOPS = {"bounds": "by bounds", "test": "by sequential test"}
 
 
-def labels_parts(found: _Found, *, digits: int | None = None) -> list[Part]:
+def labels_parts(
+    found: _Found,
+    *,
+    digits: int | None = None,
+    steps: Sequence[str] = (),
+    sheet: str | None = None,
+) -> list[Part]:
     """Sentences and tables of the documents to label, or of a replay.
+
+    `steps` are lines that say what to do next. With a `sheet`, the file that has the documents is
+    named and they are not listed.
 
     Examples
     --------
@@ -40,11 +50,16 @@ def labels_parts(found: _Found, *, digits: int | None = None) -> list[Part]:
     places = _PLACES if digits is None else digits
     if isinstance(found, LabelReplay):
         return [filled(_replay_opening(found, places)), _curves(found), _replay_notes(found), paragraph(found.convention, [found.measure])]
-    parts: list[Part] = [filled(_opening(found, places))]
+    parts: list[Part] = [filled(opening(found, places=places))]
     if found.labels:
-        parts.append(_labels(found))
+        documents = counted(len(found.labels), "document")
+        parts.append(_labels(found) if sheet is None else filled(f"{sheet} has the {documents} to label."))
     if found.test is not None:
         parts.append(filled(_test_text(found)))
+    if remark := _kind_text(found):
+        parts.append(filled(remark))
+    if steps:
+        parts.append(list(steps))
     return [*parts, _notes(found), paragraph(found.convention, [found.measure])]
 
 
@@ -52,7 +67,43 @@ def _signed(value: float, places: int) -> str:
     return number_cell(finite(value), places, signed=True).text
 
 
-def _opening(found: NextLabels, places: int) -> str:
+def opening(found: NextLabels, *, places: int = _PLACES) -> str:
+    """Sentence on how far the labels decide.
+
+    Examples
+    --------
+    >>> from idealrank.judging import next_labels
+    >>> opening(next_labels({"q": {"x": 1}}, {"q": ["x"]}, {"q": ["x"]}, "P@1"))
+    'Settled: every document down to rank 1 has a label, and the mean difference B - A of P@1 is +0.0000.'
+    """
+    return _sign_text(found, places) if found.stop is None else _stop_text(found, found.stop)
+
+
+def _stop_text(found: NextLabels, stop: LabelStop) -> str:
+    result = f"{found.b} against {found.a} by {stop.measure}"
+    if stop.verdict is None:
+        return f"{stop.by} gives no verdict on {result}: the runs cannot be compared."
+    if stop.decided:
+        return f"Decided: {stop.by} finds enough judgments, and its verdict on {result} is {stop.verdict}."
+    start = f"Too few judgments for {stop.by} to give a verdict on {result}."
+    if not found.n_open:
+        return f"{start} Every document down to rank {found.depth} has a label."
+    if stop.labels_needed is None:
+        return f"{start} How many labels will decide cannot be estimated."
+    return f"{start} About {counted(stop.labels_needed, 'label')} will decide, by an estimate."
+
+
+def _kind_text(found: NextLabels) -> str:
+    """Remark on labels that name relevant documents alone."""
+    if found.label_kind != "positive-only" or not found.labels:
+        return ""
+    return (
+        "The labels so far are positive-only. Label documents that are not relevant, too, with grade 0: "
+        "once a tenth of the queries have such a label, the judgments count as pooled."
+    )
+
+
+def _sign_text(found: NextLabels, places: int) -> str:
     low, high, value = (_signed(one, places) for one in (found.low, found.high, found.value))
     name = f"the mean difference {found.b} - {found.a} of {found.measure}"
     if not found.n_open:
@@ -88,11 +139,13 @@ def _test_text(found: NextLabels) -> str:
 
 def _notes(found: NextLabels) -> list[str]:
     documents, queries = counted(found.n_pooled, "document"), counted(found.n_queries, "query", "queries")
-    phrases = [
-        f"strategy {found.strategy}: {documents} of {queries} in the first {found.depth:,} ranks, {found.n_open:,} of them unjudged",
-        "bounds hold for all grades of these documents; deeper ones stay unjudged, as grade 0",
-        "label these, add them to the judgments, and choose again",
-    ]
+    phrases = [f"strategy {found.strategy}: {documents} of {queries} in the first {found.depth:,} ranks, {found.n_open:,} of them unjudged"]
+    if found.stop is None:
+        phrases.append("bounds hold for all grades of these documents; deeper ones stay unjudged, as grade 0")
+    else:
+        phrases.append(f"labels decide once {found.stop.by} no longer finds too few judgments")
+    if found.stop is None or not found.stop.decided:
+        phrases.append("label these, add them to the judgments, and choose again")
     return ["method", *wrapped("; ".join(phrases))]
 
 
@@ -157,7 +210,7 @@ def labels_json(found: _Found, *, digits: int | None = None) -> str:  # noqa: AR
 
 
 def labels_rows(found: _Found, *, digits: int | None = None) -> Iterator[Row]:  # noqa: ARG001  (all of it)
-    """Titles, and a row for each document to label, or for each label of a replay with the bounds after it.
+    """Titles, and a row for each document to label with an empty grade, or for each label of a replay with the bounds after it.
 
     Examples
     --------
@@ -172,7 +225,7 @@ def labels_rows(found: _Found, *, digits: int | None = None) -> Iterator[Row]:  
             for order, (needed, right) in enumerate(zip(one.needed.tolist(), one.right.tolist(), strict=True), 1):
                 yield [one.strategy, one.stop, str(order), str(needed), "true" if right else "false"]
         return
-    yield ["priority", "query", "document", "rank_a", "rank_b", "worth", "reason"]
+    yield ["priority", "query", "document", "rank_a", "rank_b", "worth", "reason", "grade"]
     for label in found.labels:
         ranks = ["" if rank is None else str(rank) for rank in (label.rank_a, label.rank_b)]
-        yield [str(label.priority), label.query, label.document, *ranks, number_text(label.worth), label.reason]
+        yield [str(label.priority), label.query, label.document, *ranks, number_text(label.worth), label.reason, ""]

@@ -1,0 +1,214 @@
+"""Verdict that ends the labelling of `idealrank judge next`, and the commands that lead to it."""
+
+import shlex
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Literal, TypeAlias, get_args
+
+import click
+from click.core import ParameterSource
+
+from idealrank.analysis.comparison import with_companions
+from idealrank.api.comparison import compare
+from idealrank.api.evaluation import evaluate_read
+from idealrank.cli import input_options
+from idealrank.cli.progress import Watch
+from idealrank.conventions import Convention
+from idealrank.data.qrels import Qrels
+from idealrank.data.run import Run
+from idealrank.errors import OptionError
+from idealrank.judging import LabelStop
+from idealrank.judging.label_stops import VerdictLike
+from idealrank.measures.measure import Measure
+
+Until: TypeAlias = Literal["sign", "compare", "gate"]
+UNTIL: tuple[Until, ...] = get_args(Until)
+
+_READING = (
+    "measure_text", "convention_text", "labels_from", "more_qrels", "file_format", "columns_text",
+    "qrels_columns_text", "run_columns_text", "group", "labels_are", "sampled_negatives", "margin",
+)  # fmt: skip
+_OF_GATE = ("tolerance", "alpha", "strict")
+_COLUMNS = ("columns_text", "qrels_columns_text")
+_TABLES = (".csv",)
+_OTHERS = (".tsv", ".json", ".jsonl", ".parquet", ".arrow", ".feather")
+
+
+@dataclass(frozen=True, kw_only=True)
+class VerdictFiles:
+    """Files as typed, and what was read from them.
+
+    Attributes
+    ----------
+    qrels, run_a, run_b : str
+        Paths.
+    inputs : Inputs
+        How files are read.
+    judgments : Qrels
+        The judgments.
+    runs : sequence of Run
+        Both runs.
+    labels_from : str or None
+        Run whose results were labelled, as typed.
+    """
+
+    qrels: str
+    run_a: str
+    run_b: str
+    inputs: input_options.Inputs
+    judgments: Qrels
+    runs: Sequence[Run]
+    labels_from: str | None
+
+    def compared(self, measure: Measure, convention: Convention, alpha: float, margin: float | None, watch: Watch) -> VerdictLike:
+        """Compare both runs as `idealrank compare` does."""
+        paths = self.run_a, self.run_b
+        evaluations = []
+        for run, path in zip(self.runs, paths, strict=True):
+            measures = with_companions([measure])
+            evaluation = evaluate_read(self.judgments, run, measures, convention=convention, keep_unjudged=True)
+            input_options.doubt(evaluation, path)
+            evaluations.append(evaluation)
+        names = [run.name for run in self.runs]
+        source = input_options.named_run(self.labels_from, "--labels-from", names, paths)
+        comparison = watch.run(
+            "comparing",
+            lambda _: compare(
+                *evaluations,
+                measures=[measure],
+                level=1 - alpha,
+                margin=margin,
+                labels_from=source,
+            ),
+        )
+        return comparison[str(measure)]
+
+    def gated(self, measure: Measure, **policy: Any) -> VerdictLike:
+        """Hold RUN_B to RUN as `idealrank gate` does, by the policy of the project and what was typed."""
+        from idealrank.cli.commands.gate import Job, asked_here  # noqa: PLC0415  (only where a gate is asked for)
+
+        asked = asked_here(
+            baselines=(self.run_a,),
+            measure_texts=[str(measure)],
+            labels_are=self.inputs.labels_are,
+            sampled_negatives=self.inputs.sampled_negatives,
+            labels_from=self.labels_from,
+            **policy,
+        )
+        job = Job(asked=asked, qrels=self.qrels, run=self.run_b, inputs=self.inputs)
+        checks = job.done().gated.checks
+        return next(check for check in checks if check.measure == str(measure))
+
+
+def refuse_unused(context: click.Context, until: Until, *, replay: bool) -> None:
+    """Refuse options that the stop has no place for.
+
+    Raises
+    ------
+    OptionError
+        One was typed.
+    """
+    if until == "sign":
+        for name in ("tolerance", "strict", "margin", "labels_from"):
+            if _is_typed(context, name):
+                raise OptionError(f"{_spelling(context, name)}: found it without --until compare or gate, expected both or neither")
+        return
+    if replay:
+        raise OptionError(f"--until {until}: found it with --replay, whose stop is the sign; expected one of them")
+    if context.params["query_path"] is not None:
+        raise OptionError(f"--queries: found it with --until {until}, which compares the queries in QRELS; expected one of them")
+    for name in ("tolerance", "strict"):
+        if until == "compare" and _is_typed(context, name):
+            raise OptionError(f"{_spelling(context, name)}: found it with --until compare, expected --until gate")
+
+
+def steps(context: click.Context, stop: LabelStop, sheet: str | None) -> list[str]:
+    """Lines that say what to do next, with the commands."""
+    if stop.decided:
+        return ["the whole report:", f"  {_verdict_command(context, stop)}"]
+    if sheet is None:
+        return ["write them to a sheet for labelling:", f"  {_again(context, None, 'sheet.csv')}"]
+    following = str(Path(sheet).with_name(_following(Path(sheet).name)))
+    qrels, labels = context.params["qrels"], str(Path(sheet).with_suffix(".qrels"))
+    ending = Path(qrels).suffix.lower()
+    if ending in _TABLES and not any(_is_typed(context, name) for name in _COLUMNS):
+        return [
+            f"fill in the column grade of {sheet}, 0 for documents that are not relevant; then:",
+            f"  {_again(context, sheet, following)}",
+        ]
+    label = shlex.join(["idealrank", "judge", "ui", sheet, "-o", labels])
+    if ending in (*_TABLES, *_OTHERS):
+        return [
+            "label them, 0 for documents that are not relevant, and add the labels to the judgments; then:",
+            f"  {label}",
+            f"  {_again(context, None, following)}",
+        ]
+    return [
+        "label them, 0 for documents that are not relevant; then choose again:",
+        f"  {label}",
+        f"  {_again(context, labels, following)}",
+    ]
+
+
+def _following(name: str) -> str:
+    """Name of the sheet after this one.
+
+    Examples
+    --------
+    >>> _following("sheet.csv"), _following("sheet-2.csv")
+    ('sheet-2.csv', 'sheet-3.csv')
+    """
+    stem, ending = Path(name).stem, Path(name).suffix
+    first, _, number = stem.rpartition("-")
+    if first and number.isdecimal():
+        return f"{first}-{int(number) + 1}{ending}"
+    return f"{stem}-2{ending}"
+
+
+def _again(context: click.Context, labels: str | None, sheet: str) -> str:
+    """Command that goes on with further labels, and another sheet."""
+    arguments = [context.params[name] for name in ("qrels", "run_a", "run_b")]
+    options = [parameter.name or "" for parameter in context.command.params if isinstance(parameter, click.Option)]
+    words = _typed(context, [name for name in options if name not in ("output_path", "layout")])
+    more = [] if labels is None else ["--qrels", labels]
+    return shlex.join(["idealrank", "judge", "next", *arguments, *words, *more, "-o", sheet])
+
+
+def _verdict_command(context: click.Context, stop: LabelStop) -> str:
+    """Command that gives the verdict."""
+    qrels, run_a, run_b = (context.params[name] for name in ("qrels", "run_a", "run_b"))
+    if stop.by == "gate":
+        words = _typed(context, (*_READING, *_OF_GATE))
+        return shlex.join(["idealrank", "gate", qrels, run_b, "--baseline", run_a, *words])
+    words = _typed(context, _READING)
+    if _is_typed(context, "alpha"):
+        words += ["--level", f"{1 - context.params['alpha']:g}"]
+    return shlex.join(["idealrank", "compare", qrels, run_a, run_b, *words])
+
+
+def _is_typed(context: click.Context, name: str) -> bool:
+    return context.get_parameter_source(name) is ParameterSource.COMMANDLINE
+
+
+def _spelling(context: click.Context, name: str) -> str:
+    option = next(parameter for parameter in context.command.params if parameter.name == name)
+    return option.opts[0]
+
+
+def _typed(context: click.Context, names: Collection[str]) -> list[str]:
+    """Options among these that were typed, with their values."""
+    words: list[str] = []
+    for parameter in context.command.params:
+        name = parameter.name or ""
+        if name not in names or not _is_typed(context, name):
+            continue
+        value = context.params[name]
+        if value is True:
+            words.append(parameter.opts[0])
+        elif value is False:
+            words.append(parameter.secondary_opts[0])
+        else:
+            values = value if isinstance(value, tuple) else (value,)
+            words += [word for one in values for word in (parameter.opts[0], str(one))]
+    return words
