@@ -10,7 +10,7 @@ import click
 
 from idealrank.cli import console
 from idealrank.cli.input_options import Inputs
-from idealrank.cli.output import EXPLAIN_METHOD
+from idealrank.cli.output import EXPLAIN_METHOD, MORE
 from idealrank.conventions import PRESETS, SWITCHES, Convention
 from idealrank.data.label_kinds import LABEL_KINDS, LabelKind
 from idealrank.errors import OptionError, shown
@@ -166,6 +166,11 @@ schema: Decorator = click.option(
 explain_method: Decorator = click.option(
     EXPLAIN_METHOD, is_flag=True, expose_value=False, callback=lambda context, _, value: context.meta.update({EXPLAIN_METHOD: value}),
     help="Print the method and the convention in full, with the meaning of each column. JSON and CSV always contain both.",
+)  # fmt: skip
+
+more: Decorator = click.option(
+    MORE, is_flag=True, expose_value=False, callback=lambda context, _, value: context.meta.update({MORE: value}),
+    help="Print every sentence on the result, not only the verdict, its size, its basis and the next step. JSON always contains all.",
 )  # fmt: skip
 
 digits: Decorator = click.option(

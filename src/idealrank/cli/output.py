@@ -10,10 +10,13 @@ import click
 from idealrank._files import write_bytes
 from idealrank.cli import console
 from idealrank.reports.table.formats import FORMATS
-from idealrank.reports.table.text import Part, in_brief, parts_text, printable_lines
+from idealrank.reports.table.text import MoreLines, Part, in_brief, parts_text, printable_lines
 
 EXPLAIN_METHOD = "--explain-method"
 """Option that prints the method and the convention in full; its key in the `meta` of a context, too."""
+
+MORE = "--more"
+"""Option that prints the sentences beyond the verdict; its key in the `meta` of a context, too."""
 
 _LAYOUTS = {".csv": "csv", ".json": "json", ".md": "markdown", ".tex": "latex"}
 # What programs read: every byte of an id counts, and none is shown. XML has an option of its own.
@@ -91,16 +94,24 @@ def write_parts(parts: Iterable[Part], path: str | None) -> None:
 
 
 def shown(parts: Iterable[Part]) -> list[Part]:
-    """A report as its command shows it: with one line of method and convention, unless ``--explain-method`` is given.
+    """A report as its command shows it: at most four sentences and one line of method, unless ``--more`` or ``--explain-method`` is given.
 
     Examples
     --------
     >>> from idealrank.reports.table.text import MethodLines
-    >>> shown([["a verdict"], MethodLines(["method", "  t test; two-sided"], "t test")])
-    [['a verdict'], ['t test; details: --explain-method']]
+    >>> shown([["a verdict"], MoreLines(["its power"]), MethodLines(["method", "  t test; two-sided"], "t test")])
+    [['a verdict'], ['t test; details: --more, --explain-method']]
     """
     context = click.get_current_context(silent=True)
-    return list(parts) if context is not None and context.meta.get(EXPLAIN_METHOD) else in_brief(parts, f"details: {EXPLAIN_METHOD}")
+    asked = {} if context is None else context.meta
+    brief, hidden = list(parts), False
+    if not asked.get(MORE):
+        hidden = any(isinstance(part, MoreLines) and part for part in brief)
+        brief = [part for part in brief if not isinstance(part, MoreLines)]
+    if asked.get(EXPLAIN_METHOD):
+        return brief
+    options = [MORE, EXPLAIN_METHOD] if hidden else [EXPLAIN_METHOD]
+    return in_brief(brief, f"details: {', '.join(options)}")
 
 
 def write_report(report: str | Iterable[str] | list[Part], path: str | None, layout: str) -> None:

@@ -154,3 +154,30 @@ def merged_labels(ours: Labels | None, theirs: Labels | None) -> Labels | None:
     True
     """
     return None if ours is None or theirs is None else ours.plus(theirs)
+
+
+def declared_by(kind: LabelKind, *, command: bool = False) -> str:
+    """Return the option that declares a kind: of a command, or in Python.
+
+    Examples
+    --------
+    >>> declared_by("pooled"), declared_by("pooled", command=True)
+    ('labels_are="pooled"', '--labels-are pooled')
+    """
+    return f"--labels-are {kind}" if command else f'labels_are="{kind}"'
+
+
+def found_kind(labels: Labels | None, *, command: bool = False) -> str:
+    """Say which kind was found in the grades, and how to change it; empty where it was declared.
+
+    Examples
+    --------
+    >>> found_kind(Labels(kind="positive-only"), command=True)
+    'labels: positive-only found; change: --labels-are pooled'
+    >>> found_kind(Labels(kind="pooled", found=False))
+    ''
+    """
+    if labels is None or not labels.found:
+        return ""
+    other: LabelKind = "pooled" if labels.kind == "positive-only" else "positive-only"
+    return f"labels: {labels.kind} found; change: {declared_by(other, command=command)}"

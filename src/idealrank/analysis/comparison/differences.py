@@ -29,7 +29,7 @@ else:
     JudgeDifference = annotation("idealrank.analysis.comparison.judge_differences", "JudgeDifference")
     Slices = annotation("idealrank.analysis.comparison.slice_differences", "Slices")
 
-NOT_LOOKED = "how far the judgments reach was not computed"
+NOT_LOOKED = "whether there are too few judgments was not computed"
 _SHARES = 6  # runs in one sentence
 
 
@@ -338,7 +338,7 @@ class Comparison(WithWarnings):
 
     @property
     def reach_unknown(self) -> str:
-        """A caution if runs show unjudged documents that their evaluations did not keep, so that the judgments may not reach; else empty.
+        """A caution if runs show unjudged documents that their evaluations did not keep, so that there may be too few judgments; else empty.
 
         Examples
         --------
@@ -346,16 +346,16 @@ class Comparison(WithWarnings):
         >>> qrels = ir.Qrels({"q": {"x": 1}}, labels_are="pooled")
         >>> a, b = (ir.evaluate(qrels, {"q": ranking}, "RR@2") for ranking in (["y", "x"], ["x", "y"]))
         >>> ir.compare(a, b).reach_unknown.partition("; ")[0]
-        'Unjudged within rank 2: 50.0 % of run, 50.0 % of run (2)'
+        'Unjudged within rank 2: 50.0% of run, 50.0% of run (2)'
         """
         unlooked = any(row.tipping_reason == NO_RANKINGS and (row.wins or row.losses) for _, row in self.rows())
         shares = {name: share for name, share in self.unjudged.items() if share}
         if not unlooked or not shares:
             return ""
         where = f" within rank {self.unjudged_cutoff}" if self.unjudged_cutoff else ""
-        some = ", ".join(f"{100 * share:.1f} % of {name}" for name, share in list(shares.items())[:_SHARES])
+        some = ", ".join(f"{100 * share:.1f}% of {name}" for name, share in list(shares.items())[:_SHARES])
         more = f" and some of {len(shares) - _SHARES:,} more runs" if len(shares) > _SHARES else ""
-        how = "evaluate with keep_unjudged=True to see whether the judgments reach, or give the files to `idealrank compare`"
+        how = "evaluate with keep_unjudged=True to see whether there are too few judgments, or give the files to `idealrank compare`"
         return f"Unjudged{where}: {some}{more}; {how}."
 
     def pair(self, a: str, b: str) -> Pair:

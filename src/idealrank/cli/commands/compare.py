@@ -3,7 +3,7 @@
 import shlex
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
-from typing import TypedDict, Unpack
+from typing import NamedTuple, TypedDict, Unpack
 
 import click
 
@@ -110,20 +110,22 @@ class _Shown(TypedDict):
     letters: Letters
 
 
-def _parts(comparison: Comparison, *, command: str, **shown: Unpack[_Shown]) -> list[Part]:
-    """The report, and the command that explains the difference."""
+def _parts(comparison: Comparison, *, command: str, files: Mapping[str, str], **shown: Unpack[_Shown]) -> list[Part]:
+    """The report, and the command that explains the difference; `files` has the paths of the judgments, under "", and of the runs."""
     from idealrank.reports.views.comparison.comparison import comparison_parts  # noqa: PLC0415  (only the layout asked for is loaded)
+    from idealrank.reports.views.comparison.phrases import Asked  # noqa: PLC0415
 
+    asked = Asked(command=True, qrels=files[""], paths=files)
     after = ["the queries and documents behind the difference:", f"  {command}"] if command else []
-    return [*comparison_parts(comparison, **shown), after]
+    return [*comparison_parts(comparison, **shown, asked=asked), after]
 
 
 _FORMATS = Formats(
     "Text and a table to read;",
     table=_parts,
     json="views.comparison.comparison:comparison_json",
-    markdown=LimitedWriter("views.comparison.markup:comparison_markdown", lacks=["command"]),
-    latex=LimitedWriter("views.comparison.markup:comparison_latex", lacks=["command"]),
+    markdown=LimitedWriter("views.comparison.markup:comparison_markdown", lacks=["command", "files"]),
+    latex=LimitedWriter("views.comparison.markup:comparison_latex", lacks=["command", "files"]),
     rows="views.comparison.comparison:comparison_rows",
 )
 
@@ -150,6 +152,7 @@ _FORMATS = Formats(
 @query_files
 @paper_options
 @_FORMATS.option
+@options.more
 @options.explain_method
 @options.digits
 @pair_figure.option
@@ -181,7 +184,7 @@ def compare(
     """Decide whether RUN_B is better than RUN_A, with a confidence interval and a p value.
 
     Both runs are evaluated on the same queries of QRELS; a difference is always RUN_B - RUN_A. Each difference comes with the smallest
-    true difference that these queries detect with 80 % power, and with the share of unjudged documents. Three or more runs are compared
+    true difference that these queries would find 80% of the time, and with the share of unjudged documents. Three or more runs are compared
     in pairs. With six or more runs, the report marks each run with the letters of the runs that are significantly worse.
     """
     names, baseline = _names(runs, baseline, shown["letters"], paper)
@@ -210,7 +213,8 @@ def compare(
         ),
     )  # fmt: skip
     pair_figure.draw(comparison := watch.count("comparing", lambda tell: compared(tell=tell)), figure_path)
-    _write(comparison, layout, output_path, partial(why_command, qrels, runs, asked, convention_text, inputs), shown, paper)
+    told = _Told(partial(why_command, qrels, runs, asked, convention_text, inputs), {"": qrels, **dict(zip(names, runs, strict=True))})
+    _write(comparison, layout, output_path, told, shown, paper)
     results.write(
         watch, given, evaluations=tuple(evaluations), measures=asked, comparison=comparison, qrels=judgments, runs=tuple(opened),
         weights=of_queries.weights, clusters=of_queries.clusters, categories=of_queries.categories, threads=threads,
@@ -235,7 +239,14 @@ def _check_written(given: input_options.InputFiles, results: Results, baseline: 
     results.check(given.paths, written)
 
 
-def _write(comparison: Comparison, layout: str, path: str | None, command: Callable[[], str], shown: _Shown, paper: Paper | None) -> None:
+class _Told(NamedTuple):
+    """What the report tells of the command: how to explain the difference, and the files."""
+
+    why: Callable[[], str]
+    files: Mapping[str, str]
+
+
+def _write(comparison: Comparison, layout: str, path: str | None, told: _Told, shown: _Shown, paper: Paper | None) -> None:
     if paper is not None:
         from idealrank.reports.views.comparison.markup import PAPER_FORMATS  # noqa: PLC0415  (only the layout asked for is loaded)
 
@@ -244,7 +255,7 @@ def _write(comparison: Comparison, layout: str, path: str | None, command: Calla
     elif FORMATS[layout].is_data:
         _FORMATS.write(layout, path, comparison)
     else:
-        _FORMATS.write(layout, path, comparison, **shown, command=command())
+        _FORMATS.write(layout, path, comparison, **shown, command=told.why(), files=told.files)
 
 
 def _names(runs: Sequence[str], baseline: str | None, letters: Letters, paper: Paper | None) -> tuple[list[str], str | None]:

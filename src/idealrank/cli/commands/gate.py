@@ -471,6 +471,7 @@ _FORMATS = Formats("Text and a table to read;", table="views.gate.gate:gate_part
 @options.labels_from
 @query_files
 @_FORMATS.option
+@options.more
 @options.explain_method
 @outputs
 @results_of_pairs

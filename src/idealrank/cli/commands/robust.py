@@ -77,6 +77,7 @@ _FORMATS = Formats(
 @query_files
 @click.option("--seed", metavar="N", type=click.IntRange(0), help="Random seed; derived from the data by default.")
 @_FORMATS.option
+@options.more
 @options.explain_method
 @options.output
 @options.inputs

@@ -46,6 +46,7 @@ _FORMATS = Formats(
 @click.option("--baseline", metavar="NAME", cls=options.OnceOption, help="Baseline system; the others are compared with it only.")
 @click.option("--per-query", is_flag=True, help="Scores of every query.")
 @_FORMATS.option
+@options.more
 @options.explain_method
 @options.output
 def nuggets(

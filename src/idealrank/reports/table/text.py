@@ -255,6 +255,16 @@ class MethodLines(list[str]):
         self.brief = brief
 
 
+class MoreLines(list[str]):
+    """Part of a report with the sentences beyond the verdict, which a short report leaves out.
+
+    Examples
+    --------
+    >>> MoreLines(["The power of these queries."])
+    ['The power of these queries.']
+    """
+
+
 def in_brief(parts: Iterable[Part], more: str) -> list[Part]:
     """A report with one line in place of its `MethodLines`, where the last of them stood.
 

@@ -4,30 +4,42 @@ import json
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from typing import NamedTuple
 
 from idealrank.analysis.comparison import Comparison, Difference, Method, Pair
 from idealrank.analysis.comparison.differences import about_equivalence
 from idealrank.analysis.comparison.tipping import Tipping
+from idealrank.reports.subject import leading_pairs
 from idealrank.reports.table.cells import Column, Table
 from idealrank.reports.table.digits import counted
 from idealrank.reports.table.records import SCHEMA, Row, record_rows
-from idealrank.reports.table.text import MethodLines, Part, clipped, filled, wrapped
+from idealrank.reports.table.text import MethodLines, MoreLines, Part, clipped, filled, wrapped
 from idealrank.reports.views.comparison.columns import Line, Shown, Where, difference_columns, meanings
+from idealrank.reports.views.comparison.label_phrases import (
+    label_clause,
+    labels_note,
+    one_sided_sentences,
+    sensitivity_sentence,
+)
 from idealrank.reports.views.comparison.league import Letters, is_many, letters_note, opening
 from idealrank.reports.views.comparison.phrases import (
-    ALL_RELEVANT,
     BOTH_RUNS,
-    only_relevant,
+    IN_PYTHON,
+    Asked,
+    next_step,
     plain_sentence,
     reach_text,
     sentence,
     unchanged,
+    why_too_few,
 )
 from idealrank.reports.views.comparison.slice_tables import NAME, slice_parts, slice_phrases
 from idealrank.reports.views.comparison.verdicts import correction_word, is_identical, word
 from idealrank.reports.views.conventions import design_phrases, paragraph, unanswered, warned
 
 _CONTRADICTED = 6  # sentences on signs
+_SENTENCES = 4  # of a verdict
+_AGAIN = "compare again"
 
 _TESTS = {
     "permutation": "sign-flip permutation test",
@@ -99,7 +111,12 @@ def family_phrases(comparison: Comparison, labels: Mapping[str, str] | None = No
 
 
 def comparison_parts(
-    comparison: Comparison, *, every_pair: bool = False, digits: int | None = None, letters: Letters = "better"
+    comparison: Comparison,
+    *,
+    every_pair: bool = False,
+    digits: int | None = None,
+    letters: Letters = "better",
+    asked: Asked = IN_PYTHON,
 ) -> list[Part]:
     """The whole report: two to five runs pair by pair, more runs by groups without a significant difference.
 
@@ -113,6 +130,8 @@ def comparison_parts(
         Decimals; None for those that the intervals allow.
     letters : {"better", "groups"}
         For many runs: letters of the runs that a run is significantly better than, or of indistinguishable groups.
+    asked : Asked
+        Where the comparison was asked for.
 
     Examples
     --------
@@ -123,22 +142,93 @@ def comparison_parts(
     """
     pairs, first, many, shown = comparison.pairs, comparison.pairs[0], is_many(comparison), Shown.of(comparison, digits)
     several, with_pairs = len(pairs) > 1, every_pair or not many
-    apart = warned(comparison.mismatches)
-    parts: list[Part] = [_summary(comparison, shown) if several else filled([*sentences(comparison, first, shown), *apart[-1:]])]
-    parts = [filled(apart if several else []), *(opening(comparison, shown, digits, letters) if many else parts)]
+    parts = [filled(warned(comparison.mismatches)), *opening(comparison, shown, digits, letters)] if many else []
+    parts += _of_runs(comparison, shown, asked) if many else _of_pairs(comparison, shown, asked)
     for pair in pairs if with_pairs else ():
         parts += [pair_table(pair, shown, title=f"{pair.b} against {pair.a}" if several else "", clip=NAME)]
         parts += [judged_table(pair, shown, clip=NAME), _rankings(pair, titled=several), _left_out(pair)]
     parts += slice_parts(comparison, shown, with_pairs=with_pairs)
-    beside = [unanswered(comparison.missing), judge_sentences(comparison.rows(), shown), _unknown(comparison)]
-    parts += [filled(said) for said in beside if many or several]
     measures = [row.measure for row in first.measures.values()]
+    note = labels_note(comparison.labels, [row.basis for _, row in comparison.rows()], asked)
     method = _method(comparison, letters, with_pairs=with_pairs)
-    return [*parts, reach_legend(parts), method, paragraph(comparison.convention, measures)]
+    return [*parts, note, reach_legend(parts), method, paragraph(comparison.convention, measures)]
 
 
-def sentences(comparison: Comparison, pair: Pair, shown: Shown | None = None) -> list[str]:
-    """Return the sentences of a pair: the verdict by the first measure, then the other measures.
+def _of_pairs(comparison: Comparison, shown: Shown, asked: Asked) -> list[Part]:
+    """The verdict on two runs; of several, on the leading pair, then a line for each pair."""
+    first, several = leading_pairs(comparison)[0], len(comparison.pairs) > 1
+    told = verdict_sentences(comparison, first, shown, asked)
+    apart = warned(comparison.mismatches)
+    if not several:
+        return [filled([*told.brief, *apart[-1:]]), MoreLines(filled(told.more))]
+    judged = judge_sentences(comparison.rows(), shown)
+    besides = [*told.more, *judged, *_of_labels(comparison, asked, but=first)]
+    besides = [text for text in dict.fromkeys(besides) if text not in told.brief]
+    return [filled(apart), filled(told.brief), MoreLines(filled(besides)), _summary(comparison, shown)]
+
+
+def _of_runs(comparison: Comparison, shown: Shown, asked: Asked) -> list[Part]:
+    """Sentences below the tables of many runs: what holds for all pairs."""
+    cautions = [*unanswered(comparison.missing), *judge_sentences(comparison.rows(), shown), *_unknown(comparison)]
+    said = [*cautions, *_of_labels(comparison, asked)]
+    return [filled(said[:_SENTENCES]), MoreLines(filled(said[_SENTENCES:]))]
+
+
+def _of_labels(comparison: Comparison, asked: Asked, but: Pair | None = None) -> list[str]:
+    """Sentences on the labels of several pairs by the first measure: what unlabelled documents count as, and labels from one run."""
+    rows = [(pair, next(iter(pair.measures.values()))) for pair in comparison.pairs]
+    clauses = [sentence(label_clause(row.basis)) for _, row in rows if row.basis is not None]
+    said = [clause for clause in dict.fromkeys(clauses) if clause]
+    withheld = [(pair, row) for pair, row in rows if _is_one_sided(row) and (but is None or {pair.a, pair.b} != {but.a, but.b})]
+    for pair, row in withheld[:1]:
+        if row.basis is not None:
+            said += one_sided_sentences(row.basis, pair.a, pair.b, _AGAIN, asked)
+    if len(withheld) > 1:
+        said.append(f"The same holds for {counted(len(withheld) - 1, 'other pair')}.")
+    return said
+
+
+def _is_one_sided(row: Difference) -> bool:
+    return row.verdict == "too few judgments" and row.basis is not None and row.basis.one_sided is not None
+
+
+class Told(NamedTuple):
+    """Sentences on a result.
+
+    Attributes
+    ----------
+    brief : list of str
+        At most four: the verdict with its size, cautions, what it rests on, and what to do next.
+    more : list of str
+        All others.
+
+    Examples
+    --------
+    >>> Told(["Both are equal."], []).brief
+    ['Both are equal.']
+    """
+
+    brief: list[str]
+    more: list[str]
+
+    @classmethod
+    def of(cls, brief: Sequence[str], more: Sequence[str]) -> "Told":
+        """At most four sentences, of which the last is the next step, and all others; each once.
+
+        Examples
+        --------
+        >>> Told.of(["1.", "", "2.", "3.", "4.", "next."], ["2.", "6."])
+        Told(brief=['1.', '2.', '3.', 'next.'], more=['4.', '6.'])
+        """
+        said = [text for text in dict.fromkeys(brief) if text]
+        if len(said) > _SENTENCES:
+            said = [*said[: _SENTENCES - 1], said[-1]]
+        besides = [text for text in dict.fromkeys([*brief, *more]) if text and text not in said]
+        return cls(said, besides)
+
+
+def sentences(comparison: Comparison, pair: Pair, shown: Shown | None = None, asked: Asked = IN_PYTHON) -> list[str]:
+    """Return at most four sentences on a pair by the first measure: the verdict with its size, its basis, and the next step.
 
     Parameters
     ----------
@@ -148,6 +238,8 @@ def sentences(comparison: Comparison, pair: Pair, shown: Shown | None = None) ->
         Two of its runs.
     shown : Shown, optional
         With how many digits; default as many as the intervals allow.
+    asked : Asked
+        Where the comparison was asked for.
 
     Examples
     --------
@@ -157,26 +249,125 @@ def sentences(comparison: Comparison, pair: Pair, shown: Shown | None = None) ->
     >>> sentences(found, found.pairs[0])[0].split(":")[0]
     'run (2) and run are identical in every value'
     """
+    return verdict_sentences(comparison, pair, shown, asked).brief
+
+
+def verdict_sentences(comparison: Comparison, pair: Pair, shown: Shown | None = None, asked: Asked = IN_PYTHON) -> Told:
+    """Return all sentences on a pair: the verdict by the first measure in at most four, then everything else.
+
+    Examples
+    --------
+    >>> import idealrank as ir
+    >>> one = ir.evaluate({"q": {"x": 1}}, {"q": ["x"]}, ["RR", "AP"])
+    >>> found = ir.compare(one, one)
+    >>> verdict_sentences(found, found.pairs[0]).more[-1]
+    'Verdicts by other measures: identical (AP).'
+    """
     if pair.mismatch:
-        return [f"No verdict on {pair.b} against {pair.a}: run {pair.mismatch}"]
+        return Told([f"No verdict on {pair.b} against {pair.a}: run {pair.mismatch}"], [])
     method, shown = comparison.method, shown or Shown.of(comparison)
     first, *others = pair.measures.values()
-    said = [f"{verdict_text(pair, first, method)}: {numbers_text(first, method, shown)}."]
-    said += [plain] if (plain := plain_sentence(pair)) else []
-    if not is_identical(first):
-        of = counted(first.n, "query", "queries")
-        said.append(f"{pair.b} is better on {first.wins:,}, equal on {first.ties:,} and worse on {first.losses:,} of {of}.")
-    said += judge_sentences(((pair, row) for row in pair.measures.values()), shown)
-    said += [comparison.reach_unknown] if comparison.reach_unknown else reach_sentences(pair, first)
-    said += bounds_sentences(first)
+    verdict = f"{verdict_text(pair, first, method)}: {numbers_text(first, method, shown)}."
+    brief = [verdict, *_cautions(comparison, pair, first, shown)]
+    if first.verdict == "too few judgments":
+        brief += _too_few(pair, first, shown, asked)
+    else:
+        brief += [_basis(pair, first), *_next_steps(comparison, pair, first, shown)]
+    more = [plain_sentence(pair), *_basis_in_full(pair, first, shown), *bounds_sentences(first)]
+    more += judge_sentences(((pair, row) for row in pair.measures.values()), shown)
+    more += [*unchanged(pair.rankings)[:1], _needed(first, method), power_text(comparison, first, shown), *_others(others)]
+    return Told.of(brief, more)
+
+
+def _cautions(comparison: Comparison, pair: Pair, row: Difference, shown: Shown) -> list[str]:
+    """Sentences that change how a reader must take the verdict."""
     missing = {name: number for name, number in comparison.missing.items() if name in (pair.a, pair.b)}
-    said += [*unanswered(missing), *unchanged(pair.rankings)[:1]]
-    said += [f"{needed}."] if (needed := needed_text(first, method)) else []
-    if math.isinf(first.detectable):
-        said.append(undetectable(comparison, first.n))
-    elif math.isfinite(first.detectable):
-        said.append(f"These queries detect a true difference of {shown.number(first.detectable)} with {100 * method.power:g} % power.")
-    return said + _others(others)
+    contradicted = row.judge is not None and row.judge.contradicts
+    against = judge_sentences([(pair, row)], shown) if contradicted else []
+    return [*against, *_unknown(comparison), *unanswered(missing)]
+
+
+def _basis(pair: Pair, row: Difference) -> str:
+    """Describe what a verdict rests on: the queries, and what unlabelled documents count as."""
+    clause = label_clause(row.basis)
+    if is_identical(row):
+        return sentence(clause)
+    counts = (
+        f"{pair.b} is better on {row.wins:,}, equal on {row.ties:,} and worse on {row.losses:,} of {counted(row.n, 'query', 'queries')}"
+    )
+    return f"{counts}; {clause}." if clause else f"{counts}."
+
+
+def _basis_in_full(pair: Pair, row: Difference, shown: Shown) -> list[str]:
+    """Describe everything that a verdict rests on: queries, judgments, and the sensitivity to unlabelled documents."""
+    if row.basis is None or row.basis.kind == "pooled":
+        return [_basis(pair, row), *reach_sentences(pair, row)]
+    return [_basis(pair, row), _sensitivity(pair, row, shown)]
+
+
+def _sensitivity(pair: Pair, row: Difference, shown: Shown) -> str:
+    return sensitivity_sentence(row.basis, pair.a, pair.b, row.difference, f"+.{shown.places}f")
+
+
+def _too_few(pair: Pair, row: Difference, shown: Shown, asked: Asked) -> list[str]:
+    """Describe why there are too few judgments, and what to do."""
+    if _is_one_sided(row) and row.basis is not None:
+        why, step = one_sided_sentences(row.basis, pair.a, pair.b, _AGAIN, asked)
+        return [why, _sensitivity(pair, row, shown), step]
+    if row.tipping is None:
+        return [_basis(pair, row)]
+    if about_equivalence(row):
+        return _equivalence_sentences(row.tipping)
+    return [why_too_few(row.tipping, pair.a, pair.b), next_step(row.tipping, pair.a, pair.b, _AGAIN, asked)]
+
+
+def _next_steps(comparison: Comparison, pair: Pair, row: Difference, shown: Shown) -> list[str]:
+    """Describe what to do next, and before it what a reader has to know for that."""
+    if is_identical(row):
+        return ["Check that these are the runs that you meant to compare."]
+    if row.judge is not None and row.judge.contradicts:
+        return [JUDGE_STEP]
+    if row.verdict == "undecided":
+        needed = _needed(row, comparison.method)
+        return [power_text(comparison, row, shown), needed or "Add queries to find a smaller difference."]
+    if row.verdict == "equivalent":
+        return ["Choose between the runs by something else, such as cost or speed."]
+    ahead, behind = (pair.b, row.losses) if row.verdict == "better" else (pair.a, row.wins)
+    step = "Next, `idealrank robust` shows whether the verdict holds under other measures and conventions."
+    if behind:
+        queries = counted(behind, "query", "queries")
+        step = f"Before you choose {ahead}, look at the {queries} on which it is worse."
+    return [_sensitivity(pair, row, shown), step]
+
+
+JUDGE_STEP = "Let people grade again what they and the judge grade differently; 'idealrank judge check' says where that is."
+"""What to do where a judge contradicts people."""
+
+
+def _needed(row: Difference, method: Method) -> str:
+    needed = needed_text(row, method)
+    return f"{needed}." if needed else ""
+
+
+def power_text(comparison: Comparison, row: Difference, shown: Shown) -> str:
+    """State the true difference that these queries find in most cases; empty without one.
+
+    Examples
+    --------
+    >>> import idealrank as ir
+    >>> qrels = {f"q{i}": {"x": 1} for i in range(8)}
+    >>> runs = [{q: ["x"] if i < hits else ["y", "x"] for i, q in enumerate(qrels)} for hits in (2, 5)]
+    >>> found = ir.compare(*(ir.evaluate(qrels, run, "RR") for run in runs))
+    >>> power_text(found, found["RR"], Shown(2, 2, 0.05))
+    'With these 8 queries, a true difference of 0.30 would be found 80% of the time; smaller ones may be missed.'
+    """
+    if math.isinf(row.detectable):
+        return undetectable(comparison, row.n)
+    if not math.isfinite(row.detectable):
+        return ""
+    queries = "this query" if row.n == 1 else f"these {row.n:,} queries"
+    size, power = shown.number(row.detectable), f"{100 * comparison.method.power:g}%"
+    return f"With {queries}, a true difference of {size} would be found {power} of the time; smaller ones may be missed."
 
 
 def undetectable(comparison: Comparison, n: int) -> str:
@@ -187,11 +378,11 @@ def undetectable(comparison: Comparison, n: int) -> str:
     >>> import idealrank as ir
     >>> one = ir.evaluate({"q": {"x": 1}}, {"q": ["x"]}, "RR")
     >>> undetectable(ir.compare(one, one), 1)
-    '1 query cannot detect any difference by this test, however large.'
+    '1 query is too few to show any difference by this test, however large.'
     """
     if comparison.method.weighted:
         return "The queries count as too few of equal weight to give a detectable difference."
-    return f"{counted(n, 'query', 'queries')} cannot detect any difference by this test, however large."
+    return f"{counted(n, 'query is', 'queries are')} too few to show any difference by this test, however large."
 
 
 def _unknown(comparison: Comparison) -> list[str]:
@@ -263,7 +454,7 @@ def _agreed(queries: Sequence[int]) -> str:
 
 
 def reach_sentences(pair: Pair, row: Difference) -> list[str]:
-    """Describe the reach of the judgments: the tipping point, or the reason for its absence if unjudged documents could matter.
+    """Describe the tipping point under pooled labels, or the reason for its absence if unjudged documents could matter.
 
     Where no difference is claimed none can tip: the table has the numbers all the same.
 
@@ -277,28 +468,11 @@ def reach_sentences(pair: Pair, row: Difference) -> list[str]:
     """
     if is_identical(row):
         return []
-    if row.tipping is not None and row.verdict in ("undecided", "equivalent"):
-        return []
-    if row.tipping is not None and about_equivalence(row):  # of which a tipping point, of a difference, says nothing
-        return _equivalence_sentences(row.tipping)
-    if row.verdict == "too few judgments" and row.tipping is not None and only_relevant(row.tipping):
-        return _interaction_sentences(pair, row)
+    if row.tipping is not None and (row.verdict in ("undecided", "equivalent") or about_equivalence(row)):
+        return []  # a tipping point, of a difference, says nothing of these
     unjudged = bool(row.unjudged_a or row.unjudged_b)
     clause = reach_text(row.tipping, row.tipping_reason if unjudged else None, pair.a, pair.b)
-    said = [sentence(clause)] if clause else []
-    if row.verdict == "too few judgments" and row.tipping is not None:
-        behind = pair.a if row.tipping.side == "a" else pair.b
-        which = f" that only {behind} returns" if row.tipping.own_behind else ""
-        said.append(f"Judge the unjudged documents{which}, the highest ranks first, and compare again.")
-    return said
-
-
-def _interaction_sentences(pair: Pair, row: Difference) -> list[str]:
-    better, worse = (pair.b, pair.a) if row.difference * row.direction > 0 else (pair.a, pair.b)
-    return [
-        sentence(ALL_RELEVANT),
-        f"If none is, as evaluations of recommenders assume, {better} is better than {worse}.",
-    ]
+    return [sentence(clause)] if clause else []
 
 
 def bounds_sentences(row: Difference) -> list[str]:
@@ -358,7 +532,7 @@ def numbers_text(row: Difference, method: Method, shown: Shown | None = None) ->
 
 def _interval(row: Difference, shown: Shown) -> str:
     low, high = row.interval
-    level = f"{100 * row.level:g} %"
+    level = f"{100 * row.level:g}%"
     if math.isinf(low) and math.isinf(high):
         return f"too few queries for a {level} interval"
     start, end = shown.interval(row).strip("[]()").split(", ")
@@ -375,7 +549,7 @@ def _others(rows: Sequence[Difference]) -> list[str]:
 
 
 def needed_text(row: Difference, method: Method) -> str:
-    """State the number of queries that would detect an undecided difference of this size, without a full stop; empty if these suffice.
+    """State the number of queries that would find an undecided difference of this size, without a full stop; empty if these suffice.
 
     Examples
     --------
@@ -384,12 +558,12 @@ def needed_text(row: Difference, method: Method) -> str:
     >>> runs = [{q: ["x"] if i < hits else ["y", "x"] for i, q in enumerate(qrels)} for hits in (2, 5)]
     >>> found = ir.compare(*(ir.evaluate(qrels, run, "RR") for run in runs))
     >>> needed_text(found["RR"], found.method)
-    'About 17 queries like these would detect a difference this large with 80 % power'
+    'About 17 queries like these would find a difference this large 80% of the time'
     """
     if row.queries_needed is None or row.queries_needed <= row.n:
         return ""
-    queries, power = counted(_rounded(row.queries_needed), "query", "queries"), f"{100 * method.power:g} % power"
-    return f"About {queries} like these would detect a difference this large with {power}"
+    queries = counted(_rounded(row.queries_needed), "query", "queries")
+    return f"About {queries} like these would find a difference this large {100 * method.power:g}% of the time"
 
 
 def _rounded(number: int) -> int:
@@ -456,7 +630,7 @@ def _columns(where: Where, pair: Pair, shown: Shown, clip: int | None) -> list[C
 
 
 def judged_table(pair: Pair, shown: Shown, *, clip: int | None = None) -> Part:
-    """Build the table of the reach of judgments, if any document is unjudged and the runs join the judgments.
+    """Build the table of unjudged shares and tipping points, if any document is unjudged and the runs join the judgments.
 
     Examples
     --------
@@ -486,9 +660,9 @@ def reach_legend(parts: Iterable[Part]) -> MethodLines:
     return MethodLines(filled(legend) if tips else [])
 
 
-def _rankings(pair: Pair, *, titled: bool) -> list[str]:
-    """Describe the similarity of the rankings; of two runs alone the paragraph contains the first sentence."""
-    return [line for sentence in unchanged(pair.rankings)[0 if titled else 1 :] for line in filled([sentence])]
+def _rankings(pair: Pair, *, titled: bool) -> MoreLines:
+    """Describe the similarity of the rankings; of two runs alone the sentences contain the first one."""
+    return MoreLines(line for text in unchanged(pair.rankings)[0 if titled else 1 :] for line in filled([text]))
 
 
 def _left_out(pair: Pair) -> list[str]:

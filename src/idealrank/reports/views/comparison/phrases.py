@@ -1,15 +1,18 @@
-"""Phrases of a comparison: how far the judgments reach, how similar the rankings are, and a difference as results that users get.
+"""Phrases of a comparison: why there are too few judgments, how similar the rankings are, and a difference as results that users get.
 
-Reach is the share of unjudged documents that would have to be relevant, and the likely share. Every output that says it takes it from
-here. Nothing here knows where the sentence will stand: names come fit for that place, and `Phrases` says what the judgments have to
-carry.
+There are too few judgments if the share of unjudged documents that would undo an answer is likely to be relevant. Every output takes
+these phrases from here, with names that are fit for its place; `Phrases` has the words of the answer.
 """
 
 import math
+import shlex
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from idealrank.analysis.comparison import Difference, Pair, Rankings
 from idealrank.analysis.comparison.tipping import Tipping
+from idealrank.data.label_kinds import LabelKind, declared_by
 from idealrank.errors import IdealrankError
 from idealrank.measures.cutoffs import Cutoff
 from idealrank.measures.measure import Measure
@@ -23,6 +26,43 @@ BOTH_RUNS = (
     "stay significant and keep its sign"
 )
 """The rule of the verdict in a phrase: why a difference may stand though its tipping point is low."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Asked:
+    """Where a result was asked for, so that advice names its options and files.
+
+    Attributes
+    ----------
+    command : bool
+        Whether a command of `idealrank` made it; else Python.
+    qrels : str
+        Path of the judgments, if known.
+    paths : mapping of str to str
+        Path of each run by its name, if known.
+
+    Examples
+    --------
+    >>> Asked(command=True, qrels="qrels.txt", paths={"a": "a.run", "b": "my b.run"}).judge_next("a", "b")
+    "idealrank judge next qrels.txt a.run 'my b.run'"
+    """
+
+    command: bool = False
+    qrels: str = "QRELS"
+    paths: Mapping[str, str] = field(default_factory=dict)
+
+    def judge_next(self, a: str, b: str) -> str:
+        """Return the command that says which documents to judge next."""
+        runs = [self.paths.get(name, place) for name, place in ((a, "RUN_A"), (b, "RUN_B"))]
+        return shlex.join(["idealrank", "judge", "next", self.qrels, *runs])
+
+    def declares(self, kind: LabelKind) -> str:
+        """Return the option that declares the kind of labels."""
+        return declared_by(kind, command=self.command)
+
+
+IN_PYTHON = Asked()
+BY_COMMAND = Asked(command=True)
 
 
 class Phrases(NamedTuple):
@@ -53,14 +93,6 @@ SIGNIFICANT = Phrases()
 """The answer of a comparison: a difference is significant."""
 
 
-ALL_RELEVANT = (
-    "all judged documents at the ranks of unjudged documents are relevant, as with clicks or purchases, so the judgments do not show how "
-    "many unjudged documents are relevant"
-)
-"""The reason why judgments of relevant documents alone do not reach, as a clause."""
-_ENOUGH = 20  # judged documents, of which it is no chance that all are relevant
-
-
 def tipping_text(tipping: Tipping, a: str, b: str, answer: Phrases = SIGNIFICANT) -> str:
     """The tipping point in a clause that begins with a small letter and has no full stop; empty where nothing can tip.
 
@@ -84,9 +116,9 @@ def tipping_text(tipping: Tipping, a: str, b: str, answer: Phrases = SIGNIFICANT
     >>> common |= dict(rate_judged=0.38, rate_exclusive=None, n_judged=80, n_exclusive=0, likely=0.5)
     >>> common |= dict(likely_ahead=0.0, likely_both=0.5, reaches=False)
     >>> print(tipping_text(Tipping(**common, significance=0.12, sign=0.34), "old", "new"))  # doctest: +NORMALIZE_WHITESPACE
-    this difference would no longer be significant if 12 % of the 58 unjudged documents that only new returns were relevant,
-    and would change its sign if 34 % were. At the ranks of these documents, 38 % of the judged documents are relevant. That is far more
-    than 12 %, so unjudged documents may explain the difference
+    this difference would no longer be significant if 12% of the 58 unjudged documents that only new returns were relevant,
+    and would change its sign if 34% were. At the ranks of these documents, 38% of the judged documents are relevant. That is far more
+    than 12%, so unjudged documents may explain the difference
     """
     own = {"a": (a, tipping.unjudged_a), "b": (b, tipping.unjudged_b), None: ("", 0)}
     name, count = own[tipping.side]
@@ -98,25 +130,83 @@ def tipping_text(tipping: Tipping, a: str, b: str, answer: Phrases = SIGNIFICANT
     documents = f"the {count:,} unjudged {'document' if count == 1 else 'documents'} that only {name} returns"
     other = b if tipping.side == "a" else a
     stands = tipping.reaches and tipping.significance is not None and 0 < tipping.significance <= tipping.likely
-    ahead = (
-        f". At least {share(tipping.likely_ahead)} of the documents that only {other} returns are likely relevant, so the verdict holds"
-        if stands
-        else ""
-    )
+    ahead = f". The verdict holds if documents that only {other} returns are relevant as often as its judged ones" if stands else ""
     return f"{_share_text(tipping, documents, answer)}. {_rate_text(tipping, name)}{ahead}{_conclusion(tipping)}"
 
 
-def only_relevant(tipping: Tipping) -> bool:
-    """Return whether the judgments name relevant documents alone, as interactions do; of a few documents that may be chance.
+def why_too_few(tipping: Tipping, a: str, b: str, lost: str = "the difference could be chance") -> str:
+    """Say in one sentence why there are too few judgments.
+
+    Parameters
+    ----------
+    tipping : Tipping
+        Tipping point of the result.
+    a, b : str
+        Names of the runs.
+    lost : str
+        What follows if unjudged documents undo the result.
 
     Examples
     --------
-    >>> common = dict(side="b", significance_both=0.2, sign_both=0.3, unjudged_a=9, unjudged_b=58, unjudged_both=3, n_exclusive=0)
-    >>> common |= dict(rate_exclusive=None, likely=0.5, likely_ahead=0.0, likely_both=0.5, reaches=False, significance=0.1, sign=0.2)
-    >>> [only_relevant(Tipping(**common, rate_judged=rate, n_judged=n)) for rate, n in ((1.0, 80), (1.0, 5), (0.4, 80))]
-    [True, False, False]
+    >>> common = dict(side="b", significance_both=0.2, sign_both=0.3, unjudged_a=9, unjudged_b=58, unjudged_both=3)
+    >>> common |= dict(rate_judged=0.38, rate_exclusive=None, n_judged=80, n_exclusive=0, likely=0.5)
+    >>> common |= dict(likely_ahead=0.0, likely_both=0.5, reaches=False)
+    >>> print(why_too_few(Tipping(**common, significance=0.12, sign=0.34), "old", "new"))  # doctest: +NORMALIZE_WHITESPACE
+    If 12% of the 58 unjudged documents that only new returns were relevant, the difference could be chance;
+    of the judged documents at these ranks, 38% are relevant.
     """
-    return tipping.n_judged >= _ENOUGH and tipping.rate_judged is not None and tipping.rate_judged > 1 - 1e-9
+    if not tipping.own_behind:
+        if not tipping.unjudged_both or not tipping.significance_both:
+            return "Unjudged documents may explain the difference."
+        documents = f"{counted(tipping.unjudged_both, 'unjudged document')} that both return"
+        return f"If {share(tipping.significance_both)} of the {documents} were relevant, {lost}."
+    if tipping.significance is None or tipping.significance > tipping.likely:
+        return f"If unjudged documents of both runs are equally likely to be relevant, {lost}."
+    name = a if tipping.side == "a" else b
+    documents = f"the {counted(tipping.own_behind, 'unjudged document')} that only {name} returns"
+    if not tipping.significance:
+        return f"Another test, the paired t test, does not show the difference, and {documents} may be relevant."
+    return f"If {share(tipping.significance)} of {documents} were relevant, {lost}; {_seen_there(tipping)}."
+
+
+def _seen_there(tipping: Tipping) -> str:
+    """Describe the judged documents at the ranks of the unjudged ones, in a clause."""
+    rates = [rate for rate in (tipping.rate_judged, tipping.rate_exclusive) if rate is not None]
+    if not rates:
+        return "no document at these ranks is judged"
+    if max(rates) < (tipping.significance or 0.0):
+        return f"so few documents at these ranks are judged that up to {share(tipping.likely)} may be"
+    return f"of the judged documents at these ranks, {share(max(rates))} are relevant"
+
+
+def next_step(tipping: Tipping, a: str, b: str, again: str = "compare again", asked: Asked = IN_PYTHON) -> str:
+    """Say which documents to judge, with the number of labels if it is known.
+
+    Parameters
+    ----------
+    tipping : Tipping
+        Tipping point of the result.
+    a, b : str
+        Names of the runs.
+    again : str
+        What to do with the new judgments.
+    asked : Asked
+        Files of the command.
+
+    Examples
+    --------
+    >>> common = dict(side="b", significance_both=0.2, sign_both=0.3, unjudged_a=9, unjudged_b=58, unjudged_both=3)
+    >>> common |= dict(rate_judged=0.38, rate_exclusive=None, n_judged=80, n_exclusive=0, likely=0.5)
+    >>> common |= dict(likely_ahead=0.0, likely_both=0.5, reaches=False)
+    >>> next_step(Tipping(**common, significance=0.12, sign=0.34), "old", "new")
+    'Judge the unjudged documents that only new returns, the highest ranks first, and compare again.'
+    """
+    labels_needed = getattr(tipping, "labels_needed", None)
+    if labels_needed is not None:
+        return f"About {counted(labels_needed, 'label')} will decide: {asked.judge_next(a, b)}."
+    behind = a if tipping.side == "a" else b
+    which = f" that only {behind} returns" if tipping.own_behind else ""
+    return f"Judge the unjudged documents{which}, the highest ranks first, and {again}."
 
 
 def _share_text(tipping: Tipping, documents: str, answer: Phrases) -> str:
@@ -168,13 +258,14 @@ def unknown_text(reason: str | None) -> str:
     Examples
     --------
     >>> unknown_text("LastRel falls as documents become relevant")
-    'how far the judgments reach is unknown: LastRel falls as documents become relevant'
-    >>> unknown_text("how far the judgments reach was not computed")
-    'how far the judgments reach was not computed'
+    'whether there are too few judgments is unknown: LastRel falls as documents become relevant'
+    >>> unknown_text("whether there are too few judgments was not computed")
+    'whether there are too few judgments was not computed'
     """
     if not reason:
         return ""
-    return reason if reason.startswith("how far the judgments reach") else f"how far the judgments reach is unknown: {reason}"
+    unknown = "whether there are too few judgments"
+    return reason if reason.startswith(unknown) else f"{unknown} is unknown: {reason}"
 
 
 def reach_text(tipping: Tipping | None, reason: str | None, a: str, b: str, answer: Phrases = SIGNIFICANT) -> str:
@@ -183,7 +274,7 @@ def reach_text(tipping: Tipping | None, reason: str | None, a: str, b: str, answ
     Examples
     --------
     >>> reach_text(None, "not asked", "old", "new")
-    'how far the judgments reach is unknown: not asked'
+    'whether there are too few judgments is unknown: not asked'
     """
     return unknown_text(reason) if tipping is None else tipping_text(tipping, a, b, answer)
 
@@ -200,20 +291,20 @@ def sentence(clause: str) -> str:
 
 
 def share(part: float) -> str:
-    """A share in percent; no share but 0 and 1 looks like 0 % or 100 %.
+    """A share in percent; no share but 0 and 1 looks like 0% or 100%.
 
     Examples
     --------
     >>> [share(part) for part in (0.0, 0.0004, 0.034, 0.12, 0.996, 1.0)]
-    ['0 %', 'under 0.1 %', '3.4 %', '12 %', '99.6 %', '100 %']
+    ['0%', 'under 0.1%', '3.4%', '12%', '99.6%', '100%']
     """
     if part in (0, 1):
-        return f"{100 * part:.0f} %"
+        return f"{100 * part:.0f}%"
     if part < 0.001:
-        return "under 0.1 %"
+        return "under 0.1%"
     if part > 0.999:
-        return "over 99.9 %"
-    return f"{100 * part:.{0 if 0.0995 <= part <= 0.99 else 1}f} %"
+        return "over 99.9%"
+    return f"{100 * part:.{0 if 0.0995 <= part <= 0.99 else 1}f}%"
 
 
 def unchanged(found: Rankings | None) -> list[str]:
@@ -271,7 +362,7 @@ def _looked_at(depth: str, found: Rankings) -> tuple[str, int | None]:
 
 
 _NUMBERS = dict(enumerate(("one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten"), start=1))
-_SAID = ("better", "worse", "equivalent", "undecided")  # a difference that the judgments do not carry is not put into plain words
+_SAID = ("better", "worse", "equivalent", "undecided")  # with too few judgments, a difference is not put into plain words
 _SMALL = 0.05  # counts below it round to 0.0 and get two digits
 
 
@@ -286,8 +377,8 @@ def plain_sentence(pair: Pair) -> str:
     Returns
     -------
     str
-        A sentence that names its measure; empty where neither measure counts results, where the means are equal, and where the verdict is
-        that the judgments do not carry the difference.
+        A sentence that names its measure; empty where neither measure counts results, where the means are equal, and where there are
+        too few judgments.
 
     Examples
     --------
@@ -295,7 +386,7 @@ def plain_sentence(pair: Pair) -> str:
     >>> qrels = {f"q{i}": {"x": 1, "y": 1} for i in range(8)}
     >>> a, b = (ir.evaluate(qrels, dict.fromkeys(qrels, ranking), ["nDCG@10", "P@10"]) for ranking in (["x", "y"], ["x", "z"]))
     >>> plain_sentence(ir.compare(a, b).pairs[0])
-    'By P@10, run (2) has about 1.0 fewer relevant results in ten (95 % interval: 1.0 to 1.0 fewer).'
+    'By P@10, run (2) has about 1.0 fewer relevant results in ten (95% interval: 1.0 to 1.0 fewer).'
     """
     if pair.mismatch:
         return ""
@@ -320,7 +411,7 @@ def plain_effect(row: Difference) -> str:
     >>> rankings = [{q: ["x"] if i < hits else ["y"] for i, q in enumerate(qrels)} for hits in (8, 2)]
     >>> row = ir.compare(*(ir.evaluate(qrels, run, "Success@5") for run in rankings))["Success@5"]
     >>> plain_effect(row)
-    'about 75 fewer queries in 100 with a relevant result in the first five (95 % interval: 33 to 100 fewer)'
+    'about 75 fewer queries in 100 with a relevant result in the first five (95% interval: 33 to 100 fewer)'
     """
     found = _counts(row)
     if found is None or row.verdict not in _SAID or not row.difference:
@@ -333,7 +424,7 @@ def plain_effect(row: Difference) -> str:
     near, far = sorted((low, high), key=abs)
     crossing, same = f"{_count(low, digits)} fewer to {_count(high, digits)} more", f"{_count(near, digits)} to {_count(far, digits)}"
     between = crossing if low < 0 < high else f"{same} {_word(far)}"
-    return f"{text} ({100 * row.level:g} % interval: {between})"
+    return f"{text} ({100 * row.level:g}% interval: {between})"
 
 
 def _counts(row: Difference) -> tuple[float, str, int] | None:

@@ -1,0 +1,124 @@
+"""Sentences on the labels behind a verdict: what it takes unlabelled documents to be, and what to do if there are too few labels."""
+
+from collections.abc import Iterable, Mapping
+
+from idealrank.analysis.comparison.label_basis import LabelBasis, OneSided
+from idealrank.analysis.comparison.sensitivity import Sensitivity
+from idealrank.data.label_kinds import LabelKind, Labels, found_kind
+from idealrank.reports.table.digits import counted
+from idealrank.reports.views.comparison.phrases import IN_PYTHON, Asked, sentence, share
+
+NOT_RELEVANT = "documents without a label count as not relevant"
+"""What a verdict under positive-only labels takes unlabelled documents to be, as a clause."""
+
+_CLAUSES: Mapping[LabelKind, str] = {
+    "positive-only": NOT_RELEVANT,
+    "complete": "the labels are complete",
+}
+_SHARE = 0.05  # of the unlabelled documents of the run ahead, in the sentence on the sensitivity
+
+
+def label_clause(basis: LabelBasis | None) -> str:
+    """Say what a verdict takes documents without a label to be; empty if nothing needs to be said.
+
+    Examples
+    --------
+    >>> label_clause(LabelBasis(kind="positive-only")), label_clause(LabelBasis(kind="pooled")), label_clause(None)
+    ('documents without a label count as not relevant', '', '')
+    """
+    return "" if basis is None else _CLAUSES.get(basis.kind, "")
+
+
+def one_sided_why(one_sided: OneSided, a: str, b: str) -> str:
+    """Say which run the labels come from, or seem to come from.
+
+    Examples
+    --------
+    >>> one_sided_why(OneSided(run="a", declared=True), "old", "new")
+    'The labels come from the results of old, as declared, so they hardly cover what only new returns.'
+    """
+    source, other = (a, b) if one_sided.run == "a" else (b, a)
+    if one_sided.share is None or one_sided.other_share is None:
+        return f"The labels come from the results of {source}, as declared, so they hardly cover what only {other} returns."
+    where = "" if one_sided.depth is None else f" in its first {counted(one_sided.depth, 'result')}"
+    shares = f"{source} returns {share(one_sided.share)} of the labelled relevant documents{where}, and {other} "
+    return f"{shares}{share(one_sided.other_share)}: the labels seem to come from {source} alone, unless it really finds all of them."
+
+
+def one_sided_step(one_sided: OneSided, again: str, asked: Asked = IN_PYTHON) -> str:
+    """Say what to do about labels that come from one run.
+
+    Examples
+    --------
+    >>> one_sided_step(OneSided(run="a", declared=True), "compare again")
+    'Label documents of both runs and compare again.'
+    """
+    if one_sided.declared:
+        return f"Label documents of both runs and {again}."
+    complete = asked.declares("complete")
+    return f"Label documents of both runs and {again}, or declare {complete} if a document without a label is never relevant."
+
+
+def sensitivity_sentence(basis: LabelBasis | None, a: str, b: str, difference: float, number: str) -> str:
+    """Say how the difference stands if some unlabelled documents were relevant; empty if that is not known.
+
+    Parameters
+    ----------
+    basis : LabelBasis or None
+        Basis of the verdict.
+    a, b : str
+        Names of the runs.
+    difference : float
+        The difference b - a.
+    number : str
+        Format of a difference, as of `format`.
+
+    Examples
+    --------
+    >>> row = Sensitivity(share=0.05, difference=0.21, turning_share=0.12, turning_documents=148)
+    >>> basis = LabelBasis(kind="positive-only", unlabelled_a=1200, unlabelled_b=900, sensitivity=(row,))
+    >>> print(sensitivity_sentence(basis, "old", "new", 0.2, "+.2f"))  # doctest: +NORMALIZE_WHITESPACE
+    If 5% of the unlabelled documents that only new returns were relevant, the difference would be +0.21,
+    and 12% of those that only old returns (148 documents) would then turn it around.
+    """
+    row = None if basis is None else next((one for one in basis.sensitivity if one.share == _SHARE), None)
+    if basis is None or row is None or not difference:
+        return ""
+    ahead, behind, own = (b, a, basis.unlabelled_b) if difference > 0 else (a, b, basis.unlabelled_a)
+    if not own:  # the run ahead returns labelled documents only
+        return sentence(_turned(row, f"the unlabelled documents that only {behind} returns", "turn the difference around"))
+    moved = f"If {100 * row.share:g}% of the unlabelled documents that only {ahead} returns were relevant, the difference would be"
+    return f"{moved} {format(row.difference, number)}, and {_turned(row, f'those that only {behind} returns', 'then turn it around')}."
+
+
+def _turned(row: Sensitivity, documents: str, turn: str) -> str:
+    if row.turning_share is None:
+        return f"not even all of {documents} would {turn}"
+    number = "" if row.turning_documents is None else f" ({counted(row.turning_documents, 'document')})"
+    return f"{share(row.turning_share)} of {documents}{number} would {turn}"
+
+
+def labels_note(labels: Labels | None, bases: Iterable[LabelBasis | None], asked: Asked = IN_PYTHON) -> list[str]:
+    """A line with the kind of labels that was found and how to change it; none where it was declared or does not matter.
+
+    Examples
+    --------
+    >>> labels_note(Labels(kind="pooled"), [LabelBasis(kind="pooled")]), labels_note(Labels(kind="pooled"), [None])
+    (['labels: pooled found; change: labels_are="positive-only"'], [])
+    """
+    matters = any(basis is not None for basis in bases)
+    note = found_kind(labels, command=asked.command)
+    return [note] if matters and note else []
+
+
+def one_sided_sentences(basis: LabelBasis, a: str, b: str, again: str, asked: Asked = IN_PYTHON) -> list[str]:
+    """Two sentences on labels that come from one run, why and what to do; none if they do not.
+
+    Examples
+    --------
+    >>> one_sided_sentences(LabelBasis(kind="positive-only"), "old", "new", "compare again")
+    []
+    """
+    if basis.one_sided is None:
+        return []
+    return [one_sided_why(basis.one_sided, a, b), one_sided_step(basis.one_sided, again, asked)]
