@@ -37,6 +37,7 @@ from idealrank.reports.table.text import Part, harmless, harmless_json, parts_te
 
 if TYPE_CHECKING:
     from idealrank.reports.subject import Subject
+    from idealrank.reports.views.comparison.phrases import Asked
 
 
 _SUMMARY_BYTES = 1 << 20  # GitHub takes no longer summary of a step
@@ -511,11 +512,22 @@ def gate(
         judge_path=judge_path,
     )  # fmt: skip
     gated, notes, page = job.done()
-    outputs.write(gated, partial(_report, gated, notes, asked.policy_file, layout, outputs.digits), layout)
+    from idealrank.reports.views.comparison.phrases import Asked  # noqa: PLC0415  (not for the help)
+
+    paths = {name: path for path, name in _names(run, asked.baselines).items()}
+    people = _People(outputs.digits, Asked(command=True, qrels=qrels, paths=paths))
+    outputs.write(gated, partial(_report, gated, notes, asked.policy_file, layout, people), layout)
     results.write_page(page)
     context.exit(_CODES[gated.outcome])
 
 
-def _report(gated: Gated, notes: Sequence[str], policy_file: str, layout: str, digits: int | None) -> str | list[Part]:
-    people = {} if FORMATS[layout].is_data else {"digits": digits}
-    return cast("str | list[Part]", _FORMATS.made(layout, gated, notes, policy_file, **people))
+class _People(NamedTuple):
+    """What a report for people needs besides the result: decimals, and where it was asked for."""
+
+    digits: int | None
+    asked: "Asked"
+
+
+def _report(gated: Gated, notes: Sequence[str], policy_file: str, layout: str, people: _People) -> str | list[Part]:
+    shown = {} if FORMATS[layout].is_data else people._asdict()
+    return cast("str | list[Part]", _FORMATS.made(layout, gated, notes, policy_file, **shown))

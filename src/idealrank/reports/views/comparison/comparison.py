@@ -16,6 +16,7 @@ from idealrank.reports.table.records import SCHEMA, Row, record_rows
 from idealrank.reports.table.text import MethodLines, MoreLines, Part, clipped, filled, wrapped
 from idealrank.reports.views.comparison.columns import Line, Shown, Where, difference_columns, meanings
 from idealrank.reports.views.comparison.label_phrases import (
+    counts_sentence,
     label_clause,
     labels_note,
     one_sided_sentences,
@@ -292,10 +293,7 @@ def _basis(pair: Pair, row: Difference) -> str:
     clause = label_clause(row.basis)
     if is_identical(row):
         return sentence(clause)
-    counts = (
-        f"{pair.b} is better on {row.wins:,}, equal on {row.ties:,} and worse on {row.losses:,} of {counted(row.n, 'query', 'queries')}"
-    )
-    return f"{counts}; {clause}." if clause else f"{counts}."
+    return counts_sentence(pair.b, row, clause)
 
 
 def _basis_in_full(pair: Pair, row: Difference, shown: Shown) -> list[str]:

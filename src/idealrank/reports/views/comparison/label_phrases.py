@@ -2,8 +2,10 @@
 
 from collections.abc import Iterable, Mapping
 
+from idealrank.analysis.comparison import Difference
 from idealrank.analysis.comparison.label_basis import LabelBasis, OneSided
 from idealrank.analysis.comparison.sensitivity import Sensitivity
+from idealrank.analysis.gate.outcome import Check
 from idealrank.data.label_kinds import LabelKind, Labels, found_kind
 from idealrank.reports.table.digits import counted
 from idealrank.reports.views.comparison.phrases import IN_PYTHON, Asked, sentence, share
@@ -27,6 +29,20 @@ def label_clause(basis: LabelBasis | None) -> str:
     ('documents without a label count as not relevant', '', '')
     """
     return "" if basis is None else _CLAUSES.get(basis.kind, "")
+
+
+def counts_sentence(run: str, row: Difference | Check, clause: str = "") -> str:
+    """State on how many queries a run is better, equal and worse, with a clause on the labels.
+
+    Examples
+    --------
+    >>> import idealrank as ir
+    >>> one = ir.evaluate({"q": {"x": 1}}, {"q": ["x"]}, "RR")
+    >>> counts_sentence("new", ir.compare(one, one)["RR"], "the labels are complete")
+    'new is better on 0, equal on 1 and worse on 0 of 1 query; the labels are complete.'
+    """
+    counts = f"{run} is better on {row.wins:,}, equal on {row.ties:,} and worse on {row.losses:,} of {counted(row.n, 'query', 'queries')}"
+    return f"{counts}; {clause}." if clause else f"{counts}."
 
 
 def one_sided_why(one_sided: OneSided, a: str, b: str) -> str:

@@ -11,7 +11,10 @@ from idealrank.evaluation.coverage import MANY_UNJUDGED
 from idealrank.reports.table.cells import Cell, Column, Table, Tone, number_cell, p_cell, share_cell
 from idealrank.reports.table.digits import USUAL, counted, number, p_text
 from idealrank.reports.table.records import SCHEMA
-from idealrank.reports.table.text import MethodLines, Part, clipped, filled, parts_text, wrapped
+from idealrank.reports.table.text import MethodLines, MoreLines, Part, clipped, filled, parts_text, wrapped
+from idealrank.reports.views.comparison.comparison import Told
+from idealrank.reports.views.comparison.label_phrases import counts_sentence, label_clause, labels_note, sensitivity_sentence
+from idealrank.reports.views.comparison.phrases import IN_PYTHON, Asked, sentence
 from idealrank.reports.views.comparison.verdicts import IDENTICAL, is_identical
 from idealrank.reports.views.conventions import design_phrases, paragraph, unanswered
 from idealrank.reports.views.gate.sentences import (
@@ -20,12 +23,16 @@ from idealrank.reports.views.gate.sentences import (
     families,
     gate_places,
     hidden_drop,
+    is_contradicted,
+    judgments_step,
     mark,
     next_step,
     one_sided,
     reach_text,
     reason_text,
     short_of_judgments,
+    why_withheld,
+    withheld,
 )
 from idealrank.version import __version__
 
@@ -34,7 +41,14 @@ _LOW = "unjudged documents count as not relevant: both means are too low if some
 _SHOWN_OPEN = 3  # worst queries of an open gate
 
 
-def gate_parts(gated: Gated, notes: Sequence[str] = (), policy_file: str = "", digits: int | None = None) -> list[Part]:
+def gate_parts(
+    gated: Gated,
+    notes: Sequence[str] = (),
+    policy_file: str = "",
+    digits: int | None = None,
+    *,
+    asked: Asked = IN_PYTHON,
+) -> list[Part]:
     """The whole report.
 
     Parameters
@@ -47,23 +61,23 @@ def gate_parts(gated: Gated, notes: Sequence[str] = (), policy_file: str = "", d
         Where the policy stands; empty where it was typed.
     digits : int or None
         Decimals; None for those that the bounds allow.
+    asked : Asked
+        Where the gate was asked for.
 
     Examples
     --------
     >>> import idealrank as ir
     >>> one = ir.evaluate({"q": {"x": 1}}, {"q": ["x"]}, "RR")
-    >>> gate_parts(ir.gate(one, one))[1].columns[0].title
+    >>> gate_parts(ir.gate(one, one))[2].columns[0].title
     'measure'
     """
     places = gate_places(gated, digits)
-    said = verdict(gated, places)
-    seen = [] if gated.mismatches else seen_text(gated, places)
-    parts: list[Part] = [filled([said, *one_sided(gated, [said]), *unanswered(gated.missing), *seen])]
-    parts += [filled(caution) for caution in [hidden_drop(gated, str)] if caution]
-    parts += [filled(step)] if (step := next_step(gated, str)) else []
+    told = gate_sentences(gated, places, asked)
+    parts: list[Part] = [filled(told.brief), MoreLines(filled(told.more))]
     parts += [checks_table(gated.checks, places)] if gated.checks else []
     parts += [worst_table(check, many=len(gated.baselines) > 1) for check in _with_worst(gated)]
-    parts += [_unjudged(gated, places), _reach(gated), _contracts(gated), _left_out(gated.checks), _notes(notes)]
+    parts += [_unjudged(gated, places), _contracts(gated), _left_out(gated.checks), _notes(notes)]
+    parts += [labels_note(gated.labels, [check.basis for check in gated.checks], asked)]
     measures = list(dict.fromkeys(check.measure for check in gated.checks))
     return [*parts, _rule(gated, policy_file), paragraph(gated.convention, measures)]
 
@@ -77,7 +91,7 @@ def gate_text(gated: Gated, notes: Sequence[str] = (), policy_file: str = "", di
     >>> qrels = {f"q{i}": {"x": 1} for i in range(6)}
     >>> good, bad = (ir.evaluate(qrels, {query: ranking for query in qrels}, "RR") for ranking in (["x", "y"], ["y", "x"]))
     >>> print(gate_text(ir.gate(bad, good)).splitlines()[0])
-    The gate is closed: by RR, run is worse than run (2) (0.5000 against 1.0000). The drop of 0.5000 is
+    The gate is closed: by RR, run is worse than run (2): 0.5000 against 1.0000, a drop of 0.5000 (p
     """
     return parts_text(gate_parts(gated, notes, policy_file, digits))
 
@@ -106,72 +120,179 @@ def verdict(gated: Gated, places: int = USUAL) -> str:
     >>> verdict(ir.gate(one, one))
     'The gate is open: by RR, run has the same value as run (2) on every query.'
     """
-    if gated.passed:
-        return f"The gate is open: {_why_open(gated, places)}."
     checks, broken = failed(gated)
-    doubtful = short_of_judgments(gated)
+    doubtful = withheld(gated)
     if gated.mismatches:
-        besides = f" Besides, {counted(len(broken), 'contract')} broken." if broken else ""
-        return f"The gate is closed: {'; '.join(gated.warnings)}{besides}"
-    if gated.outcome == TOO_FEW:
-        others = f" The same holds for {counted(len(doubtful) - 1, 'other check')}." if len(doubtful) > 1 else ""
-        return f"The gate is undecided: {_answer(gated, doubtful[0], places)}.{others}"
+        contracts = f" Besides, {counted(len(broken), 'contract')} broken." if broken else ""
+        return f"The gate is closed: {'; '.join(gated.warnings)}{contracts}"
+    if gated.passed and doubtful is None:
+        return f"The gate is open: {_why_open(gated, places)}."
+    if gated.outcome == TOO_FEW and doubtful is not None:
+        others = len(short_of_judgments(gated)) - 1
+        more = f"; the same holds for {counted(others, 'other check')}" if others else ""
+        return f"{_doubt(gated, doubtful)}: {_size(gated, doubtful, places)}{more}."
+    if gated.passed and doubtful is not None:
+        return f"The gate is open, {_as_asked(gated, doubtful)}: {_size(gated, doubtful, places)}."
     contracts = f"{counted(len(broken), 'contract')} broken" if broken else ""
-    more = [f"too few judgments for {counted(len(doubtful), 'check')}"] if doubtful else []
-    if not checks:
-        start = f"The gate is closed: {contracts}, first that of {_of_contract(broken[0])}."
+    if checks:
+        besides = [f"{counted(len(checks) - 1, 'other check')} failed" if len(checks) > 1 else "", contracts]
+        start = f"The gate is closed{_why_closed(gated, checks[0], places)}"
     else:
-        start = f"The gate is closed: {_why_closed(gated, checks[0], places)}."
-        more = [
-            *([f"{counted(len(checks) - 1, 'other check')} failed"] if len(checks) > 1 else []),
-            *([contracts] if broken else []),
-            *more,
-        ]
-    return start + (f" Besides, {' and '.join(more)}." if more else "")
+        besides = []
+        start = f"The gate is closed: {contracts}, first that of {_of_contract(broken[0])}"
+    short = len(short_of_judgments(gated))
+    besides += [f"too few judgments for {counted(short, 'check')}"] if short else []
+    return start + (f"; besides, {' and '.join(filter(None, besides))}." if any(besides) else ".")
 
 
-def _answer(gated: Gated, check: Check, places: int) -> str:
-    """State the result of the test and its consequence."""
-    means = f"{number(check.mean_run, places)} against {number(check.mean_baseline, places)} in {check.baseline}"
-    why = reason_text(gated, check, places, str)
-    return f"{check.measure} is {means}{f': {why}' if check.carried else f'. {why[:1].upper()}{why[1:]}'}"
+def _doubt(gated: Gated, check: Check) -> str:
+    """Say what is not known, in a clause."""
+    may = f"{gated.run} may replace {' or '.join(gated.baselines)}"
+    if is_contradicted(check, gated.policy.alpha):
+        return f"People and the judge disagree on whether {may}"
+    return f"Too few judgments to say whether {may}"
+
+
+def _as_asked(gated: Gated, check: Check) -> str:
+    """Say that the policy decides, in a clause."""
+    is_judge = is_contradicted(check, gated.policy.alpha)
+    return f"as the policy asks if {'people and the judge disagree' if is_judge else 'there are too few judgments'}"
+
+
+def _size(gated: Gated, check: Check, places: int) -> str:
+    """State both means, the drop and p, in a clause."""
+    means = f"{number(check.mean_run, places)} against {number(check.mean_baseline, places)}"
+    drop, p = number(abs(check.difference), places), p_text(check.p_corrected, gated.policy.alpha)
+    if gated.policy.strict:
+        ruled_out = f"a {_drop(check)} of {gated.policy.margin:g} or more is ruled out (p {p})"
+        return f"by {check.measure}, {means} in {check.baseline}; {ruled_out}"
+    beyond = f", more than the accepted {gated.policy.tolerance:g}" if gated.policy.tolerance else ""
+    return f"by {check.measure}, {means} in {check.baseline}, a {_drop(check)} of {drop}{beyond} (p {p})"
 
 
 def _why_closed(gated: Gated, check: Check, places: int) -> str:
-    if not check.carried:
-        return _answer(gated, check, places)
+    """Why the gate is closed, in a clause that begins with its punctuation."""
+    if check is withheld(gated):
+        return f", {_as_asked(gated, check)}: {_size(gated, check, places)}"
     means = f"{number(check.mean_run, places)} against {number(check.mean_baseline, places)}"
     if not gated.policy.strict:
-        why = reason_text(gated, check, places, str)
-        shown = f"The{why[1:]}" if why.startswith("a ") else f"{why[:1].upper()}{why[1:]}"
-        return f"by {check.measure}, {gated.run} is worse than {check.baseline} ({means}). {shown}"
-    drop, margin = _drop(check), f"{gated.policy.margin:g}"
-    start = f"by {check.measure}, {gated.run} may be more than {margin} worse than {check.baseline} ({means})"
+        drop, p = number(abs(check.difference), places), p_text(check.p_corrected, gated.policy.alpha)
+        beyond = f", more than the accepted {gated.policy.tolerance:g}" if gated.policy.tolerance else ""
+        size = f"{means}, a {_drop(check)} of {drop}{beyond} (p {p})"
+        return f": by {check.measure}, {gated.run} is worse than {check.baseline}: {size}"
+    start = f": by {check.measure}, {gated.run} may be more than {gated.policy.margin:g} worse than {check.baseline} ({means})"
     if math.isinf(check.bound):
         return f"{start}: these queries are too few to exclude it"
-    return f"{start}. The true {drop} may be as large as {number(abs(check.bound), places)}"
+    return f"{start}: the true {_drop(check)} may be as large as {number(abs(check.bound), places)}"
 
 
 def _why_open(gated: Gated, places: int) -> str:
     if not gated.checks:
         return f"there is no baseline yet to compare {gated.run} with"
     against, by = " or ".join(gated.baselines), _listed(dict.fromkeys(check.measure for check in gated.deciding))
-    if doubtful := [check for check in gated.deciding if not check.carried]:
-        return _answer(gated, doubtful[0], places)
     if all(is_identical(check) for check in gated.deciding):
         return f"by {by}, {gated.run} has the same value as {against} on every query"
     if gated.policy.strict:
         return f"by {by}, {gated.run} is shown to be less than {gated.policy.margin:g} worse than {against}"
     first = gated.deciding[0]
     means = f"{number(first.mean_run, places)} against {number(first.mean_baseline, places)}"
-    only = f" ({means}, one-sided p {p_text(first.p_corrected, gated.policy.alpha)})" if len(gated.deciding) == 1 else ""
+    only = f" ({means}, p of a {_drop(first)} {p_text(first.p_corrected, gated.policy.alpha)})" if len(gated.deciding) == 1 else ""
     gained = (first.mean_run - first.mean_baseline) * first.direction > 0
     if gained and only:
         higher = f"{number(abs(first.difference), places)} {'higher' if first.direction > 0 else 'lower'}"
         return f"by {by}, {gated.run} is {higher} than {against}{only}"
     if gated.policy.tolerance:
-        return f"by {by}, the drop from {against} to {gated.run} is not significantly larger than {gated.policy.tolerance:g}{only}"
-    return f"by {by}, {gated.run} is not significantly worse than {against}{only}"
+        return f"by {by}, the drop from {against} to {gated.run} is not shown to be larger than {gated.policy.tolerance:g}{only}"
+    return f"by {by}, {gated.run} is not shown to be worse than {against}{only}"
+
+
+def gate_sentences(gated: Gated, places: int = USUAL, asked: Asked = IN_PYTHON) -> Told:
+    """Return all sentences on a gate: the verdict, its basis and the next step in at most four, then everything else.
+
+    Parameters
+    ----------
+    gated : Gated
+        What was found.
+    places : int
+        Decimals.
+    asked : Asked
+        Where the gate was asked for.
+
+    Examples
+    --------
+    >>> import idealrank as ir
+    >>> one = ir.evaluate({"q": {"x": 1}}, {"q": ["x"]}, "RR")
+    >>> gate_sentences(ir.gate(one, one)).brief[-1]
+    'Add queries to find rarer changes.'
+    """
+    said, doubtful = verdict(gated, places), withheld(gated)
+    missing = unanswered(gated.missing)
+    if gated.mismatches:
+        return Told.of([said, *missing], [])
+    seen = seen_text(gated, places)
+    more = [_reason(gated, check, places) for check in gated.deciding if not is_identical(check)]
+    more += [*_labels_of_others(gated), *one_sided(gated, more), *seen, *_level(gated)]
+    if doubtful is not None:
+        if gated.outcome == TOO_FEW or doubtful.outcome == "failed":
+            why = _why_doubted(gated, doubtful)
+            look = "'idealrank why' lists the queries with unjudged documents, and 'idealrank explain' lists the documents of a query."
+            return Told.of([said, *missing, why, *_steps(gated, asked)], [_basis(gated, doubtful), look, *more])
+        return Told.of([said, *missing, _why_doubted(gated, doubtful), *_steps(gated, asked)], [_basis(gated, doubtful), *more])
+    checks, broken = failed(gated)
+    if checks:
+        step = "The queries that fell most are listed below; `idealrank why` shows the documents behind them."
+        return Told.of([said, *missing, _basis(gated, checks[0]), _sensitivity(gated, checks[0], places), step], more)
+    if broken:
+        step = "The contracts are listed below; `idealrank explain` shows the documents of a query."
+        return Told.of([said, *missing, step], more)
+    if caution := hidden_drop(gated, str):
+        return Told.of([said, *missing, caution[0], *(_basis(gated, check) for check in gated.deciding[:1]), caution[1]], more)
+    basis = [_basis(gated, check) for check in gated.deciding[:1]]
+    return Told.of([said, *missing, *basis, *seen, *_larger(gated)], more)
+
+
+def _steps(gated: Gated, asked: Asked) -> list[str]:
+    """Explain the exit code if neither open nor closed, and say what to do."""
+    return next_step(gated, str, asked) or [judgments_step(gated, str, asked)]
+
+
+def _why_doubted(gated: Gated, check: Check) -> str:
+    judge = check.judge
+    if judge is None or not is_contradicted(check, gated.policy.alpha):
+        return why_withheld(gated, check, str)
+    queries = counted(judge.n, "query", "queries")
+    return f"People find {check.difference:+.4f} and the judge {judge.difference:+.4f} on {queries}, which disagree on the sign."
+
+
+def _basis(gated: Gated, check: Check) -> str:
+    """Describe what an answer rests on: the queries, and what unlabelled documents count as."""
+    clause = label_clause(check.basis)
+    if is_identical(check):
+        return sentence(clause)
+    return counts_sentence(gated.run, check, clause)
+
+
+def _sensitivity(gated: Gated, check: Check, places: int) -> str:
+    return sensitivity_sentence(check.basis, check.baseline, gated.run, check.difference, f"+.{places}f")
+
+
+def _reason(gated: Gated, check: Check, places: int) -> str:
+    return f"{check.measure} against {check.baseline}: {reason_text(gated, check, places, str)}."
+
+
+def _labels_of_others(gated: Gated) -> list[str]:
+    """Describe what each check rests on where documents are unjudged, except for those whose reason says it."""
+    clauses = [(check, reach_text(gated, check, str)) for check in gated.checks if check.carried]
+    return [f"{check.measure} against {check.baseline}: {clause}." for check, clause in clauses if clause]
+
+
+def _larger(gated: Gated) -> list[str]:
+    """Say how to find what a gate that passes may miss."""
+    if not gated.checks:
+        return []
+    if all(is_identical(check) for check in gated.deciding):
+        return ["Add queries to find rarer changes."]
+    return ["Add queries to find smaller drops."]
 
 
 def _listed(texts: Sequence[str] | dict[str, None]) -> str:
@@ -191,7 +312,7 @@ def seen_text(gated: Gated, places: int) -> list[str]:
     >>> import idealrank as ir
     >>> one = ir.evaluate({"q": {"x": 1}}, {"q": ["x"]}, "RR")
     >>> seen_text(ir.gate(one, one), 4)[0][:28]
-    'No value changed on 1 query.'
+    'No value changed on 1 query,'
     """
     if not gated.checks:
         return []
@@ -201,30 +322,49 @@ def seen_text(gated: Gated, places: int) -> list[str]:
     by = f" by {check.measure}" if len(gated.checks) > 1 else ""
     if check.detectable == math.inf or check.bound == math.inf * check.direction:
         passes = ": this gate passes every run" if gated.passed else ""
-        queries = counted(check.wins + check.ties + check.losses, "query", "queries")
         if gated.weighted:
             return [f"The queries count as too few of equal weight to give a detectable {_drop(check)}{by}."]
-        return [f"{queries} cannot detect any {_drop(check)}{by}, however large{passes}."]
+        return [f"{counted(check.n, 'query is', 'queries are')} too few to show any {_drop(check)}{by}, however large{passes}."]
     if math.isinf(check.detectable) or math.isinf(check.bound):
         return ["With so few queries, a strict gate passes only an identical run."]
+    return _power(gated, check, places, by)
+
+
+def _power(gated: Gated, check: Check, places: int, by: str) -> list[str]:
+    """State the drop that the gate finds 80% of the time."""
+    if math.isnan(check.detectable):
+        return []
     if check.detectable < 0:
         return [
-            f"Even a run that is truly better by {number(-check.detectable, places)}{by} fails with 80 % probability: "
+            f"Even a run that is truly better by {number(-check.detectable, places)}{by} fails 80% of the time: "
             "so few queries need a larger margin."
         ]
+    queries = "this query" if check.n == 1 else f"these {check.n:,} queries"
+    size = f"a true {_drop(check)} of {number(check.detectable, places)}{by}"
     if gated.policy.strict:
-        return [f"A true {_drop(check)} of {number(check.detectable, places)}{by} fails this gate with 80 % probability."]
-    return [f"This gate detects a true {_drop(check)} of {number(check.detectable, places)}{by} with 80 % power."]
+        return [f"With {queries}, {size} fails this gate 80% of the time."]
+    return [f"With {queries}, {size} would be found 80% of the time; smaller ones may be missed."]
 
 
 def _nothing_changed(gated: Gated) -> str:
     """As many queries as can change elsewhere, where none of these did: with a larger share, none among n has a chance below alpha."""
-    n, alpha = gated.checks[0].n, gated.policy.alpha
+    n = gated.checks[0].n
     said = f"No value changed on {counted(n, 'query', 'queries')}"
     if gated.clustered:  # queries of one cluster are no independent witnesses
         return f"{said}, so the gate says nothing about changes on other queries."
-    hidden = f"{100 * (1 - alpha ** (1 / n)):.2g} % of such queries"
-    return f"{said}. A change that affects up to {hidden} can pass unseen (level {1 - alpha:g})."
+    return f"{said}, but a change that affects up to {_hidden(gated)} of such queries can pass unseen."
+
+
+def _hidden(gated: Gated) -> str:
+    n, alpha = gated.checks[0].n, gated.policy.alpha
+    return f"{100 * (1 - alpha ** (1 / n)):.2g}%"
+
+
+def _level(gated: Gated) -> list[str]:
+    """State the level of what can pass unseen where nothing changed."""
+    if not gated.checks or gated.clustered or not all(is_identical(check) for check in gated.deciding):
+        return []
+    return [f"The share of {_hidden(gated)} is an upper limit at level {1 - gated.policy.alpha:g}."]
 
 
 def _unjudged(gated: Gated, places: int) -> Part:
@@ -242,20 +382,13 @@ def _unjudged(gated: Gated, places: int) -> Part:
         judged = partial(_judged, places=places)
         columns.append(Column("difference on judged documents", "number", judged))
     shares = [share for check in checks for share in (check.unjudged_baseline, check.unjudged_run) if share is not None]
-    many = max(shares) >= MANY_UNJUDGED and not hidden_drop(gated) and gated.convention.alignment.unjudged != "skipped"
+    counted_as = {label_clause(check.basis) for check in checks} - {""}  # said above
+    many = max(shares) >= MANY_UNJUDGED and not counted_as and not hidden_drop(gated) and gated.convention.alignment.unjudged != "skipped"
     return Table.of(columns, checks, notes=(_LOW,) if many else ())
 
 
 def _judged(check: Check, places: int) -> Cell:
     return number_cell(check.difference_judged, places, signed=True)
-
-
-def _reach(gated: Gated) -> list[str]:
-    """Describe the reach of the judgments for each check that the first paragraph does not cover."""
-    said = next((check for check in gated.deciding if not check.carried), None)
-    found = [(check, reach_text(gated, check, str)) for check in gated.checks if check is not said]
-    clauses = [f"{check.measure} against {check.baseline}: {clause}." for check, clause in found if clause]
-    return filled([*clauses, *one_sided(gated, clauses)])
 
 
 def checks_table(checks: Sequence[Check], places: int, *, clip: int | None = _NAME) -> Table:
@@ -389,7 +522,7 @@ def _rule(gated: Gated, policy_file: str) -> MethodLines:
             f"bound: the end of the one-sided interval nearer to {end}",
             "before: mean of the baseline; now: mean of the run",
             "+/=/-: queries on which the run is better, equal, worse",
-            "detectable: the smallest true drop that this gate detects with 80 % power",
+            "detectable: the smallest true drop that this gate finds 80% of the time",
         ]
     last = design_phrases(weighted=gated.weighted, clustered=gated.clustered, judgments=gated.judgments)
     last += [f"policy from {policy_file}"] if policy_file else []

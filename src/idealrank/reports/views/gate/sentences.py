@@ -7,7 +7,9 @@ from idealrank.analysis.comparison.families import COMPANIONS, PRIMARY
 from idealrank.analysis.gate.outcome import NOT_CARRIED, TOO_FEW, Check, Gated, KeptContract
 from idealrank.reports.table.digits import USUAL, counted, decimals, number
 from idealrank.reports.table.text import clipped
-from idealrank.reports.views.comparison.phrases import ALL_RELEVANT, Phrases, only_relevant, tipping_text, unknown_text
+from idealrank.reports.views.comparison.label_phrases import label_clause, one_sided_step, one_sided_why
+from idealrank.reports.views.comparison.phrases import IN_PYTHON, Asked, Phrases, tipping_text, unknown_text, why_too_few
+from idealrank.reports.views.comparison.phrases import next_step as judging_step
 from idealrank.reports.views.comparison.verdicts import is_identical
 
 COMPANION = "companion: cannot fail the gate without --also MEASURE"
@@ -19,6 +21,9 @@ _RULED_OUT = Phrases(
 _DROP = Phrases(
     "this drop would no longer be significant", "this drop would stay significant", "by the paired t test this drop is not significant"
 )
+_AGAIN = "run the gate again"
+_JUDGE_STEP = "Let people grade again what they and the judge grade differently; 'idealrank judge check' says where that is."
+_NEITHER = "The run neither passed nor failed (exit code 3 of the command)."
 _FEWER = 0.1  # of all documents: by so much the baseline's unjudged share exceeds the run's where a drop may hide
 _ASKED = {"neutral": "", "fail": "; the policy counts that as a failure", "pass": "; the policy lets that pass"}
 
@@ -77,12 +82,34 @@ def reason_text(gated: Gated, check: Check, places: int, shown: Callable[[str], 
 
 
 def _clause(gated: Gated, check: Check, shown: Callable[[str], str]) -> str:
+    if check.basis is not None and check.basis.one_sided is not None:
+        said = one_sided_why(check.basis.one_sided, shown(check.baseline), shown(gated.run)).removesuffix(".")
+        return f"the {said.removeprefix('The ')}" if said.startswith("The labels come") else said
     if check.tipping is None:
         return ""
-    if not check.carried and only_relevant(check.tipping):
-        return ALL_RELEVANT
     answer = _RULED_OUT if gated.policy.strict else _DROP._replace(turns="") if gated.policy.tolerance else _DROP
     return tipping_text(check.tipping, shown(check.baseline), shown(gated.run), answer)
+
+
+def why_withheld(gated: Gated, check: Check, shown: Callable[[str], str] = one_line) -> str:
+    """Say in one sentence why the judgments do not support the answer of a check; empty if they do.
+
+    Examples
+    --------
+    >>> import idealrank as ir
+    >>> one = ir.evaluate({"q": {"x": 1}}, {"q": ["x"]}, "RR")
+    >>> found = ir.gate(one, one)
+    >>> why_withheld(found, found.checks[0])
+    ''
+    """
+    if check.carried:
+        return ""
+    a, b = shown(check.baseline), shown(gated.run)
+    if check.basis is not None and check.basis.one_sided is not None:
+        return one_sided_why(check.basis.one_sided, a, b)
+    if check.tipping is None:
+        return "Unjudged documents may explain the result."
+    return why_too_few(check.tipping, a, b, "the drop would no longer be ruled out" if gated.policy.strict else "the drop could be chance")
 
 
 def one_sided(gated: Gated, said: Iterable[str]) -> list[str]:
@@ -102,7 +129,7 @@ def one_sided(gated: Gated, said: Iterable[str]) -> list[str]:
 def hidden_drop(gated: Gated, shown: Callable[[str], str] = one_line) -> list[str]:
     """A caution where a check passes though the baseline has many more unjudged documents than the run, by 10 points or more.
 
-    They count as not relevant, so the baseline may be better than its value. A strict gate holds its pass to the judgments by itself.
+    They count as not relevant, so the baseline may be better than its value. A strict gate checks its pass against the judgments by itself.
 
     Examples
     --------
@@ -113,18 +140,20 @@ def hidden_drop(gated: Gated, shown: Callable[[str], str] = one_line) -> list[st
     """
     for check in () if gated.policy.strict else gated.deciding:
         before, now = check.unjudged_baseline, check.unjudged_run
+        if check.basis is not None and check.basis.kind != "pooled":
+            continue  # documents without a label count as not relevant, as asked
         if check.passed and before is not None and now is not None and round(before - now, 9) >= _FEWER:
             of, run = shown(check.baseline), shown(gated.run)
+            shares = f"{before:.1%} of the documents of {of} are unjudged, and {now:.1%} of {run}"
             return [
-                f"Caution: by {shown(check.measure)} {before:.1%} of the documents of {of} are unjudged, and {now:.1%} of {run}. "
-                f"Unjudged documents count as not relevant, which may hide a drop. Judge the documents that only {of} returns, the "
-                "highest ranks first, and run the gate again. Clicks or purchases alone do not show whether a drop is hidden."
+                f"Caution: by {shown(check.measure)} {shares}, which may hide a drop.",
+                f"Judge the documents that only {of} returns, the highest ranks first, and {_AGAIN}.",
             ]
     return []
 
 
 def reach_text(gated: Gated, check: Check, shown: Callable[[str], str] = one_line) -> str:
-    """Describe the reach of the judgments for a check, or the reason why it is unknown; empty if nothing is significant or all is judged.
+    """Describe what a check rests on where documents are unjudged; empty if nothing is significant or all is judged.
 
     Examples
     --------
@@ -139,8 +168,10 @@ def reach_text(gated: Gated, check: Check, shown: Callable[[str], str] = one_lin
     """
     if is_identical(check) or check.p_corrected > gated.policy.alpha:
         return ""
-    if check.tipping is not None:
+    if check.tipping is not None or not check.carried:
         return _clause(gated, check, shown)
+    if check.basis is not None and check.basis.kind != "pooled":
+        return label_clause(check.basis)
     return unknown_text(check.tipping_reason) if check.unjudged_baseline or check.unjudged_run else ""
 
 
@@ -154,10 +185,10 @@ def mark(check: Check) -> str:
     >>> [mark(check) for check in ir.gate(one, one).checks]
     ['passed', 'companion']
     """
-    unreached = "undecided" if check.carried else TOO_FEW
+    withheld = "undecided" if check.carried else TOO_FEW
     if check.decides:
-        return unreached if check.outcome == TOO_FEW else check.outcome
-    return {"passed": "companion", "failed": "companion, would fail", TOO_FEW: f"companion, {unreached}"}[check.outcome]
+        return withheld if check.outcome == TOO_FEW else check.outcome
+    return {"passed": "companion", "failed": "companion, would fail", TOO_FEW: f"companion, {withheld}"}[check.outcome]
 
 
 def reasons(gated: Gated) -> list[str]:
@@ -178,8 +209,8 @@ def reasons(gated: Gated) -> list[str]:
     return [*gated.reasons[:first], *checks, *gated.reasons[first + sum(not check.passed for check in gated.deciding) :]]
 
 
-def next_step(gated: Gated, shown: Callable[[str], str] = one_line) -> list[str]:
-    """Explain exit code 3 and which documents to judge; none if the judgments reach.
+def next_step(gated: Gated, shown: Callable[[str], str] = one_line, asked: Asked = IN_PYTHON) -> list[str]:
+    """Explain exit code 3 and what to do; none if there are enough judgments.
 
     Examples
     --------
@@ -188,28 +219,57 @@ def next_step(gated: Gated, shown: Callable[[str], str] = one_line) -> list[str]
     >>> next_step(ir.gate(one, one))
     []
     """
-    if gated.outcome != TOO_FEW:
-        return []
-    check = short_of_judgments(gated)[0]
-    if check.carried:  # the judge alone withholds the answer
-        return [
-            "The run neither passed nor failed (exit code 3 of the command).",
-            "Let people grade again what they and the judge grade differently; 'idealrank judge check' says where that is.",
-        ]
-    if check.tipping is not None and only_relevant(check.tipping):
-        fate, policy = ("is ruled out", "pass lets the run pass") if gated.policy.strict else ("is real", "fail counts it as a failure")
-        return [
-            "The run neither passed nor failed (exit code 3 of the command).",
-            "An item that a user did not see is unjudged, not irrelevant.",
-            f"If no unjudged document is relevant, as evaluations of recommenders assume, the drop {fate}: --when-unjudged {policy}.",
-        ]
-    side = None if check.tipping is None or not check.tipping.own_behind else check.tipping.side
-    of = {"a": f" that only {shown(check.baseline)} returns", "b": f" that only {shown(gated.run)} returns", None: ""}[side]
-    return [
-        "The run neither passed nor failed (exit code 3 of the command).",
-        f"Judge the unjudged documents{of}, the highest ranks first, and run the gate again.",
-        "'idealrank why' lists the queries with unjudged documents, and 'idealrank explain' lists the documents of a query.",
-    ]
+    return [_NEITHER, judgments_step(gated, shown, asked)] if gated.outcome == TOO_FEW else []
+
+
+def judgments_step(gated: Gated, shown: Callable[[str], str] = one_line, asked: Asked = IN_PYTHON) -> str:
+    """Say what to do about the first check whose answer is withheld; empty without one.
+
+    Examples
+    --------
+    >>> import idealrank as ir
+    >>> one = ir.evaluate({"q": {"x": 1}}, {"q": ["x"]}, "RR")
+    >>> judgments_step(ir.gate(one, one))
+    ''
+    """
+    check = withheld(gated)
+    if check is None:
+        return ""
+    if is_contradicted(check, gated.policy.alpha):
+        return _JUDGE_STEP
+    if check.basis is not None and check.basis.one_sided is not None:
+        return one_sided_step(check.basis.one_sided, _AGAIN, asked)
+    if check.tipping is None:
+        return f"Judge the unjudged documents, the highest ranks first, and {_AGAIN}."
+    return judging_step(check.tipping, shown(check.baseline), shown(gated.run), _AGAIN, asked)
+
+
+def withheld(gated: Gated) -> Check | None:
+    """Return the first deciding check whose answer is not supported, by the judgments or by a judge; None without one.
+
+    Examples
+    --------
+    >>> import idealrank as ir
+    >>> one = ir.evaluate({"q": {"x": 1}}, {"q": ["x"]}, "RR")
+    >>> withheld(ir.gate(one, one)) is None
+    True
+    """
+    return next((check for check in gated.deciding if not check.carried or is_contradicted(check, gated.policy.alpha)), None)
+
+
+def is_contradicted(check: Check, alpha: float) -> bool:
+    """Return whether a judge alone withholds the answer of a check.
+
+    Examples
+    --------
+    >>> import idealrank as ir
+    >>> one = ir.evaluate({"q": {"x": 1}}, {"q": ["x"]}, "RR")
+    >>> is_contradicted(ir.gate(one, one).checks[0], 0.05)
+    False
+    """
+    if not check.carried or check.judge is None or not check.judge.contradicts:
+        return False
+    return check.p_two_sided <= alpha or check.judge.p <= alpha
 
 
 def names(several: Iterable[str], shown: Callable[[str], str] = one_line) -> str:
@@ -250,7 +310,7 @@ def verdict(gated: Gated, shown: Callable[[str], str] = one_line) -> str:
 
 
 def visible(check: Check, places: int = USUAL) -> str:
-    """The smallest true drop that a check detects with 80 % power, in a few words.
+    """The smallest true drop that a check finds 80% of the time, in a few words.
 
     Examples
     --------
@@ -297,7 +357,7 @@ def could_see(gated: Gated, shown: Callable[[str], str] = one_line, places: int 
     >>> qrels = {f"q{i}": {"x": 1} for i in range(8)}
     >>> good, bad = (ir.evaluate(qrels, {query: ranking for query in qrels}, "RR") for ranking in (["x", "y"], ["y", "x"]))
     >>> could_see(ir.gate(good, good)).split(":")[0]
-    'True drop detectable with 80 % power'
+    'True drop that would be found 80% of the time'
     """
     if not gated.checks:
         return "No measure was compared with a baseline."
@@ -306,8 +366,8 @@ def could_see(gated: Gated, shown: Callable[[str], str] = one_line, places: int 
     first = gated.deciding[:_NAMED]
     phrases = [f"{shown(check.measure)}{against.format(shown(check.baseline))} {visible(check, places)}" for check in first]
     more = [f"and so on for {len(gated.deciding) - _NAMED} more"] if len(gated.deciding) > _NAMED else []
-    below = " Smaller drops pass more often." if any(math.isfinite(check.detectable) for check in gated.deciding) else ""
-    return f"True drop detectable with 80 % power: {'; '.join([*phrases, *more])}.{below}"
+    below = " Smaller drops may be missed." if any(math.isfinite(check.detectable) for check in gated.deciding) else ""
+    return f"True drop that would be found 80% of the time: {'; '.join([*phrases, *more])}.{below}"
 
 
 def failed(gated: Gated) -> tuple[list[Check], list[KeptContract]]:
@@ -325,7 +385,7 @@ def failed(gated: Gated) -> tuple[list[Check], list[KeptContract]]:
 
 
 def short_of_judgments(gated: Gated) -> list[Check]:
-    """Checks that would close the gate, or under `strict` open it, if the judgments carried what they show.
+    """Checks that would close the gate, or under `strict` open it, with enough judgments.
 
     Examples
     --------
