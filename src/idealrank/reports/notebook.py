@@ -23,7 +23,7 @@ from idealrank.evaluation.evaluate import Evaluation
 from idealrank.evaluation.overlap import Overlap, OverlapMatrix
 from idealrank.reports.figures import drawings, specifications
 from idealrank.reports.figures.theme import NOTEBOOK
-from idealrank.reports.subject import Subject
+from idealrank.reports.subject import Subject, leading_pairs
 from idealrank.reports.table.digits import number
 from idealrank.reports.table.forms import Table, as_html, html_text
 from idealrank.reports.views.comparison.columns import Shown
@@ -33,20 +33,20 @@ from idealrank.reports.views.comparison.comparison import (
     pair_lines,
     pair_table,
     reach_legend,
-    sentences,
+    verdict_sentences,
 )
+from idealrank.reports.views.comparison.label_phrases import labels_note
 from idealrank.reports.views.comparison.league import headline, is_many, league_tables, letters_note
 from idealrank.reports.views.comparison.markup import star_notes
 from idealrank.reports.views.comparison.slice_tables import slice_table, slices_cells
 from idealrank.reports.views.conventions import in_words, title, unanswered, warned
 from idealrank.reports.views.evaluation import coverage_of, coverage_table, interval_table, means_table
 from idealrank.reports.views.explanation import explanation_head, ranking_table
-from idealrank.reports.views.gate.gate import checks_table, seen_text, worst_table
-from idealrank.reports.views.gate.gate import verdict as gate_verdict
+from idealrank.reports.views.gate.gate import checks_table, gate_sentences, worst_table
 from idealrank.reports.views.gate.sentences import gate_places
 from idealrank.reports.views.gate.sentences import method as gate_method
 from idealrank.reports.views.overlap import matrix_notes, matrix_tables, overlap_means, overlap_said
-from idealrank.reports.views.robustness import movers_table
+from idealrank.reports.views.robustness import movers_table, robust_sentences
 from idealrank.reports.views.systems import system_places, system_sentences, systems_table
 
 _INCHES = 4.6  # as figures in print are measured: 534 pixels
@@ -138,6 +138,11 @@ def _element(blocks: Iterable[Block], convention: Convention | None, method: str
     return f'<div class="idealrank">\n{_STYLE}{"".join(parts)}</div>'
 
 
+def _folded(said: Sequence[str]) -> str:
+    """Sentences that a reader has to open; empty without any."""
+    return f"<details><summary>more</summary><p>{html_text(' '.join(said))}</p></details>\n" if said else ""
+
+
 def _part(block: Block) -> str:
     if isinstance(block, str):
         return block
@@ -189,9 +194,11 @@ def comparison_html(found: Comparison) -> str:
         blocks += [[headline(found, text) for text in found.means]]
         blocks += [*league_tables(found), [f"{letters_note(found, 'better').capitalize()}."]] if found.method.baseline is None else []
     elif several:
-        blocks += [[line] for line in pair_lines(found, measure, shown)]
+        told = verdict_sentences(found, leading_pairs(found)[0], shown)
+        blocks += [told.brief, _folded(told.more), *([line] for line in pair_lines(found, measure, shown))]
     else:
-        blocks += [sentences(found, found.pairs[0], shown)]
+        told = verdict_sentences(found, found.pairs[0], shown)
+        blocks += [told.brief, _folded(told.more)]
     with_pairs = found.pairs if (len(found.pairs) <= _PAIRS and not is_many(found)) or found.method.baseline is not None else ()
     for pair in with_pairs:
         about = f"{pair.b} against {pair.a}" if several else ""
@@ -201,6 +208,7 @@ def comparison_html(found: Comparison) -> str:
     notes = star_notes(found, [block for block in blocks if isinstance(block, Table)])
     blocks += [f'<p class="note">{html_text(note)}</p>\n' for note in notes]
     blocks += [comparison_drawings(found), *([unanswered(found.missing), [found.reach_unknown]] if several else [])]
+    blocks += [labels_note(found.labels, [row.basis for _, row in found.rows()])]
     return _element(blocks, found.convention, method_text(found))
 
 
@@ -215,11 +223,13 @@ def gated_html(found: Gated) -> str:
     True
     """
     places = gate_places(found)
-    said = [gate_verdict(found, places), *unanswered(found.missing), *([] if found.mismatches else seen_text(found, places))]
+    told = gate_sentences(found, places)
     tables = [checks_table(found.checks, places, clip=None)] if found.checks else []
     tables += [worst_table(check, many=len(found.baselines) > 1) for check in found.deciding if check.worst and not check.passed]
     broken = [reason for reason in found.reasons if reason.startswith("query ")]
-    return _element([said, *tables, *([reason] for reason in broken)], found.convention, gate_method(found))
+    blocks = [told.brief, _folded(told.more), *tables, *([reason] for reason in broken)]
+    blocks += [labels_note(found.labels, [check.basis for check in found.checks])]
+    return _element(blocks, found.convention, gate_method(found))
 
 
 def robustness_html(found: Robustness) -> str:
@@ -233,8 +243,10 @@ def robustness_html(found: Robustness) -> str:
     '<div class="idealrank">'
     """
     rows = [found.asked, *(one.row for one in found.variants if one.row is not None)]
-    table = movers_table(found, Shown.of_rows(rows, found.method.level))
-    return _element([[*warned(found.mismatches), *found.summary()], table, robustness_drawings(found)], found.convention)
+    shown = Shown.of_rows(rows, found.method.level)
+    told = robust_sentences(found, shown)
+    blocks = [told.brief, _folded(told.more), movers_table(found, shown), robustness_drawings(found)]
+    return _element(blocks, found.convention)
 
 
 def systems_html(found: SystemComparison) -> str:

@@ -17,7 +17,7 @@ from idealrank.analysis.comparison.standings import Groups, RunMean, groups_of
 from idealrank.analysis.comparison.tipping import Tipping
 from idealrank.conventions import Convention
 from idealrank.data.interchange import finite, frame_of
-from idealrank.data.label_kinds import Labels
+from idealrank.data.label_kinds import Labels, found_kind
 from idealrank.errors import IncompatibleError, OptionError
 from idealrank.evaluation.evaluate import Evaluation
 from idealrank.measures.parse import MeasureLike, parse_measure
@@ -338,7 +338,7 @@ class Comparison(WithWarnings):
 
     @property
     def reach_unknown(self) -> str:
-        """A caution if runs show unjudged documents that their evaluations did not keep, so that there may be too few judgments; else empty.
+        """A caution if evaluations did not keep their unjudged documents, so that there may be too few judgments; else empty.
 
         Examples
         --------
@@ -566,7 +566,9 @@ class Comparison(WithWarnings):
     def __str__(self) -> str:
         apart = [f"No verdict on {pair.b} against {pair.a}: run {pair.mismatch}" for pair in self.pairs if pair.mismatch]
         lines = [*apart, *(_line(pair, row) for pair, row in self.rows() if not pair.mismatch)]
-        return "\n".join([*lines, self.reach_unknown] if self.reach_unknown else lines)
+        matters = any(row.basis is not None for _, row in self.rows())
+        notes = [self.reach_unknown, found_kind(self.labels) if matters else ""]
+        return "\n".join([*lines, *filter(None, notes)])
 
 
 def flat_record(pair: Pair, row: Difference) -> dict[str, Any]:

@@ -15,7 +15,7 @@ from idealrank.analysis.comparison.requirements import WithWarnings
 from idealrank.analysis.comparison.tipping import Tipping
 from idealrank.conventions import Convention
 from idealrank.data.interchange import finite
-from idealrank.data.label_kinds import Labels
+from idealrank.data.label_kinds import Labels, found_kind
 from idealrank.errors import OptionError
 
 WhenUnjudged: TypeAlias = Literal["neutral", "fail", "pass"]
@@ -394,13 +394,15 @@ class Gated(WithWarnings):
         return tuple(dict.fromkeys([*broken, *worst]))
 
     def __str__(self) -> str:
-        state = {"passed": "is open", "failed": "is closed", TOO_FEW: "neither opens nor closes"}[self.outcome]
+        state = {"passed": "is open", "failed": "is closed", TOO_FEW: "has too few judgments to open or close"}[self.outcome]
         checks = [
             f"{one.measure}: {self.run} against {one.baseline}, {one.mean_run:.4f} against {one.mean_baseline:.4f}: {one.reason}"
             for one in self.deciding
         ]
         broken = [_broken(kept) for kept in self.contracts if not kept.passed]
-        return "\n".join([f"The gate {state}.", *self.warnings, *checks, *broken])
+        matters = any(check.basis is not None for check in self.checks)
+        note = found_kind(self.labels) if matters else ""
+        return "\n".join([f"The gate {state}.", *self.warnings, *checks, *broken, *([note] if note else [])])
 
     def as_dict(self) -> dict[str, Any]:
         """Return the JSON record; None for values that are not finite. `p` and `p_corrected` of a check are one-sided, see `p_sides`."""

@@ -211,18 +211,24 @@ class Robustness(WithWarnings):
         """Summarise the result in sentences; the first says so if there are too few judgments."""
         if self.mismatches:
             return [f"No variant can say whether {self.run_b} is better than {self.run_a}."]
-        return [*self._unreached(), *self._varied()]
-
-    def _unreached(self) -> list[str]:
         if self.verdict != "too few judgments":
-            return []
+            return self.varied()
         doubted = f"{self.run_b} and {self.run_a} are equivalent"
         if self.asked.verdict != "equivalent":
             doubted = f"{self.run_b} is better than {self.run_a}"
-        return [f"Too few judgments to say whether {doubted}.", "As judged:"]
+        first, *others = self.varied()
+        return [f"Too few judgments to say whether {doubted}.", f"As judged: {first}", *others]
 
-    def _varied(self) -> list[str]:
-        """Describe the effect of the variants, on the documents that are judged."""
+    def varied(self) -> list[str]:
+        """Describe the effect of the variants in sentences, on the documents that are judged.
+
+        Examples
+        --------
+        >>> import idealrank as ir
+        >>> found = ir.robust({"q": {"x": 1}}, {"q": ["x"]}, {"q": ["y", "x"]}, "RR", variants=["cutoff"])
+        >>> found.varied()[0]
+        'A still leads by RR in the one variant that changes the numbers, with p at most 0.05 in 0.'
+        """
         total = len(self.changing)
         if not total:
             return [f"No variant changes the numbers of {self.measure} on these data."]
@@ -234,7 +240,7 @@ class Robustness(WithWarnings):
             return [f"{said}of {_changing(total)}, {self.run_b} leads in {ahead:,} and {self.run_a} in {behind:,}."]
         alpha = round(1 - self.method.level, 12)
         said = f"{self.leader} still leads by {self.measure} in {_of(self.leads, total)}"
-        return [f"{said}, significantly (p <= {alpha:g}) in {self.significant:,}.", *self._turned()]
+        return [f"{said}, with p at most {alpha:g} in {self.significant:,}.", *self._turned()]
 
     def _turned(self) -> list[str]:
         """Describe the variants that change the verdict, or state that no single one does."""

@@ -20,6 +20,7 @@ from idealrank.errors import OptionError
 from idealrank.evaluation.evaluate import Evaluation
 from idealrank.io.query_files import QueryFiles
 from idealrank.measures.measure import Measure
+from idealrank.reports.table.formats import FORMATS
 from idealrank.stats.special import load_special
 
 _EPILOG = """\
@@ -117,7 +118,7 @@ def robust(
         return run, evaluate(judged, run, measure, convention, threads=threads, progress=progress)
 
     opened_runs = [watch.run(name, partial(opened, path, name)) for path, name in zip(runs, names, strict=True)]
-    (first, _), (second, _) = opened_runs
+    (first, of_first), (second, _) = opened_runs
     for path, (_, evaluation) in zip(runs, opened_runs, strict=True):
         input_options.doubt(evaluation, path)
     of_queries.check([evaluation for _, evaluation in opened_runs])
@@ -140,7 +141,13 @@ def robust(
         threads=threads,
     )
     found = watch.count("variants", lambda tell: varied(progress=tell))
-    _FORMATS.write(layout, output_path, found)
+    if FORMATS[layout].is_data:
+        _FORMATS.write(layout, output_path, found)
+        return
+    from idealrank.reports.views.comparison.phrases import Asked  # noqa: PLC0415  (only for people)
+
+    asked = Asked(command=True, qrels=qrels, paths=dict(zip(names, runs, strict=True)))
+    _FORMATS.write(layout, output_path, found, asked=asked, labels=of_first.provenance.labels)
 
 
 def _checked(runs: Sequence[str], measure_text: str) -> Measure:

@@ -71,7 +71,7 @@ def robust_sentence(found: Robustness, comparison: Comparison | None = None) -> 
     verdict = found.asked.verdict
     shown = None if comparison is None else next(iter(leading_pairs(comparison)[0].measures.values())).verdict
     alone = ", tested alone" if shown not in (None, verdict) else ""
-    alone = ", if the judgments reached" if TOO_FEW in (shown, found.verdict) else alone
+    alone = ", if there were enough judgments" if TOO_FEW in (shown, found.verdict) else alone
     said = f"The verdict on {one_line(found.run_b)} against {one_line(found.run_a)} ({word(found.asked)}{alone})"
     total, turning = len(found.changing), [one.change for one in found.changing if one.verdict_turns]
     if not total:
@@ -167,7 +167,7 @@ def _near_tie(pair: Pair, row: Difference, shown: Shown) -> str:
     if 0 < row.detectable < float("inf") and abs(row.difference) < row.detectable:
         return (
             f"The difference of {runs}, {shown.signed(row.difference)}, is smaller than {shown.number(row.detectable)}, the smallest true "
-            f"difference that these queries detect with 80 % power. Undecided does not mean equal: {_more(row)}."
+            f"difference that these queries find 80% of the time. Undecided does not mean equal: {_more(row)}."
         )
     difference = shown.signed(row.difference)
     return f"The difference of {runs}, {difference}, is not significant (p {shown.p(row.p_corrected)}): undecided; {_more(row)}."

@@ -164,6 +164,7 @@ def page_context(subject: Subject, ids: Mapping[str, str] | None = None, most: i
         "kind": wording.kind(subject),
         "headline": wording.headline(subject),
         "sentences": wording.sentences(subject),
+        "more_sentences": wording.more_sentences(subject),
         "listed": wording.pair_sentences(subject),
         "plainly": wording.in_plain_words(subject),
         "closing": []

@@ -8,18 +8,27 @@ from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
 from idealrank.analysis.comparison import Comparison
+from idealrank.analysis.gate import Gated
 from idealrank.measures.facts import facts_of
 from idealrank.measures.measure import Measure
 from idealrank.reports.subject import Subject, leading_pairs
 from idealrank.reports.table.digits import counted, decimals, interval, number
 from idealrank.reports.views.comparison.columns import Shown
-from idealrank.reports.views.comparison.comparison import judge_sentences, method_text, numbers_text, pair_lines, verdict_text
-from idealrank.reports.views.comparison.comparison import sentences as of_pair
+from idealrank.reports.views.comparison.comparison import (
+    Told,
+    judge_sentences,
+    method_text,
+    numbers_text,
+    pair_lines,
+    verdict_sentences,
+    verdict_text,
+)
 from idealrank.reports.views.comparison.league import headline as of_many
 from idealrank.reports.views.comparison.league import is_many, verdict_limits
-from idealrank.reports.views.comparison.phrases import BOTH_RUNS, plain_sentence, unchanged
+from idealrank.reports.views.comparison.phrases import BOTH_RUNS, BY_COMMAND, plain_sentence, unchanged
 from idealrank.reports.views.conventions import design_phrases, unanswered, warned
-from idealrank.reports.views.gate.sentences import could_see, hidden_drop, next_step, one_line, one_sided, reasons
+from idealrank.reports.views.gate.gate import gate_sentences
+from idealrank.reports.views.gate.sentences import could_see, gate_places, one_line, reasons
 from idealrank.reports.views.gate.sentences import method as gate_method
 from idealrank.reports.views.gate.sentences import verdict as of_gate
 from idealrank.reports.views.measures import direction_words, plain, range_words
@@ -112,25 +121,52 @@ def sentences(subject: Subject) -> list[str]:
     >>> sentences(Subject(evaluations=(one, one), measures=one.measures, comparison=ir.compare(one, one)))[0]
     'RR is 1.0000 in both.'
     """
+    return _told(subject).brief
+
+
+def more_sentences(subject: Subject) -> list[str]:
+    """Return the sentences that the page folds away.
+
+    Examples
+    --------
+    >>> import idealrank as ir
+    >>> one = ir.evaluate({"q": {"x": 1}}, {"q": ["x"]}, "RR")
+    >>> more_sentences(Subject(evaluations=(one, one), measures=one.measures, comparison=ir.compare(one, one)))
+    ['1 query is too few to show any difference by this test, however large.']
+    """
+    return _told(subject).more
+
+
+def _told(subject: Subject) -> Told:
     gated, comparison = subject.gated, subject.comparison
     if gated is not None:
-        why = [_opened(reason) for reason in reasons(gated)[:_REASONS]]
-        seen = [could_see(gated), *hidden_drop(gated)]
-        return [*why, *one_sided(gated, why), *unanswered(gated.missing), *seen, *next_step(gated)]
+        return _of_gate(gated)
     if comparison is None:
-        return _of_evaluation(subject)
-    if len(comparison.pairs) == 1:
-        (pair,) = comparison.pairs
-        if pair.mismatch:
-            question = pair.mismatch.partition("; ")[2]
-            return [f"{question[:1].upper()}{question[1:]}", *warned(comparison.mismatches)[-1:]]
-        first = next(iter(pair.measures.values()))
-        rest = [sentence for sentence in of_pair(comparison, pair)[1:] if sentence != plain_sentence(pair)]  # it stands by itself
-        return [f"{numbers_text(first, comparison.method, Shown.of(comparison))}.", *rest]
-    others = [_of_many(comparison, str(measure)) for measure in subject.measures[1:]]
-    unknown = [comparison.reach_unknown] if comparison.reach_unknown else []
-    judged = judge_sentences(comparison.rows(), Shown.of(comparison))
-    return [*_of_leading(comparison), *others, *judged, *unanswered(comparison.missing), *unknown]
+        return Told.of(_of_evaluation(subject), [])
+    pair = leading_pairs(comparison)[0]
+    told = verdict_sentences(comparison, pair, None, BY_COMMAND)
+    if len(comparison.pairs) > 1:
+        others = [_of_many(comparison, str(measure)) for measure in subject.measures[1:]]
+        judged = judge_sentences(comparison.rows(), Shown.of(comparison))
+        unknown = [comparison.reach_unknown] if comparison.reach_unknown else []
+        cautions = [*unanswered(comparison.missing), *unknown]
+        return Told.of([*_of_leading(comparison), *cautions, *told.brief[1:]], [*told.more, *others, *judged])
+    if pair.mismatch:
+        question = pair.mismatch.partition("; ")[2]
+        return Told.of([f"{question[:1].upper()}{question[1:]}", *warned(comparison.mismatches)[-1:]], [])
+    first = next(iter(pair.measures.values()))
+    size = f"{numbers_text(first, comparison.method, Shown.of(comparison))}."
+    more = [text for text in told.more if text != plain_sentence(pair)]  # it stands by itself
+    return Told.of([size, *told.brief[1:]], more)
+
+
+def _of_gate(gated: Gated) -> Told:
+    """The first reason in place of the verdict, which is the heading."""
+    told = gate_sentences(gated, gate_places(gated), BY_COMMAND)
+    why = [_opened(reason) for reason in reasons(gated)[:_REASONS]]
+    first = told.brief[:1] if not why else why[:1]
+    hidden = [could_see(gated), *told.more, *why]
+    return Told.of([*first, *told.brief[1:]], hidden)
 
 
 def in_plain_words(subject: Subject) -> str:
@@ -142,7 +178,7 @@ def in_plain_words(subject: Subject) -> str:
     >>> qrels = {f"q{i}": {"x": 1, "y": 1} for i in range(9)}
     >>> pair = [ir.evaluate(qrels, dict.fromkeys(qrels, ranking), "P@10") for ranking in (["x", "y"], ["x", "z"])]
     >>> in_plain_words(Subject(evaluations=tuple(pair), measures=pair[0].measures, comparison=ir.compare(*pair)))
-    'By P@10, run (2) has about 1.0 fewer relevant results in ten (95 % interval: 1.0 to 1.0 fewer).'
+    'By P@10, run (2) has about 1.0 fewer relevant results in ten (95% interval: 1.0 to 1.0 fewer).'
     """
     return "" if subject.comparison is None else plain_sentence(leading_pairs(subject.comparison)[0])
 
@@ -171,7 +207,7 @@ def _of_evaluation(subject: Subject) -> list[str]:
         return []
     (mean,) = found.values()
     ends = " to ".join(interval(mean.interval, decimals([mean.interval])).strip("[]").split(", "))
-    over = f"95 % interval {ends}, over" if math.isfinite(mean.interval[1] - mean.interval[0]) else "Over"
+    over = f"95% interval {ends}, over" if math.isfinite(mean.interval[1] - mean.interval[0]) else "Over"
     return [f"{over} {counted(mean.n, 'query', 'queries')}."]
 
 
@@ -206,7 +242,7 @@ def method(subject: Subject) -> list[str]:
         phrases += [f"differences: {method_text(subject.comparison)}"]
         phrases += ["better / equal / worse: number of queries on which the second run is better, equal or worse"]
         phrases += ["effect d_z: the difference over its standard deviation"]
-        phrases += ["detectable with 80 % power: the smallest true difference that these queries detect with 80 % power"]
+        phrases += ["detectable with 80 % power: the smallest true difference that these queries find 80% of the time"]
         if subject.robustness is None:
             phrases += ["other conventions: not tested for this page; idealrank robust tests them"]
     elif subject.gated is None:

@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple
 
+from idealrank.data.label_kinds import MEANINGS
 from idealrank.evaluation.coverage import MANY_UNJUDGED, Coverage, MeasureCoverage
 from idealrank.evaluation.evaluate import Evaluation
 from idealrank.measures.measure import Measure
@@ -338,7 +339,14 @@ def coverage_table(evaluations: Sequence[Evaluation]) -> Table:
     ['run', '1', '1', '0', '0', '0.0%']
     """
     table = coverage_of([(evaluation.name, evaluation.coverage) for evaluation in evaluations])
-    return replace(table, notes=[note for evaluation in evaluations for note in [*_missing(evaluation), *_unjudged(evaluation)]])
+    notes = [note for evaluation in evaluations for note in [*_missing(evaluation), *_unjudged(evaluation)]]
+    return replace(table, notes=[*notes, *_labels(evaluations)])
+
+
+def _labels(evaluations: Sequence[Evaluation]) -> list[str]:
+    """Describe the kind of labels behind the runs, where a run returns a document without one."""
+    kinds = [one.provenance.labels for one in evaluations if one.provenance.labels is not None and one.coverage.unjudged]
+    return list(dict.fromkeys(f"labels: {labels.kind}{' found' if labels.found else ''}; {MEANINGS[labels.kind]}" for labels in kinds))
 
 
 def coverage_of(covers: Sequence[tuple[str, Coverage]]) -> Table:
@@ -437,7 +445,7 @@ def _unjudged(evaluation: Evaluation) -> list[str]:
         return []
     within = f" within rank {cover.unjudged_cutoff}" if cover.unjudged_cutoff else ""
     percent = 100 * cover.unjudged_share
-    share = f"{min(percent, 99.9):.1f} %" if 99 < percent < 100 else f"{percent:.0f} %"
+    share = f"{min(percent, 99.9):.1f}%" if 99 < percent < 100 else f"{percent:.0f}%"
     return [f"{evaluation.name}: {share} of the documents{within} are unjudged; values are too low if some are relevant"]
 
 

@@ -1,28 +1,40 @@
-"""The report of `idealrank robust`: one sentence, a grid of all variants, what turns the verdict, and how it was found out."""
+"""The report of `idealrank robust`: a few sentences, a grid of all variants, what turns the verdict, and how it was found out."""
 
 import json
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
+from idealrank.analysis.comparison import Pair
 from idealrank.analysis.robustness import Robustness, Variant
 from idealrank.analysis.robustness.robustness import CAUTION, Status
+from idealrank.data.label_kinds import Labels
 from idealrank.reports.table.cells import Cell, Column, NamedCells, Table
 from idealrank.reports.table.records import SCHEMA, Row, record_rows
-from idealrank.reports.table.text import WIDTH, MethodLines, Part, clipped, filled, fits, wrapped
+from idealrank.reports.table.text import WIDTH, MethodLines, MoreLines, Part, clipped, filled, fits, wrapped
 from idealrank.reports.views.comparison.columns import Line, Shown, difference_columns, meanings
-from idealrank.reports.views.comparison.verdicts import TOO_FEW, word
+from idealrank.reports.views.comparison.comparison import Told, numbers_text, verdict_text
+from idealrank.reports.views.comparison.label_phrases import label_clause, labels_note, one_sided_step, one_sided_why
+from idealrank.reports.views.comparison.phrases import IN_PYTHON, Asked, next_step, why_too_few
+from idealrank.reports.views.comparison.verdicts import TOO_FEW
 from idealrank.reports.views.comparison.verdicts import mark as verdict_mark
 from idealrank.reports.views.conventions import paragraph, warned
 
 _CHANGE, _NAME = 34, 10
 _MOVERS = 6
+_AGAIN = "run the analysis again"
 _MOST_TURNING = 15
 # By verdict, and then by who is ahead.
 _COUNTED: dict[Status, str] = {"no effect": "with no effect here", "repeats": "with the numbers of another", "refused": "refused"}
 
 
-def robust_parts(found: Robustness, digits: int | None = None) -> list[Part]:
+def robust_parts(
+    found: Robustness,
+    digits: int | None = None,
+    *,
+    asked: Asked = IN_PYTHON,
+    labels: Labels | None = None,
+) -> list[Part]:
     """The whole report.
 
     Parameters
@@ -31,31 +43,75 @@ def robust_parts(found: Robustness, digits: int | None = None) -> list[Part]:
         What is to be shown.
     digits : int or None
         Decimals; None for those that the intervals allow.
+    asked : Asked
+        Where it was asked for.
+    labels : Labels or None
+        Kind of the labels, if known.
 
     Examples
     --------
     >>> import idealrank as ir
     >>> found = ir.robust({"q": {"x": 1}}, {"q": ["x"]}, {"q": ["y", "x"]}, "RR", variants=["cutoff"])
-    >>> robust_parts(found)[0][0][:14]
-    'A still leads '
+    >>> robust_parts(found)[0][0][:21]
+    'These queries do not '
     """
     shown = Shown.of_rows([found.asked, *(one.row for one in found.variants if one.row is not None)], found.method.level, digits)
-    parts: list[Part] = [
-        filled([*warned(found.mismatches), *found.summary()]),
-        _asked(found, shown),
-        [*_grid(found), *_legend(found)],
-    ]
-    return [*parts, movers_table(found, shown), _counts(found), _method(found), paragraph(found.convention, [found.measure])]
+    told = robust_sentences(found, shown, asked)
+    parts: list[Part] = [filled(told.brief), MoreLines(filled(told.more)), [*_grid(found), *_legend(found)]]
+    note = labels_note(labels, [found.basis], asked)
+    return [*parts, movers_table(found, shown), _counts(found), note, _method(found), paragraph(found.convention, [found.measure])]
 
 
-def _asked(found: Robustness, shown: Shown) -> list[str]:
-    row = found.asked
-    ends = shown.interval(row)
-    interval = "without an interval" if ends == "-" else ends
-    means = f"{shown.number(row.mean_b)} against {shown.number(row.mean_a)}, {shown.signed(row.difference)}"
-    numbers = f"{means} {interval}, p {shown.p(row.p)}"
-    said = word(replace(row, verdict=found.verdict))
-    return filled(f"As asked, {found.measure} under {found.convention}: {found.run_b} {numbers}, {said}.")
+def robust_sentences(found: Robustness, shown: Shown, asked: Asked = IN_PYTHON) -> Told:
+    """Return all sentences: the verdict as asked, the effect of the variants and the next step in at most four, then everything else.
+
+    Parameters
+    ----------
+    found : Robustness
+        What is to be shown.
+    shown : Shown
+        With how many digits.
+    asked : Asked
+        Where it was asked for.
+
+    Examples
+    --------
+    >>> import idealrank as ir
+    >>> found = ir.robust({"q": {"x": 1}}, {"q": ["x"]}, {"q": ["y", "x"]}, "RR", variants=["cutoff"])
+    >>> robust_sentences(found, Shown(2, 2, 0.05)).brief[-1]
+    'Another measure or convention does not decide it; more queries may.'
+    """
+    if found.mismatches:
+        return Told.of([*warned(found.mismatches), *found.summary()], [])
+    row = replace(found.asked, measure=found.measure, verdict=found.verdict)
+    pair = Pair(a=found.run_a, b=found.run_b, measures={found.measure: row})
+    verdict = f"{verdict_text(pair, row, found.method)}: {numbers_text(row, found.method, shown)}."
+    first, *others = found.varied()
+    if clause := label_clause(found.basis):
+        first = f"{first.removesuffix('.')}; {clause}."
+    if found.verdict != "too few judgments":
+        return Told.of([verdict, first, *others, _next(found)], [])
+    why, step = _too_few(found, asked)
+    return Told.of([verdict, why, f"As judged, {first}", step], others)
+
+
+def _too_few(found: Robustness, asked: Asked) -> tuple[str, str]:
+    """Say why there are too few judgments, and what to do."""
+    a, b = found.run_a, found.run_b
+    if found.basis is not None and found.basis.one_sided is not None:
+        return one_sided_why(found.basis.one_sided, a, b), one_sided_step(found.basis.one_sided, _AGAIN, asked)
+    if found.tipping is None:
+        return "Unjudged documents may explain the difference.", f"Judge the unjudged documents and {_AGAIN}."
+    return why_too_few(found.tipping, a, b), next_step(found.tipping, a, b, _AGAIN, asked)
+
+
+def _next(found: Robustness) -> str:
+    """Say what follows from the variants for the reader."""
+    if found.turning or found.pairs:
+        return "The verdict depends on the choices below: report yours with it."
+    if found.verdict == "undecided":
+        return "Another measure or convention does not decide it; more queries may."
+    return "Report the verdict as asked: it does not depend on these choices."
 
 
 def mark(one: Variant) -> str:
