@@ -227,7 +227,7 @@ def gated_html(found: Gated) -> str:
     tables = [checks_table(found.checks, places, clip=None)] if found.checks else []
     tables += [worst_table(check, many=len(found.baselines) > 1) for check in found.deciding if check.worst and not check.passed]
     broken = [reason for reason in found.reasons if reason.startswith("query ")]
-    blocks = [told.brief, _folded(told.more), *tables, *([reason] for reason in broken)]
+    blocks: list[Block] = [told.brief, _folded(told.more), *tables, *([reason] for reason in broken)]
     blocks += [labels_note(found.labels, [check.basis for check in found.checks])]
     return _element(blocks, found.convention, gate_method(found))
 
@@ -245,7 +245,7 @@ def robustness_html(found: Robustness) -> str:
     rows = [found.asked, *(one.row for one in found.variants if one.row is not None)]
     shown = Shown.of_rows(rows, found.method.level)
     told = robust_sentences(found, shown)
-    blocks = [told.brief, _folded(told.more), movers_table(found, shown), robustness_drawings(found)]
+    blocks: list[Block] = [told.brief, _folded(told.more), movers_table(found, shown), robustness_drawings(found)]
     return _element(blocks, found.convention)
 
 
