@@ -19,6 +19,7 @@ Say = Callable[..., Said]
 
 COMMANDS = {
     "table": "compare qrels.txt bm25.run neural.run",
+    "more": "compare qrels.txt bm25.run neural.run --more",
     "one-measure": "compare qrels.txt bm25.run neural.run -m nDCG@10 --test t",
     "same": "compare qrels.txt bm25.run bm25.run.gz -m nDCG@10,AP",
     "left-out": "compare qrels.txt bm25.run neural.run -m AP --convention standard,missing=left-out",
@@ -121,16 +122,17 @@ def test_the_t_test_is_scipys(say: Say, many: Path) -> None:
 
 
 def test_words_for_people(say: Say, many: Path) -> None:
-    better = " ".join(say("compare", "qrels.txt", "base.run", "good.run", "-m", "RR", cwd=many).out.split())
+    better = " ".join(say("compare", "qrels.txt", "base.run", "good.run", "-m", "RR", "--more", cwd=many).out.split())
     worse = say("compare", "qrels.txt", "good.run", "base.run", "-m", "RR", cwd=many).out
-    undecided = " ".join(say("compare", "qrels.txt", "base.run", "likewise.run", "-m", "RR,P@3", cwd=many).out.split())
+    undecided = " ".join(say("compare", "qrels.txt", "base.run", "likewise.run", "-m", "RR,P@3", "--more", cwd=many).out.split())
     equivalent = say("compare", "qrels.txt", "base.run", "likewise.run", "-m", "RR", "--margin", "0.4", cwd=many).out
 
     assert better.startswith("Too few judgments to say whether good is better than base: RR ")
-    assert "These queries detect a true difference of 0." in better
+    assert "With these 60 queries, a true difference of 0." in better
     assert worse.startswith("Too few judgments to say whether base is better than good: RR ")
     assert undecided.startswith("These queries do not show whether likewise is better than base: RR ")
-    assert "queries like these would detect a difference this large with 80 % power. These queries detect a true difference of" in undecided
+    assert "would be found 80% of the time; smaller ones may be missed. About " in undecided
+    assert "queries like these would find a difference this large 80% of the time." in undecided
     assert "Verdicts by other measures: undecided (P@3)." in undecided
     assert equivalent.startswith("likewise and base are equivalent, within 0.4 of each other: RR ")
     assert ", p of a difference as large as the margin 0." in " ".join(equivalent.split())
@@ -171,7 +173,7 @@ def test_rankings_are_those_of_overlap(say: Say, many: Path) -> None:
     command = ("compare", "qrels.txt", "base.run", "good.run", "tied.run", "-m", "RR@3,AP")
 
     record = json.loads(say(*command, "--format", "json", cwd=many).out)
-    text = " ".join(say("compare", "qrels.txt", "base.run", "good.run", "-m", "RR@3", cwd=many).out.split())
+    text = " ".join(say("compare", "qrels.txt", "base.run", "good.run", "-m", "RR@3", "--more", cwd=many).out.split())
     shared = json.loads(say(*command, "--format", "json", "--convention", "standard,ties=expected", cwd=many).out)
 
     texts = [f"{name}@{k}" for k in (3, 10) for name in ("Same", "Same(order=any)", "overlap")] + ["RBO(p=0.9)@100"]

@@ -431,5 +431,5 @@ def test_many_unjudged_documents_have_a_caution_below_the_coverage(say: Say, tmp
 
     said = say("evaluate", "qrels.txt", "new.run", "few.run", cwd=tmp_path).out
 
-    assert "new: 67 % of the documents within rank 10 are unjudged; values are too low if some are relevant\n" in said
+    assert "new: 67% of the documents within rank 10 are unjudged; values are too low if some are relevant\n" in said
     assert "few: " not in said

@@ -14,9 +14,7 @@ from tests.workflow_commands import obeyed
 
 Say = Callable[..., Said]
 Gate = Callable[..., Said]
-SENTENCE = re.compile(
-    r"this drop would no longer be significant if \d+ % of the \d+ unjudged documents that only new returns were relevant"
-)
+SENTENCE = re.compile(r"this drop would no longer be significant if \d+% of the \d+ unjudged documents that only new returns were relevant")
 
 
 @pytest.fixture
@@ -39,8 +37,11 @@ def test_each_outcome_has_its_exit_code(held: Gate) -> None:
     stopped = held(qrels="full.qrels", run="main.run", baseline="new.run")
 
     assert [one.code for one in (truth, stopped, held("--alpha", "2"), doubtful)] == [0, 1, 2, 3]
-    assert words(doubtful).startswith("The gate is undecided: nDCG@10")
-    assert SENTENCE.search(words(doubtful))
+    assert words(doubtful).startswith("Too few judgments to say whether new may replace main: by nDCG@10,")
+    assert re.search(
+        r"If \d+% of the \d+ unjudged documents that only new returns were relevant, the drop could be chance;", words(doubtful)
+    )
+    assert SENTENCE.search(words(held("--more")))
     assert (doubtful.err, truth.err) == ("", "")
 
 
@@ -58,7 +59,7 @@ def test_exit_code_3_comes_with_its_meaning_and_the_next_step(held: Gate, say: S
 
 def test_the_commands_of_the_next_step_show_what_is_unjudged(held: Gate, say: Say, tmp_path: Path) -> None:
     assert "'idealrank why' lists the queries with unjudged documents, and 'idealrank explain' lists the documents of a query." in words(
-        held()
+        held("--more")
     )
 
     queries = say("why", "pooled.qrels", "main.run", "new.run", cwd=tmp_path).out
@@ -68,17 +69,17 @@ def test_the_commands_of_the_next_step_show_what_is_unjudged(held: Gate, say: Sa
 
 def test_the_share_of_the_one_sided_test_is_named_so(held: Gate, say: Say, tmp_path: Path) -> None:
     one_sided = "'idealrank compare' reports a different share, because its test is two-sided."
-    compared = say("compare", "pooled.qrels", "main.run", "new.run", "-m", "nDCG@10", cwd=tmp_path)
+    compared = say("compare", "pooled.qrels", "main.run", "new.run", "-m", "nDCG@10", "--more", cwd=tmp_path)
 
-    assert one_sided in words(held())
-    assert one_sided not in words(held("--strict", "--margin", "0.5", qrels="full.qrels"))
+    assert one_sided in words(held("--more"))
+    assert one_sided not in words(held("--strict", "--margin", "0.5", "--more", qrels="full.qrels"))
     assert "this difference would no longer be significant" in words(compared).lower()
     assert one_sided not in words(compared)
 
 
 @pytest.mark.parametrize(("asked", "code"), [("neutral", 3), ("fail", 1), ("pass", 0)])
 def test_what_becomes_of_it_is_an_option(held: Gate, asked: str, code: int) -> None:
-    said = held("--when-unjudged", asked)
+    said = held("--when-unjudged", asked, "--more")
 
     assert said.code == code
     assert SENTENCE.search(words(said))
@@ -90,7 +91,7 @@ def test_a_pass_over_a_baseline_with_many_more_unjudged_documents_is_cautioned(h
     _, pooled, _, new = collection()
     unjudged = [name not in pooled[query] for query, names in new.items() for name in names]
     share = sum(unjudged) / len(unjudged)
-    caution = f"Caution: by nDCG@10 {share:.1%} of the documents of new are unjudged, and 0.0% of main."
+    caution = f"Caution: by nDCG@10 {share:.1%} of the documents of new are unjudged, and 0.0% of main, which may hide a drop."
     step = "Judge the documents that only new returns, the highest ranks first, and run the gate again."
 
     assert said.code == 0

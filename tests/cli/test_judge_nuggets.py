@@ -128,7 +128,7 @@ def test_queries_without_a_vital_nugget_are_counted(say: Say, tmp_path: Path) ->
 
 def test_the_details_are_there_and_no_convention_of_runs(say: Say, folder: Path) -> None:
     said = say("judge", "nuggets", "base.jsonl", "new.jsonl", cwd=folder)
-    assert "details: --explain-method" in said.out
+    assert "details: --more, --explain-method" in said.out
     assert "convention" not in said.out
     said = say("judge", "nuggets", "base.jsonl", "new.jsonl", "--explain-method", cwd=folder)
     assert (said.code, "sign-flip permutation test, two-sided; exact" in " ".join(said.out.split())) == (0, True), said.out

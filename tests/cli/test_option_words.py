@@ -136,7 +136,7 @@ def test_a_contract_that_no_value_can_keep_is_refused(say: Callable[..., Said], 
 def test_nouns_agree_with_one(say: Callable[..., Said], files: Path) -> None:
     (files / "qrels.txt").write_text("q1 0 d1 1\nq1 0 d2 0\n", encoding="utf-8")
     (files / "b.run").write_text("q1 Q0 d2 1 2.0 x\n", encoding="utf-8")
-    said = say("compare", "qrels.txt", "a.run", "b.run", "-m", "RR", cwd=files)
+    said = say("compare", "qrels.txt", "a.run", "b.run", "-m", "RR", "--more", cwd=files)
     assert said.code == 0
     assert "differ on the only query that both answer" in " ".join(said.out.split()).replace("differs", "differ")
     assert "1 queries" not in said.out

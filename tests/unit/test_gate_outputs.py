@@ -76,7 +76,7 @@ def hostile(text: str) -> Gated:
 def test_the_verdict_and_what_could_not_be_seen_are_a_line_each() -> None:
     assert verdict(OPEN) == "The gate is open: new may replace main"
     assert verdict(CLOSED) == "The gate is closed: new must not replace main (1 of 2 checks failed, 1 of 2 contracts broken)"
-    assert could_see(CLOSED).startswith("True drop detectable with 80 % power: nDCG@10 0.031; AP 0.021.")
+    assert could_see(CLOSED).startswith("True drop that would be found 80% of the time: nDCG@10 0.031; AP 0.021.")
     first = replace(CLOSED, baselines=(), checks=(), contracts=(), passed=True, outcome="passed")
     assert (verdict(first), could_see(first)) == (
         "The gate is open: new may become the first baseline", "No measure was compared with a baseline.",
@@ -95,7 +95,7 @@ def test_what_cannot_be_seen_is_said_in_words() -> None:
     assert visible(replace(CHECK, detectable=math.nan)) == "unknown: every difference is the same"
     same = replace(CHECK, detectable=math.nan, wins=0, losses=0)
     assert visible(same) == "unknown: nothing changed on 60 queries"
-    assert could_see(replace(OPEN, checks=(same,))).endswith("with 80 % power: nDCG@10 unknown: nothing changed on 60 queries.")
+    assert could_see(replace(OPEN, checks=(same,))).endswith("80% of the time: nDCG@10 unknown: nothing changed on 60 queries.")
 
 
 @pytest.mark.parametrize("text", HOSTILE)

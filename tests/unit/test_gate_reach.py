@@ -25,8 +25,8 @@ from tests.workflow_commands import obeyed
 MEASURES = ("nDCG@10", "P@5")
 EVERYTHING, POOLED, BASELINE, RUN = collection()
 SENTENCE = re.compile(
-    r"this drop would no longer be significant if \d+ % of the (?P<own>\d+) unjudged documents that only new returns were "
-    r"relevant, and would change its sign if \d+ % were\. At the ranks of these documents, \d+ % of the judged documents are"
+    r"this drop would no longer be significant if \d+% of the (?P<own>\d+) unjudged documents that only new returns were "
+    r"relevant, and would change its sign if \d+% were\. At the ranks of these documents, \d+% of the judged documents are"
 )
 
 
@@ -103,7 +103,7 @@ def test_a_broken_contract_or_a_failed_companion_closes_a_gate_that_is_out_of_re
     broken = ir.gate(new, main, measures="nDCG@10", contracts=[ir.Contract(query=query, at_least=1.0)])
 
     assert broken.outcome == "failed"
-    assert "Besides, too few judgments for 1 check." in " ".join(gate_text(broken).split())
+    assert "; besides, too few judgments for 1 check." in " ".join(gate_text(broken).split())
     assert ir.gate(new, main, measures=["nDCG@10", "P@5"], also="P@5").outcome == "too few judgments"
 
 
@@ -114,7 +114,7 @@ def test_without_rankings_the_answer_of_the_test_stands_and_says_why_nothing_is_
     found = ir.gate(*alone, measures="nDCG@10")
 
     assert (found.outcome, found.checks[0].tipping, found.checks[0].carried) == ("failed", None, True)
-    assert "how far the judgments reach is unknown: evaluations do not keep rankings" in " ".join(gate_text(found).split())
+    assert "whether there are too few judgments is unknown: evaluations do not keep rankings" in " ".join(gate_text(found).split())
 
 
 def test_a_policy_that_does_not_exist_is_refused(pooled: tuple[Evaluation, Evaluation]) -> None:
@@ -129,7 +129,9 @@ def test_the_report_says_it_first_and_marks_companions(doubtful: Gated, pooled: 
     new, main = (one.mean()["nDCG@10"] for one in pooled)
     words = " ".join(gate_text(doubtful).split())
 
-    assert words.startswith(f"The gate is undecided: nDCG@10 is {new:.3f} against {main:.3f} in main. The values show a drop of")
+    assert words.startswith(
+        f"Too few judgments to say whether new may replace main: by nDCG@10, {new:.3f} against {main:.3f} in main, a drop of"
+    )
     assert (found := SENTENCE.search(words)) is not None
     assert doubtful.checks[0].tipping is not None
     assert int(found["own"]) == doubtful.checks[0].tipping.unjudged_b

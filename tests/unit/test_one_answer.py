@@ -65,10 +65,12 @@ def test_the_page_has_the_table_that_the_script_prints(script: Any) -> None:
     assert printed.getvalue() in page
 
 
-def test_the_text_of_robust_says_first_that_the_judgments_do_not_reach(script: Any) -> None:
+def test_the_text_of_robust_says_first_that_there_are_too_few_judgments(script: Any) -> None:
     found = ir.robust(*script.pair(4), "nDCG@10", variants=["cutoff"])
     text = " ".join(parts_text(robust_parts(found)).split())
 
     assert found.verdict == "too few judgments"
-    assert text.startswith("Too few judgments to say whether new is better than old. As judged: old still leads")
-    assert "p 0.00001, too few judgments." in text
+    assert text.startswith("Too few judgments to say whether new is better than old: nDCG@10 is ")
+    assert "p 0.00001). " in text
+    assert "As judged: old still leads by nDCG@10 in " in text
+    assert str(found).startswith("Too few judgments to say whether new is better than old. As judged: old still leads")

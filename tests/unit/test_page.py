@@ -112,7 +112,7 @@ def test_the_verdict_its_numbers_and_the_worst_query_are_read_without_scripts():
     text = Reader(page_html(two_runs())).text
 
     assert "new is better than bm25." in text
-    assert "RR is 0.938 against 0.500, a difference of +0.438 (95 % interval" in text
+    assert "RR is 0.938 against 0.500, a difference of +0.438 (95% interval" in text
     assert "how to lose q7 0.5000 0.2500 \u22120.2500" in text
     assert "Largest loss from bm25 to new: how to lose q7, RR from 0.5000 to 0.2500." in text
 

@@ -41,7 +41,7 @@ def test_precision_is_a_number_of_results(measure: str, k: int, least: int) -> N
     said = plain_effect(compared(measure)[measure])
 
     what = "relevant results" if least == 1 else "results of grade 3 or more"
-    assert said.startswith(f"about {more:.1f} more {what} in { ({5: 'five', 10: 'ten'}.get(k, k)) } (95 % interval: ")
+    assert said.startswith(f"about {more:.1f} more {what} in { ({5: 'five', 10: 'ten'}.get(k, k)) } (95% interval: ")
 
 
 def test_success_is_a_number_of_queries_and_recall_one_of_documents() -> None:
@@ -72,7 +72,7 @@ def test_an_interval_over_0_says_fewer_and_more() -> None:
 
     assert row.verdict == "undecided"
     assert plain_effect(row) == (
-        f"about 10 more queries in 100 with a relevant result in the first five (95 % interval: {-100 * row.interval[0]:.0f} fewer to "
+        f"about 10 more queries in 100 with a relevant result in the first five (95% interval: {-100 * row.interval[0]:.0f} fewer to "
         f"{100 * row.interval[1]:.0f} more)"
     )
 

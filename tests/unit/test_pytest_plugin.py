@@ -75,7 +75,7 @@ def test_an_open_gate_passes_and_says_what_it_could_have_seen(session: pytest.Py
         "*= ranking gates =*",
         "*::test_search_did_not_get_worse",
         "  The gate is open: same may replace main",
-        "  True drop detectable with 80 % power: RR *",
+        "  True drop that would be found 80% of the time: RR *",
     ])  # fmt: skip
 
 

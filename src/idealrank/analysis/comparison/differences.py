@@ -566,7 +566,7 @@ class Comparison(WithWarnings):
     def __str__(self) -> str:
         apart = [f"No verdict on {pair.b} against {pair.a}: run {pair.mismatch}" for pair in self.pairs if pair.mismatch]
         lines = [*apart, *(_line(pair, row) for pair, row in self.rows() if not pair.mismatch)]
-        matters = any(row.basis is not None for _, row in self.rows())
+        matters = not self.mismatches and any(row.basis is not None for _, row in self.rows())
         notes = [self.reach_unknown, found_kind(self.labels) if matters else ""]
         return "\n".join([*lines, *filter(None, notes)])
 

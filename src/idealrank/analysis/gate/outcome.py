@@ -400,7 +400,7 @@ class Gated(WithWarnings):
             for one in self.deciding
         ]
         broken = [_broken(kept) for kept in self.contracts if not kept.passed]
-        matters = any(check.basis is not None for check in self.checks)
+        matters = not self.mismatches and any(check.basis is not None for check in self.checks)
         note = found_kind(self.labels) if matters else ""
         return "\n".join([f"The gate {state}.", *self.warnings, *checks, *broken, *([note] if note else [])])
 

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple
 
-from idealrank.data.label_kinds import MEANINGS
+from idealrank.data.label_kinds import LabelKind
 from idealrank.evaluation.coverage import MANY_UNJUDGED, Coverage, MeasureCoverage
 from idealrank.evaluation.evaluate import Evaluation
 from idealrank.measures.measure import Measure
@@ -346,7 +346,14 @@ def coverage_table(evaluations: Sequence[Evaluation]) -> Table:
 def _labels(evaluations: Sequence[Evaluation]) -> list[str]:
     """Describe the kind of labels behind the runs, where a run returns a document without one."""
     kinds = [one.provenance.labels for one in evaluations if one.provenance.labels is not None and one.coverage.unjudged]
-    return list(dict.fromkeys(f"labels: {labels.kind}{' found' if labels.found else ''}; {MEANINGS[labels.kind]}" for labels in kinds))
+    return list(dict.fromkeys(f"labels: {labels.kind}{' found' if labels.found else ''}; {_UNLABELLED[labels.kind]}" for labels in kinds))
+
+
+_UNLABELLED: dict[LabelKind, str] = {
+    "complete": "documents without a label are not relevant",
+    "pooled": "documents without a label may be relevant",
+    "positive-only": "documents without a label count as not relevant",
+}
 
 
 def coverage_of(covers: Sequence[tuple[str, Coverage]]) -> Table:

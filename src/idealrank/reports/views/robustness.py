@@ -16,7 +16,7 @@ from idealrank.reports.views.comparison.columns import Line, Shown, difference_c
 from idealrank.reports.views.comparison.comparison import Told, numbers_text, verdict_text
 from idealrank.reports.views.comparison.label_phrases import label_clause, labels_note, one_sided_step, one_sided_why
 from idealrank.reports.views.comparison.phrases import IN_PYTHON, Asked, next_step, why_too_few
-from idealrank.reports.views.comparison.verdicts import TOO_FEW
+from idealrank.reports.views.comparison.verdicts import TOO_FEW, is_identical
 from idealrank.reports.views.comparison.verdicts import mark as verdict_mark
 from idealrank.reports.views.conventions import paragraph, warned
 
@@ -92,7 +92,7 @@ def robust_sentences(found: Robustness, shown: Shown, asked: Asked = IN_PYTHON) 
     if found.verdict != "too few judgments":
         return Told.of([verdict, first, *others, _next(found)], [])
     why, step = _too_few(found, asked)
-    return Told.of([verdict, why, f"As judged, {first}", step], others)
+    return Told.of([verdict, why, f"As judged: {first}", step], others)
 
 
 def _too_few(found: Robustness, asked: Asked) -> tuple[str, str]:
@@ -107,6 +107,8 @@ def _too_few(found: Robustness, asked: Asked) -> tuple[str, str]:
 
 def _next(found: Robustness) -> str:
     """Say what follows from the variants for the reader."""
+    if is_identical(found.asked):
+        return "Check that these are the runs that you meant to compare."
     if found.turning or found.pairs:
         return "The verdict depends on the choices below: report yours with it."
     if found.verdict == "undecided":

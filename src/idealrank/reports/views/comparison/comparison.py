@@ -150,7 +150,7 @@ def comparison_parts(
         parts += [judged_table(pair, shown, clip=NAME), _rankings(pair, titled=several), _left_out(pair)]
     parts += slice_parts(comparison, shown, with_pairs=with_pairs)
     measures = [row.measure for row in first.measures.values()]
-    note = labels_note(comparison.labels, [row.basis for _, row in comparison.rows()], asked)
+    note = [] if comparison.mismatches else labels_note(comparison.labels, [row.basis for _, row in comparison.rows()], asked)
     method = _method(comparison, letters, with_pairs=with_pairs)
     return [*parts, note, reach_legend(parts), method, paragraph(comparison.convention, measures)]
 
@@ -331,7 +331,7 @@ def _next_steps(comparison: Comparison, pair: Pair, row: Difference, shown: Show
     if row.verdict == "equivalent":
         return ["Choose between the runs by something else, such as cost or speed."]
     ahead, behind = (pair.b, row.losses) if row.verdict == "better" else (pair.a, row.wins)
-    step = "Next, `idealrank robust` shows whether the verdict holds under other measures and conventions."
+    step = f"No query speaks against {ahead}: choose it if its cost allows."
     if behind:
         queries = counted(behind, "query", "queries")
         step = f"Before you choose {ahead}, look at the {queries} on which it is worse."

@@ -77,7 +77,7 @@ def gate_parts(
     parts += [checks_table(gated.checks, places)] if gated.checks else []
     parts += [worst_table(check, many=len(gated.baselines) > 1) for check in _with_worst(gated)]
     parts += [_unjudged(gated, places), _contracts(gated), _left_out(gated.checks), _notes(notes)]
-    parts += [labels_note(gated.labels, [check.basis for check in gated.checks], asked)]
+    parts += [] if gated.mismatches else [labels_note(gated.labels, [check.basis for check in gated.checks], asked)]
     measures = list(dict.fromkeys(check.measure for check in gated.checks))
     return [*parts, _rule(gated, policy_file), paragraph(gated.convention, measures)]
 
@@ -240,7 +240,9 @@ def gate_sentences(gated: Gated, places: int = USUAL, asked: Asked = IN_PYTHON) 
         return Told.of([said, *missing, _why_doubted(gated, doubtful), *_steps(gated, asked)], [_basis(gated, doubtful), *more])
     checks, broken = failed(gated)
     if checks:
-        step = "The queries that fell most are listed below; `idealrank why` shows the documents behind them."
+        step = "Add queries, or accept a larger drop."
+        if checks[0].losses:
+            step = "The queries that fell most are listed below; `idealrank why` shows the documents behind them."
         return Told.of([said, *missing, _basis(gated, checks[0]), _sensitivity(gated, checks[0], places), step], more)
     if broken:
         step = "The contracts are listed below; `idealrank explain` shows the documents of a query."
