@@ -23,6 +23,12 @@ PAIRS = 20
 QUERIES = DOCUMENTS = 30
 POOLS = ((30, 30), (8, 2), (2, 8), (5, 5), (12, 0))  # first documents of the old and the new run that are judged
 MEASURES = ("nDCG@10", "P@10")
+PRINTED = {  # first words of the text of robust, and the verdict they stand for
+    "new is better than old:": "better",
+    "new is worse than old:": "worse",
+    "These queries do not show whether": "undecided",
+    "Too few judgments to say": "too few judgments",
+}
 TRACKED = {  # words logged to a tracker, and the verdict they stand for
     "new is better than old": "better",
     "new is worse than old": "worse",
@@ -99,11 +105,9 @@ def asked(seed: int) -> Asked:
 
 
 def _read(text: str) -> str:
-    """Read the verdict from the text of `idealrank robust`: the end of its second paragraph, unless the first sentence contradicts it."""
-    first, as_asked = (" ".join(part.split()) for part in text.split("\n\n")[:2])
-    said = as_asked.rstrip(".").rpartition(", ")[2]
-    unreached = first.startswith("Too few judgments")
-    return said if unreached == (said == "too few judgments") else f"{said}, and first: {first}"
+    """Read the verdict from the first words of the text of `idealrank robust`; the text if it begins with none."""
+    first = " ".join(text.split("\n\n", maxsplit=1)[0].split())
+    return next((verdict for words, verdict in PRINTED.items() if first.startswith(words)), first)
 
 
 def _tracked(comparison: ir.Comparison) -> Answer:

@@ -8,7 +8,7 @@ import pytest
 
 import idealrank as ir
 from idealrank.judging import difference_bounds
-from idealrank.reports.views.comparison.comparison import bounds_sentences, sentences
+from idealrank.reports.views.comparison.comparison import bounds_sentences, verdict_sentences
 
 RNG = np.random.default_rng(3)
 QUERIES = [f"q{number}" for number in range(12)]
@@ -74,7 +74,7 @@ def test_text_and_json_have_the_bounds() -> None:
         "low": row.bounds.low, "high": row.bounds.high, "either": row.bounds.either, "max_grade": 3.0, "depth": 5,
     }  # fmt: skip
     (said,) = bounds_sentences(row)
-    assert said in sentences(comparison, comparison.pairs[0])
+    assert said in verdict_sentences(comparison, comparison.pairs[0]).more
     assert f"between {row.bounds.low:+.3f} and {row.bounds.high:+.3f}" in said
 
 

@@ -169,7 +169,7 @@ def test_the_command_hears_a_judge_of_one_query_on_one(
         (tmp_path / name).write_text("\n".join(lines), encoding="utf-8")
 
     for convention in ("standard", "standard,without_judgments=evaluated"):
-        command = f"compare qrels old.run new.run -m nDCG@2 --judge-qrels judge --convention {convention}"
+        command = f"compare qrels old.run new.run -m nDCG@2 --judge-qrels judge --more --convention {convention}"
         assert main.run(command.split()) == 0
         assert "The judge does not contradict the sign on 1 query." in " ".join(capsys.readouterr().out.split())
 

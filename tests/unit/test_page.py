@@ -181,7 +181,7 @@ def test_a_gate_has_the_digits_that_the_command_prints():
     )
     gated = ir.gate(bad, good)
     check = gated.checks[0]
-    told = f"drop of {-check.difference:.3f} is significant"
+    told = f"drop of {-check.difference:.3f} (one-sided p"
 
     text = Reader(page_html(Subject(evaluations=(good, bad), measures=good.measures, gated=gated))).text
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import idealrank as ir
-from idealrank.reports.views.comparison.comparison import sentences
+from idealrank.reports.views.comparison.comparison import verdict_sentences
 from idealrank.reports.views.comparison.markup import comparison_markdown
 from idealrank.reports.views.comparison.phrases import plain_effect, plain_sentence
 
@@ -89,7 +89,7 @@ def test_precision_at_the_cutoff_speaks_for_ndcg_and_is_named() -> None:
     said = plain_sentence(found.pairs[0])
 
     assert said == f"By P@10, {found.pairs[0].b} has {plain_effect(found['P@10'])}."
-    assert said in sentences(found, found.pairs[0])
+    assert said in verdict_sentences(found, found.pairs[0]).more
     assert said in comparison_markdown(found)
 
 

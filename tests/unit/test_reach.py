@@ -96,7 +96,7 @@ def test_other_answers_have_their_own_words() -> None:
 
 
 def test_why_it_is_not_known_is_said() -> None:
-    assert unknown_text("the lists have no document ids") == "whether there are too few judgments is unknown: the lists have no document ids"
+    assert unknown_text("the lists have no ids") == "whether there are too few judgments is unknown: the lists have no ids"
     assert unknown_text(None) == ""
     assert reach_text(None, "x", "old", "new") == unknown_text("x")
     assert reach_text(tipping(), None, "old", "new") == tipping_text(tipping(), "old", "new")

@@ -8,7 +8,7 @@ from idealrank.analysis.comparison.sensitivity import Sensitivity
 from idealrank.analysis.gate.outcome import Check
 from idealrank.data.label_kinds import LabelKind, Labels, found_kind
 from idealrank.reports.table.digits import counted
-from idealrank.reports.views.comparison.phrases import IN_PYTHON, Asked, sentence, share
+from idealrank.reports.views.comparison.phrases import IN_PYTHON, Asked, share
 
 NOT_RELEVANT = "documents without a label count as not relevant"
 """What a verdict under positive-only labels takes unlabelled documents to be, as a clause."""
@@ -100,18 +100,27 @@ def sensitivity_sentence(basis: LabelBasis | None, a: str, b: str, difference: f
     row = None if basis is None else next((one for one in basis.sensitivity if one.share == _SHARE), None)
     if basis is None or row is None or not difference:
         return ""
-    ahead, behind, own = (b, a, basis.unlabelled_b) if difference > 0 else (a, b, basis.unlabelled_a)
-    if not own:  # the run ahead returns labelled documents only
-        return sentence(_turned(row, f"the unlabelled documents that only {behind} returns", "turn the difference around"))
+    is_b_ahead = difference > 0
+    ahead, behind = (b, a) if is_b_ahead else (a, b)
+    n_ahead, n_behind = (basis.unlabelled_b, basis.unlabelled_a) if is_b_ahead else (basis.unlabelled_a, basis.unlabelled_b)
+    if not n_ahead:
+        return _turned_alone(row, behind) if n_behind else ""
     moved = f"If {100 * row.share:g}% of the unlabelled documents that only {ahead} returns were relevant, the difference would be"
-    return f"{moved} {format(row.difference, number)}, and {_turned(row, f'those that only {behind} returns', 'then turn it around')}."
-
-
-def _turned(row: Sensitivity, documents: str, turn: str) -> str:
+    moved = f"{moved} {format(row.difference, number)}"
+    if not n_behind:
+        return f"{moved}."
     if row.turning_share is None:
-        return f"not even all of {documents} would {turn}"
-    number = "" if row.turning_documents is None else f" ({counted(row.turning_documents, 'document')})"
-    return f"{share(row.turning_share)} of {documents}{number} would {turn}"
+        return f"{moved}, and not even all of those that only {behind} returns would then turn it around."
+    documents = f"those that only {behind} returns ({counted(row.turning_documents or 0, 'document')})"
+    return f"{moved}, and {share(row.turning_share)} of {documents} would then turn it around."
+
+
+def _turned_alone(row: Sensitivity, behind: str) -> str:
+    """Describe the turn where the run ahead returns labelled documents only."""
+    documents = f"the unlabelled documents that only {behind} returns"
+    if row.turning_share is None:
+        return f"Even if all of {documents} were relevant, the difference would not turn around."
+    return f"If {share(row.turning_share)} of {documents} were relevant, the difference would turn around."
 
 
 def labels_note(labels: Labels | None, bases: Iterable[LabelBasis | None], asked: Asked = IN_PYTHON) -> list[str]:
