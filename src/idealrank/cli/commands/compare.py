@@ -240,7 +240,7 @@ def _check_written(given: input_options.InputFiles, results: Results, baseline: 
 
 
 class _Told(NamedTuple):
-    """What the report tells of the command: how to explain the difference, and the files."""
+    """Facts of the command for its report: how to explain the difference, and the files."""
 
     why: Callable[[], str]
     files: Mapping[str, str]

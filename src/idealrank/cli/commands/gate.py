@@ -522,7 +522,7 @@ def gate(
 
 
 class _People(NamedTuple):
-    """What a report for people needs besides the result: decimals, and where it was asked for."""
+    """Needs of a report for people: decimals, and where it was asked for."""
 
     digits: int | None
     asked: "Asked"

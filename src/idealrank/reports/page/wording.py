@@ -14,18 +14,11 @@ from idealrank.measures.measure import Measure
 from idealrank.reports.subject import Subject, leading_pairs
 from idealrank.reports.table.digits import counted, decimals, interval, number
 from idealrank.reports.views.comparison.columns import Shown
-from idealrank.reports.views.comparison.comparison import (
-    Told,
-    judge_sentences,
-    method_text,
-    numbers_text,
-    pair_lines,
-    verdict_sentences,
-    verdict_text,
-)
+from idealrank.reports.views.comparison.comparison import method_text, pair_lines
 from idealrank.reports.views.comparison.league import headline as of_many
 from idealrank.reports.views.comparison.league import is_many, verdict_limits
 from idealrank.reports.views.comparison.phrases import BOTH_RUNS, BY_COMMAND, plain_sentence, unchanged
+from idealrank.reports.views.comparison.sentences import Told, judge_sentences, numbers_text, verdict_sentences, verdict_text
 from idealrank.reports.views.conventions import design_phrases, unanswered, warned
 from idealrank.reports.views.gate.gate import gate_sentences
 from idealrank.reports.views.gate.sentences import could_see, gate_places, one_line, reasons

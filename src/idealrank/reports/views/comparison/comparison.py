@@ -1,46 +1,30 @@
 """The report of `idealrank compare`: a paragraph that anyone can read, tables, and the method; JSON and CSV with every digit."""
 
 import json
-import math
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
-from typing import NamedTuple
 
-from idealrank.analysis.comparison import Comparison, Difference, Method, Pair
-from idealrank.analysis.comparison.differences import about_equivalence
-from idealrank.analysis.comparison.tipping import Tipping
+from idealrank.analysis.comparison import Comparison, Pair
 from idealrank.reports.subject import leading_pairs
 from idealrank.reports.table.cells import Column, Table
 from idealrank.reports.table.digits import counted
 from idealrank.reports.table.records import SCHEMA, Row, record_rows
 from idealrank.reports.table.text import MethodLines, MoreLines, Part, clipped, filled, wrapped
 from idealrank.reports.views.comparison.columns import Line, Shown, Where, difference_columns, meanings
-from idealrank.reports.views.comparison.label_phrases import (
-    counts_sentence,
-    label_clause,
-    labels_note,
-    one_sided_sentences,
-    sensitivity_sentence,
-)
+from idealrank.reports.views.comparison.label_phrases import labels_note
 from idealrank.reports.views.comparison.league import Letters, is_many, letters_note, opening
-from idealrank.reports.views.comparison.phrases import (
-    BOTH_RUNS,
-    IN_PYTHON,
-    Asked,
-    next_step,
-    plain_sentence,
-    reach_text,
-    sentence,
-    unchanged,
-    why_too_few,
+from idealrank.reports.views.comparison.phrases import BOTH_RUNS, IN_PYTHON, Asked, unchanged
+from idealrank.reports.views.comparison.sentences import (
+    Told,
+    judge_sentences,
+    label_sentences,
+    needed_text,
+    verdict_sentences,
+    verdict_text,
 )
 from idealrank.reports.views.comparison.slice_tables import NAME, slice_parts, slice_phrases
-from idealrank.reports.views.comparison.verdicts import correction_word, is_identical, word
+from idealrank.reports.views.comparison.verdicts import correction_word
 from idealrank.reports.views.conventions import design_phrases, paragraph, unanswered, warned
-
-_CONTRADICTED = 6  # sentences on signs
-_SENTENCES = 4  # of a verdict
-_AGAIN = "compare again"
 
 _TESTS = {
     "permutation": "sign-flip permutation test",
@@ -163,411 +147,17 @@ def _of_pairs(comparison: Comparison, shown: Shown, asked: Asked) -> list[Part]:
     if not several:
         return [filled([*told.brief, *apart[-1:]]), MoreLines(filled(told.more))]
     judged = judge_sentences(comparison.rows(), shown)
-    besides = [*told.more, *judged, *_of_labels(comparison, asked, but=first)]
+    besides = [*told.more, *judged, *label_sentences(comparison, asked, but=first)]
     besides = [text for text in dict.fromkeys(besides) if text not in told.brief]
     return [filled(apart), filled(told.brief), MoreLines(filled(besides)), _summary(comparison, shown)]
 
 
 def _of_runs(comparison: Comparison, shown: Shown, asked: Asked) -> list[Part]:
     """Sentences below the tables of many runs: what holds for all pairs."""
-    cautions = [*unanswered(comparison.missing), *judge_sentences(comparison.rows(), shown), *_unknown(comparison)]
-    said = [*cautions, *_of_labels(comparison, asked)]
-    return [filled(said[:_SENTENCES]), MoreLines(filled(said[_SENTENCES:]))]
-
-
-def _of_labels(comparison: Comparison, asked: Asked, but: Pair | None = None) -> list[str]:
-    """Sentences on the labels of several pairs by the first measure: what unlabelled documents count as, and labels from one run."""
-    rows = [(pair, next(iter(pair.measures.values()))) for pair in comparison.pairs]
-    clauses = [sentence(label_clause(row.basis)) for _, row in rows if row.basis is not None]
-    said = [clause for clause in dict.fromkeys(clauses) if clause]
-    withheld = [(pair, row) for pair, row in rows if _is_one_sided(row) and (but is None or {pair.a, pair.b} != {but.a, but.b})]
-    for pair, row in withheld[:1]:
-        if row.basis is not None:
-            said += one_sided_sentences(row.basis, pair.a, pair.b, _AGAIN, asked)
-    if len(withheld) > 1:
-        said.append(f"The same holds for {counted(len(withheld) - 1, 'other pair')}.")
-    return said
-
-
-def _is_one_sided(row: Difference) -> bool:
-    return row.verdict == "too few judgments" and row.basis is not None and row.basis.one_sided is not None
-
-
-class Told(NamedTuple):
-    """Sentences on a result.
-
-    Attributes
-    ----------
-    brief : list of str
-        At most four: the verdict with its size, cautions, what it rests on, and what to do next.
-    more : list of str
-        All others.
-
-    Examples
-    --------
-    >>> Told(["Both are equal."], []).brief
-    ['Both are equal.']
-    """
-
-    brief: list[str]
-    more: list[str]
-
-    @classmethod
-    def of(cls, brief: Sequence[str], more: Sequence[str]) -> "Told":
-        """At most four sentences, of which the last is the next step, and all others; each once.
-
-        Examples
-        --------
-        >>> Told.of(["1.", "", "2.", "3.", "4.", "next."], ["2.", "6."])
-        Told(brief=['1.', '2.', '3.', 'next.'], more=['4.', '6.'])
-        """
-        said = [text for text in dict.fromkeys(brief) if text]
-        if len(said) > _SENTENCES:
-            said = [*said[: _SENTENCES - 1], said[-1]]
-        besides = [text for text in dict.fromkeys([*brief, *more]) if text and text not in said]
-        return cls(said, besides)
-
-
-def sentences(comparison: Comparison, pair: Pair, shown: Shown | None = None, asked: Asked = IN_PYTHON) -> list[str]:
-    """Return at most four sentences on a pair by the first measure: the verdict with its size, its basis, and the next step.
-
-    Parameters
-    ----------
-    comparison : Comparison
-        Whose pair it is.
-    pair : Pair
-        Two of its runs.
-    shown : Shown, optional
-        With how many digits; default as many as the intervals allow.
-    asked : Asked
-        Where the comparison was asked for.
-
-    Examples
-    --------
-    >>> import idealrank as ir
-    >>> one = ir.evaluate({"q": {"x": 1}}, {"q": ["x"]}, "RR")
-    >>> found = ir.compare(one, one)
-    >>> sentences(found, found.pairs[0])[0].split(":")[0]
-    'run (2) and run are identical in every value'
-    """
-    return verdict_sentences(comparison, pair, shown, asked).brief
-
-
-def verdict_sentences(comparison: Comparison, pair: Pair, shown: Shown | None = None, asked: Asked = IN_PYTHON) -> Told:
-    """Return all sentences on a pair: the verdict by the first measure in at most four, then everything else.
-
-    Examples
-    --------
-    >>> import idealrank as ir
-    >>> one = ir.evaluate({"q": {"x": 1}}, {"q": ["x"]}, ["RR", "AP"])
-    >>> found = ir.compare(one, one)
-    >>> verdict_sentences(found, found.pairs[0]).more[-1]
-    'Verdicts by other measures: identical (AP).'
-    """
-    if pair.mismatch:
-        return Told([f"No verdict on {pair.b} against {pair.a}: run {pair.mismatch}"], [])
-    method, shown = comparison.method, shown or Shown.of(comparison)
-    first, *others = pair.measures.values()
-    verdict = f"{verdict_text(pair, first, method)}: {numbers_text(first, method, shown)}."
-    brief = [verdict, *_cautions(comparison, pair, first, shown)]
-    if first.verdict == "too few judgments":
-        brief += _too_few(pair, first, shown, asked)
-    else:
-        brief += [_basis(pair, first), *_next_steps(comparison, pair, first, shown)]
-    more = [plain_sentence(pair), *_basis_in_full(pair, first, shown), *bounds_sentences(first)]
-    more += judge_sentences(((pair, row) for row in pair.measures.values()), shown)
-    more += [*unchanged(pair.rankings)[:1], _needed(first, method), power_text(comparison, first, shown), *_others(others)]
-    return Told.of(brief, more)
-
-
-def _cautions(comparison: Comparison, pair: Pair, row: Difference, shown: Shown) -> list[str]:
-    """Sentences that change how a reader must take the verdict."""
-    missing = {name: number for name, number in comparison.missing.items() if name in (pair.a, pair.b)}
-    contradicted = row.judge is not None and row.judge.contradicts
-    against = judge_sentences([(pair, row)], shown) if contradicted else []
-    return [*against, *_unknown(comparison), *unanswered(missing)]
-
-
-def _basis(pair: Pair, row: Difference) -> str:
-    """Describe what a verdict rests on: the queries, and what unlabelled documents count as."""
-    clause = label_clause(row.basis)
-    if is_identical(row):
-        return sentence(clause)
-    return counts_sentence(pair.b, row, clause)
-
-
-def _basis_in_full(pair: Pair, row: Difference, shown: Shown) -> list[str]:
-    """Describe everything that a verdict rests on: queries, judgments, and the sensitivity to unlabelled documents."""
-    if row.basis is None or row.basis.kind == "pooled":
-        return [_basis(pair, row), *reach_sentences(pair, row)]
-    return [_basis(pair, row), _sensitivity(pair, row, shown)]
-
-
-def _sensitivity(pair: Pair, row: Difference, shown: Shown) -> str:
-    return sensitivity_sentence(row.basis, pair.a, pair.b, row.difference, f"+.{shown.places}f")
-
-
-def _too_few(pair: Pair, row: Difference, shown: Shown, asked: Asked) -> list[str]:
-    """Describe why there are too few judgments, and what to do."""
-    if _is_one_sided(row) and row.basis is not None:
-        why, step = one_sided_sentences(row.basis, pair.a, pair.b, _AGAIN, asked)
-        return [why, _sensitivity(pair, row, shown), step]
-    if row.tipping is None:
-        return [_basis(pair, row)]
-    if about_equivalence(row):
-        return _equivalence_sentences(row.tipping)
-    return [why_too_few(row.tipping, pair.a, pair.b), next_step(row.tipping, pair.a, pair.b, _AGAIN, asked)]
-
-
-def _next_steps(comparison: Comparison, pair: Pair, row: Difference, shown: Shown) -> list[str]:
-    """Describe what to do next, and before it what a reader has to know for that."""
-    if is_identical(row):
-        return ["Check that these are the runs that you meant to compare."]
-    if row.judge is not None and row.judge.contradicts:
-        return [JUDGE_STEP]
-    if row.verdict == "undecided":
-        needed = _needed(row, comparison.method)
-        return [power_text(comparison, row, shown), needed or "Add queries to find a smaller difference."]
-    if row.verdict == "equivalent":
-        return ["Choose between the runs by something else, such as cost or speed."]
-    ahead, behind = (pair.b, row.losses) if row.verdict == "better" else (pair.a, row.wins)
-    step = f"No query speaks against {ahead}: choose it if its cost allows."
-    if behind:
-        queries = counted(behind, "query", "queries")
-        step = f"Before you choose {ahead}, look at the {queries} on which it is worse."
-    return [_sensitivity(pair, row, shown), step]
-
-
-JUDGE_STEP = "Let people grade again what they and the judge grade differently; 'idealrank judge check' says where that is."
-"""What to do where a judge contradicts people."""
-
-
-def _needed(row: Difference, method: Method) -> str:
-    needed = needed_text(row, method)
-    return f"{needed}." if needed else ""
-
-
-def power_text(comparison: Comparison, row: Difference, shown: Shown) -> str:
-    """State the true difference that these queries find in most cases; empty without one.
-
-    Examples
-    --------
-    >>> import idealrank as ir
-    >>> qrels = {f"q{i}": {"x": 1} for i in range(8)}
-    >>> runs = [{q: ["x"] if i < hits else ["y", "x"] for i, q in enumerate(qrels)} for hits in (2, 5)]
-    >>> found = ir.compare(*(ir.evaluate(qrels, run, "RR") for run in runs))
-    >>> power_text(found, found["RR"], Shown(2, 2, 0.05))
-    'With these 8 queries, a true difference of 0.30 would be found 80% of the time; smaller ones may be missed.'
-    """
-    if math.isinf(row.detectable):
-        return undetectable(comparison, row.n)
-    if not math.isfinite(row.detectable):
-        return ""
-    queries = "this query" if row.n == 1 else f"these {row.n:,} queries"
-    size, power = shown.number(row.detectable), f"{100 * comparison.method.power:g}%"
-    return f"With {queries}, a true difference of {size} would be found {power} of the time; smaller ones may be missed."
-
-
-def undetectable(comparison: Comparison, n: int) -> str:
-    """Describe why no detectable difference is given.
-
-    Examples
-    --------
-    >>> import idealrank as ir
-    >>> one = ir.evaluate({"q": {"x": 1}}, {"q": ["x"]}, "RR")
-    >>> undetectable(ir.compare(one, one), 1)
-    '1 query is too few to show any difference by this test, however large.'
-    """
-    if comparison.method.weighted:
-        return "The queries count as too few of equal weight to give a detectable difference."
-    return f"{counted(n, 'query is', 'queries are')} too few to show any difference by this test, however large."
-
-
-def _unknown(comparison: Comparison) -> list[str]:
-    return [comparison.reach_unknown] if comparison.reach_unknown else []
-
-
-def verdict_text(pair: Pair, row: Difference, method: Method) -> str:
-    """Describe the verdict of one measure without numbers.
-
-    Examples
-    --------
-    >>> import idealrank as ir
-    >>> qrels = {f"q{i}": {"x": 1} for i in range(6)}
-    >>> a, b = (ir.evaluate(qrels, {query: ranking for query in qrels}, "RR") for ranking in (["y", "x"], ["x", "y"]))
-    >>> found = ir.compare(a, b)
-    >>> verdict_text(found.pairs[0], found["RR"], found.method)
-    'run (2) is better than run'
-    """
-    if pair.mismatch:
-        return f"No verdict on {pair.b} against {pair.a}: run {pair.mismatch.partition(';')[0]}"
-    if is_identical(row):
-        every = all(map(is_identical, pair.measures.values()))
-        return f"{pair.b} and {pair.a} are identical in every value" + ("" if every else f" of {row.measure}")
-    equivalent = f"{pair.b} and {pair.a} are equivalent, within {method.margin or 0:g} of each other"
-    doubted = equivalent if about_equivalence(row) else f"{pair.b} is better than {pair.a}"
-    return {
-        "better": f"{pair.b} is better than {pair.a}",
-        "worse": f"{pair.b} is worse than {pair.a}",
-        "equivalent": equivalent,
-        "undecided": f"{_undecided(row)} whether {pair.b} is better than {pair.a}",
-        "too few judgments": f"Too few judgments to say whether {doubted}",
-    }[row.verdict]
-
-
-def _undecided(row: Difference) -> str:
-    contradicted = row.judge is not None and row.judge.contradicts
-    return "People and the judge disagree on" if contradicted else "These queries do not show"
-
-
-def judge_sentences(rows: Iterable[tuple[Pair, Difference]], shown: Shown) -> list[str]:
-    """Describe where a judge contradicts people, difference by difference; nothing without a judge.
-
-    Examples
-    --------
-    >>> import idealrank as ir
-    >>> a, b = {f"q{i}": ["x", "y"] for i in range(9)}, {f"q{i}": ["y", "x"] for i in range(9)}
-    >>> people, judge = ({query: {good: 1} for query in a} for good in "xy")
-    >>> found = ir.compare(people, a, b, measures="RR", judge_qrels=judge)
-    >>> judge_sentences(found.rows(), Shown(2, 2, 0.05))[0]
-    'B against A by RR is undecided: people find -0.50 and the judge +0.50 (9 queries), which disagree on the sign.'
-    """
-    held = [(pair, row, row.judge) for pair, row in rows if row.judge is not None]
-    against = [
-        f"{pair.b} against {pair.a} by {row.measure} is undecided: people find {shown.signed(row.difference)} and the judge "
-        f"{shown.signed(judge.difference)} ({counted(judge.n, 'query', 'queries')}), which disagree on the sign."
-        for pair, row, judge in held
-        if judge.contradicts
-    ]
-    if len(against) > _CONTRADICTED:
-        against[_CONTRADICTED:] = [f"People and the judge disagree on the sign of {len(against) - _CONTRADICTED:,} more differences."]
-    return against or ([_agreed([judge.n for _, _, judge in held])] if held else [])
-
-
-def _agreed(queries: Sequence[int]) -> str:
-    """Say that a judge contradicts no sign, and on how many queries it was heard."""
-    fewest, most = min(queries), counted(max(queries), "query", "queries")
-    contradicted = "contradicts no sign" if len(queries) > 1 else "does not contradict the sign"
-    return f"The judge {contradicted} on {most if fewest == max(queries) else f'{fewest:,} to {most}'}."
-
-
-def reach_sentences(pair: Pair, row: Difference) -> list[str]:
-    """Describe the tipping point under pooled labels, or the reason for its absence if unjudged documents could matter.
-
-    Where no difference is claimed none can tip: the table has the numbers all the same.
-
-    Examples
-    --------
-    >>> import idealrank as ir
-    >>> one = ir.evaluate({"q": {"x": 1}}, {"q": ["x"]}, "RR")
-    >>> found = ir.compare(one, one).pairs[0]
-    >>> reach_sentences(found, found["RR"])
-    []
-    """
-    if is_identical(row):
-        return []
-    if row.tipping is not None and (row.verdict in ("undecided", "equivalent") or about_equivalence(row)):
-        return []  # a tipping point, of a difference, says nothing of these
-    unjudged = bool(row.unjudged_a or row.unjudged_b)
-    clause = reach_text(row.tipping, row.tipping_reason if unjudged else None, pair.a, pair.b)
-    return [sentence(clause)] if clause else []
-
-
-def bounds_sentences(row: Difference) -> list[str]:
-    """State the bounds of a difference over all grades of unjudged documents, if there are any.
-
-    Examples
-    --------
-    >>> import idealrank as ir
-    >>> qrels = ir.Qrels({"q": {"x": 1}}, labels_are="pooled")
-    >>> runs = {"q": ["y", "x"]}, {"q": ["x", "z"]}
-    >>> found = ir.compare(*(ir.evaluate(qrels, run, "RR@2", keep_unjudged=True) for run in runs))
-    >>> bounds_sentences(found["RR@2"])
-    ['If unjudged documents down to rank 2 may have any grade from 0 to 1, the difference is between +0.000 and +0.500.']
-    """
-    found = row.bounds
-    if found is None or is_identical(row):
-        return []
-    grades = f"If unjudged documents down to rank {found.depth} may have any grade from 0 to {found.max_grade:g}"
-    either = f", and either run may be ahead on {found.either:,} of {row.n:,} queries" if found.either else ""
-    return [f"{grades}, the difference is between {found.low:+.3f} and {found.high:+.3f}{either}."]
-
-
-def _equivalence_sentences(tipping: Tipping) -> list[str]:
-    count = tipping.unjudged_a + tipping.unjudged_b + tipping.unjudged_both
-    documents = f"the {count:,} unjudged {'document' if count == 1 else 'documents'} within the cutoff"
-    return [
-        f"At the likely relevant share of {documents}, the runs would no longer be equivalent.",
-        "Judge them, the highest ranks first, and compare again.",
-    ]
-
-
-def numbers_text(row: Difference, method: Method, shown: Shown | None = None) -> str:
-    """Both means, the difference with its interval, and p.
-
-    Examples
-    --------
-    >>> import idealrank as ir
-    >>> one = ir.evaluate({"q": {"x": 1}}, {"q": ["x"]}, "RR")
-    >>> found = ir.compare(one, one)
-    >>> numbers_text(found["RR"], found.method)
-    'RR is 1.0000 in both'
-    """
-    shown, tests = shown or Shown.of_rows([row], method.level), method.tests
-    if is_identical(row):
-        return f"{row.measure} is {shown.number(row.mean_b)} in both"
-    corrected = f" after correction for {tests:,} tests" if tests > 1 else ""
-    p = f"p {shown.p(row.p_corrected)}"
-    if about_equivalence(row):
-        p = f"p of a difference as large as the margin {shown.p(row.p_equivalence or 0.0)}"
-    means = f"{row.measure} is {shown.number(row.mean_b)} against {shown.number(row.mean_a)}"
-    if math.isnan(row.interval[0]):  # the reason is long, and p is not a part of it
-        beside = f"{p}{corrected}; no interval: the {row.about} has none if a difference is 0 or two are equal in size"
-    else:
-        beside = f"{_interval(row, shown)}, {p}{corrected}"
-    return f"{means}, a difference of {shown.signed(row.difference)} ({beside})"
-
-
-def _interval(row: Difference, shown: Shown) -> str:
-    low, high = row.interval
-    level = f"{100 * row.level:g}%"
-    if math.isinf(low) and math.isinf(high):
-        return f"too few queries for a {level} interval"
-    start, end = shown.interval(row).strip("[]()").split(", ")
-    ends = f"from {start} up" if math.isinf(high) else f"from {end} down" if math.isinf(low) else f"{start} to {end}"
-    return f"{level} interval {ends}" if row.about == "mean difference" else f"{level} interval of the {row.about} {ends}"
-
-
-def _others(rows: Sequence[Difference]) -> list[str]:
-    by_verdict: dict[str, list[str]] = {}
-    for row in rows:
-        by_verdict.setdefault(word(row), []).append(row.measure)
-    said = [f"{verdict} ({', '.join(measures)})" for verdict, measures in by_verdict.items()]
-    return [f"Verdicts by other measures: {', '.join(said)}."] if said else []
-
-
-def needed_text(row: Difference, method: Method) -> str:
-    """State the number of queries that would find an undecided difference of this size, without a full stop; empty if these suffice.
-
-    Examples
-    --------
-    >>> import idealrank as ir
-    >>> qrels = {f"q{i}": {"x": 1} for i in range(8)}
-    >>> runs = [{q: ["x"] if i < hits else ["y", "x"] for i, q in enumerate(qrels)} for hits in (2, 5)]
-    >>> found = ir.compare(*(ir.evaluate(qrels, run, "RR") for run in runs))
-    >>> needed_text(found["RR"], found.method)
-    'About 17 queries like these would find a difference this large 80% of the time'
-    """
-    if row.queries_needed is None or row.queries_needed <= row.n:
-        return ""
-    queries = counted(_rounded(row.queries_needed), "query", "queries")
-    return f"About {queries} like these would find a difference this large {100 * method.power:g}% of the time"
-
-
-def _rounded(number: int) -> int:
-    """Two digits, upwards: the rest would be a promise."""
-    unit: int = 10 ** max(len(str(number)) - 2, 0)
-    return math.ceil(number / unit) * unit
+    unknown = [comparison.reach_unknown] if comparison.reach_unknown else []
+    cautions = [*unanswered(comparison.missing), *judge_sentences(comparison.rows(), shown), *unknown]
+    told = Told.of([*cautions, *label_sentences(comparison, asked)], [])
+    return [filled(told.brief), MoreLines(filled(told.more))]
 
 
 def _summary(comparison: Comparison, shown: Shown) -> list[str]:

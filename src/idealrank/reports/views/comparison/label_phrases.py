@@ -56,9 +56,35 @@ def one_sided_why(one_sided: OneSided, a: str, b: str) -> str:
     source, other = (a, b) if one_sided.run == "a" else (b, a)
     if one_sided.share is None or one_sided.other_share is None:
         return f"The labels come from the results of {source}, as declared, so they hardly cover what only {other} returns."
+    return f"{_shares(one_sided, a, b)}: the labels seem to come from {source} alone, unless it really finds all of them."
+
+
+def suspected_sentence(basis: LabelBasis | None, a: str, b: str, difference: float) -> str:
+    """Caution that the labels may favour the run ahead; empty if nothing says so.
+
+    Examples
+    --------
+    >>> suspected = OneSided(run="b", declared=False, depth=10, share=0.95, other_share=0.7)
+    >>> basis = LabelBasis(kind="positive-only", suspected=suspected)
+    >>> print(suspected_sentence(basis, "old", "new", 0.1))  # doctest: +NORMALIZE_WHITESPACE
+    new returns 95% of the labelled relevant documents in its first 10 results, and old 70%:
+    labels from new, or from a system like it, would favour it.
+    """
+    suspected = None if basis is None else basis.suspected
+    if suspected is None or suspected.share is None or suspected.other_share is None:
+        return ""
+    ahead = "b" if difference > 0 else "a"
+    if not difference or suspected.run != ahead:
+        return ""  # labels that favour the run behind do not explain the difference
+    return f"{_shares(suspected, a, b)}: labels from {b if ahead == 'b' else a}, or from a system like it, would favour it."
+
+
+def _shares(one_sided: OneSided, a: str, b: str) -> str:
+    """State the shares of the labelled documents that both runs return."""
+    source, other = (a, b) if one_sided.run == "a" else (b, a)
     where = "" if one_sided.depth is None else f" in its first {counted(one_sided.depth, 'result')}"
-    shares = f"{source} returns {share(one_sided.share)} of the labelled relevant documents{where}, and {other} "
-    return f"{shares}{share(one_sided.other_share)}: the labels seem to come from {source} alone, unless it really finds all of them."
+    share_of_other = share(one_sided.other_share or 0.0)
+    return f"{source} returns {share(one_sided.share or 0.0)} of the labelled relevant documents{where}, and {other} {share_of_other}"
 
 
 def one_sided_step(one_sided: OneSided, again: str, asked: Asked = IN_PYTHON) -> str:

@@ -13,9 +13,10 @@ from idealrank.measures.parse import MeasureLike, parse_measure
 from idealrank.reports.table.cells import Cell, Column, Table, number_cell
 from idealrank.reports.table.forms import as_latex, as_markdown, as_text, markdown_text
 from idealrank.reports.views.comparison.columns import Line, Shown, difference_columns
-from idealrank.reports.views.comparison.comparison import judge_sentences, mark_note, method_text, needed_text, verdict_text
+from idealrank.reports.views.comparison.comparison import mark_note, method_text
 from idealrank.reports.views.comparison.league import Letters, Ranked, is_many, league_places, letters_note, ranked_by_all, run_columns
 from idealrank.reports.views.comparison.phrases import plain_sentence
+from idealrank.reports.views.comparison.sentences import judge_sentences, needed_text, verdict_text
 from idealrank.reports.views.comparison.verdicts import (
     STAR_WORDS,
     TOO_FEW,

@@ -175,7 +175,7 @@ def _seen_there(tipping: Tipping) -> str:
     if not rates:
         return "no document at these ranks is judged"
     if max(rates) < (tipping.significance or 0.0):
-        return f"so few documents at these ranks are judged that up to {share(tipping.likely)} may be"
+        return f"by the judged documents at these ranks, up to {share(tipping.likely)} may be"
     return f"of the judged documents at these ranks, {share(max(rates))} are relevant"
 
 

@@ -12,9 +12,15 @@ from idealrank.reports.table.cells import Cell, Column, Table, Tone, number_cell
 from idealrank.reports.table.digits import USUAL, counted, number, p_text
 from idealrank.reports.table.records import SCHEMA
 from idealrank.reports.table.text import MethodLines, MoreLines, Part, clipped, filled, parts_text, wrapped
-from idealrank.reports.views.comparison.comparison import Told
-from idealrank.reports.views.comparison.label_phrases import counts_sentence, label_clause, labels_note, sensitivity_sentence
+from idealrank.reports.views.comparison.label_phrases import (
+    counts_sentence,
+    label_clause,
+    labels_note,
+    sensitivity_sentence,
+    suspected_sentence,
+)
 from idealrank.reports.views.comparison.phrases import IN_PYTHON, Asked, sentence
+from idealrank.reports.views.comparison.sentences import Told
 from idealrank.reports.views.comparison.verdicts import IDENTICAL, is_identical
 from idealrank.reports.views.conventions import design_phrases, paragraph, unanswered
 from idealrank.reports.views.gate.sentences import (
@@ -243,7 +249,8 @@ def gate_sentences(gated: Gated, places: int = USUAL, asked: Asked = IN_PYTHON) 
         step = "Add queries, or accept a larger drop."
         if checks[0].losses:
             step = "The queries that fell most are listed below; `idealrank why` shows the documents behind them."
-        return Told.of([said, *missing, _basis(gated, checks[0]), _sensitivity(gated, checks[0], places), step], more)
+        suspected = suspected_sentence(checks[0].basis, checks[0].baseline, gated.run, checks[0].difference)
+        return Told.of([said, *missing, suspected, _basis(gated, checks[0]), _sensitivity(gated, checks[0], places), step], more)
     if broken:
         step = "The contracts are listed below; `idealrank explain` shows the documents of a query."
         return Told.of([said, *missing, step], more)
