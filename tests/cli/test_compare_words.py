@@ -11,7 +11,7 @@ import pytest
 
 import idealrank as ir
 from idealrank.reports.views.comparison.columns import Shown
-from idealrank.reports.views.comparison.sentences import numbers_text
+from idealrank.reports.views.comparison.pair_sentences import numbers_text
 from tests.cli.terminal import Said
 
 Say = Callable[..., Said]

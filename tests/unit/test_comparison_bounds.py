@@ -8,7 +8,7 @@ import pytest
 
 import idealrank as ir
 from idealrank.judging import difference_bounds
-from idealrank.reports.views.comparison.sentences import bounds_sentences, verdict_sentences
+from idealrank.reports.views.comparison.pair_sentences import bounds_sentences, verdict_sentences
 
 RNG = np.random.default_rng(3)
 QUERIES = [f"q{number}" for number in range(12)]

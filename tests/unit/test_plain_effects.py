@@ -7,8 +7,8 @@ import pytest
 
 import idealrank as ir
 from idealrank.reports.views.comparison.markup import comparison_markdown
+from idealrank.reports.views.comparison.pair_sentences import verdict_sentences
 from idealrank.reports.views.comparison.phrases import plain_effect, plain_sentence
-from idealrank.reports.views.comparison.sentences import verdict_sentences
 
 DOCUMENTS = [f"d{i}" for i in range(30)]
 QRELS = {f"q{i}": {f"d{d}": 1 + d % 3 for d in range(0, 30, 3 + i % 2)} for i in range(40)}

@@ -8,7 +8,7 @@ from scipy import stats as peer
 
 import idealrank as ir
 from idealrank.errors import IdealrankWarning, OptionError
-from idealrank.reports.views.comparison.sentences import undetectable
+from idealrank.reports.views.comparison.pair_sentences import undetectable
 from idealrank.reports.views.gate.gate import seen_text
 from idealrank.stats import detectable, mean_interval, paired_t, permutation_test, pilot
 from idealrank.stats.comparison import Plan, compare_columns, smallest_visible, visible_by

@@ -17,8 +17,8 @@ from idealrank.reports.views.comparison.columns import Shown
 from idealrank.reports.views.comparison.comparison import method_text, pair_lines
 from idealrank.reports.views.comparison.league import headline as of_many
 from idealrank.reports.views.comparison.league import is_many, verdict_limits
+from idealrank.reports.views.comparison.pair_sentences import Told, judge_sentences, numbers_text, verdict_sentences, verdict_text
 from idealrank.reports.views.comparison.phrases import BOTH_RUNS, BY_COMMAND, plain_sentence, unchanged
-from idealrank.reports.views.comparison.sentences import Told, judge_sentences, numbers_text, verdict_sentences, verdict_text
 from idealrank.reports.views.conventions import design_phrases, unanswered, warned
 from idealrank.reports.views.gate.gate import gate_sentences
 from idealrank.reports.views.gate.sentences import could_see, gate_places, one_line, reasons

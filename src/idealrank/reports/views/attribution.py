@@ -10,7 +10,7 @@ from idealrank.measures.measure_texts import number_text
 from idealrank.reports.table.digits import counted, p_text
 from idealrank.reports.table.records import SCHEMA, Row
 from idealrank.reports.table.text import clipped, columns, parts_text, wrapped
-from idealrank.reports.views.comparison.sentences import verdict_text
+from idealrank.reports.views.comparison.pair_sentences import verdict_text
 from idealrank.reports.views.conventions import warned
 from idealrank.version import __version__
 

@@ -13,8 +13,7 @@ from idealrank.reports.table.text import MethodLines, MoreLines, Part, clipped, 
 from idealrank.reports.views.comparison.columns import Line, Shown, Where, difference_columns, meanings
 from idealrank.reports.views.comparison.label_phrases import labels_note
 from idealrank.reports.views.comparison.league import Letters, is_many, letters_note, opening
-from idealrank.reports.views.comparison.phrases import BOTH_RUNS, IN_PYTHON, Asked, unchanged
-from idealrank.reports.views.comparison.sentences import (
+from idealrank.reports.views.comparison.pair_sentences import (
     Told,
     judge_sentences,
     label_sentences,
@@ -22,6 +21,7 @@ from idealrank.reports.views.comparison.sentences import (
     verdict_sentences,
     verdict_text,
 )
+from idealrank.reports.views.comparison.phrases import BOTH_RUNS, IN_PYTHON, Asked, unchanged
 from idealrank.reports.views.comparison.slice_tables import NAME, slice_parts, slice_phrases
 from idealrank.reports.views.comparison.verdicts import correction_word
 from idealrank.reports.views.conventions import design_phrases, paragraph, unanswered, warned

@@ -19,8 +19,8 @@ from idealrank.reports.views.comparison.label_phrases import (
     sensitivity_sentence,
     suspected_sentence,
 )
+from idealrank.reports.views.comparison.pair_sentences import Told
 from idealrank.reports.views.comparison.phrases import IN_PYTHON, Asked, sentence
-from idealrank.reports.views.comparison.sentences import Told
 from idealrank.reports.views.comparison.verdicts import IDENTICAL, is_identical
 from idealrank.reports.views.conventions import design_phrases, paragraph, unanswered
 from idealrank.reports.views.gate.sentences import (
