@@ -408,7 +408,7 @@ def evaluate(
     max_documents : int, optional
         Look at that many documents of each query only, as if the run held no more; ideals stay as they are (trec_eval's ``-M``).
     keep_unjudged : bool
-        Keep the hits and the unjudged documents, so that `compare` and `gate` can say how far the judgments reach; not together with
+        Keep the hits and the unjudged documents, so that `compare` and `gate` can say if there are too few judgments; not together with
         `max_documents`.
     keep_for : iterable of Measure
         Keep the hits as deep as these need them, too, for `Evaluation.further`.

@@ -35,7 +35,7 @@ _ENOUGH = 30  # queries of equal weight, below which a warning says how few they
 
 
 def judgedness_of(measure: Measure) -> tuple[Measure, ...]:
-    """The measures that say how far judgments reach: share judged and number returned at the cutoff, and the measure of judged documents.
+    """The measures on unjudged documents: share judged and number returned at the cutoff, and the measure of judged documents.
 
     Examples
     --------
@@ -71,7 +71,7 @@ def judgedness_among(measures: Sequence[Measure]) -> set[Measure]:
 
 
 def with_companions(measures: "MeasureLike | Iterable[MeasureLike]") -> tuple[Measure, ...]:
-    """Add the companion measures from which `compare` tells how far the judgments reach.
+    """Add the companion measures from which `compare` tells if there are too few judgments.
 
     Parameters
     ----------

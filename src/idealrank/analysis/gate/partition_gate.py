@@ -27,7 +27,7 @@ def gate_sums(
     """Decide whether run b may replace run a, from sums of partitions.
 
     The first measure decides; the other measures are companions, corrected together, as in `idealrank.gate`. P values are of the sign
-    flips of the sums, bounds of their Poisson bootstrap. How far the judgments reach is not looked at: sums hold no documents.
+    flips of the sums, bounds of their Poisson bootstrap. Too few judgments are not recognised: sums hold no documents.
 
     Parameters
     ----------

@@ -132,7 +132,7 @@ def _look_into(
 
 
 def measures_looked_at(measures: Sequence[Measure]) -> tuple[Measure, ...]:
-    """All that a page looks at beside the measures asked for: how far judgments reach, and the measures at many cutoffs.
+    """All that a page looks at beside the measures asked for: unjudged documents, and the measures at many cutoffs.
 
     Examples
     --------

@@ -136,7 +136,7 @@ _PLAIN = Shown(USUAL, USUAL, None)
 
 
 def pair_grid(pair: Pair) -> Table:
-    """One pair of runs, a row a measure: means, difference, verdict, and how far the judgments reach.
+    """One pair of runs, a row a measure: means, difference, verdict, and unjudged documents.
 
     Examples
     --------

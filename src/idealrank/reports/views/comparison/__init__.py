@@ -1,1 +1,1 @@
-"""Comparisons: a paragraph that anyone can read, tables, letters and maps of many runs, and how far the judgments reach."""
+"""Comparisons: a paragraph that anyone can read, tables, letters and maps of many runs, and the labels behind a verdict."""
