@@ -316,7 +316,7 @@ def evaluate(
     max_documents : int, optional
         Use only the first documents of each query, up to this number (trec_eval's ``-M``); not for arrays.
     keep_unjudged : bool
-        Keep hits and unjudged documents, so that `compare` and `gate` can find out if there are too few judgments; and the judgments and the
+        Keep hits and unjudged documents, so that `compare` and `gate` can tell if there are too few judgments; and the judgments and the
         run, so that `robust`, `why` and `explain` take the evaluation. Not for arrays, in which every item is judged.
     labels_are : {"complete", "pooled", "positive-only"}, optional
         Kind of the labels, see `Labels`. Default: declared by the `Qrels`, else found in the grades.
