@@ -14,8 +14,8 @@ from idealrank.reports.table.records import SCHEMA, Row, record_rows
 from idealrank.reports.table.text import WIDTH, MethodLines, MoreLines, Part, clipped, filled, fits, wrapped
 from idealrank.reports.views.comparison.columns import Line, Shown, difference_columns, meanings
 from idealrank.reports.views.comparison.label_phrases import label_clause, labels_note, one_sided_step, one_sided_why
-from idealrank.reports.views.comparison.phrases import IN_PYTHON, Asked, next_step, why_too_few
 from idealrank.reports.views.comparison.pair_sentences import Told, numbers_text, verdict_text
+from idealrank.reports.views.comparison.phrases import IN_PYTHON, Asked, next_step, why_too_few
 from idealrank.reports.views.comparison.verdicts import TOO_FEW, is_identical
 from idealrank.reports.views.comparison.verdicts import mark as verdict_mark
 from idealrank.reports.views.conventions import paragraph, warned

@@ -9,12 +9,10 @@ from idealrank.analysis.gate.outcome import Check
 from idealrank.data.label_kinds import LabelKind, Labels, found_kind
 from idealrank.reports.table.digits import counted
 from idealrank.reports.views.comparison.phrases import IN_PYTHON, Asked, share
-
-NOT_RELEVANT = "documents without a label count as not relevant"
-"""What a verdict under positive-only labels takes unlabelled documents to be, as a clause."""
+from idealrank.reports.views.comparison.verdicts import UNLABELLED
 
 _CLAUSES: Mapping[LabelKind, str] = {
-    "positive-only": NOT_RELEVANT,
+    "positive-only": UNLABELLED,
     "complete": "the labels are complete",
 }
 _SHARE = 0.05  # of the unlabelled documents of the run ahead, in the sentence on the sensitivity

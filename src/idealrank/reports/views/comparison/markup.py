@@ -15,8 +15,8 @@ from idealrank.reports.table.forms import as_latex, as_markdown, as_text, markdo
 from idealrank.reports.views.comparison.columns import Line, Shown, difference_columns
 from idealrank.reports.views.comparison.comparison import mark_note, method_text
 from idealrank.reports.views.comparison.league import Letters, Ranked, is_many, league_places, letters_note, ranked_by_all, run_columns
-from idealrank.reports.views.comparison.phrases import plain_sentence
 from idealrank.reports.views.comparison.pair_sentences import judge_sentences, needed_text, verdict_text
+from idealrank.reports.views.comparison.phrases import plain_sentence
 from idealrank.reports.views.comparison.verdicts import (
     STAR_WORDS,
     TOO_FEW,
