@@ -495,10 +495,10 @@ def gate(
     threads: int,
     **typed: Any,
 ) -> None:
-    """Pass or fail RUN against its baselines. Exit code 1: failed; 3: the judgments cannot decide.
+    """Pass or fail RUN against its baselines. Exit code 1: failed; 3: too few judgments.
 
     All runs are evaluated against the judgments in QRELS. RUN fails if it is significantly worse than a baseline, or if it breaks a
-    contract for a query. The report names the drop that the gate detects with 80 % power.
+    contract for a query. The report names the drop that the gate finds 80% of the time.
     """
     asked = asked_here(
         weights=files.weights_path,

@@ -143,7 +143,8 @@ def _told(subject: Subject) -> Told:
         judged = judge_sentences(comparison.rows(), Shown.of(comparison))
         unknown = [comparison.reach_unknown] if comparison.reach_unknown else []
         cautions = [*unanswered(comparison.missing), *unknown]
-        return Told.of([*_of_leading(comparison), *cautions, *told.brief[1:]], [*told.more, *others, *judged])
+        more = [text for text in told.more if text != plain_sentence(pair)]  # it stands by itself
+        return Told.of([*_of_leading(comparison), *cautions, *told.brief[1:]], [*more, *others, *judged])
     if pair.mismatch:
         question = pair.mismatch.partition("; ")[2]
         return Told.of([f"{question[:1].upper()}{question[1:]}", *warned(comparison.mismatches)[-1:]], [])
@@ -157,9 +158,10 @@ def _of_gate(gated: Gated) -> Told:
     """The first reason in place of the verdict, which is the heading."""
     told = gate_sentences(gated, gate_places(gated), BY_COMMAND)
     why = [_opened(reason) for reason in reasons(gated)[:_REASONS]]
-    first = told.brief[:1] if not why else why[:1]
-    hidden = [could_see(gated), *told.more, *why]
-    return Told.of([*first, *told.brief[1:]], hidden)
+    opened = told.brief[0].removeprefix("The gate is open: ")
+    first = why[0] if why else f"{opened[:1].upper()}{opened[1:]}"
+    several = [could_see(gated)] if len(gated.deciding) > 1 else []
+    return Told.of([first, *told.brief[1:]], [*told.more, *why, *several])
 
 
 def in_plain_words(subject: Subject) -> str:

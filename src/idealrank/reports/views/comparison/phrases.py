@@ -166,17 +166,19 @@ def why_too_few(tipping: Tipping, a: str, b: str, lost: str = "the difference co
     documents = f"the {counted(tipping.own_behind, 'unjudged document')} that only {name} returns"
     if not tipping.significance:
         return f"Another test, the paired t test, does not show the difference, and {documents} may be relevant."
-    return f"If {share(tipping.significance)} of {documents} were relevant, {lost}; {_seen_there(tipping)}."
+    return f"If {share(tipping.significance)} of {documents} were relevant, {lost}; {_seen_there(tipping, name)}."
 
 
-def _seen_there(tipping: Tipping) -> str:
-    """Describe the judged documents at the ranks of the unjudged ones, in a clause."""
-    rates = [rate for rate in (tipping.rate_judged, tipping.rate_exclusive) if rate is not None]
-    if not rates:
+def _seen_there(tipping: Tipping, name: str) -> str:
+    """Describe the judged documents that the share is held against, in a clause."""
+    judged, exclusive, wanted = tipping.rate_judged, tipping.rate_exclusive, tipping.significance or 0.0
+    if judged is not None and judged >= wanted:
+        return f"of the judged documents at these ranks, {share(judged)} are relevant"
+    if exclusive is not None and exclusive >= wanted:
+        return f"of the judged documents that only {name} returns, {share(exclusive)} are relevant"
+    if judged is None and exclusive is None:
         return "no document at these ranks is judged"
-    if max(rates) < (tipping.significance or 0.0):
-        return f"by the judged documents at these ranks, up to {share(tipping.likely)} may be"
-    return f"of the judged documents at these ranks, {share(max(rates))} are relevant"
+    return f"by the judged documents at these ranks, up to {share(tipping.likely)} may be"
 
 
 def next_step(tipping: Tipping, a: str, b: str, again: str = "compare again", asked: Asked = IN_PYTHON) -> str:
