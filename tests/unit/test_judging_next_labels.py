@@ -13,13 +13,14 @@ from idealrank.conventions import Convention
 from idealrank.data.qrels import Qrels
 from idealrank.data.run import Run
 from idealrank.errors import InputError, OptionError
-from idealrank.judging import difference_bounds, next_labels, replay_labels
+from idealrank.judging import LabelStop, difference_bounds, next_labels, replay_labels
 from idealrank.judging.label_frontier import Frontier
 from idealrank.judging.label_order import STRATEGIES, best_open, difference_states, order_of
 from idealrank.judging.label_replay import ORACLE
 from idealrank.judging.label_states import DifferenceStates
 from idealrank.measures.parse import parse_measure
 from tests.conftest import ROOT, shared_file
+from tests.pools import collection
 
 MEASURES = ("nDCG@3", "P@3", "AP", "RR@3", "DCG@2")
 PYDOCS = ROOT / "examples" / "pydocs"
@@ -340,3 +341,36 @@ def test_queries_that_no_run_answers_are_refused() -> None:
         next_labels({"q": {"x": 1}}, {"p": ["x"]}, {"p": ["y"]})
     with pytest.raises(InputError, match=r"runs 'A' and 'B' answer none of the 2 queries$"):
         next_labels({"q": {"x": 1}, "r": {"x": 1}}, {"p": ["x"]}, {"p": ["y"]})
+
+
+def test_a_verdict_as_the_stop_sets_budget_and_order_and_ends_the_choice() -> None:
+    everything, pooled, a, b = collection()
+    row = ir.compare(pooled, a, b, measures="P@10")["P@10"]
+    assert row.tipping is not None
+
+    open_found = next_labels(pooled, a, b, "P@10", until=row)
+    short = next_labels(pooled, a, b, "P@10", until=row, budget=3, strategy="depth")
+    decided = next_labels(everything, a, b, "P@10", until=ir.compare(everything, a, b, measures="P@10")["P@10"])
+
+    assert open_found.stop is not None
+    assert (open_found.stop.by, open_found.stop.decided, open_found.strategy) == ("compare", False, "change")
+    assert len(open_found.labels) == open_found.stop.labels_needed == row.tipping.labels_needed
+    assert (len(short.labels), short.strategy) == (3, "depth")
+    assert decided.stop is not None
+    assert decided.stop.decided
+    assert decided.labels == ()
+    assert next_labels(pooled, a, b, "P@10").stop is None
+
+
+@pytest.mark.parametrize("when_unjudged", ["neutral", "fail", "pass"])
+def test_a_gate_is_undecided_whatever_its_policy_makes_of_it(when_unjudged: Any) -> None:
+    _, pooled, a, b = collection()
+    baseline, run = (
+        ir.evaluate(pooled, one, ir.with_companions("P@10"), keep_unjudged=True, name=name) for one, name in ((a, "a"), (b, "b"))
+    )
+    check = ir.gate(run, baseline, when_unjudged=when_unjudged).checks[0]
+
+    stop = LabelStop.of(check)
+
+    assert (stop.by, stop.verdict, stop.decided) == ("gate", check.outcome, False)
+    assert stop.labels_needed is not None

@@ -1,7 +1,7 @@
 """Stop of labelling: the verdict of a comparison or a gate on the labels so far."""
 
 from dataclasses import asdict, dataclass
-from typing import Any, Literal, Protocol, TypeAlias
+from typing import Any, Literal, Protocol, TypeAlias, cast
 
 _TOO_FEW = "too few judgments"
 
@@ -99,10 +99,13 @@ class LabelStop:
     def of(cls, result: VerdictLike) -> "LabelStop":
         """Return the stop of one measure of a comparison, or of one check of a gate."""
         by: Literal["compare", "gate"] = "compare"
+        verdict: str | None
         if hasattr(result, "carried"):
-            by, verdict, decided = "gate", result.outcome, result.carried
+            check = cast("GatedCheck", result)
+            by, verdict, decided = "gate", check.outcome, check.carried
         else:
-            verdict, decided = result.verdict, result.verdict != _TOO_FEW
+            verdict = result.verdict
+            decided = verdict != _TOO_FEW
         needed = None if decided or result.tipping is None else result.tipping.labels_needed
         return cls(
             by=by,

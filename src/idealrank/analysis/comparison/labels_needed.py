@@ -13,6 +13,7 @@ from idealrank.stats.design import Design, student_mean
 
 _OF_A, _OF_B, _OF_BOTH = range(3)
 _ENOUGH = 20  # judged documents for a rate of their own
+_PRECISION = 20  # an estimate need not be closer than a twentieth
 _PRIOR = 2.0  # relevant documents that the mean of all queries weighs as much as
 _POOLED = 0.8  # share of judged documents of a rank, down to which a run was pooled
 
@@ -64,7 +65,7 @@ def labels_needed(
     while decided < most and not outlook.decided_after(decided):
         undecided, decided = decided, 2 * decided
     decided = min(decided, most)
-    while decided - undecided > 1:
+    while decided - undecided > max(1, decided // _PRECISION):
         middle = (undecided + decided) // 2
         if outlook.decided_after(middle):
             decided = middle
@@ -161,14 +162,14 @@ def _spread_evenly(rate: FloatArray, kind: IntArray) -> BoolArray:
 
 def _rates_alone(reach: Reach) -> FloatArray:
     """Share of relevant documents expected at each rank of unjudged documents that one run alone returns."""
-    sides = ((reach.a, reach.b, reach.own_a), (reach.b, reach.a, reach.own_b))
-    masks = [~shown_by_both(side, other) for side, other, _ in sides]
+    sides = ((reach.a, reach.own_a), (reach.b, reach.own_b))
+    masks = _shown_alone(reach)
     alone, rank = np.concatenate(masks), np.concatenate((reach.a.hit_rank, reach.b.hit_rank))
     relevant = np.concatenate((reach.a.hit_worth, reach.b.hit_worth)) > 0
     if np.count_nonzero(alone) < _ENOUGH:
         return _share_by_rank(reach, rank, relevant)
     rates = _share_by_rank(reach, rank[alone], relevant[alone])
-    pooled = any(_is_pooled(reach, side.hit_rank[mask], side.rank[own]) for (side, _, own), mask in zip(sides, masks, strict=True))
+    pooled = any(_is_pooled(reach, side.hit_rank[mask], side.rank[own]) for (side, own), mask in zip(sides, masks, strict=True))
     if pooled or np.count_nonzero(~alone) < _ENOUGH:
         return rates
     # Systems beside these two chose what was judged. One system fewer that returns a document lowers
@@ -249,6 +250,7 @@ class _Outlook:
             critical *= abs(mean) / error / question.observed
         if not np.isfinite(critical * error):
             return None
+        reach = _with_codes(reach)
         return cls(
             reach=reach,
             sheet=_Sheet.of(reach, differences, kept),
@@ -287,11 +289,11 @@ class _Outlook:
         """Reach of the other documents, once the first n are among the judged ones."""
         reach, sheet = self.reach, self.sheet
         judged_a, judged_b = sheet.judged(n)
-        rest_a, rest_b = (np.setdiff1d(np.arange(side.rank.size), judged) for side, judged in ((reach.a, judged_a), (reach.b, judged_b)))
+        rest_a, rest_b = _others(judged_a, reach.a.rank.size), _others(judged_b, reach.b.rank.size)
         relevant_a = sheet.relevant[:n][sheet.of_a[:n] >= 0]
         relevant_b = sheet.relevant[:n][sheet.of_b[:n] >= 0]
-        a = _with_hits(reach.a, reach.b, judged_a, relevant_a, reach)
-        b = _with_hits(reach.b, reach.a, judged_b, relevant_b, reach)
+        a = _with_hits(reach.a, judged_a, relevant_a, np.where(reach.own_a[judged_a], _OF_A, _OF_BOTH), reach.gain)
+        b = _with_hits(reach.b, judged_b, relevant_b, np.where(reach.own_b[judged_b], _OF_B, _OF_BOTH), reach.gain)
         rest = _part(replace(reach, a=a, b=b), rest_a, rest_b)
         return replace(rest, a=_weighed(rest.a, shrunk), b=_weighed(rest.b, shrunk))
 
@@ -300,6 +302,33 @@ def _moments(differences: FloatArray, design: Design) -> tuple[float, float]:
     """Mean and its standard error."""
     moments = student_mean(differences[:, None], design)
     return float(moments.mean[0]), float(moments.se[0])
+
+
+def _with_codes(reach: Reach) -> Reach:
+    """Both runs with a code for the rows of the judgments: the run that returns a document, or both.
+
+    The rule needs the rows only to see which documents both runs return. Documents that are labelled
+    later have no row, but a code.
+    """
+    alone_a, alone_b = _shown_alone(reach)
+    codes = np.where(alone_a, _OF_A, _OF_BOTH), np.where(alone_b, _OF_B, _OF_BOTH)
+    a, b = (
+        side._replace(hit_document=code, judged=_judged_with(side, np.zeros(0, np.int64)))
+        for side, code in zip((reach.a, reach.b), codes, strict=True)
+    )
+    return replace(reach, a=a, b=b)
+
+
+def _shown_alone(reach: Reach) -> tuple[BoolArray, BoolArray]:
+    """Mark the judged documents of each run that the other run does not return."""
+    return ~shown_by_both(reach.a, reach.b), ~shown_by_both(reach.b, reach.a)
+
+
+def _others(rows: IntArray, size: int) -> IntArray:
+    """Places that are not among some."""
+    others = np.ones(size, np.bool_)
+    others[rows] = False
+    return np.flatnonzero(others)
 
 
 def _factor_of_one(reach: Reach) -> FloatArray:
@@ -370,23 +399,17 @@ def _weighed(side: Places, shrunk: FloatArray) -> Places:
     return side if weight is None else side._replace(weight=weight)
 
 
-def _with_hits(side: Places, other: Places, rows: IntArray, relevant: BoolArray, reach: Reach) -> Places:
-    """A run with some of its unjudged documents among the judged ones."""
-    own = reach.own_a if side is reach.a else reach.own_b
-    # Rows of the judgments are needed only to see which documents both runs show: all of these have
-    # the number 0 here, and documents of one run alone the number of the run.
-    number = 1 if side is reach.a else 2
-    document = np.where(np.concatenate((shown_by_both(side, other), ~own[rows])), 0, number)
+def _with_hits(side: Places, rows: IntArray, relevant: BoolArray, codes: IntArray, gain: FloatArray) -> Places:
+    """Return a run with some of its unjudged documents among the judged ones."""
     hit_row = np.concatenate((side.hit_row, side.document_rows[rows]))
     hit_rank = np.concatenate((side.hit_rank, side.rank[rows]))
-    hit_worth = np.concatenate((side.hit_worth, relevant * reach.gain[side.rank[rows]]))
     order = np.lexsort((hit_rank, hit_row))
     return side._replace(
         judged=_judged_with(side, rows[relevant]),
         hit_row=hit_row[order],
         hit_rank=hit_rank[order],
-        hit_document=document[order],
-        hit_worth=hit_worth[order],
+        hit_document=np.concatenate((side.hit_document, codes))[order],
+        hit_worth=np.concatenate((side.hit_worth, relevant * gain[side.rank[rows]]))[order],
     )
 
 

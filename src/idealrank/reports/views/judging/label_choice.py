@@ -84,7 +84,7 @@ def _stop_text(found: NextLabels, stop: LabelStop) -> str:
     if stop.verdict is None:
         return f"{stop.by} gives no verdict on {result}: the runs cannot be compared."
     if stop.decided:
-        return f"Decided: {stop.by} finds enough judgments, and its verdict on {result} is {stop.verdict}."
+        return f"Decided: {stop.by} finds enough judgments. Verdict on {result}: {stop.verdict}."
     start = f"Too few judgments for {stop.by} to give a verdict on {result}."
     if not found.n_open:
         return f"{start} Every document down to rank {found.depth} has a label."
