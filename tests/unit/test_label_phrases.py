@@ -16,7 +16,7 @@ from idealrank.reports.views.comparison.label_phrases import (
     suspected_sentence,
 )
 from idealrank.reports.views.comparison.pair_sentences import Told, verdict_sentences
-from idealrank.reports.views.comparison.phrases import BY_COMMAND, Asked, next_step
+from idealrank.reports.views.comparison.phrases import BY_COMMAND, Asked, labels_command, next_step
 
 OF_A = OneSided(run="a", declared=False, depth=10, share=1.0, other_share=0.41)
 ROW = Sensitivity(share=0.05, difference=0.21, turning_share=0.12, turning_documents=148)
@@ -99,8 +99,10 @@ def test_a_known_number_of_labels_comes_with_the_command_that_names_them() -> No
     tipping: Any = SimpleNamespace(side="b", own_behind=9, labels_needed=40)
     asked = Asked(command=True, qrels="qrels.txt", paths={"old": "old.run", "new": "new.run"})
 
-    assert next_step(tipping, "old", "new", asked=asked) == "About 40 labels will decide: idealrank judge next qrels.txt old.run new.run."
-    assert next_step(tipping, "old", "new").endswith("idealrank judge next QRELS RUN_A RUN_B.")
+    command = "idealrank judge next qrels.txt old.run new.run --until compare -o sheet.csv"
+    assert next_step(tipping, "old", "new", "compare", asked) == "About 40 labels will decide; the command below chooses them."
+    assert labels_command(tipping, "old", "new", "compare", asked)[-1].strip() == command
+    assert next_step(tipping, "old", "new", "gate").endswith("idealrank judge next QRELS RUN_A RUN_B --until gate -o sheet.csv")
 
 
 def test_cautions_take_the_place_of_other_sentences_but_not_of_the_next_step() -> None:

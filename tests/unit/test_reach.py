@@ -32,8 +32,7 @@ def tipping(**changes: object) -> Tipping:
         ({}, f"this difference would no longer be significant if 12% of {OWN} were relevant, and would change its sign if 34% were"),
         (
             {"sign": None},
-            f"this difference would no longer be significant if 12% of {OWN} were relevant, "
-            "but would not change its sign even if all were",
+            f"this difference would no longer be significant if 12% of {OWN} were relevant, but would not change its sign even if all were",
         ),
         ({"significance": None, "sign": None}, f"this difference would stay significant even if all of {OWN} were relevant"),
         (

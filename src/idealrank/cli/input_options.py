@@ -72,6 +72,28 @@ class Inputs(NamedTuple):
         given = [parse_columns(text, option) for option, text in typed.items() if text]
         return {role: name for columns in given for role, name in columns.items()} if given else None
 
+    def words(self, convention: str = "standard") -> list[str]:
+        """Return the words of a command that reads the same files in the same way.
+
+        Examples
+        --------
+        >>> Inputs(more_qrels=("more.txt",), labels_are="pooled").words("lightgbm")
+        ['--convention', 'lightgbm', '--qrels', 'more.txt', '--labels-are', 'pooled']
+        """
+        words = [] if convention == "standard" else ["--convention", convention]
+        words += [word for path in self.more_qrels for word in ("--qrels", path)]
+        words += [] if self.file_format == "auto" else ["--input-format", self.file_format]
+        texts = (
+            ("--columns", self.columns_text),
+            ("--qrels-columns", self.qrels_columns_text),
+            ("--run-columns", self.run_columns_text),
+            ("--group", self.group),
+            ("--labels-are", self.labels_are),
+        )
+        words += [word for option, text in texts if text for word in (option, text)]
+        share = self.sampled_negatives
+        return words if share is None else [*words, "--sampled-negatives", f"{share:g}"]
+
     def open_qrels(self, path: str, convention: Convention) -> Qrels:
         """The judgments; a document judged twice falls under the convention's policy for duplicates."""
         policy = convention.alignment.duplicates

@@ -59,13 +59,7 @@ def why_command(qrels: str, runs: Sequence[str], measures: Sequence[Measure], co
         return ""
     words = ["idealrank", "why", qrels, *runs]
     words += [] if str(measure) == DEFAULT_MEASURES[0] else ["-m", str(measure)]
-    words += [] if convention == "standard" else ["--convention", convention]
-    words += [word for path in inputs.more_qrels for word in ("--qrels", path)]
-    words += [] if inputs.file_format == "auto" else ["--input-format", inputs.file_format]
-    texts = (("", inputs.columns_text), ("qrels-", inputs.qrels_columns_text), ("run-", inputs.run_columns_text))
-    words += [word for kind, text in texts if text for word in (f"--{kind}columns", text)]
-    words += [] if inputs.group is None else ["--group", inputs.group]
-    return shlex.join(words)
+    return shlex.join([*words, *inputs.words(convention)])
 
 
 _FEW = 5  # runs: of more, the rankings of every two are not compared unless asked
@@ -110,12 +104,13 @@ class _Shown(TypedDict):
     letters: Letters
 
 
-def _parts(comparison: Comparison, *, command: str, files: Mapping[str, str], **shown: Unpack[_Shown]) -> list[Part]:
-    """The report, and the command that explains the difference; `files` has the paths of the judgments, under "", and of the runs."""
+def _parts(comparison: Comparison, *, told: "_Told", **shown: Unpack[_Shown]) -> list[Part]:
+    """The report, and the command that explains the difference."""
     from idealrank.reports.views.comparison.comparison import comparison_parts  # noqa: PLC0415  (only the layout asked for is loaded)
     from idealrank.reports.views.comparison.phrases import Asked  # noqa: PLC0415
 
-    asked = Asked(command=True, qrels=files[""], paths=files)
+    asked = Asked(command=True, qrels=told.qrels, paths=told.paths, options=told.options)
+    command = told.why()
     after = ["the queries and documents behind the difference:", f"  {command}"] if command else []
     return [*comparison_parts(comparison, **shown, asked=asked), after]
 
@@ -124,8 +119,8 @@ _FORMATS = Formats(
     "Text and a table to read;",
     table=_parts,
     json="views.comparison.comparison:comparison_json",
-    markdown=LimitedWriter("views.comparison.markup:comparison_markdown", lacks=["command", "files"]),
-    latex=LimitedWriter("views.comparison.markup:comparison_latex", lacks=["command", "files"]),
+    markdown=LimitedWriter("views.comparison.markup:comparison_markdown", lacks=["told"]),
+    latex=LimitedWriter("views.comparison.markup:comparison_latex", lacks=["told"]),
     rows="views.comparison.comparison:comparison_rows",
 )
 
@@ -213,7 +208,12 @@ def compare(
         ),
     )  # fmt: skip
     pair_figure.draw(comparison := watch.count("comparing", lambda tell: compared(tell=tell)), figure_path)
-    told = _Told(partial(why_command, qrels, runs, asked, convention_text, inputs), {"": qrels, **dict(zip(names, runs, strict=True))})
+    told = _Told(
+        why=partial(why_command, qrels, runs, asked, convention_text, inputs),
+        qrels=qrels,
+        paths=dict(zip(names, runs, strict=True)),
+        options=("-m", str(asked[0]), *inputs.words(convention_text)),
+    )
     _write(comparison, layout, output_path, told, shown, paper)
     results.write(
         watch, given, evaluations=tuple(evaluations), measures=asked, comparison=comparison, qrels=judgments, runs=tuple(opened),
@@ -240,10 +240,12 @@ def _check_written(given: input_options.InputFiles, results: Results, baseline: 
 
 
 class _Told(NamedTuple):
-    """Facts of the command for its report: how to explain the difference, and the files."""
+    """Facts of the command for its report: how to explain the difference, the files, and how they are read."""
 
     why: Callable[[], str]
-    files: Mapping[str, str]
+    qrels: str
+    paths: Mapping[str, str]
+    options: tuple[str, ...]
 
 
 def _write(comparison: Comparison, layout: str, path: str | None, told: _Told, shown: _Shown, paper: Paper | None) -> None:
@@ -255,7 +257,7 @@ def _write(comparison: Comparison, layout: str, path: str | None, told: _Told, s
     elif FORMATS[layout].is_data:
         _FORMATS.write(layout, path, comparison)
     else:
-        _FORMATS.write(layout, path, comparison, **shown, command=told.why(), files=told.files)
+        _FORMATS.write(layout, path, comparison, **shown, told=told)
 
 
 def _names(runs: Sequence[str], baseline: str | None, letters: Letters, paper: Paper | None) -> tuple[list[str], str | None]:

@@ -515,7 +515,8 @@ def gate(
     from idealrank.reports.views.comparison.phrases import Asked  # noqa: PLC0415  (not for the help)
 
     paths = {name: path for path, name in _names(run, asked.baselines).items()}
-    people = _People(outputs.digits, Asked(command=True, qrels=qrels, paths=paths))
+    words = ("-m", str(asked.measures[0]), *inputs.words(typed["convention_text"] or "standard"))
+    people = _People(outputs.digits, Asked(command=True, qrels=qrels, paths=paths, options=words))
     outputs.write(gated, partial(_report, gated, notes, asked.policy_file, layout, people), layout)
     results.write_page(page)
     context.exit(_CODES[gated.outcome])

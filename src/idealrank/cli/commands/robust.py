@@ -146,7 +146,12 @@ def robust(
         return
     from idealrank.reports.views.comparison.phrases import Asked  # noqa: PLC0415  (only for people)
 
-    asked = Asked(command=True, qrels=qrels, paths=dict(zip(names, runs, strict=True)))
+    asked = Asked(
+        command=True,
+        qrels=qrels,
+        paths=dict(zip(names, runs, strict=True)),
+        options=("-m", str(measure), *inputs.words(convention_text)),
+    )
     _FORMATS.write(layout, output_path, found, asked=asked, labels=of_first.provenance.labels)
 
 

@@ -15,7 +15,7 @@ from idealrank.reports.table.text import WIDTH, MethodLines, MoreLines, Part, cl
 from idealrank.reports.views.comparison.columns import Line, Shown, difference_columns, meanings
 from idealrank.reports.views.comparison.label_phrases import label_clause, labels_note, one_sided_step, one_sided_why
 from idealrank.reports.views.comparison.pair_sentences import Told, numbers_text, verdict_text
-from idealrank.reports.views.comparison.phrases import IN_PYTHON, Asked, next_step, why_too_few
+from idealrank.reports.views.comparison.phrases import IN_PYTHON, Asked, labels_command, next_step, why_too_few
 from idealrank.reports.views.comparison.verdicts import TOO_FEW, is_identical
 from idealrank.reports.views.comparison.verdicts import mark as verdict_mark
 from idealrank.reports.views.conventions import paragraph, warned
@@ -59,7 +59,9 @@ def robust_parts(
     told = robust_sentences(found, shown, asked)
     parts: list[Part] = [filled(told.brief), MoreLines(filled(told.more)), [*_grid(found), *_legend(found)]]
     note = labels_note(labels, [found.basis], asked)
-    return [*parts, movers_table(found, shown), _counts(found), note, _method(found), paragraph(found.convention, [found.measure])]
+    command = labels_command(found.tipping, found.run_a, found.run_b, "compare", asked)
+    ending = [command, note, _method(found), paragraph(found.convention, [found.measure])]
+    return [*parts, movers_table(found, shown), _counts(found), *ending]
 
 
 def robust_sentences(found: Robustness, shown: Shown, asked: Asked = IN_PYTHON) -> Told:
@@ -102,7 +104,7 @@ def _too_few(found: Robustness, asked: Asked) -> tuple[str, str]:
         return one_sided_why(found.basis.one_sided, a, b), one_sided_step(found.basis.one_sided, _AGAIN, asked)
     if found.tipping is None:
         return "Unjudged documents may explain the difference.", f"Judge the unjudged documents and {_AGAIN}."
-    return why_too_few(found.tipping, a, b), next_step(found.tipping, a, b, _AGAIN, asked)
+    return why_too_few(found.tipping, a, b), next_step(found.tipping, a, b, "compare", asked)
 
 
 def _next(found: Robustness) -> str:

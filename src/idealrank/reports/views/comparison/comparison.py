@@ -21,7 +21,7 @@ from idealrank.reports.views.comparison.pair_sentences import (
     verdict_sentences,
     verdict_text,
 )
-from idealrank.reports.views.comparison.phrases import BOTH_RUNS, IN_PYTHON, Asked, unchanged
+from idealrank.reports.views.comparison.phrases import BOTH_RUNS, IN_PYTHON, Asked, labels_command, unchanged
 from idealrank.reports.views.comparison.slice_tables import NAME, slice_parts, slice_phrases
 from idealrank.reports.views.comparison.verdicts import correction_word
 from idealrank.reports.views.conventions import design_phrases, paragraph, unanswered, warned
@@ -136,7 +136,10 @@ def comparison_parts(
     measures = [row.measure for row in first.measures.values()]
     note = [] if comparison.mismatches else labels_note(comparison.labels, [row.basis for _, row in comparison.rows()], asked)
     method = _method(comparison, letters, with_pairs=with_pairs)
-    return [*parts, note, reach_legend(parts), method, paragraph(comparison.convention, measures)]
+    leading = leading_pairs(comparison)[0]
+    tipping = next(iter(leading.measures.values())).tipping
+    command = labels_command(tipping, leading.a, leading.b, "compare", asked)
+    return [*parts, command, note, reach_legend(parts), method, paragraph(comparison.convention, measures)]
 
 
 def _of_pairs(comparison: Comparison, shown: Shown, asked: Asked) -> list[Part]:

@@ -157,7 +157,7 @@ def _too_few(pair: Pair, row: Difference, shown: Shown, asked: Asked) -> list[st
         return [_basis(pair, row)]
     if about_equivalence(row):
         return _equivalence_sentences(row.tipping)
-    return [why_too_few(row.tipping, pair.a, pair.b), next_step(row.tipping, pair.a, pair.b, _AGAIN, asked)]
+    return [why_too_few(row.tipping, pair.a, pair.b), next_step(row.tipping, pair.a, pair.b, "compare", asked)]
 
 
 def _next_steps(comparison: Comparison, pair: Pair, row: Difference, shown: Shown) -> list[str]:

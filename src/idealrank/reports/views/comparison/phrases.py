@@ -8,7 +8,7 @@ import math
 import shlex
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
 from idealrank.analysis.comparison import Difference, Pair, Rankings
 from idealrank.analysis.comparison.tipping import Tipping
@@ -40,21 +40,26 @@ class Asked:
         Path of the judgments, if known.
     paths : mapping of str to str
         Path of each run by its name, if known.
+    options : tuple of str
+        Words of the command that say how files are read and measured.
 
     Examples
     --------
-    >>> Asked(command=True, qrels="qrels.txt", paths={"a": "a.run", "b": "my b.run"}).judge_next("a", "b")
-    "idealrank judge next qrels.txt a.run 'my b.run'"
+    >>> asked = Asked(command=True, qrels="qrels.txt", paths={"a": "a.run", "b": "my b.run"})
+    >>> asked.judge_next("a", "b", "compare")
+    "idealrank judge next qrels.txt a.run 'my b.run' --until compare -o sheet.csv"
     """
 
     command: bool = False
     qrels: str = "QRELS"
     paths: Mapping[str, str] = field(default_factory=dict)
+    options: tuple[str, ...] = ()
 
-    def judge_next(self, a: str, b: str) -> str:
-        """Return the command that says which documents to judge next."""
+    def judge_next(self, a: str, b: str, until: Literal["compare", "gate"]) -> str:
+        """Return the command that writes a sheet of the documents to judge next, until a command has a verdict."""
         runs = [self.paths.get(name, place) for name, place in ((a, "RUN_A"), (b, "RUN_B"))]
-        return shlex.join(["idealrank", "judge", "next", self.qrels, *runs])
+        words = ["idealrank", "judge", "next", self.qrels, *runs, *self.options]
+        return shlex.join([*words, "--until", until, "-o", "sheet.csv"])
 
     def declares(self, kind: LabelKind) -> str:
         """Return the option that declares the kind of labels."""
@@ -181,7 +186,7 @@ def _seen_there(tipping: Tipping, name: str) -> str:
     return f"by the judged documents at these ranks, up to {share(tipping.likely)} may be"
 
 
-def next_step(tipping: Tipping, a: str, b: str, again: str = "compare again", asked: Asked = IN_PYTHON) -> str:
+def next_step(tipping: Tipping, a: str, b: str, until: Literal["compare", "gate"], asked: Asked = IN_PYTHON) -> str:
     """Say which documents to judge, with the number of labels if it is known.
 
     Parameters
@@ -190,8 +195,8 @@ def next_step(tipping: Tipping, a: str, b: str, again: str = "compare again", as
         Tipping point of the result.
     a, b : str
         Names of the runs.
-    again : str
-        What to do with the new judgments.
+    until : {"compare", "gate"}
+        Command that made the result.
     asked : Asked
         Files of the command.
 
@@ -200,15 +205,31 @@ def next_step(tipping: Tipping, a: str, b: str, again: str = "compare again", as
     >>> common = dict(side="b", significance_both=0.2, sign_both=0.3, unjudged_a=9, unjudged_b=58, unjudged_both=3)
     >>> common |= dict(rate_judged=0.38, rate_exclusive=None, n_judged=80, n_exclusive=0, likely=0.5)
     >>> common |= dict(likely_ahead=0.0, likely_both=0.5, reaches=False)
-    >>> next_step(Tipping(**common, significance=0.12, sign=0.34), "old", "new")
+    >>> next_step(Tipping(**common, significance=0.12, sign=0.34), "old", "new", "compare")
     'Judge the unjudged documents that only new returns, the highest ranks first, and compare again.'
     """
-    labels_needed = getattr(tipping, "labels_needed", None)
-    if labels_needed is not None:
-        return f"About {counted(labels_needed, 'label')} will decide: {asked.judge_next(a, b)}."
+    if tipping.labels_needed is not None:
+        said = f"About {counted(tipping.labels_needed, 'label')} will decide"
+        if asked.paths:  # `labels_command` prints the command on a line of its own
+            return f"{said}; the command below chooses them."
+        return f"{said}: {asked.judge_next(a, b, until)}"
     behind = a if tipping.side == "a" else b
     which = f" that only {behind} returns" if tipping.own_behind else ""
+    again = {"compare": "compare again", "gate": "run the gate again"}[until]
     return f"Judge the unjudged documents{which}, the highest ranks first, and {again}."
+
+
+def labels_command(tipping: Tipping | None, a: str, b: str, until: Literal["compare", "gate"], asked: Asked) -> list[str]:
+    """Return the lines with the command that chooses the labels; none if no number is known, or no files.
+
+    Examples
+    --------
+    >>> labels_command(None, "a", "b", "compare", Asked(command=True, paths={"a": "a.run"}))
+    []
+    """
+    if tipping is None or tipping.labels_needed is None or not asked.paths:
+        return []
+    return ["the labels that will decide:", f"  {asked.judge_next(a, b, until)}"]
 
 
 def _share_text(tipping: Tipping, documents: str, answer: Phrases) -> str:

@@ -20,7 +20,12 @@ from idealrank.reports.views.comparison.label_phrases import (
     suspected_sentence,
 )
 from idealrank.reports.views.comparison.pair_sentences import Told
-from idealrank.reports.views.comparison.phrases import IN_PYTHON, Asked, sentence
+from idealrank.reports.views.comparison.phrases import (
+    IN_PYTHON,
+    Asked,
+    labels_command,
+    sentence,
+)
 from idealrank.reports.views.comparison.verdicts import IDENTICAL, is_identical
 from idealrank.reports.views.conventions import design_phrases, paragraph, unanswered
 from idealrank.reports.views.gate.sentences import (
@@ -84,6 +89,8 @@ def gate_parts(
     parts += [worst_table(check, many=len(gated.baselines) > 1) for check in _with_worst(gated)]
     parts += [_unjudged(gated, places), _contracts(gated), _left_out(gated.checks), _notes(notes)]
     parts += [] if gated.mismatches else [labels_note(gated.labels, [check.basis for check in gated.checks], asked)]
+    if (check := withheld(gated)) is not None:
+        parts += [labels_command(check.tipping, check.baseline, gated.run, "gate", asked)]
     measures = list(dict.fromkeys(check.measure for check in gated.checks))
     return [*parts, _rule(gated, policy_file), paragraph(gated.convention, measures)]
 

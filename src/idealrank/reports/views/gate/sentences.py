@@ -241,7 +241,7 @@ def judgments_step(gated: Gated, shown: Callable[[str], str] = one_line, asked: 
         return one_sided_step(check.basis.one_sided, _AGAIN, asked)
     if check.tipping is None:
         return f"Judge the unjudged documents, the highest ranks first, and {_AGAIN}."
-    return judging_step(check.tipping, shown(check.baseline), shown(gated.run), _AGAIN, asked)
+    return judging_step(check.tipping, shown(check.baseline), shown(gated.run), "gate", asked)
 
 
 def withheld(gated: Gated) -> Check | None:
