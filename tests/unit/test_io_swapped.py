@@ -126,7 +126,7 @@ def test_mostly_unjudged_lists_are_said_plainly(tmp_path: Path) -> None:
     (tmp_path / "run.json").write_text(json.dumps(lists))
     code, out, said = command(["evaluate", str(tmp_path / "liked.csv"), str(tmp_path / "run.json"), "-m", "HR@50"])
     assert code == 0, said
-    assert "98 % of the documents within rank 50 are unjudged; values are too low if some are relevant" in " ".join(out.split())
+    assert "98% of the documents within rank 50 are unjudged; values are too low if some are relevant" in " ".join(out.split())
 
 
 def test_tables_whose_columns_are_those_of_the_other_kind_are_said_to_be_swapped(tmp_path: Path) -> None:

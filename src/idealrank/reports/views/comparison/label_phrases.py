@@ -1,15 +1,18 @@
 """Sentences on the labels behind a verdict: what it takes unlabelled documents to be, and what to do if there are too few labels."""
 
 from collections.abc import Iterable, Mapping
+from typing import TYPE_CHECKING
 
 from idealrank.analysis.comparison import Difference
 from idealrank.analysis.comparison.label_basis import LabelBasis, OneSided
 from idealrank.analysis.comparison.sensitivity import Sensitivity
-from idealrank.analysis.gate.outcome import Check
 from idealrank.data.label_kinds import LabelKind, Labels, found_kind
 from idealrank.reports.table.digits import counted
 from idealrank.reports.views.comparison.phrases import IN_PYTHON, Asked, share
 from idealrank.reports.views.comparison.verdicts import UNLABELLED
+
+if TYPE_CHECKING:
+    from idealrank.analysis.gate.outcome import Check
 
 _CLAUSES: Mapping[LabelKind, str] = {
     "positive-only": UNLABELLED,
@@ -29,7 +32,7 @@ def label_clause(basis: LabelBasis | None) -> str:
     return "" if basis is None else _CLAUSES.get(basis.kind, "")
 
 
-def counts_sentence(run: str, row: Difference | Check, clause: str = "") -> str:
+def counts_sentence(run: str, row: "Difference | Check", clause: str = "") -> str:
     """State on how many queries a run is better, equal and worse, with a clause on the labels.
 
     Examples
