@@ -56,7 +56,7 @@ ASKED = {
         "compare pools/pooled.qrels pools/main.run pools/new.run",
         "Too few judgments to say whether new is better than main:",
         r"If \d+% of the \d+ unjudged documents that only new returns were relevant",
-        "About .* labels will decide; the command below chooses them",
+        r"About \d+ labels will decide; the command below chooses them\.",
     ),
     "too few, one-sided": Asked(
         "compare clicks.qrels old.run new.run",

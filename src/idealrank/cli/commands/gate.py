@@ -15,7 +15,7 @@ import click
 
 from idealrank._files import real_path
 from idealrank.analysis.gate import Gated
-from idealrank.analysis.gate.outcome import Outcome, WhenUnjudged
+from idealrank.analysis.gate.outcome import Outcome, Policy, WhenUnjudged
 from idealrank.api.gate import GateJob, GateRequest, Held, Result, settled
 from idealrank.cli import console, input_options, options, output
 from idealrank.cli.format_option import Formats
@@ -515,11 +515,18 @@ def gate(
     from idealrank.reports.views.comparison.phrases import Asked  # noqa: PLC0415  (not for the help)
 
     paths = {name: path for path, name in _names(run, asked.baselines).items()}
-    words = ("-m", str(asked.measures[0]), *inputs.words(typed["convention_text"] or "standard"))
+    words = ("-m", str(asked.measures[0]), *_policy_words(asked.policy), *inputs.words(typed["convention_text"] or "standard"))
     people = _People(outputs.digits, Asked(command=True, qrels=qrels, paths=paths, options=words))
     outputs.write(gated, partial(_report, gated, notes, asked.policy_file, layout, people), layout)
     results.write_page(page)
     context.exit(_CODES[gated.outcome])
+
+
+def _policy_words(policy: Policy) -> list[str]:
+    """Options of `judge next` that make its stop the rule of this gate."""
+    words = ["--tolerance", f"{policy.tolerance:g}"] if policy.tolerance else []
+    words += ["--strict", "--margin", f"{policy.margin:g}"] if policy.strict else []
+    return words if policy.alpha == Policy().alpha else [*words, "--alpha", f"{policy.alpha:g}"]
 
 
 class _People(NamedTuple):
