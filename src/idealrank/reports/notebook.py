@@ -23,7 +23,8 @@ from idealrank.evaluation.evaluate import Evaluation
 from idealrank.evaluation.overlap import Overlap, OverlapMatrix
 from idealrank.reports.figures import drawings, specifications
 from idealrank.reports.figures.theme import NOTEBOOK
-from idealrank.reports.subject import Subject, leading_pairs
+from idealrank.reports.leading_pairs import leading_pairs
+from idealrank.reports.subject import Subject
 from idealrank.reports.table.digits import number
 from idealrank.reports.table.forms import Table, as_html, html_text
 from idealrank.reports.views.comparison.columns import Shown

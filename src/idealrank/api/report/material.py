@@ -17,7 +17,8 @@ from idealrank.errors import IncompatibleError
 from idealrank.evaluation.evaluate import Evaluation
 from idealrank.evaluation.judged_hits import JudgedHits
 from idealrank.measures.measure import Measure
-from idealrank.reports.subject import Made, leading_pairs
+from idealrank.reports.leading_pairs import leading_pairs
+from idealrank.reports.subject import Made
 
 Texts: TypeAlias = str | PathLike[str] | Mapping[str, str]
 """Texts by id: a file that `io.texts.read_texts` reads, or a mapping."""

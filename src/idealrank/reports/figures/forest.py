@@ -9,7 +9,7 @@ from idealrank.analysis.robustness import Robustness, Variant
 from idealrank.reports.figures.mean_intervals import beside, names_axis, number
 from idealrank.reports.figures.query_values import SIGNED, by_side, signed
 from idealrank.reports.figures.theme import SCHEMA_URL, Row, Spec, config
-from idealrank.reports.subject import leading_pairs
+from idealrank.reports.leading_pairs import leading_pairs
 from idealrank.reports.table.digits import decimals
 from idealrank.reports.table.text import clipped
 from idealrank.reports.views.comparison.verdicts import mark, mark_of

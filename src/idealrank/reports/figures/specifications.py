@@ -14,7 +14,8 @@ from idealrank.measures.measure import Measure
 from idealrank.reports.figures import forest, mean_intervals, query_values
 from idealrank.reports.figures.pair_map import pairs_spec
 from idealrank.reports.figures.theme import LIGHT, TITLE, Row, Spec, dressed, in_print, pixels, room_words, told_apart
-from idealrank.reports.subject import Subject, leading_pairs
+from idealrank.reports.leading_pairs import leading_pairs
+from idealrank.reports.subject import Subject
 
 _LEVEL = 0.95  # of intervals, where nothing was compared
 _MOST_PAIRS = 3  # of more pairs of runs, only the leading one has figures of its own

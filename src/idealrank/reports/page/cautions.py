@@ -7,7 +7,8 @@ from idealrank.analysis.gate.outcome import TOO_FEW
 from idealrank.analysis.robustness import Robustness
 from idealrank.analysis.robustness.robustness import listed
 from idealrank.evaluation.evaluate import Evaluation
-from idealrank.reports.subject import Subject, leading_pairs
+from idealrank.reports.leading_pairs import leading_pairs
+from idealrank.reports.subject import Subject
 from idealrank.reports.table.digits import counted
 from idealrank.reports.views.comparison.columns import Shown
 from idealrank.reports.views.comparison.verdicts import is_identical, word

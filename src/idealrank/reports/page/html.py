@@ -12,13 +12,14 @@ from urllib.parse import quote
 
 from idealrank._lazy import load_extra
 from idealrank.reports.figures.drawings import bundle, licences
+from idealrank.reports.leading_pairs import leading_pairs
 from idealrank.reports.page import tables, wording
 from idealrank.reports.page.cautions import cautions
 from idealrank.reports.page.payload import Payload, fitted, packed, pairs_of, queries_of
 from idealrank.reports.page.short_ids import LENGTHS, shortened
 from idealrank.reports.page.tables import changes
 from idealrank.reports.page.wording import glossary, terms
-from idealrank.reports.subject import Subject, leading_pairs
+from idealrank.reports.subject import Subject
 from idealrank.reports.table.forms import Table, as_html
 from idealrank.reports.views.comparison.verdicts import mark
 from idealrank.reports.views.conventions import in_words, title

@@ -15,9 +15,10 @@ from idealrank.data.types import BoolArray, FloatArray
 from idealrank.measures.measure import Measure
 from idealrank.reports.figures.specifications import static_rows, static_words, templates
 from idealrank.reports.figures.theme import LIGHT, TITLE, told_apart
+from idealrank.reports.leading_pairs import leading_pairs
 from idealrank.reports.page.packed_lists import as_json, fitting, lists_of, pieces_of, size_packed
 from idealrank.reports.page.short_ids import shortened
-from idealrank.reports.subject import Subject, leading_pairs
+from idealrank.reports.subject import Subject
 
 NOT_COUNTED = 65_535
 """The code of a value that does not count."""

@@ -18,8 +18,9 @@ from idealrank.analysis.robustness import Robustness, Variant
 from idealrank.data.types import FloatArray
 from idealrank.evaluation.evaluate import Evaluation
 from idealrank.measures.measure import Measure
+from idealrank.reports.leading_pairs import leading_pairs
 from idealrank.reports.page.payload import queries_of, values_of
-from idealrank.reports.subject import Subject, leading_pairs
+from idealrank.reports.subject import Subject
 from idealrank.reports.table.cells import Cell, Column, Table, count_cell, interval_cell, number_cell, p_cell, share_cell
 from idealrank.reports.table.digits import USUAL, decimals
 from idealrank.reports.views.comparison.columns import Line, Shown, difference_columns

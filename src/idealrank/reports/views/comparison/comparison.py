@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 
 from idealrank.analysis.comparison import Comparison, Pair
-from idealrank.reports.subject import leading_pairs
+from idealrank.reports.leading_pairs import leading_pairs
 from idealrank.reports.table.cells import Column, Table
 from idealrank.reports.table.digits import counted
 from idealrank.reports.table.records import SCHEMA, Row, record_rows
