@@ -132,10 +132,10 @@ def test_words_for_people(say: Say, many: Path) -> None:
     assert worse.startswith("Too few judgments to say whether base is better than good: RR ")
     assert undecided.startswith("These queries do not show whether likewise is better than base: RR ")
     assert "would be found 80% of the time; smaller ones may be missed. About " in undecided
-    assert "queries like these would find a difference this large 80% of the time." in undecided
+    assert "queries like these, instead of 60, would find a difference of this size 80% of the time." in undecided
     assert "Verdicts by other measures: undecided (P@3)." in undecided
     assert equivalent.startswith("likewise and base are equivalent, within 0.4 of each other: RR ")
-    assert ", p of a difference as large as the margin 0." in " ".join(equivalent.split())
+    assert " of a difference of the margin or more)" in " ".join(equivalent.split())
 
 
 def test_a_seed_weights_and_clusters(say: Say, many: Path) -> None:

@@ -23,7 +23,7 @@ UNKNOWN = (
     "corrected", "pseudo", "variance", "confidence", "hypothes", "likelihood", "alpha", "exclusive", "neutral",
 )  # fmt: skip
 _SIZE = re.compile(r"\d\.\d+ against \d\.\d+")
-_DIFFERENCE = re.compile(r"a difference of [+-]\d\.\d+ \(95% interval [+-]\d\.\d+ to [+-]\d\.\d+, p[a-z ]* \d\.\d+\)")
+_DIFFERENCE = re.compile(r"a difference of [+-]\d\.\d+ \(95% interval [+-]\d\.\d+ to [+-]\d\.\d+, p \d\.\d+[a-z ]*\)")
 
 
 class Asked(NamedTuple):
@@ -50,7 +50,7 @@ ASKED = {
         "compare full.qrels old.run like.run",
         "These queries do not show whether like is better than old:",
         _COUNTS,
-        r"About [\d,]+ queries like these would find a difference this large 80% of the time|Add queries",
+        r"About [\d,]+ queries like these, instead of [\d,]+, would find a difference of this size 80% of the time|Add queries",
     ),
     "too few, pooled": Asked(
         "compare pools/pooled.qrels pools/main.run pools/new.run",
@@ -73,7 +73,7 @@ ASKED = {
     "better, complete": Asked(
         "compare gold.qrels old.run new.run --labels-are complete",
         "new is better than old:",
-        f"{_COUNTS}; the labels are complete",
+        f"{_COUNTS}; the labels were declared complete",
         r"look at the \d+ quer",
     ),
     "passed": Asked(

@@ -1,7 +1,7 @@
 """Sentences on the labels behind a verdict: what it takes unlabelled documents to be, and what to do if there are too few labels."""
 
 from collections.abc import Iterable, Mapping
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from idealrank.analysis.comparison import Difference
 from idealrank.analysis.comparison.label_basis import LabelBasis, OneSided
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 _CLAUSES: Mapping[LabelKind, str] = {
     "positive-only": UNLABELLED,
-    "complete": "the labels are complete",
+    "complete": "the labels were declared complete",
 }
 _SHARE = 0.05  # of the unlabelled documents of the run ahead, in the sentence on the sensitivity
 
@@ -39,8 +39,8 @@ def counts_sentence(run: str, row: "Difference | Check", clause: str = "") -> st
     --------
     >>> import idealrank as ir
     >>> one = ir.evaluate({"q": {"x": 1}}, {"q": ["x"]}, "RR")
-    >>> counts_sentence("new", ir.compare(one, one)["RR"], "the labels are complete")
-    'new is better on 0, equal on 1 and worse on 0 of 1 query; the labels are complete.'
+    >>> counts_sentence("new", ir.compare(one, one)["RR"], "the labels were declared complete")
+    'new is better on 0, equal on 1 and worse on 0 of 1 query; the labels were declared complete.'
     """
     counts = f"{run} is better on {row.wins:,}, equal on {row.ties:,} and worse on {row.losses:,} of {counted(row.n, 'query', 'queries')}"
     return f"{counts}; {clause}." if clause else f"{counts}."
@@ -102,8 +102,8 @@ def one_sided_step(one_sided: OneSided, again: str, asked: Asked = IN_PYTHON) ->
     return f"Label documents of both runs and {again}, or declare {complete} if a document without a label is never relevant."
 
 
-def sensitivity_sentence(basis: LabelBasis | None, a: str, b: str, difference: float, number: str) -> str:
-    """Say how the difference stands if some unlabelled documents were relevant; empty if that is not known.
+def sensitivity_sentence(basis: LabelBasis | None, a: str, b: str, difference: float) -> str:
+    """Say how many unlabelled documents would have to be relevant to undo a difference; empty if that is not known.
 
     Parameters
     ----------
@@ -113,41 +113,91 @@ def sensitivity_sentence(basis: LabelBasis | None, a: str, b: str, difference: f
         Names of the runs.
     difference : float
         The difference b - a.
-    number : str
-        Format of a difference, as of `format`.
 
     Examples
     --------
     >>> row = Sensitivity(share=0.05, difference=0.21, turning_share=0.12, turning_documents=148)
     >>> basis = LabelBasis(kind="positive-only", unlabelled_a=1200, unlabelled_b=900, sensitivity=(row,))
-    >>> print(sensitivity_sentence(basis, "old", "new", 0.2, "+.2f"))  # doctest: +NORMALIZE_WHITESPACE
-    If 5% of the unlabelled documents that only new returns were relevant, the difference would be +0.21,
-    and 12% of those that only old returns (148 documents) would then turn it around.
+    >>> print(sensitivity_sentence(basis, "old", "new", 0.2))  # doctest: +NORMALIZE_WHITESPACE
+    If 5% of the unlabelled documents that only new returns were relevant, 12% of those that only old returns
+    (148 documents) would also have to be relevant to undo the difference.
     """
     row = None if basis is None else next((one for one in basis.sensitivity if one.share == _SHARE), None)
     if basis is None or row is None or not difference:
         return ""
-    is_b_ahead = difference > 0
-    ahead, behind = (b, a) if is_b_ahead else (a, b)
-    n_ahead, n_behind = (basis.unlabelled_b, basis.unlabelled_a) if is_b_ahead else (basis.unlabelled_a, basis.unlabelled_b)
-    if not n_ahead:
-        return _turned_alone(row, behind) if n_behind else ""
-    moved = f"If {100 * row.share:g}% of the unlabelled documents that only {ahead} returns were relevant, the difference would be"
-    moved = f"{moved} {format(row.difference, number)}"
-    if not n_behind:
-        return f"{moved}."
+    sides = _Sides.of(basis, a, b, difference)
+    if not sides.n_behind:
+        return ""
+    if not sides.n_ahead:
+        return _undone_alone(row, sides.behind)
+    start = f"If {100 * row.share:g}% of the unlabelled documents that only {sides.ahead} returns were relevant"
     if row.turning_share is None:
-        return f"{moved}, and not even all of those that only {behind} returns would then turn it around."
-    documents = f"those that only {behind} returns ({counted(row.turning_documents or 0, 'document')})"
-    return f"{moved}, and {share(row.turning_share)} of {documents} would then turn it around."
+        return f"{start}, not even all of those that only {sides.behind} returns would undo the difference."
+    documents = f"those that only {sides.behind} returns ({counted(row.turning_documents or 0, 'document')})"
+    return f"{start}, {share(row.turning_share)} of {documents} would also have to be relevant to undo the difference."
 
 
-def _turned_alone(row: Sensitivity, behind: str) -> str:
-    """Describe the turn where the run ahead returns labelled documents only."""
+def sensitivity_in_full(basis: LabelBasis | None, a: str, b: str, difference: float, number: str) -> str:
+    """Say how the difference stands at each share of a sensitivity, and what would undo it; empty if that is not known.
+
+    Parameters
+    ----------
+    basis, a, b, difference
+        As for `sensitivity_sentence`.
+    number : str
+        Format of a difference, as of `format`.
+
+    Examples
+    --------
+    >>> rows = tuple(
+    ...     Sensitivity(share=share, difference=0.2 + share, turning_share=2 * share, turning_documents=int(900 * share))
+    ...     for share in (0.01, 0.2)
+    ... )
+    >>> basis = LabelBasis(kind="positive-only", unlabelled_a=450, unlabelled_b=900, sensitivity=rows)
+    >>> print(sensitivity_in_full(basis, "old", "new", 0.2, "+.2f"))  # doctest: +NORMALIZE_WHITESPACE
+    If 1% and 20% of the unlabelled documents that only new returns were relevant, the difference would be +0.21 and
+    +0.40; 2.0% and 40% of those that only old returns (9 and 180 documents) would then undo it.
+    """
+    if basis is None or not basis.sensitivity or not difference:
+        return ""
+    sides = _Sides.of(basis, a, b, difference)
+    if not sides.n_ahead or not sides.n_behind:
+        return sensitivity_sentence(basis, a, b, difference)
+    rows = basis.sensitivity
+    shares = _listed(f"{100 * row.share:g}%" for row in rows)
+    moved = _listed(format(row.difference, number) for row in rows)
+    undone = _listed("more than all" if row.turning_share is None else share(row.turning_share) for row in rows)
+    counts = _listed("all" if row.turning_documents is None else f"{row.turning_documents:,}" for row in rows)
+    said = f"If {shares} of the unlabelled documents that only {sides.ahead} returns were relevant, the difference would be {moved}"
+    return f"{said}; {undone} of those that only {sides.behind} returns ({counts} documents) would then undo it."
+
+
+class _Sides(NamedTuple):
+    """Names of the run ahead and the run behind, and their numbers of unlabelled documents."""
+
+    ahead: str
+    behind: str
+    n_ahead: int
+    n_behind: int
+
+    @classmethod
+    def of(cls, basis: LabelBasis, a: str, b: str, difference: float) -> "_Sides":
+        n_a, n_b = basis.unlabelled_a or 0, basis.unlabelled_b or 0
+        return cls(b, a, n_b, n_a) if difference > 0 else cls(a, b, n_a, n_b)
+
+
+def _listed(words: Iterable[str]) -> str:
+    """Words as a list in a sentence."""
+    *first, last = words
+    return f"{', '.join(first)} and {last}" if first else last
+
+
+def _undone_alone(row: Sensitivity, behind: str) -> str:
+    """Describe what undoes a difference where the run ahead returns labelled documents only."""
     documents = f"the unlabelled documents that only {behind} returns"
     if row.turning_share is None:
-        return f"Even if all of {documents} were relevant, the difference would not turn around."
-    return f"If {share(row.turning_share)} of {documents} were relevant, the difference would turn around."
+        return f"Even if all of {documents} were relevant, the difference would not be undone."
+    return f"If {share(row.turning_share)} of {documents} were relevant, the difference would be undone."
 
 
 def labels_note(labels: Labels | None, bases: Iterable[LabelBasis | None], asked: Asked = IN_PYTHON) -> list[str]:

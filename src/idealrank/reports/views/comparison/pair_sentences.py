@@ -13,6 +13,7 @@ from idealrank.reports.views.comparison.label_phrases import (
     counts_sentence,
     label_clause,
     one_sided_sentences,
+    sensitivity_in_full,
     sensitivity_sentence,
     suspected_sentence,
 )
@@ -112,7 +113,7 @@ def verdict_sentences(comparison: Comparison, pair: Pair, shown: Shown | None = 
     verdict = f"{verdict_text(pair, first, method)}: {numbers_text(first, method, shown)}."
     brief = [verdict, *_cautions(comparison, pair, first, shown)]
     if first.verdict == "too few judgments":
-        brief += _too_few(pair, first, shown, asked)
+        brief += _too_few(pair, first, asked)
     else:
         brief += [_basis(pair, first), *_next_steps(comparison, pair, first, shown)]
     more = [plain_sentence(pair), *_basis_in_full(pair, first, shown), *bounds_sentences(first)]
@@ -141,18 +142,19 @@ def _basis_in_full(pair: Pair, row: Difference, shown: Shown) -> list[str]:
     """Describe everything that a verdict rests on: queries, judgments, and the sensitivity to unlabelled documents."""
     if row.basis is None or row.basis.kind == "pooled":
         return [_basis(pair, row), *reach_sentences(pair, row)]
-    return [_basis(pair, row), _sensitivity(pair, row, shown)]
+    every = sensitivity_in_full(row.basis, pair.a, pair.b, row.difference, f"+.{shown.places}f")
+    return [_basis(pair, row), every]
 
 
-def _sensitivity(pair: Pair, row: Difference, shown: Shown) -> str:
-    return sensitivity_sentence(row.basis, pair.a, pair.b, row.difference, f"+.{shown.places}f")
+def _sensitivity(pair: Pair, row: Difference) -> str:
+    return sensitivity_sentence(row.basis, pair.a, pair.b, row.difference)
 
 
-def _too_few(pair: Pair, row: Difference, shown: Shown, asked: Asked) -> list[str]:
+def _too_few(pair: Pair, row: Difference, asked: Asked) -> list[str]:
     """Describe why there are too few judgments, and what to do."""
     if _is_one_sided(row) and row.basis is not None:
         why, step = one_sided_sentences(row.basis, pair.a, pair.b, _AGAIN, asked)
-        return [why, _sensitivity(pair, row, shown), step]
+        return [why, _sensitivity(pair, row), step]
     if row.tipping is None:
         return [_basis(pair, row)]
     if about_equivalence(row):
@@ -175,8 +177,8 @@ def _next_steps(comparison: Comparison, pair: Pair, row: Difference, shown: Show
     step = f"No query speaks against {ahead}: choose it if its cost allows."
     if behind:
         queries = counted(behind, "query", "queries")
-        step = f"Before you choose {ahead}, look at the {queries} on which it is worse."
-    return [_sensitivity(pair, row, shown), step]
+        step = f"Before you choose {ahead}, look at the {queries} on which {ahead} is worse."
+    return [_sensitivity(pair, row), step]
 
 
 JUDGE_STEP = "Let people grade again what they and the judge grade differently; 'idealrank judge check' says where that is."
@@ -386,7 +388,7 @@ def numbers_text(row: Difference, method: Method, shown: Shown | None = None) ->
     corrected = f" after correction for {tests:,} tests" if tests > 1 else ""
     p = f"p {shown.p(row.p_corrected)}"
     if about_equivalence(row):
-        p = f"p of a difference as large as the margin {shown.p(row.p_equivalence or 0.0)}"
+        p = f"p {shown.p(row.p_equivalence or 0.0)} of a difference of the margin or more"
     means = f"{row.measure} is {shown.number(row.mean_b)} against {shown.number(row.mean_a)}"
     if math.isnan(row.interval[0]):  # the reason is long, and p is not a part of it
         beside = f"{p}{corrected}; no interval: the {row.about} has none if a difference is 0 or two are equal in size"
@@ -423,12 +425,13 @@ def needed_text(row: Difference, method: Method) -> str:
     >>> runs = [{q: ["x"] if i < hits else ["y", "x"] for i, q in enumerate(qrels)} for hits in (2, 5)]
     >>> found = ir.compare(*(ir.evaluate(qrels, run, "RR") for run in runs))
     >>> needed_text(found["RR"], found.method)
-    'About 17 queries like these would find a difference this large 80% of the time'
+    'About 17 queries like these, instead of 8, would find a difference of this size 80% of the time'
     """
     if row.queries_needed is None or row.queries_needed <= row.n:
         return ""
     queries = counted(_rounded(row.queries_needed), "query", "queries")
-    return f"About {queries} like these would find a difference this large {100 * method.power:g}% of the time"
+    instead = f"instead of {row.n:,}"
+    return f"About {queries} like these, {instead}, would find a difference of this size {100 * method.power:g}% of the time"
 
 
 def _rounded(number: int) -> int:

@@ -209,8 +209,9 @@ def _why_open(gated: Gated, places: int) -> str:
         return f"by {by}, {gated.run} is shown to be less than {gated.policy.margin:g} worse than {against}"
     first = gated.deciding[0]
     means = f"{number(first.mean_run, places)} against {number(first.mean_baseline, places)}"
-    only = f" ({means}, p of a {_drop(first)} {p_text(first.p_corrected, gated.policy.alpha)})" if len(gated.deciding) == 1 else ""
     gained = (first.mean_run - first.mean_baseline) * first.direction > 0
+    p = "" if gained else f"; p of a {_drop(first)}: {p_text(first.p_corrected, gated.policy.alpha)}"
+    only = f" ({means}{p})" if len(gated.deciding) == 1 else ""
     if gained and only:
         higher = f"{number(abs(first.difference), places)} {'higher' if first.direction > 0 else 'lower'}"
         return f"by {by}, {gated.run} is {higher} than {against}{only}"
@@ -257,7 +258,7 @@ def gate_sentences(gated: Gated, places: int = USUAL, asked: Asked = IN_PYTHON) 
         if checks[0].losses:
             step = "The queries that fell most are listed below; 'idealrank why' shows the documents behind them."
         suspected = suspected_sentence(checks[0].basis, checks[0].baseline, gated.run, checks[0].difference)
-        return Told.of([said, *missing, suspected, _basis(gated, checks[0]), _sensitivity(gated, checks[0], places), step], more)
+        return Told.of([said, *missing, suspected, _basis(gated, checks[0]), _sensitivity(gated, checks[0]), step], more)
     if broken:
         step = "The contracts are listed below; 'idealrank explain' shows the documents of a query."
         return Told.of([said, *missing, step], more)
@@ -288,8 +289,8 @@ def _basis(gated: Gated, check: Check) -> str:
     return counts_sentence(gated.run, check, clause)
 
 
-def _sensitivity(gated: Gated, check: Check, places: int) -> str:
-    return sensitivity_sentence(check.basis, check.baseline, gated.run, check.difference, f"+.{places}f")
+def _sensitivity(gated: Gated, check: Check) -> str:
+    return sensitivity_sentence(check.basis, check.baseline, gated.run, check.difference)
 
 
 def _reason(gated: Gated, check: Check, places: int) -> str:
