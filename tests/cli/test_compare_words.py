@@ -87,7 +87,9 @@ def test_an_undecided_report_says_how_many_queries_a_difference_of_its_size_take
 
 def test_several_pairs_say_it_of_each_undecided_pair(say: Say, folder: Path) -> None:
     words = " ".join(compared(say, folder, "old.run", "near.run", "copy.run", "-m", "RR").split())
-    assert len(re.findall(r"; about \d+ queries like these, instead of \d+, would find a difference of this size 80% of the time", words)) == 2
+    assert (
+        len(re.findall(r"; about \d+ queries like these, instead of \d+, would find a difference of this size 80% of the time", words)) == 2
+    )
     assert "copy and old are identical in every value: +0.0" in words
 
 

@@ -1,5 +1,6 @@
 """The kind of labels: found in grades or declared, and what a verdict rests on under each."""
 
+import itertools
 import json
 from typing import Any
 
@@ -208,27 +209,62 @@ def test_where_every_returned_document_has_a_label_the_kind_does_not_matter() ->
     assert [row.basis for row in rows] == [None] * 4
 
 
-@pytest.mark.parametrize("share", [0.01, 0.05, 0.2])
-def test_the_sensitivity_of_recall_is_that_of_documents_counted_one_by_one(share: float) -> None:
-    qrels, a, b = pair(7)
-    row = ir.compare(qrels, a, b, measures="R@10")["R@10"]
-    found = next(one for one in row.basis.sensitivity if one.share == share)
+def naive_value(measure: str, documents: list[str], relevant: set[str]) -> float:
+    """nDCG@4, R@4, P@4 and RR@4 of one list, by their definitions."""
+    hits = [rank for rank, document in enumerate(documents[:4], start=1) if document in relevant]
+    if measure == "nDCG@4":
+        ideal = sum(1 / np.log2(rank + 1) for rank in range(1, min(len(relevant), 4) + 1))
+        return float(sum(1 / np.log2(rank + 1) for rank in hits) / ideal)
+    if measure == "RR@4":
+        return 1 / hits[0] if hits else 0.0
+    return len(hits) / (len(relevant) if measure == "R@4" else 4)
 
-    def difference(share_a: float, share_b: float) -> float:
-        values = []
-        for query, grades in qrels.items():
-            own_a = [d for d in a[query] if d not in grades and d not in b[query]]
-            own_b = [d for d in b[query] if d not in grades and d not in a[query]]
-            hits_a, hits_b = (sum(d in grades for d in run[query]) for run in (a, b))
-            more_a, more_b = share_a * len(own_a), share_b * len(own_b)
-            total_a, total_b = 1 + more_a, 1 + more_b
-            values.append((hits_b - hits_a + more_b - more_a) / (total_a * total_b))
-        return float(np.mean(values))
 
+def expected_difference(measure: str, lists: tuple[list[str], list[str]], relevant: set[str], shares: tuple[float, float]) -> float:
+    """b - a over every way in which own unlabelled documents can be relevant, by its probability."""
+    own = [
+        (document, share)
+        for place, share in enumerate(shares)
+        for document in lists[place][:4]
+        if document not in relevant and document not in lists[1 - place][:4]
+    ]
+    total = 0.0
+    for chosen in itertools.product((False, True), repeat=len(own)):
+        chance = np.prod([share if yes else 1 - share for yes, (_, share) in zip(chosen, own, strict=True)])
+        graded = relevant | {document for yes, (document, _) in zip(chosen, own, strict=True) if yes}
+        values = [naive_value(measure, documents, graded) for documents in lists]
+        total += float(chance) * (values[1] - values[0])
+    return total
+
+
+@pytest.mark.parametrize("measure", ["nDCG@4", "R@4", "P@4", "RR@4"])
+def test_the_sensitivity_is_the_expectation_over_every_way_to_be_relevant(measure: str) -> None:
+    rng = np.random.default_rng(11)
+    qrels = {query: {"gold": 1} | ({"other": 1} if rng.random() < 0.3 else {}) for query in QUERIES[:60]}
+    runs = []
+    for share in (0.4, 0.8):
+        run = {}
+        for query in qrels:
+            documents = [f"d{document}" for document in rng.permutation(9)[:4]]
+            if rng.random() < share:
+                documents[int(rng.integers(4))] = "gold"
+            run[query] = documents
+        runs.append(run)
+    row = ir.compare(qrels, *runs, measures=measure)[measure]
     assert row.difference > 0
-    assert found.difference == pytest.approx(difference(0.0, share), abs=1e-12)
-    assert found.turning_share is not None
-    assert difference(found.turning_share, share) == pytest.approx(0.0, abs=1e-6)
+
+    for step in row.basis.sensitivity:
+        alone, turned = (
+            np.mean(
+                [
+                    expected_difference(measure, (runs[0][query], runs[1][query]), set(grades), (of_a, step.share))
+                    for query, grades in qrels.items()
+                ]
+            )
+            for of_a in (0.0, step.turning_share)
+        )
+        assert step.difference == pytest.approx(alone, abs=1e-9)
+        assert turned == pytest.approx(0.0, abs=0.02)  # both factors are multiplied
     assert row.reversed().basis.sensitivity[0].difference == -row.basis.sensitivity[0].difference
 
 

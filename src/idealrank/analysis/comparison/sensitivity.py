@@ -2,9 +2,12 @@
 
 A share of the unlabelled documents that only the run ahead returns is taken to be relevant, with
 the mean gain of labelled documents at their ranks. The share of the other run's unlabelled
-documents at which the difference is 0 then tells how unequal the two shares must be. Further
-relevant documents also enter the ideal list, and the number of relevant documents that a value is
-divided by: both fall with it.
+documents at which the difference is 0 then tells how unequal the two shares must be.
+
+Each document is relevant with this probability, independently of the others. Further relevant
+documents enter the ideal list, or the number of relevant documents that a value is divided by, so
+that both values fall. With m of n documents relevant, a sum over documents gains m/n of what all of
+them would add, and is divided by the ideal with m more: the expected value is a sum over m.
 """
 
 import math
@@ -16,16 +19,17 @@ from typing import Literal, TypeAlias
 import numpy as np
 
 from idealrank.analysis.comparison.places import Places
-from idealrank.analysis.comparison.reach import Reach, shrinking
-from idealrank.data.types import BoolArray, FloatArray
+from idealrank.analysis.comparison.reach import Reach
+from idealrank.data.types import BoolArray, FloatArray, IntArray
 from idealrank.stats.design import Design
+from idealrank.stats.special import gammaln
 
 Side: TypeAlias = Literal["a", "b"]
-Factor: TypeAlias = Callable[[float], FloatArray]
 
 SHARES = (0.01, 0.05, 0.2)
 """Shares of the unlabelled documents of the run ahead that are taken to be relevant."""
 
+_MANY = 64  # documents of a query, from which their relevant share hardly varies
 _STEPS = 24  # halvings towards the share at which a difference turns: an error below 1e-7
 
 
@@ -80,16 +84,11 @@ def sensitivity_of(reach: Reach, differences: FloatArray, kept: BoolArray, desig
     if mean == 0 or not math.isfinite(mean):
         return ()
     ahead: Side = "b" if mean > 0 else "a"
-    factor_a = divisor_factor(reach.a, reach.own_a, reach)
-    factor_b = divisor_factor(reach.b, reach.own_b, reach)
+    expected = _Expected.of(reach, differences)
 
     def difference(share_ahead: float, share_behind: float) -> float:
         shares = (share_ahead, share_behind) if ahead == "a" else (share_behind, share_ahead)
-        moved = differences + reach.moved(*shares)
-        for factor, share in zip((factor_a, factor_b), shares, strict=True):
-            if factor is not None and share:
-                moved = np.multiply(moved, factor(share))
-        return float(design.mean(moved[kept]))
+        return float(design.mean(expected.differences(*shares)[kept]))
 
     n_behind = int((reach.own_a if ahead == "b" else reach.own_b).sum())
     rows = []
@@ -119,24 +118,131 @@ def _turning(difference: Callable[[float], float], mean: float) -> float | None:
     return high
 
 
-def divisor_factor(side: Places, own: BoolArray, reach: Reach) -> Factor | None:
-    """Return the factor of each query's values if a share of a run's own documents were relevant.
+@dataclass(frozen=True)
+class _Expected:
+    """Expected differences of each query if shares of both runs' own documents were relevant.
+
+    The factors of both runs are multiplied, which is exact if documents of one run alone are
+    relevant, and close if few are.
+    """
+
+    reach: Reach
+    judged: FloatArray
+    added_a: FloatArray | None
+    added_b: FloatArray | None
+    factor_a: "_Factor | None"
+    factor_b: "_Factor | None"
+
+    @classmethod
+    def of(cls, reach: Reach, differences: FloatArray) -> "_Expected":
+        linear = reach.a.linear
+        return cls(
+            reach,
+            differences,
+            reach.moved(1.0, 0.0) if linear else None,
+            reach.moved(0.0, 1.0) if linear else None,
+            _Factor.of(reach.a, reach.own_a, reach),
+            _Factor.of(reach.b, reach.own_b, reach),
+        )
+
+    def differences(self, share_a: float, share_b: float) -> FloatArray:
+        """Expected value of b minus that of a, shape (n_queries,)."""
+        keeps_a, gains_a = _expectations(self.factor_a, share_a)
+        keeps_b, gains_b = _expectations(self.factor_b, share_b)
+        if self.added_a is None or self.added_b is None:
+            moved = self.judged + self.reach.moved(share_a, share_b)
+            return np.multiply(np.multiply(moved, keeps_a), keeps_b)
+        both = np.multiply(np.multiply(self.judged, keeps_a), keeps_b)
+        of_a = np.multiply(np.multiply(self.added_a, gains_a), keeps_b)
+        return both + of_a + np.multiply(np.multiply(self.added_b, gains_b), keeps_a)
+
+
+def _expectations(factor: "_Factor | None", share: float) -> tuple[FloatArray, FloatArray]:
+    """Expected factor of a value, and of the factor times the relevant share of the documents."""
+    if factor is None or not share:
+        return np.float64(1.0), np.float64(share)  # type: ignore[return-value]
+    return factor.expectations(share)
+
+
+@dataclass(frozen=True)
+class _Factor:
+    """Factor of the values of each query if m of a run's own unlabelled documents were relevant.
 
     It is the ideal as labelled over the ideal with these documents, or the same for the number of
-    relevant documents that a value is divided by; None if values are not divided by either.
+    relevant documents that a value is divided by.
+
+    Attributes
+    ----------
+    rows : int64 array, shape (n_queries of the run,)
+        Rows of the queries among those compared.
+    n_own : int64 array, of the same shape
+        Own unlabelled documents.
+    by_number : float64 array, shape (n_queries of the run, most + 1), or None
+        The factor for each m; None for so many documents that m may be taken to be its mean.
+    divisor : float64 array, shape (n_queries of the run,)
+        What values are divided by as labelled; used without `by_number`.
+    n_queries : int
+        Queries compared.
     """
-    ideal = shrinking(side, own, reach.gain, reach.n_queries)
-    if ideal is not None:
-        return ideal
-    divisor = side.measure.divisor_of(side.judged)
-    if divisor is None:
-        return None
-    n_own = np.bincount(side.documents.query[own], minlength=divisor.size)
 
-    def factor(share: float) -> FloatArray:
-        factors = np.ones(reach.n_queries)
-        total = divisor + share * n_own
-        factors[side.row] = np.divide(divisor, total, out=np.ones(total.size), where=total > 0)
-        return factors
+    rows: IntArray
+    n_own: IntArray
+    by_number: FloatArray | None
+    divisor: FloatArray
+    n_queries: int
 
-    return factor
+    @classmethod
+    def of(cls, side: Places, own: BoolArray, reach: Reach) -> "_Factor | None":
+        """The factor of a run; None if its values are divided by neither."""
+        query = side.documents.query[own]
+        n_own = np.bincount(query, minlength=side.judged.n_queries)
+        most = int(n_own.max(initial=0))
+        if not most:
+            return None
+        ideals = None
+        if side.linear:
+            sums = np.bincount(query, weights=reach.gain[side.rank[own]], minlength=n_own.size)
+            ideals = side.measure.ideal_with(side.judged, sums / np.maximum(n_own, 1), most)
+        if ideals is None:
+            relevant = side.measure.divisor_of(side.judged)
+            if relevant is None:
+                return None
+            divisor = relevant.astype(np.float64)
+            if most > _MANY:
+                return cls(side.row, n_own, None, divisor, reach.n_queries)
+            ideals = divisor[:, None] + np.arange(most + 1.0)
+        start = ideals[:, :1]
+        by_number = np.divide(start, ideals, out=np.ones_like(ideals), where=ideals > 0)
+        return cls(side.row, n_own, by_number, start[:, 0], reach.n_queries)
+
+    def expectations(self, share: float) -> tuple[FloatArray, FloatArray]:
+        """Expected factor of each query, and of the factor times m/n; m is binomial."""
+        keeps, gains = np.ones(self.n_queries), np.zeros(self.n_queries)
+        if self.by_number is None:
+            total = self.divisor + share * self.n_own
+            mean = np.divide(self.divisor, total, out=np.ones_like(total), where=total > 0)
+            keeps[self.rows], gains[self.rows] = mean, share * mean
+            return keeps, gains
+        numbers = np.arange(self.by_number.shape[1])
+        # One row of chances for each number of documents that a query may have.
+        chances = binomial(numbers[:, None], numbers, share)[self.n_own]
+        weighted = np.multiply(chances, self.by_number)
+        keeps[self.rows] = weighted.sum(axis=1)
+        gains[self.rows] = np.multiply(weighted, numbers).sum(axis=1) / np.maximum(self.n_own, 1)
+        return keeps, gains
+
+
+def binomial(n: IntArray, m: IntArray, share: float) -> FloatArray:
+    """Probability of m successes in n trials.
+
+    Examples
+    --------
+    >>> binomial(np.array([[2]]), np.array([0, 1, 2]), 0.5)
+    array([[0.25, 0.5 , 0.25]])
+    """
+    if share == 1:
+        return np.asarray(n == m, np.float64)
+    failures = np.maximum(n - m, 0)
+    ways = gammaln(n + 1) - gammaln(m + 1) - gammaln(failures + 1)
+    chances = np.exp(ways + m * math.log(share) + failures * math.log1p(-share))
+    return np.where(m <= n, chances, 0.0)
