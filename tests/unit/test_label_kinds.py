@@ -2,6 +2,7 @@
 
 import itertools
 import json
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -12,6 +13,7 @@ from idealrank._sections import Section
 from idealrank.data.label_kinds import Labels
 from idealrank.errors import IncompatibleError, OptionError
 from idealrank.live.canary.monitor_config import JudgmentsSection
+from idealrank.store import Store
 from tests.conftest import examples
 
 QUERIES = [f"q{number:03}" for number in range(200)]
@@ -308,7 +310,7 @@ def test_a_report_shows_the_verdict_under_the_declared_labels() -> None:
     options: dict[str, Any] = {"measures": "RR", "names": ["old", "new"], "robustness": False}
 
     plain = ir.report(qrels, a, b, **options)
-    withheld = ir.report(qrels, a, b, labels_from="old", **options)
+    withheld = ir.report(qrels, a, b, labels_from="new", **options)
 
     assert "new is better than old" in plain
     assert "new is better than old" not in withheld.replace("whether new is better than old", "")
@@ -346,3 +348,58 @@ def test_a_run_that_returns_most_labelled_documents_is_a_caution_and_no_verdict_
     assert row.basis.one_sided is None
     assert (row.basis.suspected.run, row.basis.suspected.depth) == ("a", 10)
     assert row.reversed().basis.suspected.run == "b"
+
+
+def test_a_run_that_leads_although_the_labels_favour_the_other_is_better() -> None:
+    """Labels of the old run can only hurt the new one, so that its lead is no product of them."""
+    qrels, old, new = pair()
+    names = ["old", "new"]
+
+    leads = ir.compare(qrels, old, new, measures="RR", names=names, labels_from="old")["RR"]
+    lags = ir.compare(qrels, old, new, measures="RR", names=names, labels_from="new")["RR"]
+    alike = ir.compare(qrels, old, new, measures="RR", names=names, labels_from="old", margin=0.9)["RR"]
+
+    assert (leads.verdict, leads.basis.one_sided.run) == ("better", "a")
+    assert lags.verdict == alike.verdict == "too few judgments"
+
+
+def test_declarations_that_contradict_each_other_or_the_grades_are_refused() -> None:
+    qrels, a, b = pair()
+
+    with pytest.raises(OptionError, match="found complete labels, which favour no run"):
+        ir.compare(qrels, a, b, names=["a", "b"], labels_are="complete", labels_from="a")
+    with pytest.raises(OptionError, match="found no grade of 0 or less"):
+        ir.compare(qrels, a, b, sampled_negatives=0.3)
+
+
+def clicks_on_20_results(seed: int) -> tuple[dict[str, dict[str, int]], dict[str, list[str]], dict[str, list[str]]]:
+    """Clicks on the 20 results of a run, and a second run with seven of its results and thirteen others."""
+    rng = np.random.default_rng(seed)
+    qrels, a, b = {}, {}, {}
+    for query in QUERIES:
+        shown = [f"d{document}" for document in range(20)]
+        others = [f"e{document}" for document in range(13)]
+        a[query] = shown
+        b[query] = rng.permutation([*rng.permutation(shown)[:7], *others]).tolist()
+        qrels[query] = {shown[rank]: 1 for rank in rng.choice(20, 2, replace=False)}
+    return qrels, a, b
+
+
+@pytest.mark.parametrize("measures", ["nDCG@10", "nDCG@10 P@20", "nDCG@10 AP", "nDCG@10 R@3"])
+def test_one_sided_labels_are_found_on_every_path_and_whatever_else_is_measured(measures: str, tmp_path: Path) -> None:
+    qrels, a, b = clicks_on_20_results(7)
+    asked = measures.split()
+
+    compared = ir.compare(qrels, a, b, measures=asked)["nDCG@10"]
+    of_evaluations = ir.compare(ir.evaluate(qrels, a, asked), ir.evaluate(qrels, b, asked))["nDCG@10"]
+    with Store.open(tmp_path / "store") as store:
+        ids = [store.add(ir.evaluate(qrels, run, asked)) for run in (a, b)]
+        stored = ir.compare(*(store.evaluation(id).evaluation for id in ids))["nDCG@10"]
+    gated = ir.gate(qrels, b, a, measures=asked)
+    robust = ir.robust(qrels, a, b, asked[0], variants=["ties"])
+
+    assert compared.verdict == of_evaluations.verdict == stored.verdict == "too few judgments"
+    assert compared.basis.one_sided == of_evaluations.basis.one_sided == stored.basis.one_sided
+    assert (compared.basis.one_sided.run, compared.basis.one_sided.depth) == ("a", 20)
+    assert robust.verdict == "too few judgments"
+    assert gated.outcome == "too few judgments"

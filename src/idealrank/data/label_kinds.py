@@ -47,7 +47,7 @@ class Labels:
     Raises
     ------
     OptionError
-        The kind is unknown, or the share is not between 0 and 1 or not of pooled labels.
+        The kind is unknown, or the share is not between 0 and 1 or not of pooled labels with grades of 0.
 
     Examples
     --------
@@ -100,13 +100,18 @@ class Labels:
         queries, with_negatives = int(judged.sum()), int((lowest <= 0).sum())
         if declared is None and sampled_negatives is not None:
             declared = "pooled"
-        return cls(
+        labels = cls(
             kind=_found(queries, with_negatives) if declared is None else declared,
             found=declared is None,
             queries=queries,
             with_negatives=with_negatives,
             sampled_negatives=sampled_negatives,
         )
+        if sampled_negatives is not None and not with_negatives:
+            raise OptionError(
+                f"sampled_negatives={sampled_negatives:g}: found no grade of 0 or less, expected such grades for the sampled documents"
+            )
+        return labels
 
     @property
     def differ_from_grades(self) -> bool:

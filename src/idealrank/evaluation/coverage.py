@@ -22,6 +22,7 @@ from idealrank.data.types import AnyArray, BoolArray, FloatArray, IntArray
 from idealrank.measures.measure import Measure
 from idealrank.measures.threshold import BinaryMeasure
 
+LABEL_DEPTH = 100  # ranks whose labels are counted: the same for every choice of measures
 MANY_UNJUDGED = 0.2  # share of unjudged documents from which reports say what they count as
 # The next step after a mismatch of ids, for every report.
 VALIDATE = "`idealrank validate QRELS RUN` shows how they differ"
@@ -103,7 +104,8 @@ class Coverage:
     relevant : int
         Number of judged documents with a grade above 0, over the scored queries; 0 if unknown.
     relevant_by_rank : sequence of int
-        Number of them that the run returns at each rank, from rank 1 to the last one that has any, as deep as some measure looks.
+        Number of them that the run returns at each rank, from rank 1 to the last one that has any, within the first 100. Where the labels
+        are not positive-only: as deep as some measure looks.
     by_measure : mapping of str to MeasureCoverage
         By text of the measure: queries scored, and queries without a document that is relevant to
         it. Empty if unknown, as in a store.
@@ -133,9 +135,9 @@ class Coverage:
     missing_queries: Sequence[str] = ()
     best_grade: float = field(default=math.inf, compare=False)  # a store does not keep it
     looks_swapped: bool = field(default=False, compare=False)  # as above
-    relevant: int = field(default=0, compare=False)  # as above
-    relevant_by_rank: Sequence[int] = field(default=(), compare=False, repr=False)  # as above
-    by_measure: Mapping[str, MeasureCoverage] = field(default_factory=dict, compare=False, repr=False)  # as above
+    relevant: int = field(default=0, compare=False)
+    relevant_by_rank: Sequence[int] = field(default=(), compare=False, repr=False)
+    by_measure: Mapping[str, MeasureCoverage] = field(default_factory=dict, compare=False, repr=False)  # a store does not keep it
 
     _repr_html_ = repr_html  # for notebooks
 
@@ -149,7 +151,7 @@ class Coverage:
         return self.unjudged / self.considered if self.considered else 0.0
 
     def relevant_share(self, depth: int | None) -> float | None:
-        """Share of the relevant judged documents that the run returns down to a rank; None if unknown.
+        """Share of the relevant judged documents that the run returns down to a rank, at most 100; None if unknown.
 
         Examples
         --------
@@ -487,7 +489,8 @@ class Tally:
             self._add_relevant(judged)
 
     def _add_relevant(self, judged: Judged) -> None:
-        by_rank = np.bincount(judged.hits.rank[judged.hits.grade > 0])[1:]
+        shown = (judged.hits.grade > 0) & (judged.hits.rank <= LABEL_DEPTH)
+        by_rank = np.bincount(judged.hits.rank[shown])[1:]
         longer, shorter = sorted((self._relevant_by_rank, by_rank), key=len, reverse=True)
         summed = longer.copy()
         summed[: shorter.size] += shorter

@@ -19,7 +19,7 @@ from idealrank.data.run import Run
 from idealrank.data.types import BoolArray, FloatArray
 from idealrank.errors import IncompatibleError, InputError
 from idealrank.evaluation.batches import Measured, measure_lists, measure_parts, splits
-from idealrank.evaluation.coverage import Coverage, look_swapped, warn_of_coverage, warn_of_threshold
+from idealrank.evaluation.coverage import LABEL_DEPTH, Coverage, look_swapped, warn_of_coverage, warn_of_threshold
 from idealrank.evaluation.label_needs import warn_of_labels, warn_of_ratings
 from idealrank.measures.aggregates import Means, values_by_query
 from idealrank.measures.measure import Measure
@@ -433,7 +433,7 @@ def evaluate(
     convention = Convention.of(convention, ties=ties_for(qrels, convention.alignment.ties))
     resolved = tuple(measure.under(convention) for measure in asked)
     later = [measure.under(convention) for measure in keep_for]
-    depth = 0 if keep_top else deepest_rank([*resolved, *later])
+    depth = 0 if keep_top else depth_of_hits([*resolved, *later], labels_of(qrels))
     kept = {
         "unjudged_depth": unjudged_depth(resolved, run) if keep_unjudged and isinstance(qrels, Qrels) else 0,
         "top_depth": keep_top if isinstance(qrels, Qrels) else 0,
@@ -479,6 +479,24 @@ def deepest_rank(measures: Iterable[Measure]) -> int:
     """
     depths = [measure.hits_needed() for measure in measures]
     return 0 if 0 in depths else max(depths)
+
+
+def depth_of_hits(measures: Iterable[Measure], labels: Labels | None) -> int:
+    """Return the rank down to which hits are read; 0 for whole lists.
+
+    Whether positive-only labels come from one run shows beyond the cutoff, and must not depend on which
+    measures are chosen.
+
+    Examples
+    --------
+    >>> from idealrank.measures.dcg import NDCG
+    >>> depth_of_hits([NDCG(cutoff=5)], Labels(kind="pooled")), depth_of_hits([NDCG(cutoff=5)], Labels(kind="positive-only"))
+    (5, 100)
+    """
+    depth = deepest_rank(measures)
+    if labels is None or labels.kind != "positive-only":
+        return depth
+    return depth and max(depth, LABEL_DEPTH)
 
 
 def unjudged_depth(measures: Iterable[Measure], run: Run) -> int:

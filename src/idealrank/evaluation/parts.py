@@ -14,7 +14,7 @@ from idealrank.data.run import Run
 from idealrank.errors import IncompatibleError, InputError
 from idealrank.evaluation.batches import measure_parts, splits
 from idealrank.evaluation.coverage import look_swapped, warn_of_coverage, warn_of_threshold
-from idealrank.evaluation.evaluate import Evaluation, Provenance, deepest_rank
+from idealrank.evaluation.evaluate import Evaluation, Provenance, depth_of_hits
 from idealrank.evaluation.label_needs import warn_of_labels
 from idealrank.measures.measure import Measure
 from idealrank.version import __version__
@@ -97,7 +97,8 @@ def evaluate_part(
     (0, 1)
     """
     resolved = tuple(measure.under(convention) for measure in measures)
-    judged = join(qrels, run, convention.alignment, depth=deepest_rank(resolved), max_documents=max_documents, threads=threads)
+    depth = depth_of_hits(resolved, qrels.labels)
+    judged = join(qrels, run, convention.alignment, depth=depth, max_documents=max_documents, threads=threads)
     measured = measure_parts(judged.parts() if splits(resolved) else [judged], judged.n_queries, resolved)
     coverage = measured.coverage.named(resolved, measures)
     coverage = replace(coverage, looks_swapped=look_swapped(qrels, run))

@@ -24,7 +24,7 @@ from idealrank.store.value_files import Blob, array_blob
 
 Fields = dict[str, Any]
 
-_NOT_KEPT = ("missing_queries", "best_grade", "looks_swapped", "relevant", "relevant_by_rank", "by_measure")
+_NOT_KEPT = ("missing_queries", "best_grade", "looks_swapped", "relevant_by_rank", "by_measure")
 _COUNTS = tuple(field.name for field in fields(Coverage) if field.name not in _NOT_KEPT)
 _ALIGNMENT = tuple(field.name for field in fields(Alignment))
 _HIT_COLUMNS = ("lengths", "query", "rank", "tie_first", "tie_last", "grade")
@@ -90,6 +90,7 @@ def evaluation_fields(evaluation: Evaluation) -> Fields:
         "n_queries": len(evaluation.queries),
         "convention": convention_fields(evaluation.convention),
         "coverage": {name: int(getattr(evaluation.coverage, name)) for name in _COUNTS},
+        "relevant_by_rank": list(evaluation.coverage.relevant_by_rank),
         "version": provenance.version,
         "inputs": [_input_fields(one) for one in provenance.inputs],
         "max_documents": provenance.max_documents,
@@ -252,15 +253,17 @@ def read_measures(kept: Sequence[Fields], whose: str, given: Sequence[Measure] =
     return tuple(found)
 
 
-def read_coverage(kept: Fields, missing: Sequence[str]) -> Coverage:
-    """The coverage of a record.
+def read_coverage(record: Fields, missing: Sequence[str]) -> Coverage:
+    """The coverage of an evaluation's record.
 
     Examples
     --------
-    >>> read_coverage(dict.fromkeys(_COUNTS, 0), []).scored
+    >>> read_coverage({"coverage": dict.fromkeys(_COUNTS, 0)}, []).scored
     0
     """
-    return Coverage(**{name: kept.get(name, 0) for name in _COUNTS}, missing_queries=tuple(missing))
+    kept = record["coverage"]
+    by_rank = record.get("relevant_by_rank", ())  # records of earlier versions have neither these counts nor their total
+    return Coverage(**{name: kept.get(name, 0) for name in _COUNTS}, missing_queries=tuple(missing), relevant_by_rank=tuple(by_rank))
 
 
 def read_array(content: bytes, kind: str, shape: tuple[int, int], whose: str) -> Any:

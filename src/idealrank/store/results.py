@@ -143,7 +143,7 @@ class Stored:
             read_measures(kept["measures"], self._whose, self._given),
             self.all_values,
             self.scored,
-            read_coverage(kept["coverage"], self._list("missing")),
+            read_coverage(kept, self._list("missing")),
             provenance,
             kept["path"],
             {} if texts is None else json.loads(texts),

@@ -20,6 +20,7 @@ from idealrank.data.label_kinds import LABEL_KINDS
 from idealrank.data.types import AnyArray, BoolArray, FloatArray
 from idealrank.errors import IdealrankError, InputError, OptionError, shown
 from idealrank.evaluation.batches import outside_bounds
+from idealrank.evaluation.coverage import LABEL_DEPTH
 from idealrank.measures.aggregates import aggregate
 from idealrank.measures.measure import Measure
 from idealrank.measures.parse import parse_measure, parse_run_measure
@@ -98,7 +99,7 @@ def check_evaluation(fields: Any) -> list[Measure | None]:
     _refuse(fields.get("parts", ...), "parts", is_fine="parts" not in fields, expected="a comparison or a gate, which have parts")
     judgments = fields.get("judgments")  # records of earlier versions have none
     _refuse(judgments, "judgments", is_fine=judgments is None or _fits(judgments, _FINGERPRINT), expected="32 hexadecimal digits")
-    _check_labels(fields.get("labels"))
+    _check_labels(fields)
     _check_time(fields["time"], "time")
     _check_counts(fields)
     _check_files(fields["files"])
@@ -109,15 +110,28 @@ def check_evaluation(fields: Any) -> list[Measure | None]:
     return [None if one is None or convention is None else one.under(convention) for one in measures]
 
 
-def _check_labels(labels: Any) -> None:
-    """Refuse a kind of labels that no version writes; records of earlier versions have none."""
+def _check_labels(fields: Fields) -> None:
+    """Refuse labels and counts of them that no version writes; records of earlier versions have none."""
+    by_rank, relevant = fields.get("relevant_by_rank", []), fields["coverage"].get("relevant", 0)
+    _check(by_rank, [int], "relevant_by_rank")
+    is_fine = len(by_rank) <= LABEL_DEPTH and all(count >= 0 for count in by_rank) and sum(by_rank) <= relevant
+    expected = f"at most {LABEL_DEPTH} counts, at most {relevant} together"
+    _refuse(by_rank, "relevant_by_rank", is_fine=is_fine, expected=expected)
+    labels = fields.get("labels")
     if labels is None:
         return
     _check(labels, _LABELS, "labels")
+    unknown = sorted(set(labels) - {*_LABELS, "sampled_negatives"})
+    _refuse(unknown, "labels", is_fine=not unknown, expected="no other fields")
+    queries, negative = labels["queries"], labels["with_negatives"]
+    _refuse(queries, "labels.queries", is_fine=queries >= 0, expected="0 or more")
+    _refuse(negative, "labels.with_negatives", is_fine=0 <= negative <= queries, expected=f"0 to {queries}")
     share = labels.get("sampled_negatives")
     is_fine = share is None or (isinstance(share, float) and 0 < share < 1)
     _refuse(share, "labels.sampled_negatives", is_fine=is_fine, expected="a share between 0 and 1")
     _refuse(labels["kind"], "labels.kind", is_fine=labels["kind"] in LABEL_KINDS, expected="a kind of labels")
+    is_fine = share is None or (labels["kind"] == "pooled" and negative > 0)
+    _refuse(share, "labels.sampled_negatives", is_fine=is_fine, expected="none without pooled labels and grades of 0 or less")
 
 
 def _check_counts(fields: Fields) -> None:

@@ -17,7 +17,7 @@ from idealrank.analysis.comparison.tipping import Question, Tipping, Tippings
 from idealrank.data.label_kinds import LabelKind, Labels
 from idealrank.data.types import BoolArray, FloatArray
 from idealrank.errors import OptionError
-from idealrank.evaluation.coverage import Coverage
+from idealrank.evaluation.coverage import LABEL_DEPTH, Coverage
 from idealrank.evaluation.evaluate import Evaluation
 from idealrank.measures.measure import Measure
 from idealrank.stats.design import Design
@@ -45,7 +45,7 @@ class OneSided:
     declared : bool
         Whether the user said so (`labels_from`).
     depth : int or None
-        Rank down to which the shares were counted; None for whole lists.
+        Rank down to which the shares were counted; None where declared.
     share, other_share : float or None
         Share of the labelled documents that this run returns down to the depth, and the other run; in
         [0, 1]. None where declared.
@@ -280,7 +280,18 @@ class LabelRules:
         tippings: Tippings,
         declared: DeclaredLabels,
     ) -> "LabelRules":
-        """Return the rules for these runs, under their names."""
+        """Return the rules for these runs, under their names.
+
+        Raises
+        ------
+        OptionError
+            No run has the name of the labels' source, or the labels are declared to favour no run.
+        """
+        if declared.labels_from is not None and declared.labels_are in ("complete", "pooled"):
+            raise OptionError(
+                f"labels_from={declared.labels_from!r}: found {declared.labels_are} labels, which favour no run, "
+                "expected positive-only labels"
+            )
         return cls(
             labels=labels_of_runs(evaluations, declared),
             source=place_of_source(declared.labels_from, names),
@@ -313,7 +324,8 @@ class LabelRules:
             if all_labelled:
                 return Support(None, POSITIVE_ONLY, None, stands=True)
             basis = self._positive_only(result)
-            return Support(None, POSITIVE_ONLY, basis, stands=basis.one_sided is None)
+            stands = basis.one_sided is None or _is_behind(basis.one_sided.run, result)
+            return Support(None, POSITIVE_ONLY, basis, stands=stands)
         basis = None if all_labelled or kind is None else LabelBasis(kind=kind)
         tipping = self._tipping(result)
         if isinstance(tipping, str):
@@ -327,7 +339,8 @@ class LabelRules:
         if self.kind == "complete":
             return True
         if self.kind == "positive-only":
-            return self._one_sided(result.pair, self.measures[result.column]) is None
+            one_sided = self._one_sided(result.pair, self.measures[result.column])
+            return one_sided is None or _is_behind(one_sided.run, result)
         tipping = self.tippings.of(
             result.pair,
             result.column,
@@ -380,12 +393,23 @@ class LabelRules:
         return one_sided(self.coverages[first], self.coverages[second], cutoff, held=held)
 
 
+def _is_behind(favoured: Side, result: Result) -> bool:
+    """Return whether a run is behind although the labels favour it, so that the verdict stands.
+
+    An equivalence needs labels that favour neither.
+    """
+    if result.question.margin is not None:
+        return False
+    lead = float(result.design.mean(result.differences[result.kept])) - result.question.null
+    return lead > 0 if favoured == "a" else lead < 0
+
+
 def one_sided(a: Coverage, b: Coverage, cutoff: int | None, *, held: float = _HELD) -> OneSided | None:
     """Return the run that the labels seem to come from; None where neither stands out.
 
     One run returns at least 99 % of the labelled documents within one depth, and the other run does
-    not. The depth is the cutoff, or the end of the lists; or the rank at which the labels of one run
-    stop while its lists go on.
+    not. The depth is the cutoff, at most 100; or the rank at which the labels of one run stop while its
+    lists go on.
 
     Parameters
     ----------
@@ -406,7 +430,8 @@ def one_sided(a: Coverage, b: Coverage, cutoff: int | None, *, held: float = _HE
     """
     if min(a.relevant, b.relevant) < _FEWEST:
         return None
-    depths = [cutoff, *(depth for depth in map(_where_labels_end, (a, b)) if depth is not None)]
+    ends = sorted(depth for depth in map(_where_labels_end, (a, b)) if depth is not None)
+    depths = (min(cutoff or LABEL_DEPTH, LABEL_DEPTH), *ends)
     sides: tuple[tuple[Side, Coverage, Coverage], ...] = (("a", a, b), ("b", b, a))
     for depth in depths:
         for run, coverage, other in sides:

@@ -86,7 +86,7 @@ def _coverage(store: Store, newest: Sequence[Entry]) -> Iterator[Gauge]:
     unjudged = Gauge("idealrank_evaluation_unjudged_share", "Share of unjudged documents in the newest evaluation.", ["run"])
     when = Gauge("idealrank_evaluation_timestamp_seconds", "Time of the newest evaluation, in seconds since 1970.", ["run"])
     for entry in newest:
-        cover = read_coverage(store.evaluation(entry.id).fields["coverage"], [])
+        cover = read_coverage(store.evaluation(entry.id).fields, [])
         scored.add(cover.scored, entry.name)
         missing.add(cover.missing, entry.name)
         unjudged.add(float(cover.unjudged_share), entry.name)
