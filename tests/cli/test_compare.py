@@ -205,7 +205,8 @@ def test_no_table_is_wider_than_a_page(say: Say, many: Path) -> None:
 
     lines = say("compare", "qrels.txt", *(f"a-rather-long-name-of-{name}.run" for name in ("base", "good")), cwd=many).out.splitlines()
 
-    assert max(map(len, lines)) <= 100
+    commands = [line for line in lines if line.startswith("  idealrank ")]  # on one line each, to be copied
+    assert max(len(line) for line in lines if line not in commands) <= 100
     heads = [line.split()[1:] for line in lines if line.startswith("measure ")]
     assert [measure for head in heads for measure in head] == ["nDCG@10", "nDCG", "AP", "RR", "P@10", "R@100"]
     assert len(heads) == 2

@@ -129,6 +129,7 @@ def test_the_budget_is_the_estimate_of_compare(shop: Path) -> None:
     record = json.loads(said.out)
     assert record["stop"] == {
         "by": "compare", "measure": "nDCG@10", "verdict": "too few judgments", "decided": False, "labels_needed": needed,
+        "labels_from": None,
     }  # fmt: skip
     assert len(record["labels"]) == needed
     assert record["strategy"] == "change"

@@ -385,6 +385,15 @@ def clicks_on_20_results(seed: int) -> tuple[dict[str, dict[str, int]], dict[str
     return qrels, a, b
 
 
+def test_parts_add_up_alike_in_either_order() -> None:
+    complete, found = Labels(kind="complete", found=False, queries=3), Labels(kind="positive-only", queries=4)
+    pooled = Labels(kind="pooled", found=False, queries=2, with_negatives=2, sampled_negatives=0.5)
+
+    assert complete.plus(found) == found.plus(complete) == Labels(kind="complete", found=False, queries=7)
+    assert complete.plus(pooled) == pooled.plus(complete)
+    assert (complete.plus(pooled).kind, complete.plus(pooled).sampled_negatives) == ("pooled", None)
+
+
 @pytest.mark.parametrize("measures", ["nDCG@10", "nDCG@10 P@20", "nDCG@10 AP", "nDCG@10 R@3"])
 def test_one_sided_labels_are_found_on_every_path_and_whatever_else_is_measured(measures: str, tmp_path: Path) -> None:
     qrels, a, b = clicks_on_20_results(7)
@@ -393,8 +402,8 @@ def test_one_sided_labels_are_found_on_every_path_and_whatever_else_is_measured(
     compared = ir.compare(qrels, a, b, measures=asked)["nDCG@10"]
     of_evaluations = ir.compare(ir.evaluate(qrels, a, asked), ir.evaluate(qrels, b, asked))["nDCG@10"]
     with Store.open(tmp_path / "store") as store:
-        ids = [store.add(ir.evaluate(qrels, run, asked)) for run in (a, b)]
-        stored = ir.compare(*(store.evaluation(id).evaluation for id in ids))["nDCG@10"]
+        keys = [store.add(ir.evaluate(qrels, run, asked)) for run in (a, b)]
+        stored = ir.compare(*(store.evaluation(key).evaluation for key in keys))["nDCG@10"]
     gated = ir.gate(qrels, b, a, measures=asked)
     robust = ir.robust(qrels, a, b, asked[0], variants=["ties"])
 

@@ -105,8 +105,18 @@ def test_a_known_number_of_labels_comes_with_the_command_that_names_them() -> No
 
     command = "idealrank judge next qrels.txt old.run new.run --until compare -o sheet.csv"
     assert next_step(tipping, "old", "new", "compare", asked) == "About 40 labels will decide; the command below chooses them."
-    assert labels_command(tipping, "old", "new", "compare", asked)[-1].strip() == command
+    assert labels_command(SimpleNamespace(tipping=tipping, basis=None), "old", "new", "compare", asked)[-1].strip() == command
     assert next_step(tipping, "old", "new", "gate").endswith("idealrank judge next QRELS RUN_A RUN_B --until gate -o sheet.csv")
+
+
+def test_labels_from_one_run_are_declared_in_the_command_that_chooses_further_ones() -> None:
+    asked = Asked(command=True, qrels="qrels.txt", paths={"old": "a/old.run", "new": "b/new.run"})
+    withheld: Any = SimpleNamespace(tipping=None, basis=basis(one_sided=OneSided(run="a", declared=False)))
+
+    lines = labels_command(withheld, "old", "new", "gate", asked)
+
+    command = "idealrank judge next qrels.txt a/old.run b/new.run --until gate -o sheet.csv --labels-from a/old.run"
+    assert sorted(lines[-1].split()) == sorted(command.split())
 
 
 def test_cautions_take_the_place_of_other_sentences_but_not_of_the_next_step() -> None:

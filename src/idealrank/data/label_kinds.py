@@ -120,16 +120,21 @@ class Labels:
         return self.kind != shown or self.sampled_negatives is not None
 
     def plus(self, other: "Labels") -> "Labels":
-        """Return the labels of both parts of a collection that was split by query."""
+        """Return the labels of both parts of a collection that was split by query.
+
+        What one part declares holds for both. Where they declare different things, the labels count as
+        pooled, of which least is assumed.
+        """
         queries = self.queries + other.queries
         with_negatives = self.with_negatives + other.with_negatives
-        found = self.found and other.found
+        declared = {(part.kind, part.sampled_negatives) for part in (self, other) if not part.found}
+        kind, share = declared.pop() if len(declared) == 1 else ("pooled" if declared else _found(queries, with_negatives), None)
         return Labels(
-            kind=_found(queries, with_negatives) if found else self.kind,
-            found=found,
+            kind=kind,
+            found=self.found and other.found,
             queries=queries,
             with_negatives=with_negatives,
-            sampled_negatives=self.sampled_negatives,
+            sampled_negatives=share,
         )
 
     def as_dict(self) -> dict[str, Any]:

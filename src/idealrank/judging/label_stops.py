@@ -15,6 +15,15 @@ class TippingLike(Protocol):
         ...
 
 
+class BasisLike(Protocol):
+    """Basis of a verdict; see `LabelBasis`."""
+
+    @property
+    def one_sided(self) -> Any:
+        """Run that the labels come from; see `OneSided`."""
+        ...
+
+
 class ComparedRow(Protocol):
     """One measure of a comparison; see `Difference`."""
 
@@ -31,6 +40,11 @@ class ComparedRow(Protocol):
     @property
     def tipping(self) -> TippingLike | None:
         """Tipping point."""
+        ...
+
+    @property
+    def basis(self) -> BasisLike | None:
+        """Basis of the verdict."""
         ...
 
 
@@ -57,6 +71,11 @@ class GatedCheck(Protocol):
         """Tipping point."""
         ...
 
+    @property
+    def basis(self) -> BasisLike | None:
+        """Basis of the verdict."""
+        ...
+
 
 VerdictLike: TypeAlias = ComparedRow | GatedCheck
 """Result whose verdict ends the labelling: ``comparison["nDCG@10"]``, or one of ``gated.checks``."""
@@ -78,6 +97,8 @@ class LabelStop:
         Whether the judgments are enough: the verdict is not withheld for too few of them.
     labels_needed : int or None
         Estimated number of labels until there is a verdict; None if decided, or not known.
+    labels_from : {"a", "b"} or None
+        Run that the labels so far come from, where this is why there are too few of them.
 
     Examples
     --------
@@ -94,6 +115,7 @@ class LabelStop:
     verdict: str | None
     decided: bool
     labels_needed: int | None = None
+    labels_from: Literal["a", "b"] | None = None
 
     @classmethod
     def of(cls, result: VerdictLike) -> "LabelStop":
@@ -107,12 +129,14 @@ class LabelStop:
             verdict = result.verdict
             decided = verdict != _TOO_FEW
         needed = None if decided or result.tipping is None else result.tipping.labels_needed
+        one_sided = None if decided or result.basis is None else result.basis.one_sided
         return cls(
             by=by,
             measure=result.measure,
             verdict=verdict,
             decided=decided,
             labels_needed=needed,
+            labels_from=None if one_sided is None else one_sided.run,
         )
 
     def as_dict(self) -> dict[str, Any]:

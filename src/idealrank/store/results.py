@@ -157,11 +157,12 @@ class Stored:
 
 
 _RENAMED = {"judgments do not reach": "too few judgments"}
+_STATES = {"verdict", "outcome", "reason", "reasons"}
 _RENAMED_REASON = ", but the judgments do not reach", ", but there are too few judgments"
 
 
 def in_words_of_today(result: Any) -> Any:
-    """Rename the states that earlier versions stored under another name; records never change.
+    """Rename the states that earlier versions stored under another name; records never change, and names of runs stay.
 
     Examples
     --------
@@ -169,13 +170,20 @@ def in_words_of_today(result: Any) -> Any:
     {'checks': [{'outcome': 'too few judgments', 'n': 3}]}
     """
     if isinstance(result, dict):
-        return {name: in_words_of_today(value) for name, value in result.items()}
+        return {name: _renamed(value) if name in _STATES else in_words_of_today(value) for name, value in result.items()}
     if isinstance(result, list):
         return [in_words_of_today(value) for value in result]
-    if isinstance(result, str):
-        old, new = _RENAMED_REASON
-        return _RENAMED.get(result, result).replace(old, new)
     return result
+
+
+def _renamed(state: Any) -> Any:
+    """Rename a state, or the states in a list of reasons."""
+    if isinstance(state, list):
+        return [_renamed(value) for value in state]
+    if isinstance(state, str):
+        old, new = _RENAMED_REASON
+        return _RENAMED.get(state, state).replace(old, new)
+    return state
 
 
 @dataclass(frozen=True, eq=False)

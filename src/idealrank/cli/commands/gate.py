@@ -6,7 +6,7 @@ comment, and annotations for GitHub.
 
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial, wraps
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, cast, get_args
@@ -234,8 +234,11 @@ class Job:
             An option has an invalid value.
         """
         self._check_paths()
-        asked, watch = self.asked, Watch()
-        front = _Front(self, watch, _names(self.run, asked.baselines))
+        watch, names = Watch(), _names(self.run, self.asked.baselines)
+        declared = self.asked.declared
+        source = input_options.named_run(declared.labels_from, "--labels-from", list(names.values()), list(names))
+        asked = replace(self.asked, declared=declared._replace(labels_from=source))
+        front = _Front(self, watch, names)
         kept, top = self.results.looked_at(asked.measures), self.results.ranks_looked_at(asked.measures)
         judge = self.inputs.open_judge(self.judge_path, asked.convention)
         work = GateJob(asked=asked, caller=front, kept=kept, top=top, threads=self.threads, judge=judge)

@@ -128,26 +128,26 @@ def steps(context: click.Context, stop: LabelStop, sheet: str | None) -> list[st
     if stop.decided:
         return ["the whole report:", f"  {_verdict_command(context, stop)}"]
     if sheet is None:
-        return ["write them to a sheet for labelling:", f"  {_again(context, None, 'sheet.csv')}"]
+        return ["write them to a sheet for labelling:", f"  {_again(context, stop, None, 'sheet.csv')}"]
     following = str(Path(sheet).with_name(_following(Path(sheet).name)))
     qrels, labels = context.params["qrels"], str(Path(sheet).with_suffix(".qrels"))
     ending = Path(qrels).suffix.lower()
     if ending in _TABLES and not any(_is_typed(context, name) for name in _COLUMNS):
         return [
             f"fill in the column grade of {sheet}, 0 for documents that are not relevant; then:",
-            f"  {_again(context, sheet, following)}",
+            f"  {_again(context, stop, sheet, following)}",
         ]
     label = shlex.join(["idealrank", "judge", "ui", sheet, "-o", labels])
     if ending in (*_TABLES, *_OTHERS):
         return [
             "label them, 0 for documents that are not relevant, and add the labels to the judgments; then:",
             f"  {label}",
-            f"  {_again(context, None, following)}",
+            f"  {_again(context, stop, None, following)}",
         ]
     return [
         "label them, 0 for documents that are not relevant; then choose again:",
         f"  {label}",
-        f"  {_again(context, labels, following)}",
+        f"  {_again(context, stop, labels, following)}",
     ]
 
 
@@ -166,12 +166,17 @@ def _following(name: str) -> str:
     return f"{stem}-2{ending}"
 
 
-def _again(context: click.Context, labels: str | None, sheet: str) -> str:
-    """Command that goes on with further labels, and another sheet."""
+def _again(context: click.Context, stop: LabelStop, labels: str | None, sheet: str) -> str:
+    """Command that goes on with further labels, and another sheet.
+
+    It keeps where the first labels came from, which further ones would hide.
+    """
     arguments = [context.params[name] for name in ("qrels", "run_a", "run_b")]
     options = [parameter.name or "" for parameter in context.command.params if isinstance(parameter, click.Option)]
     words = _typed(context, [name for name in options if name not in ("output_path", "layout")])
     more = [] if labels is None else ["--qrels", labels]
+    if stop.labels_from is not None and not _is_typed(context, "labels_from"):
+        more += ["--labels-from", context.params[f"run_{stop.labels_from}"]]
     return shlex.join(["idealrank", "judge", "next", *arguments, *words, *more, "-o", sheet])
 
 

@@ -59,7 +59,8 @@ def robust_parts(
     told = robust_sentences(found, shown, asked)
     parts: list[Part] = [filled(told.brief), MoreLines(filled(told.more)), [*_grid(found), *_legend(found)]]
     note = labels_note(labels, [found.basis], asked)
-    command = labels_command(found.tipping, found.run_a, found.run_b, "compare", asked)
+    too_few = found.verdict == "too few judgments"
+    command = labels_command(found, found.run_a, found.run_b, "compare", asked) if too_few else []
     ending = [command, note, _method(found), paragraph(found.convention, [found.measure])]
     return [*parts, movers_table(found, shown), _counts(found), *ending]
 

@@ -137,8 +137,9 @@ def comparison_parts(
     note = [] if comparison.mismatches else labels_note(comparison.labels, [row.basis for _, row in comparison.rows()], asked)
     method = _method(comparison, letters, with_pairs=with_pairs)
     leading = leading_pairs(comparison)[0]
-    tipping = next(iter(leading.measures.values())).tipping
-    command = labels_command(tipping, leading.a, leading.b, "compare", asked)
+    primary = next(iter(leading.measures.values()))
+    too_few = primary.verdict == "too few judgments"
+    command = labels_command(primary, leading.a, leading.b, "compare", asked) if too_few else []
     return [*parts, command, note, reach_legend(parts), method, paragraph(comparison.convention, measures)]
 
 

@@ -8,9 +8,10 @@ import math
 import shlex
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Literal, NamedTuple
+from typing import Literal, NamedTuple, Protocol
 
 from idealrank.analysis.comparison import Difference, Pair, Rankings
+from idealrank.analysis.comparison.label_basis import LabelBasis
 from idealrank.analysis.comparison.tipping import Tipping
 from idealrank.data.label_kinds import LabelKind, declared_by
 from idealrank.errors import IdealrankError
@@ -55,10 +56,12 @@ class Asked:
     paths: Mapping[str, str] = field(default_factory=dict)
     options: tuple[str, ...] = ()
 
-    def judge_next(self, a: str, b: str, until: Literal["compare", "gate"]) -> str:
+    def judge_next(self, a: str, b: str, until: Literal["compare", "gate"], labels_from: str | None = None) -> str:
         """Return the command that writes a sheet of the documents to judge next, until a command has a verdict."""
         runs = [self.paths.get(name, place) for name, place in ((a, "RUN_A"), (b, "RUN_B"))]
         words = ["idealrank", "judge", "next", self.qrels, *runs, *self.options]
+        if labels_from is not None:
+            words += ["--labels-from", self.paths.get(labels_from, labels_from)]
         return shlex.join([*words, "--until", until, "-o", "sheet.csv"])
 
     def declares(self, kind: LabelKind) -> str:
@@ -68,6 +71,20 @@ class Asked:
 
 IN_PYTHON = Asked()
 BY_COMMAND = Asked(command=True)
+
+
+class Withheld(Protocol):
+    """Result whose verdict is withheld: of a comparison, a gate or a sensitivity analysis."""
+
+    @property
+    def tipping(self) -> Tipping | None:
+        """Tipping point."""
+        ...
+
+    @property
+    def basis(self) -> LabelBasis | None:
+        """Basis of the verdict."""
+        ...
 
 
 class Phrases(NamedTuple):
@@ -219,15 +236,26 @@ def next_step(tipping: Tipping, a: str, b: str, until: Literal["compare", "gate"
     return f"Judge the unjudged documents{which}, the highest ranks first, and {again}."
 
 
-def labels_command(tipping: Tipping | None, a: str, b: str, until: Literal["compare", "gate"], asked: Asked) -> list[str]:
-    """Return the lines with the command that chooses the labels; none if no number is known, or no files.
+def labels_command(result: "Withheld", a: str, b: str, until: Literal["compare", "gate"], asked: Asked) -> list[str]:
+    """Return the lines with the command that chooses the labels for a withheld verdict; none if no number is known, or no files.
+
+    Where the labels come from one run, the command says so: with further labels the run no longer
+    stands out, although most labels still favour it.
 
     Examples
     --------
-    >>> labels_command(None, "a", "b", "compare", Asked(command=True, paths={"a": "a.run"}))
+    >>> import idealrank as ir
+    >>> one = ir.evaluate({"q": {"x": 1}}, {"q": ["x"]}, "RR")
+    >>> labels_command(ir.compare(one, one)["RR"], "a", "b", "compare", Asked(command=True, paths={"a": "a.run"}))
     []
     """
-    if tipping is None or tipping.labels_needed is None or not asked.paths:
+    tipping, basis = result.tipping, result.basis
+    if not asked.paths:
+        return []
+    if basis is not None and basis.one_sided is not None:
+        source = a if basis.one_sided.run == "a" else b
+        return ["the documents to label:", f"  {asked.judge_next(a, b, until, source)}"]
+    if tipping is None or tipping.labels_needed is None:
         return []
     return ["the labels that will decide:", f"  {asked.judge_next(a, b, until)}"]
 

@@ -90,7 +90,7 @@ def gate_parts(
     parts += [_unjudged(gated, places), _contracts(gated), _left_out(gated.checks), _notes(notes)]
     parts += [] if gated.mismatches else [labels_note(gated.labels, [check.basis for check in gated.checks], asked)]
     if (check := withheld(gated)) is not None:
-        parts += [labels_command(check.tipping, check.baseline, gated.run, "gate", asked)]
+        parts += [labels_command(check, check.baseline, gated.run, "gate", asked)]
     measures = list(dict.fromkeys(check.measure for check in gated.checks))
     return [*parts, _rule(gated, policy_file), paragraph(gated.convention, measures)]
 
