@@ -216,19 +216,20 @@ def naive_value(measure: str, documents: list[str], relevant: set[str]) -> float
     hits = [rank for rank, document in enumerate(documents[:4], start=1) if document in relevant]
     if measure == "nDCG@4":
         ideal = sum(1 / np.log2(rank + 1) for rank in range(1, min(len(relevant), 4) + 1))
-        return float(sum(1 / np.log2(rank + 1) for rank in hits) / ideal)
+        return float(sum(1 / np.log2(rank + 1) for rank in hits) / ideal) if relevant else 0.0
     if measure == "RR@4":
         return 1 / hits[0] if hits else 0.0
-    return len(hits) / (len(relevant) if measure == "R@4" else 4)
+    return len(hits) / (max(len(relevant), 1) if measure == "R@4" else 4)
 
 
-def expected_difference(measure: str, lists: tuple[list[str], list[str]], relevant: set[str], shares: tuple[float, float]) -> float:
+def expected_difference(measure: str, lists: tuple[list[str], list[str]], grades: dict[str, int], shares: tuple[float, float]) -> float:
     """b - a over every way in which own unlabelled documents can be relevant, by its probability."""
+    relevant = {document for document, grade in grades.items() if grade > 0}
     own = [
         (document, share)
         for place, share in enumerate(shares)
         for document in lists[place][:4]
-        if document not in relevant and document not in lists[1 - place][:4]
+        if document not in grades and document not in lists[1 - place][:4]
     ]
     total = 0.0
     for chosen in itertools.product((False, True), repeat=len(own)):
@@ -243,6 +244,7 @@ def expected_difference(measure: str, lists: tuple[list[str], list[str]], releva
 def test_the_sensitivity_is_the_expectation_over_every_way_to_be_relevant(measure: str) -> None:
     rng = np.random.default_rng(11)
     qrels = {query: {"gold": 1} | ({"other": 1} if rng.random() < 0.3 else {}) for query in QUERIES[:60]}
+    qrels |= {query: {"gold": 0} for query in QUERIES[:4]}  # nothing relevant
     runs = []
     for share in (0.4, 0.8):
         run = {}
@@ -259,7 +261,7 @@ def test_the_sensitivity_is_the_expectation_over_every_way_to_be_relevant(measur
         alone, turned = (
             np.mean(
                 [
-                    expected_difference(measure, (runs[0][query], runs[1][query]), set(grades), (of_a, step.share))
+                    expected_difference(measure, (runs[0][query], runs[1][query]), grades, (of_a, step.share))
                     for query, grades in qrels.items()
                 ]
             )

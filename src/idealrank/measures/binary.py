@@ -174,9 +174,9 @@ class R(NeedsRelevant):
         within = chance_within(judged, documents, np.ones(documents.query.size), self.cutoff)
         return within / np.maximum(judged.relevant(self.threshold).total, 1)[documents.query]
 
-    def divisor_of(self, judged: Judged) -> IntArray | None:
+    def divisor_with(self, judged: Judged, further: FloatArray) -> FloatArray | None:
         """All relevant documents."""
-        return judged.relevant(self.threshold).total
+        return np.maximum(judged.relevant(self.threshold).total[:, None] + further, 1.0)
 
     def fraction(self, judged: Judged) -> Fraction | None:
         """Relevant documents within the cutoff over all relevant documents."""
@@ -294,9 +294,12 @@ class AP(NeedsRelevant):
             n_relevant = np.minimum(n_relevant, resolve_cutoff(self.cutoff, judged.lengths))
         return np.maximum(n_relevant, 1)
 
-    def divisor_of(self, judged: Judged) -> IntArray | None:
+    def divisor_with(self, judged: Judged, further: FloatArray) -> FloatArray | None:
         """All relevant documents, or those that the cutoff can hold."""
-        return self._divisors(judged, judged.relevant(self.threshold).total)
+        total = judged.relevant(self.threshold).total[:, None] + further
+        if self.divisor == "reachable" and self.cutoff is not None:
+            total = np.minimum(total, resolve_cutoff(self.cutoff, judged.lengths)[:, None])
+        return np.maximum(total, 1.0)
 
     def compute(self, judged: Judged) -> PerQuery:
         """Average precision of every query."""

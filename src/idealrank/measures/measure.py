@@ -321,10 +321,20 @@ class Measure:
         """
         return None
 
-    def divisor_of(self, judged: Judged) -> IntArray | None:
-        """Return the number of relevant documents that the value of each query is divided by, shape (n_queries,).
+    def divisor_with(self, judged: Judged, further: FloatArray) -> FloatArray | None:
+        """Return the number of relevant documents that the value of each query is divided by, with further ones.
 
-        None if a value is not divided by one, so that a further relevant document takes nothing from the others.
+        Parameters
+        ----------
+        judged : Judged
+            The lists.
+        further : float64 array, shape (n_queries, n) or (1, n)
+            Numbers of further relevant documents.
+
+        Returns
+        -------
+        float64 array, shape (n_queries, n), or None
+            None if a value is not divided by one, so that a further relevant document takes nothing from the others.
         """
         return None
 

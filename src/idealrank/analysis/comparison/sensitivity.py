@@ -169,26 +169,24 @@ class _Factor:
     """Factor of the values of each query if m of a run's own unlabelled documents were relevant.
 
     It is the ideal as labelled over the ideal with these documents, or the same for the number of
-    relevant documents that a value is divided by.
+    relevant documents that a value is divided by. Of a query without a relevant document, it is the
+    ideal with one of them, by which `Reach` divides what is added.
 
     Attributes
     ----------
-    rows : int64 array, shape (n_queries of the run,)
-        Rows of the queries among those compared.
-    n_own : int64 array, of the same shape
+    side : Places
+        The run.
+    n_own : int64 array, shape (n_queries of the run,)
         Own unlabelled documents.
     by_number : float64 array, shape (n_queries of the run, most + 1), or None
         The factor for each m; None for so many documents that m may be taken to be its mean.
-    divisor : float64 array, shape (n_queries of the run,)
-        What values are divided by as labelled; used without `by_number`.
     n_queries : int
         Queries compared.
     """
 
-    rows: IntArray
+    side: Places
     n_own: IntArray
     by_number: FloatArray | None
-    divisor: FloatArray
     n_queries: int
 
     @classmethod
@@ -204,31 +202,32 @@ class _Factor:
             sums = np.bincount(query, weights=reach.gain[side.rank[own]], minlength=n_own.size)
             ideals = side.measure.ideal_with(side.judged, sums / np.maximum(n_own, 1), most)
         if ideals is None:
-            relevant = side.measure.divisor_of(side.judged)
-            if relevant is None:
+            numbers = np.arange(min(most, _MANY) + 1.0)
+            ideals = side.measure.divisor_with(side.judged, numbers[None, :])
+            if ideals is None:
                 return None
-            divisor = relevant.astype(np.float64)
             if most > _MANY:
-                return cls(side.row, n_own, None, divisor, reach.n_queries)
-            ideals = divisor[:, None] + np.arange(most + 1.0)
-        start = ideals[:, :1]
+                return cls(side, n_own, None, reach.n_queries)
+        start = np.where(ideals[:, :1] > 0, ideals[:, :1], ideals[:, 1:2])
         by_number = np.divide(start, ideals, out=np.ones_like(ideals), where=ideals > 0)
-        return cls(side.row, n_own, by_number, start[:, 0], reach.n_queries)
+        return cls(side, n_own, by_number, reach.n_queries)
 
     def expectations(self, share: float) -> tuple[FloatArray, FloatArray]:
         """Expected factor of each query, and of the factor times m/n; m is binomial."""
         keeps, gains = np.ones(self.n_queries), np.zeros(self.n_queries)
         if self.by_number is None:
-            total = self.divisor + share * self.n_own
-            mean = np.divide(self.divisor, total, out=np.ones_like(total), where=total > 0)
-            keeps[self.rows], gains[self.rows] = mean, share * mean
+            further = np.stack((np.zeros(self.n_own.size), share * self.n_own), axis=1)
+            divisors = self.side.measure.divisor_with(self.side.judged, further)
+            assert divisors is not None  # noqa: S101  (for the type checker: `of` has looked)
+            mean = divisors[:, 0] / divisors[:, 1]
+            keeps[self.side.row], gains[self.side.row] = mean, share * mean
             return keeps, gains
         numbers = np.arange(self.by_number.shape[1])
         # One row of chances for each number of documents that a query may have.
         chances = binomial(numbers[:, None], numbers, share)[self.n_own]
         weighted = np.multiply(chances, self.by_number)
-        keeps[self.rows] = weighted.sum(axis=1)
-        gains[self.rows] = np.multiply(weighted, numbers).sum(axis=1) / np.maximum(self.n_own, 1)
+        keeps[self.side.row] = weighted.sum(axis=1)
+        gains[self.side.row] = np.multiply(weighted, numbers).sum(axis=1) / np.maximum(self.n_own, 1)
         return keeps, gains
 
 
