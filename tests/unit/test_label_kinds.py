@@ -414,3 +414,15 @@ def test_one_sided_labels_are_found_on_every_path_and_whatever_else_is_measured(
     assert (compared.basis.one_sided.run, compared.basis.one_sided.depth) == ("a", 20)
     assert robust.verdict == "too few judgments"
     assert gated.outcome == "too few judgments"
+
+
+def test_a_slice_goes_by_the_labels_of_its_own_queries() -> None:
+    qrels, a, b = clicks_on_20_results(7)
+    fair, old, new = pair()
+    for query in QUERIES:  # labels of other queries, which come from elsewhere
+        qrels[f"x{query}"], a[f"x{query}"], b[f"x{query}"] = fair[query], old[query], new[query]
+    slices = {query: "labelled elsewhere" if query.startswith("x") else "clicks on a" for query in qrels}
+
+    row = ir.compare(qrels, a, b, measures="nDCG@10", slices=slices)["nDCG@10"]
+
+    assert {one.name: one.verdict for one in row.slices.rows} == {"clicks on a": "too few judgments", "labelled elsewhere": "better"}

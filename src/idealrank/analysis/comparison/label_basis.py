@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from idealrank.analysis.comparison.labels_needed import labels_needed
+from idealrank.analysis.comparison.places import Places
 from idealrank.analysis.comparison.sensitivity import Sensitivity, Side, sensitivity_of
 from idealrank.analysis.comparison.tipping import Question, Tipping, Tippings
 from idealrank.data.label_kinds import LabelKind, Labels
@@ -339,7 +340,10 @@ class LabelRules:
         if self.kind == "complete":
             return True
         if self.kind == "positive-only":
-            one_sided = self._one_sided(result.pair, self.measures[result.column])
+            coverages = self._coverages_within(result, within)
+            if coverages is None:
+                return True
+            one_sided = self._one_sided(result.pair, self.measures[result.column], coverages)
             return one_sided is None or _is_behind(one_sided.run, result)
         tipping = self.tippings.of(
             result.pair,
@@ -352,6 +356,16 @@ class LabelRules:
         )
         return isinstance(tipping, str) or tipping.reaches
 
+    def _coverages_within(self, result: Result, within: BoolArray) -> "tuple[Coverage, Coverage] | None":
+        """Coverage of both runs on a slice; None if every document returned there has a label. Of all queries if rankings are not known."""
+        first, second = (self.coverages[run] for run in result.pair)
+        reach = self.tippings.reach_alone(result.pair, result.column)
+        if isinstance(reach, str):
+            return first, second
+        if not any(within[side.document_rows].any() for side in (reach.a, reach.b)):
+            return None
+        return _on_slice(first, reach.a, within), _on_slice(second, reach.b, within)
+
     def _tipping(self, result: Result) -> Tipping | str:
         return self.tippings.of(*result)
 
@@ -363,10 +377,11 @@ class LabelRules:
 
     def _positive_only(self, result: Result) -> LabelBasis:
         measure = self.measures[result.column]
-        one_sided = self._one_sided(result.pair, measure)
+        first, second = (self.coverages[run] for run in result.pair)
+        one_sided = self._one_sided(result.pair, measure, (first, second))
         suspected = None
         if one_sided is None and self.source is None:
-            suspected = self._found(result.pair, measure, _SUSPECTED)
+            suspected = one_sided_labels(first, second, measure, held=_SUSPECTED)
         basis = LabelBasis(kind="positive-only", one_sided=one_sided, suspected=suspected)
         if result.column:
             return basis  # the sensitivity is of the primary measure, which decides
@@ -380,17 +395,24 @@ class LabelRules:
             sensitivity=sensitivity_of(reach, result.differences, result.kept, result.design),
         )
 
-    def _one_sided(self, pair: tuple[int, int], measure: Measure) -> OneSided | None:
+    def _one_sided(self, pair: tuple[int, int], measure: Measure, coverages: tuple[Coverage, Coverage]) -> OneSided | None:
         if self.source is not None:
             if self.source not in pair:
                 return None  # labels of a third run favour neither
             return OneSided(run="a" if self.source == pair[0] else "b", declared=True)
-        return self._found(pair, measure, _HELD)
+        return one_sided_labels(*coverages, measure)
 
-    def _found(self, pair: tuple[int, int], measure: Measure, held: float) -> OneSided | None:
-        cutoff = measure.cutoff if isinstance(measure.cutoff, int) else None
-        first, second = pair
-        return one_sided(self.coverages[first], self.coverages[second], cutoff, held=held)
+
+def _on_slice(coverage: Coverage, side: Places, within: BoolArray) -> Coverage:
+    """Return a coverage with the counts of relevant documents of some queries."""
+    chosen = within[side.row]
+    hits, ideal = side.judged.hits, side.judged.ideal
+    shown = (hits.grade > 0) & (hits.rank <= LABEL_DEPTH) & chosen[hits.query]
+    return replace(
+        coverage,
+        relevant=int(np.count_nonzero((ideal.grade > 0) & chosen[ideal.query])),
+        relevant_by_rank=tuple(np.bincount(hits.rank[shown])[1:].tolist()),
+    )
 
 
 def _is_behind(favoured: Side, result: Result) -> bool:
@@ -404,7 +426,7 @@ def _is_behind(favoured: Side, result: Result) -> bool:
     return lead > 0 if favoured == "a" else lead < 0
 
 
-def one_sided(a: Coverage, b: Coverage, cutoff: int | None, *, held: float = _HELD) -> OneSided | None:
+def one_sided_labels(a: Coverage, b: Coverage, measure: Measure, *, held: float = _HELD) -> OneSided | None:
     """Return the run that the labels seem to come from; None where neither stands out.
 
     One run returns at least 99 % of the labelled documents within one depth, and the other run does
@@ -415,8 +437,8 @@ def one_sided(a: Coverage, b: Coverage, cutoff: int | None, *, held: float = _HE
     ----------
     a, b : Coverage
         Coverage of both runs.
-    cutoff : int or None
-        Cutoff of the measure; None for whole lists.
+    measure : Measure
+        Measure, whose cutoff is the depth; of whole lists, and of those cut at their own length, 100.
     held : float
         Share of the labelled documents that one run returns, and the other does not.
 
@@ -425,13 +447,14 @@ def one_sided(a: Coverage, b: Coverage, cutoff: int | None, *, held: float = _HE
     >>> import idealrank as ir
     >>> qrels = {f"q{i}": {"x": 1} for i in range(20)}
     >>> runs = dict.fromkeys(qrels, ["x", "z"]), dict.fromkeys(qrels, ["z", "y"]) | {"q3": ["x"]}
-    >>> one_sided(*(ir.evaluate(qrels, run, "RR@2").coverage for run in runs), 2)
+    >>> one_sided_labels(*(ir.evaluate(qrels, run, "RR@2").coverage for run in runs), ir.RR(cutoff=2))
     OneSided(run='a', declared=False, depth=2, share=1.0, other_share=0.05)
     """
     if min(a.relevant, b.relevant) < _FEWEST:
         return None
     ends = sorted(depth for depth in map(_where_labels_end, (a, b)) if depth is not None)
-    depths = (min(cutoff or LABEL_DEPTH, LABEL_DEPTH), *ends)
+    cutoff = measure.cutoff if isinstance(measure.cutoff, int) else LABEL_DEPTH
+    depths = (min(cutoff, LABEL_DEPTH), *ends)
     sides: tuple[tuple[Side, Coverage, Coverage], ...] = (("a", a, b), ("b", b, a))
     for depth in depths:
         for run, coverage, other in sides:
