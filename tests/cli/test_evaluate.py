@@ -97,7 +97,7 @@ def test_json_has_the_keys_and_types_that_other_programs_rely_on(say: Say) -> No
     assert {
         key: value for key, value in record["convention"].items() if key not in ("name", "fingerprint")
     } == ir.Convention.of().switches()
-    assert [list(run) for run in record["runs"]] == [["name", "path", "mean", "queries", "coverage", "judgments"]] * 2
+    assert [list(run) for run in record["runs"]] == [["name", "path", "mean", "queries", "coverage", "labels", "judgments"]] * 2
     assert [(run["name"], run["path"]) for run in record["runs"]] == [("bm25", "bm25.run"), ("neural", "neural.run")]
     for run in record["runs"]:
         assert list(run["mean"]) == list(options.DEFAULT_MEASURES)

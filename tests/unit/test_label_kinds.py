@@ -13,6 +13,7 @@ from idealrank._sections import Section
 from idealrank.data.label_kinds import Labels
 from idealrank.errors import IncompatibleError, OptionError
 from idealrank.live.canary.monitor_config import JudgmentsSection
+from idealrank.reports.views.gate.sentences import hidden_drop
 from idealrank.store import Store
 from tests.conftest import examples
 
@@ -426,3 +427,29 @@ def test_a_slice_goes_by_the_labels_of_its_own_queries() -> None:
     row = ir.compare(qrels, a, b, measures="nDCG@10", slices=slices)["nDCG@10"]
 
     assert {one.name: one.verdict for one in row.slices.rows} == {"clicks on a": "too few judgments", "labelled elsewhere": "better"}
+
+
+def test_a_gate_that_passes_on_labels_from_its_run_says_so() -> None:
+    qrels, a, b = pair()
+
+    open_gate = ir.gate(qrels, b, a, measures="nDCG@10", names=["new", "old"], labels_from="new")
+    strict = ir.gate(qrels, b, a, measures="nDCG@10", names=["new", "old"], labels_from="new", strict=True, margin=0.05)
+
+    assert open_gate.passed
+    assert "a drop by nDCG@10 may be hidden: the labels come from the results of new" in hidden_drop(open_gate)[0]
+    assert strict.outcome == "too few judgments"
+
+
+def test_why_has_the_verdict_of_compare_on_labels_from_one_run() -> None:
+    qrels, a, b = pair()
+
+    found = ir.why(qrels, a, b, "nDCG@10", names=["old", "new"], labels_from="new")
+
+    assert found.as_dict()["verdict"] == "too few judgments"
+
+
+def test_arrays_whose_items_all_have_a_label_need_no_kind() -> None:
+    labels, scores = np.array([[1, 0, 0]] * 8), np.zeros((8, 3))
+
+    with pytest.raises(OptionError, match="expected judgments and runs"):
+        ir.compare(labels, scores, scores, measures="nDCG", labels_are="complete")

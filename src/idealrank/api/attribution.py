@@ -30,6 +30,7 @@ def attribute(
     convention: "Convention | str | None" = None,
     *,
     names: Sequence[str] | None = None,
+    labels_from: str | None = None,
     threads: int = 0,
 ) -> "Attribution":
     """Split the difference of two runs into queries, documents and rank moves.
@@ -46,6 +47,8 @@ def attribute(
         Convention of alignment and measure; evaluations have theirs. A query that it excludes for either run is excluded for both.
     names : sequence of str, optional
         Names of the runs. Default: as for `compare`.
+    labels_from : str, optional
+        Name of the run whose results were labelled, for positive-only labels: they cannot decide between this run and another.
     threads : int
         Number of threads; 0 uses all cores. Values do not depend on it.
 
@@ -78,7 +81,7 @@ def attribute(
     measure, convention = DEFAULT_MEASURES[0] if measure is None else measure, "standard" if convention is None else convention
     from idealrank.analysis.attribution import attribute as attribute_runs  # noqa: PLC0415  (a comparison asks for the other name alone)
 
-    return attribute_runs(to_qrels(judgments), first, second, measure, convention, threads=threads)
+    return attribute_runs(to_qrels(judgments), first, second, measure, convention, labels_from=labels_from, threads=threads)
 
 
 why = attribute

@@ -319,6 +319,10 @@ def evaluations_of(
     asked, rules = with_companions(measures), Convention.of("standard" if convention is None else convention)
     if is_array(qrels):
         refuse_names(names, runs)
+        if declared.labels_are is not None or declared.sampled_negatives is not None:
+            raise OptionError(
+                f"{form}: found labels_are or sampled_negatives with arrays, in which every item has a label; expected judgments and runs"
+            )
         if not layout and np.ndim(qrels) == 1 and len(qrels) > 1:
             raise InputError(f"{form}: found one query of {len(qrels)} items, expected group=, offsets= or qid= with the arrays")
         named = zip(runs, names or unnamed or unnamed_runs(len(runs)), strict=True)

@@ -14,6 +14,7 @@ import numpy as np
 from idealrank._lazy import printed
 from idealrank.analysis.attribution.document_contributions import UNORDERED, added, seen_by, split_of
 from idealrank.analysis.comparison.differences import Comparison, distinct
+from idealrank.analysis.comparison.label_basis import DeclaredLabels
 from idealrank.analysis.comparison.procedure import compare
 from idealrank.analysis.comparison.query_table import unfit
 from idealrank.analysis.comparison.requirements import WithWarnings, mismatches_of
@@ -297,7 +298,14 @@ class Attribution(WithWarnings):
 
 
 def attribute(
-    qrels: Qrels, run_a: Run, run_b: Run, measure: MeasureLike = "nDCG@10", convention: "Convention | str" = "standard", *, threads: int = 0
+    qrels: Qrels,
+    run_a: Run,
+    run_b: Run,
+    measure: MeasureLike = "nDCG@10",
+    convention: "Convention | str" = "standard",
+    *,
+    labels_from: str | None = None,
+    threads: int = 0,
 ) -> Attribution:
     """Take the difference between two runs apart into queries, documents and rank moves.
 
@@ -311,6 +319,8 @@ def attribute(
         Exact for DCG, NDCG, P, R and RBP; for others `Attribution.split` says by which path.
     convention : Convention or str
         Convention of alignment and measure. A query that it excludes for either run is excluded for both.
+    labels_from : str, optional
+        Name of the run whose results were labelled, as for `compare`.
     threads : int
         Number of threads; 0 uses all cores.
 
@@ -358,17 +368,17 @@ def attribute(
         run_a.name, run_b.name, str(asked), str(resolved), convention, split, len(ids), mean_a, mean_b, mean_b - mean_a, excluded,
         _queries(ids, values, rest, sides, places, resolved.direction),
         _moves(documents, rest, scale, mean_b - mean_a),
-        ids, resolved.direction, qrels, documents, _compared(evaluations, asked, threads), mismatches=unjoined,
+        ids, resolved.direction, qrels, documents, _compared(evaluations, asked, labels_from, threads), mismatches=unjoined,
     )  # fmt: skip
 
 
-def _compared(evaluations: Sequence[Evaluation], measure: Measure, threads: int) -> Comparison | None:
+def _compared(evaluations: Sequence[Evaluation], measure: Measure, labels_from: str | None, threads: int) -> Comparison | None:
     """The comparison of the two runs by the measure, as `compare` makes it; None where its means say nothing about better and worse."""
     if unfit(measure):
         return None
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", IdealrankWarning)  # all was said when the runs were measured
-        return compare(*evaluations, measures=measure, threads=threads)
+        return compare(*evaluations, measures=measure, threads=threads, declared=DeclaredLabels(labels_from=labels_from))
 
 
 class _Side(NamedTuple):

@@ -35,12 +35,14 @@ from idealrank.reports.views.comparison.league import Letters
 from idealrank.stats.special import load_special
 
 
-def why_command(qrels: str, runs: Sequence[str], measures: Sequence[Measure], convention: str, inputs: Inputs) -> str:
+def why_command(
+    qrels: str, runs: Sequence[str], measures: Sequence[Measure], convention: str, inputs: Inputs, labels_from: str | None = None
+) -> str:
     """`idealrank why` for the first measure that it can split; empty if there is none, or if a file cannot be read again.
 
     Parameters
     ----------
-    qrels, runs, convention, inputs
+    qrels, runs, convention, inputs, labels_from
         As typed.
     measures : sequence of Measure
         The measures that were compared.
@@ -59,6 +61,7 @@ def why_command(qrels: str, runs: Sequence[str], measures: Sequence[Measure], co
         return ""
     words = ["idealrank", "why", qrels, *runs]
     words += [] if str(measure) == DEFAULT_MEASURES[0] else ["-m", str(measure)]
+    words += [] if labels_from is None else ["--labels-from", labels_from]
     return shlex.join([*words, *inputs.words(convention)])
 
 
@@ -209,7 +212,7 @@ def compare(
     )  # fmt: skip
     pair_figure.draw(comparison := watch.count("comparing", lambda tell: compared(tell=tell)), figure_path)
     told = _Told(
-        why=partial(why_command, qrels, runs, asked, convention_text, inputs),
+        why=partial(why_command, qrels, runs, asked, convention_text, inputs, labels_from),
         qrels=qrels,
         paths=dict(zip(names, runs, strict=True)),
         options=("-m", str(asked[0]), *inputs.words(convention_text)),

@@ -54,6 +54,7 @@ _FORMATS = Formats(
     "--documents", "n_documents", metavar="N", type=click.IntRange(0),
     help=f"Maximum number of documents of each query.  [default: {_DOCUMENTS} in the table, else all]",
 )  # fmt: skip
+@options.labels_from
 @_FORMATS.option
 @options.output
 @options.inputs
@@ -66,6 +67,7 @@ def why(
     convention_text: str,
     n_queries: int | None,
     n_documents: int | None,
+    labels_from: str | None,
     layout: str,
     output_path: str | None,
     inputs: input_options.Inputs,
@@ -86,11 +88,12 @@ def why(
         raise OptionError(f"found {len(measures)} measures ({', '.join(map(str, measures))}), expected one")
     input_options.refuse_standard_input_twice(qrels, *inputs.more_qrels, *runs)
     names = input_options.run_names(runs)
+    source = input_options.named_run(labels_from, "--labels-from", names, runs)
 
     def work(_: object) -> Attribution:
         judgments = inputs.open_qrels(qrels, convention)
         first, second = (inputs.open_run(path, name, qrels) for path, name in zip(runs, names, strict=True))
-        return attribute(judgments, first, second, measures[0], convention, threads=threads)
+        return attribute(judgments, first, second, measures[0], convention, labels_from=source, threads=threads)
 
     found = Watch().run(" - ".join(reversed(names)), work)
     for warning in found.warnings:

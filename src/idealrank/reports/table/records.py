@@ -88,6 +88,8 @@ def _json_run(evaluation: Evaluation, *, mean: Mapping[str, float], per_query: b
             yield f"{',' if number else ''}\n        {json.dumps(query)}: {_object(values)}"
         yield "\n      }"
     yield f',\n      "coverage": {_object(evaluation.coverage.as_dict())}'
+    labels = evaluation.provenance.labels
+    yield f',\n      "labels": {json.dumps(None if labels is None else labels.as_dict())}'
     yield f',\n      "judgments": {json.dumps(evaluation.provenance.judgments)}'
 
 

@@ -448,6 +448,9 @@ def _counts(cover: Coverage) -> dict[str, float]:
 def _unjudged(evaluation: Evaluation) -> list[str]:
     """Caution where so many documents have no judgment that values may say more of the judgments than of the run."""
     cover = evaluation.coverage
+    labels = evaluation.provenance.labels
+    if labels is not None and labels.kind == "complete":
+        return []  # then they are not relevant
     if cover.unjudged_share < MANY_UNJUDGED or cover.mismatch or evaluation.convention.alignment.unjudged == "skipped":
         return []
     within = f" within rank {cover.unjudged_cutoff}" if cover.unjudged_cutoff else ""

@@ -262,7 +262,7 @@ def gate_sentences(gated: Gated, places: int = USUAL, asked: Asked = IN_PYTHON) 
     if broken:
         step = "The contracts are listed below; 'idealrank explain' shows the documents of a query."
         return Told.of([said, *missing, step], more)
-    if caution := hidden_drop(gated, str):
+    if caution := hidden_drop(gated, str, asked):
         return Told.of([said, *missing, caution[0], *(_basis(gated, check) for check in gated.deciding[:1]), caution[1]], more)
     basis = [_basis(gated, check) for check in gated.deciding[:1]]
     return Told.of([said, *missing, *basis, *seen, *_larger(gated)], more)

@@ -126,10 +126,11 @@ def one_sided(gated: Gated, said: Iterable[str]) -> list[str]:
     return ["'idealrank compare' reports a different share, because its test is two-sided."] if told else []
 
 
-def hidden_drop(gated: Gated, shown: Callable[[str], str] = one_line) -> list[str]:
-    """A caution where a check passes though the baseline has many more unjudged documents than the run, by 10 points or more.
+def hidden_drop(gated: Gated, shown: Callable[[str], str] = one_line, asked: Asked = IN_PYTHON) -> list[str]:
+    """A caution where a check passes though the judgments favour the run.
 
-    They count as not relevant, so the baseline may be better than its value. A strict gate checks its pass against the judgments by itself.
+    Positive-only labels may come from the run. Or the baseline has many more unjudged documents, by 10 points or more: they count as not
+    relevant, so the baseline may be better than its value. A strict gate checks its pass against the judgments by itself.
 
     Examples
     --------
@@ -140,6 +141,10 @@ def hidden_drop(gated: Gated, shown: Callable[[str], str] = one_line) -> list[st
     """
     for check in () if gated.policy.strict else gated.deciding:
         before, now = check.unjudged_baseline, check.unjudged_run
+        source = None if check.basis is None else check.basis.one_sided
+        if check.passed and source is not None and source.run == "b":
+            said = f"Caution: a drop by {shown(check.measure)} may be hidden: {_clause(gated, check, shown)}."
+            return [said, one_sided_step(source, _AGAIN, asked)]
         if check.basis is not None and check.basis.kind != "pooled":
             continue  # documents without a label count as not relevant, as asked
         if check.passed and before is not None and now is not None and round(before - now, 9) >= _FEWER:
