@@ -296,8 +296,7 @@ def _alike(evaluations: Sequence[Evaluation], measure: Measure, labels: Labels |
 def _unreadable(measures: Sequence[Measure]) -> OptionError:
     return OptionError(
         f"{', '.join(map(str, measures))}: {ALIKE}; {way_out(measures)}",
-        hint='or declare the labels, as in labels_are="complete"',
-        command_hint="or declare the labels, as in --labels-are complete",
+        hint="or label documents that are not relevant, with grade 0",
     )
 
 
