@@ -359,12 +359,12 @@ class LabelRules:
     def _coverages_within(self, result: Result, within: BoolArray) -> "tuple[Coverage, Coverage] | None":
         """Coverage of both runs on a slice; None if every document returned there has a label. Of all queries if rankings are not known."""
         first, second = (self.coverages[run] for run in result.pair)
-        reach = self.tippings.reach_alone(result.pair, result.column)
-        if isinstance(reach, str):
+        sides = self.tippings.sides(result.pair, result.column)
+        if isinstance(sides, str):
             return first, second
-        if not any(within[side.document_rows].any() for side in (reach.a, reach.b)):
+        if not any(within[side.document_rows].any() for side in sides):
             return None
-        return _on_slice(first, reach.a, within), _on_slice(second, reach.b, within)
+        return _on_slice(first, sides[0], within), _on_slice(second, sides[1], within)
 
     def _tipping(self, result: Result) -> Tipping | str:
         return self.tippings.of(*result)

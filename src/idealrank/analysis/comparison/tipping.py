@@ -357,7 +357,7 @@ class Tippings:
 
     def reach(self, pair: tuple[int, int], column: int, *, within: BoolArray | None = None) -> Reach | str:
         """Return what the unjudged documents of a pair could add by a measure, or why it is unknown; `within` is a slice."""
-        sides = self._sides(pair, column)
+        sides = self.sides(pair, column)
         if isinstance(sides, str):
             return sides
         first, second = sides
@@ -378,10 +378,10 @@ class Tippings:
         """Work out what the tipping points of a pair need beside its tests."""
         self.match(pair)
         for column in range(len(self.measures)):
-            self._sides(pair, column)
+            self.sides(pair, column)
 
-    def _sides(self, pair: tuple[int, int], column: int) -> "tuple[Places, Places] | str":
-        """Where the documents of both runs stand, or why there is no tipping point."""
+    def sides(self, pair: tuple[int, int], column: int) -> "tuple[Places, Places] | str":
+        """Return where the documents of both runs stand, or why there is no tipping point."""
         if column and not self._every:
             return "computed only for the primary measure if many runs are compared"
         if column and not isinstance(self.measures[column].cutoff, int) and max(map(self._unjudged, pair)) > _MANY:
@@ -400,7 +400,7 @@ class Tippings:
 
         It takes a fraction of the memory of `match`, whose result all measures share.
         """
-        sides = self._sides(pair, column)
+        sides = self.sides(pair, column)
         if isinstance(sides, str):
             return sides
         first, second = sides
