@@ -25,7 +25,11 @@ def sorted_keys(keys: KeyArray) -> tuple[IntArray, KeyArray]:
     ([1, 0, 2], [3, 61, 61])
     """
     low = np.uint64((1 << max(keys.size - 1, 1).bit_length()) - 1)
-    order = (np.sort(keys & ~low | np.arange(keys.size, dtype=np.uint64)) & low).astype(np.int64)
+    packed = keys & ~low  # in place from here on: columns of many rows are the peak of the memory
+    packed |= np.arange(keys.size, dtype=np.uint64)
+    packed.sort()
+    packed &= low
+    order = packed.view(np.int64)
     found = keys[order]
     if (found[1:] >= found[:-1]).all():
         return order, found
