@@ -13,6 +13,7 @@ from idealrank.stats.design import Design, student_mean
 
 _OF_A, _OF_B, _OF_BOTH = range(3)
 _ENOUGH = 20  # judged documents for a rate of their own
+_FEW = 8  # labels, the first number that is tried
 _PRECISION = 20  # an estimate need not be closer than a twentieth
 _PRIOR = 2.0  # relevant documents that the mean of all queries weighs as much as
 _POOLED = 0.8  # share of judged documents of a rank, down to which a run was pooled
@@ -60,10 +61,10 @@ def labels_needed(
     if outlook is None or outlook.decided_after(0):
         return None
     most = outlook.sheet.size
-    undecided, decided = 0, 1
-    # By doubling first: the rule may be undecided again later, and the first verdict ends the work.
+    undecided, decided = 0, _FEW
+    # From few to many: the rule may be undecided again later, and the first verdict ends the work.
     while decided < most and not outlook.decided_after(decided):
-        undecided, decided = decided, 2 * decided
+        undecided, decided = decided, 4 * decided
     decided = min(decided, most)
     while decided - undecided > max(1, decided // _PRECISION):
         middle = (undecided + decided) // 2
@@ -324,11 +325,16 @@ def _shown_alone(reach: Reach) -> tuple[BoolArray, BoolArray]:
     return ~shown_by_both(reach.a, reach.b), ~shown_by_both(reach.b, reach.a)
 
 
+def _marked(rows: IntArray, size: int) -> BoolArray:
+    """Mark some places."""
+    marked = np.zeros(size, np.bool_)
+    marked[rows] = True
+    return marked
+
+
 def _others(rows: IntArray, size: int) -> IntArray:
     """Places that are not among some."""
-    others = np.ones(size, np.bool_)
-    others[rows] = False
-    return np.flatnonzero(others)
+    return np.flatnonzero(~_marked(rows, size))
 
 
 def _factor_of_one(reach: Reach) -> FloatArray:
@@ -348,7 +354,8 @@ def _ideal_factor(reach: Reach, of_a: IntArray, of_b: IntArray) -> FloatArray:
 def _shrunk(reach: Reach, number: IntArray, gains: FloatArray) -> FloatArray:
     """Ideal of each query as judged over its ideal with a number of documents more, of one gain."""
     factor = np.ones(reach.n_queries)
-    for side in (reach.a, reach.b):
+    sides = (reach.b,) if np.array_equal(reach.a.row, reach.b.row) else (reach.a, reach.b)  # one ideal for both runs
+    for side in sides:
         if not side.linear or not number.any():
             continue
         ideals = side.measure.ideal_with(side.judged, gains[side.row], int(number.max()))
@@ -366,10 +373,12 @@ def _rows_of(reach: Reach, of_a: IntArray, of_b: IntArray) -> IntArray:
 
 def _part(reach: Reach, rows_a: IntArray, rows_b: IntArray) -> Reach:
     """Both runs with some of their unjudged documents alone."""
-    rows_a, rows_b = np.sort(rows_a), np.sort(rows_b)
+    kept_a, kept_b = _marked(rows_a, reach.a.rank.size), _marked(rows_b, reach.b.rank.size)
+    rows_a, rows_b = np.flatnonzero(kept_a), np.flatnonzero(kept_b)
     shared_a, shared_b = reach.shared
-    both = np.isin(shared_a, rows_a) & np.isin(shared_b, rows_b)
-    shared = np.searchsorted(rows_a, shared_a[both]), np.searchsorted(rows_b, shared_b[both])
+    both = kept_a[shared_a] & kept_b[shared_b]
+    place_a, place_b = np.cumsum(kept_a) - 1, np.cumsum(kept_b) - 1
+    shared = place_a[shared_a[both]], place_b[shared_b[both]]
     own_a, own_b = np.ones(rows_a.size, np.bool_), np.ones(rows_b.size, np.bool_)
     own_a[shared[0]], own_b[shared[1]] = False, False
     return replace(
