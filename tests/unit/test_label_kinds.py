@@ -291,7 +291,7 @@ def test_the_json_of_compare_gate_and_robust_has_the_labels() -> None:
     gated = ir.gate(qrels, b, a, measures="RR").as_dict()
     varied = ir.robust(qrels, a, b, "RR", variants=["cutoff"]).as_dict()
 
-    assert compared["labels"] == gated["labels"] == {"kind": "positive-only", "found": True}
+    assert compared["labels"] == gated["labels"] == varied["labels"] == {"kind": "positive-only", "found": True}
     assert varied["basis"]["kind"] == "positive-only"
     row = json.loads(json.dumps(compared["pairs"][0]["measures"]["RR"]["basis"]))
     assert [one["share"] for one in row["sensitivity"]] == [0.01, 0.05, 0.2]

@@ -235,12 +235,20 @@ def _as_far_as_judged(found: Robustness, measure: Measure, readings: Readings, r
             )
             for run in runs
         ]
-    row = compare(
+    comparison = compare(
         *evaluations, measures=measure, test=way.test, level=way.level, margin=way.margin, weights=way.weights, clusters=way.clusters,
         n_resamples=way.n_resamples, rng=found.method.seed, threads=way.threads,
         declared=way.declared,
-    ).pairs[0][measure]  # fmt: skip
-    return replace(found, tipping=row.tipping, tipping_reason=row.tipping_reason, basis=row.basis)
+    )  # fmt: skip
+    row = comparison.pairs[0][measure]
+    return replace(
+        found,
+        tipping=row.tipping,
+        tipping_reason=row.tipping_reason,
+        basis=row.basis,
+        labels=comparison.labels,
+        labels_from=comparison.labels_from,
+    )
 
 
 def robust_lists(

@@ -7,11 +7,12 @@ from typing import Any, Literal, TypeAlias
 from idealrank._lazy import repr_html
 from idealrank.analysis.comparison.difference_rows import Verdict
 from idealrank.analysis.comparison.differences import NOT_LOOKED, Difference, Method
-from idealrank.analysis.comparison.label_basis import LabelBasis
+from idealrank.analysis.comparison.label_basis import LabelBasis, labels_record
 from idealrank.analysis.comparison.requirements import WithWarnings
 from idealrank.analysis.comparison.tipping import Tipping
 from idealrank.conventions import Convention
 from idealrank.data.interchange import frame_of
+from idealrank.data.label_kinds import Labels
 
 Status: TypeAlias = Literal["changes the numbers", "no effect", "repeats", "refused"]
 
@@ -124,6 +125,10 @@ class Robustness(WithWarnings):
         Reason why it is unknown.
     basis : LabelBasis or None
         What the reference comparison takes documents without a label to be, as in `compare`.
+    labels : Labels or None
+        Kind of the labels; None if unknown.
+    labels_from : str or None
+        Run whose results were labelled, if declared.
 
     Examples
     --------
@@ -148,6 +153,8 @@ class Robustness(WithWarnings):
     tipping: Tipping | None = None
     tipping_reason: str | None = NOT_LOOKED
     basis: LabelBasis | None = None
+    labels: Labels | None = None
+    labels_from: str | None = None
 
     _repr_html_ = repr_html  # for notebooks
 
@@ -271,6 +278,7 @@ class Robustness(WithWarnings):
             "tipping": None if self.tipping is None else self.tipping.as_dict(),
             "tipping_reason": self.tipping_reason,
             "basis": None if self.basis is None else self.basis.as_dict(),
+            "labels": labels_record(self.labels, self.labels_from),
             "warnings": list(self.warnings),
             "reference": self.reference.as_dict(),
             "summary": {

@@ -118,7 +118,7 @@ def robust(
         return run, evaluate(judged, run, measure, convention, threads=threads, progress=progress)
 
     opened_runs = [watch.run(name, partial(opened, path, name)) for path, name in zip(runs, names, strict=True)]
-    (first, of_first), (second, _) = opened_runs
+    (first, _), (second, _) = opened_runs
     for path, (_, evaluation) in zip(runs, opened_runs, strict=True):
         input_options.doubt(evaluation, path)
     of_queries.check([evaluation for _, evaluation in opened_runs])
@@ -152,7 +152,7 @@ def robust(
         paths=dict(zip(names, runs, strict=True)),
         options=("-m", str(measure), *inputs.words(convention_text)),
     )
-    _FORMATS.write(layout, output_path, found, asked=asked, labels=of_first.provenance.labels)
+    _FORMATS.write(layout, output_path, found, asked=asked)
 
 
 def _checked(runs: Sequence[str], measure_text: str) -> Measure:

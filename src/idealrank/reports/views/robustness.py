@@ -8,7 +8,6 @@ from dataclasses import replace
 from idealrank.analysis.comparison import Pair
 from idealrank.analysis.robustness import Robustness, Variant
 from idealrank.analysis.robustness.robustness import CAUTION, Status
-from idealrank.data.label_kinds import Labels
 from idealrank.reports.table.cells import Cell, Column, NamedCells, Table
 from idealrank.reports.table.records import SCHEMA, Row, record_rows
 from idealrank.reports.table.text import WIDTH, MethodLines, MoreLines, Part, clipped, filled, fits, wrapped
@@ -33,7 +32,6 @@ def robust_parts(
     digits: int | None = None,
     *,
     asked: Asked = IN_PYTHON,
-    labels: Labels | None = None,
 ) -> list[Part]:
     """The whole report.
 
@@ -45,8 +43,6 @@ def robust_parts(
         Decimals; None for those that the intervals allow.
     asked : Asked
         Where it was asked for.
-    labels : Labels or None
-        Kind of the labels, if known.
 
     Examples
     --------
@@ -58,7 +54,7 @@ def robust_parts(
     shown = Shown.of_rows([found.asked, *(one.row for one in found.variants if one.row is not None)], found.method.level, digits)
     told = robust_sentences(found, shown, asked)
     parts: list[Part] = [filled(told.brief), MoreLines(filled(told.more)), [*_grid(found), *_legend(found)]]
-    note = labels_note(labels, [found.basis], asked)
+    note = labels_note(found.labels, [found.basis], asked)
     too_few = found.verdict == "too few judgments"
     command = labels_command(found, found.run_a, found.run_b, "compare", asked) if too_few else []
     ending = [command, note, _method(found), paragraph(found.convention, [found.measure])]
