@@ -128,7 +128,10 @@ class Labels:
         queries = self.queries + other.queries
         with_negatives = self.with_negatives + other.with_negatives
         declared = {(part.kind, part.sampled_negatives) for part in (self, other) if not part.found}
-        kind, share = declared.pop() if len(declared) == 1 else ("pooled" if declared else _found(queries, with_negatives), None)
+        kind: LabelKind = "pooled" if declared else _found(queries, with_negatives)
+        share: float | None = None
+        if len(declared) == 1:
+            kind, share = declared.pop()
         return Labels(
             kind=kind,
             found=self.found and other.found,

@@ -126,7 +126,7 @@ class LabelStop:
             check = cast("GatedCheck", result)
             by, verdict, decided = "gate", check.outcome, check.carried
         else:
-            verdict = result.verdict
+            verdict = cast("Any", result).verdict
             decided = verdict != _TOO_FEW
         needed = None if decided or result.tipping is None else result.tipping.labels_needed
         one_sided = None if decided or result.basis is None else result.basis.one_sided

@@ -231,7 +231,8 @@ class _Factor:
         """Expected factor of each query, and of the factor times m/n; m is binomial."""
         keeps, gains = np.ones(self.n_queries), np.zeros(self.n_queries)
         if self.by_number is None:
-            further = np.stack((np.zeros(self.n_own.size), share * self.n_own), axis=1)
+            further = np.zeros((self.n_own.size, 2))
+            further[:, 1] = share * self.n_own
             divisors = self.side.measure.divisor_with(self.side.judged, further)
             assert divisors is not None  # noqa: S101  (for the type checker: `of` has looked)
             mean = divisors[:, 0] / divisors[:, 1]
