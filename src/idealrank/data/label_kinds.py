@@ -127,7 +127,7 @@ class Labels:
         """
         queries = self.queries + other.queries
         with_negatives = self.with_negatives + other.with_negatives
-        declared = {(part.kind, part.sampled_negatives) for part in (self, other) if not part.found}
+        declared: set[tuple[LabelKind, float | None]] = {(part.kind, part.sampled_negatives) for part in (self, other) if not part.found}
         kind: LabelKind = "pooled" if declared else _found(queries, with_negatives)
         share: float | None = None
         if len(declared) == 1:
