@@ -36,6 +36,13 @@ def test_every_block_of_the_page_runs(page: Path) -> None:
     assert not complaints, "\n\n".join(complaints)
 
 
+@pytest.mark.parametrize("page", PAGES, ids=lambda path: str(path.relative_to(ROOT)))
+def test_no_page_shows_a_program_that_broke(page: Path) -> None:
+    """Also of pages whose blocks run in other targets: refreshing one where something was missing writes the traceback into it."""
+    broken = re.findall(r"(?m)^ *File \"/.*|^\w*ModuleNotFoundError: .*|^error: this is a fault of .*", page.read_text(encoding="utf-8"))
+    assert broken == []
+
+
 def test_no_page_makes_a_file_that_hides_a_module_of_python() -> None:
     """`python -m` looks in the current folder first."""
     made = {(page.name, name) for page in PAGES for name in re.findall(r"> *(\w+)\.py\b", page.read_text())}
