@@ -80,7 +80,7 @@ def excess(own: Gaps, others: Sequence[Gaps]) -> FloatArray:
 
 
 def kept_odds(own: Gaps, shared: Gaps) -> FloatArray:
-    """What the odds of the lower limit are multiplied by."""
+    """Factor of the odds of the lower limit."""
     ratio = np.divide(shared.odds, own.odds, out=np.ones_like(own.odds), where=own.missing > 0)
     return np.where((own.missing > 0) & ~shared.known, 0, np.minimum(ratio, 1) ** ROOT)
 

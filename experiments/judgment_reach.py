@@ -14,7 +14,7 @@ Gaps       Unjudged documents of a run's own above a deeper judged one of its ow
 Limits     The lower one is that of (ii), 0 where (ii) has under 20 documents. Its odds are multiplied by the fourth root of (odds of a gap
            among shared documents / among own ones), if that is below 1: pools that miss own documents may miss other kinds of them.
            The upper one is the smaller of the limits of (i) and (ii). If the odds of a gap are larger than among shared documents and
-           than among own documents of the other run, both by more than chance (90 %), the excess may be new documents, which nobody
+           than among own documents of the other run, both by more than chance (90 %), the excess may be new documents, which no assessor
            could have judged: their part takes the larger limit.
 Declared   With every relevant document labelled and a known share f of the others, unlabelled documents are not relevant up to the
            upper limit (90 %) of their number: zeros (1 - f) / f. The excess takes the larger limit; the lower limit is 0.
@@ -141,7 +141,7 @@ UNDECLARED, DECLARED = "30% of negatives", "30% of negatives, declared"
 
 
 class Names(NamedTuple):
-    """What a cell is of."""
+    """Settings of a cell."""
 
     kind: str
     world: str
@@ -170,7 +170,7 @@ class Cell:
 
 
 class Columns:
-    """What a sample adds up, gathered once: by name and run, arrays of shape (queries, 10)."""
+    """Sums of a sample, gathered once: by name and run, arrays of shape (queries, 10)."""
 
     def __init__(self, of: Sample, declared: float | None = None) -> None:
         self.of, self.declared = of, declared
@@ -249,7 +249,7 @@ class Replicates:
         return Gaps(*own), Gaps(*shared)
 
     def rates(self, run: int, kind: str = "by gaps") -> Rates:
-        """What of this run's judged documents was relevant, with limits."""
+        """Relevant share of this run's judged documents, with limits."""
         sums = self._sums[run]
         own = sums["adds"] * self.gain
         weights = np.where(own.sum(axis=1, keepdims=True) > 0, own, sums["shared"] * self.gain)
@@ -350,7 +350,7 @@ def run_cell(of: Sample, queries: int, runs: int, seed: int, names: Names, *, de
 
 
 def run_named(of: Sample, held: IntArray, queries: int, runs: int, seed: int, names: Names) -> Cell:
-    """The same of labels that name relevant documents alone; `held` are those of a query, of A's ten, and of B's, shape (queries, 3).
+    """Counts for labels that name relevant documents alone; `held` are those of a query, of A's ten, and of B's, shape (queries, 3).
 
     Queries without a label are not drawn; the true difference is that over all queries.
     """

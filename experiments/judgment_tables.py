@@ -14,7 +14,7 @@ MISSING_TRUTHS = ("equal", "better", "worse")
 KINDS = ("pools", "missing", "crossing", "crossing, others", "hidden", "positive labels")
 REPORTED = ("A 10, B 10", "A 12, B 4", "A 10", "A 6, B 6", "2 others, 10", "2 others, 20")
 
-# Where both first tens are judged, a rule has nothing to doubt: what is left is the ideal, which lacks the documents that nobody judged.
+# Where both first tens are judged, a rule has nothing to doubt: what is left is the ideal, which lacks the unjudged documents.
 GROUPS: dict[str, Callable[[dict[str, Any]], bool]] = {
     "one side": lambda cell: cell["kind"] == "pools" and cell["pool"] in ("A 12, B 6", "A 12, B 4", "A 10"),
     "both sides": lambda cell: cell["kind"] == "pools" and cell["pool"] in ("A 6, B 6", "A 4, B 4"),
@@ -120,7 +120,7 @@ def cell_lines(part: Sequence[dict[str, Any]]) -> list[str]:
 
 
 def rate_lines(found: Sequence[dict[str, Any]]) -> list[str]:
-    """How relevant unjudged documents are, against those judged at the same ranks."""
+    """Relevant share of unjudged documents, and of judged documents at the same ranks."""
     body = []
     for cell in found:
         if cell["relevant"] and cell["kind"] == "pools" and cell["truth"] == "equal" and cell["queries"] == found[0]["queries"]:

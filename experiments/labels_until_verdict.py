@@ -62,7 +62,7 @@ def true_grade(drawn: Bank, query: str, document: str) -> int:
 
 
 def row_of(grades: Grades, a: Lists, b: Lists, measure: str) -> Any:
-    """What `compare` says of both runs."""
+    """Verdict of `compare` on both runs."""
     return ir.compare(grades, a, b, measures=measure, test="t", labels_are="pooled")[measure]
 
 

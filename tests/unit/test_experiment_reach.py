@@ -179,7 +179,7 @@ def reach_of(evaluations: list[Any], declared: float | None = None) -> Reach:
 
 
 def thinned(scripts: Scripts, drawn: Any, pool: str) -> tuple[Any, Any]:
-    """What is judged by a pool, or of both first tens; with new documents, the bank has them, too."""
+    """Documents that a pool judges, or both first tens; with new documents, the bank has them, too."""
     if pool in scripts.pools.POOLS:
         return drawn, scripts.pools.judged_by(drawn, scripts.pools.POOLS[pool])
     (found,) = ((of, judged) for name, of, judged in scripts.reach._thinned(drawn, (7,)) if name == pool)
@@ -256,7 +256,7 @@ def plain(sign: int, tipping: Tipping) -> str:
 
 
 def moved_alike(replicates: Any, at: int, reach: Reach) -> None:
-    """What unjudged documents add, of one replicate: all of either run's own, and half of all."""
+    """Contributions of unjudged documents in one replicate: all of either run's own, and half of all."""
     n = len(replicates.difference)
     for share_a, share_b, both in ((1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.5, 0.5, 0.5)):
         moved = replicates.moved(*(np.full(n, share) for share in (share_a, share_b, both)))[at]

@@ -21,7 +21,7 @@ MEANINGS: dict[LabelKind, str] = {
     "pooled": "a sample was judged, relevant or not, so a document without a label may be relevant",
     "positive-only": "only relevant documents are named; a document without a label counts as not relevant",
 }
-"""What each kind says of a document without a label."""
+"""Meaning of a document without a label under each kind."""
 
 _POOLED_FROM = 0.1  # share of the queries that have a judged grade of 0 or less
 

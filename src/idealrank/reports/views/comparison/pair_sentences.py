@@ -182,7 +182,7 @@ def _next_steps(comparison: Comparison, pair: Pair, row: Difference, shown: Show
 
 
 JUDGE_STEP = "Let people grade again what they and the judge grade differently; 'idealrank judge check' says where that is."
-"""What to do where a judge contradicts people."""
+"""Next step where a judge contradicts people."""
 
 
 def _needed(row: Difference, method: Method) -> str:

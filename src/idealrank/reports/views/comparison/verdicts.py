@@ -247,7 +247,7 @@ STAR_WORDS: Mapping[str, str] = {
     "*": "better or worse",
     "?": f"{TOO_FEW}, however small p",
 }
-"""What the marks behind differences mean; the marks of papers have their own words."""
+"""Meanings of the marks behind differences; the marks of papers have their own words."""
 
 
 def stars_text(marks: Collection[str]) -> str:
