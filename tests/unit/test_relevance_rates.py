@@ -11,7 +11,7 @@ from idealrank.analysis.comparison.places import Places, matches, unjudged_keys
 from idealrank.analysis.comparison.query_table import queries_of, rows_in
 from idealrank.analysis.comparison.reach import Reach
 from idealrank.analysis.comparison.relevance_rates import Gaps, RunRates
-from idealrank.analysis.comparison.tipping import Question, Tipping, Tippings, critical_t
+from idealrank.analysis.comparison.tipping import Question, Tipping, Tippings, critical_t, tipping_point
 from idealrank.stats.design import Design
 
 Judgments = dict[str, dict[str, int]]
@@ -36,9 +36,9 @@ def tipping_of(evaluations: list[Any], sampled_negatives: float | None = None) -
     a, b = (one.values[:, 0] for one in evaluations)
     tippings = Tippings(evaluations, evaluations[0].measures, queries, every_measure=True, sampled_negatives=sampled_negatives)
     question = Question(critical_t(0.05, len(queries) - 1, 2))
-    tipping = tippings.of((0, 1), 0, b - a, np.ones(len(queries), np.bool_), Design.of(len(queries)), question)
-    assert isinstance(tipping, Tipping)
-    return tipping
+    reach = tippings.reach((0, 1), 0)
+    assert isinstance(reach, Reach)
+    return tipping_point(reach, b - a, np.ones(len(queries), np.bool_), Design.of(len(queries)), question)
 
 
 def index_that_grew(seed: int, n_queries: int = 80) -> tuple[Judgments, Judgments, tuple[Ranked, Ranked]]:
@@ -85,7 +85,7 @@ def test_documents_that_lack_judgments_by_chance_are_not_taken_as_new() -> None:
     thinned = {query: {d: grade for d, grade in grades.items() if rng.random() < 0.8} for query, grades in everything.items()}
 
     reach = reach_of(evaluated(thinned, runs, "P@10"))
-    _, limits_of_b = reach.limits()
+    _, limits_of_b = reach.limits
 
     smaller = min(limits_of_b.judged.limit(norm.ppf(0.9)), limits_of_b.exclusive.limit(norm.ppf(0.9)))
     assert limits_of_b.high == pytest.approx(smaller, abs=0.02)
@@ -105,7 +105,7 @@ def test_gaps_are_unjudged_documents_above_a_judged_one_that_the_run_alone_shows
 
     reach = reach_of(evaluated(judged, (a, b), "P@10"))
 
-    assert reach._rates(reach.b, reach.a, reach.own_b).gaps == Gaps(missing, filled)
+    assert reach._rates(reach.b, reach.judged_alone[1], reach.own_b).gaps == Gaps(missing, filled)
 
 
 @pytest.mark.parametrize(("own", "other"), [((30, 70), (15, 85)), ((18, 82), (15, 85)), ((3, 0), (0, 40)), ((0, 9), (0, 9))])
@@ -120,7 +120,7 @@ def rates_of_b(seed: int = 6) -> RunRates:
     rng = np.random.default_rng(seed)
     judged = {query: {d: grade for d, grade in grades.items() if rng.random() < 0.6} for query, grades in everything.items()}
     reach = reach_of(evaluated(judged, runs, "P@10"))
-    return reach._rates(reach.b, reach.a, reach.own_b)
+    return reach._rates(reach.b, reach.judged_alone[1], reach.own_b)
 
 
 def test_the_lower_limit_falls_where_a_pool_misses_own_documents_and_has_shared_ones() -> None:

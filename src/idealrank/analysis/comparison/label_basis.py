@@ -14,7 +14,7 @@ import numpy as np
 from idealrank.analysis.comparison.labels_needed import labels_needed
 from idealrank.analysis.comparison.places import Places
 from idealrank.analysis.comparison.sensitivity import Sensitivity, Side, sensitivity_of
-from idealrank.analysis.comparison.tipping import Question, Tipping, Tippings
+from idealrank.analysis.comparison.tipping import Question, Tipping, Tippings, judgments_reach, tipping_point
 from idealrank.data.label_kinds import LabelKind, Labels
 from idealrank.data.types import BoolArray, FloatArray
 from idealrank.errors import OptionError
@@ -328,11 +328,13 @@ class LabelRules:
             stands = basis.one_sided is None or _is_behind(basis.one_sided.run, result)
             return Support(None, POSITIVE_ONLY, basis, stands=stands)
         basis = None if all_labelled or kind is None else LabelBasis(kind=kind)
-        tipping = self._tipping(result)
-        if isinstance(tipping, str):
-            return Support(None, tipping, basis, stands=True)
+        reach = self.tippings.reach(result.pair, result.column)
+        if isinstance(reach, str):
+            return Support(None, reach, basis, stands=True)
+        asked = result.differences, result.kept, result.design, result.question
+        tipping = tipping_point(reach, *asked)
         if count_labels and not tipping.reaches:
-            tipping = replace(tipping, labels_needed=self._labels_needed(result))
+            tipping = replace(tipping, labels_needed=labels_needed(reach, *asked))
         return Support(tipping, None, basis, stands=tipping.reaches)
 
     def stands_within(self, result: Result, within: BoolArray) -> bool:
@@ -345,16 +347,8 @@ class LabelRules:
                 return True
             one_sided = self._one_sided(result.pair, self.measures[result.column], coverages)
             return one_sided is None or _is_behind(one_sided.run, result)
-        tipping = self.tippings.of(
-            result.pair,
-            result.column,
-            result.differences,
-            result.kept,
-            result.design,
-            result.question,
-            within=within,
-        )
-        return isinstance(tipping, str) or tipping.reaches
+        reach = self.tippings.reach(result.pair, result.column, within=within)
+        return isinstance(reach, str) or judgments_reach(reach, result.differences, result.kept, result.design, result.question)
 
     def _coverages_within(self, result: Result, within: BoolArray) -> "tuple[Coverage, Coverage] | None":
         """Coverage of both runs on a slice; None if every document returned there has a label. Of all queries if rankings are not known."""
@@ -365,15 +359,6 @@ class LabelRules:
         if not any(within[side.document_rows].any() for side in sides):
             return None
         return _on_slice(first, sides[0], within), _on_slice(second, sides[1], within)
-
-    def _tipping(self, result: Result) -> Tipping | str:
-        return self.tippings.of(*result)
-
-    def _labels_needed(self, result: Result) -> int | None:
-        reach = self.tippings.reach(result.pair, result.column)
-        if isinstance(reach, str):
-            return None
-        return labels_needed(reach, result.differences, result.kept, result.design, result.question)
 
     def _positive_only(self, result: Result) -> LabelBasis:
         measure = self.measures[result.column]

@@ -4,9 +4,9 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from idealrank.analysis.comparison.places import ByRank, Places, shown_by_both
+from idealrank.analysis.comparison.places import ByRank, Places
 from idealrank.analysis.comparison.reach import Reach
-from idealrank.analysis.comparison.tipping import Question, tipping_point
+from idealrank.analysis.comparison.tipping import Question, judgments_reach
 from idealrank.data.judged import Hits, Judged
 from idealrank.data.types import BoolArray, FloatArray, IntArray
 from idealrank.stats.design import Design, student_mean
@@ -30,7 +30,7 @@ def labels_needed(
 
     Documents are labelled by the change of the difference that their label is expected to make, the
     largest first, as `next_labels` chooses them. The estimate is the smallest number of labels after
-    which `tipping_point` supports the result, or the result is not significant any more.
+    which `judgments_reach` supports the result, or the result is not significant any more.
 
     It assumes that an unjudged document is relevant as often as judged documents at its rank that one
     run alone returns, or both; more often in queries with many relevant documents; and that relevant
@@ -41,7 +41,7 @@ def labels_needed(
     Parameters
     ----------
     reach, differences, kept, design, question
-        As for `tipping_point`.
+        As for `judgments_reach`.
 
     Returns
     -------
@@ -127,7 +127,7 @@ def _chances(reach: Reach, of_a: IntArray, of_b: IntArray) -> FloatArray:
     """Chance of each document to be relevant: by rank, by whether one run alone returns it, and by its query."""
     kind, rank = _kind(of_a, of_b), _best_rank(reach, of_a, of_b)
     share = np.where(kind == _OF_BOTH, _rates_of_both(reach)[rank], _rates_alone(reach)[rank])
-    high_a, high_b = (limits.high for limits in reach.limits())
+    high_a, high_b = (limits.high for limits in reach.limits)
     share = np.minimum(share, np.array([high_a, high_b, max(high_a, high_b)])[kind])
     odds = _odds(share) * _richness(reach)[_rows_of(reach, of_a, of_b)]
     return np.asarray(odds / (1 + odds))
@@ -164,7 +164,7 @@ def _spread_evenly(rate: FloatArray, kind: IntArray) -> BoolArray:
 def _rates_alone(reach: Reach) -> FloatArray:
     """Share of relevant documents expected at each rank of unjudged documents that one run alone returns."""
     sides = ((reach.a, reach.own_a), (reach.b, reach.own_b))
-    masks = _shown_alone(reach)
+    masks = reach.judged_alone
     alone, rank = np.concatenate(masks), np.concatenate((reach.a.hit_rank, reach.b.hit_rank))
     relevant = np.concatenate((reach.a.hit_worth, reach.b.hit_worth)) > 0
     if np.count_nonzero(alone) < _ENOUGH:
@@ -277,7 +277,7 @@ class _Outlook:
         if question.observed is not None and error > 0:
             question = question._replace(observed=question.critical * abs(mean) / error / self.critical)
         rest = self._rest(n, shrunk)
-        return tipping_point(rest, differences, self.kept, self.design, question).reaches
+        return judgments_reach(rest, differences, self.kept, self.design, question)
 
     def _changes(self, n: int) -> tuple[FloatArray, FloatArray]:
         """Change of each query's difference by the relevant ones of the first n, and factor of its ideal."""
@@ -311,18 +311,13 @@ def _with_codes(reach: Reach) -> Reach:
     The rule needs the rows only to see which documents both runs return. Documents that are labelled
     later have no row, but a code.
     """
-    alone_a, alone_b = _shown_alone(reach)
+    alone_a, alone_b = reach.judged_alone
     codes = np.where(alone_a, _OF_A, _OF_BOTH), np.where(alone_b, _OF_B, _OF_BOTH)
     a, b = (
         side._replace(hit_document=code, judged=_judged_with(side, np.zeros(0, np.int64)))
         for side, code in zip((reach.a, reach.b), codes, strict=True)
     )
     return replace(reach, a=a, b=b)
-
-
-def _shown_alone(reach: Reach) -> tuple[BoolArray, BoolArray]:
-    """Mark the judged documents of each run that the other run does not return."""
-    return ~shown_by_both(reach.a, reach.b), ~shown_by_both(reach.b, reach.a)
 
 
 def _marked(rows: IntArray, size: int) -> BoolArray:

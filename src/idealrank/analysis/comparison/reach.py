@@ -139,17 +139,24 @@ class Reach:
         terms = gain * (self.b.weight[second] - self.a.weight[first])
         return np.bincount(self.a.document_rows[first], weights=terms, minlength=self.n_queries).astype(np.float64, copy=False)
 
+    @cached_property
     def limits(self) -> tuple[Limits, Limits]:
         """Shares at which the unjudged documents of either run are likely to be relevant; see `RunRates`."""
-        a, b = self._rates(self.a, self.b, self.own_a), self._rates(self.b, self.a, self.own_b)
+        alone_a, alone_b = self.judged_alone
+        a, b = self._rates(self.a, alone_a, self.own_a), self._rates(self.b, alone_b, self.own_b)
         shared = Gaps(self.shared[0].size, int(np.count_nonzero(~a.alone)))
         return a.limits(shared, b.gaps, self.sampled_negatives), b.limits(shared, a.gaps, self.sampled_negatives)
 
-    def _rates(self, side: Places, other: Places, own: BoolArray) -> RunRates:
+    @cached_property
+    def judged_alone(self) -> tuple[BoolArray, BoolArray]:
+        """Mark the judged documents of each run that the other run does not show."""
+        return ~shown_by_both(self.a, self.b), ~shown_by_both(self.b, self.a)
+
+    def _rates(self, side: Places, alone: BoolArray, own: BoolArray) -> RunRates:
         worth = side.weight * self.gain[side.rank] if side.linear else side.weight
         # Where its own unjudged documents add nothing, a run has those that both show, which count where ranks differ.
         at = own if worth[own].any() else np.ones(own.size, np.bool_)
         worth_by_rank = np.bincount(side.rank[at], weights=worth[at], minlength=self.gain.size).astype(np.float64, copy=False)
         return RunRates(
-            side=side, alone=~shown_by_both(side, other), own=own, at=at, worth_by_rank=worth_by_rank, n_queries=self.n_queries
+            side=side, alone=alone, own=own, at=at, worth_by_rank=worth_by_rank, n_queries=self.n_queries
         )  # fmt: skip

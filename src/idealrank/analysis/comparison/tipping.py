@@ -155,11 +155,9 @@ def tipping_point(reach: Reach, differences: FloatArray, kept: BoolArray, design
         When a difference is significant.
     """
     path = partial(_Path.of, differences[kept], design=design, question=question)
-    mean = float(design.mean(differences[kept])) - question.null
-    side: Literal["a", "b"] | None = "b" if mean < 0 else "a" if mean > 0 else None
-    of_a, of_b = reach.limits()
+    side = _behind(differences[kept], design, question)
+    of_a, of_b = reach.limits
     behind, ahead = (of_a, of_b) if side == "a" else (of_b, of_a)
-    both_share = max(of_a.high, of_b.high)
 
     def alone(share: float) -> FloatArray:
         return reach.moved(share, 0.0)[kept] if side == "a" else reach.moved(0.0, share)[kept]
@@ -172,13 +170,6 @@ def tipping_point(reach: Reach, differences: FloatArray, kept: BoolArray, design
     any_moves = bool(reach.own_a.any() or reach.own_b.any() or reach.shared[0].size)
     one, two = path(alone, linear=linear, moves=own_moves), path(both, linear=linear, moves=any_moves)
     outer = _outer(reach, side, differences, kept, path)
-    own = reach.moved(behind.high, ahead.low) if side == "a" else reach.moved(ahead.low, behind.high)
-    extremes = [own[kept], both(both_share)]
-    if question.margin is not None:
-        other = reach.moved(behind.low, ahead.high) if side == "a" else reach.moved(ahead.high, behind.low)
-        stands = _stays_within([*extremes, other[kept]], differences[kept], design, question)
-    else:
-        stands = _stays_significant(extremes, differences[kept], design, question)
     return Tipping(
         side=side,
         significance=one.significance,
@@ -194,11 +185,34 @@ def tipping_point(reach: Reach, differences: FloatArray, kept: BoolArray, design
         n_exclusive=round(behind.exclusive.n),
         likely=behind.high,
         likely_ahead=ahead.low,
-        likely_both=both_share,
-        reaches=stands,
+        likely_both=max(of_a.high, of_b.high),
+        reaches=judgments_reach(reach, differences, kept, design, question),
         significance_moved=outer.significance,
         sign_moved=outer.sign,
     )
+
+
+def judgments_reach(reach: Reach, differences: FloatArray, kept: BoolArray, design: Design, question: Question) -> bool:
+    """Return whether the judgments carry a difference: `Tipping.reaches` alone, for a part of the work of `tipping_point`.
+
+    Parameters are those of `tipping_point`.
+    """
+    side = _behind(differences[kept], design, question)
+    of_a, of_b = reach.limits
+    behind, ahead = (of_a, of_b) if side == "a" else (of_b, of_a)
+    both = max(of_a.high, of_b.high)
+    own = reach.moved(behind.high, ahead.low) if side == "a" else reach.moved(ahead.low, behind.high)
+    extremes = [own[kept], reach.moved(both, both, both=True)[kept]]
+    if question.margin is None:
+        return _stays_significant(extremes, differences[kept], design, question)
+    other = reach.moved(behind.low, ahead.high) if side == "a" else reach.moved(ahead.high, behind.low)
+    return _stays_within([*extremes, other[kept]], differences[kept], design, question)
+
+
+def _behind(differences: FloatArray, design: Design, question: Question) -> Literal["a", "b"] | None:
+    """Return the run that is behind; None without a difference."""
+    mean = float(design.mean(differences)) - question.null
+    return "b" if mean < 0 else "a" if mean > 0 else None
 
 
 def _outer(reach: Reach, side: Literal["a", "b"] | None, differences: FloatArray, kept: BoolArray, path: "Callable[..., _Path]") -> "_Path":
@@ -305,7 +319,7 @@ def _first_fall(shares: FloatArray, margin: FloatArray) -> float | None:
 
 
 class Tippings:
-    """Tipping points of pairs of runs; what is known of a run is worked out once.
+    """Reach of the judgments for pairs of runs; what is known of a run is worked out once.
 
     Parameters
     ----------
@@ -337,26 +351,11 @@ class Tippings:
         self._matches: dict[tuple[int, int], tuple[IntArray, IntArray]] = {}
         self._matching = Lock()  # measures come on several threads
 
-    def of(
-        self,
-        pair: tuple[int, int],
-        column: int,
-        differences: FloatArray,
-        kept: BoolArray,
-        design: Design,
-        question: Question,
-        *,
-        within: BoolArray | None = None,
-    ) -> Tipping | str:
-        """The tipping point of one pair by one measure, or why there is none; arguments as for `tipping_point`.
-
-        `within` is a slice: documents of other queries tell nothing of its own.
-        """
-        reach = self.reach(pair, column, within=within)
-        return reach if isinstance(reach, str) else tipping_point(reach, differences, kept, design, question)
-
     def reach(self, pair: tuple[int, int], column: int, *, within: BoolArray | None = None) -> Reach | str:
-        """Return what the unjudged documents of a pair could add by a measure, or why it is unknown; `within` is a slice."""
+        """Return what the unjudged documents of a pair could add by a measure, or why it is unknown.
+
+        `within` is a slice of the queries: documents of other queries tell nothing of its own.
+        """
         sides = self.sides(pair, column)
         if isinstance(sides, str):
             return sides
