@@ -12,7 +12,8 @@ from typing import Any, Literal, TypeAlias
 import numpy as np
 
 from idealrank._lazy import printed, repr_html
-from idealrank.analysis.comparison.differences import by_measure, distinct
+from idealrank.analysis.comparison.comparisons import distinct
+from idealrank.analysis.comparison.differences import by_measure
 from idealrank.analysis.comparison.families import COMPANIONS, PRIMARY, Side
 from idealrank.analysis.comparison.query_table import QueryTable, chosen_measures, comparable, queries_of
 from idealrank.analysis.comparison.requirements import JudgmentsOption, judged_by

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Mapping, Sequence
 from os import PathLike
 
-from idealrank.analysis.comparison.differences import distinct
+from idealrank.analysis.comparison.comparisons import distinct
 from idealrank.api.evaluation import AnyTable, to_runs
 from idealrank.data.interchange import is_frame
 from idealrank.data.run import Run

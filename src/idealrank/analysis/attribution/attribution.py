@@ -13,7 +13,7 @@ import numpy as np
 
 from idealrank._lazy import printed
 from idealrank.analysis.attribution.document_contributions import UNORDERED, added, seen_by, split_of
-from idealrank.analysis.comparison.differences import Comparison, distinct
+from idealrank.analysis.comparison.comparisons import Comparison, distinct
 from idealrank.analysis.comparison.label_basis import DeclaredLabels
 from idealrank.analysis.comparison.procedure import compare
 from idealrank.analysis.comparison.query_table import unfit

@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 from heapq import nsmallest
 from typing import Any
 
-from idealrank.analysis.comparison.differences import distinct
+from idealrank.analysis.comparison.comparisons import distinct
 from idealrank.analysis.comparison.query_table import QueryTable, chosen_measures, comparable, queries_of
 from idealrank.analysis.comparison.requirements import JudgmentsOption
 from idealrank.conventions import Convention

@@ -12,7 +12,8 @@ import numpy as np
 from idealrank._lazy import annotation
 from idealrank._warnings import warn
 from idealrank.analysis.comparison.bounds import GradeBounds
-from idealrank.analysis.comparison.differences import Comparison, Difference, Method, Pair, distinct
+from idealrank.analysis.comparison.comparisons import Comparison, Method, Pair, distinct
+from idealrank.analysis.comparison.differences import Difference
 from idealrank.analysis.comparison.families import (
     COMPANION_SLICES,
     COMPANIONS,

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from idealrank.analysis.comparison.differences import distinct
+from idealrank.analysis.comparison.comparisons import distinct
 from idealrank.analysis.comparison.families import COMPANIONS, PRIMARY, Corrected, Hypothesis, corrected
 from idealrank.analysis.comparison.judge_differences import JudgeDifference
 from idealrank.analysis.comparison.label_basis import (

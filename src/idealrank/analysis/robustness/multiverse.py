@@ -10,7 +10,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from idealrank.analysis.comparison.differences import Difference, Method, distinct
+from idealrank.analysis.comparison.comparisons import Method, distinct
+from idealrank.analysis.comparison.differences import Difference
 from idealrank.analysis.comparison.families import PRIMARY, Corrected
 from idealrank.analysis.comparison.label_basis import NOTHING_DECLARED, DeclaredLabels
 from idealrank.analysis.comparison.procedure import compare, difference_of, method_of

@@ -5,8 +5,9 @@ from dataclasses import dataclass
 from typing import Any, Literal, TypeAlias
 
 from idealrank._lazy import repr_html
+from idealrank.analysis.comparison.comparisons import Method
 from idealrank.analysis.comparison.difference_rows import Verdict
-from idealrank.analysis.comparison.differences import NOT_LOOKED, Difference, Method
+from idealrank.analysis.comparison.differences import NOT_LOOKED, Difference
 from idealrank.analysis.comparison.label_basis import LabelBasis, labels_record
 from idealrank.analysis.comparison.requirements import WithWarnings
 from idealrank.analysis.comparison.tipping import Tipping

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from idealrank.analysis.comparison.differences import distinct
+from idealrank.analysis.comparison.comparisons import distinct
 from idealrank.analysis.comparison.families import DRAWS
 from idealrank.analysis.comparison.query_table import QueryTable, comparable, queries_of, seed_from, unjudged_counts, unjudged_share
 from idealrank.analysis.comparison.requirements import mismatches

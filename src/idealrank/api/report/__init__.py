@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from idealrank.analysis.comparison import Comparison, with_companions
-from idealrank.analysis.comparison.differences import distinct
+from idealrank.analysis.comparison.comparisons import distinct
 from idealrank.analysis.comparison.query_table import unfit
 from idealrank.analysis.gate import Gated
 from idealrank.analysis.robustness import Robustness

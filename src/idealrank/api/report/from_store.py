@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from idealrank.analysis.comparison import compare
-from idealrank.analysis.comparison.differences import distinct
+from idealrank.analysis.comparison.comparisons import distinct
 from idealrank.analysis.comparison.requirements import JudgmentsOption
 from idealrank.api.report.material import ReportMaterial, shown_measures
 from idealrank.api.report.origin import hashed, moment

@@ -6,7 +6,7 @@ from os import PathLike
 from typing import TypeAlias
 
 from idealrank.analysis.comparison import Comparison
-from idealrank.analysis.comparison.differences import distinct
+from idealrank.analysis.comparison.comparisons import distinct
 from idealrank.analysis.comparison.query_table import judgedness_among
 from idealrank.analysis.comparison.slice_differences import Categories
 from idealrank.analysis.gate import Gated

@@ -4,7 +4,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 from idealrank.analysis.comparison import Comparison, compare
-from idealrank.analysis.comparison.differences import distinct
+from idealrank.analysis.comparison.comparisons import distinct
 from idealrank.analysis.comparison.label_basis import DeclaredLabels
 from idealrank.analysis.comparison.query_table import unfit
 from idealrank.analysis.gate import Gated

@@ -1,0 +1,499 @@
+"""Results of a comparison: pairs of runs, the method, and the whole."""
+
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, field, replace
+from typing import Any, Literal, cast
+
+import numpy as np
+
+from idealrank._lazy import computed, repr_html
+from idealrank.analysis.comparison.differences import Difference, about_equivalence, by_measure
+from idealrank.analysis.comparison.label_basis import labels_record
+from idealrank.analysis.comparison.places import NO_RANKINGS
+from idealrank.analysis.comparison.ranking_overlaps import Rankings
+from idealrank.analysis.comparison.requirements import WithWarnings
+from idealrank.analysis.comparison.standings import Groups, RunMean, groups_of
+from idealrank.conventions import Convention
+from idealrank.data.interchange import finite, frame_of
+from idealrank.data.label_kinds import Labels, found_kind
+from idealrank.errors import IncompatibleError, OptionError
+from idealrank.evaluation.evaluate import Evaluation
+from idealrank.measures.parse import MeasureLike
+
+_SHARES = 6  # runs in one sentence
+
+
+@dataclass(frozen=True)
+class Pair:
+    """Two runs compared.
+
+    Attributes
+    ----------
+    a, b : str
+        Names of the runs; b is judged against a.
+    measures : mapping of str to Difference
+        Results in the order requested.
+    rankings : Rankings or None
+        How alike the two rankings are; None where that was not asked.
+    mismatch : str
+        Names a run whose values mean nothing, and why; empty if both mean something. With it the verdict is "too few judgments".
+
+    Examples
+    --------
+    >>> import idealrank as ir
+    >>> ir.compare(*[ir.evaluate({"q": {"x": 1}}, {"q": ["x"]}, "RR")] * 2).pairs[0].measures["RR"].interval
+    (0.0, 0.0)
+    """
+
+    a: str
+    b: str
+    measures: Mapping[str, Difference]
+    rankings: Rankings | None = None
+    mismatch: str = ""
+
+    def __getitem__(self, measure: MeasureLike) -> Difference:
+        return by_measure(self.measures, measure)
+
+    def reversed(self) -> "Pair":
+        """Return the pair in the other order."""
+        return replace(self, a=self.b, b=self.a, measures={text: row.reversed() for text, row in self.measures.items()})
+
+    def without_verdict(self, mismatch: str) -> "Pair":
+        """Return the pair without verdicts, of slices neither, for a run whose values mean nothing."""
+        rows = {
+            text: replace(row, verdict="too few judgments", slices=None if row.slices is None else row.slices.without_verdicts())
+            for text, row in self.measures.items()
+        }
+        return replace(self, measures=rows, mismatch=mismatch)
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return the JSON record: names, measures, and rankings if compared."""
+        found = {"a": self.a, "b": self.b, "measures": {text: row.as_dict() for text, row in self.measures.items()}}
+        return found if self.rankings is None else found | {"rankings": self.rankings.as_dict()}
+
+
+@dataclass(frozen=True)
+class Method:
+    """Method of a comparison, complete enough to repeat it.
+
+    Attributes
+    ----------
+    test, level, margin, power
+        As asked; the test is permutation, t, wilcoxon or sign.
+    n_resamples, seed : int or None
+        Of the permutation test; None where every sign vector was looked at, with up to 20 queries or clusters.
+    correction : str
+        Of p values in a family of several tests: "max-T" for sign flips, "bonferroni" for other tests, "holm" where asked for; "none"
+        where every family has one test.
+    families : mapping of str to int
+        Tests in each family: the primary measure, its companions, and slices of either.
+    baseline : str or None
+        The run that all others were compared with.
+    weighted, clustered : bool
+        Whether queries had weights or clusters.
+    version : str
+        Version of idealrank.
+    slices : mapping of str to int, or None
+        How many queries are in none (`in_none`) and in several (`in_several`), and categories of queries not compared (`unknown`).
+    judgments : {"same", "different", "unknown"}
+        Of the runs: different where that was asked for, unknown where some are not known.
+
+    Examples
+    --------
+    >>> import idealrank as ir
+    >>> one = ir.evaluate({"q": {"x": 1}}, {"q": ["x"]}, "RR")
+    >>> ir.compare(one, one, test="t").method.families
+    {'primary measure': 1}
+    """
+
+    test: str
+    level: float
+    margin: float | None
+    power: float
+    n_resamples: int | None
+    seed: int | None
+    correction: str
+    families: Mapping[str, int]
+    baseline: str | None
+    weighted: bool
+    clustered: bool
+    version: str
+    slices: Mapping[str, int] | None = None
+    judgments: str = "same"
+
+    @property
+    def tests(self) -> int:
+        """Tests of the primary measure, which were corrected together."""
+        return next(iter(self.families.values()))
+
+    def as_dict(self) -> dict[str, Any]:
+        """Everything by name; `slices` where there are any."""
+        return {name: value for name, value in asdict(self).items() if name != "slices" or value is not None}
+
+
+@dataclass(frozen=True)
+class Comparison(WithWarnings):
+    """Runs compared on the same queries, by pair and by measure; made by `compare`.
+
+    Attributes
+    ----------
+    names : tuple of str
+        Names of the runs.
+    pairs : tuple of Pair
+        All pairs of runs, or each run paired with the baseline.
+    method : Method
+        Test, correction and random seed.
+    convention : Convention
+        Convention of every value.
+    means : mapping of str to mapping of str to RunMean
+        Means with confidence intervals, by measure and run.
+    missing : mapping of str to int
+        Number of judged queries without an answer, by run; the convention decides how they count.
+    unjudged : mapping of str to float
+        Share of documents without a judgment down to `unjudged_cutoff` (0: all), by run, from the coverage of its evaluation.
+    unjudged_cutoff : int
+        See `unjudged`.
+    labels : Labels or None
+        Kind of the labels, declared or found; None if it is not known.
+    labels_from : str or None
+        Run whose results were labelled, if declared.
+    queries : collection of str
+        Ids of the queries; empty if they are not known.
+
+    Examples
+    --------
+    >>> import idealrank as ir
+    >>> qrels = {f"q{i}": {"x": 1, "y": 0} for i in range(6)}
+    >>> a, b = (ir.evaluate(qrels, {query: ranking for query in qrels}, "RR") for ranking in (["y", "x"], ["x", "y"]))
+    >>> print(ir.compare(a, b))
+    RR: run (2) is better than run: 1.0000 against 0.5000, +0.5000 [+0.5000, +0.5000], p 0.0312
+    """
+
+    names: tuple[str, ...]
+    pairs: tuple[Pair, ...]
+    method: Method
+    convention: Convention
+    means: Mapping[str, Mapping[str, RunMean]] = field(default_factory=dict)
+    missing: Mapping[str, int] = field(default_factory=dict)
+    unjudged: Mapping[str, float] = field(default_factory=dict)
+    unjudged_cutoff: int = 0
+    labels: Labels | None = None
+    labels_from: str | None = None
+    queries: Collection[str] = field(default=(), repr=False, compare=False)
+
+    _repr_html_ = repr_html  # for notebooks
+
+    @property
+    def reach_unknown(self) -> str:
+        """A caution if evaluations did not keep their unjudged documents, so that there may be too few judgments; else empty.
+
+        Examples
+        --------
+        >>> import idealrank as ir
+        >>> qrels = ir.Qrels({"q": {"x": 1}}, labels_are="pooled")
+        >>> a, b = (ir.evaluate(qrels, {"q": ranking}, "RR@2") for ranking in (["y", "x"], ["x", "y"]))
+        >>> ir.compare(a, b).reach_unknown.partition("; ")[0]
+        'Unjudged within rank 2: 50.0% of run, 50.0% of run (2)'
+        """
+        unlooked = any(row.tipping_reason == NO_RANKINGS and (row.wins or row.losses) for _, row in self.rows())
+        shares = {name: share for name, share in self.unjudged.items() if share}
+        if not unlooked or not shares:
+            return ""
+        where = f" within rank {self.unjudged_cutoff}" if self.unjudged_cutoff else ""
+        some = ", ".join(f"{100 * share:.1f}% of {name}" for name, share in list(shares.items())[:_SHARES])
+        more = f" and some of {len(shares) - _SHARES:,} more runs" if len(shares) > _SHARES else ""
+        how = "evaluate with keep_unjudged=True to see whether there are too few judgments, or give the files to `idealrank compare`"
+        return f"Unjudged{where}: {some}{more}; {how}."
+
+    def pair(self, a: str, b: str) -> Pair:
+        """Return the comparison of b with a.
+
+        Raises
+        ------
+        KeyError
+            This pair was not compared in this order.
+        """
+        for found in self.pairs:
+            if (found.a, found.b) == (a, b):
+                return found
+        raise KeyError(f"{b} against {a}: not compared, only {', '.join(f'{one.b} against {one.a}' for one in self.pairs)}")
+
+    def __getitem__(self, measure: MeasureLike) -> Difference:
+        """The difference by one measure, where there is one pair of runs."""
+        if len(self.pairs) != 1:
+            raise KeyError(f"{measure}: found {len(self.pairs)} pairs of runs; name one, as in .pair({self.names[0]!r}, {self.names[1]!r})")
+        return self.pairs[0][measure]
+
+    def renamed(self, names: Sequence[str]) -> "Comparison":
+        """Return the comparison with new names for the runs, in the same order.
+
+        Examples
+        --------
+        >>> import idealrank as ir
+        >>> one = ir.evaluate({"q": {"x": 1}}, {"q": ["x"]}, "RR")
+        >>> ir.compare(one, one).renamed(["old", "new"]).pairs[0].b
+        'new'
+        """
+        name = dict(zip(self.names, names, strict=True))
+        return replace(
+            self,
+            names=tuple(names),
+            pairs=tuple(replace(pair, a=name[pair.a], b=name[pair.b]) for pair in self.pairs),
+            means={text: {name[run]: mean for run, mean in of.items()} for text, of in self.means.items()},
+            labels_from=None if self.labels_from is None else name[self.labels_from],
+            missing={name[run]: count for run, count in self.missing.items()},
+            unjudged={name[run]: share for run, share in self.unjudged.items()},
+        )
+
+    def paper_table(
+        self,
+        form: Literal["latex", "markdown", "table"] = "latex",
+        *,
+        order: "MeasureLike | None" = None,
+        labels: Mapping[str, str] | None = None,
+        digits: int | None = None,
+    ) -> str:
+        """Return the table for a paper: a row a run, a column a measure, the best in bold.
+
+        ▲ or ▼ marks a run that is better or worse than the baseline, and ? one with too few judgments.
+
+        Parameters
+        ----------
+        form : {"latex", "markdown", "table"}
+            Format: LaTeX with booktabs, Markdown or plain text.
+        order : measure, optional
+            Measure that orders the rows, the best first. Default: the order of the runs.
+        labels : mapping of str to str, optional
+            Names in the table, by run or by measure in any spelling.
+        digits : int, optional
+            Decimals. Default: as many as the intervals allow.
+
+        Raises
+        ------
+        OptionError
+            The comparison has no baseline, or a name or the format is unknown.
+
+        Examples
+        --------
+        >>> import idealrank as ir
+        >>> qrels = {f"q{i}": {"x": 1, "y": 0} for i in range(9)}
+        >>> bad, good = ({q: ranking for q in qrels} for ranking in (["y", "x"], ["x", "y"]))
+        >>> found = ir.compare(qrels, bad, good, measures="HR@1", names=["BM25", "ours"], baseline="BM25")
+        >>> print(found.paper_table("table", labels={"HR@1": "HR@1"}).splitlines()[2])
+        ours  1.0000*▲
+        """
+        return cast(str, computed("Comparison.paper_table", self, form, order=order, labels=labels, digits=digits))
+
+    def beside(self, judged: "Sequence[Evaluation]") -> "Comparison":
+        """Return the comparison with a second opinion: the same runs, evaluated with the grades of a judge.
+
+        Parameters
+        ----------
+        judged : sequence of Evaluation
+            One for each run, in the order of `names`.
+
+        Raises
+        ------
+        OptionError
+            It is no sequence of evaluations.
+        IncompatibleError
+            Their number or convention differs, a measure is missing, or the judge judged no query of the comparison that counts for two
+            runs.
+
+        Examples
+        --------
+        >>> import idealrank as ir
+        >>> a, b = {f"q{i}": ["x", "y"] for i in range(9)}, {f"q{i}": ["y", "x"] for i in range(9)}
+        >>> people, judge = ([ir.evaluate({query: {good: 1} for query in a}, run, "RR") for run in (a, b)] for good in "xy")
+        >>> found = ir.compare(*people).beside(judge)
+        >>> found["RR"].difference, found["RR"].judge.difference, found["RR"].verdict
+        (-0.5, 0.5, 'undecided')
+        """
+        _refuse_others(judged, len(self.names))
+        if len(judged) != len(self.names):
+            raise IncompatibleError(f"judge: found evaluations of {len(judged)} runs, expected one for each of {len(self.names)}")
+        other = next((one for one in judged if one.convention != self.convention), None)
+        if other is not None:
+            raise IncompatibleError(f"judge: found convention {other.convention.name}, expected {self.convention.name}, as for people")
+        of, queries = dict(zip(self.names, judged, strict=True)), frozenset(self.queries) or None
+        from idealrank.analysis.comparison.judge_differences import JudgeDifference  # noqa: PLC0415  (only where a judge was asked, too)
+
+        def held(pair: Pair) -> Pair:
+            rows = {
+                text: row.beside(JudgeDifference.of(of[pair.a], of[pair.b], text, row.difference, queries))
+                for text, row in pair.measures.items()
+            }
+            return replace(pair, measures=rows)
+
+        return replace(self, pairs=tuple(map(held, self.pairs)))
+
+    def rows(self) -> Iterator[tuple[Pair, Difference]]:
+        """Return every difference with its pair."""
+        for pair in self.pairs:
+            for row in pair.measures.values():
+                yield pair, row
+
+    def records(self) -> Iterator[dict[str, Any]]:
+        """Return every difference as a flat record, followed by its slices; None for values that are not finite or not measured."""
+        for pair, row in self.rows():
+            record = flat_record(pair, row)
+            yield from [record] if row.slices is None else row.slices.records(record)
+
+    def groups(self, measure: "MeasureLike | None" = None) -> Groups:
+        """Group runs that are not significantly different: letters, the top group, and which run is significantly better than which.
+
+        Parameters
+        ----------
+        measure : measure, optional
+            Default: the primary measure.
+
+        Raises
+        ------
+        KeyError
+            The measure was not compared.
+        OptionError
+            The runs were compared with a baseline only.
+
+        References
+        ----------
+        Piepho (2004), An algorithm for a letter-based representation of all-pairwise comparisons. Journal of Computational and
+        Graphical Statistics 13, 456-466.
+
+        Examples
+        --------
+        >>> import idealrank as ir
+        >>> qrels = {f"q{i}": {"x": 1} for i in range(9)}
+        >>> bad, good = (ir.evaluate(qrels, dict.fromkeys(qrels, ranking), "RR") for ranking in (["y", "x"], ["x", "y"]))
+        >>> ir.compare(bad, good).groups().letters
+        {'run (2)': 'a', 'run': 'b'}
+        """
+        if self.method.baseline is not None:
+            raise OptionError(
+                f"groups: found comparisons with the baseline {self.method.baseline!r} only, expected all pairs; compare without a baseline"
+            )
+        text = next(iter(self.means)) if measure is None else self.pairs[0][measure].measure
+        rows, means = [(pair, pair.measures[text]) for pair in self.pairs], {run: one.mean for run, one in self.means[text].items()}
+        differing = ((pair.a, pair.b) for pair, row in rows if row.p_corrected <= round(1 - self.method.level, 12))
+        verdicts = ((pair.a, pair.b, row.verdict) for pair, row in rows)
+        return groups_of(text, means, differing, rows[0][1].direction, verdicts)
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return the JSON record: pairs, means, groups (if all pairs were compared), missing, warnings, method, convention."""
+        convention = self.convention
+        groups = {} if self.method.baseline is not None else {"groups": {text: self.groups(text).as_dict() for text in self.means}}
+        return {
+            "pairs": [pair.as_dict() for pair in self.pairs],
+            "means": {text: {run: _mean_record(found) for run, found in runs.items()} for text, runs in self.means.items()},
+            **groups,
+            "missing": dict(self.missing),
+            "warnings": list(self.warnings),
+            "method": self.method.as_dict(),
+            "labels": labels_record(self.labels, self.labels_from),
+            "convention": {"name": convention.name, "fingerprint": convention.fingerprint, **convention.switches()},
+        }
+
+    def to_frame(self, backend: Any = "pandas") -> Any:
+        """Return a dataframe with a row for each pair and measure, and for each slice.
+
+        Parameters
+        ----------
+        backend : {"pandas", "polars", "pyarrow", ...}
+            Any eager dataframe library that narwhals supports and that is installed.
+
+        Examples
+        --------
+        >>> import idealrank as ir
+        >>> one = ir.evaluate({"q": {"x": 1}}, {"q": ["x"]}, "RR")
+        >>> ir.compare(one, one).to_frame("polars").columns[:7]
+        ['a', 'b', 'measure', 'direction', 'mean_a', 'mean_b', 'difference']
+        """
+        records = list(self.records())
+        return frame_of({name: [record[name] for record in records] for name in records[0]}, backend)
+
+    def __str__(self) -> str:
+        apart = [f"No verdict on {pair.b} against {pair.a}: run {pair.mismatch}" for pair in self.pairs if pair.mismatch]
+        lines = [*apart, *(_line(pair, row) for pair, row in self.rows() if not pair.mismatch)]
+        matters = not self.mismatches and any(row.basis is not None for _, row in self.rows())
+        notes = [self.reach_unknown, found_kind(self.labels) if matters else ""]
+        return "\n".join([*lines, *filter(None, notes)])
+
+
+def _refuse_others(judged: Any, n_runs: int) -> None:
+    """Refuse anything but a sequence of evaluations."""
+    listed = isinstance(judged, Sequence) and not isinstance(judged, str)
+    wrong = [one for one in judged if not isinstance(one, Evaluation)] if listed else [judged]
+    if wrong:
+        raise OptionError(
+            f"judge: found {type(wrong[0]).__name__}{' in the sequence' if listed else ''}, expected a sequence of Evaluation, one for "
+            f"each of {n_runs} runs",
+            hint="compare(..., judge_qrels=) takes the grades themselves", command_hint="--judge-qrels takes the grades themselves",
+        )  # fmt: skip
+
+
+def flat_record(pair: Pair, row: Difference) -> dict[str, Any]:
+    """One difference with its pair and measure as a flat record; None for what is not finite.
+
+    Examples
+    --------
+    >>> import idealrank as ir
+    >>> one = ir.evaluate({"q": {"x": 1}}, {"q": ["x"]}, "RR")
+    >>> [*flat_record(*next(ir.compare(one, one).rows()))][7:9]
+    ['interval_low', 'interval_high']
+    """
+    record: dict[str, Any] = {"a": pair.a, "b": pair.b, "measure": row.measure}
+    for name, value in replace(row, slices=None).as_dict().items():
+        if name == "interval":
+            record |= dict(zip(("interval_low", "interval_high"), value, strict=True))
+        elif name == "tipping":
+            record |= {f"tipping_{part}": None if value is None else value[part] for part in ("significance", "sign", "likely", "reaches")}
+        elif name == "bounds":
+            record |= {f"bounds_{part}": None if value is None else value[part] for part in ("low", "high")}
+        elif name == "basis":
+            record |= {"labels": None if value is None else value["kind"]}
+        elif name == "judge":
+            record |= {f"judge_{part}": part_value for part, part_value in value.items()}
+        else:
+            record[name] = value
+    return record
+
+
+def _line(pair: Pair, row: Difference) -> str:
+    differs = bool(row.wins or row.losses)
+    said = {
+        "better": f"{pair.b} is better than {pair.a}",
+        "worse": f"{pair.b} is worse than {pair.a}",
+        "equivalent": f"{pair.b} and {pair.a} are equivalent",
+        "undecided": f"whether {pair.b} or {pair.a} is better is undecided" if differs else f"{pair.b} and {pair.a} are identical",
+        "too few judgments": f"too few judgments to say whether {_doubted(pair, row)}",
+    }[row.verdict]
+    signs = "+.4f" if row.about == "mean difference" else ".4f"
+    ends = ", ".join(f"{end:{signs}}" for end in row.interval)
+    means = f"{row.mean_b:.4f} against {row.mean_a:.4f}"
+    positional = np.format_float_positional(row.p_corrected, precision=3, fractional=False, trim="-")
+    return f"{row.measure}: {said}: {means}, {row.difference:+.4f} [{ends}], p {positional}"
+
+
+def _doubted(pair: Pair, row: Difference) -> str:
+    return f"{pair.b} and {pair.a} are equivalent" if about_equivalence(row) else f"{pair.b} or {pair.a} is better"
+
+
+def _mean_record(found: RunMean) -> dict[str, Any]:
+    return {"mean": finite(found.mean), "interval": [finite(end) for end in found.interval], "n": found.n}
+
+
+def distinct(names: Sequence[str]) -> tuple[str, ...]:
+    """Names told apart: a second ``run`` becomes ``run (2)``.
+
+    Examples
+    --------
+    >>> distinct(["run", "run", "bm25"])
+    ('run', 'run (2)', 'bm25')
+    """
+    found: list[str] = []
+    for name in names:
+        number, told = 1, name
+        while told in found:
+            number += 1
+            told = f"{name} ({number})"
+        found.append(told)
+    return tuple(found)
