@@ -195,7 +195,7 @@ def tipping_point(reach: Reach, differences: FloatArray, kept: BoolArray, design
 def judgments_reach(reach: Reach, differences: FloatArray, kept: BoolArray, design: Design, question: Question) -> bool:
     """Return whether the judgments carry a difference: `Tipping.reaches` alone, for a part of the work of `tipping_point`.
 
-    Parameters are those of `tipping_point`.
+    The parameters are as for `tipping_point`.
     """
     side = _behind(differences[kept], design, question)
     of_a, of_b = reach.limits
