@@ -13,12 +13,13 @@ from idealrank.stats import adjust, letters, tukey_hsd
 from idealrank.stats.hsd import range_quantile, range_sf
 from tests.conftest import examples
 
-METHODS = ("holm", "bh", "by")
+METHODS = ("holm", "bonferroni", "bh", "by")
 
-# statsmodels 0.15.0: multipletests(P, method=m)[1] for m in ("holm", "fdr_bh", "fdr_by")
+# statsmodels 0.15.0: multipletests(P, method=m)[1] for m in ("holm", "bonferroni", "fdr_bh", "fdr_by")
 P = [0.648, 0.6528, 0.2656, 0.002, 0.0029, 0.147, 0.1669, 0.002, 0.0024, 0.9984, 0.4256, 0.055]
 STATSMODELS = {
     "holm": [1.0, 1.0, 1.0, 0.024, 0.0261, 1.0, 1.0, 0.024, 0.024, 1.0, 1.0, 0.44],
+    "bonferroni": [1.0, 1.0, 1.0, 0.024, 0.0348, 1.0, 1.0, 0.024, 0.0288, 1.0, 1.0, 0.66],
     "bh": [
         *(0.712145454545455, 0.712145454545455, 0.3984, 0.0087, 0.0087, 0.286114285714286, 0.286114285714286),
         *(0.0087, 0.0087, 0.9984, 0.567466666666667, 0.132),
@@ -76,7 +77,7 @@ def test_corrections_refuse_what_is_no_p_value() -> None:
         adjust([0.1, float("nan")])
     with pytest.raises(InputError, match="value 1"):
         adjust([1.5])
-    with pytest.raises(OptionError, match="holm, bh, by"):
+    with pytest.raises(OptionError, match="holm, bonferroni, bh, by"):
         adjust([0.1], "fdr")  # type: ignore[arg-type]
 
 

@@ -27,6 +27,14 @@ def test_the_winner_has_its_margin_and_the_queries_that_the_claim_takes() -> Non
     assert "these queries show no difference" in str(found)
 
 
+def test_values_that_are_not_finite_are_named() -> None:
+    values = np.tile([0.2, 0.6, 0.5], (30, 1))
+    values[[3, 4], 1], values[7, 2] = np.nan, np.inf
+    message = "found nan at row 3 of large, and 3 of 90 values that are not finite .2 of large, 1 of deep."
+    with pytest.raises(ir.InputError, match=message):
+        best_of(values, ["small", "large", "deep"])
+
+
 def test_a_clear_winner_needs_no_more_queries() -> None:
     values = np.random.default_rng(0).normal([0.3, 0.6], 0.05, size=(50, 2))
     found = best_of(values, ["old", "new"])

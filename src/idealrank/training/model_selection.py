@@ -128,11 +128,12 @@ def best_of(
     (('large', 'deep', 'small'), True, 0.0)
     """
     table = number_array("values", values)
-    if table.ndim != 2 or min(table.shape) < 2 or not np.isfinite(table).all():
-        raise InputError(f"values: found shape {table.shape}, expected finite numbers of two or more queries and configurations")
+    if table.ndim != 2 or min(table.shape) < 2:
+        raise InputError(f"values: found shape {table.shape}, expected two or more queries and configurations")
     listed = _names(names)
     if len(listed) != table.shape[1] or len(set(listed)) != len(listed):
         raise OptionError(f"names: found {len(set(listed))} different ones, expected one for each of {table.shape[1]} configurations")
+    _refuse_missing(table, listed)
     if not isinstance(higher_is_better, (bool, np.bool_)):
         raise OptionError(f"higher_is_better={higher_is_better!r}: expected True or False")
     open_share("level", level)
@@ -151,6 +152,21 @@ def best_of(
         tuple(listed[place] for place in order), {listed[place]: float(means[place]) for place in order}, table.shape[0], margin,
         (float(found.low), float(found.high)), sign * _optimism(sign * table, n_resamples, generator_of(rng)), needed, level,
     )  # fmt: skip
+
+
+def _refuse_missing(table: FloatArray, names: Sequence[str]) -> None:
+    """Refuse values that are not finite, by their first place and their number in each configuration."""
+    wrong = ~np.isfinite(table)
+    if not wrong.any():
+        return
+    row, column = (int(axis[0]) for axis in np.nonzero(wrong))
+    counts = wrong.sum(axis=0).tolist()
+    each = ", ".join(f"{count:,} of {name}" for name, count in zip(names, counts, strict=True) if count)
+    raise InputError(
+        f"values: found {table[row, column]} at row {row} of {names[column]}, and {wrong.sum():,} of "
+        f"{table.size:,} values that are not finite ({each}); expected a finite number for each query "
+        "and configuration; leave these queries out of all configurations"
+    )
 
 
 def _names(names: Any) -> list[str]:
