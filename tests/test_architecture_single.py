@@ -142,7 +142,6 @@ ALONE = {
     "analysis.explanation.listed_hits": "lists of all queries, where its neighbours explain one",
     "analysis.explanation.swaps": "another question than contributions: what would raise the value",
     "cli.colours": "the only module that knows rich, loaded for terminals alone",
-    "cli.comparison_options": "options stand beside each other in modules of their own",
     "cli.figure_files": "loaded when --figures is given",
     "cli.pair_figure": "one option with its check and its work",
     "cli.paper_options": "options stand beside each other in modules of their own",

@@ -70,6 +70,7 @@ class RankingGate:
         margin: float | None = None,
         alpha: float | None = None,
         when_unjudged: "WhenUnjudged | None" = None,
+        largest_loss: float | None = None,
         judge_qrels: Any = None,
         labels_are: "LabelKind | None" = None,
         sampled_negatives: float | None = None,
@@ -90,7 +91,7 @@ class RankingGate:
             Measures that may fail the test, too.
         contracts : path, or iterable of Contract, optional
             What single queries must reach.
-        tolerance, strict, margin, alpha, when_unjudged
+        tolerance, strict, margin, alpha, when_unjudged, largest_loss
             The parts of a `Policy`. What is not given here or above comes from ``[tool.idealrank.gate]`` of ``pyproject.toml``.
         judge_qrels : path, mapping, dataframe or Qrels, optional
             Grades of a judge, such as a language model. Where its difference has the other sign, and either is significant, the test is
@@ -106,6 +107,7 @@ class RankingGate:
         __tracebackhide__ = True
         gating = import_module("idealrank.integrations.pytest_gate")  # NumPy, and all of the library that a gate needs
         policy = {"tolerance": tolerance, "strict": strict, "margin": margin, "alpha": alpha, "when_unjudged": when_unjudged}
+        policy |= {"largest_loss": largest_loss}
         labels = {"labels_are": labels_are, "sampled_negatives": sampled_negatives, "labels_from": labels_from}
         options = {"measures": measures, "also": also, "convention": convention, "contracts": contracts, **policy, **labels}
         given = {name: value for name, value in options.items() if value is not None}

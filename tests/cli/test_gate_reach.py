@@ -208,11 +208,14 @@ def test_pages_and_stores_keep_the_outcome(held: Gate, say: Say, tmp_path: Path)
 
 def test_the_next_step_names_no_run_without_documents_of_its_own(say: Say, tmp_path: Path) -> None:
     """The baseline is judged in full: what the run alone shows without a judgment makes its strict pass uncertain."""
-    (tmp_path / "qrels.txt").write_text("q1 0 s 1\nq2 0 s 1\nq4 0 a 0\n", encoding="utf-8")
-    (tmp_path / "old.run").write_text("q1 Q0 s 1 1 t\nq2 Q0 s 1 1 t\n", encoding="utf-8")
-    (tmp_path / "new.run").write_text("q1 Q0 s 1 1 t\nq2 Q0 s 1 1 t\nq4 Q0 b 1 1 t\n", encoding="utf-8")
+    judged = [f"s{number}" for number in range(8)]
+    qrels, answers = ("".join(f"{query} {line}\n" for query in judged) for line in ("0 s 1", "Q0 s 1 1 t"))
+    (tmp_path / "qrels.txt").write_text(f"{qrels}q4 0 a 0\n", encoding="utf-8")
+    (tmp_path / "old.run").write_text(answers, encoding="utf-8")
+    (tmp_path / "new.run").write_text(f"{answers}q4 Q0 b 1 1 t\n", encoding="utf-8")
+    rule = ("--strict", "--margin", "0.005", "--largest-loss", "0.006")
 
-    said = say("gate", "qrels.txt", "new.run", "--baseline", "old.run", "-m", "P@5", "--strict", "--margin", "0.05", cwd=tmp_path)
+    said = say("gate", "qrels.txt", "new.run", "--baseline", "old.run", "-m", "P@5", *rule, cwd=tmp_path)
 
     assert said.code == 3
     assert "that only old" not in words(said)

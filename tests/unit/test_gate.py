@@ -50,7 +50,12 @@ def test_p_of_a_strict_gate_is_scipys() -> None:
         (differences,), np.mean, permutation_type="samples", vectorized=True, n_resamples=math.inf, alternative="greater"
     )
 
-    assert only(ir.gate(run, baseline, strict=True, margin=0.06)).p == pytest.approx(expected.pvalue, rel=1e-12)
+    limited = only(ir.gate(run, baseline, strict=True, margin=0.06, largest_loss=0.0601))
+    unseen = ir.stats.unseen_loss_p(run["P@1"] - baseline["P@1"], 0.06, 1.0)
+
+    assert only(ir.gate(run, baseline, strict=True, margin=0.06)).p == pytest.approx(max(expected.pvalue, unseen), rel=1e-12)
+    assert limited.margin is not None
+    assert limited.margin.largest_loss == 1.0  # a larger loss was seen
 
 
 @settings(max_examples=examples(40), deadline=None)
@@ -64,11 +69,13 @@ def test_p_is_that_of_an_enumeration_and_agrees_with_the_bound(pairs: list[tuple
 
     check = only(found)
     same = bool((ours == theirs).all())
-    assert check.p == pytest.approx(1.0 if same and not strict else enumerated(ours - theirs, null, drop=not strict), rel=1e-9)
+    p = 1.0 if same and not strict else enumerated(ours - theirs, null, drop=not strict)
+    unseen = ir.stats.unseen_loss_p(ours - theirs, -null, 1.0) if strict else 0.0
+    assert check.p == pytest.approx(max(p, unseen), rel=1e-9)
     assert check.p_corrected == check.p
     beyond = check.bound > null if strict else check.bound < null
     assert (check.p_corrected <= 0.05) == beyond
-    assert found.passed == check.passed == (same or beyond == strict)
+    assert found.passed == check.passed == (beyond == strict)
 
 
 def test_many_queries_have_the_bounds_of_t_and_wellek() -> None:
@@ -79,13 +86,18 @@ def test_many_queries_have_the_bounds_of_t_and_wellek() -> None:
     plain, strict = only(ir.gate(run, baseline)), only(ir.gate(run, baseline, strict=True, margin=0.03))
 
     assert plain.bound == pytest.approx(interval.high, abs=3e-4)
-    assert strict.bound == pytest.approx(interval.low, abs=3e-4)
-    # Wellek (2010), chapter 2: non-inferiority of paired data is the one-sample t test of differences plus margin.
-    assert strict.p == pytest.approx(stats.ttest_1samp(differences + 0.03, 0, alternative="greater").pvalue, rel=0.2)
+    # Wellek (2010), chapter 2: non-inferiority of paired data is the one-sample t test of differences plus margin. The query that the test
+    # adds loses 1, which moves the mean by 1 / 401.
+    unseen = ir.stats.unseen_loss_bound(differences, 1.0)
+    assert strict.bound == unseen
+    assert unseen == pytest.approx(interval.low - 1 / 401, abs=2e-3)
+    assert unseen < interval.low
+    t = stats.ttest_1samp(differences + 0.03, 0, alternative="greater").pvalue
+    assert strict.p == ir.stats.unseen_loss_p(differences, 0.03, 1.0) > t
 
 
 def test_a_strict_gate_needs_no_correction_for_every_check_must_pass() -> None:
-    run, first = random_pair(15, -0.01, measures=("P@1", "RR"))
+    run, first = random_pair(60, -0.01, measures=("P@1", "RR"))
 
     found = ir.gate(run, first, strict=True, margin=0.2)
 
@@ -95,22 +107,33 @@ def test_a_strict_gate_needs_no_correction_for_every_check_must_pass() -> None:
     assert not ir.gate(run, first, strict=True, margin=0.001).passed
 
 
-def test_the_same_values_pass_either_way() -> None:
+def test_the_same_values_pass_and_a_strict_gate_needs_enough_of_them() -> None:
     run = evaluation([0.2, 0.5], "run")
     baseline = evaluation([0.2, 0.5 + 1e-16], "baseline")
 
     plain, strict = ir.gate(run, baseline), ir.gate(run, baseline, strict=True, margin=0.01)
 
     assert plain.passed
-    assert strict.passed
+    assert not strict.passed
+    needed = 299  # 0.99^299 <= 0.05
+    many, fewer = (evaluation([0.5] * n) for n in (needed, needed - 1))
+    assert ir.gate(many, many, strict=True, margin=0.01).passed
+    assert not ir.gate(fewer, fewer, strict=True, margin=0.01).passed
+    assert ir.gate(fewer, fewer, strict=True, margin=0.01, largest_loss=0.9).passed
     assert (only(plain).difference, only(plain).bound, only(plain).p, only(plain).reason) == (0, 0, 1, "the same value on every query")
-    assert only(strict).reason == "the same value on every query"
+    assert only(ir.gate(many, many, strict=True, margin=0.01)).reason == "the same value on every query"
+    assert only(strict).reason == "a drop of 0.01 or more may hide (one-sided p 0.98, two-sided p of no difference 1)"
+    assert strict.cautions == (
+        "2 queries cannot show a difference below 0.01, even if none differs: up to 78% of all queries may still lose 1, the largest "
+        "possible loss. Use 299 queries or more; or give a largest loss of at most 0.012, if no query can lose more.",
+    )
+    assert strict.cautions[0] in str(strict)
     assert only(plain).worst == ()
     assert plain.reasons == ()
 
 
 @settings(max_examples=examples(25), deadline=None)
-@given(FEW, st.sampled_from([{}, {"tolerance": 0.1}, {"strict": True, "margin": 0.1}]))
+@given(FEW, st.sampled_from([{}, {"tolerance": 0.1}, {"strict": True, "margin": 0.1, "largest_loss": 2.0}]))
 def test_a_measure_of_which_less_is_better_is_the_mirror(pairs: list[tuple[int, int]], asked: dict[str, Any]) -> None:
     ours, theirs = (np.array(side) / 8 for side in zip(*pairs, strict=True))
 
@@ -153,12 +176,13 @@ def test_what_could_have_been_seen_is_the_power_of_a_one_sided_t_test() -> None:
     error = float(np.std(differences, ddof=1)) / math.sqrt(50)
 
     plain = ir.gate(run, baseline, tolerance=0.01).checks[0].detectable
-    strict = ir.gate(run, baseline, strict=True, margin=0.05).checks[0].detectable
+    strict = ir.gate(run, baseline, strict=True, margin=0.05, largest_loss=0.5).checks[0].detectable
 
     # The primary measure is tested alone, whatever companions it has.
     assert stats.nct.sf(stats.t.isf(0.05, 49), 49, (plain - 0.01) / error) == pytest.approx(0.8, abs=1e-6)
-    # A strict gate closes four times in five where its test passes one time in five.
-    assert stats.nct.sf(stats.t.isf(0.05, 49), 49, (0.05 - strict) / error) == pytest.approx(0.2, abs=1e-6)
+    # A strict gate closes four times in five where its test passes one time in five; the query that it adds loses 0.45 more than
+    # the margin.
+    assert stats.nct.sf(stats.t.isf(0.05, 49), 49, (0.05 - 0.45 / 50 - strict) / error) == pytest.approx(0.2, abs=1e-6)
 
 
 def test_too_few_queries_see_nothing_and_say_so() -> None:

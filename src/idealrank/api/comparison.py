@@ -56,6 +56,7 @@ def compare(
     correction: Correction = "auto",
     level: float = 0.95,
     margin: float | None = None,
+    largest_loss: float | None = None,
     weights: QueryValues = None,
     clusters: QueryValues = None,
     slices: QueryValues = None,
@@ -98,6 +99,9 @@ def compare(
         Confidence level of the intervals; the significance level is ``1 - level``.
     margin : float, optional
         Largest difference that does not matter, in units of the measure. With it, two one-sided tests can show that b is equivalent to a.
+    largest_loss : float, optional
+        Greatest difference that one query can have, in units of the measure, for the margin. Default: the range of the measure. It takes
+        about ``3 largest_loss / margin`` queries to rule out that rare queries lose so much; see Notes.
     weights : mapping of query to float, Series, dataframe or path, optional
         Weight of each query, such as its traffic; for the permutation and t tests. A path or dataframe is read by `read_traffic`.
     clusters : mapping of query to label, Series, dataframe or path, optional
@@ -157,6 +161,11 @@ def compare(
     test is corrected by max-T, which accounts for correlations between measures and runs; other tests and equivalence by Bonferroni's
     method.
 
+    Equivalence must also hold against rare large losses that these queries do not show: p of equivalence is at least that of
+    `stats.unseen_loss_p`, which depends on `largest_loss`. With no difference on n queries, up to 3 / n of all queries may still differ
+    by `largest_loss`. `Difference.margin` has the number of queries that this takes. For a measure without a finite range, give
+    `largest_loss`: the error rate of ``equivalent`` is not known otherwise.
+
     A significant or equivalent result must also be supported by the judgments. `tipping` holds the share of unjudged documents that would
     have to be relevant for the result to change. If that share is plausible, given the grades of judged documents at the same ranks, the
     verdict is ``too few judgments``. This needs evaluations that keep their unjudged documents: ``evaluate(..., keep_unjudged=True)``.
@@ -198,6 +207,7 @@ def compare(
     )
     found = compare_evaluations(
         *evaluations, measures=measures, baseline=baseline, test=test, correction=correction, level=level, margin=margin,
+        largest_loss=largest_loss,
         weights=weights_of(weights), clusters=clusters_of(clusters), slices=slices_of(slices),
         n_resamples=n_resamples, rng=rng, threads=threads, rankings=rankings, tell=tell,
         judgments=judgments, declared=declared,

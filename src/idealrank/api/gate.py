@@ -414,6 +414,7 @@ def gate(
     margin: float | None = None,
     alpha: float | None = None,
     when_unjudged: WhenUnjudged | None = None,
+    largest_loss: float | None = None,
     contracts: Iterable[Contract] = (),
     weights: QueryValues = None,
     clusters: QueryValues = None,
@@ -445,7 +446,7 @@ def gate(
     also : measure or iterable of them, optional
         Secondary measures that can close the gate as well; added to `measures` if they are not among them.
     policy : Policy, optional
-        Policy of the gate; or give its parts `tolerance`, `strict`, `margin`, `alpha` and `when_unjudged`.
+        Policy of the gate; or give its parts `tolerance`, `strict`, `margin`, `alpha`, `when_unjudged` and `largest_loss`.
     contracts : iterable of Contract, optional
         Requirements for single queries, checked independently of the means.
     weights : mapping of query to float, Series, dataframe or path, optional
@@ -494,7 +495,10 @@ def gate(
     baselines is therefore stopped with probability at most `alpha` by the primary measure, and at most `alpha` by the measures of `also`.
 
     A strict gate reverses the burden of proof: a check passes only if the test rejects a drop of the margin or more. Every check must pass,
-    so no correction is needed: a run that is worse by the margin in any check passes with probability at most `alpha`.
+    so no correction is needed: a run that is worse by the margin in any check passes with probability at most `alpha`. The test reckons
+    with rare queries that lose as much as `largest_loss`, by default the range of the measure, and that these queries do not show
+    (`stats.unseen_loss_p`). A run that is equal on every query passes only with about ``3 largest_loss / margin`` queries or more. For a
+    measure without a finite range and without `largest_loss`, the probability is not known.
 
     A drop that is shown, or ruled out under `strict`, must also be supported by the judgments. If a plausible number of unjudged documents,
     being relevant, would reverse the answer, the outcome is ``too few judgments``, unless `when_unjudged` says otherwise. This needs
@@ -504,9 +508,10 @@ def gate(
     gains much on a few and loses a little on many is stopped more often than `alpha`. No other test of the same queries avoids that; more
     queries do.
 
-    A run with the same value as the baseline on every query always passes; a run without a judged document never passes. A query counts if
-    the convention counts it for any of the runs. Queries are ordered by id, so the decision does not depend on the order of any file. Each
-    check has the unjudged shares and the difference on judged documents, as in `compare`, if the evaluations have them.
+    A run with the same value as the baseline on every query passes, unless the gate is strict; a run without a judged document never
+    passes. A query counts if the convention counts it for any of the runs. Queries are ordered by id, so the decision does not depend
+    on the order of any file. Each check has the unjudged shares and the difference on judged documents, as in `compare`, if the
+    evaluations have them.
 
     References
     ----------
@@ -541,7 +546,8 @@ def gate(
     )
     found = gate_evaluations(
         *evaluations, measures=measures, also=also, policy=policy, tolerance=tolerance, strict=strict, margin=margin, alpha=alpha,
-        when_unjudged=when_unjudged, contracts=contracts, weights=weights_of(weights), clusters=clusters_of(clusters),
+        when_unjudged=when_unjudged, largest_loss=largest_loss, contracts=contracts,
+        weights=weights_of(weights), clusters=clusters_of(clusters),
         n_resamples=n_resamples, rng=rng,
         threads=threads, judgments=judgments, declared=declared,
     )  # fmt: skip

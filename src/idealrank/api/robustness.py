@@ -41,6 +41,7 @@ def robust(
     test: TestName = "permutation",
     level: float = 0.95,
     margin: float | None = None,
+    largest_loss: float | None = None,
     weights: QueryValues = None,
     clusters: QueryValues = None,
     n_resamples: int | None = None,
@@ -73,7 +74,7 @@ def robust(
         (``"ties=worst"``, ``"gain=exp2,cutoff=5"``), presets (``"lightgbm"``) and measures (``"AP"``).
     pairs : int
         If no single switch alters the verdict, the number of most costly switches that are tried in pairs; 0 for none.
-    test, level, margin, weights, clusters, n_resamples
+    test, level, margin, largest_loss, weights, clusters, n_resamples
         As for `compare`; the same for every variant.
     rng : Generator, seed or None
         Random generator or seed, the same for every variant; by default derived from the values, as in `compare`.
@@ -125,6 +126,7 @@ def robust(
         test=test,
         level=level,
         margin=margin,
+        largest_loss=largest_loss,
         weights=weights_of(weights),
         clusters=clusters_of(clusters),
         n_resamples=n_resamples,

@@ -20,6 +20,8 @@ class Testing(NamedTuple):
         Confidence level of the intervals.
     margin : float or None
         A difference that does not matter.
+    largest_loss : float or None
+        Greatest difference of one query, for the margin.
     rng : int or None
         The seed of random signs.
 
@@ -33,6 +35,7 @@ class Testing(NamedTuple):
     correction: str = "auto"
     level: float = 0.95
     margin: float | None = None
+    largest_loss: float | None = None
     rng: int | None = None
 
     @property
@@ -40,6 +43,13 @@ class Testing(NamedTuple):
         """Keywords of `idealrank.compare`."""
         return self._asdict()
 
+
+LARGEST_LOSS = click.option(
+    "--largest-loss",
+    metavar="L",
+    type=float,
+    help="Largest loss that one query can have, for --margin. [default: the range of the measure]",
+)
 
 _OPTIONS = (
     click.option(
@@ -56,6 +66,7 @@ _OPTIONS = (
         help="Confidence level; verdicts use significance level 1 - level.",
     ),
     click.option("--margin", metavar="X", type=float, help="Also test equivalence within ±X, in units of the measure."),
+    LARGEST_LOSS,
     click.option(
         "--seed", metavar="N", type=click.IntRange(0), help="Random seed; derived from the data by default, and printed.",
     ),
@@ -66,8 +77,10 @@ def testing_options(command: Callable[..., Any]) -> Callable[..., Any]:
     """Give a command the options; it gets them as one argument, `testing`."""
 
     @wraps(command)
-    def with_testing(*, test: str, correction: str, level: float, margin: float | None, seed: int | None, **others: Any) -> Any:
-        return command(testing=Testing(test, correction, level, margin, seed), **others)
+    def with_testing(*, test: str, correction: str, level: float, **others: Any) -> Any:
+        chosen = {name: others.pop(name) for name in ("margin", "largest_loss")}
+        testing = Testing(test=test, correction=correction, level=level, rng=others.pop("seed"), **chosen)
+        return command(testing=testing, **others)
 
     found: Callable[..., Any] = with_testing
     for option in reversed(_OPTIONS):

@@ -62,3 +62,6 @@ from idealrank.stats.unpaired_tests import UnpairedTest as UnpairedTest
 from idealrank.stats.unpaired_tests import mann_whitney as mann_whitney
 from idealrank.stats.unpaired_tests import unpaired_permutation as unpaired_permutation
 from idealrank.stats.unpaired_tests import welch_t as welch_t
+from idealrank.stats.unseen_losses import queries_without_loss as queries_without_loss
+from idealrank.stats.unseen_losses import unseen_loss_bound as unseen_loss_bound
+from idealrank.stats.unseen_losses import unseen_loss_p as unseen_loss_p

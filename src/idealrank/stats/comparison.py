@@ -12,6 +12,7 @@ import numpy as np
 
 from idealrank.data.types import BoolArray, FloatArray
 from idealrank.errors import OptionError
+from idealrank.stats.applied_margins import AppliedMargin
 from idealrank.stats.design import Design, student_mean
 from idealrank.stats.effects import deviations, in_units, outcomes
 from idealrank.stats.intervals import Alternative
@@ -65,6 +66,8 @@ class Plan:
         The difference that it tests.
     flips : SharedFlips, optional
         Flips of this seed that several tests of the same queries share.
+    largest_loss : float, optional
+        Greatest loss that one query can have, for tests of a margin; None for the range of the measure.
 
     Examples
     --------
@@ -82,6 +85,7 @@ class Plan:
     alternative: Alternative = "two-sided"
     null: float = 0.0
     flips: SharedFlips | None = None
+    largest_loss: float | None = None
 
     def __post_init__(self) -> None:
         chosen("test", self.test, TESTS)
@@ -91,6 +95,11 @@ class Plan:
             raise OptionError(f"margin={self.margin!r}: expected a difference above 0 that does not matter, in units of the measure")
         if self.margin is not None and self.test == "sign":
             raise OptionError("margin: the sign test is blind to the size of differences; use permutation, t or wilcoxon")
+        if self.largest_loss is not None and not 0 < self.largest_loss < math.inf:
+            raise OptionError(
+                f"largest_loss={self.largest_loss!r}: expected the greatest loss that one query can have, "
+                "a number above 0 in units of the measure"
+            )
         if self.test != "permutation" and (self.alternative != "two-sided" or self.null):
             raise OptionError(f"test={self.test!r}: found a one-sided alternative, or a null, expected the permutation test for it")
 
@@ -117,7 +126,7 @@ class MeasureTest(NamedTuple):
     difference, or for ranks and signs their sum with the signs of the differences. `spread` is the standard error of the difference
     times sqrt(n), with the effect of weights and clusters in it, and `df` its degrees of freedom by `student_mean`; `units` counts the
     queries, or clusters, whose signs are flipped. `p_equivalence` is NaN where no margin was given, and `exact` says that
-    p is of all sign vectors.
+    p is of all sign vectors. `margin` is the margin as applied, if there is one.
     """
 
     mean_a: float
@@ -139,6 +148,7 @@ class MeasureTest(NamedTuple):
     losses: int
     n: int
     units: int
+    margin: AppliedMargin | None = None
 
 
 class _Tested(NamedTuple):

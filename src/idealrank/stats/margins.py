@@ -14,6 +14,7 @@ from idealrank.stats.intervals import N_RESAMPLES, Alternative, Interval, Method
 from idealrank.stats.paired_tests import t_tail
 from idealrank.stats.randomness import RandomLike
 from idealrank.stats.tolerance import ROUNDING, largest_of, subtracted
+from idealrank.stats.unseen_losses import unseen_loss_p
 from idealrank.stats.values import columns_of, design_of, figure, open_share, paired
 
 
@@ -82,6 +83,7 @@ def non_inferiority(
     *,
     alpha: float = 0.05,
     method: Method = "t",
+    largest_loss: float | None = None,
     design: Design | None = None,
     n_resamples: int = N_RESAMPLES,
     rng: RandomLike = None,
@@ -99,6 +101,10 @@ def non_inferiority(
         Probability that a loss equal to the margin passes.
     method : {"t", "percentile", "basic", "bca", "studentised"}
         Method of the interval, whose lower bound must lie above -margin.
+    largest_loss : float, optional
+        Greatest loss that one query can have, above the margin, such as the range of the measure: the test then reckons with rare losses
+        that these queries do not show (`unseen_loss_p`), and its error rate is at most alpha for skewed differences, too. Without it, the
+        test assumes that no such losses exist.
     design, n_resamples, rng, threads
         As for `difference_interval`.
 
@@ -127,7 +133,10 @@ def non_inferiority(
     interval = difference_interval(a, b, level=1 - alpha, method=method, alternative="greater", **options)
     least = _margins(margin, interval)
     p = _t_p(a, b, design, method, ((least, "greater"),))
-    return _test("not worse", interval, least, _inside(interval.low, least, a, b), p, alpha)
+    shown = _inside(interval.low, least, a, b)
+    if largest_loss is not None:
+        p, shown = _with_unseen((p, shown), _unseen(a, b, least, largest_loss, design), alpha)
+    return _test("not worse", interval, least, shown, p, alpha)
 
 
 def equivalence(
@@ -137,6 +146,7 @@ def equivalence(
     *,
     alpha: float = 0.05,
     method: Method = "t",
+    largest_loss: float | None = None,
     design: Design | None = None,
     n_resamples: int = N_RESAMPLES,
     rng: RandomLike = None,
@@ -146,7 +156,7 @@ def equivalence(
 
     Parameters
     ----------
-    a, b, alpha, design, n_resamples, rng, threads
+    a, b, alpha, largest_loss, design, n_resamples, rng, threads
         As for `non_inferiority`.
     margin : float, or array (measures,)
         Smallest difference that matters, above 0.
@@ -181,7 +191,24 @@ def equivalence(
     most = _margins(margin, interval)
     p = _t_p(a, b, design, method, ((most, "greater"), (-most, "less")))
     shown = _inside(interval.low, most, a, b) & _inside(-interval.high, most, a, b)
+    if largest_loss is not None:
+        either = np.maximum(_unseen(a, b, most, largest_loss, design), _unseen(b, a, most, largest_loss, design))
+        p, shown = _with_unseen((p, shown), either, alpha)
     return _test("equivalent", interval, most, shown, p, alpha)
+
+
+def _unseen(a: npt.ArrayLike, b: npt.ArrayLike, margin: FloatArray, largest_loss: float, design: Design | None) -> FloatArray:
+    """P values against rare losses of b that the sample does not show, by column."""
+    first, second = paired(a, b)
+    differences = subtracted(first, second).reshape(first.shape[0], -1)
+    columns = zip(differences.T, margin.tolist(), strict=True)
+    return np.array([unseen_loss_p(column, one, largest_loss, design=design) for column, one in columns])
+
+
+def _with_unseen(tested: tuple[FloatArray, Any], unseen: FloatArray, alpha: float) -> tuple[FloatArray, Any]:
+    """The larger p value, and what both show; a method without a p value gets none."""
+    p, shown = tested
+    return np.maximum(p, unseen), np.asarray(shown) & (unseen <= alpha)
 
 
 def _inside(low: Any, margin: FloatArray, a: npt.ArrayLike, b: npt.ArrayLike) -> Any:

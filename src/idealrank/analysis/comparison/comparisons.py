@@ -78,7 +78,7 @@ class Method:
 
     Attributes
     ----------
-    test, level, margin, power
+    test, level, margin, largest_loss, power
         As asked; the test is permutation, t, wilcoxon or sign.
     n_resamples, seed : int or None
         Of the permutation test; None where every sign vector was looked at, with up to 20 queries or clusters.
@@ -120,6 +120,7 @@ class Method:
     version: str
     slices: Mapping[str, int] | None = None
     judgments: str = "same"
+    largest_loss: float | None = None
 
     @property
     def tests(self) -> int:
@@ -127,8 +128,9 @@ class Method:
         return next(iter(self.families.values()))
 
     def as_dict(self) -> dict[str, Any]:
-        """Everything by name; `slices` where there are any."""
-        return {name: value for name, value in asdict(self).items() if name != "slices" or value is not None}
+        """Everything by name; `slices` and `largest_loss` where they were given."""
+        optional = ("slices", "largest_loss")
+        return {name: value for name, value in asdict(self).items() if name not in optional or value is not None}
 
 
 @dataclass(frozen=True)
@@ -204,6 +206,13 @@ class Comparison(WithWarnings):
         more = f" and some of {len(shares) - _SHARES:,} more runs" if len(shares) > _SHARES else ""
         how = "evaluate with keep_unjudged=True to see whether there are too few judgments, or give the files to `idealrank compare`"
         return f"Unjudged{where}: {some}{more}; {how}."
+
+    @property
+    def cautions(self) -> tuple[str, ...]:
+        """Sentences on differences whose error rate is not known, or that these queries could not show; each once."""
+        alpha = round(1 - self.method.level, 12)
+        said = [caution for _, row in self.rows() for caution in row.cautions(alpha, self.method.largest_loss)]
+        return tuple(dict.fromkeys(said))
 
     def pair(self, a: str, b: str) -> Pair:
         """Return the comparison of b with a.
@@ -387,6 +396,7 @@ class Comparison(WithWarnings):
             **groups,
             "missing": dict(self.missing),
             "warnings": list(self.warnings),
+            "cautions": list(self.cautions),
             "method": self.method.as_dict(),
             "labels": labels_record(self.labels, self.labels_from),
             "convention": {"name": convention.name, "fingerprint": convention.fingerprint, **convention.switches()},
@@ -414,7 +424,7 @@ class Comparison(WithWarnings):
         apart = [f"No verdict on {pair.b} against {pair.a}: run {pair.mismatch}" for pair in self.pairs if pair.mismatch]
         lines = [*apart, *(_line(pair, row) for pair, row in self.rows() if not pair.mismatch)]
         matters = not self.mismatches and any(row.basis is not None for _, row in self.rows())
-        notes = [self.reach_unknown, found_kind(self.labels) if matters else ""]
+        notes = [self.reach_unknown, *self.cautions, found_kind(self.labels) if matters else ""]
         return "\n".join([*lines, *filter(None, notes)])
 
 
@@ -450,6 +460,8 @@ def flat_record(pair: Pair, row: Difference) -> dict[str, Any]:
             record |= {f"bounds_{part}": None if value is None else value[part] for part in ("low", "high")}
         elif name == "basis":
             record |= {"labels": None if value is None else value["kind"]}
+        elif name == "margin":
+            record |= {f"margin_{part}": part_value for part, part_value in value.items() if part != "margin"}
         elif name == "judge":
             record |= {f"judge_{part}": part_value for part, part_value in value.items()}
         else:

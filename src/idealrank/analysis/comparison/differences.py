@@ -8,8 +8,10 @@ from idealrank._lazy import annotation
 from idealrank.analysis.comparison.bounds import GradeBounds
 from idealrank.analysis.comparison.difference_rows import NEGATED, DifferenceRow, swapped
 from idealrank.analysis.comparison.label_basis import LabelBasis
+from idealrank.analysis.comparison.level_notes import margin_cautions, scale_note
 from idealrank.analysis.comparison.tipping import Tipping
 from idealrank.measures.parse import MeasureLike, parse_measure
+from idealrank.stats.applied_margins import AppliedMargin
 
 if TYPE_CHECKING:
     from idealrank.analysis.comparison.judge_differences import JudgeDifference
@@ -61,6 +63,8 @@ class Difference(DifferenceRow):
         Method of the interval.
     p_equivalence : float or None
         Of a difference of the margin or more, corrected as `p_corrected` is; None without a margin.
+    margin : AppliedMargin or None
+        The margin as applied: over how many answerable queries, and with which largest loss of a query; None without one.
     excluded_queries, identical_queries : int
         Queries left out since they are not scored in both runs; those on which every measure compared is equal.
     queries_needed : int or None
@@ -96,13 +100,14 @@ class Difference(DifferenceRow):
     """
 
     _AFTER: ClassVar[Mapping[str, str]] = {
-        "direction": "", "level": "about", "p_equivalence": "p_corrected", "queries_needed": "detectable",
+        "direction": "", "level": "about", "p_equivalence": "p_corrected", "margin": "p_equivalence", "queries_needed": "detectable",
     }  # fmt: skip
 
     measure: str
     direction: int
     level: float
     p_equivalence: float | None
+    margin: AppliedMargin | None = None
     queries_needed: int | None
     excluded_queries: int = 0
     identical_queries: int = 0
@@ -122,11 +127,22 @@ class Difference(DifferenceRow):
         withheld = judge.contradicts and self.verdict in ("better", "worse")
         return replace(self, judge=judge, verdict="undecided" if withheld else self.verdict)
 
+    def cautions(self, alpha: float, largest_loss: float | None = None) -> list[str]:
+        """Return what a reader must know of the margin, at the level of the comparison."""
+        if self.margin is None:
+            return []
+        limits = margin_cautions(self.margin, self.n, alpha=alpha, largest_loss=largest_loss, shown=about_equivalence(self))
+        return list(filter(None, [*limits, scale_note(self.margin, self.n)]))
+
     def as_dict(self) -> dict[str, Any]:
         """Everything but the measure by name; None for what is not finite; slices and the judge, where there are any."""
         found = {name: value for name, value in replace(self, slices=None).record().items() if name not in ("measure", "slices")}
         found["bounds"] = None if self.bounds is None else self.bounds.as_dict()
         found["basis"] = None if self.basis is None else self.basis.as_dict()
+        if self.margin is None:
+            del found["margin"]
+        else:
+            found["margin"] = self.margin.as_dict()
         if self.judge is None:
             del found["judge"]
         return found if self.slices is None else found | {"slices": self.slices.by_name()}

@@ -11,6 +11,7 @@ from typing import Literal, NamedTuple, TypeAlias
 
 import numpy as np
 
+from idealrank.analysis.comparison.margin_guard import MarginRule, MarginScale, guarded
 from idealrank.analysis.comparison.query_table import QueryTable, restricted
 from idealrank.analysis.comparison.tipping import critical_t
 from idealrank.data.types import BoolArray, FloatArray
@@ -45,6 +46,14 @@ class Hypothesis(NamedTuple):
         """The queries of the test."""
         kept: BoolArray = self.first.counted[:, self.column] & self.second.counted[:, self.column] & self.within
         return kept
+
+    def scale(self, kept: BoolArray, design: Design) -> MarginScale:
+        """Scale of a margin on the queries kept."""
+        sides = [side.answerable for side in (self.first, self.second)]
+        known = [side[kept, self.column] for side in sides if side is not None]
+        answerable = np.logical_or.reduce(known) if len(known) == len(sides) else None
+        spans = self.first.spans
+        return MarginScale.of(answerable, spans[self.column] if spans else math.inf, design)
 
 
 class Corrected(NamedTuple):
@@ -135,7 +144,7 @@ def corrected(
     single = replace(plan, test="t", margin=None) if with_max_t and not alone else plan
     if name in ("bonferroni", "holm"):
         single = replace(plan, level=1 - plan.alpha / n)
-    found = _each(tests, design, single)
+    found = _each(tests, design, single, plan.alpha / n)
     equivalence = [None if plan.margin is None else min(1.0, n * one.p_equivalence) for one in found]
     if with_max_t:
         return _together(tests, found, equivalence, design, plan, alone=alone)
@@ -180,12 +189,14 @@ def _together(
     alone: bool,
 ) -> list[Corrected]:
     counted = np.stack([test.counted for test in tests], axis=1)
+    # Each test has a null of its own; the statistics do not change with the unit of the differences.
+    shares = np.array([1.0 if one.margin is None else one.margin.share for one in found]) if plan.null else 1.0
     together = simultaneous(
-        _differences(tests, counted), counted=counted, alternative=plan.alternative, null=plan.null, n_resamples=plan.n_resamples,
+        _differences(tests, counted) / shares, counted=counted, alternative=plan.alternative, null=plan.null, n_resamples=plan.n_resamples,
         rng=plan.rng, level=plan.level, design=design, threads=plan.threads,
     )  # fmt: skip
     rows = []
-    columns = (together.p, together.low, together.high, together.critical_t)
+    columns = (together.p, together.low * shares, together.high * shares, together.critical_t)
     for one, equal, p, low, high, critical in zip(found, equivalence, *(column.tolist() for column in columns), strict=True):
         own = one._replace(low=low, high=high) if alone else one._replace(low=low, high=high, p=p, about="mean difference")
         # The critical value of the family is a t of all units; unequal weights leave fewer degrees of freedom at the same level.
@@ -205,23 +216,37 @@ def _differences(tests: Sequence[Hypothesis], counted: BoolArray) -> FloatArray:
     return differences
 
 
-def _each(tests: Sequence[Hypothesis], design: Design, plan: Plan) -> list[MeasureTest]:
-    """Every test by itself; those on the same queries in one go, by the same signs."""
-    groups: dict[bytes, list[int]] = {}
+def _each(tests: Sequence[Hypothesis], design: Design, plan: Plan, alpha: float) -> list[MeasureTest]:
+    """Every test by itself; those on the same queries, with one scale, in one go, by the same signs.
+
+    `alpha` is the level of one test of equivalence.
+    """
+    groups: dict[tuple[bytes, float], list[int]] = {}
+    scales: list[MarginScale] = []
     for place, test in enumerate(tests):
-        groups.setdefault(np.packbits(test.counted).tobytes(), []).append(place)
+        kept = test.counted
+        scales.append(test.scale(kept, restricted(design, kept)) if _has_margin(plan) else MarginScale())
+        groups.setdefault((np.packbits(kept).tobytes(), scales[place].share), []).append(place)
     found: dict[int, MeasureTest] = {}
     for members in groups.values():
         kept = tests[members[0]].counted
         own = restricted(design, kept)
+        scaled = scales[members[0]].on(plan)
         for start in range(0, len(members), _IN_ONE_GO):
             places = members[start : start + _IN_ONE_GO]
             first, second = (
                 np.stack([side.values[kept, test.column] for side, test in sides], axis=1)
                 for sides in zip(*(((tests[at].first, tests[at]), (tests[at].second, tests[at])) for at in places), strict=True)
             )
-            found |= dict(zip(places, compare_columns(first, second, own, plan), strict=True))
+            rows = compare_columns(first, second, own, scaled)
+            differences = subtracted(first, second) if _has_margin(plan) else first
+            for at, (place, row) in enumerate(zip(places, rows, strict=True)):
+                found[place] = guarded(row, differences[:, at], own, MarginRule(plan, scales[place], alpha))
     return [found[place] for place in range(len(tests))]
+
+
+def _has_margin(plan: Plan) -> bool:
+    return plan.margin is not None or plan.null != 0
 
 
 def _levels(p: Sequence[float], alpha: float) -> list[float]:

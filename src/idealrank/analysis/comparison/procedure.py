@@ -90,6 +90,7 @@ def compare(
     correction: Correction = "auto",
     level: float = 0.95,
     margin: float | None = None,
+    largest_loss: float | None = None,
     weights: Mapping[str, float] | None = None,
     clusters: Mapping[str, object] | None = None,
     slices: "Categories | None" = None,
@@ -123,7 +124,7 @@ def compare(
     draws = (DRAWS if many else RESAMPLES) if n_resamples is None else whole_number("n_resamples", n_resamples)
     design = design_by_query(queries, weights, clusters, test)
     warn_of_weights(design)
-    plan = Plan(test, level, margin, draws, seed_from(rng, tables), POWER, threads)
+    plan = Plan(test, level, margin, draws, seed_from(rng, tables), POWER, threads, largest_loss=largest_loss)
     judgedness = tuple(Judgedness.of(evaluation, asked, queries, labels) for evaluation in evaluations)
     sampled = sampled_negatives_of(evaluations, declared)
     tippings = Tippings(evaluations, asked, queries, every_measure=not many, sampled_negatives=sampled)
@@ -310,7 +311,7 @@ class _Case:
         question = Question(test.critical, observed=test.observed)
         if row.verdict == "equivalent":
             critical = critical_t(self.plan.alpha / test.tests, test.found.df, 1)
-            question = Question(critical, margin=self.plan.margin)
+            question = Question(critical, margin=None if row.margin is None else row.margin.applied)
         first, second = (self.tables[run].values[:, column] for run in pair)
         result = Result(
             pair=pair,
@@ -388,6 +389,7 @@ def method_of(
         test=plan.test,
         level=plan.level,
         margin=plan.margin,
+        largest_loss=plan.largest_loss,
         power=plan.power,
         n_resamples=plan.n_resamples if drawn else None,
         seed=plan.seed if drawn else None,
@@ -448,6 +450,7 @@ def difference_of(measure: Measure, corrected: Corrected, plan: Plan) -> Differe
         direction=measure.direction,
         level=plan.level,
         p_equivalence=corrected.equivalence,
+        margin=corrected.found.margin,
         queries_needed=None,
         family=PRIMARY,
     )

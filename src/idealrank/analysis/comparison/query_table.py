@@ -101,6 +101,10 @@ class QueryTable(NamedTuple):
         NaN where the query does not count.
     counted : bool array, of the same shape
         Which values do.
+    answerable : bool array, of the same shape, or None
+        Queries with a document that is relevant to the measure; None if they are not known.
+    spans : tuple of float
+        Range of each measure, greatest less least value; empty if it is not known.
 
     Examples
     --------
@@ -112,6 +116,8 @@ class QueryTable(NamedTuple):
 
     values: FloatArray
     counted: BoolArray
+    answerable: BoolArray | None = None
+    spans: tuple[float, ...] = ()
 
     @classmethod
     def of(cls, evaluation: Evaluation, measures: Sequence[Measure], queries: Sequence[str]) -> "QueryTable":
@@ -120,7 +126,8 @@ class QueryTable(NamedTuple):
         values = np.full((len(queries), len(columns)), np.nan)
         rows = rows_in(evaluation, queries)
         values[rows] = np.where(evaluation.scored, evaluation.values, np.nan)[:, columns]
-        return cls(values, np.isfinite(values))
+        spans = tuple(measure.bounds[1] - measure.bounds[0] for measure in measures)
+        return cls(values, np.isfinite(values), None, spans)
 
     def equal(self, other: "QueryTable") -> BoolArray:
         """Where two runs have the same value, but for rounding."""

@@ -150,6 +150,7 @@ def gate(
     margin: float | None = None,
     alpha: float | None = None,
     when_unjudged: WhenUnjudged | None = None,
+    largest_loss: float | None = None,
     contracts: Iterable[Contract] = (),
     weights: Mapping[str, float] | None = None,
     clusters: Mapping[str, object] | None = None,
@@ -169,7 +170,9 @@ def gate(
     >>> gate(good, bad).passed
     True
     """
-    asked = policy_of(policy, tolerance=tolerance, strict=strict, margin=margin, alpha=alpha, when_unjudged=when_unjudged)
+    asked = policy_of(
+        policy, tolerance=tolerance, strict=strict, margin=margin, alpha=alpha, when_unjudged=when_unjudged, largest_loss=largest_loss
+    )
     evaluations = comparable([evaluation, baseline, *more_baselines], judgments)
     names = distinct([one.name for one in evaluations])
     labels = labels_of_runs(evaluations, declared)
@@ -376,7 +379,7 @@ def plan_of(policy: Policy, draws: int, seed: int, threads: int | None) -> Plan:
     level = 1 - policy.alpha
     common = {"level": level, "n_resamples": draws, "seed": seed, "power": POWER, "threads": threads}
     if policy.strict:
-        return Plan(**common, alternative="greater", null=-(policy.margin or 0.0))  # type: ignore[arg-type]
+        return Plan(**common, alternative="greater", null=-(policy.margin or 0.0), largest_loss=policy.largest_loss)  # type: ignore[arg-type]
     return Plan(**common, alternative="less", null=-policy.tolerance)  # type: ignore[arg-type]
 
 
@@ -439,12 +442,12 @@ class _Case:
         design = restricted(self.design, both)
         beside = self.judgedness[place.baseline].beside(self.judgedness[0], place.column, both, design)
         bound = one.low if self.policy.strict else 0.0 if same else one.high
-        nothing_shown = not self.policy.strict if same else p > self.policy.alpha
+        nothing_shown = p > self.policy.alpha
         count_labels = self.deciding[place.column] and not nothing_shown
         labelled = {"all_labelled": beside[:2] == (0.0, 0.0), "count_labels": count_labels}
         support = self._support(place, of, both, **labelled)
         carried = nothing_shown or support.stands
-        outcome = self._outcome(p <= self.policy.alpha, same, carried)
+        outcome = self._outcome(p <= self.policy.alpha, carried)
         return Check(
             baseline=self.names[place.baseline], measure=str(measure), direction=measure.direction,
             mean_baseline=one.mean_a * sign + 0.0, mean_run=one.mean_b * sign + 0.0, difference=one.difference * sign + 0.0,
@@ -454,7 +457,7 @@ class _Case:
             n=one.n, excluded_queries=int((~both).sum()), identical_queries=one.ties, wins=one.wins, ties=one.ties, losses=one.losses,
             detectable=detectable_drop(one, self.plan, self.policy, of.alpha), worst=self._worst(place, sign),
             unjudged_baseline=beside[0], unjudged_run=beside[1], difference_judged=beside[2],
-            tipping=support.tipping, tipping_reason=support.reason, basis=support.basis,
+            tipping=support.tipping, tipping_reason=support.reason, basis=support.basis, margin=one.margin,
         )  # fmt: skip
 
     def _support(self, place: _Place, of: Corrected, both: BoolArray, **labelled: bool) -> Support:
@@ -470,14 +473,16 @@ class _Case:
             differences=run[:, place.column] - baseline[:, place.column],
             kept=both,
             design=restricted(self.design, both),
-            question=Question(of.critical, self.plan.null, observed=of.observed),
+            question=Question(
+                of.critical, self.plan.null if of.found.margin is None else self.plan.null * of.found.margin.share, observed=of.observed
+            ),
         )
         return self.rules.support(result, **labelled)
 
-    def _outcome(self, rejected: bool, same: bool, carried: bool) -> Outcome:  # noqa: FBT001
+    def _outcome(self, rejected: bool, carried: bool) -> Outcome:  # noqa: FBT001
         # The answer that the judgments have to carry: a drop that is shown, or under `strict` one that is ruled out.
         if carried:
-            return "passed" if same or rejected == self.policy.strict else "failed"
+            return "passed" if rejected == self.policy.strict else "failed"
         return self.policy.unsupported
 
     def _worst(self, place: _Place, sign: float) -> tuple[QueryDrop, ...]:
@@ -489,6 +494,11 @@ class _Case:
         order: list[int] = fallen[np.argsort((ours - theirs)[fallen], kind="stable")][:_WORST].tolist()
         found = ((self.queries[row], float(theirs[row]) * sign + 0.0, float(ours[row]) * sign + 0.0) for row in order)
         return tuple(QueryDrop(query=query, baseline=before, run=now, difference=now - before) for query, before, now in found)
+
+
+def _null_of(one: MeasureTest, plan: Plan) -> float:
+    """The difference tested, in the mean over all queries compared."""
+    return plan.null if one.margin is None else plan.null * one.margin.share
 
 
 def _is_same(one: MeasureTest) -> bool:
@@ -505,7 +515,7 @@ def reason_of(one: MeasureTest, p: float, two_sided: float, policy: Policy, dire
     >>> reason_of(same, 1.0, 1.0, Policy(), 1)
     'the same value on every query'
     """
-    if _is_same(one):
+    if _is_same(one) and (not policy.strict or p <= policy.alpha):
         return SAME
     rejected, drop = p <= policy.alpha, "drop" if direction > 0 else "rise"
     of_none = " of no difference" if policy.strict or policy.tolerance else ""
@@ -536,5 +546,11 @@ def detectable_drop(one: MeasureTest, plan: Plan, policy: Policy, alpha: float) 
         return policy.tolerance + (visible_by(one, plan, alpha) if alpha else math.inf)
     if math.isinf(visible_by(one, plan, policy.alpha)):  # no run but the same one can pass
         return -math.inf
+    margin = policy.margin or 0.0
+    if one.margin is not None:
+        if (one.margin.queries_needed or 0) > one.n:
+            return -math.inf
+        # The query that the test adds, with the largest loss, moves the mean by so much.
+        margin = one.margin.applied - max(0.0, (one.margin.largest_loss or 0.0) - one.margin.applied) / one.n
     # A drop closes the gate with a chance of 0.8 where it passes with one of 0.2.
-    return (policy.margin or 0.0) - smallest_visible(one.spread, one.n, one.df, policy.alpha, 1 - plan.power, plan.sides)
+    return margin - smallest_visible(one.spread, one.n, one.df, policy.alpha, 1 - plan.power, plan.sides)

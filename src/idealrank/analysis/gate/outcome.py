@@ -11,12 +11,14 @@ from idealrank.analysis.comparison.differences import NOT_LOOKED
 from idealrank.analysis.comparison.families import PRIMARY
 from idealrank.analysis.comparison.judge_differences import JudgeDifference
 from idealrank.analysis.comparison.label_basis import LabelBasis, labels_record
+from idealrank.analysis.comparison.level_notes import margin_cautions, scale_note
 from idealrank.analysis.comparison.requirements import WithWarnings
 from idealrank.analysis.comparison.tipping import Tipping
 from idealrank.conventions import Convention
 from idealrank.data.interchange import finite
 from idealrank.data.label_kinds import Labels, found_kind
 from idealrank.errors import OptionError
+from idealrank.stats.applied_margins import AppliedMargin
 
 WhenUnjudged: TypeAlias = Literal["neutral", "fail", "pass"]
 Outcome: TypeAlias = Literal["passed", "failed", "too few judgments"]
@@ -39,6 +41,9 @@ class Policy:
         Open only if the drop is shown to be below the margin.
     margin : float or None
         For a strict gate: the smallest drop that is not accepted, above 0.
+    largest_loss : float or None
+        For a strict gate: greatest loss that one query can have, above the margin; None for the range of each measure. It takes about
+        ``3 largest_loss / margin`` queries to rule out that rare queries lose so much.
     alpha : float
         Significance level. A gate that is not strict closes by chance with at most this probability, by the primary measure over all
         baselines together, and once more by the other measures that can close it. A strict gate passes a drop of the margin with at most
@@ -65,6 +70,7 @@ class Policy:
     margin: float | None = None
     alpha: float = 0.05
     when_unjudged: WhenUnjudged = "neutral"
+    largest_loss: float | None = None
 
     def __post_init__(self) -> None:
         for name in ("tolerance", "margin", "alpha"):
@@ -84,6 +90,7 @@ class Policy:
             raise OptionError(f"margin={self.margin!r}: found a gate that is not strict; expected strict, too, or a tolerance instead")
         if self.margin is not None and not 0 < self.margin < math.inf:
             raise OptionError(f"margin={self.margin!r}: expected a drop above 0, in units of the measures")
+        _check_largest_loss(self.largest_loss, self.margin)
 
     @property
     def unsupported(self) -> "Outcome":
@@ -98,6 +105,17 @@ class Policy:
         if self.strict:
             return f"a drop of {self.margin:g} or more is ruled out {level}"
         return f"no drop beyond {self.tolerance:g} is significant {level}" if self.tolerance else f"no drop is significant {level}"
+
+
+def _check_largest_loss(largest_loss: Any, margin: float | None) -> None:
+    if largest_loss is None:
+        return
+    if margin is None:
+        raise OptionError(f"largest_loss={largest_loss!r}: found a gate that is not strict; expected strict, too, and a margin")
+    if not isinstance(largest_loss, (int, float)) or not margin < largest_loss < math.inf:
+        raise OptionError(
+            f"largest_loss={largest_loss!r}: expected the greatest loss that one query can have, a number above the margin, {margin:g}"
+        )
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -182,6 +200,8 @@ class Check:
         What the answer takes documents without a label to be, a the baseline and b the run; None if neither returns one.
     judge : JudgeDifference or None
         The difference under the grades of a judge, run - baseline; None where none was given.
+    margin : AppliedMargin or None
+        Margin or tolerance as applied: over how many answerable queries, and of a strict gate with which largest loss; None without one.
     """
 
     baseline: str
@@ -215,6 +235,16 @@ class Check:
     carried: bool = True
     basis: LabelBasis | None = None
     judge: JudgeDifference | None = None
+    margin: AppliedMargin | None = None
+
+    def cautions(self, policy: "Policy") -> list[str]:
+        """Return what a reader must know of the margin of a strict gate, and over which queries a margin or tolerance is meant."""
+        if self.margin is None:
+            return []
+        shown, limits = self.p_corrected <= policy.alpha, []
+        if policy.strict:
+            limits = margin_cautions(self.margin, self.n, alpha=policy.alpha, largest_loss=policy.largest_loss, shown=shown)
+        return list(filter(None, [*limits, scale_note(self.margin, self.n, "margin" if policy.strict else "tolerance")]))
 
     def beside(self, judge: JudgeDifference, policy: "Policy") -> "Check":
         """Return the check beside the difference of a judge.
@@ -377,6 +407,20 @@ class Gated(WithWarnings):
         return (*self.warnings, *checks, *(_broken(kept) for kept in self.contracts if not kept.passed))
 
     @property
+    def cautions(self) -> tuple[str, ...]:
+        """Sentences on answers whose error rate is not known, or that these queries could not give, each once.
+
+        Examples
+        --------
+        >>> import idealrank as ir
+        >>> one = ir.evaluate({"q": {"x": 1}}, {"q": ["x"]}, "RR")
+        >>> ir.gate(one, one, strict=True, margin=0.1).cautions[0].partition(":")[0]
+        '1 query cannot show a difference below 0.1, even if none differs'
+        """
+        said = [caution for check in self.deciding for caution in check.cautions(self.policy)]
+        return tuple(dict.fromkeys(said))
+
+    @property
     def closing_queries(self) -> tuple[str, ...]:
         """Queries behind a closed gate: first of broken contracts, then with the largest loss in each failed check.
 
@@ -402,18 +446,19 @@ class Gated(WithWarnings):
         broken = [_broken(kept) for kept in self.contracts if not kept.passed]
         matters = not self.mismatches and any(check.basis is not None for check in self.checks)
         note = found_kind(self.labels) if matters else ""
-        return "\n".join([f"The gate {state}.", *self.warnings, *checks, *broken, *([note] if note else [])])
+        return "\n".join([f"The gate {state}.", *self.warnings, *checks, *broken, *self.cautions, *([note] if note else [])])
 
     def as_dict(self) -> dict[str, Any]:
         """Return the JSON record; None for values that are not finite. `p` and `p_corrected` of a check are one-sided, see `p_sides`."""
         convention = self.convention
         found = {name: value for name, value in asdict(self).items() if name not in ("convention", "mismatches", "labels_from")}
         found["checks"] = [
-            {name: value for name, value in check.items() if name != "judge" or value is not None} | {"p_sides": 1}
+            {name: value for name, value in check.items() if name not in ("judge", "margin") or value is not None} | {"p_sides": 1}
             for check in found["checks"]
         ]
         found["labels"] = labels_record(self.labels, self.labels_from)
         found["warnings"] = list(self.warnings)
+        found["cautions"] = list(self.cautions)
         found["reasons"] = list(self.reasons)
         found["convention"] = {"name": convention.name, "fingerprint": convention.fingerprint, **convention.switches()}
         return {name: finite(value) for name, value in found.items()}

@@ -5,8 +5,9 @@ import math
 import numpy as np
 
 from idealrank.analysis.comparison.families import COMPANIONS, PRIMARY
+from idealrank.analysis.comparison.margin_guard import unseen_in_sums
 from idealrank.analysis.comparison.partition_sums import ComparisonSums
-from idealrank.analysis.gate.checks import SAME, detectable_drop, outcome_of, plan_of, policy_of, reason_of, refuse_beyond_range
+from idealrank.analysis.gate.checks import detectable_drop, outcome_of, plan_of, policy_of, reason_of, refuse_beyond_range
 from idealrank.analysis.gate.outcome import Check, Gated, Policy, QueryDrop
 from idealrank.stats.comparison import MeasureTest, Plan
 from idealrank.stats.difference_sums import DRAWS, DifferenceSums, levels_of_max_t, max_t
@@ -22,6 +23,7 @@ def gate_sums(
     tolerance: float | None = None,
     strict: bool | None = None,
     margin: float | None = None,
+    largest_loss: float | None = None,
     alpha: float | None = None,
 ) -> Gated:
     """Decide whether run b may replace run a, from sums of partitions.
@@ -35,7 +37,7 @@ def gate_sums(
         Sums of all partitions, merged; a is the baseline, b the run.
     policy : Policy, optional
         Rule of the decision; or its fields by name.
-    tolerance, strict, margin, alpha
+    tolerance, strict, margin, largest_loss, alpha
         Fields of the policy.
 
     Returns
@@ -58,7 +60,7 @@ def gate_sums(
     >>> gate_sums(ir.ComparisonSums.of(good, bad)).passed, gate_sums(ir.ComparisonSums.of(bad, good)).passed
     (False, True)
     """
-    asked = policy_of(policy, tolerance=tolerance, strict=strict, margin=margin, alpha=alpha)
+    asked = policy_of(policy, tolerance=tolerance, strict=strict, margin=margin, alpha=alpha, largest_loss=largest_loss)
     refuse_beyond_range(asked, sums.measures)
     sums.require_queries()
     upwards = [_turned(one, measure.direction) for one, measure in zip(sums.sums, sums.measures, strict=True)]
@@ -100,16 +102,21 @@ def _check(
     corrected, single = (1.0, 1.0) if same and not policy.strict else (p[0], one.p_value(plan.alternative, plan.null))
     bound = low if policy.strict else 0.0 if same else high
     tested = _tested(one, low, high, single)
-    passed = same or (corrected <= policy.alpha) == policy.strict
+    if policy.strict:
+        span = measure.bounds[1] - measure.bounds[0]
+        tested = unseen_in_sums(tested, plan, span, largest_seen=max([0.0, *(-fall[3] for fall in sums.worst[column])]))
+        corrected, single, bound = max(corrected, tested.p), tested.p, min(bound, tested.low)
+    passed = (corrected <= policy.alpha) == policy.strict
     worst = tuple(QueryDrop(query=query, baseline=a, run=b, difference=b - a) for query, a, b, _ in sums.worst[column])
     return Check(
         baseline=sums.a, measure=str(measure), direction=measure.direction, mean_baseline=tested.mean_a * sign + 0.0,
         mean_run=tested.mean_b * sign + 0.0, difference=one.difference * sign + 0.0, bound=bound * sign + 0.0, p=single,
         p_corrected=corrected, p_two_sided=1.0 if same else p[1], decides=not column, family=COMPANIONS if column else PRIMARY,
         passed=passed, outcome="passed" if passed else "failed",
-        reason=SAME if same else reason_of(tested, corrected, p[1], policy, measure.direction), n=one.n,
+        reason=reason_of(tested, corrected, p[1], policy, measure.direction), n=one.n,
         excluded_queries=sums.excluded[column], identical_queries=tested.ties, wins=one.wins, ties=tested.ties, losses=one.losses,
         detectable=detectable_drop(tested, plan, policy, p[2]), worst=worst, tipping_reason=_NO_LISTS,
+        margin=tested.margin,
     )  # fmt: skip
 
 

@@ -14,6 +14,7 @@ from idealrank.analysis.comparison.comparisons import Method, distinct
 from idealrank.analysis.comparison.differences import Difference
 from idealrank.analysis.comparison.families import PRIMARY, Corrected
 from idealrank.analysis.comparison.label_basis import NOTHING_DECLARED, DeclaredLabels
+from idealrank.analysis.comparison.margin_guard import MarginRule, guarded
 from idealrank.analysis.comparison.procedure import compare, difference_of, method_of
 from idealrank.analysis.comparison.query_table import QueryTable, alike_columns, design_by_query, seed_from, unfit
 from idealrank.analysis.comparison.requirements import mismatches_of, refuse_unscored, unscored
@@ -37,7 +38,7 @@ from idealrank.stats.comparison import POWER, RESAMPLES, MeasureTest, Plan, Test
 from idealrank.stats.design import Design
 from idealrank.stats.randomness import RandomLike, in_order, whole_number
 from idealrank.stats.sign_flips import MOST_UNITS
-from idealrank.stats.tolerance import ROUNDING
+from idealrank.stats.tolerance import ROUNDING, subtracted
 
 Wanted = tuple[Alignment, Measure]
 
@@ -161,6 +162,7 @@ class VariantTest:
     test: TestName = "permutation"
     level: float = 0.95
     margin: float | None = None
+    largest_loss: float | None = None
     weights: Mapping[str, float] | None = None
     clusters: Mapping[str, object] | None = None
     n_resamples: int | None = None
@@ -171,7 +173,9 @@ class VariantTest:
     def plan(self, tables: Sequence[QueryTable]) -> Plan:
         """The plan of one test; the seed follows from the values of the comparison asked for, unless it is given."""
         draws = RESAMPLES if self.n_resamples is None else whole_number("n_resamples", self.n_resamples)
-        return Plan(self.test, self.level, self.margin, draws, seed_from(self.rng, tables), POWER, self.threads)
+        return Plan(
+            self.test, self.level, self.margin, draws, seed_from(self.rng, tables), POWER, self.threads, largest_loss=self.largest_loss
+        )
 
 
 def robust(
@@ -237,7 +241,8 @@ def _as_far_as_judged(found: Robustness, measure: Measure, readings: Readings, r
             for run in runs
         ]
     comparison = compare(
-        *evaluations, measures=measure, test=way.test, level=way.level, margin=way.margin, weights=way.weights, clusters=way.clusters,
+        *evaluations, measures=measure, test=way.test, level=way.level, margin=way.margin,
+        largest_loss=way.largest_loss, weights=way.weights, clusters=way.clusters,
         n_resamples=way.n_resamples, rng=found.method.seed, threads=way.threads,
         declared=way.declared,
     )  # fmt: skip
@@ -377,12 +382,21 @@ class _Study:
             if isinstance(found, str):
                 variants.append(_variant(one.alternative, reason=found))
                 continue
-            equivalence = None if plan.margin is None else found.p_equivalence
+            equivalence = None
+            if plan.margin is not None:
+                found = self._guarded(grid, same[column], found, MarginRule.of_bounds(_measure(one).bounds, plan))
+                equivalence = found.p_equivalence
             alone = Corrected(found, found.p, equivalence, plan.alpha, critical_t(plan.alpha, found.df, plan.sides), 1)
             row = replace(difference_of(_measure(one), alone, plan), family="none", excluded_queries=grid.excluded(column))
             repeats = "" if same[column] == column else tried[usable[same[column]]].alternative.text
             variants.append(_variant(one.alternative, row, variants[0].row if variants else None, same_as=repeats))
         return variants
+
+    def _guarded(self, grid: "_Grid", column: int, found: MeasureTest, guard: MarginRule) -> MeasureTest:
+        """The test of a variant, whose equivalence rare large losses cannot undo."""
+        kept = grid.counted[:, column]
+        a, b = (side[kept, column] for side in (grid.a, grid.b))
+        return guarded(found, subtracted(a[:, None], b[:, None])[:, 0], self._design_of(grid, kept), guard)
 
     def _tested(self, grid: "_Grid", columns: Sequence[int], plan: Plan) -> "dict[int, MeasureTest | str]":
         """The tests of some columns; those that count the same queries together, by the same signs."""

@@ -412,7 +412,7 @@ The gate fails on a significant drop. With --strict, it passes only if a drop of
 explain the result, there are too few judgments, and the gate neither passes nor fails.
 
 Options that are not given come from [tool.idealrank.gate] in pyproject.toml: baseline, measures, also, tolerance, strict, margin,
-alpha, when_unjudged, contracts, weights, cluster, convention, labels_are, sampled_negatives and labels_from.
+largest_loss, alpha, when_unjudged, contracts, weights, cluster, convention, labels_are, sampled_negatives and labels_from.
 
 Exit codes: 0 passed, 1 failed, 2 bad input or usage, 3 too few judgments. After 3, judge the documents that only the
 lower-scoring run returns, the highest ranks first, and run the gate again. `idealrank why` lists the queries with unjudged
@@ -450,6 +450,12 @@ _FORMATS = Formats("Text and a table to read;", table="views.gate.gate:gate_part
 @click.option("--tolerance", metavar="X", type=float, help="Accept a drop of X, in units of the measures.  [default: 0]")
 @click.option("--strict/--no-strict", default=None, help="Pass only if a drop of the margin is ruled out; needs --margin.")
 @click.option("--margin", metavar="X", type=float, help="Smallest unacceptable drop of --strict, in units of the measure.")
+@click.option(
+    "--largest-loss",
+    metavar="L",
+    type=float,
+    help="Largest loss that one query can have, for --strict. [default: the range of the measure]",
+)
 @click.option(
     "--alpha", metavar="P", type=float,
     help="Highest probability that a harmless run fails: once for the first measure, and once for the measures of --also. With --strict, "

@@ -9,6 +9,7 @@ from idealrank.analysis.comparison.label_basis import DeclaredLabels
 from idealrank.api.evaluation import evaluate_read as evaluate
 from idealrank.api.robustness import robust_read
 from idealrank.cli import input_options, options
+from idealrank.cli.comparison_options import LARGEST_LOSS
 from idealrank.cli.format_option import Formats
 from idealrank.cli.progress import Watch
 from idealrank.cli.query_options import query_files
@@ -74,6 +75,7 @@ _FORMATS = Formats(
     help="Test behind p values and intervals, as for `idealrank compare`.",
 )  # fmt: skip
 @click.option("--margin", metavar="X", type=float, help="Also test equivalence within ±X, in units of the measure.")
+@LARGEST_LOSS
 @options.labels_from
 @query_files
 @click.option("--seed", metavar="N", type=click.IntRange(0), help="Random seed; derived from the data by default.")
@@ -93,6 +95,7 @@ def robust(
     pairs: int,
     test: str,
     margin: float | None,
+    largest_loss: float | None,
     labels_from: str | None,
     files: QueryFiles,
     seed: int | None,
@@ -134,6 +137,7 @@ def robust(
         pairs=pairs,
         test=test,
         margin=margin,
+        largest_loss=largest_loss,
         declared=DeclaredLabels(labels_from=source),
         weights=of_queries.weights,
         clusters=of_queries.clusters,

@@ -12,7 +12,7 @@ from idealrank.data.label_kinds import LABEL_KINDS, LabelKind
 from idealrank.errors import InputError, near_ids, shown
 
 TABLE = "tool.idealrank.gate"
-PARTS = ("tolerance", "strict", "margin", "alpha", "when_unjudged")  # of a policy
+PARTS = ("tolerance", "strict", "margin", "alpha", "when_unjudged", "largest_loss")  # of a policy
 DEFAULT_MEASURE = "nDCG@10"  # of a gate: fewer tests see smaller drops
 
 
@@ -30,7 +30,7 @@ class PolicyFile:
         Texts of measures, the primary one first.
     also : tuple of str
         Texts of companions that may close the gate, too.
-    tolerance, margin, alpha : float or None
+    tolerance, margin, largest_loss, alpha : float or None
         Parts of the policy.
     strict : bool or None
         Likewise.
@@ -60,6 +60,7 @@ class PolicyFile:
     margin: float | None = None
     alpha: float | None = None
     when_unjudged: WhenUnjudged | None = None
+    largest_loss: float | None = None
     contracts: str | None = None
     weights: str | None = None
     cluster: str | None = None
@@ -75,13 +76,13 @@ class PolicyFile:
 
     def policy(
         self, *, tolerance: float | None = None, strict: bool | None = None, margin: float | None = None, alpha: float | None = None,
-        when_unjudged: WhenUnjudged | None = None,
+        when_unjudged: WhenUnjudged | None = None, largest_loss: float | None = None,
     ) -> Policy:  # fmt: skip
         """Combine options with the policy file; an option that chooses the rule also drops the file's settings of the other rule.
 
         Parameters
         ----------
-        tolerance, strict, margin, alpha, when_unjudged
+        tolerance, strict, margin, alpha, when_unjudged, largest_loss
             Parts of the policy; None where the file decides.
 
         Raises
@@ -92,12 +93,12 @@ class PolicyFile:
         Examples
         --------
         >>> PolicyFile(strict=True, margin=0.02, alpha=0.1).policy(strict=False)
-        Policy(tolerance=0.0, strict=False, margin=None, alpha=0.1, when_unjudged='neutral')
+        Policy(tolerance=0.0, strict=False, margin=None, alpha=0.1, when_unjudged='neutral', largest_loss=None)
         """
         of_file: dict[str, Any] = {name: getattr(self, name) for name in PARTS}
         if strict is not None:
-            of_file["tolerance" if strict else "margin"] = None
-        given: dict[str, Any] = dict(zip(PARTS, (tolerance, strict, margin, alpha, when_unjudged), strict=True))
+            of_file |= dict.fromkeys(("tolerance",) if strict else ("margin", "largest_loss"))
+        given: dict[str, Any] = dict(zip(PARTS, (tolerance, strict, margin, alpha, when_unjudged, largest_loss), strict=True))
         values = of_file | {name: value for name, value in given.items() if value is not None}
         return Policy(**{name: value for name, value in values.items() if value is not None})
 
@@ -219,6 +220,7 @@ _KEYS: dict[str, tuple[str, Callable[[Any], Any]]] = {
     "tolerance": ("a number", _number),
     "strict": ("true or false", _truth),
     "margin": ("a number", _number),
+    "largest_loss": ("a number", _number),
     "alpha": ("a number", _number),
     "when_unjudged": (" or ".join(get_args(WhenUnjudged)), _word),
     "contracts": ("a path", _text),

@@ -53,7 +53,8 @@ def method_text(comparison: Comparison) -> str:
     phrases.append("each interval from the same test" + ("" if about == "mean difference" else f": of the {about}"))
     phrases += family_phrases(comparison)
     if method.margin is not None:
-        phrases.append(f"margin {method.margin:g}")
+        limit = "" if method.largest_loss is None else f", largest loss of a query {method.largest_loss:g}"
+        phrases.append(f"margin {method.margin:g}{limit}")
     phrases += design_phrases(weighted=method.weighted, clustered=method.clustered, judgments=method.judgments)
     return "; ".join([*phrases, *slice_phrases(comparison)])
 
@@ -159,7 +160,7 @@ def _of_pairs(comparison: Comparison, shown: Shown, asked: Asked) -> list[Part]:
 def _of_runs(comparison: Comparison, shown: Shown, asked: Asked) -> list[Part]:
     """Sentences below the tables of many runs: what holds for all pairs."""
     unknown = [comparison.reach_unknown] if comparison.reach_unknown else []
-    cautions = [*unanswered(comparison.missing), *judge_sentences(comparison.rows(), shown), *unknown]
+    cautions = [*unanswered(comparison.missing), *judge_sentences(comparison.rows(), shown), *unknown, *comparison.cautions]
     told = Told.of([*cautions, *label_sentences(comparison, asked)], [])
     return [filled(told.brief), MoreLines(filled(told.more))]
 

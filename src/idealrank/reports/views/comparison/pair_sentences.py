@@ -127,7 +127,8 @@ def _cautions(comparison: Comparison, pair: Pair, row: Difference, shown: Shown)
     missing = {name: number for name, number in comparison.missing.items() if name in (pair.a, pair.b)}
     contradicted = row.judge is not None and row.judge.contradicts
     against = judge_sentences([(pair, row)], shown) if contradicted else []
-    return [*against, *_unknown(comparison), *unanswered(missing), suspected_sentence(row.basis, pair.a, pair.b, row.difference)]
+    own = row.cautions(round(1 - comparison.method.level, 12), comparison.method.largest_loss)
+    return [*against, *_unknown(comparison), *unanswered(missing), *own, suspected_sentence(row.basis, pair.a, pair.b, row.difference)]
 
 
 def _basis(pair: Pair, row: Difference) -> str:

@@ -258,14 +258,14 @@ def gate_sentences(gated: Gated, places: int = USUAL, asked: Asked = IN_PYTHON) 
         if checks[0].losses:
             step = "The queries that fell most are listed below; 'idealrank why' shows the documents behind them."
         suspected = suspected_sentence(checks[0].basis, checks[0].baseline, gated.run, checks[0].difference)
-        return Told.of([said, *missing, suspected, _basis(gated, checks[0]), _sensitivity(gated, checks[0]), step], more)
+        return Told.of([said, *missing, *gated.cautions, suspected, _basis(gated, checks[0]), _sensitivity(gated, checks[0]), step], more)
     if broken:
         step = "The contracts are listed below; 'idealrank explain' shows the documents of a query."
         return Told.of([said, *missing, step], more)
     if caution := hidden_drop(gated, str, asked):
         return Told.of([said, *missing, caution[0], *(_basis(gated, check) for check in gated.deciding[:1]), caution[1]], more)
     basis = [_basis(gated, check) for check in gated.deciding[:1]]
-    return Told.of([said, *missing, *basis, *seen, *_larger(gated)], more)
+    return Told.of([said, *missing, *gated.cautions, *basis, *seen, *_larger(gated)], more)
 
 
 def _steps(gated: Gated, asked: Asked) -> list[str]:
