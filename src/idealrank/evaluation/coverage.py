@@ -3,7 +3,7 @@
 import math
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, field, fields, replace
+from dataclasses import dataclass, field, fields, replace
 from itertools import zip_longest
 from typing import Any
 
@@ -42,6 +42,9 @@ class MeasureCoverage:
     comparable : int or None
         Number of evaluated queries whose judged documents differ for the measure, if it compares
         judged documents alone (AUC, Bpref, `judged_only`); None for other measures and for arrays.
+    unanswerable : tuple of str
+        Ids of the queries counted in `no_relevant`; of another number where they are not known, as
+        in results of earlier versions.
 
     Examples
     --------
@@ -53,6 +56,7 @@ class MeasureCoverage:
     scored: int
     no_relevant: int
     comparable: int | None = None
+    unanswerable: tuple[str, ...] = field(default=(), compare=False, repr=False)
 
     def plus(self, other: "MeasureCoverage") -> "MeasureCoverage":
         """Add the counts of other queries."""
@@ -60,11 +64,13 @@ class MeasureCoverage:
             scored=self.scored + other.scored,
             no_relevant=self.no_relevant + other.no_relevant,
             comparable=_total(self.comparable, other.comparable),
+            unanswerable=(*self.unanswerable, *other.unanswerable),
         )
 
     def as_dict(self) -> dict[str, int]:
         """Return the JSON record, without what is unknown."""
-        return {name: count for name, count in asdict(self).items() if count is not None}
+        counts = {"scored": self.scored, "no_relevant": self.no_relevant, "comparable": self.comparable}
+        return {name: count for name, count in counts.items() if count is not None}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -175,7 +181,10 @@ class Coverage:
         >>> Coverage.from_record(asdict(coverage)).by_measure["AP"].scored
         1
         """
-        by_measure = {text: MeasureCoverage(**counts) for text, counts in record.get("by_measure", {}).items()}
+        by_measure = {
+            text: MeasureCoverage(**{**counts, "unanswerable": tuple(counts.get("unanswerable", ()))})
+            for text, counts in record.get("by_measure", {}).items()
+        }
         missing = tuple(record["missing_queries"])
         return cls(**{**record, "missing_queries": missing, "by_measure": by_measure})
 
@@ -456,6 +465,7 @@ class Tally:
         self._cutoff = cutoff
         self._measures = measures
         self._no_relevant: Counter[str] = Counter()
+        self._unanswerable: dict[str, list[str]] = {}
         self._comparable: Counter[str] = Counter()
         self._counts: Counter[str] = Counter()
         self._best_grade = -math.inf
@@ -478,9 +488,12 @@ class Tally:
             duplicates=int(counters.duplicates.sum()),
             out_of_range=out_of_range,
         )
+        rows = np.arange(judged.n_queries) if judged.rectangle is not None else judged.ideal.query[judged.ideal.rank == 1]
         for measure in self._measures:
-            relevant = int(np.count_nonzero(_are_relevant(measure, best)))
-            self._no_relevant[str(measure)] += judged.n_queries - relevant
+            without = np.ones(judged.n_queries, np.bool_)
+            without[rows[_are_relevant(measure, best).reshape(-1)]] = False
+            self._no_relevant[str(measure)] += int(np.count_nonzero(without))
+            self._unanswerable.setdefault(str(measure), []).extend(judged.queries[row] for row in np.flatnonzero(without).tolist())
         concerned = [] if judged.complete else list(filter(_needs_others, self._measures))
         ends = _ends_of_grades(judged) if concerned else (np.zeros(0), np.zeros(0))
         for measure in concerned:
@@ -519,6 +532,7 @@ class Tally:
                     scored=n,
                     no_relevant=self._no_relevant[str(measure)],
                     comparable=self._comparable.get(str(measure)),
+                    unanswerable=tuple(self._unanswerable.get(str(measure), ())),
                 )
                 for measure, n in zip(self._measures, scored, strict=True)
             },

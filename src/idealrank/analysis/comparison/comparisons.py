@@ -424,7 +424,8 @@ class Comparison(WithWarnings):
         apart = [f"No verdict on {pair.b} against {pair.a}: run {pair.mismatch}" for pair in self.pairs if pair.mismatch]
         lines = [*apart, *(_line(pair, row) for pair, row in self.rows() if not pair.mismatch)]
         matters = not self.mismatches and any(row.basis is not None for _, row in self.rows())
-        notes = [self.reach_unknown, *self.cautions, found_kind(self.labels) if matters else ""]
+        scales = dict.fromkeys(row.margin_scale for _, row in self.rows())
+        notes = [self.reach_unknown, *self.cautions, *scales, found_kind(self.labels) if matters else ""]
         return "\n".join([*lines, *filter(None, notes)])
 
 

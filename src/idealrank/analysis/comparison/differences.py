@@ -131,8 +131,12 @@ class Difference(DifferenceRow):
         """Return what a reader must know of the margin, at the level of the comparison."""
         if self.margin is None:
             return []
-        limits = margin_cautions(self.margin, self.n, alpha=alpha, largest_loss=largest_loss, shown=about_equivalence(self))
-        return list(filter(None, [*limits, scale_note(self.margin, self.n)]))
+        return margin_cautions(self.margin, self.n, alpha=alpha, largest_loss=largest_loss, shown=about_equivalence(self))
+
+    @property
+    def margin_scale(self) -> str:
+        """A sentence on the queries that the margin refers to; empty if to all that are compared."""
+        return "" if self.margin is None else scale_note(self.margin, self.n)
 
     def as_dict(self) -> dict[str, Any]:
         """Everything but the measure by name; None for what is not finite; slices and the judge, where there are any."""

@@ -11,8 +11,9 @@ from idealrank.stats.applied_margins import (
     largest_loss_p,
     loss_limit,
 )
-from idealrank.stats.comparison import MeasureTest, Plan
+from idealrank.stats.comparison import MeasureTest, Plan, compare_columns
 from idealrank.stats.design import Design
+from idealrank.stats.tolerance import subtracted
 
 
 class MarginScale(NamedTuple):
@@ -52,12 +53,6 @@ class MarginRule(NamedTuple):
     plan: Plan
     scale: MarginScale
     alpha: float
-
-    @classmethod
-    def of_bounds(cls, bounds: tuple[float, float], plan: Plan) -> "MarginRule":
-        """Rule of a single test of a measure with these bounds, over all queries compared."""
-        least, greatest = bounds
-        return cls(plan, MarginScale(span=greatest - least), plan.alpha)
 
 
 def guarded(one: MeasureTest, differences: FloatArray, design: Design, rule: MarginRule) -> MeasureTest:
@@ -104,6 +99,27 @@ def guarded(one: MeasureTest, differences: FloatArray, design: Design, rule: Mar
 
         low = min(low, unseen_loss_bound(differences, limit, alpha=plan.alpha, design=design))
     return one._replace(margin=applied, p=max(one.p, p), low=low)
+
+
+def guarded_alone(
+    one: MeasureTest,
+    sides: tuple[FloatArray, FloatArray],
+    design: Design,
+    plan: Plan,
+    about: tuple[BoolArray, tuple[float, float]],
+) -> MeasureTest:
+    """Return a test of equivalence that was made without a scale, by the scaled margin and guarded.
+
+    `about` has the answerable queries of the design, and the bounds of the measure.
+    """
+    if plan.margin is None:
+        return one
+    answerable, (least, greatest) = about
+    scale = MarginScale.of(answerable, greatest - least, design)
+    a, b = (side[:, None] for side in sides)
+    if scale.share != 1.0:
+        one = one._replace(p_equivalence=compare_columns(a, b, design, scale.on(plan))[0].p_equivalence)
+    return guarded(one, subtracted(a, b)[:, 0], design, MarginRule(plan, scale, plan.alpha))
 
 
 def unseen_in_sums(one: MeasureTest, plan: Plan, span: float, *, largest_seen: float) -> MeasureTest:

@@ -127,13 +127,27 @@ class QueryTable(NamedTuple):
         rows = rows_in(evaluation, queries)
         values[rows] = np.where(evaluation.scored, evaluation.values, np.nan)[:, columns]
         spans = tuple(measure.bounds[1] - measure.bounds[0] for measure in measures)
-        return cls(values, np.isfinite(values), None, spans)
+        return cls(values, np.isfinite(values), _answerable(evaluation, measures, queries), spans)
 
     def equal(self, other: "QueryTable") -> BoolArray:
         """Where two runs have the same value, but for rounding."""
         with np.errstate(invalid="ignore"):
             scale = np.fmax(np.abs(self.values), np.abs(other.values))
             return np.asarray(np.abs(self.values - other.values) <= ROUNDING * scale)
+
+
+def _answerable(evaluation: Evaluation, measures: Sequence[Measure], queries: Sequence[str]) -> BoolArray | None:
+    """Queries with a relevant document, shape (n_queries, n_measures); None if the evaluation does not know them."""
+    counts = [evaluation.coverage.by_measure.get(str(measure)) for measure in measures]
+    known = [one for one in counts if one is not None and len(one.unanswerable) == one.no_relevant]
+    if len(known) < len(measures):
+        return None
+    answerable = np.ones((len(queries), len(measures)), np.bool_)
+    if any(one.unanswerable for one in known):
+        row_of = {query: row for row, query in enumerate(queries)}
+        for column, one in enumerate(known):
+            answerable[[row_of[query] for query in one.unanswerable if query in row_of], column] = False
+    return answerable
 
 
 class ComparedQueries(list[str]):

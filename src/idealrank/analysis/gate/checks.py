@@ -473,9 +473,7 @@ class _Case:
             differences=run[:, place.column] - baseline[:, place.column],
             kept=both,
             design=restricted(self.design, both),
-            question=Question(
-                of.critical, self.plan.null if of.found.margin is None else self.plan.null * of.found.margin.share, observed=of.observed
-            ),
+            question=Question(of.critical, _null_of(of.found, self.plan), observed=of.observed),
         )
         return self.rules.support(result, **labelled)
 
@@ -543,7 +541,8 @@ def detectable_drop(one: MeasureTest, plan: Plan, policy: Policy, alpha: float) 
     inf
     """
     if not policy.strict:
-        return policy.tolerance + (visible_by(one, plan, alpha) if alpha else math.inf)
+        tolerance = policy.tolerance if one.margin is None else one.margin.applied
+        return tolerance + (visible_by(one, plan, alpha) if alpha else math.inf)
     if math.isinf(visible_by(one, plan, policy.alpha)):  # no run but the same one can pass
         return -math.inf
     margin = policy.margin or 0.0

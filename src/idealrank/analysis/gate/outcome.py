@@ -238,13 +238,15 @@ class Check:
     margin: AppliedMargin | None = None
 
     def cautions(self, policy: "Policy") -> list[str]:
-        """Return what a reader must know of the margin of a strict gate, and over which queries a margin or tolerance is meant."""
-        if self.margin is None:
+        """Return what a reader must know of the margin of a strict gate."""
+        if self.margin is None or not policy.strict:
             return []
-        shown, limits = self.p_corrected <= policy.alpha, []
-        if policy.strict:
-            limits = margin_cautions(self.margin, self.n, alpha=policy.alpha, largest_loss=policy.largest_loss, shown=shown)
-        return list(filter(None, [*limits, scale_note(self.margin, self.n, "margin" if policy.strict else "tolerance")]))
+        shown = self.p_corrected <= policy.alpha
+        return margin_cautions(self.margin, self.n, alpha=policy.alpha, largest_loss=policy.largest_loss, shown=shown)
+
+    def margin_scale(self, policy: "Policy") -> str:
+        """Return a sentence on the queries that the margin or tolerance refers to; empty if to all that are compared."""
+        return "" if self.margin is None else scale_note(self.margin, self.n, "margin" if policy.strict else "tolerance")
 
     def beside(self, judge: JudgeDifference, policy: "Policy") -> "Check":
         """Return the check beside the difference of a judge.
@@ -421,6 +423,12 @@ class Gated(WithWarnings):
         return tuple(dict.fromkeys(said))
 
     @property
+    def margin_scales(self) -> tuple[str, ...]:
+        """Sentences on the queries that the margin or tolerance refers to, if not to all; each once."""
+        said = [check.margin_scale(self.policy) for check in self.deciding]
+        return tuple(dict.fromkeys(filter(None, said)))
+
+    @property
     def closing_queries(self) -> tuple[str, ...]:
         """Queries behind a closed gate: first of broken contracts, then with the largest loss in each failed check.
 
@@ -446,7 +454,9 @@ class Gated(WithWarnings):
         broken = [_broken(kept) for kept in self.contracts if not kept.passed]
         matters = not self.mismatches and any(check.basis is not None for check in self.checks)
         note = found_kind(self.labels) if matters else ""
-        return "\n".join([f"The gate {state}.", *self.warnings, *checks, *broken, *self.cautions, *([note] if note else [])])
+        return "\n".join(
+            [f"The gate {state}.", *self.warnings, *checks, *broken, *self.cautions, *self.margin_scales, *([note] if note else [])]
+        )
 
     def as_dict(self) -> dict[str, Any]:
         """Return the JSON record; None for values that are not finite. `p` and `p_corrected` of a check are one-sided, see `p_sides`."""

@@ -30,6 +30,8 @@ def gate_sums(
 
     The first measure decides; the other measures are companions, corrected together, as in `idealrank.gate`. P values are of the sign
     flips of the sums, bounds of their Poisson bootstrap. Too few judgments are not recognised: sums hold no documents.
+    For the same reason, margin and tolerance refer to all queries, and a strict gate reckons with rare large losses by the number of
+    queries alone: with few of them, none can pass, but losses that were seen count only in the test of the sums.
 
     Parameters
     ----------

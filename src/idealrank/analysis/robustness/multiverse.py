@@ -14,7 +14,7 @@ from idealrank.analysis.comparison.comparisons import Method, distinct
 from idealrank.analysis.comparison.differences import Difference
 from idealrank.analysis.comparison.families import PRIMARY, Corrected
 from idealrank.analysis.comparison.label_basis import NOTHING_DECLARED, DeclaredLabels
-from idealrank.analysis.comparison.margin_guard import MarginRule, guarded
+from idealrank.analysis.comparison.margin_guard import guarded_alone
 from idealrank.analysis.comparison.procedure import compare, difference_of, method_of
 from idealrank.analysis.comparison.query_table import QueryTable, alike_columns, design_by_query, seed_from, unfit
 from idealrank.analysis.comparison.requirements import mismatches_of, refuse_unscored, unscored
@@ -38,7 +38,7 @@ from idealrank.stats.comparison import POWER, RESAMPLES, MeasureTest, Plan, Test
 from idealrank.stats.design import Design
 from idealrank.stats.randomness import RandomLike, in_order, whole_number
 from idealrank.stats.sign_flips import MOST_UNITS
-from idealrank.stats.tolerance import ROUNDING, subtracted
+from idealrank.stats.tolerance import ROUNDING
 
 Wanted = tuple[Alignment, Measure]
 
@@ -53,6 +53,8 @@ class MeasureValues:
         Those that the alignment keeps.
     values : float64 array, shape (n_queries,)
         NaN where the query does not count.
+    unanswerable : tuple of str
+        Queries without a document that is relevant to the measure.
 
     Examples
     --------
@@ -62,6 +64,7 @@ class MeasureValues:
 
     queries: Sequence[str]
     values: FloatArray
+    unanswerable: tuple[str, ...] = ()
 
 
 class RunValues:
@@ -131,7 +134,8 @@ class RunValues:
             elif not scored.any():
                 found[measure] = f"run {self.name!r}: no query counts"
             else:
-                found[measure] = MeasureValues(queries, np.where(scored, values, np.nan))
+                without = measured.coverage.by_measure[str(measure)].unanswerable
+                found[measure] = MeasureValues(queries, np.where(scored, values, np.nan), without)
         return found
 
     def column(self, alignment: Alignment, measure: Measure) -> "MeasureValues | str":
@@ -382,21 +386,20 @@ class _Study:
             if isinstance(found, str):
                 variants.append(_variant(one.alternative, reason=found))
                 continue
-            equivalence = None
-            if plan.margin is not None:
-                found = self._guarded(grid, same[column], found, MarginRule.of_bounds(_measure(one).bounds, plan))
-                equivalence = found.p_equivalence
+            found = self._guarded(grid, same[column], found, one, plan)
+            equivalence = None if plan.margin is None else found.p_equivalence
             alone = Corrected(found, found.p, equivalence, plan.alpha, critical_t(plan.alpha, found.df, plan.sides), 1)
             row = replace(difference_of(_measure(one), alone, plan), family="none", excluded_queries=grid.excluded(column))
             repeats = "" if same[column] == column else tried[usable[same[column]]].alternative.text
             variants.append(_variant(one.alternative, row, variants[0].row if variants else None, same_as=repeats))
         return variants
 
-    def _guarded(self, grid: "_Grid", column: int, found: MeasureTest, guard: MarginRule) -> MeasureTest:
+    def _guarded(self, grid: "_Grid", column: int, found: MeasureTest, one: _Tried, plan: Plan) -> MeasureTest:
         """The test of a variant, whose equivalence rare large losses cannot undo."""
-        kept = grid.counted[:, column]
-        a, b = (side[kept, column] for side in (grid.a, grid.b))
-        return guarded(found, subtracted(a[:, None], b[:, None])[:, 0], self._design_of(grid, kept), guard)
+        kept, unanswerable = grid.counted[:, column], {query for side in one.columns or () for query in side.unanswerable}
+        answerable = np.array([query not in unanswerable for query in grid.queries])[kept]
+        about, sides = (answerable, _measure(one).bounds), (grid.a[kept, column], grid.b[kept, column])
+        return guarded_alone(found, sides, self._design_of(grid, kept), plan, about)
 
     def _tested(self, grid: "_Grid", columns: Sequence[int], plan: Plan) -> "dict[int, MeasureTest | str]":
         """The tests of some columns; those that count the same queries together, by the same signs."""

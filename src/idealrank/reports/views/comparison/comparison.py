@@ -161,7 +161,8 @@ def _of_runs(comparison: Comparison, shown: Shown, asked: Asked) -> list[Part]:
     """Sentences below the tables of many runs: what holds for all pairs."""
     unknown = [comparison.reach_unknown] if comparison.reach_unknown else []
     cautions = [*unanswered(comparison.missing), *judge_sentences(comparison.rows(), shown), *unknown, *comparison.cautions]
-    told = Told.of([*cautions, *label_sentences(comparison, asked)], [])
+    scales = list(dict.fromkeys(row.margin_scale for _, row in comparison.rows()))
+    told = Told.of([*cautions, *label_sentences(comparison, asked)], scales)
     return [filled(told.brief), MoreLines(filled(told.more))]
 
 

@@ -116,7 +116,7 @@ def verdict_sentences(comparison: Comparison, pair: Pair, shown: Shown | None = 
         brief += _too_few(pair, first, asked)
     else:
         brief += [_basis(pair, first), *_next_steps(comparison, pair, first, shown)]
-    more = [plain_sentence(pair), *_basis_in_full(pair, first, shown), *bounds_sentences(first)]
+    more = [plain_sentence(pair), first.margin_scale, *_basis_in_full(pair, first, shown), *bounds_sentences(first)]
     more += judge_sentences(((pair, row) for row in pair.measures.values()), shown)
     more += [*unchanged(pair.rankings)[:1], _needed(first, method), power_text(comparison, first, shown), *_others(others)]
     return Told.of(brief, more)

@@ -245,7 +245,7 @@ def gate_sentences(gated: Gated, places: int = USUAL, asked: Asked = IN_PYTHON) 
         return Told.of([said, *missing], [])
     seen = seen_text(gated, places)
     more = [_reason(gated, check, places) for check in gated.deciding if not is_identical(check)]
-    more += [*_labels_of_others(gated), *one_sided(gated, more), *seen, *_level(gated)]
+    more += [*gated.margin_scales, *_labels_of_others(gated), *one_sided(gated, more), *seen, *_level(gated)]
     if doubtful is not None:
         if gated.outcome == TOO_FEW or doubtful.outcome == "failed":
             why = _why_doubted(gated, doubtful)
