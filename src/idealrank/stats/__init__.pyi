@@ -12,6 +12,8 @@ from idealrank.stats.drift import Cusum as Cusum
 from idealrank.stats.drift import Ewma as Ewma
 from idealrank.stats.effects import EffectSizes as EffectSizes
 from idealrank.stats.effects import effect_sizes as effect_sizes
+from idealrank.stats.effects import skewness as skewness
+from idealrank.stats.effects import too_skewed as too_skewed
 from idealrank.stats.generalisability import QueriesForReliability as QueriesForReliability
 from idealrank.stats.generalisability import Reliability as Reliability
 from idealrank.stats.generalisability import VarianceComponents as VarianceComponents

@@ -126,7 +126,8 @@ class MeasureTest(NamedTuple):
     difference, or for ranks and signs their sum with the signs of the differences. `spread` is the standard error of the difference
     times sqrt(n), with the effect of weights and clusters in it, and `df` its degrees of freedom by `student_mean`; `units` counts the
     queries, or clusters, whose signs are flipped. `p_equivalence` is NaN where no margin was given, and `exact` says that
-    p is of all sign vectors. `margin` is the margin as applied, if there is one.
+    p is of all sign vectors. `margin` is the margin as applied, if there is one,
+    and `skewness` that of the differences.
     """
 
     mean_a: float
@@ -149,6 +150,7 @@ class MeasureTest(NamedTuple):
     n: int
     units: int
     margin: AppliedMargin | None = None
+    skewness: float = 0.0
 
 
 class _Tested(NamedTuple):

@@ -7,6 +7,7 @@ import numpy as np
 import numpy.typing as npt
 
 from idealrank.data.types import FloatArray
+from idealrank.errors import InputError
 from idealrank.stats.design import Design
 from idealrank.stats.tolerance import ROUNDING, largest_of, subtracted
 from idealrank.stats.values import design_of, figure, paired
@@ -146,3 +147,62 @@ def outcomes(differences: FloatArray) -> "tuple[npt.NDArray[np.int64], npt.NDArr
     [1, 2, 0]
     """
     return (differences > 0).sum(axis=0), (differences == 0).sum(axis=0), (differences < 0).sum(axis=0)
+
+
+_PER_SQUARE = 25  # queries for each unit of squared skewness
+
+
+def skewness(differences: npt.ArrayLike) -> float:
+    """Compute the skewness of differences: the third central moment over the variance to the power 3/2.
+
+    Parameters
+    ----------
+    differences : array, shape (queries,)
+        Differences b - a.
+
+    Returns
+    -------
+    float
+        0 for symmetric differences, and where all are equal.
+
+    Raises
+    ------
+    InputError
+        There are no differences, or one is not finite.
+
+    Examples
+    --------
+    >>> round(skewness([0.0, 0.0, 0.0, 1.0]), 4)
+    1.1547
+    """
+    values = np.asarray(differences, np.float64)
+    if values.ndim != 1 or not values.size or not np.isfinite(values).all():
+        raise InputError(f"differences: found shape {values.shape}, expected a finite number for each query")
+    centred = values - values.mean()
+    variance = float((centred**2).mean())
+    if variance <= (ROUNDING * float(np.abs(values).max())) ** 2:
+        return 0.0
+    return float((centred**3).mean() / variance**1.5)
+
+
+def too_skewed(differences: npt.ArrayLike, n: int) -> bool:
+    """Return whether n queries are too few for differences as skewed as these: ``n < 25 g^2``, with their skewness g.
+
+    Parameters
+    ----------
+    differences : array, shape (queries,)
+        Differences of all queries, from which the skewness is taken.
+    n : int
+        Queries of the test: all of them, or a slice.
+
+    References
+    ----------
+    Cochran (1977), Sampling Techniques, 3rd edition, section 2.15.
+
+    Examples
+    --------
+    >>> losses = [-0.38] * 5 + [0.02] * 95
+    >>> too_skewed(losses, 100), too_skewed(losses, 1000)
+    (True, False)
+    """
+    return n < _PER_SQUARE * skewness(differences) ** 2

@@ -161,6 +161,8 @@ class Comparison(WithWarnings):
         Run whose results were labelled, if declared.
     queries : collection of str
         Ids of the queries; empty if they are not known.
+    skew_cautions : tuple of str
+        Sentences on verdicts, of slices too, whose error rate is not known because the differences are skewed.
 
     Examples
     --------
@@ -182,6 +184,7 @@ class Comparison(WithWarnings):
     labels: Labels | None = None
     labels_from: str | None = None
     queries: Collection[str] = field(default=(), repr=False, compare=False)
+    skew_cautions: tuple[str, ...] = field(default=(), repr=False, compare=False)
 
     _repr_html_ = repr_html  # for notebooks
 
@@ -212,7 +215,7 @@ class Comparison(WithWarnings):
         """Sentences on differences whose error rate is not known, or that these queries could not show; each once."""
         alpha = round(1 - self.method.level, 12)
         said = [caution for _, row in self.rows() for caution in row.cautions(alpha, self.method.largest_loss)]
-        return tuple(dict.fromkeys(said))
+        return tuple(dict.fromkeys([*said, *self.skew_cautions]))
 
     def pair(self, a: str, b: str) -> Pair:
         """Return the comparison of b with a.

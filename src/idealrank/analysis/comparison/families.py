@@ -17,6 +17,7 @@ from idealrank.analysis.comparison.tipping import critical_t
 from idealrank.data.types import BoolArray, FloatArray
 from idealrank.stats.comparison import MeasureTest, Plan, compare_columns
 from idealrank.stats.design import Design
+from idealrank.stats.effects import skewness
 from idealrank.stats.multiple_tests import adjust, simultaneous
 from idealrank.stats.sign_flips import MOST_UNITS, Units
 from idealrank.stats.special import stdtr
@@ -239,9 +240,10 @@ def _each(tests: Sequence[Hypothesis], design: Design, plan: Plan, alpha: float)
                 for sides in zip(*(((tests[at].first, tests[at]), (tests[at].second, tests[at])) for at in places), strict=True)
             )
             rows = compare_columns(first, second, own, scaled)
-            differences = subtracted(first, second) if _has_margin(plan) else first
+            differences = subtracted(first, second)
             for at, (place, row) in enumerate(zip(places, rows, strict=True)):
-                found[place] = guarded(row, differences[:, at], own, MarginRule(plan, scales[place], alpha))
+                skewed = row._replace(skewness=skewness(differences[:, at]))
+                found[place] = guarded(skewed, differences[:, at], own, MarginRule(plan, scales[place], alpha))
     return [found[place] for place in range(len(tests))]
 
 

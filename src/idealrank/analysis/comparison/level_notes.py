@@ -66,6 +66,58 @@ def scale_note(margin: AppliedMargin, n: int, name: str = "margin") -> str:
     )
 
 
+_LEAST_WHOLE = 100  # queries of a whole comparison: of fewer, their own skewness says too little
+_PER_SQUARE = 25
+
+
+def skew_caution(pair: str, measure: str, found: tuple[float, int]) -> str:
+    """Return that a verdict has no known error rate, for differences too skewed for the number of queries; else empty.
+
+    `found` has the skewness and the number of queries.
+
+    Examples
+    --------
+    >>> skew_caution("b against a", "RR", (-3.9, 250))
+    'b against a by RR: the error rate of the verdict is not known, for the differences are skewed (-3.9); 250 queries are fewer than 381.'
+    >>> skew_caution("b against a", "RR", (-0.2, 250))
+    ''
+    """
+    skew, n = found
+    needed = _needed_for(skew)
+    if n < _LEAST_WHOLE or n >= needed:
+        return ""
+    return (
+        f"{pair} by {measure}: the error rate of the verdict is not known, for the differences are skewed ({skew:.2g}); "
+        f"{n:,} queries are fewer than {needed:,}."
+    )
+
+
+def slice_skew_caution(pair: str, measure: str, skew: float, sizes: list[int]) -> str:
+    """Return that verdicts on slices have no known error rate, by the skewness over all queries; else empty.
+
+    `sizes` are the queries of the slices with a verdict.
+
+    Examples
+    --------
+    >>> slice_skew_caution("b against a", "RR", -4.1, [25, 30])[:60]
+    'b against a by RR: the error rate of the verdicts on 2 slice'
+    """
+    needed = _needed_for(skew)
+    small = [size for size in sizes if size < needed]
+    if not small:
+        return ""
+    count = f"{len(small)} slice" if len(small) == 1 else f"{len(small):,} slices"
+    return (
+        f"{pair} by {measure}: the error rate of the verdicts on {count} is not known. The differences of all queries are skewed "
+        f"({skew:.2g}), and a slice of fewer than {needed:,} queries may lack the rare large ones."
+    )
+
+
+def _needed_for(skew: float) -> int:
+    """Queries by Cochran's rule; see `too_skewed`."""
+    return math.ceil(_PER_SQUARE * skew**2)
+
+
 def _floor(value: float) -> float:
     """Two digits, downwards."""
     unit = 10.0 ** (math.floor(math.log10(value)) - 1)

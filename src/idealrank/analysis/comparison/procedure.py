@@ -37,6 +37,7 @@ from idealrank.analysis.comparison.label_basis import (
     labels_of_runs,
     sampled_negatives_of,
 )
+from idealrank.analysis.comparison.level_notes import skew_caution, slice_skew_caution
 from idealrank.analysis.comparison.query_table import (
     Judgedness,
     QueryTable,
@@ -155,7 +156,23 @@ def compare(
         mismatches=apart,
     )
     compared = case.in_slices(comparison, membership, tell)
+    compared = replace(compared, skew_cautions=_skew_cautions(compared, found))
     return replace(compared, pairs=tuple(_unjoined(pair, apart) for pair in compared.pairs)) if apart else compared
+
+
+def _skew_cautions(comparison: Comparison, found: Sequence[Sequence[Corrected]]) -> tuple[str, ...]:
+    """Verdicts, whole and of slices, that too few queries give for differences as skewed as theirs."""
+    said = []
+    for pair, tests in zip(comparison.pairs, found, strict=True):
+        against = f"{pair.b} against {pair.a}"
+        for row, test in zip(pair.measures.values(), tests, strict=True):
+            skew = test.found.skewness
+            if row.verdict in ("better", "worse"):
+                said.append(skew_caution(against, row.measure, (skew, row.n)))
+            sliced = () if row.slices is None else row.slices.rows
+            sizes = [one.n for one in sliced if one.verdict in ("better", "worse")]
+            said.append(slice_skew_caution(against, row.measure, skew, sizes))
+    return tuple(filter(None, said))
 
 
 def _unjoined(pair: Pair, apart: Mapping[str, str]) -> Pair:

@@ -457,7 +457,7 @@ class _Case:
             n=one.n, excluded_queries=int((~both).sum()), identical_queries=one.ties, wins=one.wins, ties=one.ties, losses=one.losses,
             detectable=detectable_drop(one, self.plan, self.policy, of.alpha), worst=self._worst(place, sign),
             unjudged_baseline=beside[0], unjudged_run=beside[1], difference_judged=beside[2],
-            tipping=support.tipping, tipping_reason=support.reason, basis=support.basis, margin=one.margin,
+            tipping=support.tipping, tipping_reason=support.reason, basis=support.basis, margin=one.margin, skewness=one.skewness,
         )  # fmt: skip
 
     def _support(self, place: _Place, of: Corrected, both: BoolArray, **labelled: bool) -> Support:

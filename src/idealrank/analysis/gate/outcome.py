@@ -11,7 +11,7 @@ from idealrank.analysis.comparison.differences import NOT_LOOKED
 from idealrank.analysis.comparison.families import PRIMARY
 from idealrank.analysis.comparison.judge_differences import JudgeDifference
 from idealrank.analysis.comparison.label_basis import LabelBasis, labels_record
-from idealrank.analysis.comparison.level_notes import margin_cautions, scale_note
+from idealrank.analysis.comparison.level_notes import margin_cautions, scale_note, skew_caution
 from idealrank.analysis.comparison.requirements import WithWarnings
 from idealrank.analysis.comparison.tipping import Tipping
 from idealrank.conventions import Convention
@@ -202,6 +202,8 @@ class Check:
         The difference under the grades of a judge, run - baseline; None where none was given.
     margin : AppliedMargin or None
         Margin or tolerance as applied: over how many answerable queries, and of a strict gate with which largest loss; None without one.
+    skewness : float
+        Of the differences run - baseline, turned so that better is above 0.
     """
 
     baseline: str
@@ -236,9 +238,13 @@ class Check:
     basis: LabelBasis | None = None
     judge: JudgeDifference | None = None
     margin: AppliedMargin | None = None
+    skewness: float = 0.0
 
-    def cautions(self, policy: "Policy") -> list[str]:
-        """Return what a reader must know of the margin of a strict gate."""
+    def cautions(self, policy: "Policy", run: str = "the run") -> list[str]:
+        """Return what a reader must know of the margin of a strict gate, and of a drop that skewed differences show."""
+        if self.outcome == "failed" and not policy.strict and self.p_corrected <= policy.alpha:
+            said = skew_caution(f"{run} against {self.baseline}", self.measure, (self.skewness, self.n))
+            return [said] if said else []
         if self.margin is None or not policy.strict:
             return []
         shown = self.p_corrected <= policy.alpha
@@ -419,7 +425,7 @@ class Gated(WithWarnings):
         >>> ir.gate(one, one, strict=True, margin=0.1).cautions[0].partition(":")[0]
         '1 query cannot show a difference below 0.1, even if none differs'
         """
-        said = [caution for check in self.deciding for caution in check.cautions(self.policy)]
+        said = [caution for check in self.deciding for caution in check.cautions(self.policy, self.run)]
         return tuple(dict.fromkeys(said))
 
     @property

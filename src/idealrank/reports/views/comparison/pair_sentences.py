@@ -128,7 +128,14 @@ def _cautions(comparison: Comparison, pair: Pair, row: Difference, shown: Shown)
     contradicted = row.judge is not None and row.judge.contradicts
     against = judge_sentences([(pair, row)], shown) if contradicted else []
     own = row.cautions(round(1 - comparison.method.level, 12), comparison.method.largest_loss)
-    return [*against, *_unknown(comparison), *unanswered(missing), *own, suspected_sentence(row.basis, pair.a, pair.b, row.difference)]
+    return [
+        *against,
+        *_unknown(comparison),
+        *unanswered(missing),
+        *own,
+        *comparison.skew_cautions,
+        suspected_sentence(row.basis, pair.a, pair.b, row.difference),
+    ]
 
 
 def _basis(pair: Pair, row: Difference) -> str:
