@@ -75,7 +75,9 @@ class RankingGate:
         sampled_negatives: float | None = None,
         labels_from: str | None = None,
     ) -> "Gated":
-        """Fail the test unless the run may take the place of its baselines; skip it where there are too few judgments.
+        """Fail the test unless the run may take the place of its baselines.
+
+        With too few judgments to show that a drop is harmless it fails, too; ``when_unjudged="neutral"`` skips it then.
 
         Parameters
         ----------

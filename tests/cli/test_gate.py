@@ -302,10 +302,8 @@ def test_a_typed_rule_leaves_out_what_the_file_says_of_the_other(pydocs: Path, s
     plain = json.loads(say(*command, "--no-strict", "--tolerance", "0.1", cwd=pydocs).out)
     file = json.loads(say(*command, cwd=pydocs).out)
 
-    assert (
-        strict["policy"] == file["policy"] == {"tolerance": 0.0, "strict": True, "margin": 0.2, "alpha": 0.05, "when_unjudged": "neutral"}
-    )
-    assert plain["policy"] == {"tolerance": 0.1, "strict": False, "margin": None, "alpha": 0.05, "when_unjudged": "neutral"}
+    assert strict["policy"] == file["policy"] == {"tolerance": 0.0, "strict": True, "margin": 0.2, "alpha": 0.05, "when_unjudged": "fail"}
+    assert plain["policy"] == {"tolerance": 0.1, "strict": False, "margin": None, "alpha": 0.05, "when_unjudged": "fail"}
 
 
 @pytest.mark.slow

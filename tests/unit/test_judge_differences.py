@@ -179,7 +179,7 @@ def test_the_command_hears_a_judge_of_one_query_on_one(
 
 def test_a_contradicted_drop_neither_opens_nor_closes_the_gate() -> None:
     alone = ir.gate(PEOPLE, NEW, OLD, measures="nDCG@2")
-    found = ir.gate(PEOPLE, NEW, OLD, measures="nDCG@2", judge_qrels=JUDGE)
+    found = ir.gate(PEOPLE, NEW, OLD, measures="nDCG@2", judge_qrels=JUDGE, when_unjudged="neutral")
 
     assert (alone.outcome, found.outcome, found.passed) == ("failed", "too few judgments", False)
     assert "undecided: people find -0.28" in found.reasons[0]
@@ -189,7 +189,7 @@ def test_a_contradicted_drop_neither_opens_nor_closes_the_gate() -> None:
 
 
 def test_a_rise_that_the_judge_calls_a_drop_is_undecided_too() -> None:
-    found = ir.gate(PEOPLE, OLD, NEW, measures="nDCG@2", judge_qrels=JUDGE)
+    found = ir.gate(PEOPLE, OLD, NEW, measures="nDCG@2", judge_qrels=JUDGE, when_unjudged="neutral")
 
     assert found.outcome == "too few judgments"
 

@@ -110,9 +110,9 @@ def test_a_test_says_what_it_asks(session: pytest.Pytester, options: str, outcom
 def test_a_judge_that_contradicts_the_sign_leaves_the_test_undecided(session: pytest.Pytester) -> None:
     (session.path / "judge.qrels").write_text("".join(f"{query} 0 y 1\n" for query in _ROWS), encoding="utf-8")
     for judge, options, outcome in (
-        ('"judge.qrels"', "", "skipped"),
-        ('{f"q{number}": {"y": 1} for number in range(30)}', "", "skipped"),
-        ('"judge.qrels"', ', when_unjudged="fail"', "failed"),
+        ('"judge.qrels"', ', when_unjudged="neutral"', "skipped"),
+        ('{f"q{number}": {"y": 1} for number in range(30)}', ', when_unjudged="neutral"', "skipped"),
+        ('"judge.qrels"', "", "failed"),
         ('"qrels.txt"', "", "failed"),
     ):
         result = asked(session, "worse", "-rs", options=f', measures="RR", judge_qrels={judge}{options}')
@@ -368,13 +368,15 @@ def test_it(ranking_gate):
 @pytest.mark.parametrize(
     ("options", "outcome"),
     [
-        ("", "skipped"),
-        (', when_unjudged="fail"', "failed"),
+        ("", "failed"),
+        (', when_unjudged="neutral"', "skipped"),
         (', when_unjudged="pass"', "passed"),
-        (', measures=["nDCG@10", "P@5"], also="P@5"', "skipped"),
+        (', measures=["nDCG@10", "P@5"], also="P@5", when_unjudged="neutral"', "skipped"),
     ],
 )
-def test_a_test_is_skipped_where_the_judgments_do_not_reach(pytester: pytest.Pytester, loaded: None, options: str, outcome: str) -> None:
+def test_a_test_fails_where_the_judgments_do_not_reach_unless_the_policy_is_neutral(
+    pytester: pytest.Pytester, loaded: None, options: str, outcome: str
+) -> None:
     written(pytester.path)
     (pytester.path / "pyproject.toml").write_text("[tool.pytest.ini_options]\n", encoding="utf-8")
     pytester.makepyfile(POOLED.format(options=options))
@@ -403,7 +405,7 @@ def test_the_project_may_say_what_is_made_of_it(pytester: pytest.Pytester, loade
         [tool.idealrank.gate]
         baseline = "main.run"
         also = ["P@5"]
-        when_unjudged = "fail"
+        when_unjudged = "neutral"
     """)
     pytester.makepyfile("""
         def test_as_the_project_says(ranking_gate):
@@ -414,4 +416,4 @@ def test_the_project_may_say_what_is_made_of_it(pytester: pytest.Pytester, loade
             assert [(check.measure, check.decides) for check in gated.checks] == [("nDCG@10", True), ("P@5", True)]
     """)
 
-    pytester.runpytest_inprocess("-p", PLUGIN, *QUIET).assert_outcomes(passed=1, failed=1)
+    pytester.runpytest_inprocess("-p", PLUGIN, *QUIET).assert_outcomes(passed=1, skipped=1)

@@ -497,7 +497,7 @@ def gate(
     so no correction is needed: a run that is worse by the margin in any check passes with probability at most `alpha`.
 
     A drop that is shown, or ruled out under `strict`, must also be supported by the judgments. If a plausible number of unjudged documents,
-    being relevant, would reverse the answer, the outcome is ``too few judgments``, unless `when_unjudged` says otherwise. This needs
+    being relevant, would reverse the answer, the check fails, unless `when_unjudged` says otherwise. This needs
     evaluations that keep their unjudged documents: ``evaluate(..., keep_unjudged=True)``.
 
     The test is exact if a harmless change helps a query as often as it harms one, and by as much. With few queries, a change of mean 0 that

@@ -287,7 +287,8 @@ def gate_beside(gated: Gated, judged: Sequence[Evaluation], people: Sequence[Eva
     >>> import idealrank as ir
     >>> a, b = {f"q{i}": ["x", "y"] for i in range(9)}, {f"q{i}": ["y", "x"] for i in range(9)}
     >>> people, judge = ([ir.evaluate({query: {good: 1} for query in a}, run, "RR") for run in (b, a)] for good in "xy")
-    >>> gate(*people).outcome, gate_beside(gate(*people), judge, people).outcome
+    >>> alone = gate(*people, when_unjudged="neutral")
+    >>> alone.outcome, gate_beside(alone, judge, people).outcome
     ('failed', 'too few judgments')
     """
     if gated.mismatches:

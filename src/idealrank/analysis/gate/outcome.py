@@ -18,7 +18,7 @@ from idealrank.data.interchange import finite
 from idealrank.data.label_kinds import Labels, found_kind
 from idealrank.errors import OptionError
 
-WhenUnjudged: TypeAlias = Literal["neutral", "fail", "pass"]
+WhenUnjudged: TypeAlias = Literal["fail", "neutral", "pass"]
 Outcome: TypeAlias = Literal["passed", "failed", "too few judgments"]
 
 TOO_FEW: Outcome = "too few judgments"
@@ -43,9 +43,10 @@ class Policy:
         Significance level. A gate that is not strict closes by chance with at most this probability, by the primary measure over all
         baselines together, and once more by the other measures that can close it. A strict gate passes a drop of the margin with at most
         this probability.
-    when_unjudged : {"neutral", "fail", "pass"}
+    when_unjudged : {"fail", "neutral", "pass"}
         Treatment of a check whose answer the judgments do not support: a drop that unjudged documents could explain or, under `strict`, a
-        pass that they could. ``neutral`` neither opens nor closes the gate: its outcome is ``too few judgments``.
+        pass that they could. ``fail``, the default, closes the gate, because such a drop is not shown to be harmless. ``neutral`` neither
+        opens nor closes it: its outcome is ``too few judgments``. ``pass`` opens it.
 
     Raises
     ------
@@ -64,7 +65,7 @@ class Policy:
     strict: bool = False
     margin: float | None = None
     alpha: float = 0.05
-    when_unjudged: WhenUnjudged = "neutral"
+    when_unjudged: WhenUnjudged = "fail"
 
     def __post_init__(self) -> None:
         for name in ("tolerance", "margin", "alpha"):

@@ -409,14 +409,14 @@ Examples:
     idealrank gate qrels.txt neural.run --baseline bm25.run --report gate.html
 
 The gate fails on a significant drop. With --strict, it passes only if a drop of the margin is ruled out. If unjudged documents may
-explain the result, there are too few judgments, and the gate neither passes nor fails.
+explain a drop, there are too few judgments to show that it is harmless, and the gate fails, too, unless --when-unjudged says otherwise.
 
 Options that are not given come from [tool.idealrank.gate] in pyproject.toml: baseline, measures, also, tolerance, strict, margin,
 alpha, when_unjudged, contracts, weights, cluster, convention, labels_are, sampled_negatives and labels_from.
 
-Exit codes: 0 passed, 1 failed, 2 bad input or usage, 3 too few judgments. After 3, judge the documents that only the
-lower-scoring run returns, the highest ranks first, and run the gate again. `idealrank why` lists the queries with unjudged
-documents, and `idealrank explain` the documents of a query.
+Exit codes: 0 passed, 1 failed, 2 bad input or usage, 3 too few judgments under --when-unjudged neutral. With too few judgments,
+label the documents that `idealrank judge next --until gate` lists, and run the gate again. `idealrank why` lists the queries with
+unjudged documents, and `idealrank explain` the documents of a query.
 """
 
 
@@ -457,7 +457,7 @@ _FORMATS = Formats("Text and a table to read;", table="views.gate.gate:gate_part
 )  # fmt: skip
 @click.option(
     "--when-unjudged", type=click.Choice(get_args(WhenUnjudged)),
-    help="Outcome if there are too few judgments: fail (code 1), pass (code 0) or neutral (code 3).  [default: neutral]",
+    help="Outcome if there are too few judgments: fail (code 1), neutral (code 3) or pass (code 0).  [default: fail]",
 )  # fmt: skip
 @click.option(
     "--contracts", metavar="FILE",
@@ -498,7 +498,7 @@ def gate(
     threads: int,
     **typed: Any,
 ) -> None:
-    """Pass or fail RUN against its baselines. Exit code 1: failed; 3: too few judgments.
+    """Pass or fail RUN against its baselines. Exit code 1: failed.
 
     All runs are evaluated against the judgments in QRELS. RUN fails if it is significantly worse than a baseline, or if it breaks a
     contract for a query. The report names the drop that the gate finds 80% of the time.

@@ -34,7 +34,7 @@ class PolicyFile:
         Parts of the policy.
     strict : bool or None
         Likewise.
-    when_unjudged : {"neutral", "fail", "pass"} or None
+    when_unjudged : {"fail", "neutral", "pass"} or None
         Likewise.
     contracts : str or None
         Path of the file of contracts.
@@ -92,7 +92,7 @@ class PolicyFile:
         Examples
         --------
         >>> PolicyFile(strict=True, margin=0.02, alpha=0.1).policy(strict=False)
-        Policy(tolerance=0.0, strict=False, margin=None, alpha=0.1, when_unjudged='neutral')
+        Policy(tolerance=0.0, strict=False, margin=None, alpha=0.1, when_unjudged='fail')
         """
         of_file: dict[str, Any] = {name: getattr(self, name) for name in PARTS}
         if strict is not None:

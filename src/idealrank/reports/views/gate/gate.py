@@ -186,7 +186,7 @@ def _size(gated: Gated, check: Check, places: int) -> str:
 def _why_closed(gated: Gated, check: Check, places: int) -> str:
     """Why the gate is closed, in a clause that begins with its punctuation."""
     if check is withheld(gated):
-        return f", {_as_asked(gated, check)}: {_size(gated, check, places)}"
+        return _not_shown_harmless(gated, check, places)
     means = f"{number(check.mean_run, places)} against {number(check.mean_baseline, places)}"
     if not gated.policy.strict:
         drop, p = number(abs(check.difference), places), p_text(check.p_corrected, gated.policy.alpha)
@@ -197,6 +197,23 @@ def _why_closed(gated: Gated, check: Check, places: int) -> str:
     if math.isinf(check.bound):
         return f"{start}: these queries are too few to exclude it"
     return f"{start}: the true {_drop(check)} may be as large as {number(abs(check.bound), places)}"
+
+
+def _not_shown_harmless(gated: Gated, check: Check, places: int) -> str:
+    """Why a gate is closed whose judgments decide nothing, in a clause that begins with its punctuation."""
+    if is_contradicted(check, gated.policy.alpha):
+        about = f"{gated.run} is better or worse than {check.baseline}"
+        return f": people and the judge disagree on whether {about}: {_size(gated, check, places)}"
+    means = f"{number(check.mean_run, places)} against {number(check.mean_baseline, places)} in {check.baseline}"
+    p = p_text(check.p_corrected, gated.policy.alpha)
+    if gated.policy.strict:
+        margin = f"{gated.policy.margin:g}"
+        short = f"{check.measure} is {means}, and a {_drop(check)} of {margin} or more is ruled out"
+        return f", with too few judgments: {short} only if unjudged documents are not relevant (p {p})"
+    drop = number(abs(check.difference), places)
+    beyond = f", more than the accepted {gated.policy.tolerance:g}," if gated.policy.tolerance else ""
+    harm = f"a {_drop(check)} of {drop}{beyond} that cannot be shown to be harmless (p {p})"
+    return f", with too few judgments: {check.measure} is {means}, {harm}"
 
 
 def _why_open(gated: Gated, places: int) -> str:

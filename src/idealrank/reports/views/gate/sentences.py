@@ -25,7 +25,7 @@ _AGAIN = "run the gate again"
 _JUDGE_STEP = "Let people grade again what they and the judge grade differently; 'idealrank judge check' says where that is."
 _NEITHER = "The run neither passed nor failed (exit code 3 of the command)."
 _FEWER = 0.1  # of all documents: by so much the baseline's unjudged share exceeds the run's where a drop may hide
-_ASKED = {"neutral": "", "fail": "; the policy counts that as a failure", "pass": "; the policy lets that pass"}
+_ASKED = {"neutral": "", "fail": ", so that the gate is closed", "pass": "; the policy lets that pass"}
 
 
 def one_line(text: str, width: int = _NAME) -> str:
