@@ -156,8 +156,8 @@ def test_a_run_that_the_judgments_do_not_reach_replaces_no_baseline(held: Gate, 
     assert [one.code for one in (made, kept, not_made, let)] == [0, 3, 3, 0]
     assert "note: best.gz was not replaced: too few judgments" in words(kept)
     assert "note: other.gz was not made: too few judgments" in words(not_made)
-    assert "note: best.gz still holds main, the best so far" in words(let)
-    assert (tmp_path / "best.gz").read_bytes() == before
+    assert "note: best.gz now holds new as the last accepted run" in words(let)
+    assert (tmp_path / "best.gz").read_bytes() != before
     assert not (tmp_path / "other.gz").exists()
 
 

@@ -3,9 +3,9 @@
 A caller says how files are opened and how long work is watched (`Caller`); it prints, fails and skips by itself.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import Any, Protocol, TypeVar
@@ -17,8 +17,21 @@ from idealrank.analysis.comparison.requirements import JudgmentsOption
 from idealrank.analysis.gate.checks import first_run, gate_beside, measures_of_gate
 from idealrank.analysis.gate.checks import gate as gate_evaluations
 from idealrank.analysis.gate.outcome import TOO_FEW, Contract, Gated, Policy, WhenUnjudged
+from idealrank.analysis.gate.series import Acceptance, Series
 from idealrank.api.comparison import evaluated_by_judge, evaluations_of, judged_again
 from idealrank.api.evaluation import AnyTable, evaluate_read
+from idealrank.api.gate_series import (
+    LOOK_AT_HOLDOUT,
+    MeasuredBaseline,
+    OpenedBaseline,
+    anchored_record,
+    held_out_queries,
+    is_repeated,
+    next_record,
+    noise_note,
+    overfitting_note,
+    sides_of,
+)
 from idealrank.api.per_query import QueryValues, clusters_of, weights_of
 from idealrank.conventions import Convention
 from idealrank.data.label_kinds import LabelKind
@@ -64,6 +77,10 @@ class GateRequest:
         File and table of the project's policy; empty where the project has none.
     declared : DeclaredLabels
         What is declared about the labels.
+    series : str
+        Folder that holds the state of the series; empty if the last baseline file holds it.
+    holdout : float
+        Share of the queries that decide nothing, see `held_out_queries`.
 
     Examples
     --------
@@ -81,6 +98,18 @@ class GateRequest:
     query_files: QueryFiles
     policy_file: str
     declared: DeclaredLabels = NOTHING_DECLARED
+    series: str = ""
+    holdout: float = 0.0
+
+    def __post_init__(self) -> None:
+        if not 0 <= self.holdout < 1:
+            raise OptionError(f"holdout={self.holdout!r}: expected a share of the queries from 0 to below 1, such as 0.2")
+
+    @property
+    def state(self) -> str:
+        """Path of the file that holds the series: the last baseline, or its namesake in the folder of the series."""
+        baseline = self.baselines[-1]
+        return str(Path(self.series) / Path(baseline).name) if self.series else baseline
 
     @property
     def paths(self) -> list[str]:
@@ -144,6 +173,8 @@ def settled(
         query_files=QueryFiles(given.get("weights", found.weights), given.get("cluster", found.cluster)),
         policy_file=found.where,
         declared=DeclaredLabels(*(given.get(name, getattr(found, name)) for name in DeclaredLabels._fields)),
+        series=given.get("series", ""),
+        holdout=given.get("holdout", found.holdout) or 0.0,
     )
 
 
@@ -177,6 +208,10 @@ class Caller(Protocol):
 
     def run(self) -> Run:
         """Open the run."""
+        ...
+
+    def repeats(self) -> Sequence[Run]:
+        """Open further runs of the same engine."""
         ...
 
     def baseline(self, path: str) -> Run:
@@ -216,6 +251,10 @@ class Held:
         Weights and clusters.
     last : BaselineRecord or None
         What the first line of the last baseline says; None where it is an ordinary run, or does not exist yet.
+    repeats : tuple of Run
+        Further runs of the same engine.
+    unchanged : bool
+        Whether the run has the values of the last accepted one.
     """
 
     gated: Gated
@@ -225,6 +264,8 @@ class Held:
     evaluations: tuple[Evaluation, ...]
     of_queries: OfQueries
     last: BaselineRecord | None = None
+    repeats: tuple[Run, ...] = ()
+    unchanged: bool = False
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -274,26 +315,56 @@ class GateJob:
         qrels = caller.watch("judgments", lambda _: self._labelled())
         measures = measures_of_gate(asked.measures, contracts)
         evaluated = partial(self._evaluated, qrels, measures)
-        paths = asked.baselines[:-1] if but_missing and not Path(asked.baselines[-1]).exists() else asked.baselines
+        paths = [*asked.baselines[:-1], *self._last_path(but_missing=but_missing)]
         opened = [self._opened(path, measures) for path in paths]
-        run = caller.run()
-        evaluation, others = evaluated(run), [evaluated(other, path) for path, (other, _) in zip(paths, opened, strict=True)]
-        of_queries.check([evaluation, *others])
-        gated = self._verdict(evaluation, others, contracts, of_queries)
+        run, *repeats = caller.run(), *caller.repeats()
+        runs = [evaluated(one) for one in (run, *repeats)]
+        baselines = [self._measured(one, path, evaluated) for path, one in zip(paths, opened, strict=True)]
+        others = [one.first for one in baselines]
+        of_queries.check([*runs, *others])
+        last = baselines[-1] if len(baselines) == len(asked.baselines) else None
+        held_out = held_out_queries(runs[0].queries, asked.holdout)
+        gated = self._verdict(runs, baselines, contracts, of_queries, held_out)
         if self.judge is not None and others:
-            runs = [run, *(other for other, _ in opened)]
-            judged = evaluated_by_judge(self.judge, runs, parse_measures(asked.measures), asked.convention)
-            gated = gate_beside(gated, judged, [evaluation, *others])
-        notes = tuple(
+            judged_runs = [run, *(one.run for one in opened)]
+            judged = evaluated_by_judge(self.judge, judged_runs, parse_measures(asked.measures), asked.convention)
+            gated = gate_beside(gated, judged, [runs[0], *others])
+        notes = [
             note
-            for path, (_, record), other in zip(paths, opened, others, strict=True)
-            if record is not None
-            for note in files.changes_since(path, record, other, qrels.paths)
-        )
+            for path, one in zip(paths, baselines, strict=True)
+            if one.record is not None
+            for note in files.changes_since(path, one.record, one.first, qrels.paths)
+        ]
+        notes += self._series_notes(gated, runs, last, held_out)
         return Held(
-            gated=gated, notes=notes, qrels=qrels, runs=(run, *(other for other, _ in opened)), evaluations=(evaluation, *others),
-            of_queries=of_queries, last=opened[-1][1] if len(opened) == len(asked.baselines) else None,
+            gated=gated, notes=tuple(notes), qrels=qrels, runs=(run, *(one.run for one in opened)), evaluations=(runs[0], *others),
+            of_queries=of_queries, last=None if last is None else last.record, repeats=tuple(repeats),
+            unchanged=last is not None and is_repeated(runs, last),
         )  # fmt: skip
+
+    def _last_path(self, *, but_missing: bool) -> list[str]:
+        """Path of the last baseline: the state of the series, where it exists; none if it may be missing and is."""
+        state, baseline = self.asked.state, self.asked.baselines[-1]
+        path = state if Path(state).exists() else baseline
+        return [] if but_missing and not Path(path).exists() else [path]
+
+    def _measured(self, opened: OpenedBaseline, path: str, evaluated: Callable[..., Evaluation]) -> MeasuredBaseline:
+        others = tuple(evaluated(one, path) for one in opened.others)
+        return MeasuredBaseline(first=evaluated(opened.run, path), others=others, record=opened.record)
+
+    def _series_notes(
+        self, gated: Gated, runs: Sequence[Evaluation], last: MeasuredBaseline | None, held_out: Collection[str]
+    ) -> list[str]:
+        """Notes on the noise from run to run, and on overfitted queries."""
+        measure = self.asked.measures[0]
+        if last is None or last.record is None:
+            return noise_note(measure, [runs])
+        commits = [[one for kept, one in last.kept if kept.commit == commit] for commit in {kept.commit for kept in last.record.kept}]
+        notes = noise_note(measure, [runs, *commits])
+        if gated.series is not None and held_out and gated.series.looks % LOOK_AT_HOLDOUT == LOOK_AT_HOLDOUT - 1:
+            anchor = next(one for kept, one in last.kept if kept.is_anchor)
+            notes += overfitting_note(measure, runs[0], anchor, held_out)
+        return notes
 
     def hold_to_nothing(self) -> Held:
         """Measure the run alone, without contracts, to make it the last baseline whatever that was.
@@ -303,7 +374,7 @@ class GateJob:
         InputError
             A file cannot be used, or the last baseline is an ordinary run.
         """
-        path = self.asked.baselines[-1]
+        path = self.asked.state
         last = files.read_record(path, self._notes) if Path(path).exists() else None
         if Path(path).exists() and last is None:
             raise InputError(
@@ -314,41 +385,85 @@ class GateJob:
         gated = first_run(evaluation, self.asked.measures, self.asked.policy)
         return Held(gated=gated, qrels=qrels, runs=(run,), evaluations=(evaluation,), of_queries=OfQueries(QueryFiles()), last=last)
 
-    def replace_if_as_good(self, held: Held) -> str:
-        """Put the run into the last baseline's place if the gate is open and the run not lower, and say what was done."""
-        path, gated, name = self.asked.baselines[-1], held.gated, held.runs[0].name
+    def record_look(self, held: Held) -> None:
+        """Write that one more commit was looked at into the state of the series; its runs stay."""
+        series = held.gated.series
+        if series is None or held.unchanged or held.gated.policy.strict:
+            return
+        record, path = held.last, self.asked.state
+        assert record is not None  # noqa: S101  (a series comes from a baseline file)
+        lines = files.lines_of_kept(self._state_read, record, self._notes)
+        self._write(files.lines_with_record(replace(record, series=series.after_look()), lines), path)
+
+    def take_if_open(self, held: Held) -> str:
+        """Make the run the last accepted one if the gate is open, and say what was done."""
+        path, gated, name = self.asked.state, held.gated, held.runs[0].name
         if not gated.passed:
+            self.record_look(held)
             why = "too few judgments" if gated.outcome == TOO_FEW else "the gate is closed"
             return f"{path} was not {'replaced' if held.last else 'made'}: {why}"
         if held.last is None:
             self.write_baseline(held)
             return f"saved {name} as the baseline {path}"
-        check = gated.checks[-len(self.asked.measures)]  # the last baseline by the first measure
-        if check.difference * check.direction < 0:
-            means = f"{check.measure} {check.mean_baseline:.4f}, against {check.mean_run:.4f} in {name}"
-            return f"{path} still holds {held.last.name}, the best so far: {means}"
-        self.write_baseline(held)
+        if held.unchanged:
+            return f"{path} stays as it is: {name} has the values of {held.last.name}, the last accepted run"
+        self._add_commit(held)
+        check = gated.checks[0 if len(self.asked.baselines) == 1 else -len(self.asked.measures)]
         means = f"{check.measure} {check.mean_run:.4f}, against {check.mean_baseline:.4f} in {held.last.name}"
-        return f"{path} now holds {name}: {means}"
+        return f"{path} now holds {name} as the last accepted run: {means}"
 
-    def write_baseline(self, held: Held) -> None:
-        """Write the run as the last baseline; it is read back and evaluated before it takes its name.
+    def accept(self, held: Held, acceptance: Acceptance) -> str:
+        """Make the run the anchor and the last accepted run although the gate is closed, and record the acceptance."""
+        series = (held.gated.series or Series()).after_look().with_acceptance(acceptance)
+        self.write_baseline(held, series)
+        return f"{self.asked.state}: {acceptance.sentence}"
+
+    def write_baseline(self, held: Held, series: Series | None = None) -> None:
+        """Write the run as the anchor; it is read back and evaluated before it takes its name.
 
         Raises
         ------
         InputError
             The run cannot be kept in a file of lines.
         """
-        path, run, evaluation = self.asked.baselines[-1], held.runs[0], held.evaluations[0]
-        record = files.record_of(evaluation, list(map(str, self.asked.measures)), held.qrels.paths)
-        record = record if held.last is None else record.as_deep_as(held.last)
-        data = files.baseline_bytes(run, record, self.asked.convention)
+        record = self._record_of(held)
+        known = Series() if held.last is None else Series(accepted=held.last.series.accepted)
+        record = anchored_record(record, held.last, len(held.repeats), known if series is None else series)
+        self._write_run(held, record, [])
+
+    def _add_commit(self, held: Held) -> None:
+        """Write the run as the last accepted commit, above the commits that the series still needs."""
+        last, series = held.last, held.gated.series
+        assert last is not None  # noqa: S101  (for the type checker: the caller has looked)
+        assert series is not None  # noqa: S101
+        after = series if held.gated.policy.strict else series.after_look()
+        record, stays = next_record(self._record_of(held), last, len(held.repeats), after)
+        lines = files.lines_of_kept(self._state_read, last, self._notes)
+        self._write_run(held, record, [lines[place] for place in stays])
+
+    def _record_of(self, held: Held) -> BaselineRecord:
+        return files.record_of(held.evaluations[0], list(map(str, self.asked.measures)), held.qrels.paths)
+
+    def _write_run(self, held: Held, record: BaselineRecord, others: Sequence[bytes]) -> None:
+        path, run, evaluation = self.asked.state, held.runs[0], held.evaluations[0]
+        repeats = [files.run_lines(one, record, self.asked.convention) for one in held.repeats]
+        data = files.baseline_bytes(run, record, self.asked.convention, [*repeats, *others])
         if not same_values(self._evaluated(held.qrels, evaluation.measures, files.run_in(data, run.name)), evaluation):
             raise InputError(
                 f"{path}: not written, for the run read back from it has other values; a query that is answered without a document "
                 "cannot be kept in a file of lines"
             )
+        self._write(data, path)
+
+    def _write(self, data: bytes, path: str) -> None:
+        if self.asked.series:
+            Path(self.asked.series).mkdir(parents=True, exist_ok=True)
         write_bytes([files.compressed(data) if path.endswith(".gz") else data], path)
+
+    @property
+    def _state_read(self) -> str:
+        """The file from which the series was read."""
+        return self._last_path(but_missing=False)[0]
 
     def _labelled(self) -> Qrels:
         """The judgments with the kind of labels that was declared."""
@@ -363,16 +478,22 @@ class GateJob:
         contracts = self.asked.contracts
         return read_contracts(contracts, self._notes) if isinstance(contracts, str) else contracts
 
-    def _opened(self, path: str, measures: Sequence[Measure]) -> tuple[Run, BaselineRecord | None]:
+    def _opened(self, path: str, measures: Sequence[Measure]) -> OpenedBaseline:
         """A baseline file with its record, whose lists must reach as deep as the measures look; or any run."""
         try:
             record = files.read_record(path, self._notes)
         except InputError as error:
             raise error if Path(path).exists() else InputError(str(error), hint=self.caller.missing_baseline) from None
         if record is None:
-            return self.caller.baseline(path), None
+            return OpenedBaseline(run=self.caller.baseline(path))
         files.refuse_shallow(path, record, measures, self.asked.convention)
-        return files.read_baseline(path, self.caller.baseline_name(path), self._notes)
+        name = self.caller.baseline_name(path)
+        run, record = files.read_baseline(path, name, self._notes)
+        others: tuple[Run, ...] = ()
+        if len(record.kept) > 1:
+            lines = files.lines_of_kept(path, record, self._notes)[1:]
+            others = tuple(files.run_in(one, kept.name) for one, kept in zip(lines, record.kept[1:], strict=True))
+        return OpenedBaseline(run=run, record=record, others=others)
 
     def _evaluated(self, qrels: Qrels, measures: Sequence[Measure], run: Run, baseline: str | None = None) -> Evaluation:
         work = partial(
@@ -390,14 +511,38 @@ class GateJob:
         self.caller.doubt(found, baseline)
         return found
 
-    def _verdict(self, evaluation: Evaluation, others: Sequence[Evaluation], contracts: Sequence[Contract], of_queries: OfQueries) -> Gated:
+    def _verdict(
+        self,
+        runs: Sequence[Evaluation],
+        baselines: Sequence[MeasuredBaseline],
+        contracts: Sequence[Contract],
+        of_queries: OfQueries,
+        held_out: Collection[str],
+    ) -> Gated:
         asked = self.asked
-        if not others:
-            return first_run(evaluation, asked.measures, asked.policy, contracts, also=asked.also)
-        return gate(
-            evaluation, *others, measures=asked.measures, also=asked.also, policy=asked.policy, contracts=contracts,
-            weights=of_queries.weights, clusters=of_queries.clusters, threads=self.threads, labels_from=asked.declared.labels_from,
-        )  # fmt: skip
+        if not baselines:
+            return first_run(runs[0], asked.measures, asked.policy, contracts, also=asked.also)
+        others = [one.first for one in baselines]
+        last = baselines[-1] if len(baselines) == len(asked.baselines) else None
+        series = None if last is None or last.record is None else last.record.series.under(asked.policy.alpha, asked.policy.horizon)
+        sides = [
+            side for one in baselines for side in sides_of(one.first.name, runs, one, in_series=one is last and not asked.policy.strict)
+        ]
+        return gate_evaluations(
+            runs[0],
+            *others,
+            measures=asked.measures,
+            also=asked.also,
+            policy=asked.policy,
+            contracts=contracts,
+            weights=of_queries.weights,
+            clusters=of_queries.clusters,
+            threads=self.threads,
+            declared=asked.declared,
+            sides=sides,
+            series=series,
+            held_out=held_out,
+        )
 
 
 def gate(

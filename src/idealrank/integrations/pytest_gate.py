@@ -128,6 +128,9 @@ class _Front:
     def run(self) -> Run:
         return to_run(self.given_run, judgments=self.given_qrels)
 
+    def repeats(self) -> list[Run]:
+        return []
+
     def baseline(self, path: str) -> Run:
         return to_run(path, judgments=self.given_qrels)
 

@@ -13,6 +13,7 @@ from idealrank.analysis.comparison.judge_differences import JudgeDifference
 from idealrank.analysis.comparison.label_basis import LabelBasis, labels_record
 from idealrank.analysis.comparison.requirements import WithWarnings
 from idealrank.analysis.comparison.tipping import Tipping
+from idealrank.analysis.gate.series import HORIZON, Acceptance, Series, refuse_horizon
 from idealrank.conventions import Convention
 from idealrank.data.interchange import finite
 from idealrank.data.label_kinds import Labels, found_kind
@@ -43,6 +44,9 @@ class Policy:
         Significance level. A gate that is not strict closes by chance with at most this probability, by the primary measure over all
         baselines together, and once more by the other measures that can close it. A strict gate passes a drop of the margin with at most
         this probability.
+    horizon : int
+        Commits over which a gate against a baseline file spends `alpha`; see `Series`. 1 gives each look the whole of it. Without a
+        baseline file, and for a strict gate, alpha is that of one decision.
     when_unjudged : {"fail", "neutral", "pass"}
         Treatment of a check whose answer the judgments do not support: a drop that unjudged documents could explain or, under `strict`, a
         pass that they could. ``fail``, the default, closes the gate, because such a drop is not shown to be harmless. ``neutral`` neither
@@ -66,11 +70,13 @@ class Policy:
     margin: float | None = None
     alpha: float = 0.05
     when_unjudged: WhenUnjudged = "fail"
+    horizon: int = HORIZON
 
     def __post_init__(self) -> None:
         for name in ("tolerance", "margin", "alpha"):
             if not isinstance(value := getattr(self, name), (int, float)) and (value is not None or name != "margin"):
                 raise OptionError(f"{name}={value!r}: expected a number")
+        refuse_horizon(self.horizon)
         if self.when_unjudged not in get_args(WhenUnjudged):
             raise OptionError(f"when_unjudged={self.when_unjudged!r}: expected one of {', '.join(get_args(WhenUnjudged))}")
         if not 0 <= self.tolerance < math.inf:
@@ -337,6 +343,10 @@ class Gated(WithWarnings):
         Kind of the labels, declared or found; None if it is not known.
     labels_from : str or None
         Run whose results were labelled, if declared.
+    series : Series or None
+        Series of a gate against a baseline file, before this look; the alpha of `policy` is then the level of this look.
+    acceptance : Acceptance or None
+        Acceptance of a closed gate by name.
 
     Examples
     --------
@@ -363,6 +373,8 @@ class Gated(WithWarnings):
     outcome: Outcome = "passed"
     labels: Labels | None = None
     labels_from: str | None = None
+    series: Series | None = None
+    acceptance: Acceptance | None = None
 
     _repr_html_ = repr_html  # for notebooks
 
@@ -413,6 +425,9 @@ class Gated(WithWarnings):
             {name: value for name, value in check.items() if name != "judge" or value is not None} | {"p_sides": 1}
             for check in found["checks"]
         ]
+        for name in ("series", "acceptance"):
+            if found[name] is None:
+                del found[name]
         found["labels"] = labels_record(self.labels, self.labels_from)
         found["warnings"] = list(self.warnings)
         found["reasons"] = list(self.reasons)

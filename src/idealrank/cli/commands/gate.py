@@ -4,9 +4,11 @@ The job has files as typed, the page that is wanted, and a baseline to replace. 
 comment, and annotations for GitHub.
 """
 
+import getpass
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime
 from functools import partial, wraps
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, cast, get_args
@@ -16,6 +18,7 @@ import click
 from idealrank._files import real_path
 from idealrank.analysis.gate import Gated
 from idealrank.analysis.gate.outcome import Outcome, Policy, WhenUnjudged
+from idealrank.analysis.gate.series import Acceptance
 from idealrank.api.gate import GateJob, GateRequest, Held, Result, settled
 from idealrank.cli import console, input_options, options, output
 from idealrank.cli.format_option import Formats
@@ -198,6 +201,10 @@ class Job:
         0 for one a core.
     judge_path : str or None
         Path of the judgments of a judge.
+    repeats : tuple of str
+        Paths of further runs of the same engine.
+    accept, accepted_by : str
+        Reason to accept the run although the gate is closed, and the name of the person; empty without one.
 
     Examples
     --------
@@ -222,6 +229,9 @@ class Job:
     results: Results = field(default_factory=Results)
     threads: int = 0
     judge_path: str | None = None
+    repeats: tuple[str, ...] = ()
+    accept: str = ""
+    accepted_by: str = ""
 
     def done(self) -> "Done":
         """Run the gate on the files as they are before any is replaced.
@@ -242,11 +252,38 @@ class Job:
         kept, top = self.results.looked_at(asked.measures), self.results.ranks_looked_at(asked.measures)
         judge = self.inputs.open_judge(self.judge_path, asked.convention)
         work = GateJob(asked=asked, caller=front, kept=kept, top=top, threads=self.threads, judge=judge)
-        held = work.hold(but_missing=self.update)
+        held = work.hold(but_missing=self._writes)
+        if self.accept and not held.gated.passed:
+            held = replace(held, gated=replace(held.gated, acceptance=self._acceptance(held)))
         notes, page = list(held.notes), self._page(held, watch)
-        if self.update:
-            notes.append(work.replace_if_as_good(held))
+        if held.gated.acceptance is not None:
+            notes.append(work.accept(held, held.gated.acceptance))
+        elif self._writes:
+            notes.append(work.take_if_open(held))
+        elif self.asked.series:
+            work.record_look(held)
         return Done(held.gated, notes, page)
+
+    @property
+    def _writes(self) -> bool:
+        """Return whether an accepted run, by the gate or by name, goes into the last baseline file."""
+        return self.update or bool(self.accept)
+
+    def _acceptance(self, held: Held) -> Acceptance:
+        """Acceptance of the first check that did not pass, or of the first one."""
+        if held.last is None:
+            raise OptionError("--accept: found no baseline file as the last baseline, expected a file that --update-baseline made")
+        check = next((one for one in held.gated.deciding if not one.passed), held.gated.checks[0])
+        return Acceptance(
+            reason=self.accept,
+            by=self.accepted_by or getpass.getuser(),
+            time=datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ"),
+            run=held.runs[0].name,
+            measure=check.measure,
+            before=check.mean_baseline,
+            now=check.mean_run,
+            p=check.p_corrected,
+        )
 
     def _page(self, held: Held, watch: Watch) -> "Subject | None":
         """Put the results into the store, and gather what the page shows, where these are wanted."""
@@ -258,18 +295,20 @@ class Job:
     @property
     def _given(self) -> input_options.InputFiles:
         return input_options.InputFiles(
-            qrels=self.qrels, inputs=self.inputs, others=(self.run, *self.asked.baselines, *self.asked.paths, self.judge_path)
+            qrels=self.qrels,
+            inputs=self.inputs,
+            others=(self.run, *self.repeats, *self.asked.baselines, *self.asked.paths, self.judge_path),
         )
 
     def _check_paths(self) -> None:
         judge = [] if self.judge_path is None else [self.judge_path]
         input_options.refuse_standard_input_twice(self.qrels, *self.inputs.more_qrels, self.run, *self.asked.paths, *judge)
-        self.outputs.refuse_to_replace(self._given.paths, self.asked.baselines[-1] if self.update else None)
+        self.outputs.refuse_to_replace(self._given.paths, self.asked.state if self._writes or self.asked.series else None)
         self.results.check(self._given.paths, dict(self.outputs.files()))
         if "-" in self.asked.baselines:
             raise OptionError("--baseline -: found standard input, expected a file: a baseline is read twice")
-        if self.update:
-            others = (self.qrels, *self.inputs.more_qrels, self.run, *self.asked.baselines[:-1], *self.asked.paths)
+        if self._writes:
+            others = (self.qrels, *self.inputs.more_qrels, self.run, *self.repeats, *self.asked.baselines[:-1], *self.asked.paths)
             refuse_unfit_target(self.asked.baselines[-1], others)
 
 
@@ -292,11 +331,15 @@ class _Front:
     def run(self) -> Run:
         return self.job.inputs.open_run(self.job.run, self.names[self.job.run], self.job.qrels)
 
+    def repeats(self) -> list[Run]:
+        inputs, qrels = self.job.inputs, self.job.qrels
+        return [inputs.open_run(path, f"repeat {number}", qrels) for number, path in enumerate(self.job.repeats, 1)]
+
     def baseline(self, path: str) -> Run:
-        return self.job.inputs.open_run(path, self.names[path], self.job.qrels)
+        return self.job.inputs.open_run(path, self.baseline_name(path), self.job.qrels)
 
     def baseline_name(self, path: str) -> str:
-        return self.names[path]
+        return self.names[self.job.asked.baselines[-1] if path == self.job.asked.state else path]
 
     def doubt(self, evaluation: Evaluation, baseline: str | None) -> None:
         input_options.doubt(evaluation, baseline or self.job.run)
@@ -395,9 +438,10 @@ Examples:
   May the new run replace the old run?
     idealrank gate qrels.txt neural.run --baseline bm25.run
 \b
-  Keep the best run so far in a file, and compare new runs with it and with a pinned run:
-    idealrank gate qrels.txt bm25.run --baseline best.run.gz --update-baseline
-    idealrank gate qrels.txt neural.run --baseline bm25.run --baseline best.run.gz --update-baseline
+  Keep accepted runs in a file, hold the next commits to it, and accept a drop by name:
+    idealrank gate qrels.txt bm25.run --baseline main.run.gz --update-baseline
+    idealrank gate qrels.txt neural.run --baseline main.run.gz --update-baseline
+    idealrank gate qrels.txt bm25.run --baseline main.run.gz --accept "half the latency"
 \b
   Accept a drop of 0.01, show a second measure, let a third measure fail the gate, and print JSON:
     idealrank gate qrels.txt neural.run --baseline bm25.run --tolerance 0.01 -m nDCG@10,P@5 --also RR --format json
@@ -411,8 +455,12 @@ Examples:
 The gate fails on a significant drop. With --strict, it passes only if a drop of the margin is ruled out. If unjudged documents may
 explain a drop, there are too few judgments to show that it is harmless, and the gate fails, too, unless --when-unjudged says otherwise.
 
+Against a baseline file, the gate is one of a series: --alpha is spent over --horizon commits. The file holds the last accepted runs,
+and the run with which it was made, its anchor. The run is tested against the last accepted one, and its mean with the last accepted
+ones against the anchor, which shows what small drops sum up to.
+
 Options that are not given come from [tool.idealrank.gate] in pyproject.toml: baseline, measures, also, tolerance, strict, margin,
-alpha, when_unjudged, contracts, weights, cluster, convention, labels_are, sampled_negatives and labels_from.
+alpha, when_unjudged, horizon, holdout, contracts, weights, cluster, convention, labels_are, sampled_negatives and labels_from.
 
 Exit codes: 0 passed, 1 failed, 2 bad input or usage, 3 too few judgments under --when-unjudged neutral. With too few judgments,
 label the documents that `idealrank judge next --until gate` lists, and run the gate again. `idealrank why` lists the queries with
@@ -452,20 +500,45 @@ _FORMATS = Formats("Text and a table to read;", table="views.gate.gate:gate_part
 @click.option("--margin", metavar="X", type=float, help="Smallest unacceptable drop of --strict, in units of the measure.")
 @click.option(
     "--alpha", metavar="P", type=float,
-    help="Highest probability that a harmless run fails: once for the first measure, and once for the measures of --also. With --strict, "
-    "highest probability that a drop of the margin passes.  [default: 0.05]",
+    help="Highest probability that a harmless run fails, and against a baseline file, that any of --horizon harmless commits does: once "
+    "for the first measure, and once for the measures of --also. With --strict, highest probability that a drop of the margin passes.  "
+    "[default: 0.05]",
 )  # fmt: skip
 @click.option(
     "--when-unjudged", type=click.Choice(get_args(WhenUnjudged)),
     help="Outcome if there are too few judgments: fail (code 1), neutral (code 3) or pass (code 0).  [default: fail]",
 )  # fmt: skip
 @click.option(
+    "--horizon", metavar="N", type=int,
+    help="Commits over which a gate against a baseline file spends --alpha; 1 gives each commit the whole of it.  [default: 50]",
+)  # fmt: skip
+@click.option(
+    "--series", metavar="DIR",
+    help="Folder for the state of the series, in place of the baseline file; each gate then counts as a commit, with or without "
+    "--update-baseline.",
+)  # fmt: skip
+@click.option(
+    "--repeat", "repeats", metavar="FILE", multiple=True,
+    help="Another run of the same version of the engine; may be repeated. Values are averaged by query, which shows and lowers the noise "
+    "from run to run.",
+)  # fmt: skip
+@click.option(
+    "--holdout", metavar="SHARE", type=float,
+    help="Share of the queries that decide nothing; every tenth commit, they show whether the others are overfitted.  [default: 0]",
+)  # fmt: skip
+@click.option(
+    "--accept", metavar="REASON", default="",
+    help="Accept the run although the gate is closed: record the reason in the last baseline file, make the run its anchor, exit with 0. "
+    "If the gate is open, the same as --update-baseline.",
+)  # fmt: skip
+@click.option("--accepted-by", metavar="NAME", default="", help="Name recorded with --accept.  [default: the user of the system]")
+@click.option(
     "--contracts", metavar="FILE",
     help="Queries that must not drop, regardless of the means: CSV with the header query[,measure][,at_least].",
 )  # fmt: skip
 @click.option(
     "--update-baseline", is_flag=True,
-    help="After a pass, replace the last baseline with the run, unless the run is lower by the first measure; create a missing file.",
+    help="After a pass, make the run the last accepted run of the last baseline file, whatever its value; create a missing file.",
 )  # fmt: skip
 @click.option(
     "--convention", "convention_text", metavar="NAME[,SWITCH=VALUE...]", cls=options.OnceOption,
@@ -496,6 +569,9 @@ def gate(
     results: Results,
     inputs: input_options.Inputs,
     threads: int,
+    repeats: tuple[str, ...],
+    accept: str,
+    accepted_by: str,
     **typed: Any,
 ) -> None:
     """Pass or fail RUN against its baselines. Exit code 1: failed.
@@ -512,7 +588,7 @@ def gate(
     )
     job = Job(
         asked=asked, qrels=qrels, run=run, inputs=inputs, update=update_baseline, outputs=outputs, results=results, threads=threads,
-        judge_path=judge_path,
+        judge_path=judge_path, repeats=repeats, accept=accept, accepted_by=accepted_by,
     )  # fmt: skip
     gated, notes, page = job.done()
     from idealrank.reports.views.comparison.phrases import Asked  # noqa: PLC0415  (not for the help)
@@ -522,7 +598,7 @@ def gate(
     people = _People(outputs.digits, Asked(command=True, qrels=qrels, paths=paths, options=words))
     outputs.write(gated, partial(_report, gated, notes, asked.policy_file, layout, people), layout)
     results.write_page(page)
-    context.exit(_CODES[gated.outcome])
+    context.exit(FINE if gated.acceptance is not None else _CODES[gated.outcome])
 
 
 def _policy_words(policy: Policy) -> list[str]:

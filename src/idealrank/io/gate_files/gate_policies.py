@@ -12,7 +12,7 @@ from idealrank.data.label_kinds import LABEL_KINDS, LabelKind
 from idealrank.errors import InputError, near_ids, shown
 
 TABLE = "tool.idealrank.gate"
-PARTS = ("tolerance", "strict", "margin", "alpha", "when_unjudged")  # of a policy
+PARTS = ("tolerance", "strict", "margin", "alpha", "when_unjudged", "horizon")  # of a policy
 DEFAULT_MEASURE = "nDCG@10"  # of a gate: fewer tests see smaller drops
 
 
@@ -36,6 +36,10 @@ class PolicyFile:
         Likewise.
     when_unjudged : {"fail", "neutral", "pass"} or None
         Likewise.
+    horizon : int or None
+        Likewise.
+    holdout : float or None
+        Share of the queries that are held out.
     contracts : str or None
         Path of the file of contracts.
     weights, cluster : str or None
@@ -60,6 +64,8 @@ class PolicyFile:
     margin: float | None = None
     alpha: float | None = None
     when_unjudged: WhenUnjudged | None = None
+    horizon: int | None = None
+    holdout: float | None = None
     contracts: str | None = None
     weights: str | None = None
     cluster: str | None = None
@@ -74,14 +80,20 @@ class PolicyFile:
         return f"{self.path} [{TABLE}]" if self.path else ""
 
     def policy(
-        self, *, tolerance: float | None = None, strict: bool | None = None, margin: float | None = None, alpha: float | None = None,
+        self,
+        *,
+        tolerance: float | None = None,
+        strict: bool | None = None,
+        margin: float | None = None,
+        alpha: float | None = None,
         when_unjudged: WhenUnjudged | None = None,
-    ) -> Policy:  # fmt: skip
+        horizon: int | None = None,
+    ) -> Policy:
         """Combine options with the policy file; an option that chooses the rule also drops the file's settings of the other rule.
 
         Parameters
         ----------
-        tolerance, strict, margin, alpha, when_unjudged
+        tolerance, strict, margin, alpha, when_unjudged, horizon
             Parts of the policy; None where the file decides.
 
         Raises
@@ -92,12 +104,12 @@ class PolicyFile:
         Examples
         --------
         >>> PolicyFile(strict=True, margin=0.02, alpha=0.1).policy(strict=False)
-        Policy(tolerance=0.0, strict=False, margin=None, alpha=0.1, when_unjudged='fail')
+        Policy(tolerance=0.0, strict=False, margin=None, alpha=0.1, when_unjudged='fail', horizon=50)
         """
         of_file: dict[str, Any] = {name: getattr(self, name) for name in PARTS}
         if strict is not None:
             of_file["tolerance" if strict else "margin"] = None
-        given: dict[str, Any] = dict(zip(PARTS, (tolerance, strict, margin, alpha, when_unjudged), strict=True))
+        given: dict[str, Any] = dict(zip(PARTS, (tolerance, strict, margin, alpha, when_unjudged, horizon), strict=True))
         values = of_file | {name: value for name, value in given.items() if value is not None}
         return Policy(**{name: value for name, value in values.items() if value is not None})
 
@@ -205,6 +217,12 @@ def _number(value: Any) -> float:
     return float(value)
 
 
+def _whole(value: Any) -> int:
+    if isinstance(value, bool) or not isinstance(value, int):
+        raise TypeError
+    return value
+
+
 def _truth(value: Any) -> bool:
     if not isinstance(value, bool):
         raise TypeError
@@ -221,6 +239,8 @@ _KEYS: dict[str, tuple[str, Callable[[Any], Any]]] = {
     "margin": ("a number", _number),
     "alpha": ("a number", _number),
     "when_unjudged": (" or ".join(get_args(WhenUnjudged)), _word),
+    "horizon": ("a whole number", _whole),
+    "holdout": ("a number", _number),
     "contracts": ("a path", _text),
     "weights": ("a path", _text),
     "cluster": ("a path", _text),

@@ -41,13 +41,16 @@ from idealrank.reports.views.gate.sentences import (
     one_sided,
     reach_text,
     reason_text,
+    rule_text,
     short_of_judgments,
+    unseen,
     why_withheld,
     withheld,
 )
 from idealrank.version import __version__
 
 _NAME = 24
+_ANCHORED = "anchor: the run with which the baseline file was made, against the mean of this run and the last accepted ones"
 _LOW = "unjudged documents count as not relevant: both means are too low if some are relevant"
 _SHOWN_OPEN = 3  # worst queries of an open gate
 
@@ -262,7 +265,7 @@ def gate_sentences(gated: Gated, places: int = USUAL, asked: Asked = IN_PYTHON) 
         return Told.of([said, *missing], [])
     seen = seen_text(gated, places)
     more = [_reason(gated, check, places) for check in gated.deciding if not is_identical(check)]
-    more += [*_labels_of_others(gated), *one_sided(gated, more), *seen, *_level(gated)]
+    more += [*_labels_of_others(gated), *one_sided(gated, more), *seen, *unseen(gated), *_level(gated)]
     if doubtful is not None:
         if gated.outcome == TOO_FEW or doubtful.outcome == "failed":
             why = _why_doubted(gated, doubtful)
@@ -274,6 +277,7 @@ def gate_sentences(gated: Gated, places: int = USUAL, asked: Asked = IN_PYTHON) 
         step = "Add queries, or accept a larger drop."
         if checks[0].losses:
             step = "The queries that fell most are listed below; 'idealrank why' shows the documents behind them."
+        step += _or_accept(gated)
         suspected = suspected_sentence(checks[0].basis, checks[0].baseline, gated.run, checks[0].difference)
         return Told.of([said, *missing, suspected, _basis(gated, checks[0]), _sensitivity(gated, checks[0]), step], more)
     if broken:
@@ -287,7 +291,12 @@ def gate_sentences(gated: Gated, places: int = USUAL, asked: Asked = IN_PYTHON) 
 
 def _steps(gated: Gated, asked: Asked) -> list[str]:
     """Explain the exit code if neither open nor closed, and say what to do."""
-    return next_step(gated, str, asked) or [judgments_step(gated, str, asked)]
+    return next_step(gated, str, asked) or [f"{judgments_step(gated, str, asked)}{_or_accept(gated)}"]
+
+
+def _or_accept(gated: Gated) -> str:
+    """Offer to accept a drop by name, where a baseline file can record it."""
+    return " --accept REASON records that you accept the drop." if gated.series is not None and gated.acceptance is None else ""
 
 
 def _why_doubted(gated: Gated, check: Check) -> str:
@@ -544,7 +553,7 @@ def _notes(notes: Sequence[str]) -> list[str]:
 
 def _rule(gated: Gated, policy_file: str) -> MethodLines:
     """Describe the rule and the method."""
-    rule = f"passes if {gated.policy.asked}"
+    rule = f"passes if {rule_text(gated)}"
     phrases, tested = [rule], families(gated)
     if gated.checks:
         drawn = f"{gated.n_resamples:,} draws, seed {gated.seed} derived from the values" if gated.n_resamples else "exact, over all signs"
@@ -555,6 +564,7 @@ def _rule(gated: Gated, policy_file: str) -> MethodLines:
             "1-sided p: the test of the gate; 2-sided p: the test of idealrank compare",
             f"bound: the end of the one-sided interval nearer to {end}",
             "before: mean of the baseline; now: mean of the run",
+            *([_ANCHORED] if len(gated.baselines) > 1 and gated.series is not None else []),
             "+/=/-: queries on which the run is better, equal, worse",
             "detectable: the smallest true drop that this gate finds 80% of the time",
         ]

@@ -426,9 +426,43 @@ def method(gated: Gated) -> str:
     >>> method(ir.gate(bad, good))
     'no drop is significant (one-sided, alpha 0.05); RR tested alone; exact, over all signs'
     """
-    phrases = [gated.policy.asked, *families(gated)]
+    phrases = [rule_text(gated), *families(gated)]
     phrases.append("exact, over all signs" if gated.n_resamples is None else f"{gated.n_resamples:,} draws, seed {gated.seed}")
     return "; ".join(phrases)
+
+
+def rule_text(gated: Gated) -> str:
+    """The policy as a sentence, and the place of this look in its series.
+
+    Examples
+    --------
+    >>> import idealrank as ir
+    >>> one = ir.evaluate({"q": {"x": 1}}, {"q": ["x"]}, "RR")
+    >>> rule_text(ir.gate(one, one))
+    'no drop is significant (one-sided, alpha 0.05)'
+    """
+    if gated.series is None or gated.policy.strict:
+        return gated.policy.asked
+    return f"{gated.policy.asked}; {gated.series.sentence}"
+
+
+def unseen(gated: Gated) -> list[str]:
+    """Say how large a lasting drop must be to be seen in a series, and how many queries would see half of it.
+
+    Examples
+    --------
+    >>> import idealrank as ir
+    >>> one = ir.evaluate({"q": {"x": 1}}, {"q": ["x"]}, "RR")
+    >>> unseen(ir.gate(one, one))
+    []
+    """
+    checks = [check for check in gated.deciding if math.isfinite(check.detectable) and check.detectable > 0]
+    if gated.series is None or gated.policy.strict or not checks:
+        return []
+    check = checks[-1]  # the anchor, where there is one
+    drop = f"a lasting drop of {check.measure} below {check.detectable:.3f} against {check.baseline}"
+    queries = f"these {check.n:,} queries; {4 * check.n:,} such queries would show half of it"
+    return [f"{drop[0].upper()}{drop[1:]} may stay unseen on {queries}."]
 
 
 def families(gated: Gated) -> list[str]:
