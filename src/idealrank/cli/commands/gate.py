@@ -411,8 +411,9 @@ Examples:
 The gate fails on a significant drop. With --strict, it passes only if a drop of the margin is ruled out. If unjudged documents may
 explain the result, there are too few judgments, and the gate neither passes nor fails.
 
-Options that are not given come from [tool.idealrank.gate] in pyproject.toml: baseline, measures, also, tolerance, strict, margin,
-alpha, when_unjudged, contracts, weights, cluster, convention, labels_are, sampled_negatives and labels_from.
+Files and options that are not given come from [tool.idealrank.gate] in pyproject.toml: qrels, run, qrels_columns, run_columns,
+baseline, measures, also, tolerance, strict, margin, alpha, when_unjudged, contracts, weights, cluster, convention, labels_are,
+sampled_negatives and labels_from.
 
 Exit codes: 0 passed, 1 failed, 2 bad input or usage, 3 too few judgments. After 3, judge the documents that only the
 lower-scoring run returns, the highest ranks first, and run the gate again. `idealrank why` lists the queries with unjudged
@@ -432,8 +433,8 @@ _FORMATS = Formats("Text and a table to read;", table="views.gate.gate:gate_part
     epilog=_EPILOG,
     short_help="Pass or fail a run against its baselines, in continuous integration.",
 )
-@click.argument("qrels")
-@click.argument("run")
+@click.argument("qrels", required=False)
+@click.argument("run", required=False)
 @click.option(
     "--baseline", "baselines", metavar="FILE", multiple=True,
     help="Baseline: any run, or a file written by --update-baseline; may be repeated.",
@@ -486,8 +487,8 @@ def gate(
     context: click.Context,
     /,
     *,
-    qrels: str,
-    run: str,
+    qrels: str | None,
+    run: str | None,
     update_baseline: bool,
     judge_path: str | None,
     files: QueryFiles,
@@ -501,9 +502,13 @@ def gate(
     """Pass or fail RUN against its baselines. Exit code 1: failed; 3: too few judgments.
 
     All runs are evaluated against the judgments in QRELS. RUN fails if it is significantly worse than a baseline, or if it breaks a
-    contract for a query. The report names the drop that the gate finds 80% of the time.
+    contract for a query. The report names the drop that the gate finds 80% of the time. If pyproject.toml names the judgments and
+    the run, the command needs no argument; a single argument is the run.
     """
-    asked = asked_here(
+    policy = find_policy(Path.cwd())
+    read = input_options.gate_inputs(qrels, run, inputs, policy)
+    asked = asked_of(
+        policy,
         weights=files.weights_path,
         cluster=files.cluster_path,
         labels_are=inputs.labels_are,
@@ -511,15 +516,14 @@ def gate(
         **typed,
     )
     job = Job(
-        asked=asked, qrels=qrels, run=run, inputs=inputs, update=update_baseline, outputs=outputs, results=results, threads=threads,
-        judge_path=judge_path,
-    )  # fmt: skip
+        asked=asked, **read._asdict(), update=update_baseline, outputs=outputs, results=results, threads=threads, judge_path=judge_path
+    )
     gated, notes, page = job.done()
     from idealrank.reports.views.comparison.phrases import Asked  # noqa: PLC0415  (not for the help)
 
-    paths = {name: path for path, name in _names(run, asked.baselines).items()}
-    words = ("-m", str(asked.measures[0]), *_policy_words(asked.policy), *inputs.words(typed["convention_text"] or "standard"))
-    people = _People(outputs.digits, Asked(command=True, qrels=qrels, paths=paths, options=words))
+    paths = {name: path for path, name in _names(job.run, asked.baselines).items()}
+    words = ("-m", str(asked.measures[0]), *_policy_words(asked.policy), *job.inputs.words(typed["convention_text"] or "standard"))
+    people = _People(outputs.digits, Asked(command=True, qrels=job.qrels, paths=paths, options=words))
     outputs.write(gated, partial(_report, gated, notes, asked.policy_file, layout, people), layout)
     results.write_page(page)
     context.exit(_CODES[gated.outcome])

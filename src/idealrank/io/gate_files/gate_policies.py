@@ -9,10 +9,12 @@ from typing import Any, get_args
 from idealrank.analysis.gate import Policy
 from idealrank.analysis.gate.outcome import WhenUnjudged
 from idealrank.data.label_kinds import LABEL_KINDS, LabelKind
-from idealrank.errors import InputError, near_ids, shown
+from idealrank.errors import InputError, OptionError, near_ids, shown
+from idealrank.io.table_columns import parse_columns
 
 TABLE = "tool.idealrank.gate"
 PARTS = ("tolerance", "strict", "margin", "alpha", "when_unjudged")  # of a policy
+_COLUMNS = "query=NAME,document=NAME and grade=NAME, score=NAME or rank=NAME, each role once"
 DEFAULT_MEASURE = "nDCG@10"  # of a gate: fewer tests see smaller drops
 
 
@@ -44,6 +46,12 @@ class PolicyFile:
         Text of the convention.
     labels_are, sampled_negatives, labels_from
         Declared labels, as for `idealrank.gate`.
+    qrels : tuple of str
+        Paths of the judgments; empty if every caller names its own.
+    run : str or None
+        Path of the run to test.
+    qrels_columns, run_columns : str
+        Columns of judgments and of runs, as the options of these names take them; empty to guess.
 
     Examples
     --------
@@ -67,6 +75,10 @@ class PolicyFile:
     labels_are: LabelKind | None = None
     sampled_negatives: float | None = None
     labels_from: str | None = None
+    qrels: tuple[str, ...] = ()
+    run: str | None = None
+    qrels_columns: str = ""
+    run_columns: str = ""
 
     @property
     def where(self) -> str:
@@ -161,8 +173,9 @@ def _policy(path: Path, table: dict[str, Any]) -> PolicyFile:
             raise InputError(f"{values['path']}: [{TABLE}]: {key}: found {shown(repr(value))}, expected {kind}") from None
         values["baselines" if key == "baseline" else key] = made
     folder = path.parent
-    values["baselines"] = tuple(_shown_path(folder / one) for one in values.get("baselines", ()))
-    for key in ("contracts", "weights", "cluster"):
+    for key in ("baselines", "qrels"):
+        values[key] = tuple(_shown_path(folder / one) for one in values.get(key, ()))
+    for key in ("run", "contracts", "weights", "cluster"):
         if values.get(key) is not None:
             values[key] = _shown_path(folder / values[key])
     return PolicyFile(**values)
@@ -211,6 +224,15 @@ def _truth(value: Any) -> bool:
     return value
 
 
+def _columns(value: Any) -> str:
+    text = _text(value)
+    try:
+        parse_columns(text)
+    except OptionError:  # its words are those of an option; the reader of the table names the key
+        raise TypeError from None
+    return text
+
+
 # Key -> what it holds, in words, and how it is read.
 _KEYS: dict[str, tuple[str, Callable[[Any], Any]]] = {
     "baseline": ("a path, or a list of paths", _texts),
@@ -228,4 +250,8 @@ _KEYS: dict[str, tuple[str, Callable[[Any], Any]]] = {
     "labels_are": (" or ".join(LABEL_KINDS), _kind),
     "sampled_negatives": ("a number", _number),
     "labels_from": ("the name of a run", _text),
+    "qrels": ("a path, or a list of paths", _texts),
+    "run": ("a path", _text),
+    "qrels_columns": (_COLUMNS, _columns),
+    "run_columns": (_COLUMNS, _columns),
 }
