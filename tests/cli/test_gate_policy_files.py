@@ -3,6 +3,7 @@
 import json
 from collections.abc import Callable
 from pathlib import Path
+from xml.etree import ElementTree as ET
 
 import pytest
 
@@ -132,3 +133,78 @@ def test_an_output_never_replaces_a_file_of_the_policy(say: Say, project: Path) 
 
     assert said.code == 2
     assert (project / "new.csv").read_bytes() == before
+
+
+# --- texts of queries ---------------------------------------------------------------------------
+
+
+@pytest.fixture
+def titled(project: Path) -> Path:
+    """The same project, whose policy names the texts of its queries; one query has none."""
+    texts = [f"{query}\thow to do task {query[1:]} | <b>" for query in QUERIES if query != "q03"]
+    (project / "eval" / "queries.tsv").write_text("\n".join(texts), encoding="utf-8")
+    (project / "pyproject.toml").write_text(f'{POLICY}queries = "eval/queries.tsv"\n', encoding="utf-8")
+    return project
+
+
+def test_the_message_names_the_queries_that_fell_by_their_text(say: Say, titled: Path) -> None:
+    said = say("gate", cwd=titled)
+
+    rows = [line.split(maxsplit=4) for line in said.out.splitlines() if line.startswith("q0")]
+    assert said.code == 1
+    assert ["q00", "1.0000", "0.6309", "-0.3691", "how to do task 00 | <b>"] in rows
+    assert ["q03", "1.0000", "0.6309", "-0.3691"] in rows
+
+
+def test_json_junit_markdown_and_annotations_have_the_texts(say: Say, titled: Path) -> None:
+    said = say("gate", "--format", "json", "--junit", "gate.xml", "--markdown", "gate.md", "--github", cwd=titled)
+
+    worst = json.loads(said.out)["checks"][0]["worst"]
+    assert worst[0]["text"] == "how to do task 00 | <b>"
+    assert [drop["query"] for drop in worst if "text" not in drop] == ["q03"]
+    suite = ET.parse(titled / "gate.xml").getroot()  # written by this test
+    assert "q00  1.0000  0.6309  -0.3691  how to do task 00 | <b>" in suite.find(".//failure").text  # type: ignore[operator, union-attr]
+    comment = (titled / "gate.md").read_text(encoding="utf-8")
+    assert "| query | before | now | difference | text |" in comment
+    assert "<b>" not in comment
+    assert "how to do task 00 &#124; &#60;b&#62;" in comment
+    (error,) = [line for line in said.err.splitlines() if line.startswith("::error")]
+    assert 'q00 "how to do task 00 | <b>" (-0.3691)' in error
+
+
+def test_typed_texts_win_and_need_no_page(say: Say, titled: Path) -> None:
+    (titled / "short.tsv").write_text("q00\tfirst\n", encoding="utf-8")
+
+    said = say("gate", "--queries", "short.tsv", "--format", "json", cwd=titled)
+
+    worst = json.loads(said.out)["checks"][0]["worst"]
+    assert [drop["text"] for drop in worst if "text" in drop] == ["first"]
+
+
+def test_without_texts_no_output_mentions_them(say: Say, project: Path) -> None:
+    said = say("gate", "--format", "json", cwd=project)
+
+    assert set(json.loads(said.out)["checks"][0]["worst"][0]) == {"query", "baseline", "run", "difference"}
+
+
+def test_texts_that_are_missing_are_an_error_before_the_work(say: Say, titled: Path) -> None:
+    (titled / "eval" / "queries.tsv").unlink()
+
+    said = say("gate", cwd=titled)
+
+    assert (said.code, said.out) == (2, "")
+    assert "eval/queries.tsv: found no such file" in said.err
+
+
+def test_standard_input_has_no_texts_for_a_gate(say: Say, titled: Path) -> None:
+    said = say("gate", "--queries", "-", cwd=titled)
+
+    assert said.code == 2
+    assert "--queries -: found standard input, expected a file" in said.err
+
+
+def test_the_page_shows_the_texts_that_the_policy_names(say: Say, titled: Path) -> None:
+    said = say("gate", "--report", "gate.html", "--no-robust", cwd=titled)
+
+    assert said.code == 1
+    assert "how to do task 00" in (titled / "gate.html").read_text(encoding="utf-8")

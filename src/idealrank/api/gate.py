@@ -33,6 +33,7 @@ from idealrank.io.gate_files.contracts import read_contracts
 from idealrank.io.gate_files.gate_policies import DEFAULT_MEASURE, PARTS, PolicyFile
 from idealrank.io.notes import Notes, Tell
 from idealrank.io.query_files import OfQueries, QueryFiles
+from idealrank.io.texts import check_texts, read_texts
 from idealrank.measures.measure import Measure
 from idealrank.measures.parse import MeasureLike, parse_measure, parse_measures
 from idealrank.stats.randomness import RandomLike
@@ -64,6 +65,8 @@ class GateRequest:
         File and table of the project's policy; empty where the project has none.
     declared : DeclaredLabels
         What is declared about the labels.
+    queries : str or None
+        Path of the texts of queries, which the message shows.
 
     Examples
     --------
@@ -81,6 +84,7 @@ class GateRequest:
     query_files: QueryFiles
     policy_file: str
     declared: DeclaredLabels = NOTHING_DECLARED
+    queries: str | None = None
 
     @property
     def paths(self) -> list[str]:
@@ -103,8 +107,8 @@ def settled(
     Parameters
     ----------
     given : mapping
-        ``baselines``, ``measures``, ``also``, ``convention``, ``contracts``, ``weights``, ``cluster`` and the parts of a `Policy`;
-        what is missing comes from the file.
+        ``baselines``, ``measures``, ``also``, ``convention``, ``contracts``, ``weights``, ``cluster``, ``queries`` and the parts of
+        a `Policy`; what is missing comes from the file.
     found : PolicyFile
         The policy of the project.
     without_baseline : str
@@ -144,6 +148,7 @@ def settled(
         query_files=QueryFiles(given.get("weights", found.weights), given.get("cluster", found.cluster)),
         policy_file=found.where,
         declared=DeclaredLabels(*(given.get(name, getattr(found, name)) for name in DeclaredLabels._fields)),
+        queries=given.get("queries", found.queries),
     )
 
 
@@ -270,6 +275,8 @@ class GateJob:
             An option has an invalid value.
         """
         asked, caller = self.asked, self.caller
+        if asked.queries is not None:
+            check_texts(asked.queries)
         contracts, of_queries = self._contracts(), asked.query_files.read(caller.tell)
         qrels = caller.watch("judgments", lambda _: self._labelled())
         measures = measures_of_gate(asked.measures, contracts)
@@ -291,7 +298,8 @@ class GateJob:
             for note in files.changes_since(path, record, other, qrels.paths)
         )
         return Held(
-            gated=gated, notes=notes, qrels=qrels, runs=(run, *(other for other, _ in opened)), evaluations=(evaluation, *others),
+            gated=self._with_texts(gated),
+            notes=notes, qrels=qrels, runs=(run, *(other for other, _ in opened)), evaluations=(evaluation, *others),
             of_queries=of_queries, last=opened[-1][1] if len(opened) == len(asked.baselines) else None,
         )  # fmt: skip
 
@@ -354,6 +362,13 @@ class GateJob:
         """The judgments with the kind of labels that was declared."""
         declared, qrels = self.asked.declared, self.caller.qrels()
         return qrels.labelled(declared.labels_are, sampled_negatives=declared.sampled_negatives)
+
+    def _with_texts(self, gated: Gated) -> Gated:
+        """Add the texts of the queries that fell most."""
+        if self.asked.queries is None:
+            return gated
+        wanted = {drop.query for check in gated.checks for drop in check.worst}
+        return gated.with_texts(read_texts(self.asked.queries, wanted, tell=self.caller.tell))
 
     @property
     def _notes(self) -> Notes:

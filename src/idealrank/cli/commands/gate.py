@@ -22,7 +22,7 @@ from idealrank.cli.format_option import Formats
 from idealrank.cli.main import CLOSED, FINE, UNDECIDABLE
 from idealrank.cli.progress import Watch
 from idealrank.cli.query_options import query_files
-from idealrank.cli.result_options import Results, results_of_pairs
+from idealrank.cli.result_options import Results, results_of_gates
 from idealrank.data.qrels import Qrels
 from idealrank.data.run import Run
 from idealrank.data.types import Progress
@@ -262,14 +262,17 @@ class Job:
         )
 
     def _check_paths(self) -> None:
+        if self.asked.queries == "-":
+            raise OptionError("--queries -: found standard input, expected a file: texts of queries are read twice")
         judge = [] if self.judge_path is None else [self.judge_path]
         input_options.refuse_standard_input_twice(self.qrels, *self.inputs.more_qrels, self.run, *self.asked.paths, *judge)
-        self.outputs.refuse_to_replace(self._given.paths, self.asked.baselines[-1] if self.update else None)
+        texts = [path for path in (self.asked.queries, self.results.documents) if path is not None]
+        self.outputs.refuse_to_replace([*self._given.paths, *texts], self.asked.baselines[-1] if self.update else None)
         self.results.check(self._given.paths, dict(self.outputs.files()))
         if "-" in self.asked.baselines:
             raise OptionError("--baseline -: found standard input, expected a file: a baseline is read twice")
         if self.update:
-            others = (self.qrels, *self.inputs.more_qrels, self.run, *self.asked.baselines[:-1], *self.asked.paths)
+            others = (self.qrels, *self.inputs.more_qrels, self.run, *self.asked.baselines[:-1], *self.asked.paths, *texts)
             refuse_unfit_target(self.asked.baselines[-1], others)
 
 
@@ -412,8 +415,8 @@ The gate fails on a significant drop. With --strict, it passes only if a drop of
 explain the result, there are too few judgments, and the gate neither passes nor fails.
 
 Files and options that are not given come from [tool.idealrank.gate] in pyproject.toml: qrels, run, qrels_columns, run_columns,
-baseline, measures, also, tolerance, strict, margin, alpha, when_unjudged, contracts, weights, cluster, convention, labels_are,
-sampled_negatives and labels_from.
+queries, documents, baseline, measures, also, tolerance, strict, margin, alpha, when_unjudged, contracts, weights, cluster, convention,
+labels_are, sampled_negatives and labels_from.
 
 Exit codes: 0 passed, 1 failed, 2 bad input or usage, 3 too few judgments. After 3, judge the documents that only the
 lower-scoring run returns, the highest ranks first, and run the gate again. `idealrank why` lists the queries with unjudged
@@ -479,7 +482,7 @@ _FORMATS = Formats("Text and a table to read;", table="views.gate.gate:gate_part
 @options.more
 @options.explain_method
 @outputs
-@results_of_pairs
+@results_of_gates
 @options.inputs
 @options.threads
 @click.pass_context
@@ -513,8 +516,10 @@ def gate(
         cluster=files.cluster_path,
         labels_are=inputs.labels_are,
         sampled_negatives=inputs.sampled_negatives,
+        queries=results.queries,
         **typed,
     )
+    results = results.with_texts(queries=asked.queries, documents=policy.documents)
     job = Job(
         asked=asked, **read._asdict(), update=update_baseline, outputs=outputs, results=results, threads=threads, judge_path=judge_path
     )

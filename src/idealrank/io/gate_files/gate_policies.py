@@ -52,6 +52,8 @@ class PolicyFile:
         Path of the run to test.
     qrels_columns, run_columns : str
         Columns of judgments and of runs, as the options of these names take them; empty to guess.
+    queries, documents : str or None
+        Paths of the texts of queries and of documents.
 
     Examples
     --------
@@ -79,6 +81,8 @@ class PolicyFile:
     run: str | None = None
     qrels_columns: str = ""
     run_columns: str = ""
+    queries: str | None = None
+    documents: str | None = None
 
     @property
     def where(self) -> str:
@@ -175,7 +179,7 @@ def _policy(path: Path, table: dict[str, Any]) -> PolicyFile:
     folder = path.parent
     for key in ("baselines", "qrels"):
         values[key] = tuple(_shown_path(folder / one) for one in values.get(key, ()))
-    for key in ("run", "contracts", "weights", "cluster"):
+    for key in ("run", "contracts", "weights", "cluster", "queries", "documents"):
         if values.get(key) is not None:
             values[key] = _shown_path(folder / values[key])
     return PolicyFile(**values)
@@ -254,4 +258,6 @@ _KEYS: dict[str, tuple[str, Callable[[Any], Any]]] = {
     "run": ("a path", _text),
     "qrels_columns": (_COLUMNS, _columns),
     "run_columns": (_COLUMNS, _columns),
+    "queries": ("a path", _text),
+    "documents": ("a path", _text),
 }

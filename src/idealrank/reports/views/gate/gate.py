@@ -478,6 +478,8 @@ def worst_table(check: Check, *, many: bool = False) -> Table:
         Column("now", "number", lambda one: number_cell(one.run)),
         Column("difference", "number", lambda one: number_cell(one.difference, signed=True, tone="worse")),
     ]
+    if any(drop.text for drop in shown):
+        columns.append(Column("text", cell=lambda drop: clipped(drop.text or "", 40)))
     title = f"worst queries by {check.measure}{against} ({len(shown)} of {check.losses:,} that are worse)"
     return Table.of(columns, shown, title=title)
 
