@@ -340,7 +340,11 @@ class GateJob:
         return f"{path} now holds {name}: {means}"
 
     def write_baseline(self, held: Held) -> None:
-        """Write the run as the last baseline; it is read back and evaluated before it takes its name.
+        """Write the run as the last baseline; errors as for `baseline_file`."""
+        write_bytes([self.baseline_file(held)], self.asked.baselines[-1])
+
+    def baseline_file(self, held: Held) -> bytes:
+        """Return the run as the file of the last baseline; the file is read back and evaluated first.
 
         Raises
         ------
@@ -356,7 +360,7 @@ class GateJob:
                 f"{path}: not written, for the run read back from it has other values; a query that is answered without a document "
                 "cannot be kept in a file of lines"
             )
-        write_bytes([files.compressed(data) if path.endswith(".gz") else data], path)
+        return files.compressed(data) if path.endswith(".gz") else data
 
     def _labelled(self) -> Qrels:
         """The judgments with the kind of labels that was declared."""

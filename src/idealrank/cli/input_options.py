@@ -242,7 +242,7 @@ def gate_inputs(typed_qrels: str | None, typed_run: str | None, inputs: Inputs, 
         from idealrank.io.gate_files.gate_policies import TABLE  # noqa: PLC0415  (SciPy; of a gate alone)
 
         key = "qrels" if qrels is None else "run"
-        expected = f"expected idealrank gate QRELS RUN, or the key {key} in [{TABLE}] of pyproject.toml"
+        expected = f"expected idealrank gate QRELS RUN, or the key {key} in [{TABLE}] of pyproject.toml; idealrank init writes it"
         raise OptionError(f"found no {key.upper()}, {expected}")
     columns = inputs.with_columns(qrels=policy.qrels_columns, run=policy.run_columns)
     return GateInputs(qrels, run, columns)

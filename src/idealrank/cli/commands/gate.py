@@ -248,6 +248,20 @@ class Job:
             notes.append(work.replace_if_as_good(held))
         return Done(held.gated, notes, page)
 
+    def first_baseline(self) -> tuple[bytes, dict[str, float]]:
+        """Return the file of a first baseline, made of the run, and the run's means; nothing is written.
+
+        Raises
+        ------
+        InputError
+            A file cannot be used, or the run has no judged document.
+        """
+        front = _Front(self, Watch(), _names(self.run, self.asked.baselines))
+        work = GateJob(asked=self.asked, caller=front, threads=self.threads)
+        held = work.hold_to_nothing()
+        means = held.evaluations[0].mean()
+        return work.baseline_file(held), {text: means[text] for text in map(str, self.asked.measures)}
+
     def _page(self, held: Held, watch: Watch) -> "Subject | None":
         """Put the results into the store, and gather what the page shows, where these are wanted."""
         return self.results.gathered(

@@ -143,12 +143,19 @@ def find_policy(folder: Path) -> PolicyFile:
     start = folder.resolve()
     for place in (start, *start.parents):
         path = place / "pyproject.toml"
-        if path.is_file() and (table := _table(path)) is not None:
+        if path.is_file() and (table := policy_table(path)) is not None:
             return _policy(path, table)
     return PolicyFile()
 
 
-def _table(path: Path) -> dict[str, Any] | None:
+def policy_table(path: Path) -> dict[str, Any] | None:
+    """Read the table of a file of TOML; None if the file has no such table.
+
+    Raises
+    ------
+    InputError
+        The file cannot be read, is not TOML, or the key is not a table.
+    """
     try:
         found: Any = tomllib.loads(path.read_text(encoding="utf-8"))
     except (ValueError, RecursionError) as error:

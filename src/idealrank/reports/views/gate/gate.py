@@ -48,6 +48,7 @@ from idealrank.reports.views.gate.sentences import (
 from idealrank.version import __version__
 
 _NAME = 24
+_TEXT = 60  # letters of a query that fell
 _LOW = "unjudged documents count as not relevant: both means are too low if some are relevant"
 _SHOWN_OPEN = 3  # worst queries of an open gate
 
@@ -479,7 +480,7 @@ def worst_table(check: Check, *, many: bool = False) -> Table:
         Column("difference", "number", lambda one: number_cell(one.difference, signed=True, tone="worse")),
     ]
     if any(drop.text for drop in shown):
-        columns.append(Column("text", cell=lambda drop: clipped(drop.text or "", 40)))
+        columns.append(Column("text", cell=lambda drop: clipped(drop.text or "", _TEXT)))
     title = f"worst queries by {check.measure}{against} ({len(shown)} of {check.losses:,} that are worse)"
     return Table.of(columns, shown, title=title)
 
