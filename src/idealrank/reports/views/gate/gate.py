@@ -180,6 +180,9 @@ def _size(gated: Gated, check: Check, places: int) -> str:
     if gated.policy.strict:
         ruled_out = f"a {_drop(check)} of {gated.policy.margin:g} or more is ruled out (p {p})"
         return f"by {check.measure}, {means} in {check.baseline}; {ruled_out}"
+    if check.difference * check.direction > 0:  # a judge contradicts a gain
+        gain = number(check.difference, places, signed=True)
+        return f"by {check.measure}, {means} in {check.baseline}, a difference of {gain} (p of a {_drop(check)}: {p})"
     beyond = f", more than the accepted {gated.policy.tolerance:g}" if gated.policy.tolerance else ""
     return f"by {check.measure}, {means} in {check.baseline}, a {_drop(check)} of {drop}{beyond} (p {p})"
 
