@@ -193,6 +193,15 @@ def test_odd_names_of_files_are_kept(say: Say, project: Path, name: str) -> None
     assert pytest.importorskip("yaml").safe_load((project / ".github/workflows/ranking-gate.yml").read_text(encoding="utf-8"))
 
 
+def test_without_a_search_the_workflow_says_where_its_step_goes(say: Say, project: Path) -> None:
+    say(*ASKED, cwd=project)
+
+    text = (project / ".github/workflows/ranking-gate.yml").read_text(encoding="utf-8")
+    assert "# Put the step that writes new.run here" in text
+    assert "RANK" not in text
+    assert [step["run"].split()[0] for step in steps_of(project) if "run" in step] == ["pip", "code=0"]
+
+
 def test_a_run_that_needs_an_extra_gets_it_in_the_workflow(say: Say, project: Path) -> None:
     polars = pytest.importorskip("polars")
     rows = [line.split() for line in (project / "new.run").read_text(encoding="utf-8").splitlines()]
