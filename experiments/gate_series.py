@@ -27,6 +27,8 @@ from idealrank.stats.design import Design
 COMMITS, ALPHA = 50, 0.05
 TOUCHED, SPREAD = 0.2, 0.15
 DROPS = (0.0, 0.002)
+ENGINES = ("noise", "steps")
+BASELINES = ("previous", "pinned", "updated")
 DRAWS = 4_999
 
 
@@ -119,12 +121,13 @@ def series_of(engine: Engine, baseline: str, drop: float) -> list[bool]:
     return closed
 
 
-def rows(queries: tuple[int, ...], chains: int, seed: int) -> Iterator[Row]:
-    """Every engine, baseline, number of queries and drop."""
-    for engine_kind in ("noise", "steps"):
-        for n_queries in queries:
-            for drop in DROPS:
-                for baseline in ("previous", "pinned", "updated"):
+def rows(asked: argparse.Namespace) -> Iterator[Row]:
+    """Every engine, number of queries, drop and baseline that is asked for."""
+    chains, seed = asked.chains, asked.seed
+    for engine_kind in asked.engines:
+        for n_queries in asked.queries:
+            for drop in asked.drops:
+                for baseline in asked.baselines:
                     label = f"{engine_kind}, {n_queries} queries, {drop:g}, {baseline}"
                     show = progress_line(label) or (lambda _done, _all: None)
                     ends: list[tuple[list[bool], Engine]] = []
@@ -163,10 +166,13 @@ def table(found: list[Row]) -> str:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--queries", type=at_least_1, nargs="+", default=[50, 200, 1000])
-    parser.add_argument("--chains", type=at_least_1, default=200)
+    parser.add_argument("--engines", choices=ENGINES, nargs="+", default=ENGINES)
+    parser.add_argument("--drops", type=float, nargs="+", default=DROPS)
+    parser.add_argument("--baselines", choices=BASELINES, nargs="+", default=BASELINES)
+    parser.add_argument("--chains", type=at_least_1, default=100, help="series a row")
     parser.add_argument("--seed", type=int, default=1)
     asked = parser.parse_args()
-    found = list(rows(tuple(asked.queries), asked.chains, asked.seed))
+    found = list(rows(asked))
     print(f"{asked.chains} series of {COMMITS} commits a row, seed {asked.seed}\n")
     print(table(found))
 

@@ -57,8 +57,8 @@ class RankingGate:
 
     def __call__(
         self,
-        qrels: Any,
-        run: Any,
+        qrels: Any = None,
+        run: Any = None,
         *,
         baseline: Any = None,
         measures: Any = None,
@@ -82,7 +82,8 @@ class RankingGate:
         Parameters
         ----------
         qrels, run : path, mapping, dataframe, Qrels or Run
-            As for `evaluate`. Paths are relative to pytest's rootdir, where ``pyproject.toml`` lies.
+            As for `evaluate`. Paths are relative to pytest's rootdir, where ``pyproject.toml`` lies. By default, the files that
+            ``[tool.idealrank.gate]`` names; files are read by the columns that the table names.
         baseline : path, or list of paths
             What the run is held to: baseline files, or any runs. With ``--update-ranking-baseline`` the last one is written, and others
             stay as they are.

@@ -152,7 +152,7 @@ def test_every_option_of_the_gate_that_the_guide_names_exists() -> None:
 
 def test_the_session_of_pytest_is_as_shown(pytester: pytest.Pytester) -> None:
     shutil.copytree(PYDOCS, pytester.path / "examples" / "pydocs", ignore=shutil.ignore_patterns("__pycache__", "*.py"))
-    policy = next(command for command, _ in commands_of(block("console", "pyproject.toml")))
+    policy = next(command for command, _ in commands_of(block("console", "cat > pyproject.toml")))
     (pytester.path / "pyproject.toml").write_text("\n".join(policy.splitlines()[1:-1]), encoding="utf-8")
     lines = (PYDOCS / "minilm.run").read_text(encoding="utf-8").splitlines(keepends=True)
     fifth = [line for line in lines if not (line.split()[3] == "1" and line.split()[0][-1] in "05")]

@@ -63,7 +63,8 @@ OPEN = replace(CLOSED, passed=True, outcome="passed", checks=(FINE,), contracts=
 
 def hostile(text: str) -> Gated:
     """The same gate, with this text wherever a name or an id stands."""
-    check = replace(CHECK, baseline=text, measure=text, reason=f"a drop against {text}", worst=(drop(text), drop(text)))
+    worst = (replace(drop(text), text=text), drop(text))
+    check = replace(CHECK, baseline=text, measure=text, reason=f"a drop against {text}", worst=worst)
     kept = replace(BROKEN, contract=Contract(query=text, measure=text, place=text), measure=text, baseline=text)
     return replace(
         CLOSED, run=text, baselines=(text, text), checks=(check, replace(check, passed=True, outcome="passed")), contracts=(kept, kept)

@@ -177,6 +177,15 @@ def test_the_command_hears_a_judge_of_one_query_on_one(
 # --- gates -------------------------------------------------------------------------------------------------------------------
 
 
+def test_a_contradicted_gain_is_no_drop_in_the_message() -> None:
+    found = ir.gate(PEOPLE, OLD, NEW, measures="nDCG@2", judge_qrels=JUDGE)
+
+    said = " ".join(parts_text(gate_parts(found)).split())
+    assert found.checks[0].difference > 0
+    assert f"a difference of {found.checks[0].difference:+.4f} (p of a drop: " in said
+    assert ", a drop of" not in said
+
+
 def test_a_contradicted_drop_neither_opens_nor_closes_the_gate() -> None:
     alone = ir.gate(PEOPLE, NEW, OLD, measures="nDCG@2")
     found = ir.gate(PEOPLE, NEW, OLD, measures="nDCG@2", judge_qrels=JUDGE, when_unjudged="neutral")

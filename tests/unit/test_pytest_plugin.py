@@ -67,6 +67,43 @@ def test_loading_the_plug_in_loads_neither_numpy_nor_the_library() -> None:
     assert set(loaded) == {"idealrank", "idealrank._lazy", "idealrank.version", PLUGIN}
 
 
+def test_a_gate_without_arguments_reads_the_files_and_columns_of_the_policy(session: pytest.Pytester) -> None:
+    rows = ["need,page,stars", *(f"{query},x,1" for query in _ROWS)]
+    (session.path / "labels.csv").write_text("\n".join(rows), encoding="utf-8")
+    table = """
+    [tool.pytest.ini_options]
+    [tool.idealrank.gate]
+    baseline = "main.run"
+    measures = "RR"
+    qrels = "labels.csv"
+    qrels_columns = "query=need,document=page,grade=stars"
+    run = "{run}.run"
+    """
+    session.makepyfile("def test_gate(ranking_gate):\n    ranking_gate()")
+    for run, outcome in (("same", {"passed": 1}), ("worse", {"failed": 1})):
+        (session.path / "pyproject.toml").write_text(table.format(run=run), encoding="utf-8")
+        session.runpytest_inprocess("-p", PLUGIN, *QUIET).assert_outcomes(**outcome)
+
+
+def test_columns_of_the_policy_are_not_those_of_a_dataframe(session: pytest.Pytester) -> None:
+    """A test that ranks by itself has columns of its own, here the usual names."""
+    columns = '[tool.idealrank.gate]\nrun_columns = "query=need,document=page,score=sureness"\n'
+    (session.path / "pyproject.toml").write_text(columns, encoding="utf-8")
+    frame = 'polars.DataFrame({"query": ["q1"], "document": ["x"], "score": [1.0]})'
+    call = f'ranking_gate("qrels.txt", {frame}, baseline="main.run", measures="RR", tolerance=0.999)'
+    session.makepyfile(f"import polars\ndef test_gate(ranking_gate):\n    {call}")
+
+    session.runpytest_inprocess("-p", PLUGIN, *QUIET).assert_outcomes(passed=1)
+
+
+def test_a_gate_without_files_names_the_key(session: pytest.Pytester) -> None:
+    session.makepyfile("def test_gate(ranking_gate):\n    ranking_gate(baseline='main.run')")
+
+    result = session.runpytest_inprocess("-p", PLUGIN, *QUIET)
+    result.assert_outcomes(failed=1)
+    result.stdout.fnmatch_lines(["*qrels: found none, expected ranking_gate(qrels, run), or the key qrels in*"])
+
+
 def test_an_open_gate_passes_and_says_what_it_could_have_seen(session: pytest.Pytester) -> None:
     result = asked(session, "same", options=', measures="RR"')
 

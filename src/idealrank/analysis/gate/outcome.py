@@ -117,6 +117,8 @@ class QueryDrop:
         Query id.
     baseline, run, difference : float
         Values of the measure, and run - baseline.
+    text : str or None
+        Text of the query; None if it is not known.
 
     Examples
     --------
@@ -128,6 +130,7 @@ class QueryDrop:
     baseline: float
     run: float
     difference: float
+    text: str | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -406,6 +409,28 @@ class Gated(WithWarnings):
         worst = (drop.query for drops in zip_longest(*failed) for drop in drops if drop is not None)
         return tuple(dict.fromkeys([*broken, *worst]))
 
+    def with_texts(self, texts: Mapping[str, str]) -> "Gated":
+        """Return the result with the texts of the queries that fell most, so that every report shows them.
+
+        Parameters
+        ----------
+        texts : mapping of str to str
+            Texts by query id; a query without a text keeps its id alone.
+
+        Examples
+        --------
+        >>> import idealrank as ir
+        >>> qrels = {f"q{i}": {"x": 1} for i in range(8)}
+        >>> good, bad = (ir.evaluate(qrels, {q: ranking for q in qrels}, "RR") for ranking in (["x"], ["y", "x"]))
+        >>> ir.gate(bad, good).with_texts({"q0": "sort a list"}).checks[0].worst[0].text
+        'sort a list'
+        """
+        checks = []
+        for check in self.checks:
+            worst = tuple(replace(drop, text=texts.get(drop.query)) for drop in check.worst)
+            checks.append(replace(check, worst=worst))
+        return replace(self, checks=tuple(checks))
+
     def __str__(self) -> str:
         state = {"passed": "is open", "failed": "is closed", TOO_FEW: "has too few judgments to open or close"}[self.outcome]
         checks = [
@@ -421,18 +446,22 @@ class Gated(WithWarnings):
         """Return the JSON record; None for values that are not finite. `p` and `p_corrected` of a check are one-sided, see `p_sides`."""
         convention = self.convention
         found = {name: value for name, value in asdict(self).items() if name not in ("convention", "mismatches", "labels_from")}
-        found["checks"] = [
-            {name: value for name, value in check.items() if name != "judge" or value is not None} | {"p_sides": 1}
-            for check in found["checks"]
-        ]
         for name in ("series", "acceptance"):
             if found[name] is None:
                 del found[name]
+        found["checks"] = [_check_record(check) for check in found["checks"]]
         found["labels"] = labels_record(self.labels, self.labels_from)
         found["warnings"] = list(self.warnings)
         found["reasons"] = list(self.reasons)
         found["convention"] = {"name": convention.name, "fingerprint": convention.fingerprint, **convention.switches()}
         return {name: finite(value) for name, value in found.items()}
+
+
+def _check_record(check: dict[str, Any]) -> dict[str, Any]:
+    """Return the JSON record of a check; a judge and texts of queries are in it only if they are known."""
+    worst = [{name: value for name, value in drop.items() if name != "text" or value is not None} for drop in check["worst"]]
+    known = {name: value for name, value in check.items() if name != "judge" or value is not None}
+    return known | {"worst": worst, "p_sides": 1}
 
 
 def _broken(kept: KeptContract) -> str:

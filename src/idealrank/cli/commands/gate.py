@@ -6,26 +6,26 @@ comment, and annotations for GitHub.
 
 import getpass
 import os
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
-from functools import partial, wraps
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, cast, get_args
 
 import click
 
-from idealrank._files import real_path
 from idealrank.analysis.gate import Gated
 from idealrank.analysis.gate.outcome import Outcome, Policy, WhenUnjudged
 from idealrank.analysis.gate.series import Acceptance
-from idealrank.api.gate import GateJob, GateRequest, Held, Result, settled
-from idealrank.cli import console, input_options, options, output
+from idealrank.api.gate_jobs import GateJob, GateRequest, Held, Result, settled
+from idealrank.cli import input_options, options
 from idealrank.cli.format_option import Formats
+from idealrank.cli.gate_outputs import Outputs, outputs
 from idealrank.cli.main import CLOSED, FINE, UNDECIDABLE
 from idealrank.cli.progress import Watch
 from idealrank.cli.query_options import query_files
-from idealrank.cli.result_options import Results, results_of_pairs
+from idealrank.cli.result_options import Results, results_of_gates
 from idealrank.data.qrels import Qrels
 from idealrank.data.run import Run
 from idealrank.data.types import Progress
@@ -36,139 +36,11 @@ from idealrank.io.gate_files.gate_policies import DEFAULT_MEASURE, PolicyFile, f
 from idealrank.io.query_files import QueryFiles
 from idealrank.measures.parse import parse_measures
 from idealrank.reports.table.formats import FORMATS
-from idealrank.reports.table.text import Part, harmless, harmless_json, parts_text
+from idealrank.reports.table.text import Part
 
 if TYPE_CHECKING:
     from idealrank.reports.subject import Subject
     from idealrank.reports.views.comparison.phrases import Asked
-
-
-_SUMMARY_BYTES = 1 << 20  # GitHub takes no longer summary of a step
-
-
-@dataclass(frozen=True, kw_only=True)
-class Outputs:
-    """Where a gate writes to.
-
-    Attributes
-    ----------
-    report : str or None
-        Path of the report; None for standard output.
-    junit, markdown : str or None
-        Paths of JUnit XML and of a comment; None for none.
-    github : bool
-        Whether to write annotations, and the summary of the step where its file is named in the environment.
-    digits : int or None
-        Decimals of what people read; None for those that the bounds allow.
-
-    Examples
-    --------
-    >>> Outputs(junit="gate.xml").refuse_to_replace(["qrels.txt", "new.run"])
-    """
-
-    report: str | None = None
-    junit: str | None = None
-    markdown: str | None = None
-    github: bool = False
-    digits: int | None = None
-
-    def files(self) -> Iterator[tuple[str, str]]:
-        """Options and paths of the files."""
-        named = (("-o", self.report), ("--junit", self.junit), ("--markdown", self.markdown))
-        yield from ((option, path) for option, path in named if path is not None)
-
-    def refuse_to_replace(self, inputs: Iterable[str | None], baseline: str | None = None) -> None:
-        """Refuse to write where something is read from, or twice to one place, that of a new baseline included.
-
-        Raises
-        ------
-        OptionError
-            An output is an input, or another output.
-        """
-        read, written = list(inputs), dict[str, str]()
-        if baseline is not None:
-            written[str(real_path(baseline))] = "--update-baseline"
-        for option, path in self.files():
-            options.refuse_to_replace(path, read, option=option)
-            place = path if path == "-" else str(real_path(path))
-            if not Path(path).parent.is_dir():
-                raise OptionError(f"{option} {path}: found no folder {Path(path).parent}, expected an existing folder")
-            if place in written:
-                raise OptionError(f"{option} {path}: found the file that {written[place]} writes, expected another name")
-            written[place] = option
-
-    def write(self, gated: Gated, report: Callable[[], str | list[Part]], layout: str) -> None:
-        """Write everything; the report last, and not to standard output where that belongs to another.
-
-        Parameters
-        ----------
-        gated : Gated
-            What the gate said.
-        report : callable
-            Makes the report.
-        layout : {"table", "json"}
-            Its layout.
-        """
-        if self.junit is not None:
-            from idealrank.reports.views.gate.junit import gate_junit  # noqa: PLC0415  (each is loaded by those who ask for it)
-
-            output.write(gate_junit(gated), self.junit, "xml")
-        if self.markdown is not None:
-            from idealrank.reports.views.gate.pull_request import gate_markdown  # noqa: PLC0415
-
-            output.write(gate_markdown(gated, digits=self.digits), self.markdown)
-        if self.report is not None:
-            output.write_report(report(), self.report, layout)
-        elif "-" not in (self.junit, self.markdown):
-            output.write_report(_held_in_the_log(report(), layout) if self.github else report(), None, layout)
-        if self.github:
-            _tell_github(gated, self.digits)
-
-
-def _held_in_the_log(report: str | list[Part], layout: str) -> str:
-    text = report if isinstance(report, str) else parts_text(output.shown(report))
-    return harmless_json(text) if FORMATS[layout].is_data else harmless(text)
-
-
-def _tell_github(gated: Gated, digits: int | None) -> None:
-    """Annotations, to stderr, which the runner reads too: standard output is data. And the summary, whose file belongs to all steps."""
-    from idealrank.reports.views.gate.pull_request import annotations, gate_markdown  # noqa: PLC0415
-
-    for line in annotations(gated):
-        console.tell(line.rstrip("\n"))
-    path = os.environ.get("GITHUB_STEP_SUMMARY")
-    if not path:
-        return
-    try:
-        with Path(path).open("a", encoding="utf-8", errors="backslashreplace") as summary:
-            summary.write("".join(gate_markdown(gated, _SUMMARY_BYTES, digits)) + "\n")
-    except OSError as error:  # the verdict is worth more than its summary
-        console.say("warning", f"GITHUB_STEP_SUMMARY {path}: cannot be written: {error.strerror or error}")
-
-
-def outputs(command: Callable[..., Any]) -> Callable[..., Any]:
-    """Give a command the options, and ``-o``; it gets them as one argument, `outputs`."""
-
-    @wraps(command)
-    def with_outputs(
-        *, output_path: str | None, junit: str | None, markdown: str | None, github: bool | None, digits: int | None, **others: Any
-    ) -> Any:
-        wanted = console.on_github() if github is None else github
-        places = Outputs(report=None if output_path == "-" else output_path, junit=junit, markdown=markdown, github=wanted, digits=digits)
-        return command(outputs=places, **others)
-
-    decorated: Callable[..., Any] = _JUNIT(_MARKDOWN(_GITHUB(with_outputs)))
-    return options.digits(options.output(decorated))
-
-
-_JUNIT = click.option("--junit", metavar="FILE", help="JUnit XML file with a test case for each check and contract.")
-_MARKDOWN = click.option(
-    "--markdown", metavar="FILE", help="Markdown file for a comment on a pull request; - prints it instead of the report."
-)
-_GITHUB = click.option(
-    "--github/--no-github", default=None,
-    help="Write annotations and a summary for GitHub Actions.  [default: in a step of GitHub Actions]",
-)  # fmt: skip
 
 
 class Done(NamedTuple):
@@ -285,6 +157,20 @@ class Job:
             p=check.p_corrected,
         )
 
+    def first_baseline(self) -> tuple[bytes, dict[str, float]]:
+        """Return the file of a first baseline, made of the run, and the run's means; nothing is written.
+
+        Raises
+        ------
+        InputError
+            A file cannot be used, or the run has no judged document.
+        """
+        front = _Front(self, Watch(), _names(self.run, self.asked.baselines))
+        work = GateJob(asked=self.asked, caller=front, threads=self.threads)
+        held = work.hold_to_nothing()
+        means = held.evaluations[0].mean()
+        return work.baseline_file(held), {text: means[text] for text in map(str, self.asked.measures)}
+
     def _page(self, held: Held, watch: Watch) -> "Subject | None":
         """Put the results into the store, and gather what the page shows, where these are wanted."""
         return self.results.gathered(
@@ -301,14 +187,18 @@ class Job:
         )
 
     def _check_paths(self) -> None:
+        if self.asked.queries == "-":
+            raise OptionError("--queries -: found standard input, expected a file: texts of queries are read twice")
         judge = [] if self.judge_path is None else [self.judge_path]
         input_options.refuse_standard_input_twice(self.qrels, *self.inputs.more_qrels, self.run, *self.asked.paths, *judge)
-        self.outputs.refuse_to_replace(self._given.paths, self.asked.state if self._writes or self.asked.series else None)
+        texts = [path for path in (self.asked.queries, self.results.documents) if path is not None]
+        written = self.asked.state if self._writes or self.asked.series else None
+        self.outputs.refuse_to_replace([*self._given.paths, *texts], written)
         self.results.check(self._given.paths, dict(self.outputs.files()))
         if "-" in self.asked.baselines:
             raise OptionError("--baseline -: found standard input, expected a file: a baseline is read twice")
         if self._writes:
-            others = (self.qrels, *self.inputs.more_qrels, self.run, *self.repeats, *self.asked.baselines[:-1], *self.asked.paths)
+            others = (self.qrels, *self.inputs.more_qrels, self.run, *self.repeats, *self.asked.baselines[:-1], *self.asked.paths, *texts)
             refuse_unfit_target(self.asked.baselines[-1], others)
 
 
@@ -459,8 +349,10 @@ Against a baseline file, the gate is one of a series: --alpha is spent over --ho
 and the run with which it was made, its anchor. The run is tested against the last accepted one, and its mean with the last accepted
 ones against the anchor, which shows what small drops sum up to.
 
-Options that are not given come from [tool.idealrank.gate] in pyproject.toml: baseline, measures, also, tolerance, strict, margin,
-alpha, when_unjudged, horizon, holdout, contracts, weights, cluster, convention, labels_are, sampled_negatives and labels_from.
+Files and options that are not given come from [tool.idealrank.gate] in pyproject.toml: qrels, run, qrels_columns, run_columns,
+queries, documents, baseline, measures, also, tolerance, strict, margin, alpha, when_unjudged, horizon, holdout,
+contracts, weights, cluster, convention,
+labels_are, sampled_negatives and labels_from.
 
 Exit codes: 0 passed, 1 failed, 2 bad input or usage, 3 too few judgments under --when-unjudged neutral. With too few judgments,
 label the documents that `idealrank judge next --until gate` lists, and run the gate again. `idealrank why` lists the queries with
@@ -480,8 +372,8 @@ _FORMATS = Formats("Text and a table to read;", table="views.gate.gate:gate_part
     epilog=_EPILOG,
     short_help="Pass or fail a run against its baselines, in continuous integration.",
 )
-@click.argument("qrels")
-@click.argument("run")
+@click.argument("qrels", required=False)
+@click.argument("run", required=False)
 @click.option(
     "--baseline", "baselines", metavar="FILE", multiple=True,
     help="Baseline: any run, or a file written by --update-baseline; may be repeated.",
@@ -551,7 +443,7 @@ _FORMATS = Formats("Text and a table to read;", table="views.gate.gate:gate_part
 @options.more
 @options.explain_method
 @outputs
-@results_of_pairs
+@results_of_gates
 @options.inputs
 @options.threads
 @click.pass_context
@@ -559,8 +451,8 @@ def gate(
     context: click.Context,
     /,
     *,
-    qrels: str,
-    run: str,
+    qrels: str | None,
+    run: str | None,
     update_baseline: bool,
     judge_path: str | None,
     files: QueryFiles,
@@ -577,25 +469,39 @@ def gate(
     """Pass or fail RUN against its baselines. Exit code 1: failed.
 
     All runs are evaluated against the judgments in QRELS. RUN fails if it is significantly worse than a baseline, or if it breaks a
-    contract for a query. The report names the drop that the gate finds 80% of the time.
+    contract for a query. The report names the drop that the gate finds 80% of the time. If pyproject.toml names the judgments and
+    the run, the command needs no argument; a single argument is the run.
     """
-    asked = asked_here(
+    policy = find_policy(Path.cwd())
+    read = input_options.gate_inputs(qrels, run, inputs, policy)
+    asked = asked_of(
+        policy,
         weights=files.weights_path,
         cluster=files.cluster_path,
         labels_are=inputs.labels_are,
         sampled_negatives=inputs.sampled_negatives,
+        queries=results.queries,
         **typed,
     )
+    results = results.with_texts(queries=asked.queries, documents=policy.documents)
     job = Job(
-        asked=asked, qrels=qrels, run=run, inputs=inputs, update=update_baseline, outputs=outputs, results=results, threads=threads,
-        judge_path=judge_path, repeats=repeats, accept=accept, accepted_by=accepted_by,
-    )  # fmt: skip
+        asked=asked,
+        **read._asdict(),
+        update=update_baseline,
+        outputs=outputs,
+        results=results,
+        threads=threads,
+        judge_path=judge_path,
+        repeats=repeats,
+        accept=accept,
+        accepted_by=accepted_by,
+    )
     gated, notes, page = job.done()
     from idealrank.reports.views.comparison.phrases import Asked  # noqa: PLC0415  (not for the help)
 
-    paths = {name: path for path, name in _names(run, asked.baselines).items()}
-    words = ("-m", str(asked.measures[0]), *_policy_words(asked.policy), *inputs.words(typed["convention_text"] or "standard"))
-    people = _People(outputs.digits, Asked(command=True, qrels=qrels, paths=paths, options=words))
+    paths = {name: path for path, name in _names(job.run, asked.baselines).items()}
+    words = ("-m", str(asked.measures[0]), *_policy_words(asked.policy), *job.inputs.words(typed["convention_text"] or "standard"))
+    people = _People(outputs.digits, Asked(command=True, qrels=job.qrels, paths=paths, options=words))
     outputs.write(gated, partial(_report, gated, notes, asked.policy_file, layout, people), layout)
     results.write_page(page)
     context.exit(FINE if gated.acceptance is not None else _CODES[gated.outcome])

@@ -9,10 +9,12 @@ from typing import Any, get_args
 from idealrank.analysis.gate import Policy
 from idealrank.analysis.gate.outcome import WhenUnjudged
 from idealrank.data.label_kinds import LABEL_KINDS, LabelKind
-from idealrank.errors import InputError, near_ids, shown
+from idealrank.errors import InputError, OptionError, near_ids, shown
+from idealrank.io.table_columns import parse_columns
 
 TABLE = "tool.idealrank.gate"
 PARTS = ("tolerance", "strict", "margin", "alpha", "when_unjudged", "horizon")  # of a policy
+_COLUMNS = "query=NAME,document=NAME and grade=NAME, score=NAME or rank=NAME, each role once"
 DEFAULT_MEASURE = "nDCG@10"  # of a gate: fewer tests see smaller drops
 
 
@@ -48,6 +50,14 @@ class PolicyFile:
         Text of the convention.
     labels_are, sampled_negatives, labels_from
         Declared labels, as for `idealrank.gate`.
+    qrels : tuple of str
+        Paths of the judgments; empty if every caller names its own.
+    run : str or None
+        Path of the run to test.
+    qrels_columns, run_columns : str
+        Columns of judgments and of runs, as the options of these names take them; empty to guess.
+    queries, documents : str or None
+        Paths of the texts of queries and of documents.
 
     Examples
     --------
@@ -73,6 +83,12 @@ class PolicyFile:
     labels_are: LabelKind | None = None
     sampled_negatives: float | None = None
     labels_from: str | None = None
+    qrels: tuple[str, ...] = ()
+    run: str | None = None
+    qrels_columns: str = ""
+    run_columns: str = ""
+    queries: str | None = None
+    documents: str | None = None
 
     @property
     def where(self) -> str:
@@ -139,12 +155,19 @@ def find_policy(folder: Path) -> PolicyFile:
     start = folder.resolve()
     for place in (start, *start.parents):
         path = place / "pyproject.toml"
-        if path.is_file() and (table := _table(path)) is not None:
+        if path.is_file() and (table := policy_table(path)) is not None:
             return _policy(path, table)
     return PolicyFile()
 
 
-def _table(path: Path) -> dict[str, Any] | None:
+def policy_table(path: Path) -> dict[str, Any] | None:
+    """Read the table of a file of TOML; None if the file has no such table.
+
+    Raises
+    ------
+    InputError
+        The file cannot be read, is not TOML, or the key is not a table.
+    """
     try:
         found: Any = tomllib.loads(path.read_text(encoding="utf-8"))
     except (ValueError, RecursionError) as error:
@@ -173,8 +196,9 @@ def _policy(path: Path, table: dict[str, Any]) -> PolicyFile:
             raise InputError(f"{values['path']}: [{TABLE}]: {key}: found {shown(repr(value))}, expected {kind}") from None
         values["baselines" if key == "baseline" else key] = made
     folder = path.parent
-    values["baselines"] = tuple(_shown_path(folder / one) for one in values.get("baselines", ()))
-    for key in ("contracts", "weights", "cluster"):
+    for key in ("baselines", "qrels"):
+        values[key] = tuple(_shown_path(folder / one) for one in values.get(key, ()))
+    for key in ("run", "contracts", "weights", "cluster", "queries", "documents"):
         if values.get(key) is not None:
             values[key] = _shown_path(folder / values[key])
     return PolicyFile(**values)
@@ -229,6 +253,15 @@ def _truth(value: Any) -> bool:
     return value
 
 
+def _columns(value: Any) -> str:
+    text = _text(value)
+    try:
+        parse_columns(text)
+    except OptionError:  # its words are those of an option; the reader of the table names the key
+        raise TypeError from None
+    return text
+
+
 # Key -> what it holds, in words, and how it is read.
 _KEYS: dict[str, tuple[str, Callable[[Any], Any]]] = {
     "baseline": ("a path, or a list of paths", _texts),
@@ -248,4 +281,10 @@ _KEYS: dict[str, tuple[str, Callable[[Any], Any]]] = {
     "labels_are": (" or ".join(LABEL_KINDS), _kind),
     "sampled_negatives": ("a number", _number),
     "labels_from": ("the name of a run", _text),
+    "qrels": ("a path, or a list of paths", _texts),
+    "run": ("a path", _text),
+    "qrels_columns": (_COLUMNS, _columns),
+    "run_columns": (_COLUMNS, _columns),
+    "queries": ("a path", _text),
+    "documents": ("a path", _text),
 }

@@ -51,6 +51,7 @@ from idealrank.version import __version__
 
 _NAME = 24
 _ANCHORED = "anchor: the run with which the baseline file was made, against the mean of this run and the last accepted ones"
+_TEXT = 60  # letters of a query that fell
 _LOW = "unjudged documents count as not relevant: both means are too low if some are relevant"
 _SHOWN_OPEN = 3  # worst queries of an open gate
 
@@ -182,6 +183,9 @@ def _size(gated: Gated, check: Check, places: int) -> str:
     if gated.policy.strict:
         ruled_out = f"a {_drop(check)} of {gated.policy.margin:g} or more is ruled out (p {p})"
         return f"by {check.measure}, {means} in {check.baseline}; {ruled_out}"
+    if check.difference * check.direction > 0:  # a judge contradicts a gain
+        gain = number(check.difference, places, signed=True)
+        return f"by {check.measure}, {means} in {check.baseline}, a difference of {gain} (p of a {_drop(check)}: {p})"
     beyond = f", more than the accepted {gated.policy.tolerance:g}" if gated.policy.tolerance else ""
     return f"by {check.measure}, {means} in {check.baseline}, a {_drop(check)} of {drop}{beyond} (p {p})"
 
@@ -504,6 +508,8 @@ def worst_table(check: Check, *, many: bool = False) -> Table:
         Column("now", "number", lambda one: number_cell(one.run)),
         Column("difference", "number", lambda one: number_cell(one.difference, signed=True, tone="worse")),
     ]
+    if any(drop.text for drop in shown):
+        columns.append(Column("text", cell=lambda drop: clipped(drop.text or "", _TEXT)))
     title = f"worst queries by {check.measure}{against} ({len(shown)} of {check.losses:,} that are worse)"
     return Table.of(columns, shown, title=title)
 

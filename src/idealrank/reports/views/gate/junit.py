@@ -5,7 +5,7 @@ import xml.etree.ElementTree as ET
 from collections.abc import Iterator
 from typing import Any
 
-from idealrank.analysis.gate.outcome import Check, Gated, KeptContract
+from idealrank.analysis.gate.outcome import Check, Gated, KeptContract, QueryDrop
 from idealrank.reports.table.digits import USUAL, number
 from idealrank.reports.views.comparison.phrases import sentence
 from idealrank.reports.views.comparison.verdicts import VerdictMark, mark, mark_of_check
@@ -14,6 +14,7 @@ from idealrank.reports.views.gate.sentences import (
     demand,
     failed,
     method,
+    one_line,
     reach_text,
     reason_text,
     short_of_judgments,
@@ -127,8 +128,14 @@ def _numbers(gated: Gated, check: Check) -> str:
         lines.append(sentence(clause))
     if check.worst:
         lines.append(f"worst queries ({check.baseline}, run, difference):")
-    lines += [f"  {one.query}  {number(one.baseline)}  {number(one.run)}  {number(one.difference, signed=True)}" for one in check.worst]
+    lines += [_fallen(drop) for drop in check.worst]
     return "\n".join(lines)
+
+
+def _fallen(drop: QueryDrop) -> str:
+    """A query that fell, in a line with its text."""
+    values = f"{number(drop.baseline)}  {number(drop.run)}  {number(drop.difference, signed=True)}"
+    return f"  {drop.query}  {values}" + (f"  {one_line(drop.text)}" if drop.text else "")
 
 
 def _place(kept: KeptContract) -> str:

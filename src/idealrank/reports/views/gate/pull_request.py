@@ -3,7 +3,7 @@
 import re
 from collections.abc import Iterable, Iterator, Sequence
 
-from idealrank.analysis.gate.outcome import NOT_CARRIED, Check, Gated, KeptContract
+from idealrank.analysis.gate.outcome import NOT_CARRIED, Check, Gated, KeptContract, QueryDrop
 from idealrank.reports.table.digits import number, p_text
 from idealrank.reports.table.forms import entity, escaped
 from idealrank.reports.views.comparison.verdicts import mark_of_check
@@ -172,10 +172,12 @@ def _contract_row(kept: KeptContract) -> str:
 def _worst(check: Check) -> Iterator[tuple[str, str]]:
     closing = "\n</details>\n"
     summary = f"Worst queries by {code(check.measure)} against {code(check.baseline)}"
-    head = _table_head(("query", "before", "now", "difference"), left=(0,))
+    named = any(drop.text for drop in check.worst)
+    head = _table_head(("query", "before", "now", "difference", *(["text"] if named else [])), left=(0, 4))
     yield f"\n<details><summary>{summary}</summary>\n{head}", closing
-    for one in check.worst:
-        yield _row([code(one.query), number(one.baseline), number(one.run), number(one.difference, signed=True)]), closing
+    for drop in check.worst:
+        cells = [code(drop.query), number(drop.baseline), number(drop.run), number(drop.difference, signed=True)]
+        yield _row([*cells, plain(drop.text or "")] if named else cells), closing
     yield closing, ""
 
 
@@ -236,10 +238,16 @@ def _check(gated: Gated, check: Check) -> str:
     title = f"{one_line(check.measure)} against {one_line(check.baseline)}"
     means = f"{number(check.mean_run, places)} against {number(check.mean_baseline, places)}"
     numbers = f"{means}, {number(check.difference, places, signed=True)}"
-    worst = ", ".join(f"{one_line(one.query)} ({number(one.difference, signed=True)})" for one in check.worst[:_WORST])
+    worst = ", ".join(map(_named, check.worst[:_WORST]))
     why = one_line(reason_text(gated, check, places), _REASON)
     kind = mark_of_check(check).annotation
     return _command(kind, title, f"{why}; {numbers}" + (f"; worst queries: {worst}" if worst else ""))
+
+
+def _named(drop: QueryDrop) -> str:
+    """A query that fell, with its text."""
+    text = f' "{one_line(drop.text)}"' if drop.text else ""
+    return f"{one_line(drop.query)}{text} ({number(drop.difference, signed=True)})"
 
 
 def _contract(kept: KeptContract) -> str:
