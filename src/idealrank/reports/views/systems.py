@@ -182,7 +182,10 @@ def _error(row: SystemDifference, queries: int) -> Column[str]:
 
 
 def _method(found: SystemComparison) -> MethodLines:
-    phrases = ["t test of the difference between systems, with models and queries both random; Satterthwaite's degrees of freedom (d.f.)"]
+    phrases = [
+        "t test of the difference between systems, with models and queries both random, each variance with its own quantile of t",
+        "d.f.: degrees of freedom of one t interval of this width",
+    ]
     phrases.append(
         "models of both systems are paired one by one" if found.pairing == "crossed" else "models of the systems are independent"
     )
