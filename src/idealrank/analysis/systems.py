@@ -51,7 +51,8 @@ class SystemDifference:
     n, excluded_queries : int
         Queries compared; those left out since they are not scored in every copy.
     detectable : float
-        The smallest true difference that so many queries and copies find with a chance of 0.8.
+        The smallest true difference that so many queries and copies find with a chance of 0.8. Infinite for fewer than five copies
+        of a trained system, which hardly show how much training varies.
 
     Examples
     --------
@@ -221,6 +222,10 @@ class SystemComparison:
 
 Relation: TypeAlias = Literal["copies", "folds"]
 
+# Fewer estimate the variance of training so poorly that a stated power of 0.8 is 0.6 to 0.77 in
+# experiments/seeds_and_queries.py; with five and more it is 0.73 to 0.81.
+_COPIES_FOR_POWER = 5
+
 # A copy may lack some queries that the others answer: a failed request, an empty answer.
 _MOST = 0.9
 
@@ -348,6 +353,11 @@ def _row(
     verdict: Side = "undecided" if p > alpha else "better" if found.difference * measure.direction > 0 else "worse"
     copies_a, copies_b = (tuple(math.fsum(copy) / n for copy in side.T.tolist()) for side in values)
     mean_a, mean_b = (math.fsum(copies) / len(copies) for copies in (copies_a, copies_b))
+    fewest = min(part.n_seeds for part in found.training if part.n_seeds > 1)
+    detectable = math.inf
+    if fewest >= _COPIES_FOR_POWER:
+        spread = found.standard_error * math.sqrt(n)
+        detectable = smallest_visible(spread, n, found.df, of_family, POWER)
     return SystemDifference(
         measure=str(measure),
         direction=measure.direction,
@@ -360,5 +370,5 @@ def _row(
         verdict=verdict,
         n=n,
         excluded_queries=n_queries - n,
-        detectable=smallest_visible(found.standard_error * math.sqrt(n), n, found.df, of_family, POWER),
+        detectable=detectable,
     )

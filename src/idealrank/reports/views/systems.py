@@ -95,6 +95,10 @@ def system_sentences(found: SystemComparison, places: int) -> list[str]:
     )
     if math.isfinite(row.detectable):
         sentences.append(f"These runs and queries detect a true difference of {number(row.detectable, places)} with 80 % power.")
+    elif math.isinf(row.detectable):
+        sentences.append(
+            "With fewer than five copies of a trained system, no detectable difference is given: they hardly show how much training varies."
+        )
     if one.standard_error:
         worth = row.queries_worth_one_copy()
         run = "copy of each" if len(one.training) > 1 or found.pairing == "crossed" else "copy"
