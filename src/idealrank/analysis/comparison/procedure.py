@@ -122,7 +122,7 @@ def compare(
     many = len(names) > MANY
     draws = (DRAWS if many else RESAMPLES) if n_resamples is None else whole_number("n_resamples", n_resamples)
     design = design_by_query(queries, weights, clusters, test)
-    warn_of_weights(design)
+    cautions = warn_of_weights(design, test)
     plan = Plan(test, level, margin, draws, seed_from(rng, tables), POWER, threads)
     judgedness = tuple(Judgedness.of(evaluation, asked, queries, labels) for evaluation in evaluations)
     sampled = sampled_negatives_of(evaluations, declared)
@@ -152,6 +152,7 @@ def compare(
         labels_from=declared.labels_from,
         queries=queries,
         mismatches=apart,
+        cautions=cautions,
     )
     compared = case.in_slices(comparison, membership, tell)
     return replace(compared, pairs=tuple(_unjoined(pair, apart) for pair in compared.pairs)) if apart else compared

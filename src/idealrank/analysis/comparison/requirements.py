@@ -167,12 +167,14 @@ _NAMED = 3  # runs in one message
 
 @dataclass(frozen=True, kw_only=True)
 class WithWarnings:
-    """A result that names the runs whose values mean nothing.
+    """A result that names the runs whose values mean nothing, and the cautions about its queries.
 
     Attributes
     ----------
     mismatches : mapping of str to str
         By run: why its values mean nothing, in a phrase without the name. Empty if every run has a judged document.
+    cautions : tuple of str
+        Facts about the queries that limit every verdict, such as very unequal weights.
 
     Examples
     --------
@@ -181,11 +183,17 @@ class WithWarnings:
     """
 
     mismatches: Mapping[str, str] = field(default_factory=dict)
+    cautions: tuple[str, ...] = ()
+
+    @property
+    def unjoined(self) -> tuple[str, ...]:
+        """The mismatches, one phrase per run."""
+        return tuple(f"run {name} {phrase}" for name, phrase in self.mismatches.items())
 
     @property
     def warnings(self) -> tuple[str, ...]:
-        """The mismatches as sentences, a run each."""
-        return tuple(f"run {name} {phrase}" for name, phrase in self.mismatches.items())
+        """The mismatches, one phrase per run, then the cautions."""
+        return (*self.unjoined, *self.cautions)
 
 
 def mismatches(evaluations: Sequence[Evaluation], names: Sequence[str], measure: Measure) -> dict[str, str]:

@@ -181,7 +181,7 @@ def gate(
     seed, draws = seed_from(rng, plain), RESAMPLES if n_resamples is None else whole_number("n_resamples", n_resamples)
     judgedness = [Judgedness.of(one, chosen, queries, labels) for one in evaluations]
     design, tables = design_by_query(queries, weights, clusters), [_upwards(table, chosen) for table in plain]
-    warn_of_weights(design)
+    cautions = warn_of_weights(design)
     sampled = sampled_negatives_of(evaluations, declared)
     tippings = Tippings(evaluations, chosen, queries, every_measure=True, sampled_negatives=sampled)
     rules = LabelRules.of(evaluations, names, tippings, declared)
@@ -209,7 +209,7 @@ def gate(
         seed=seed if drawn else None, convention=evaluations[0].convention, weighted=weights is not None, clustered=clusters is not None,
         missing={name: one.coverage.missing for name, one in zip(names, evaluations, strict=True)}, mismatches=apart,
         judgments=judged_by(evaluations, judgments), labels=rules.labels,
-        labels_from=declared.labels_from,
+        labels_from=declared.labels_from, cautions=cautions,
     )  # fmt: skip
 
 

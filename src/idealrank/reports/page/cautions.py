@@ -12,7 +12,7 @@ from idealrank.reports.subject import Subject
 from idealrank.reports.table.digits import counted
 from idealrank.reports.views.comparison.columns import Shown
 from idealrank.reports.views.comparison.verdicts import is_identical, word
-from idealrank.reports.views.conventions import JUDGED
+from idealrank.reports.views.conventions import JUDGED, cautioned
 from idealrank.reports.views.gate.sentences import names, one_line
 
 _FEW = 25  # queries below which a mean says little
@@ -40,6 +40,7 @@ def cautions(subject: Subject) -> list[str]:
     """
     named = list(zip(map(one_line, subject.names), subject.evaluations, strict=True))
     found = [_sentence(doubt) for name, one in named if (doubt := one.coverage.doubt(name))]
+    found += cautioned(subject.cautions)
     found += [*_missing(named), *_out_of_range(named), *_unjudged(named)]
     if subject.comparison is not None:
         found += [

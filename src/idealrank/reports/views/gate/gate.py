@@ -27,7 +27,7 @@ from idealrank.reports.views.comparison.phrases import (
     sentence,
 )
 from idealrank.reports.views.comparison.verdicts import IDENTICAL, is_identical
-from idealrank.reports.views.conventions import design_phrases, paragraph, unanswered
+from idealrank.reports.views.conventions import cautioned, design_phrases, paragraph, unanswered
 from idealrank.reports.views.gate.sentences import (
     COMPANION,
     failed,
@@ -137,7 +137,7 @@ def verdict(gated: Gated, places: int = USUAL) -> str:
     doubtful = withheld(gated)
     if gated.mismatches:
         contracts = f" Besides, {counted(len(broken), 'contract')} broken." if broken else ""
-        return f"The gate is closed: {'; '.join(gated.warnings)}{contracts}"
+        return f"The gate is closed: {'; '.join(gated.unjoined)}{contracts}"
     if gated.passed and doubtful is None:
         return f"The gate is open: {_why_open(gated, places)}."
     if gated.outcome == TOO_FEW and doubtful is not None:
@@ -240,7 +240,7 @@ def gate_sentences(gated: Gated, places: int = USUAL, asked: Asked = IN_PYTHON) 
     'Add queries to find rarer changes.'
     """
     said, doubtful = verdict(gated, places), withheld(gated)
-    missing = unanswered(gated.missing)
+    missing = [*unanswered(gated.missing), *cautioned(gated.cautions)]
     if gated.mismatches:
         return Told.of([said, *missing], [])
     seen = seen_text(gated, places)
