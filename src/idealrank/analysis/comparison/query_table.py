@@ -545,7 +545,7 @@ def weights_cautions(design: Design, test: str = "permutation") -> tuple[str, ..
     units = "queries" if design.clusters is None else "clusters"
     counted = f"weights: {design.n_units:,} {units} count as much as {worth:.1f} of equal weight"
     if test == "t":
-        # As many degrees of freedom as few queries have; experiments/which_test.py has the power.
+        # As many degrees of freedom as few queries have; experiments/which_test.py shows the loss of power.
         return (f"{counted}; Student's t accounts for it, and has less power than the permutation test",)
     return (f"{counted}; intervals by Student's t and detectable differences account for it",)
 
