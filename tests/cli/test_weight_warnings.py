@@ -88,7 +88,7 @@ def test_forms_of_a_gate_have_it_and_it_is_no_reason_to_fail(files: Path, say: S
     forms = ["--junit", str(junit), "--markdown", str(markdown), "--github"]
     said = say(*asked("gate"), *forms, cwd=files)
     assert times(junit.read_text(encoding="utf-8")) == times(markdown.read_text("utf-8")) == 1
-    assert f"::warning title=Queries::Weights: {COUNTED}" in said.err
+    assert f"::warning title=Caution::Weights: {COUNTED}" in said.err
     record = json.loads(say(*asked("gate"), "--format", "json", cwd=files).out)
     assert not any("equal weight" in reason for reason in record["reasons"])
     assert "cautions" not in record

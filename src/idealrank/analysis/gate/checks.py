@@ -31,7 +31,14 @@ from idealrank.analysis.comparison.query_table import (
     seed_from,
     warn_of_weights,
 )
-from idealrank.analysis.comparison.requirements import JudgmentsOption, judged_by, mismatches, refuse_baselines, refuse_unscored
+from idealrank.analysis.comparison.requirements import (
+    JudgmentsOption,
+    judged_by,
+    mismatches,
+    refuse_baselines,
+    refuse_unscored,
+    run_cautions,
+)
 from idealrank.analysis.comparison.tipping import Question, Tippings
 from idealrank.analysis.gate.outcome import (
     NOT_CARRIED,
@@ -181,7 +188,7 @@ def gate(
     seed, draws = seed_from(rng, plain), RESAMPLES if n_resamples is None else whole_number("n_resamples", n_resamples)
     judgedness = [Judgedness.of(one, chosen, queries, labels) for one in evaluations]
     design, tables = design_by_query(queries, weights, clusters), [_upwards(table, chosen) for table in plain]
-    cautions = warn_of_weights(design)
+    cautions = (*run_cautions(evaluations, names, chosen), *warn_of_weights(design))
     sampled = sampled_negatives_of(evaluations, declared)
     tippings = Tippings(evaluations, chosen, queries, every_measure=True, sampled_negatives=sampled)
     rules = LabelRules.of(evaluations, names, tippings, declared)

@@ -257,6 +257,7 @@ def _as_far_as_judged(found: Robustness, measure: Measure, readings: Readings, r
         basis=row.basis,
         labels=comparison.labels,
         labels_from=comparison.labels_from,
+        cautions=comparison.cautions,
     )
 
 

@@ -157,7 +157,7 @@ def cautioned(cautions: Iterable[str]) -> list[str]:
     >>> cautioned(["weights: 60 queries count as much as 13.4 of equal weight"])
     ['Weights: 60 queries count as much as 13.4 of equal weight.']
     """
-    return [f"{text[:1].upper()}{text[1:]}." for text in cautions]
+    return [f"{text[:1].upper()}{text[1:]}{'' if text[-1:] in '.?' else '.'}" for text in cautions]
 
 
 def unanswered(missing: Mapping[str, int], shown: Callable[[str], str] = str) -> list[str]:

@@ -187,7 +187,8 @@ def _error(row: SystemDifference, queries: int) -> Column[str]:
 
 def _method(found: SystemComparison) -> MethodLines:
     phrases = [
-        "t test of the difference between systems, with models and queries both random, each variance with its own quantile of t",
+        "t test of the difference between systems, with models and queries both random",
+        "the variances of queries and of training have a quantile of t each",
         "d.f.: degrees of freedom of one t interval of this width",
     ]
     phrases.append(

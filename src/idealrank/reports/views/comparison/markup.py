@@ -38,7 +38,8 @@ def comparison_markdown(comparison: Comparison, *, every_pair: bool = False, dig
     >>> comparison_markdown(ir.compare(one, one)).splitlines()[2].split("|")[1].strip()
     'RR'
     """
-    lines = [*warned(comparison.mismatches, markdown_text), *cautioned(comparison.cautions)]
+    cautions = [markdown_text(caution) for caution in cautioned(comparison.cautions)]
+    lines = [*warned(comparison.mismatches, markdown_text), *cautions]
     above = "".join(f"**{line}**\n\n" for line in lines)
     if _as_league(comparison, every_pair=every_pair):
         return above + as_markdown(_league(comparison, digits, letters, intervals=True))
