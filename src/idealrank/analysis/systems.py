@@ -5,7 +5,7 @@ The runs of one system are copies of other seeds, which answer the same queries,
 
 import math
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import combinations
 from typing import Any, Literal, TypeAlias
 
@@ -16,7 +16,13 @@ from idealrank.analysis.comparison.comparisons import distinct
 from idealrank.analysis.comparison.differences import by_measure
 from idealrank.analysis.comparison.families import COMPANIONS, PRIMARY, Side
 from idealrank.analysis.comparison.query_table import QueryTable, chosen_measures, comparable, queries_of
-from idealrank.analysis.comparison.requirements import JudgmentsOption, judged_by
+from idealrank.analysis.comparison.requirements import (
+    JudgmentsOption,
+    WithWarnings,
+    judged_by,
+    mismatches,
+    run_cautions,
+)
 from idealrank.conventions import Convention
 from idealrank.data.types import FloatArray
 from idealrank.errors import InputError
@@ -47,7 +53,7 @@ class SystemDifference:
     p_corrected : float
         The first measure's is its own; of the others after Bonferroni's correction over them, as their intervals are.
     verdict : {"better", "worse", "undecided"}
-        About b, by the corrected p value.
+        About b, by the corrected p value; undecided where the values of a copy mean nothing (`SystemComparison.mismatches`).
     n, excluded_queries : int
         Queries compared; those left out since they are not scored in every copy.
     detectable : float
@@ -145,7 +151,7 @@ class SystemDifference:
 
 
 @dataclass(frozen=True, kw_only=True)
-class SystemComparison:
+class SystemComparison(WithWarnings):
     """Two systems compared over models and queries; made by `compare_systems`.
 
     Attributes
@@ -207,6 +213,7 @@ class SystemComparison:
             "a": {"name": self.a, "runs": list(self.runs_a)},
             "b": {"name": self.b, "runs": list(self.runs_b)},
             "measures": {text: row.as_dict() for text, row in self.measures.items()},
+            "warnings": list(self.warnings),
             "method": {
                 "pairing": self.pairing,
                 "single": self.single,
@@ -317,6 +324,8 @@ def compare_systems(
     everything = comparable([*sides[0], *sides[1]], judgments)
     asked = chosen_measures(everything, measures)
     queries = queries_of(everything)
+    runs = distinct([one.name for one in everything])
+    unjoined = mismatches(everything, runs, asked[0])
     tables = [[QueryTable.of(one, asked, queries) for one in side] for side in sides]
     rows = {}
     for column, measure in enumerate(asked):
@@ -324,11 +333,14 @@ def compare_systems(
         of_family = round(1 - (1 - level) / tests, 12)
         found, values = _found(tables, column, measure, (seeds, single, of_family))
         rows[str(measure)] = _row(measure, found, values, min(1.0, tests * found.p), (1 - of_family, level, len(queries)))
+    if unjoined:  # values of 0 in every copy vary as little as good ones
+        rows = {text: replace(row, verdict="undecided") for text, row in rows.items()}
     a, b = distinct(names)
     runs_a, runs_b = (tuple(one.name for one in side) for side in sides)
     return SystemComparison(
         a=a, b=b, runs_a=runs_a, runs_b=runs_b, measures=rows, pairing=seeds, single=single, level=level,
         convention=everything[0].convention, version=__version__, judgments=judged_by(everything, judgments),
+        mismatches=unjoined, cautions=run_cautions(everything, runs, asked),
     )  # fmt: skip
 
 

@@ -66,6 +66,7 @@ def compare_systems(
         The evaluations have different conventions, judgments, cuts or measures.
     InputError
         Models of a system answer different queries, there are fewer than two queries, or crossed systems have different numbers of models.
+        No run has a judged document, or no grade counts as relevant.
     OptionError
         Both systems have one model, one has a single model and `single` is not given, or a measure has no better and worse.
 

@@ -14,7 +14,7 @@ from idealrank.reports.table.digits import decimals, number, p_text
 from idealrank.reports.table.records import SCHEMA, Row, record_rows
 from idealrank.reports.table.text import MethodLines, Part, clipped, filled, wrapped
 from idealrank.reports.views.comparison.verdicts import decided_tone
-from idealrank.reports.views.conventions import JUDGED, paragraph
+from idealrank.reports.views.conventions import JUDGED, cautioned, paragraph, warned
 
 _NAME = 14
 _MORE: Mapping[str, Callable[[int], int]] = {
@@ -89,6 +89,7 @@ def system_sentences(found: SystemComparison, places: int) -> list[str]:
         f"{number(one.difference, places, signed=True)} ({100 * one.level:g} % interval {number(one.low, places, signed=True)} to "
         f"{number(one.high, places, signed=True)}), p {p_text(row.p_corrected, round(1 - one.level, 12))}."
     ]
+    sentences = [*warned(found.mismatches), *sentences, *cautioned(found.cautions)]
     sentences.append(f"Training makes up {100 * row.training_share:.0f} % of the variance of this difference;")
     sentences.append(
         f"a test of means over queries alone would report a standard error of {one.query_error:.4f} instead of {one.standard_error:.4f}."
