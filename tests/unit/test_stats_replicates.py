@@ -75,31 +75,44 @@ def test_nested_seeds_are_the_mixed_model_of_statsmodels() -> None:
     assert np.mean([part.residual for part in found.training]) == pytest.approx(0.0019047633766476459, rel=1e-6)
 
 
+def written_out(a: np.ndarray, b: np.ndarray) -> tuple[float, float, float]:
+    """Variances of the difference by queries and by as many copies on both sides, and Welch's degrees of freedom."""
+    n, k = a.shape
+    by_query = np.var(b.mean(axis=1) - a.mean(axis=1), ddof=1) / n
+    rests = [side - side.mean(axis=1, keepdims=True) - side.mean(axis=0) + side.mean() for side in (a, b)]
+    residuals = sum((rest**2).sum() / ((n - 1) * (k - 1) * n * k) for rest in rests)
+    copies = [np.var(side.mean(axis=0), ddof=1) / k for side in (a, b)]
+    welch = sum(copies) ** 2 / sum(part**2 / (k - 1) for part in copies)
+    return float(by_query - residuals), float(sum(copies)), float(welch)
+
+
+def reach(a: np.ndarray, b: np.ndarray, tail: float) -> float:
+    """Half the width of the interval that leaves this probability beyond each end."""
+    queries, copies, welch = written_out(a, b)
+    squares = [stats.t.isf(tail, len(a) - 1) ** 2 * queries, stats.t.isf(tail, welch) ** 2 * copies]
+    return math.sqrt(sum(squares))
+
+
 def test_the_error_and_the_interval_are_the_formulas_written_out() -> None:
     found = replicated_difference(A, B)
-    n, k = A.shape
-    by_query = np.var(B.mean(axis=1) - A.mean(axis=1), ddof=1) / n
-    residuals = [
-        sum((side[q, r] - side[q].mean() - side[:, r].mean() + side.mean()) ** 2 for q in range(n) for r in range(k))
-        / ((n - 1) * (k - 1) * n * k)
-        for side in (A, B)
-    ]
-    copies = [np.var(side.mean(axis=0), ddof=1) / k for side in (A, B)]
-    variance = by_query + sum(copies) - sum(residuals)
-    assert found.standard_error == pytest.approx(math.sqrt(variance), rel=1e-12)
-
-    welch = sum(copies) ** 2 / sum(part**2 / (k - 1) for part in copies)
-
-    def reach(tail: float) -> float:
-        of_queries = stats.t.isf(tail, n - 1) ** 2 * (by_query - sum(residuals))
-        return math.sqrt(of_queries + stats.t.isf(tail, welch) ** 2 * sum(copies))
-
-    assert found.low == pytest.approx(found.difference - reach(0.025), rel=1e-12)
-    assert found.high == pytest.approx(found.difference + reach(0.025), rel=1e-12)
-    assert reach(found.p / 2) == pytest.approx(abs(found.difference), rel=1e-9)
+    queries, copies, welch = written_out(A, B)
+    assert found.standard_error == pytest.approx(math.sqrt(queries + copies), rel=1e-12)
+    assert found.low == pytest.approx(found.difference - reach(A, B, 0.025), rel=1e-12)
+    assert found.high == pytest.approx(found.difference + reach(A, B, 0.025), rel=1e-12)
+    assert reach(A, B, found.p / 2) == pytest.approx(abs(found.difference), rel=1e-9)
     # The degrees of freedom are those of one t interval of this width.
-    assert welch < found.df < n - 1
-    assert stats.t.isf(0.025, found.df) * found.standard_error == pytest.approx(reach(0.025), rel=1e-9)
+    assert welch < found.df < len(A) - 1
+    one_t = stats.t.isf(0.025, found.df) * found.standard_error
+    assert one_t == pytest.approx(reach(A, B, 0.025), rel=1e-9)
+
+
+@pytest.mark.parametrize("gap", [0.3, 3.0, 1e3, 1e9])
+def test_a_tiny_p_value_is_that_of_the_interval(gap: float) -> None:
+    rng = np.random.default_rng(8)
+    a, b = (rng.normal(0, 1, (300, 1)) + rng.normal(0, 0.03, 4) + rng.normal(0, 0.1, (300, 4)) for _ in "ab")
+    found = replicated_difference(a, b + gap)
+    assert 0 < found.p < 0.05
+    assert reach(a, b + gap, found.p / 2) == pytest.approx(found.difference, rel=1e-7)
 
 
 @pytest.mark.parametrize("level", [0.5, 0.95, 0.999])

@@ -273,8 +273,9 @@ class _Reach:
         return abs(difference) - self.at(p / 2)
 
 
-# Quantiles of t are exact down to here; below, p is reported as this.
-_LEAST_P = 1e-200
+# SciPy's quantiles of t are exact down to here, and wrong from about 1e-200; a smaller p is reported
+# as this, unless even the t with the fewest degrees of freedom has a smaller one.
+_LEAST_P = 1e-100
 
 
 @dataclass(frozen=True)
