@@ -7,6 +7,7 @@ import pytest
 from scipy import stats as peer
 
 import idealrank as ir
+from idealrank.analysis.comparison.query_table import weights_cautions
 from idealrank.errors import IdealrankWarning, OptionError
 from idealrank.reports.views.comparison.pair_sentences import undetectable
 from idealrank.reports.views.gate.gate import seen_text
@@ -183,3 +184,24 @@ def test_comparisons_gates_and_intervals_warn_once_and_equal_weights_of_few_quer
         assert heard(call, *given, weights=equal) == []
     assert [said in text for text in heard(ir.compare, a, b, weights=weights, slices=slices)] == [True]
     assert heard(a.by, slices) == []
+
+
+def test_variants_of_arrays_warn_as_those_of_runs_do() -> None:
+    rng = np.random.default_rng(7)
+    labels, scores = rng.integers(0, 2, (60, 5)), rng.normal(size=(2, 60, 5))
+    labels[:, 0] = 1
+    weights = {str(place): 1 / (place + 1) for place in range(60)}
+    said = heard(ir.robust, labels, *scores, "RR", variants=["cutoff"], weights=weights)
+    assert ["60 queries count as much as 13.4 of equal weight" in text for text in said] == [True]
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", IdealrankWarning)
+        found = ir.robust(labels, *scores, "RR", variants=["cutoff"], weights=weights)
+    assert found.warnings == tuple(said)
+
+
+def test_a_t_test_is_said_to_have_less_power_and_a_sign_flip_test_is_not() -> None:
+    design = Design.of(60, weights=ZIPF)
+    ((by_t,), (by_flips,)) = (weights_cautions(design, test) for test in ("t", "permutation"))
+    assert by_t.endswith("Student's t accounts for it, and has less power than the permutation test")
+    assert "less power" not in by_flips
+    assert weights_cautions(Design.of(60)) == weights_cautions(Design.of(60, weights=[2.0] * 60)) == ()

@@ -91,7 +91,7 @@ def compare(
         Name of a run. The others are compared with it only, not with each other.
     test : {"permutation", "t", "wilcoxon", "sign"}
         Test behind each p value and interval: sign flips of the mean difference, exact for up to 20 queries that differ; Student's t;
-        Wilcoxon's signed ranks; signs.
+        Wilcoxon's signed ranks; signs. Under very unequal weights, Student's t has less power than sign flips.
     correction : {"auto", "holm"}
         Correction of p values for the number of tests in a family, see Notes. "holm" is Holm's method with matching intervals.
     level : float

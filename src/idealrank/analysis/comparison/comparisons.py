@@ -415,7 +415,7 @@ class Comparison(WithWarnings):
         lines = [*apart, *(_line(pair, row) for pair, row in self.rows() if not pair.mismatch)]
         matters = not self.mismatches and any(row.basis is not None for _, row in self.rows())
         notes = [self.reach_unknown, found_kind(self.labels) if matters else ""]
-        return "\n".join([*lines, *filter(None, notes)])
+        return "\n".join([*lines, *self.cautions, *filter(None, notes)])
 
 
 def _refuse_others(judged: Any, n_runs: int) -> None:

@@ -50,7 +50,7 @@ from idealrank.analysis.comparison.query_table import (
     warn_of_weights,
 )
 from idealrank.analysis.comparison.ranking_overlaps import Overlapping, Rankings, rankings_by_names
-from idealrank.analysis.comparison.requirements import JudgmentsOption, judged_by, mismatches, refuse_unscored
+from idealrank.analysis.comparison.requirements import JudgmentsOption, judged_by, mismatches, refuse_unscored, run_cautions
 from idealrank.analysis.comparison.standings import RunMean
 from idealrank.analysis.comparison.tipping import Question, Tippings, critical_t
 from idealrank.data.types import BoolArray
@@ -122,7 +122,7 @@ def compare(
     many = len(names) > MANY
     draws = (DRAWS if many else RESAMPLES) if n_resamples is None else whole_number("n_resamples", n_resamples)
     design = design_by_query(queries, weights, clusters, test)
-    warn_of_weights(design)
+    cautions = (*run_cautions(evaluations, names, asked), *warn_of_weights(design, test))
     plan = Plan(test, level, margin, draws, seed_from(rng, tables), POWER, threads)
     judgedness = tuple(Judgedness.of(evaluation, asked, queries, labels) for evaluation in evaluations)
     sampled = sampled_negatives_of(evaluations, declared)
@@ -152,6 +152,7 @@ def compare(
         labels_from=declared.labels_from,
         queries=queries,
         mismatches=apart,
+        cautions=cautions,
     )
     compared = case.in_slices(comparison, membership, tell)
     return replace(compared, pairs=tuple(_unjoined(pair, apart) for pair in compared.pairs)) if apart else compared

@@ -31,7 +31,14 @@ from idealrank.analysis.comparison.query_table import (
     seed_from,
     warn_of_weights,
 )
-from idealrank.analysis.comparison.requirements import JudgmentsOption, judged_by, mismatches, refuse_baselines, refuse_unscored
+from idealrank.analysis.comparison.requirements import (
+    JudgmentsOption,
+    judged_by,
+    mismatches,
+    refuse_baselines,
+    refuse_unscored,
+    run_cautions,
+)
 from idealrank.analysis.comparison.tipping import Question, Tippings
 from idealrank.analysis.gate.outcome import (
     NOT_CARRIED,
@@ -194,7 +201,7 @@ def gate(
     seed, draws = seed_from(rng, plain), RESAMPLES if n_resamples is None else whole_number("n_resamples", n_resamples)
     judgedness = [Judgedness.of(one, chosen, queries, labels) for one in evaluations]
     design, tables = design_by_query(queries, weights, clusters), [_upwards(table, chosen) for table in plain]
-    warn_of_weights(design)
+    cautions = (*run_cautions(evaluations, of_every, chosen), *warn_of_weights(design))
     place_of = {id(one): place for place, one in enumerate(evaluations)}
     opponents = tuple(opponents_of(side, name, tables, place_of) for side, name in zip(sides, names[1:], strict=True))
     sampled = sampled_negatives_of(evaluations, declared)
@@ -225,7 +232,7 @@ def gate(
         seed=seed if drawn else None, convention=evaluations[0].convention, weighted=weights is not None, clustered=clusters is not None,
         missing=missing_of(evaluation, sides, names), mismatches=apart,
         judgments=judged_by(evaluations, judgments), labels=rules.labels,
-        labels_from=declared.labels_from, series=series,
+        labels_from=declared.labels_from, series=series, cautions=cautions,
     )  # fmt: skip
 
 

@@ -390,7 +390,7 @@ class Gated(WithWarnings):
     def reasons(self) -> tuple[str, ...]:
         """Reasons for a closed gate, one phrase each: a run without a judged document, checks that did not pass, broken contracts."""
         checks = [f"{check.measure} against {check.baseline}: {check.reason}" for check in self.deciding if not check.passed]
-        return (*self.warnings, *checks, *(_broken(kept) for kept in self.contracts if not kept.passed))
+        return (*self.unjoined, *checks, *(_broken(kept) for kept in self.contracts if not kept.passed))
 
     @property
     def closing_queries(self) -> tuple[str, ...]:
@@ -445,7 +445,8 @@ class Gated(WithWarnings):
     def as_dict(self) -> dict[str, Any]:
         """Return the JSON record; None for values that are not finite. `p` and `p_corrected` of a check are one-sided, see `p_sides`."""
         convention = self.convention
-        found = {name: value for name, value in asdict(self).items() if name not in ("convention", "mismatches", "labels_from")}
+        left_out = ("convention", "mismatches", "cautions", "labels_from")
+        found = {name: value for name, value in asdict(self).items() if name not in left_out}
         for name in ("series", "acceptance"):
             if found[name] is None:
                 del found[name]

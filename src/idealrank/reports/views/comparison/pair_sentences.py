@@ -28,7 +28,7 @@ from idealrank.reports.views.comparison.phrases import (
     why_too_few,
 )
 from idealrank.reports.views.comparison.verdicts import is_identical, word
-from idealrank.reports.views.conventions import unanswered
+from idealrank.reports.views.conventions import cautioned, unanswered
 
 _CONTRADICTED = 6  # sentences on signs
 _SENTENCES = 4  # of a verdict
@@ -127,7 +127,9 @@ def _cautions(comparison: Comparison, pair: Pair, row: Difference, shown: Shown)
     missing = {name: number for name, number in comparison.missing.items() if name in (pair.a, pair.b)}
     contradicted = row.judge is not None and row.judge.contradicts
     against = judge_sentences([(pair, row)], shown) if contradicted else []
-    return [*against, *_unknown(comparison), *unanswered(missing), suspected_sentence(row.basis, pair.a, pair.b, row.difference)]
+    suspected = suspected_sentence(row.basis, pair.a, pair.b, row.difference)
+    of_queries = [*unanswered(missing), *cautioned(comparison.cautions)]
+    return [*against, *_unknown(comparison), *of_queries, suspected]
 
 
 def _basis(pair: Pair, row: Difference) -> str:

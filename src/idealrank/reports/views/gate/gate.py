@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from functools import partial
 
 from idealrank.analysis.gate import Check, Gated, KeptContract
-from idealrank.analysis.gate.outcome import TOO_FEW, QueryDrop
+from idealrank.analysis.gate.outcome import TOO_FEW
 from idealrank.evaluation.coverage import MANY_UNJUDGED
-from idealrank.reports.table.cells import Cell, Column, Table, Tone, number_cell, p_cell, share_cell
+from idealrank.reports.table.cells import Cell, Column, Table, number_cell, share_cell
 from idealrank.reports.table.digits import USUAL, counted, number, p_text
 from idealrank.reports.table.records import SCHEMA
 from idealrank.reports.table.text import MethodLines, MoreLines, Part, clipped, filled, parts_text, wrapped
@@ -26,17 +26,16 @@ from idealrank.reports.views.comparison.phrases import (
     labels_command,
     sentence,
 )
-from idealrank.reports.views.comparison.verdicts import IDENTICAL, is_identical
-from idealrank.reports.views.conventions import design_phrases, paragraph, unanswered
+from idealrank.reports.views.comparison.verdicts import is_identical
+from idealrank.reports.views.conventions import cautioned, design_phrases, paragraph, unanswered
+from idealrank.reports.views.gate.check_tables import checks_table, with_worst, worst_table
 from idealrank.reports.views.gate.sentences import (
-    COMPANION,
     failed,
     families,
     gate_places,
     hidden_drop,
     is_contradicted,
     judgments_step,
-    mark,
     next_step,
     one_sided,
     reach_text,
@@ -51,9 +50,7 @@ from idealrank.version import __version__
 
 _NAME = 24
 _ANCHORED = "anchor: the run with which the baseline file was made, against the mean of this run and the last accepted ones"
-_TEXT = 60  # letters of a query that fell
 _LOW = "unjudged documents count as not relevant: both means are too low if some are relevant"
-_SHOWN_OPEN = 3  # worst queries of an open gate
 
 
 def gate_parts(
@@ -90,7 +87,7 @@ def gate_parts(
     told = gate_sentences(gated, places, asked)
     parts: list[Part] = [filled(told.brief), MoreLines(filled(told.more))]
     parts += [checks_table(gated.checks, places)] if gated.checks else []
-    parts += [worst_table(check, many=len(gated.baselines) > 1) for check in _with_worst(gated)]
+    parts += [worst_table(check, many=len(gated.baselines) > 1) for check in with_worst(gated)]
     parts += [_unjudged(gated, places), _contracts(gated), _left_out(gated.checks), _notes(notes)]
     parts += [] if gated.mismatches else [labels_note(gated.labels, [check.basis for check in gated.checks], asked)]
     if (check := withheld(gated)) is not None:
@@ -141,7 +138,7 @@ def verdict(gated: Gated, places: int = USUAL) -> str:
     doubtful = withheld(gated)
     if gated.mismatches:
         contracts = f" Besides, {counted(len(broken), 'contract')} broken." if broken else ""
-        return f"The gate is closed: {'; '.join(gated.warnings)}{contracts}"
+        return f"The gate is closed: {'; '.join(gated.unjoined)}{contracts}"
     if gated.passed and doubtful is None:
         return f"The gate is open: {_why_open(gated, places)}."
     if gated.outcome == TOO_FEW and doubtful is not None:
@@ -264,7 +261,7 @@ def gate_sentences(gated: Gated, places: int = USUAL, asked: Asked = IN_PYTHON) 
     'Add queries to find rarer changes.'
     """
     said, doubtful = verdict(gated, places), withheld(gated)
-    missing = unanswered(gated.missing)
+    missing = [*unanswered(gated.missing), *cautioned(gated.cautions)]
     if gated.mismatches:
         return Told.of([said, *missing], [])
     seen = seen_text(gated, places)
@@ -436,82 +433,6 @@ def _unjudged(gated: Gated, places: int) -> Part:
 
 def _judged(check: Check, places: int) -> Cell:
     return number_cell(check.difference_judged, places, signed=True)
-
-
-def checks_table(checks: Sequence[Check], places: int, *, clip: int | None = _NAME) -> Table:
-    """A row a check; names of baselines of at most `clip` letters.
-
-    Examples
-    --------
-    >>> import idealrank as ir
-    >>> one = ir.evaluate({"q": {"x": 1}}, {"q": ["x"]}, "RR")
-    >>> [cell.text for cell in checks_table(ir.gate(one, one).checks, 2).rows[0]]
-    ['RR', 'run (2)', '1.00', '1.00', '+0.00', '+0.00', '1', '1', '0/1/0', '-', 'identical']
-    """
-    columns: list[Column[Check]] = [
-        Column("measure", cell=lambda check: check.measure),
-        Column("baseline", cell=lambda check: check.baseline if clip is None else clipped(check.baseline, clip)),
-        Column("before", "number", lambda check: number_cell(check.mean_baseline, places)),
-        Column("now", "number", lambda check: number_cell(check.mean_run, places)),
-        Column(
-            "difference", "number", lambda check: number_cell(check.difference, places, signed=True, tone="worse" if _shut(check) else "")
-        ),
-        Column("bound", "number", lambda check: number_cell(check.bound, places, signed=True)),
-        Column("1-sided p", "number", lambda check: p_cell(check.p_corrected)),
-        Column("2-sided p", "number", lambda check: p_cell(check.p_two_sided)),
-        Column("+/=/-", "number", _wins),
-        Column("detectable", "number", lambda check: number_cell(check.detectable, places, tone="quiet")),
-        Column("verdict", cell=_verdict),
-    ]
-    return Table.of(columns, checks, notes=() if all(check.decides for check in checks) else (COMPANION,))
-
-
-def _shut(check: Check) -> bool:
-    """Return whether a check fails the gate."""
-    return check.decides and check.outcome == "failed"
-
-
-def _wins(check: Check) -> Cell:
-    counts = f"{check.wins}/{check.ties}/{check.losses}"
-    return Cell(counts, counts, tone="quiet")
-
-
-def _verdict(check: Check) -> Cell:
-    shut = _shut(check)
-    tone: Tone = "quiet" if is_identical(check) or not (shut or check.passed) or not check.decides else "worse" if shut else "better"
-    verdict = IDENTICAL if check.decides and is_identical(check) else "failed" if shut else mark(check)
-    return Cell(verdict, strong=check.decides and not check.passed, tone=tone)
-
-
-def _with_worst(gated: Gated) -> list[Check]:
-    """Checks whose worst queries are shown: deciding checks that did not pass, or the first."""
-    stopped = [check for check in gated.deciding if not check.passed]
-    return [check for check in (stopped or gated.checks[:1]) if check.worst]
-
-
-def worst_table(check: Check, *, many: bool = False) -> Table:
-    """The queries that fell most; the baseline is named where there are `many`.
-
-    Examples
-    --------
-    >>> import idealrank as ir
-    >>> qrels = {f"q{i}": {"x": 1} for i in range(6)}
-    >>> good, bad = (ir.evaluate(qrels, {query: ranking for query in qrels}, "RR") for ranking in (["x", "y"], ["y", "x"]))
-    >>> worst_table(ir.gate(bad, good).checks[0]).title
-    'worst queries by RR (6 of 6 that are worse)'
-    """
-    against = f" against {check.baseline}" if many else ""
-    shown = check.worst if not check.passed else check.worst[:_SHOWN_OPEN]
-    columns: list[Column[QueryDrop]] = [
-        Column("query", cell=lambda one: clipped(one.query, 40)),
-        Column("before", "number", lambda one: number_cell(one.baseline)),
-        Column("now", "number", lambda one: number_cell(one.run)),
-        Column("difference", "number", lambda one: number_cell(one.difference, signed=True, tone="worse")),
-    ]
-    if any(drop.text for drop in shown):
-        columns.append(Column("text", cell=lambda drop: clipped(drop.text or "", _TEXT)))
-    title = f"worst queries by {check.measure}{against} ({len(shown)} of {check.losses:,} that are worse)"
-    return Table.of(columns, shown, title=title)
 
 
 def _contracts(gated: Gated) -> Part:

@@ -9,6 +9,7 @@ from idealrank.analysis.gate.outcome import Check, Gated, KeptContract, QueryDro
 from idealrank.reports.table.digits import USUAL, number
 from idealrank.reports.views.comparison.phrases import sentence
 from idealrank.reports.views.comparison.verdicts import VerdictMark, mark, mark_of_check
+from idealrank.reports.views.conventions import cautioned
 from idealrank.reports.views.gate.sentences import (
     COMPANION,
     demand,
@@ -73,7 +74,7 @@ def gate_junit(gated: Gated) -> Iterator[str]:
         shown = mark("kept" if kept.passed else "broken")
         named = ("contracts", about + against, "contract")
         _case(suite, shown, named, f"{about} {demand(kept)}", _place(kept))
-    ET.SubElement(suite, "system-out").text = _fit(verdict(gated))
+    ET.SubElement(suite, "system-out").text = _fit("\n".join([verdict(gated), *cautioned(gated.cautions)]))
     ET.indent(root)
     yield '<?xml version="1.0" encoding="utf-8"?>\n'
     yield ET.tostring(root, encoding="unicode") + "\n"

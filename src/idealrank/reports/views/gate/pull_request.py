@@ -7,7 +7,7 @@ from idealrank.analysis.gate.outcome import NOT_CARRIED, Check, Gated, KeptContr
 from idealrank.reports.table.digits import number, p_text
 from idealrank.reports.table.forms import entity, escaped
 from idealrank.reports.views.comparison.verdicts import mark_of_check
-from idealrank.reports.views.conventions import title, unanswered, warned
+from idealrank.reports.views.conventions import cautioned, title, unanswered, warned
 from idealrank.reports.views.gate.sentences import (
     COMPANION,
     could_see,
@@ -75,7 +75,7 @@ def gate_markdown(gated: Gated, most_bytes: int = COMMENT_BYTES, digits: int | N
     places = gate_places(gated, digits)
     doubtful = next((check for check in gated.deciding if not check.carried), None)
     said = "" if doubtful is None else f"{code(doubtful.measure)}: {plain(_why(gated, doubtful, places), _WHY)}.\n\n"
-    beside = [*warned(gated.mismatches, code), *unanswered(gated.missing, code), could_see(gated, code, places)]
+    beside = [*warned(gated.mismatches, code), *unanswered(gated.missing, code), *_cautions(gated), could_see(gated, code, places)]
     beside += [*one_sided(gated, [said]), *hidden_drop(gated, code), *next_step(gated, code)]
     head = f"**{verdict(gated, code)}**\n\n{said}{' '.join(beside)}\n"
     foot = _foot(gated)
@@ -110,6 +110,11 @@ def plain(text: str, width: int = 200) -> str:
     'p 0.01 &#60;b&#62; &#64;&#8288;me'
     """
     return escaped(one_line(text, width))
+
+
+def _cautions(gated: Gated) -> list[str]:
+    """Cautions, which may name runs, so that nothing in them is live."""
+    return [plain(caution, _WHY) for caution in cautioned(gated.cautions)]
 
 
 def _size(text: str) -> int:
@@ -220,6 +225,7 @@ def annotations(gated: Gated) -> Iterator[str]:
     errors = [_command("error", f"Run {one_line(name)}", phrase) for name, phrase in gated.mismatches.items()]
     errors += [_check(gated, check) for check in checks] + [_contract(kept) for kept in contracts]
     yield from _listed("error", errors, "failed")
+    yield from (_command("warning", "Caution", caution) for caution in cautioned(gated.cautions))
     warnings = [_check(gated, check) for check in short_of_judgments(gated)]
     yield from _listed("warning", warnings, "have too few judgments")
     yield _command("notice", verdict(gated), could_see(gated))
