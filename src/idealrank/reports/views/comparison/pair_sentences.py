@@ -206,7 +206,7 @@ def power_text(comparison: Comparison, row: Difference, shown: Shown) -> str:
     >>> runs = [{q: ["x"] if i < hits else ["y", "x"] for i, q in enumerate(qrels)} for hits in (2, 5)]
     >>> found = ir.compare(*(ir.evaluate(qrels, run, "RR") for run in runs))
     >>> power_text(found, found["RR"], Shown(2, 2, 0.05))
-    'No power is stated, since 3 queries differ, fewer than 12: add queries.'
+    'No power is stated, since 3 queries differ, fewer than 12.'
     """
     if row.detectable_reason is not None:
         return undetectable(comparison, row)
@@ -258,12 +258,12 @@ def undetectable(comparison: Comparison, row: Difference) -> str:
     '4 queries are too few to show any difference by this test, however large.'
     """
     if math.isnan(row.detectable):
-        return f"No power is stated, since {row.detectable_reason}: add queries." if row.wins or row.losses else ""
+        return f"No power is stated, since {row.detectable_reason}." if row.wins or row.losses else ""
     if comparison.method.weighted:
         return "The queries count as too few of equal weight to give a detectable difference."
     if row.wins + row.losses >= FEWEST_CHANGED:
         power = f"{100 * comparison.method.power:g}%"
-        return f"Changes like these are found less than {power} of the time, however large their mean: add queries."
+        return f"Changes like these are found less than {power} of the time, however large their mean."
     return f"{counted(row.n, 'query is', 'queries are')} too few to show any difference by this test, however large."
 
 
@@ -440,7 +440,7 @@ def needed_text(row: Difference, method: Method) -> str:
     >>> runs = [{q: ["x"] if place % step else ["y", "x"] for place, q in enumerate(qrels)} for step in (2, 3)]
     >>> found = ir.compare(*(ir.evaluate(qrels, run, "RR") for run in runs), effect=0.1)
     >>> needed_text(found["RR"], found.method)
-    'About 110 queries like these, instead of 40, would find a true difference of 0.1 80% of the time'
+    'About 120 queries like these, instead of 40, would find a true difference of 0.1 80% of the time'
     """
     if method.effect is None or row.queries_needed is None:
         return ""
