@@ -14,6 +14,7 @@ import idealrank as ir
 from idealrank.analysis.comparison import Comparison
 from idealrank.errors import IncompatibleError, InputError, OptionError
 from idealrank.evaluation.evaluate import Evaluation
+from idealrank.reports.views.comparison.pair_sentences import needed_text
 from idealrank.stats import Design, max_t, simultaneous
 from idealrank.stats.comparison import Plan, compare_columns, smallest_visible
 from tests.conftest import examples
@@ -431,3 +432,13 @@ def test_progress_advances_by_pair() -> None:
     ir.compare(*runs, tell=lambda done, total: told.append((done, total)))
 
     assert told == [(done, 6) for done in range(1, 7)]
+
+
+def test_an_effect_beyond_what_such_changes_add_up_to_has_no_number() -> None:
+    """Of 60 queries 15 differ by at most a tenth: no mean difference of such changes is 0.05."""
+    values = np.r_[np.full(8, 0.6), np.full(7, 0.4), np.full(45, 0.5)]
+    compared = ir.compare(evaluation(np.full(60, 0.5), "a"), evaluation(values, "b"), effect=0.05)
+    found = compared["P@1"]
+
+    assert (found.queries_needed, found.detectable_reason) == (None, None)
+    assert needed_text(found, compared.method).startswith("Changes like these do not add up to a true difference of 0.05")

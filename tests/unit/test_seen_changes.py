@@ -131,3 +131,27 @@ def test_the_order_and_signs_of_differences_do_not_matter() -> None:
 def test_a_grid_is_the_common_divisor_of_the_sizes(scores: list[float], grid: float) -> None:
     found = SeenChanges.of(np.array(scores), units=9).grid
     assert found == pytest.approx(grid, rel=1e-6, abs=1e-12)
+
+
+def test_gains_and_losses_of_a_cluster_that_cancel_are_no_change() -> None:
+    seen = np.tile([0.1, 0.2, -0.3], 20)  # which sums to 2.8e-17
+    clusters = Design.of(60, clusters=np.arange(60) // 3)
+    row = compare_columns(np.zeros((60, 1)), seen[:, None], clusters, Plan(n_resamples=99))[0]
+    assert (row.wins, row.losses, row.changes.differ) == (40, 20, 0)
+    assert visible_by(row, Plan(), 0.05).reason == "no query differs"
+
+
+def test_clusters_are_found_as_often_as_stated() -> None:
+    rng = np.random.default_rng(3)
+    labels = np.repeat(np.arange(25), 4)
+    design = Design.of(100, clusters=labels)
+
+    def differences(columns: int) -> np.ndarray:
+        return 0.7 * rng.normal(size=(25, columns))[labels] + 0.7 * rng.normal(size=(100, columns))
+
+    seen = differences(200)
+    rows = compare_columns(np.zeros_like(seen), seen, design, Plan(n_resamples=99))
+    stated = np.median([visible_by(row, Plan(), 0.05).size for row in rows])
+    later = differences(1000) + stated
+    p = permutation_test(np.zeros_like(later), later, design=design, n_resamples=999, rng=1).p
+    assert np.mean(np.asarray(p) <= 0.05) == pytest.approx(0.8, abs=0.045)

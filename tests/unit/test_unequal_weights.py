@@ -149,7 +149,7 @@ def test_a_detectable_difference_is_found_with_the_power_that_it_promises(named:
     if named == "equal":
         assert visible.size == pytest.approx(detectable(60, seen), rel=0.05)
     else:
-        assert visible.reason == "power of Student's t under unequal weights is not computed"
+        assert visible.reason == "the power of Student's t under unequal weights is not computed"
     assert row.units == 60
 
 

@@ -228,6 +228,8 @@ def compare_columns(a: FloatArray, b: FloatArray, design: Design, plan: Plan) ->
 def _changes(differences: FloatArray, design: Design, test: TestName, largest: FloatArray) -> list[SeenChanges]:
     """Differences of the independent units of each column, with what they contribute to the statistic of the test."""
     totals = design.unit_totals(differences) * (design.n_units / design.n)
+    if design.clusters is not None:  # gains and losses of a cluster that cancel are no change
+        totals = np.where(np.abs(totals) <= ROUNDING * largest, 0.0, totals)
     scores = _SCORES[test](totals, largest) if test in _SCORES else None
     plain = design.weights is None and design.clusters is None
     weights = None if plain else design.unit_totals(np.ones(design.n)) * (design.n_units / design.n)
@@ -400,7 +402,7 @@ def _obstacle(found: MeasureTest, plan: Plan, alpha: float) -> Detectable | None
     if drawn and 1 / (plan.n_resamples + 1) > alpha:
         return Detectable(math.inf, f"{plan.n_resamples} sign flips are too few for the level")
     if plan.test == "t" and units < _NEARLY_ALIKE * found.units:
-        return Detectable(math.nan, "power of Student's t under unequal weights is not computed")
+        return Detectable(math.nan, "the power of Student's t under unequal weights is not computed")
     if changes.differ * units / found.units < FEWEST_CHANGED:
         alike = "" if units == found.units else " of equal weight"
         differ = math.floor(changes.differ * units / found.units)

@@ -533,11 +533,9 @@ def detectable_drop(one: MeasureTest, plan: Plan, policy: Policy, alpha: float) 
     >>> detectable_drop(found, Plan(), Policy(), 0.05)
     Detectable(size=inf, reason='2 queries are too few for this test')
     """
-    visible = visible_by(one, plan, alpha if not policy.strict else policy.alpha)
     if not policy.strict:
+        visible = visible_by(one, plan, alpha)
         return visible._replace(size=policy.tolerance + visible.size)
-    if math.isinf(visible.size):  # no run but the same one can pass
-        return visible._replace(size=-math.inf)
     # A drop closes the gate with a chance of 0.8 where it passes with one of 0.2.
     passing = visible_by(one, plan, policy.alpha, 1 - plan.power)
     return passing._replace(size=(policy.margin or 0.0) - passing.size)

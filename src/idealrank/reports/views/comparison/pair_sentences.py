@@ -431,7 +431,7 @@ def _others(rows: Sequence[Difference]) -> list[str]:
 
 
 def needed_text(row: Difference, method: Method) -> str:
-    """State the number of queries that would find the effect asked about, without a full stop; empty without one, or without a number.
+    """State the number of queries that would find the effect, without a full stop; empty without one, or if too few queries differ.
 
     Examples
     --------
@@ -442,9 +442,11 @@ def needed_text(row: Difference, method: Method) -> str:
     >>> needed_text(found["RR"], found.method)
     'About 120 queries like these, instead of 40, would find a true difference of 0.1 80% of the time'
     """
-    if method.effect is None or row.queries_needed is None:
+    if method.effect is None or (row.queries_needed is None and row.detectable_reason is not None):
         return ""
     size, power = f"a true difference of {method.effect:g}", f"{100 * method.power:g}% of the time"
+    if row.queries_needed is None:
+        return f"Changes like these do not add up to {size}, however many queries there are"
     if row.queries_needed <= row.n:
         return f"These {row.n:,} queries find {size} {power}"
     queries = counted(_rounded(row.queries_needed), "query", "queries")
