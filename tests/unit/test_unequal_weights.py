@@ -145,9 +145,24 @@ def test_a_detectable_difference_is_found_with_the_power_that_it_promises(named:
     seen = pilot(values[:, 0], design=design)  # a plan, and a comparison, use the standard error and the degrees of freedom of the test
     row = compare_columns(zeros[:, :1], values[:, :1], design, Plan(test="t"))[0]
     assert (row.spread, row.df) == (pytest.approx(seen.sd), seen.df)
-    # `detectable` also counts significance in the wrong direction.
-    assert visible_by(row, Plan(test="t"), 0.05) == pytest.approx(detectable(60, seen), rel=1e-3)
+    assert detectable(60, seen) == pytest.approx(smallest_visible(row.spread, 60, row.df, 0.05, 0.8), rel=1e-3)
+    visible = visible_by(row, Plan(test="t"), 0.05)
+    if named == "equal":
+        assert visible.size == pytest.approx(detectable(60, seen), rel=0.05)
+    else:
+        assert visible.reason == "the power of Student's t under unequal weights is not computed"
     assert row.units == 60
+
+
+@pytest.mark.parametrize("named", ["1/sqrt(rank)", "1/rank"])
+def test_sign_flips_find_the_detectable_difference_under_weights_as_often_as_stated(named: str) -> None:
+    design = Design.of(60, weights=CASES[named][0])
+    rng = np.random.default_rng(7)
+    zeros, values = np.zeros((60, 1000)), rng.normal(size=(60, 1000))
+    rows = compare_columns(zeros[:, :200], values[:, :200], design, Plan(n_resamples=99))
+    stated = np.median([visible_by(row, Plan(), 0.05).size for row in rows])
+    flipped = permutation_test(zeros, values + stated, design=design, n_resamples=999, rng=1)
+    assert np.mean(np.asarray(flipped.p) <= 0.05) == pytest.approx(0.8, abs=0.045)
 
 
 def test_too_few_queries_of_equal_weight_have_no_detectable_difference() -> None:
@@ -160,7 +175,7 @@ def test_too_few_queries_of_equal_weight_have_no_detectable_difference() -> None
         warnings.simplefilter("ignore", IdealrankWarning)
         compared, gated = ir.compare(a, b, weights=weights), ir.gate(b, a, weights=weights)
     assert [compared["nDCG"].detectable, gated.checks[0].detectable] == [np.inf, np.inf]
-    assert undetectable(compared, 30) == "The queries count as too few of equal weight to give a detectable difference."
+    assert undetectable(compared, compared["nDCG"]) == "The queries count as too few of equal weight to give a detectable difference."
     assert seen_text(gated, 4) == ["The queries count as too few of equal weight to give a detectable drop."]
     assert 0 < ir.compare(a, b)["nDCG"].detectable < 1
 

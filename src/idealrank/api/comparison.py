@@ -56,6 +56,7 @@ def compare(
     correction: Correction = "auto",
     level: float = 0.95,
     margin: float | None = None,
+    effect: float | None = None,
     weights: QueryValues = None,
     clusters: QueryValues = None,
     slices: QueryValues = None,
@@ -98,6 +99,9 @@ def compare(
         Confidence level of the intervals; the significance level is ``1 - level``.
     margin : float, optional
         Largest difference that does not matter, in units of the measure. With it, two one-sided tests can show that b is equivalent to a.
+    effect : float, optional
+        Smallest true difference worth finding, in units of the measure. With it, `Difference.queries_needed` is the number of queries
+        like these that would detect such a difference with 80 % power.
     weights : mapping of query to float, Series, dataframe or path, optional
         Weight of each query, such as its traffic; for the permutation and t tests. A path or dataframe is read by `read_traffic`.
     clusters : mapping of query to label, Series, dataframe or path, optional
@@ -197,7 +201,7 @@ def compare(
         declared=declared,
     )
     found = compare_evaluations(
-        *evaluations, measures=measures, baseline=baseline, test=test, correction=correction, level=level, margin=margin,
+        *evaluations, measures=measures, baseline=baseline, test=test, correction=correction, level=level, margin=margin, effect=effect,
         weights=weights_of(weights), clusters=clusters_of(clusters), slices=slices_of(slices),
         n_resamples=n_resamples, rng=rng, threads=threads, rankings=rankings, tell=tell,
         judgments=judgments, declared=declared,

@@ -20,6 +20,8 @@ class Testing(NamedTuple):
         Confidence level of the intervals.
     margin : float or None
         A difference that does not matter.
+    effect : float or None
+        The smallest true difference worth finding.
     rng : int or None
         The seed of random signs.
 
@@ -33,6 +35,7 @@ class Testing(NamedTuple):
     correction: str = "auto"
     level: float = 0.95
     margin: float | None = None
+    effect: float | None = None
     rng: int | None = None
 
     @property
@@ -57,6 +60,10 @@ _OPTIONS = (
     ),
     click.option("--margin", metavar="X", type=float, help="Also test equivalence within ±X, in units of the measure."),
     click.option(
+        "--effect", metavar="X", type=float,
+        help="Smallest true difference worth finding, in units of the measure: state how many queries detect it with 80 % power.",
+    ),
+    click.option(
         "--seed", metavar="N", type=click.IntRange(0), help="Random seed; derived from the data by default, and printed.",
     ),
 )  # fmt: skip
@@ -66,8 +73,9 @@ def testing_options(command: Callable[..., Any]) -> Callable[..., Any]:
     """Give a command the options; it gets them as one argument, `testing`."""
 
     @wraps(command)
-    def with_testing(*, test: str, correction: str, level: float, margin: float | None, seed: int | None, **others: Any) -> Any:
-        return command(testing=Testing(test, correction, level, margin, seed), **others)
+    def with_testing(*, seed: int | None, **others: Any) -> Any:
+        chosen = {name: others.pop(name) for name in Testing._fields if name in others}
+        return command(testing=Testing(**chosen, rng=seed), **others)
 
     found: Callable[..., Any] = with_testing
     for option in reversed(_OPTIONS):

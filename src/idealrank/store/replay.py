@@ -39,6 +39,7 @@ def comparison_again(kept: StoredVerdict, evaluations: Sequence[Evaluation], own
         correction="holm" if method["correction"] == "holm" and "all queries" not in method["families"] else "auto",
         level=method["level"],
         margin=method["margin"],
+        effect=method.get("effect"),
         n_resamples=method["n_resamples"],
         rng=method["seed"],
         judgments=_asked(method),

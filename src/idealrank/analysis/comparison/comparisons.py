@@ -95,6 +95,8 @@ class Method:
         Version of idealrank.
     slices : mapping of str to int, or None
         How many queries are in none (`in_none`) and in several (`in_several`), and categories of queries not compared (`unknown`).
+    effect : float or None
+        True difference worth finding, as asked, for `queries_needed`.
     judgments : {"same", "different", "unknown"}
         Of the runs: different where that was asked for, unknown where some are not known.
 
@@ -120,6 +122,7 @@ class Method:
     version: str
     slices: Mapping[str, int] | None = None
     judgments: str = "same"
+    effect: float | None = None
 
     @property
     def tests(self) -> int:

@@ -90,6 +90,7 @@ def compare(
     correction: Correction = "auto",
     level: float = 0.95,
     margin: float | None = None,
+    effect: float | None = None,
     weights: Mapping[str, float] | None = None,
     clusters: Mapping[str, object] | None = None,
     slices: "Categories | None" = None,
@@ -123,7 +124,8 @@ def compare(
     draws = (DRAWS if many else RESAMPLES) if n_resamples is None else whole_number("n_resamples", n_resamples)
     design = design_by_query(queries, weights, clusters, test)
     cautions = (*run_cautions(evaluations, names, asked), *warn_of_weights(design, test))
-    plan = Plan(test, level, margin, draws, seed_from(rng, tables), POWER, threads)
+    seed = seed_from(rng, tables)
+    plan = Plan(test, level, margin, n_resamples=draws, seed=seed, power=POWER, threads=threads, effect=effect)
     judgedness = tuple(Judgedness.of(evaluation, asked, queries, labels) for evaluation in evaluations)
     sampled = sampled_negatives_of(evaluations, declared)
     tippings = Tippings(evaluations, asked, queries, every_measure=not many, sampled_negatives=sampled)
@@ -398,6 +400,7 @@ def method_of(
         weighted=design.weights is not None,
         clustered=design.clusters is not None,
         version=__version__,
+        effect=plan.effect,
     )
 
 
@@ -441,7 +444,7 @@ def difference_of(measure: Measure, corrected: Corrected, plan: Plan) -> Differe
     >>> difference_of(RR(), one, Plan()).verdict
     'better'
     """
-    row = Difference.of(
+    return Difference.of(
         corrected,
         plan,
         measure.direction,
@@ -449,8 +452,6 @@ def difference_of(measure: Measure, corrected: Corrected, plan: Plan) -> Differe
         direction=measure.direction,
         level=plan.level,
         p_equivalence=corrected.equivalence,
-        queries_needed=None,
+        queries_needed=needed_by(corrected.found, plan, corrected.alpha),
         family=PRIMARY,
     )
-    undecided = row.verdict == "undecided" and corrected.alpha
-    return replace(row, queries_needed=needed_by(corrected.found, plan, corrected.alpha)) if undecided else row

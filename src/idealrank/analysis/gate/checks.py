@@ -60,7 +60,7 @@ from idealrank.errors import IncompatibleError, OptionError
 from idealrank.evaluation.evaluate import Evaluation
 from idealrank.measures.measure import Measure
 from idealrank.measures.parse import MeasureLike, parse_measure, parse_measures
-from idealrank.stats.comparison import POWER, RESAMPLES, MeasureTest, Plan, smallest_visible, visible_by
+from idealrank.stats.comparison import POWER, RESAMPLES, Detectable, MeasureTest, Plan, visible_by
 from idealrank.stats.design import Design
 from idealrank.stats.randomness import RandomLike, whole_number
 from idealrank.stats.sign_flips import MOST_UNITS
@@ -476,6 +476,7 @@ class _Case:
         support = self._support(place, of, both, **labelled)
         carried = nothing_shown or support.stands
         outcome = self._outcome(p <= self.policy.alpha, same, carried)
+        drop = detectable_drop(one, self.plan, self.policy, of.alpha)
         return Check(
             baseline=side.name, measure=str(measure), direction=measure.direction,
             mean_baseline=one.mean_a * sign + 0.0, mean_run=one.mean_b * sign + 0.0, difference=one.difference * sign + 0.0,
@@ -484,7 +485,7 @@ class _Case:
             reason=reason_of(one, p, two_sided, self.policy, measure.direction) + ("" if carried else f"{NOT_CARRIED}: {_MAY}"),
             n=one.n, excluded_queries=int((self.within & ~both).sum()),
             identical_queries=one.ties, wins=one.wins, ties=one.ties, losses=one.losses,
-            detectable=detectable_drop(one, self.plan, self.policy, of.alpha), worst=self._worst(place, sign),
+            detectable=drop.size, detectable_reason=drop.reason, worst=self._worst(place, sign),
             unjudged_baseline=beside[0], unjudged_run=beside[1], difference_judged=beside[2],
             tipping=support.tipping, tipping_reason=support.reason, basis=support.basis,
         )  # fmt: skip
@@ -554,7 +555,7 @@ def _p(p: float) -> str:
     return np.format_float_positional(p, precision=2, fractional=False, trim="-") if p >= 1e-6 else "< 0.000001"
 
 
-def detectable_drop(one: MeasureTest, plan: Plan, policy: Policy, alpha: float) -> float:
+def detectable_drop(one: MeasureTest, plan: Plan, policy: Policy, alpha: float) -> Detectable:
     """The smallest true drop that closes the gate by this check with a chance of 0.8.
 
     Examples
@@ -562,11 +563,11 @@ def detectable_drop(one: MeasureTest, plan: Plan, policy: Policy, alpha: float) 
     >>> from idealrank.stats.comparison import compare_columns
     >>> found = compare_columns(np.array([[0.1], [0.2]]), np.array([[0.3], [0.5]]), Design.of(2), Plan())[0]
     >>> detectable_drop(found, Plan(), Policy(), 0.05)
-    inf
+    Detectable(size=inf, reason='2 queries are too few for this test')
     """
     if not policy.strict:
-        return policy.tolerance + (visible_by(one, plan, alpha) if alpha else math.inf)
-    if math.isinf(visible_by(one, plan, policy.alpha)):  # no run but the same one can pass
-        return -math.inf
+        visible = visible_by(one, plan, alpha)
+        return visible._replace(size=policy.tolerance + visible.size)
     # A drop closes the gate with a chance of 0.8 where it passes with one of 0.2.
-    return (policy.margin or 0.0) - smallest_visible(one.spread, one.n, one.df, policy.alpha, 1 - plan.power, plan.sides)
+    passing = visible_by(one, plan, policy.alpha, 1 - plan.power)
+    return passing._replace(size=(policy.margin or 0.0) - passing.size)

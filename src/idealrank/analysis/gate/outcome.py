@@ -171,11 +171,13 @@ class Check:
     wins, ties, losses : int
         Queries on which the run is better, equal, worse.
     detectable : float
-        The smallest true drop that closes the gate by this check with 80 % power, whatever the other checks say, by the power of
-        the t test: smaller ones pass more often. It is the best case, a drop that all queries share: one by a few lost
-        queries brings a spread of its own and has to be larger. Infinite where the test cannot find any with so few queries, NaN where
-        nothing varies. Of a strict gate it is below the margin; where it is negative, even a run that is better by so much would be
-        stopped with a chance of 0.8, and where it is minus infinity, every run but the same one.
+        The smallest true drop that closes the gate by this check with 80 % power, whatever the other checks say; smaller ones pass more
+        often. The drop is made of changes like those seen: as many queries change, by as much; see `SeenChanges`. Infinite where the
+        test finds no such drop so often, NaN where fewer than twelve independent units differ. Of a strict gate it
+        is below the margin; where it is negative, even a run that is better by so much would be stopped
+        with a chance of 0.8, and where it is minus infinity, every run but the same one.
+    detectable_reason : str or None
+        Why `detectable` is not finite.
     worst : tuple of QueryDrop
         The queries that fell most, worst first.
     unjudged_baseline, unjudged_run : float or None
@@ -225,6 +227,7 @@ class Check:
     carried: bool = True
     basis: LabelBasis | None = None
     judge: JudgeDifference | None = None
+    detectable_reason: str | None = None
 
     def beside(self, judge: JudgeDifference, policy: "Policy") -> "Check":
         """Return the check beside the difference of a judge.

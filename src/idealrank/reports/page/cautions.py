@@ -188,9 +188,9 @@ def _near_tie(pair: Pair, row: Difference, shown: Shown) -> str:
 
 def _more(row: Difference) -> str:
     if row.queries_needed is None or row.queries_needed <= row.n:
-        return "more queries would decide"
+        return "more queries would find a smaller difference"
     unit = 10 ** max(len(str(row.queries_needed)) - 2, 0)  # two digits, upwards: the rest would be a promise
-    return f"about {-(-row.queries_needed // unit) * unit:,} queries like these would decide"
+    return f"about {-(-row.queries_needed // unit) * unit:,} queries like these would find a difference worth finding"
 
 
 def _few(subject: Subject) -> Iterator[str]:

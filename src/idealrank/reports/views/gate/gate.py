@@ -377,7 +377,7 @@ def seen_text(gated: Gated, places: int) -> list[str]:
 def _power(gated: Gated, check: Check, places: int, by: str) -> list[str]:
     """State the drop that the gate finds 80% of the time."""
     if math.isnan(check.detectable):
-        return []
+        return [f"No power is stated{by}, since {check.detectable_reason}."]
     if check.detectable < 0:
         return [
             f"Even a run that is truly better by {number(-check.detectable, places)}{by} fails 80% of the time: "

@@ -322,14 +322,14 @@ def visible(check: Check, places: int = USUAL) -> str:
     >>> from idealrank.analysis.gate.outcome import Check
     >>> common = dict(baseline="main", measure="AP", direction=1, mean_baseline=0.4, mean_run=0.4, difference=0.0, bound=0.0, p=1.0)
     >>> common |= dict(p_corrected=1.0, passed=True, reason="", n=9, excluded_queries=0, identical_queries=7, wins=1, ties=7, losses=1)
-    >>> [visible(Check(**common, worst=(), detectable=drop)) for drop in (0.0312, float("inf"), float("nan"), -0.01)]
-    ['0.0312', 'none: too few queries', 'unknown: every difference is the same', 'any, and an improvement below 0.0100']
+    >>> [visible(Check(**common, worst=(), detectable=drop)) for drop in (0.0312, float("inf"), -0.01)]
+    ['0.0312', 'none: too few queries', 'any, and an improvement below 0.0100']
     """
     drop = check.detectable
     if not check.wins and not check.losses:
         return f"unknown: nothing changed on {counted(check.n, 'query', 'queries')}"
     if math.isnan(drop):
-        return "unknown: every difference is the same"
+        return f"unknown: {check.detectable_reason}"
     if drop == math.inf:
         return "none: too few queries"
     if drop == -math.inf:
