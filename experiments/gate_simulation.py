@@ -11,6 +11,7 @@ Erosion    50 changes, one after the other, each with a true drop of 0.002, or w
 
 import argparse
 import json
+import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any, NamedTuple
@@ -22,7 +23,8 @@ from sign_flips import DRAWS, holm, tails, together
 from simulated_changes import KINDS, MEASURES, Changes, Kind, lopsided
 
 from idealrank.data.types import BoolArray, FloatArray
-from idealrank.stats import detectable, paired_t
+from idealrank.stats import paired_t
+from idealrank.stats.seen_changes import FEWEST_CHANGED, Criterion, SeenChanges
 
 ALPHA, A_YEAR = 0.05, 1250
 BATCH = 500
@@ -49,7 +51,7 @@ class Seen:
     Attributes
     ----------
     promised : float
-        `detectable` at the median spread of harmless changes.
+        Median of `detectable` over harmless changes for which the gate states it.
     alike, caught : float
         Share of drops of that size it catches: where every query falls by as much, and where some of those touched lose everything.
     actual : float
@@ -142,7 +144,7 @@ def batches(kind: Kind, name: str, queries: int, arguments: argparse.Namespace) 
 def rows_of(name: str, queries: int, arguments: argparse.Namespace) -> tuple[list[Row], Seen]:
     """Every rule on one kind of change."""
     blocked: dict[str, list[list[BoolArray]]] = {rule: [[] for _ in DROPS] for rule in RULES}
-    spreads: list[FloatArray] = []
+    drops: list[float] = []
     curve: list[tuple[Changes, int]] = []
     for changes, rng in batches(KINDS[name], name, queries, arguments):
         signs = int(rng.integers(1 << 32))
@@ -151,14 +153,19 @@ def rows_of(name: str, queries: int, arguments: argparse.Namespace) -> tuple[lis
             found = tested(differences, np.random.default_rng(signs), NULLS)
             for rule, decide in RULES.items():
                 blocked[rule][at].append(decide(differences, found))
-        spreads.append(changes.base.differences[..., 0].std(axis=0, ddof=1))
+        drops += [stated(one) for one in changes.base.differences[..., 0].T]
         if len(curve) < 2:  # enough for one share
             curve.append((changes, signs))
     rows = [Row(name, queries, rule, tuple(float(np.concatenate(part).mean()) for part in parts)) for rule, parts in blocked.items()]
-    spread = np.concatenate(spreads)
-    promised = float(detectable(queries, float(np.median(spread[spread > 0])), alpha=2 * ALPHA))
+    promised = float(np.nanmedian(drops))
     alike = np.mean([_share_caught(changes.base.differences - promised, signs) for changes, signs in curve])
     return rows, Seen(name, queries, promised, float(alike), _caught(curve, promised), _four_in_five(curve))
+
+
+def stated(differences: FloatArray) -> float:
+    """The drop that a gate states, from harmless changes; NaN where it states none."""
+    changes = SeenChanges.of(differences, units=differences.size)
+    return changes.detectable(Criterion(ALPHA, 0.8)) if changes.differ >= FEWEST_CHANGED else math.nan
 
 
 def _share_caught(differences: FloatArray, signs: int) -> float:

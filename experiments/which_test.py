@@ -3,6 +3,7 @@
 alarms     Two systems with equal means: how often each paired test calls one of them better.
 power      A true difference of two standard errors: how often each finds it.
 zeros      Wilcoxon's test with most differences 0: ranks that count the zeros (Pratt), or not (Wilcoxon), or shared to both sides.
+weights    Queries of very unequal weight: sign flips, and t with Kish's degrees of freedom.
 pairing    Tests that know that both systems ran on the same queries, and tests that do not.
 missing    A run without results for some queries: zero in the union, left out of its own mean, or left out of both.
 families   Ten runs against a baseline by three measures: no correction, Holm, Benjamini and Hochberg, max-T.
@@ -19,14 +20,14 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from models import at_least_1, progress_line
-from scipy.special import ndtr
+from scipy.special import ndtr, ndtri
 from scipy.stats import rankdata
 from sign_flips import tails
 from simulated_changes import KINDS, Changes, lopsided
 from which_family import draws_table, families_table, level_table, looks_table, missing_table, pairs_table
 
 from idealrank.data.types import BoolArray, FloatArray
-from idealrank.stats import detectable, mann_whitney, paired_t, sign_test, welch_t
+from idealrank.stats import Design, detectable, mann_whitney, paired_t, sign_test, welch_t
 from idealrank.stats.paired_tests import SignedRanks
 
 ALPHA = 0.05
@@ -34,6 +35,7 @@ BATCH = 500
 DRAWS = 1999
 QUERIES = (25, 50, 200, 1000)
 UNPAIRED_QUERIES = (50, 200, 1000)
+WEIGHTED_QUERIES = (50, 250)
 
 
 class Table(NamedTuple):
@@ -151,6 +153,63 @@ def power_table(asked: argparse.Namespace) -> Table:
     return _of_tests("power", TRUE, 2.0, asked)
 
 
+def zipf(queries: int) -> FloatArray:
+    """The r-th most frequent query counts 1/r."""
+    return 1.0 / np.arange(1, queries + 1)
+
+
+def lognormal(queries: int) -> FloatArray:
+    """Quantiles in the middle of equal steps; the logarithm has a standard deviation of 2."""
+    return np.asarray(np.exp(2 * ndtri((np.arange(queries) + 0.5) / queries)))
+
+
+def pareto(queries: int) -> FloatArray:
+    """Quantiles likewise, of the law with the exponent 1.1, whose variance is infinite."""
+    return np.asarray((1 - (np.arange(queries) + 0.5) / queries) ** (-1 / 1.1))
+
+
+WEIGHTS = {"1/rank": zipf, "lognormal": lognormal, "Pareto": pareto}
+
+
+def weighted_decisions(differences: FloatArray, design: Design, rng: np.random.Generator) -> dict[str, BoolArray]:
+    """Which columns each test calls different, two-sided at 0.05, under weights."""
+    weights = np.ones(design.n) if design.weights is None else design.weights
+    zeros = np.zeros_like(differences)
+    return {
+        "permutation": tails(weights[:, None] * differences, rng).both[0] <= ALPHA,
+        "t": paired_t(zeros, differences, design=design).p <= ALPHA,
+    }
+
+
+def weights_table(asked: argparse.Namespace) -> Table:
+    """Type I error, and power at two standard errors of the weighted mean."""
+    rows: list[tuple[Any, ...]] = []
+    for law in ("all shifted", "80 % equal"):
+        for at, (name, weights_of) in enumerate(WEIGHTS.items()):
+            for queries in WEIGHTED_QUERIES:
+                design = Design.of(queries, weights=weights_of(queries))
+                found = _of_weights(law, design, (asked.seed, 9, at), asked.runs)
+                worth = round(design.effective_units, 1)
+                rows.append((law, name, queries, f"{worth:.1f}", *found))
+    titles = [f"{test}, {what}" for what in ("alarms", "power") for test in ("permutation", "t")]
+    return Table("weights", ("data", "weights", "queries", "worth", *titles), rows)
+
+
+def _of_weights(law: str, design: Design, key: Sequence[int], runs: int) -> list[float]:
+    """Alarms of each test, then power."""
+    found: list[float] = []
+    for errors in (0.0, 2.0):
+        # Laws shift by standard errors of a plain mean, and a weighted one has larger ones.
+        shift = errors * (design.n / design.effective_units) ** 0.5
+
+        def one(sets: int, rng: np.random.Generator, shift: float = shift) -> dict[str, BoolArray]:
+            return weighted_decisions(TRUE[law](design.n, sets, rng, shift), design, rng)
+
+        label = f"weights: {law}, {design.n} queries"
+        found += shares(one, label, (*key, design.n, len(law), int(errors)), runs).values()
+    return found
+
+
 def signed_rank_p(differences: FloatArray, zeros: str) -> FloatArray:
     """Two-sided p of Wilcoxon's test by the normal approximation, with zeros treated as Pratt, Wilcoxon, or a split would."""
     sizes = np.abs(differences)
@@ -218,6 +277,7 @@ SECTIONS: dict[str, Callable[[argparse.Namespace], Any]] = {
     "alarms": alarms_table,
     "power": power_table,
     "zeros": zeros_table,
+    "weights": weights_table,
     "pairing": pairing_table,
     "missing": missing_table,
     "families": families_table,

@@ -61,6 +61,7 @@ COMMANDS = [
     "evaluate Q A --qrels more.qrels", "compare Q A B", "compare Q A B --test t --format json", "compare Q A B --slices slices.csv",
     "compare Q A B --weights weights.csv --cluster cluster.csv", "gate Q A --baseline B", "gate Q A --baseline base.run.gz --format json",
     "gate Q A --baseline B --contracts contracts.csv", "gate Q A", "gate Q A --baseline B --junit junit.xml --markdown out.md",
+    "init Q A --dry-run",
     "robust Q A B --try ties --try cutoff", "why Q A B", "why Q A B --format json", "seeds Q old-seed1.run old-seed2.run vs A B -m AP",
     "overlap A B -m RBO,tau,overlap@10", "recall A B --qrels Q -k 2", "explain Q A --query q1", "explain Q A --query q1 -m AP --all",
     "reconcile Q A --value 0.3 -m nDCG@2", "reconcile Q A --versus lightgbm -m nDCG@2", "validate Q A B", "validate Q A --json",

@@ -1,8 +1,8 @@
 """Files that appear whole or not at all."""
 
 import os
-from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 
 from idealrank.errors import InputError
@@ -112,6 +112,54 @@ def appearing(target: Path) -> Iterator[Path]:
         unfinished.replace(target)
     finally:
         unfinished.unlink(missing_ok=True)
+
+
+def write_together(contents: Mapping[Path, bytes]) -> None:
+    """Write several files, all of them or none; missing folders are made.
+
+    Raises
+    ------
+    InputError
+        A file cannot be written. Files and folders are then as they were.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     write_together({Path(folder, "a", "b.txt"): b"b"})
+    ...     Path(folder, "a", "b.txt").read_bytes()
+    b'b'
+    """
+    with ExitStack() as undone:
+        for target in contents:
+            for folder in reversed(target.parents):
+                if not folder.exists():
+                    _make_folder(folder)
+                    undone.callback(_remove_folder, folder)
+        for target, content in contents.items():
+            before = target.read_bytes() if target.is_file() else None
+            undone.callback(_restore, target, before)
+            write_bytes([content], str(target))
+        undone.pop_all()  # every file has its name: nothing is taken back
+
+
+def _make_folder(folder: Path) -> None:
+    try:
+        folder.mkdir()
+    except OSError as error:
+        raise InputError(f"{folder}: cannot be made: {error.strerror or error}") from None
+
+
+def _remove_folder(folder: Path) -> None:
+    with suppress(OSError):  # another program may have put a file there
+        folder.rmdir()
+
+
+def _restore(target: Path, before: bytes | None) -> None:
+    if before is not None:
+        write_bytes([before], str(target))
+    elif target.is_file():
+        target.unlink()
 
 
 def _write_renamed(pieces: Iterable[bytes], target: Path) -> None:

@@ -57,8 +57,8 @@ class RankingGate:
 
     def __call__(
         self,
-        qrels: Any,
-        run: Any,
+        qrels: Any = None,
+        run: Any = None,
         *,
         baseline: Any = None,
         measures: Any = None,
@@ -76,12 +76,15 @@ class RankingGate:
         sampled_negatives: float | None = None,
         labels_from: str | None = None,
     ) -> "Gated":
-        """Fail the test unless the run may take the place of its baselines; skip it where there are too few judgments.
+        """Fail the test unless the run may take the place of its baselines.
+
+        With too few judgments to show that a drop is harmless it fails, too; ``when_unjudged="neutral"`` skips it then.
 
         Parameters
         ----------
         qrels, run : path, mapping, dataframe, Qrels or Run
-            As for `evaluate`. Paths are relative to pytest's rootdir, where ``pyproject.toml`` lies.
+            As for `evaluate`. Paths are relative to pytest's rootdir, where ``pyproject.toml`` lies. By default, the files that
+            ``[tool.idealrank.gate]`` names; files are read by the columns that the table names.
         baseline : path, or list of paths
             What the run is held to: baseline files, or any runs. With ``--update-ranking-baseline`` the last one is written, and others
             stay as they are.

@@ -131,8 +131,8 @@ def test_words_for_people(say: Say, many: Path) -> None:
     assert "With these 60 queries, a true difference of 0." in better
     assert worse.startswith("Too few judgments to say whether base is better than good: RR ")
     assert undecided.startswith("These queries do not show whether likewise is better than base: RR ")
-    assert "would be found 80% of the time; smaller ones may be missed. About " in undecided
-    assert "queries like these, instead of 60, would find a difference of this size 80% of the time." in undecided
+    assert "in changes like these would be found 80% of the time; smaller ones may be missed. State the" in undecided
+    assert "smallest difference worth finding (--effect, or effect= in Python) to learn how many queries find it." in undecided
     assert "Verdicts by other measures: undecided (P@3)." in undecided
     assert equivalent.startswith("likewise and base are equivalent, within 0.4 of each other: RR ")
     assert " of a difference of the margin or more)" in " ".join(equivalent.split())

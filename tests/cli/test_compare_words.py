@@ -16,22 +16,27 @@ from tests.cli.terminal import Said
 
 Say = Callable[..., Said]
 PYDOCS = Path(__file__).parents[2] / "examples" / "pydocs"
-NEEDED = re.compile(r"About (\d+) queries like these, instead of \d+, would find a difference of this size 80% of the time\.")
+NEEDED = re.compile(r"About ([\d,]+) queries like these, instead of \d+, would find a true difference of 0.05 80% of the time\.")
 
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
-    """Judgments of the demo, one of its runs, a copy, and the run with its first two documents exchanged on every seventh query."""
+    """Judgments of the demo, one of its runs, a copy, and two that exchange the first documents of every seventh or second query."""
     qrels, run = (PYDOCS / "qrels.txt").read_text(encoding="utf-8"), (PYDOCS / "bm25.run").read_text(encoding="utf-8")
+    near, far = (exchanged(run, every) for every in (7, 2))
+    (tmp_path / "qrels.txt").write_text(qrels, encoding="utf-8")
+    for name, text in (("old", run), ("copy", run), ("near", near), ("far", far)):
+        (tmp_path / f"{name}.run").write_text(text, encoding="utf-8")
+    return tmp_path
+
+
+def exchanged(run: str, every: int) -> str:
     changed = []
     for line in run.splitlines():
         query, q0, document, rank, _, tag = line.split()
-        place = {"1": 2, "2": 1}.get(rank, int(rank)) if int(query[1:]) % 7 == 0 else int(rank)
+        place = {"1": 2, "2": 1}.get(rank, int(rank)) if int(query[1:]) % every == 0 else int(rank)
         changed.append(f"{query} {q0} {document} {place} {-place} {tag}")
-    (tmp_path / "qrels.txt").write_text(qrels, encoding="utf-8")
-    for name, text in (("old", run), ("copy", run), ("near", "\n".join(changed) + "\n")):
-        (tmp_path / f"{name}.run").write_text(text, encoding="utf-8")
-    return tmp_path
+    return "\n".join(changed) + "\n"
 
 
 def compared(say: Say, folder: Path, *options: str) -> str:
@@ -74,8 +79,8 @@ def test_the_page_and_the_printed_comparison_call_a_copy_identical(folder: Path)
     assert "copy and old are identical: " in str(comparison)
 
 
-def test_an_undecided_report_says_how_many_queries_a_difference_of_its_size_takes(say: Say, folder: Path) -> None:
-    asked = ("old.run", "near.run", "-m", "RR")
+def test_an_undecided_report_says_how_many_queries_find_the_effect_asked_about(say: Say, folder: Path) -> None:
+    asked = ("old.run", "far.run", "-m", "RR", "--effect", "0.05")
     text, markdown = (" ".join(compared(say, folder, *asked, "--format", one).split()) for one in ("table", "markdown"))
     row = json.loads(compared(say, folder, *asked, "--format", "json"))["pairs"][0]["measures"]["RR"]
 
@@ -85,11 +90,16 @@ def test_an_undecided_report_says_how_many_queries_a_difference_of_its_size_take
     assert {row["queries_needed"] <= int(one[1].replace(",", "")) <= 1.2 * row["queries_needed"] for one in said if one} == {True}
 
 
+def test_an_undecided_report_without_an_effect_plans_nothing(say: Say, folder: Path) -> None:
+    words = " ".join(compared(say, folder, "old.run", "far.run", "-m", "RR").split())
+    assert not NEEDED.search(words)
+    assert "State the smallest difference worth finding (--effect, or effect= in Python)" in words
+
+
 def test_several_pairs_say_it_of_each_undecided_pair(say: Say, folder: Path) -> None:
-    words = " ".join(compared(say, folder, "old.run", "near.run", "copy.run", "-m", "RR").split())
-    assert (
-        len(re.findall(r"; about \d+ queries like these, instead of \d+, would find a difference of this size 80% of the time", words)) == 2
-    )
+    words = " ".join(compared(say, folder, "old.run", "far.run", "copy.run", "-m", "RR", "--effect", "0.05").split())
+    said = r"; about [\d,]+ queries like these, instead of \d+, would find a true difference of 0.05 80% of the time"
+    assert len(re.findall(said, words)) == 2
     assert "copy and old are identical in every value: +0.0" in words
 
 

@@ -11,6 +11,8 @@ import numpy as np
 import pytest
 
 import idealrank as ir
+from idealrank.io.gate_files.baselines import KeptRun, read_record
+from idealrank.io.notes import Notes
 from tests.cli.terminal import DATA, Said, check_snapshot
 from tests.conftest import PYDOCS
 
@@ -104,7 +106,7 @@ def test_a_worse_run_is_stopped_an_equal_and_a_better_one_pass(pydocs: Path, say
     )
     assert "has the same value as" in words(equal)
     assert "little is not shown to be worse than minilm" in words(nearly)
-    assert "With these 60 queries, a true drop of 0.0" in words(nearly)
+    assert "No power is stated, since 2 queries differ, fewer than 12. Add queries" in words(nearly)
     assert "The gate is open: by nDCG@10, minilm is 0.203 higher than bm25 (0.708 against 0.505)." in words(better)
 
 
@@ -150,27 +152,30 @@ def best(folder: Path, say: Say, run: str, *options: str) -> Said:
     return say("gate", "qrels.txt", run, "--baseline", "best.run.gz", "--update-baseline", *options, cwd=folder)
 
 
-def test_the_best_run_so_far_is_kept(pydocs: Path, say: Say) -> None:
+def test_every_run_that_passes_is_the_last_accepted_one(pydocs: Path, say: Say) -> None:
     target = pydocs / "best.run.gz"
 
     made = best(pydocs, say, "bm25.run")
-    first = target.read_bytes()
     replaced = best(pydocs, say, "minilm.run")
-    second = target.read_bytes()
-    kept = best(pydocs, say, "little.run")
+    lower = best(pydocs, say, "little.run")
+    accepted = target.read_bytes()
     closed = best(pydocs, say, "worse.run")
+    looked = target.read_bytes()
 
-    assert [one.code for one in (made, replaced, kept, closed)] == [0, 0, 0, 1]
+    assert [one.code for one in (made, replaced, lower, closed)] == [0, 0, 0, 1]
     assert "there is no baseline yet" in made.out
     assert "note: saved bm25 as the baseline best.run.gz" in made.out
-    assert "note: best.run.gz now holds minilm: nDCG@10 0.7082, against 0.5047 in bm25" in replaced.out
-    assert "note: best.run.gz still holds minilm, the best so far: nDCG@10" in kept.out
+    assert "note: best.run.gz now holds minilm as the last accepted run: nDCG@10 0.7082, against 0.5047 in bm25" in words(replaced)
+    assert "note: best.run.gz now holds little as the last accepted run: nDCG@10" in words(lower)
     assert "note: best.run.gz was not replaced: the gate is closed" in closed.out
-    assert first != second
-    assert target.read_bytes() == second
-    assert best(pydocs, say, "minilm.run").code == 0
-    assert target.read_bytes() == second  # same input, same bytes
+    assert accepted != looked  # one more commit was looked at
+    assert read_record(str(target), Notes()).kept == tuple(KeptRun(name=name, commit=commit) for name, commit in ACCEPTED)
+    assert best(pydocs, say, "little.run").code == 0
+    assert target.read_bytes() == looked  # the values of the last accepted run: no look
     assert sorted(path.name for path in pydocs.iterdir() if path.name.startswith(".")) == []
+
+
+ACCEPTED = (("little", 2), ("minilm", 1), ("bm25", 0))
 
 
 def test_only_the_last_baseline_is_replaced(pydocs: Path, say: Say) -> None:
@@ -187,7 +192,7 @@ def test_only_the_last_baseline_is_replaced(pydocs: Path, say: Say) -> None:
 
     assert said.code == 0
     assert (pydocs / "pinned.run.gz").read_bytes() == pinned
-    assert [check["baseline"] for check in json.loads(both.out)["checks"]] == ["pinned", "best"]
+    assert [check["baseline"] for check in json.loads(both.out)["checks"]] == ["pinned", "best", "best (anchor)"]
 
 
 def test_a_closed_gate_makes_no_baseline(pydocs: Path, say: Say) -> None:
@@ -302,7 +307,7 @@ def test_a_typed_rule_leaves_out_what_the_file_says_of_the_other(pydocs: Path, s
     plain = json.loads(say(*command, "--no-strict", "--tolerance", "0.1", cwd=pydocs).out)
     file = json.loads(say(*command, cwd=pydocs).out)
 
-    rest = {"alpha": 0.05, "when_unjudged": "neutral", "largest_loss": None}
+    rest = {"alpha": 0.05, "when_unjudged": "fail", "largest_loss": None, "horizon": 50}
     assert strict["policy"] == file["policy"] == {"tolerance": 0.0, "strict": True, "margin": 0.2} | rest
     assert plain["policy"] == {"tolerance": 0.1, "strict": False, "margin": None} | rest
 

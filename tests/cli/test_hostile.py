@@ -138,6 +138,12 @@ EVALUATED = {
         ["gate", QRELS, A, "--baseline", B, "--markdown", "-"],
         ["gate", QRELS, A, "--baseline", MISSING],
     ],
+    "init": [
+        ["init", QRELS, A, "--dry-run"],
+        ["init", QRELS, MISSING],
+        ["init", QRELS, A, "--search", TYPED],
+        ["init", QRELS, A, "--directory", TYPED],
+    ],
     "robust": [["robust", QRELS, A, B]],
     "why": [["why", QRELS, A, B]],
     "seeds": [["seeds", QRELS, A, "vs", B, C]],

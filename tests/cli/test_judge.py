@@ -231,8 +231,8 @@ def contradicted(tmp_path: Path) -> Path:
 BESIDE = {
     "compare": "compare people.qrels old.run new.run -m nDCG@2 --judge-qrels judge.qrels",
     "compare-agrees": "compare people.qrels old.run new.run -m nDCG@2 --judge-qrels people.qrels",
-    "gate": "gate people.qrels new.run --baseline old.run -m nDCG@2 --judge-qrels judge.qrels",
-    "gate-fail": "gate people.qrels new.run --baseline old.run -m nDCG@2 --judge-qrels judge.qrels --when-unjudged fail",
+    "gate": "gate people.qrels new.run --baseline old.run -m nDCG@2 --judge-qrels judge.qrels --when-unjudged neutral",
+    "gate-fail": "gate people.qrels new.run --baseline old.run -m nDCG@2 --judge-qrels judge.qrels",
 }
 
 

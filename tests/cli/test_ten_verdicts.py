@@ -50,7 +50,7 @@ ASKED = {
         "compare full.qrels old.run like.run",
         "These queries do not show whether like is better than old:",
         _COUNTS,
-        r"About [\d,]+ queries like these, instead of [\d,]+, would find a difference of this size 80% of the time|Add queries",
+        r"State the smallest difference worth finding \(--effect, or effect= in Python\) to learn how many queries find it|Add queries",
     ),
     "too few, pooled": Asked(
         "compare pools/pooled.qrels pools/main.run pools/new.run",

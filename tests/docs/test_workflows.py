@@ -6,7 +6,13 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[2]
-FILES = [*(ROOT / ".github").rglob("*.y*ml"), ROOT / "README.md", *(ROOT / "docs").rglob("*.md"), *(ROOT / "examples").rglob("*.md")]
+FILES = [
+    *(ROOT / ".github").rglob("*.y*ml"),
+    *(ROOT / "src").rglob("*.yml"),
+    ROOT / "README.md",
+    *(ROOT / "docs").rglob("*.md"),
+    *(ROOT / "examples").rglob("*.md"),
+]
 USES = re.compile(r"^\s*(?:- )?uses: (.*)$", re.MULTILINE)
 PINNED = re.compile(r"[\w.-]+/[\w./-]+@[0-9a-f]{40} # v\d+\.\d+\.\d+|\./.*")
 

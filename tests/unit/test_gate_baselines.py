@@ -243,7 +243,7 @@ def test_a_first_line_that_is_damaged_or_of_another_time_is_refused(tmp_path: Pa
     assert refused("{").startswith(
         "found a damaged first line of a baseline, expected the line that `idealrank gate --update-baseline` writes"
     )
-    assert refused(json.dumps(said | {"schema": 2})).startswith("found a baseline of schema 2, expected 1 or less; update idealrank")
+    assert refused(json.dumps(said | {"schema": 3})).startswith("found a baseline of schema 3, expected 2 or less; update idealrank")
     for broken in ({"depth": -1}, {"depth": True}, {"means": 3}, {"means": {"AP": "x"}}):
         assert "an incomplete first line" in refused(json.dumps(said | broken))
     assert "an incomplete first line" in refused("{}")

@@ -63,7 +63,8 @@ OPEN = replace(CLOSED, passed=True, outcome="passed", checks=(FINE,), contracts=
 
 def hostile(text: str) -> Gated:
     """The same gate, with this text wherever a name or an id stands."""
-    check = replace(CHECK, baseline=text, measure=text, reason=f"a drop against {text}", worst=(drop(text), drop(text)))
+    worst = (replace(drop(text), text=text), drop(text))
+    check = replace(CHECK, baseline=text, measure=text, reason=f"a drop against {text}", worst=worst)
     kept = replace(BROKEN, contract=Contract(query=text, measure=text, place=text), measure=text, baseline=text)
     return replace(
         CLOSED, run=text, baselines=(text, text), checks=(check, replace(check, passed=True, outcome="passed")), contracts=(kept, kept)
@@ -92,7 +93,7 @@ def test_what_cannot_be_seen_is_said_in_words() -> None:
         0.5: "0.5000", math.inf: "none: too few queries",
         -math.inf: "any: only equal values can pass", -0.01: "any, and an improvement below 0.0100",
     }  # fmt: skip
-    assert visible(replace(CHECK, detectable=math.nan)) == "unknown: every difference is the same"
+    assert visible(replace(CHECK, detectable=math.nan, detectable_reason="5 queries differ")) == "unknown: 5 queries differ"
     same = replace(CHECK, detectable=math.nan, wins=0, losses=0)
     assert visible(same) == "unknown: nothing changed on 60 queries"
     assert could_see(replace(OPEN, checks=(same,))).endswith("80% of the time: nDCG@10 unknown: nothing changed on 60 queries.")

@@ -42,7 +42,7 @@ def pooled() -> tuple[Evaluation, Evaluation]:
 
 @pytest.fixture(scope="module")
 def doubtful(pooled: tuple[Evaluation, Evaluation]) -> Gated:
-    return ir.gate(*pooled, measures=MEASURES)
+    return ir.gate(*pooled, measures=MEASURES, when_unjudged="neutral")
 
 
 @pytest.fixture(scope="module")
@@ -86,10 +86,39 @@ def test_the_policy_decides_what_becomes_of_it(pooled: tuple[Evaluation, Evaluat
     assert SENTENCE.search(" ".join(gate_text(found).split()))
 
 
+def shop(labels: str) -> tuple[dict[str, dict[str, int]], dict[str, list[str]]]:
+    """Forty queries with three relevant products in the first five; of a pool, the first six results are labelled."""
+    results = {f"q{number}": [f"p{number}-{rank}" for rank in range(10)] for number in range(40)}
+    relevant = {query: {found[(number + step) % 5] for step in range(3)} for number, (query, found) in enumerate(results.items())}
+    if labels == "positive-only":
+        return {query: dict.fromkeys(sorted(found), 1) for query, found in relevant.items()}, results
+    depth = 6 if labels == "pooled" else 10
+    return {query: {one: int(one in relevant[query]) for one in found[:depth]} for query, found in results.items()}, results
+
+
+def damaged(results: dict[str, list[str]], kind: str) -> dict[str, list[str]]:
+    strange = [f"strange{number}" for number in range(10)]
+    if kind == "reversed lists":
+        return {query: found[::-1] for query, found in results.items()}
+    if kind == "random documents":
+        return results | dict.fromkeys(list(results)[1:], strange)  # a run without any judged document is closed for that
+    return {query: (strange[:3] + found)[:10] if number % 3 == 0 else found for number, (query, found) in enumerate(results.items())}
+
+
+@pytest.mark.parametrize("labels", ["pooled", "positive-only", "complete"])
+@pytest.mark.parametrize("kind", ["reversed lists", "random documents", "random documents first in a third of the queries"])
+def test_damage_closes_the_gate_under_every_kind_of_labels(labels: Any, kind: str) -> None:
+    qrels, results = shop(labels)
+
+    found = ir.gate(qrels, damaged(results, kind), results, labels_are=labels)
+
+    assert (found.outcome, found.passed) == ("failed", False)
+
+
 def test_under_strict_a_pass_is_held_to_the_judgments(pooled: tuple[Evaluation, Evaluation]) -> None:
     new, main = pooled
-    strict = ir.gate(main, new, measures="nDCG@10", strict=True, margin=0.05)
-    stopped = ir.gate(new, main, measures="nDCG@10", strict=True, margin=0.05)
+    strict = ir.gate(main, new, measures="nDCG@10", strict=True, margin=0.05, when_unjudged="neutral")
+    stopped = ir.gate(new, main, measures="nDCG@10", strict=True, margin=0.05, when_unjudged="neutral")
 
     assert strict.outcome == "too few judgments"
     assert "this drop would no longer be ruled out if" in " ".join(gate_text(strict).split())
@@ -100,11 +129,11 @@ def test_a_broken_contract_or_a_failed_companion_closes_a_gate_that_is_out_of_re
     new, main = pooled
     query = main.queries[0]
 
-    broken = ir.gate(new, main, measures="nDCG@10", contracts=[ir.Contract(query=query, at_least=1.0)])
+    broken = ir.gate(new, main, measures="nDCG@10", contracts=[ir.Contract(query=query, at_least=1.0)], when_unjudged="neutral")
 
     assert broken.outcome == "failed"
     assert "; besides, too few judgments for 1 check." in " ".join(gate_text(broken).split())
-    assert ir.gate(new, main, measures=["nDCG@10", "P@5"], also="P@5").outcome == "too few judgments"
+    assert ir.gate(new, main, measures=["nDCG@10", "P@5"], also="P@5", when_unjudged="neutral").outcome == "too few judgments"
 
 
 def test_without_rankings_the_answer_of_the_test_stands_and_says_why_nothing_is_known(pooled: tuple[Evaluation, Evaluation]) -> None:
@@ -118,7 +147,7 @@ def test_without_rankings_the_answer_of_the_test_stands_and_says_why_nothing_is_
 
 
 def test_a_policy_that_does_not_exist_is_refused(pooled: tuple[Evaluation, Evaluation]) -> None:
-    with pytest.raises(OptionError, match="when_unjudged='ignore': expected one of neutral, fail, pass"):
+    with pytest.raises(OptionError, match="when_unjudged='ignore': expected one of fail, neutral, pass"):
         ir.gate(*pooled, when_unjudged="ignore")  # type: ignore[arg-type]
 
 
@@ -222,7 +251,7 @@ def test_trackers_log_the_p_value_of_compare(pooled: tuple[Evaluation, Evaluatio
 def test_a_page_of_two_baselines_says_it_of_each_pair(pooled: tuple[Evaluation, Evaluation]) -> None:
     new, main = pooled
     older = evaluated(POOLED, {query: listed[::-1] for query, listed in BASELINE.items()}, "older", MEASURES)
-    gated = ir.gate(new, main, older, measures=MEASURES)
+    gated = ir.gate(new, main, older, measures=MEASURES, when_unjudged="neutral")
 
     found = with_gate(ReportMaterial(evaluations=(new, main, older), measures=new.measures[:1]), gated).comparison
 

@@ -177,9 +177,18 @@ def test_the_command_hears_a_judge_of_one_query_on_one(
 # --- gates -------------------------------------------------------------------------------------------------------------------
 
 
+def test_a_contradicted_gain_is_no_drop_in_the_message() -> None:
+    found = ir.gate(PEOPLE, OLD, NEW, measures="nDCG@2", judge_qrels=JUDGE)
+
+    said = " ".join(parts_text(gate_parts(found)).split())
+    assert found.checks[0].difference > 0
+    assert f"a difference of {found.checks[0].difference:+.4f} (p of a drop: " in said
+    assert ", a drop of" not in said
+
+
 def test_a_contradicted_drop_neither_opens_nor_closes_the_gate() -> None:
     alone = ir.gate(PEOPLE, NEW, OLD, measures="nDCG@2")
-    found = ir.gate(PEOPLE, NEW, OLD, measures="nDCG@2", judge_qrels=JUDGE)
+    found = ir.gate(PEOPLE, NEW, OLD, measures="nDCG@2", judge_qrels=JUDGE, when_unjudged="neutral")
 
     assert (alone.outcome, found.outcome, found.passed) == ("failed", "too few judgments", False)
     assert "undecided: people find -0.28" in found.reasons[0]
@@ -189,7 +198,7 @@ def test_a_contradicted_drop_neither_opens_nor_closes_the_gate() -> None:
 
 
 def test_a_rise_that_the_judge_calls_a_drop_is_undecided_too() -> None:
-    found = ir.gate(PEOPLE, OLD, NEW, measures="nDCG@2", judge_qrels=JUDGE)
+    found = ir.gate(PEOPLE, OLD, NEW, measures="nDCG@2", judge_qrels=JUDGE, when_unjudged="neutral")
 
     assert found.outcome == "too few judgments"
 

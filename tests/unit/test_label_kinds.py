@@ -407,7 +407,7 @@ def test_one_sided_labels_are_found_on_every_path_and_whatever_else_is_measured(
     with Store.open(tmp_path / "store") as store:
         keys = [store.add(ir.evaluate(qrels, run, asked)) for run in (a, b)]
         stored = ir.compare(*(store.evaluation(key).evaluation for key in keys))["nDCG@10"]
-    gated = ir.gate(qrels, b, a, measures=asked)
+    gated = ir.gate(qrels, b, a, measures=asked, when_unjudged="neutral")
     robust = ir.robust(qrels, a, b, asked[0], variants=["ties"])
 
     assert compared.verdict == of_evaluations.verdict == stored.verdict == "too few judgments"
@@ -433,7 +433,9 @@ def test_a_gate_that_passes_on_labels_from_its_run_says_so() -> None:
     qrels, a, b = pair()
 
     open_gate = ir.gate(qrels, b, a, measures="nDCG@10", names=["new", "old"], labels_from="new")
-    strict = ir.gate(qrels, b, a, measures="nDCG@10", names=["new", "old"], labels_from="new", strict=True, margin=0.05)
+    strict = ir.gate(
+        qrels, b, a, measures="nDCG@10", names=["new", "old"], labels_from="new", strict=True, margin=0.05, when_unjudged="neutral"
+    )
 
     assert open_gate.passed
     assert "a drop by nDCG@10 may be hidden: the labels come from the results of new" in hidden_drop(open_gate)[0]

@@ -42,7 +42,12 @@ def chosen(qrels: Any, a: Any, b: Any, measure: str, convention: str = "standard
     return ir.choose(qrels, [a, b], measure="nDCG", cutoffs=[1, 10], convention=convention)
 
 
-ASKED: list[Callable[..., Any]] = [compared, gated, attributed, varied, chosen]
+def repeated(qrels: Any, a: Any, b: Any, measure: str, convention: str = "standard") -> Any:
+    evaluations = [ir.evaluate(qrels, run, measure, convention) for run in (a, a, b)]
+    return ir.compare_systems(evaluations[:2], evaluations[2:], single="fixed")
+
+
+ASKED: list[Callable[..., Any]] = [compared, gated, attributed, varied, chosen, repeated]
 
 
 @pytest.mark.parametrize("ask", ASKED)
@@ -74,6 +79,17 @@ def test_no_check_of_a_run_that_does_not_join_is_passed() -> None:
     found = gated(dict(list(GRADES.items())[:2]), ranked("ab", QUERIES[:2]), ranked("AB", QUERIES[:2]), "nDCG@10")
     assert [(check.p_corrected > 0.05, check.passed, check.outcome) for check in found.checks] == [(True, False, "failed")]
     assert (found.passed, found.outcome) == (False, "failed")
+
+
+def test_no_system_is_better_or_worse_than_copies_that_do_not_join() -> None:
+    """Their values are 0 for every copy, so that no variance is seen and any difference is significant."""
+    good, bad = ([ir.evaluate(GRADES, ranked(text), "RR")] * 2 for text in ("ab", "AB"))
+    found = ir.compare_systems(good, bad, names=("good", "bad"))
+    assert (found["RR"].found.p, found["RR"].verdict) == (0, "undecided")
+    assert len(found.warnings) == 2
+    text = " ".join(str(found).split())
+    assert text.startswith("Run run (3) has no judged document; do the document ids of both match?")
+    assert "bad is worse" not in text
 
 
 def test_settings_are_compared_with_the_run_named() -> None:

@@ -50,14 +50,14 @@ def test_a_verdict_whose_sign_hangs_on_unjudged_documents_is_doubted():
 
 
 def test_a_near_tie_says_what_these_queries_could_have_seen():
-    a, b = ranked(lambda i: 1 + i % 2), ranked(lambda i: 1 + (i + (i % 7 == 0)) % 2)
+    a, b = ranked(lambda i: 1 + i % 2), ranked(lambda i: 1 + (i + (i % 5 == 0)) % 2)
     shown = subject(a, b)
     row = shown.comparison["RR@5"]
 
     said = cautions(shown)
 
     assert row.verdict == "undecided"
-    assert f"The difference of new and old, {row.difference:.3f}, is smaller than {row.detectable:.3f}, the" in said[0]  # as its interval
+    assert f"The difference of new and old, {row.difference:+.3f}, is smaller than {row.detectable:.3f}, the" in said[0]  # as its interval
     assert "Undecided does not mean equal" in said[0]
     assert "have the same RR@5 on" in said[1]
 

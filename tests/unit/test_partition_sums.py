@@ -78,7 +78,8 @@ def test_a_gate_decides_as_the_gate_of_the_whole(lost: float, policy: ir.Policy)
         else:
             assert one.p == pytest.approx(test.p, abs=4 * np.sqrt(test.p / 10_000) + 2e-4)
             assert one.p_corrected == pytest.approx(test.p_corrected, abs=4 * np.sqrt(test.p_corrected / 10_000) + 2e-4)
-        assert one.detectable == pytest.approx(test.detectable, rel=0.05, nan_ok=True)
+        assert np.isnan(one.detectable)  # 120 queries may hide one change of the largest size
+        assert one.detectable_reason
         assert [drop.query for drop in one.worst] == [drop.query for drop in test.worst]
     assert found.closing_queries == whole.closing_queries or found.passed
     assert found.as_dict()["checks"][0]["p_sides"] == 1

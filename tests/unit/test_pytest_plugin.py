@@ -67,6 +67,43 @@ def test_loading_the_plug_in_loads_neither_numpy_nor_the_library() -> None:
     assert set(loaded) == {"idealrank", "idealrank._lazy", "idealrank.version", PLUGIN}
 
 
+def test_a_gate_without_arguments_reads_the_files_and_columns_of_the_policy(session: pytest.Pytester) -> None:
+    rows = ["need,page,stars", *(f"{query},x,1" for query in _ROWS)]
+    (session.path / "labels.csv").write_text("\n".join(rows), encoding="utf-8")
+    table = """
+    [tool.pytest.ini_options]
+    [tool.idealrank.gate]
+    baseline = "main.run"
+    measures = "RR"
+    qrels = "labels.csv"
+    qrels_columns = "query=need,document=page,grade=stars"
+    run = "{run}.run"
+    """
+    session.makepyfile("def test_gate(ranking_gate):\n    ranking_gate()")
+    for run, outcome in (("same", {"passed": 1}), ("worse", {"failed": 1})):
+        (session.path / "pyproject.toml").write_text(table.format(run=run), encoding="utf-8")
+        session.runpytest_inprocess("-p", PLUGIN, *QUIET).assert_outcomes(**outcome)
+
+
+def test_columns_of_the_policy_are_not_those_of_a_dataframe(session: pytest.Pytester) -> None:
+    """A test that ranks by itself has columns of its own, here the usual names."""
+    columns = '[tool.idealrank.gate]\nrun_columns = "query=need,document=page,score=sureness"\n'
+    (session.path / "pyproject.toml").write_text(columns, encoding="utf-8")
+    frame = 'polars.DataFrame({"query": ["q1"], "document": ["x"], "score": [1.0]})'
+    call = f'ranking_gate("qrels.txt", {frame}, baseline="main.run", measures="RR", tolerance=0.999)'
+    session.makepyfile(f"import polars\ndef test_gate(ranking_gate):\n    {call}")
+
+    session.runpytest_inprocess("-p", PLUGIN, *QUIET).assert_outcomes(passed=1)
+
+
+def test_a_gate_without_files_names_the_key(session: pytest.Pytester) -> None:
+    session.makepyfile("def test_gate(ranking_gate):\n    ranking_gate(baseline='main.run')")
+
+    result = session.runpytest_inprocess("-p", PLUGIN, *QUIET)
+    result.assert_outcomes(failed=1)
+    result.stdout.fnmatch_lines(["*qrels: found none, expected ranking_gate(qrels, run), or the key qrels in*"])
+
+
 def test_an_open_gate_passes_and_says_what_it_could_have_seen(session: pytest.Pytester) -> None:
     result = asked(session, "same", options=', measures="RR"')
 
@@ -110,9 +147,9 @@ def test_a_test_says_what_it_asks(session: pytest.Pytester, options: str, outcom
 def test_a_judge_that_contradicts_the_sign_leaves_the_test_undecided(session: pytest.Pytester) -> None:
     (session.path / "judge.qrels").write_text("".join(f"{query} 0 y 1\n" for query in _ROWS), encoding="utf-8")
     for judge, options, outcome in (
-        ('"judge.qrels"', "", "skipped"),
-        ('{f"q{number}": {"y": 1} for number in range(30)}', "", "skipped"),
-        ('"judge.qrels"', ', when_unjudged="fail"', "failed"),
+        ('"judge.qrels"', ', when_unjudged="neutral"', "skipped"),
+        ('{f"q{number}": {"y": 1} for number in range(30)}', ', when_unjudged="neutral"', "skipped"),
+        ('"judge.qrels"', "", "failed"),
         ('"qrels.txt"', "", "failed"),
     ):
         result = asked(session, "worse", "-rs", options=f', measures="RR", judge_qrels={judge}{options}')
@@ -368,13 +405,15 @@ def test_it(ranking_gate):
 @pytest.mark.parametrize(
     ("options", "outcome"),
     [
-        ("", "skipped"),
-        (', when_unjudged="fail"', "failed"),
+        ("", "failed"),
+        (', when_unjudged="neutral"', "skipped"),
         (', when_unjudged="pass"', "passed"),
-        (', measures=["nDCG@10", "P@5"], also="P@5"', "skipped"),
+        (', measures=["nDCG@10", "P@5"], also="P@5", when_unjudged="neutral"', "skipped"),
     ],
 )
-def test_a_test_is_skipped_where_the_judgments_do_not_reach(pytester: pytest.Pytester, loaded: None, options: str, outcome: str) -> None:
+def test_a_test_fails_where_the_judgments_do_not_reach_unless_the_policy_is_neutral(
+    pytester: pytest.Pytester, loaded: None, options: str, outcome: str
+) -> None:
     written(pytester.path)
     (pytester.path / "pyproject.toml").write_text("[tool.pytest.ini_options]\n", encoding="utf-8")
     pytester.makepyfile(POOLED.format(options=options))
@@ -403,7 +442,7 @@ def test_the_project_may_say_what_is_made_of_it(pytester: pytest.Pytester, loade
         [tool.idealrank.gate]
         baseline = "main.run"
         also = ["P@5"]
-        when_unjudged = "fail"
+        when_unjudged = "neutral"
     """)
     pytester.makepyfile("""
         def test_as_the_project_says(ranking_gate):
@@ -414,4 +453,4 @@ def test_the_project_may_say_what_is_made_of_it(pytester: pytest.Pytester, loade
             assert [(check.measure, check.decides) for check in gated.checks] == [("nDCG@10", True), ("P@5", True)]
     """)
 
-    pytester.runpytest_inprocess("-p", PLUGIN, *QUIET).assert_outcomes(passed=1, failed=1)
+    pytester.runpytest_inprocess("-p", PLUGIN, *QUIET).assert_outcomes(passed=1, skipped=1)

@@ -201,7 +201,7 @@ def test_compare_and_gate_take_the_declaration() -> None:
 
     def verdicts(**declared: float) -> list[str]:
         evaluations = [ir.evaluate(labelled, run, "P@10", keep_unjudged=True, labels_are="pooled", **declared) for run in runs]  # type: ignore[arg-type]
-        return [ir.compare(*evaluations, rng=1)["P@10"].verdict, ir.gate(evaluations[0], evaluations[1]).outcome]
+        return [ir.compare(*evaluations, rng=1)["P@10"].verdict, ir.gate(evaluations[0], evaluations[1], when_unjudged="neutral").outcome]
 
     assert verdicts() == ["too few judgments", "too few judgments"]
     assert verdicts(sampled_negatives=0.3) == ["better", "failed"]

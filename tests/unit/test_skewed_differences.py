@@ -41,7 +41,7 @@ def test_slices_without_the_rare_losses_have_a_caution() -> None:
     caution = next(text for text in found.cautions if "slice" in text)
     assert caution.startswith("b against a by P@1: the error rate of the verdicts on ")
     assert caution in str(found)
-    assert caution in found.as_dict()["cautions"]
+    assert caution in found.as_dict()["warnings"]
 
 
 def test_symmetric_differences_have_no_caution() -> None:

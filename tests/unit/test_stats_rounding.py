@@ -150,7 +150,7 @@ def test_a_constant_difference_has_no_spread(sign: int, scale: float, design: De
         assert interval.low == interval.high == interval.estimate
     one = compare_columns(a[:, None], b[:, None], design or Design.of(9), Plan(test="t"))[0]
     assert (one.effect, one.sd, one.spread, one.p) == (sign * np.inf, 0, 0, 0)
-    assert np.isnan(visible_by(one, Plan(test="t"), 0.05))
+    assert np.isnan(visible_by(one, Plan(test="t"), 0.05).size)
     assert needed_by(one, Plan(test="t"), 0.05) is None
 
 

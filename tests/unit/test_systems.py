@@ -54,12 +54,22 @@ def test_every_number_is_that_of_replicated_difference_on_the_values():
 
 
 def test_what_is_visible_is_found_four_times_in_five():
-    row = ir.compare_systems(evaluated(8, 3, 1), evaluated(6, 3, 2))["RR"]
+    row = ir.compare_systems(evaluated(8, 5, 1), evaluated(6, 5, 2))["RR"]
 
     df, shift = row.found.df, row.detectable / row.found.standard_error
     critical = scipy_stats.t.isf(0.05 / (2 if MEASURES.index("RR") else 1) / 2, df)
 
     assert scipy_stats.nct.sf(critical, df, shift) == pytest.approx(0.8, abs=1e-6)
+
+
+def test_fewer_than_five_copies_of_a_trained_system_have_no_detectable_difference():
+    five, four, one = evaluated(6, 5, 2), evaluated(8, 4, 1), evaluated(8, 1, 3)
+    assert ir.compare_systems(four, five)["RR"].detectable == np.inf
+    assert ir.compare_systems(four, five)["RR"].as_dict()["detectable"] is None
+    assert 0 < ir.compare_systems(one, five, single="fixed")["RR"].detectable < 1
+    assert 0 < ir.compare_systems(one, five, single="alike")["RR"].detectable < 1
+    text = str(ir.compare_systems(four, five, measures="RR"))
+    assert "With fewer than five copies of a trained system" in " ".join(text.split())
 
 
 def test_one_more_copy_is_worth_the_fewest_queries_that_do_as_much():

@@ -228,7 +228,7 @@ def test_the_first_run_better_only_where_the_other_was_not_judged_is_out_of_reac
     row = ir.compare(first, second)["nDCG@10"]
     assert row.p < 0.001
     assert row.verdict == "too few judgments"
-    gated = ir.gate(second, first)
+    gated = ir.gate(second, first, when_unjudged="neutral")
     assert (gated.passed, gated.outcome) == (False, "too few judgments")
     assert ir.gate(second, first, when_unjudged="fail").outcome == "failed"
     assert ir.gate(second, first, when_unjudged="pass").passed

@@ -7,6 +7,7 @@ import pytest
 from scipy import stats as peer
 
 import idealrank as ir
+from idealrank.analysis.comparison.query_table import weights_cautions
 from idealrank.errors import IdealrankWarning, OptionError
 from idealrank.reports.views.comparison.pair_sentences import undetectable
 from idealrank.reports.views.gate.gate import seen_text
@@ -144,9 +145,24 @@ def test_a_detectable_difference_is_found_with_the_power_that_it_promises(named:
     seen = pilot(values[:, 0], design=design)  # a plan, and a comparison, use the standard error and the degrees of freedom of the test
     row = compare_columns(zeros[:, :1], values[:, :1], design, Plan(test="t"))[0]
     assert (row.spread, row.df) == (pytest.approx(seen.sd), seen.df)
-    # `detectable` also counts significance in the wrong direction.
-    assert visible_by(row, Plan(test="t"), 0.05) == pytest.approx(detectable(60, seen), rel=1e-3)
+    assert detectable(60, seen) == pytest.approx(smallest_visible(row.spread, 60, row.df, 0.05, 0.8), rel=1e-3)
+    visible = visible_by(row, Plan(test="t"), 0.05)
+    if named == "equal":
+        assert visible.size == pytest.approx(detectable(60, seen), rel=0.05)
+    else:
+        assert visible.reason == "the power of Student's t under unequal weights is not computed"
     assert row.units == 60
+
+
+@pytest.mark.parametrize("named", ["1/sqrt(rank)", "1/rank"])
+def test_sign_flips_find_the_detectable_difference_under_weights_as_often_as_stated(named: str) -> None:
+    design = Design.of(60, weights=CASES[named][0])
+    rng = np.random.default_rng(7)
+    zeros, values = np.zeros((60, 1000)), rng.normal(size=(60, 1000))
+    rows = compare_columns(zeros[:, :200], values[:, :200], design, Plan(n_resamples=99))
+    stated = np.median([visible_by(row, Plan(), 0.05).size for row in rows])
+    flipped = permutation_test(zeros, values + stated, design=design, n_resamples=999, rng=1)
+    assert np.mean(np.asarray(flipped.p) <= 0.05) == pytest.approx(0.8, abs=0.045)
 
 
 def test_too_few_queries_of_equal_weight_have_no_detectable_difference() -> None:
@@ -159,7 +175,7 @@ def test_too_few_queries_of_equal_weight_have_no_detectable_difference() -> None
         warnings.simplefilter("ignore", IdealrankWarning)
         compared, gated = ir.compare(a, b, weights=weights), ir.gate(b, a, weights=weights)
     assert [compared["nDCG"].detectable, gated.checks[0].detectable] == [np.inf, np.inf]
-    assert undetectable(compared, 30) == "The queries count as too few of equal weight to give a detectable difference."
+    assert undetectable(compared, compared["nDCG"]) == "The queries count as too few of equal weight to give a detectable difference."
     assert seen_text(gated, 4) == ["The queries count as too few of equal weight to give a detectable drop."]
     assert 0 < ir.compare(a, b)["nDCG"].detectable < 1
 
@@ -183,3 +199,24 @@ def test_comparisons_gates_and_intervals_warn_once_and_equal_weights_of_few_quer
         assert heard(call, *given, weights=equal) == []
     assert [said in text for text in heard(ir.compare, a, b, weights=weights, slices=slices)] == [True]
     assert heard(a.by, slices) == []
+
+
+def test_variants_of_arrays_warn_as_those_of_runs_do() -> None:
+    rng = np.random.default_rng(7)
+    labels, scores = rng.integers(0, 2, (60, 5)), rng.normal(size=(2, 60, 5))
+    labels[:, 0] = 1
+    weights = {str(place): 1 / (place + 1) for place in range(60)}
+    said = heard(ir.robust, labels, *scores, "RR", variants=["cutoff"], weights=weights)
+    assert ["60 queries count as much as 13.4 of equal weight" in text for text in said] == [True]
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", IdealrankWarning)
+        found = ir.robust(labels, *scores, "RR", variants=["cutoff"], weights=weights)
+    assert found.warnings == tuple(said)
+
+
+def test_a_t_test_is_said_to_have_less_power_and_a_sign_flip_test_is_not() -> None:
+    design = Design.of(60, weights=ZIPF)
+    ((by_t,), (by_flips,)) = (weights_cautions(design, test) for test in ("t", "permutation"))
+    assert by_t.endswith("Student's t accounts for it, and has less power than the permutation test")
+    assert "less power" not in by_flips
+    assert weights_cautions(Design.of(60)) == weights_cautions(Design.of(60, weights=[2.0] * 60)) == ()

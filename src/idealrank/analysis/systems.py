@@ -5,7 +5,7 @@ The runs of one system are copies of other seeds, which answer the same queries,
 
 import math
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import combinations
 from typing import Any, Literal, TypeAlias
 
@@ -16,7 +16,13 @@ from idealrank.analysis.comparison.comparisons import distinct
 from idealrank.analysis.comparison.differences import by_measure
 from idealrank.analysis.comparison.families import COMPANIONS, PRIMARY, Side
 from idealrank.analysis.comparison.query_table import QueryTable, chosen_measures, comparable, queries_of
-from idealrank.analysis.comparison.requirements import JudgmentsOption, judged_by
+from idealrank.analysis.comparison.requirements import (
+    JudgmentsOption,
+    WithWarnings,
+    judged_by,
+    mismatches,
+    run_cautions,
+)
 from idealrank.conventions import Convention
 from idealrank.data.types import FloatArray
 from idealrank.errors import InputError
@@ -47,20 +53,21 @@ class SystemDifference:
     p_corrected : float
         The first measure's is its own; of the others after Bonferroni's correction over them, as their intervals are.
     verdict : {"better", "worse", "undecided"}
-        About b, by the corrected p value.
+        About b, by the corrected p value; undecided where the values of a copy mean nothing (`SystemComparison.mismatches`).
     n, excluded_queries : int
         Queries compared; those left out since they are not scored in every copy.
     detectable : float
-        The smallest true difference that so many queries and copies find with a chance of 0.8.
+        The smallest true difference that so many queries and copies find with a chance of 0.8. Infinite for fewer than five copies
+        of a trained system, which hardly show how much training varies.
 
     Examples
     --------
     >>> import idealrank as ir
     >>> qrels = {f"q{i}": {"x": 1, "y": 2} for i in range(8)}
-    >>> runs = [{q: ["x", "y"][:: 1 if i < k else -1] for i, q in enumerate(qrels)} for k in (5, 6, 1, 2)]
-    >>> row = ir.compare_systems(*([ir.evaluate(qrels, run, "nDCG") for run in some] for some in (runs[:2], runs[2:])))["nDCG"]
+    >>> runs = [{q: ["x", "y"][:: 1 if i < k else -1] for i, q in enumerate(qrels)} for k in (5, 6, 6, 1, 2, 1)]
+    >>> row = ir.compare_systems(*([ir.evaluate(qrels, run, "nDCG") for run in some] for some in (runs[:3], runs[3:])))["nDCG"]
     >>> round(row.found.difference, 3), row.verdict, row.queries_worth_one_copy() is not None
-    (0.07, 'better', True)
+    (0.076, 'better', True)
     """
 
     measure: str
@@ -144,7 +151,7 @@ class SystemDifference:
 
 
 @dataclass(frozen=True, kw_only=True)
-class SystemComparison:
+class SystemComparison(WithWarnings):
     """Two systems compared over models and queries; made by `compare_systems`.
 
     Attributes
@@ -206,6 +213,7 @@ class SystemComparison:
             "a": {"name": self.a, "runs": list(self.runs_a)},
             "b": {"name": self.b, "runs": list(self.runs_b)},
             "measures": {text: row.as_dict() for text, row in self.measures.items()},
+            "warnings": list(self.warnings),
             "method": {
                 "pairing": self.pairing,
                 "single": self.single,
@@ -220,6 +228,10 @@ class SystemComparison:
 
 
 Relation: TypeAlias = Literal["copies", "folds"]
+
+# Fewer estimate the variance of training so poorly that a stated power of 0.8 is 0.6 to 0.77 in
+# experiments/seeds_and_queries.py; with five and more it is 0.73 to 0.81.
+_COPIES_FOR_POWER = 5
 
 # A copy may lack some queries that the others answer: a failed request, an empty answer.
 _MOST = 0.9
@@ -312,6 +324,8 @@ def compare_systems(
     everything = comparable([*sides[0], *sides[1]], judgments)
     asked = chosen_measures(everything, measures)
     queries = queries_of(everything)
+    runs = distinct([one.name for one in everything])
+    unjoined = mismatches(everything, runs, asked[0])
     tables = [[QueryTable.of(one, asked, queries) for one in side] for side in sides]
     rows = {}
     for column, measure in enumerate(asked):
@@ -319,11 +333,14 @@ def compare_systems(
         of_family = round(1 - (1 - level) / tests, 12)
         found, values = _found(tables, column, measure, (seeds, single, of_family))
         rows[str(measure)] = _row(measure, found, values, min(1.0, tests * found.p), (1 - of_family, level, len(queries)))
+    if unjoined:  # values of 0 in every copy vary as little as good ones
+        rows = {text: replace(row, verdict="undecided") for text, row in rows.items()}
     a, b = distinct(names)
     runs_a, runs_b = (tuple(one.name for one in side) for side in sides)
     return SystemComparison(
         a=a, b=b, runs_a=runs_a, runs_b=runs_b, measures=rows, pairing=seeds, single=single, level=level,
         convention=everything[0].convention, version=__version__, judgments=judged_by(everything, judgments),
+        mismatches=unjoined, cautions=run_cautions(everything, runs, asked),
     )  # fmt: skip
 
 
@@ -348,6 +365,11 @@ def _row(
     verdict: Side = "undecided" if p > alpha else "better" if found.difference * measure.direction > 0 else "worse"
     copies_a, copies_b = (tuple(math.fsum(copy) / n for copy in side.T.tolist()) for side in values)
     mean_a, mean_b = (math.fsum(copies) / len(copies) for copies in (copies_a, copies_b))
+    fewest = min(part.n_seeds for part in found.training if part.n_seeds > 1)
+    detectable = math.inf
+    if fewest >= _COPIES_FOR_POWER:
+        spread = found.standard_error * math.sqrt(n)
+        detectable = smallest_visible(spread, n, found.df, of_family, POWER)
     return SystemDifference(
         measure=str(measure),
         direction=measure.direction,
@@ -360,5 +382,5 @@ def _row(
         verdict=verdict,
         n=n,
         excluded_queries=n_queries - n,
-        detectable=smallest_visible(found.standard_error * math.sqrt(n), n, found.df, of_family, POWER),
+        detectable=detectable,
     )

@@ -57,6 +57,7 @@ def compare(
     level: float = 0.95,
     margin: float | None = None,
     largest_loss: float | None = None,
+    effect: float | None = None,
     weights: QueryValues = None,
     clusters: QueryValues = None,
     slices: QueryValues = None,
@@ -92,7 +93,7 @@ def compare(
         Name of a run. The others are compared with it only, not with each other.
     test : {"permutation", "t", "wilcoxon", "sign"}
         Test behind each p value and interval: sign flips of the mean difference, exact for up to 20 queries that differ; Student's t;
-        Wilcoxon's signed ranks; signs.
+        Wilcoxon's signed ranks; signs. Under very unequal weights, Student's t has less power than sign flips.
     correction : {"auto", "holm"}
         Correction of p values for the number of tests in a family, see Notes. "holm" is Holm's method with matching intervals.
     level : float
@@ -102,6 +103,9 @@ def compare(
     largest_loss : float, optional
         Greatest difference that one query can have, in units of the measure, for the margin. Default: the range of the measure. It takes
         about ``3 largest_loss / margin`` queries to rule out that rare queries lose so much; see Notes.
+    effect : float, optional
+        Smallest true difference worth finding, in units of the measure. With it, `Difference.queries_needed` is the number of queries
+        like these that would detect such a difference with 80 % power.
     weights : mapping of query to float, Series, dataframe or path, optional
         Weight of each query, such as its traffic; for the permutation and t tests. A path or dataframe is read by `read_traffic`.
     clusters : mapping of query to label, Series, dataframe or path, optional
@@ -206,7 +210,7 @@ def compare(
         declared=declared,
     )
     found = compare_evaluations(
-        *evaluations, measures=measures, baseline=baseline, test=test, correction=correction, level=level, margin=margin,
+        *evaluations, measures=measures, baseline=baseline, test=test, correction=correction, level=level, margin=margin, effect=effect,
         largest_loss=largest_loss,
         weights=weights_of(weights), clusters=clusters_of(clusters), slices=slices_of(slices),
         n_resamples=n_resamples, rng=rng, threads=threads, rankings=rankings, tell=tell,

@@ -80,6 +80,31 @@ def refuse_unweighted(measures: Iterable[Measure]) -> None:
             raise OptionError(f"{measure}: found {words[measure.aggregate]} with weights of queries, expected measures that are averaged")
 
 
+def interval_cautions(
+    evaluations: Iterable[Evaluation],
+    weights: Mapping[str, float] | None = None,
+    clusters: Mapping[str, object] | None = None,
+) -> tuple[str, ...]:
+    """Describe what limits the intervals of these evaluations under weights of queries, each once.
+
+    Examples
+    --------
+    >>> import idealrank as ir
+    >>> qrels = {query: {"x": 1} for query in "abcdefghi"}
+    >>> one = ir.evaluate(qrels, {query: ["x"] for query in qrels}, "RR")
+    >>> weights = {query: 9 if query == "a" else 1 for query in qrels}
+    >>> interval_cautions([one, one], weights)[0].partition(";")[0]
+    'weights: 9 queries count as much as 3.2 of equal weight'
+    """
+    from idealrank.analysis.comparison.query_table import (  # noqa: PLC0415  (SciPy, for those who ask)
+        design_by_query,
+        weights_cautions,
+    )
+
+    designs = (design_by_query(list(one.queries), weights, clusters) for one in evaluations)
+    return tuple(dict.fromkeys(caution for one in designs for caution in weights_cautions(one)))
+
+
 def weights_of(given: QueryValues) -> "Mapping[str, float] | None":
     """Weights by query.
 

@@ -66,17 +66,19 @@ def compare_systems(
         The evaluations have different conventions, judgments, cuts or measures.
     InputError
         Models of a system answer different queries, there are fewer than two queries, or crossed systems have different numbers of models.
+        No run has a judged document, or no grade counts as relevant.
     OptionError
         Both systems have one model, one has a single model and `single` is not given, or a measure has no better and worse.
 
     Notes
     -----
-    `idealrank.stats.replicated_difference` documents the model and its degrees of freedom. Weights and clusters are not supported. A query
-    that is excluded for a measure in any model is excluded in all.
+    `idealrank.stats.replicated_difference` documents the model, its interval and its degrees of freedom. Weights and clusters are not
+    supported. A query that is excluded for a measure in any model is excluded in all.
 
     References
     ----------
-    Satterthwaite (1946), An approximate distribution of estimates of variance components. Biometrics Bulletin 2, 110-114.
+    Banerjee (1961), On confidence interval for two-means problem based on separate estimates of variances and tabulated values of
+    t-table. Sankhya A 23, 359-378.
 
     Examples
     --------

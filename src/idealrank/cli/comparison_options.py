@@ -22,6 +22,8 @@ class Testing(NamedTuple):
         A difference that does not matter.
     largest_loss : float or None
         Greatest difference of one query, for the margin.
+    effect : float or None
+        The smallest true difference worth finding.
     rng : int or None
         The seed of random signs.
 
@@ -36,6 +38,7 @@ class Testing(NamedTuple):
     level: float = 0.95
     margin: float | None = None
     largest_loss: float | None = None
+    effect: float | None = None
     rng: int | None = None
 
     @property
@@ -68,6 +71,10 @@ _OPTIONS = (
     click.option("--margin", metavar="X", type=float, help="Also test equivalence within ±X, in units of the measure."),
     LARGEST_LOSS,
     click.option(
+        "--effect", metavar="X", type=float,
+        help="Smallest true difference worth finding, in units of the measure: state how many queries detect it with 80 % power.",
+    ),
+    click.option(
         "--seed", metavar="N", type=click.IntRange(0), help="Random seed; derived from the data by default, and printed.",
     ),
 )  # fmt: skip
@@ -77,10 +84,9 @@ def testing_options(command: Callable[..., Any]) -> Callable[..., Any]:
     """Give a command the options; it gets them as one argument, `testing`."""
 
     @wraps(command)
-    def with_testing(*, test: str, correction: str, level: float, **others: Any) -> Any:
-        chosen = {name: others.pop(name) for name in ("margin", "largest_loss")}
-        testing = Testing(test=test, correction=correction, level=level, rng=others.pop("seed"), **chosen)
-        return command(testing=testing, **others)
+    def with_testing(*, seed: int | None, **others: Any) -> Any:
+        chosen = {name: others.pop(name) for name in Testing._fields if name in others}
+        return command(testing=Testing(**chosen, rng=seed), **others)
 
     found: Callable[..., Any] = with_testing
     for option in reversed(_OPTIONS):

@@ -3,7 +3,7 @@
 import os
 from collections import Counter
 from collections.abc import Callable, Sequence
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from idealrank.cli import console
 from idealrank.conventions import Convention
@@ -19,6 +19,9 @@ from idealrank.io.read import common_format, read_qrels, read_run
 from idealrank.io.row_parts import Table
 from idealrank.io.sources import open_sources
 from idealrank.io.table_columns import parse_columns
+
+if TYPE_CHECKING:
+    from idealrank.io.gate_files.gate_policies import PolicyFile
 
 
 class Inputs(NamedTuple):
@@ -71,6 +74,21 @@ class Inputs(NamedTuple):
         typed = {"--columns": self.columns_text, f"--{table}-columns": own}
         given = [parse_columns(text, option) for option, text in typed.items() if text]
         return {role: name for columns in given for role, name in columns.items()} if given else None
+
+    def with_columns(self, *, qrels: str, run: str) -> "Inputs":
+        """Fill in columns that a policy names; an option that was typed for the same tables wins.
+
+        Examples
+        --------
+        >>> Inputs(run_columns_text="score=sim").with_columns(qrels="grade=stars", run="rank=place").columns_of("run")
+        {'score': 'sim'}
+        """
+        if self.columns_text:  # it names the columns of both
+            return self
+        return self._replace(
+            qrels_columns_text=self.qrels_columns_text or qrels,
+            run_columns_text=self.run_columns_text or run,
+        )
 
     def words(self, convention: str = "standard") -> list[str]:
         """Return the words of a command that reads the same files in the same way.
@@ -190,6 +208,44 @@ class InputFiles(NamedTuple):
             return known[policy]
 
         return under
+
+
+class GateInputs(NamedTuple):
+    """Judgments and run of a gate, and how they are read."""
+
+    qrels: str
+    run: str
+    inputs: Inputs
+
+
+def gate_inputs(typed_qrels: str | None, typed_run: str | None, inputs: Inputs, policy: "PolicyFile") -> GateInputs:
+    """Fill in the files and columns of the policy; what was typed wins, and a single argument is the run.
+
+    Raises
+    ------
+    OptionError
+        Neither names the judgments, or neither names the run.
+
+    Examples
+    --------
+    >>> from idealrank.io.gate_files.gate_policies import PolicyFile
+    >>> policy = PolicyFile(qrels=("qrels.txt",), run="old.run")
+    >>> gate_inputs("new.run", None, Inputs(), policy)[:2]
+    ('qrels.txt', 'new.run')
+    """
+    qrels, run = (None, typed_qrels) if typed_run is None else (typed_qrels, typed_run)
+    run = policy.run if run is None else run
+    if qrels is None and policy.qrels:
+        qrels, *more = policy.qrels
+        inputs = inputs._replace(more_qrels=(*more, *inputs.more_qrels))
+    if qrels is None or run is None:
+        from idealrank.io.gate_files.gate_policies import TABLE  # noqa: PLC0415  (SciPy; of a gate alone)
+
+        key = "qrels" if qrels is None else "run"
+        expected = f"expected idealrank gate QRELS RUN, or the key {key} in [{TABLE}] of pyproject.toml; idealrank init writes it"
+        raise OptionError(f"found no {key.upper()}, {expected}")
+    columns = inputs.with_columns(qrels=policy.qrels_columns, run=policy.run_columns)
+    return GateInputs(qrels, run, columns)
 
 
 def notes() -> Notes:

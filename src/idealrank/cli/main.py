@@ -41,6 +41,7 @@ GROUPS = {
     "Compare and decide": {
         "compare": "Decide whether one run is better than another.",
         "gate": "Pass or fail a run against its baselines, in continuous integration.",
+        "init": "Set up a gate: its policy, baseline, workflow and test.",
         "robust": "Repeat a comparison under other conventions, cutoffs and measures.",
         "seeds": "Compare systems that were trained several times.",
         "choose": "Find the discount and cutoff that best distinguish your runs.",
@@ -98,6 +99,7 @@ Start here:
   idealrank evaluate qrels.txt bm25.run -m nDCG@10 --convention lightgbm --per-query --format csv
   idealrank compare qrels.txt bm25.run neural.run
   idealrank gate qrels.txt neural.run --baseline bm25.run
+  idealrank init qrels.txt bm25.run
   idealrank why qrels.txt bm25.run neural.run
   idealrank explain qrels.txt bm25.run --query q1
   idealrank conventions lightgbm

@@ -90,6 +90,20 @@ class Results:
 
         return depth_of(measures)
 
+    def with_texts(self, *, queries: str | None, documents: str | None) -> "Results":
+        """Fill in the texts that a gate's policy names, for its page; without a page, the gate itself reads the queries.
+
+        Examples
+        --------
+        >>> Results(report="a.html").with_texts(queries="q.tsv", documents=None).paths
+        ('q.tsv',)
+        >>> Results(queries="q.tsv").with_texts(queries="q.tsv", documents="d.tsv").paths
+        ()
+        """
+        if not self.is_page:
+            return replace(self, queries=None)
+        return replace(self, queries=queries, documents=self.documents or documents)
+
     @property
     def paths(self) -> tuple[str, ...]:
         """The files that are read."""
@@ -318,6 +332,12 @@ def _note(message: str) -> None:
     console.say("note", message)
 
 
+def _queries(place: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    help_text = f"Texts of queries for {place}: lines ID<tab>TEXT, CSV, JSON, JSON lines or Parquet."
+    return click.option("--queries", metavar="FILE", cls=options.OnceOption, help=help_text)
+
+
+_QUERIES = _queries("the page")
 _OPTIONS = (
     click.option(
         "--report",
@@ -325,12 +345,7 @@ _OPTIONS = (
         help="Page with every query, rankings side by side, and plots; FILE ends in .html and opens offline.",
     ),
     click.option("--figures", metavar="DIR", help="Folder for the page's plots as SVG, PNG and PDF."),
-    click.option(
-        "--queries",
-        metavar="FILE",
-        cls=options.OnceOption,
-        help="Texts of queries for the page: lines ID<tab>TEXT, CSV, JSON, JSON lines or Parquet.",
-    ),
+    _QUERIES,
     click.option(
         "--documents",
         metavar="FILE",
@@ -352,7 +367,7 @@ _ROBUST = click.option(
 )  # fmt: skip
 
 
-def results(command: Callable[..., Any]) -> Callable[..., Any]:
+def results(command: Callable[..., Any], given: Sequence[Callable[..., Any]] = _OPTIONS) -> Callable[..., Any]:
     """Give a command the options; it gets them as one argument, `results`."""
     names = [field.name for field in fields(Results)]
 
@@ -362,7 +377,7 @@ def results(command: Callable[..., Any]) -> Callable[..., Any]:
         return command(results=Results(**{**asked, "store": asked["store"] or None}), **others)
 
     decorated: Callable[..., Any] = with_results
-    for option in reversed(_OPTIONS):
+    for option in reversed(given):
         decorated = option(decorated)
     return decorated
 
@@ -370,4 +385,11 @@ def results(command: Callable[..., Any]) -> Callable[..., Any]:
 def results_of_pairs(command: Callable[..., Any]) -> Callable[..., Any]:
     """Add the result options of a command that compares runs."""
     decorated: Callable[..., Any] = _ROBUST(results(command))
+    return decorated
+
+
+def results_of_gates(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Add the result options of a gate, whose message shows the texts of queries, too."""
+    queries = _queries("the message and the page")
+    decorated: Callable[..., Any] = _ROBUST(results(command, [queries if option is _QUERIES else option for option in _OPTIONS]))
     return decorated

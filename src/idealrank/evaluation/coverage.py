@@ -383,12 +383,27 @@ def warn_of_coverage(convention: Convention, coverage: Coverage, doubtful_commen
             f"convention {convention.name} cut {coverage.truncated_grades} grades to whole numbers, as its tool does; "
             "grades=given keeps them"
         )
+    if doubt := beyond_bounds(convention, coverage, name):
+        warn(doubt)
+
+
+def beyond_bounds(convention: Convention, coverage: Coverage, name: str) -> str:
+    """Describe values outside the bounds of their measure; empty if none are, or the convention makes them.
+
+    Examples
+    --------
+    >>> import idealrank as ir
+    >>> one = ir.evaluate({"q": {"a": 1}}, {"q": ["a"]}, "RR")
+    >>> beyond_bounds(one.convention, one.coverage, one.name)
+    ''
+    """
     expected = convention.alignment.negative in ("kept", "padding") or convention.alignment.duplicates == "twice"
-    if coverage.out_of_range and not expected:
-        warn(
-            f"run {name!r}: {coverage.out_of_range} values lie outside the bounds of their measure; the cause may be a gain or "
-            "discount that does not fall with the rank"
-        )
+    if expected or not coverage.out_of_range:
+        return ""
+    return (
+        f"run {name!r}: {coverage.out_of_range} values lie outside the bounds of their measure; the cause may be a gain or "
+        "discount that does not fall with the rank"
+    )
 
 
 def warn_of_threshold(measures: Sequence[Measure], grades: AnyArray, name: str) -> None:

@@ -102,22 +102,35 @@ def _is_companion(measure: Measure, measures: Sequence[Measure]) -> bool:
 
 
 def warn_of_ratings(measures: Sequence[Measure], labels: Labels | None, grades: FloatArray) -> None:
-    """Warn of ratings, the lowest of which count as relevant for a binary measure without a threshold.
+    """Warn of what `every_rating_counts` describes.
 
     Examples
     --------
     >>> import idealrank as ir
     >>> warn_of_ratings([ir.RR()], ir.Qrels({"q": {"a": 1}}).labels, np.array([1.0, 2.0]))
     """
+    if doubt := every_rating_counts(measures, labels, grades):
+        warn(doubt)
+
+
+def every_rating_counts(measures: Sequence[Measure], labels: Labels | None, grades: FloatArray) -> str:
+    """Describe ratings, the lowest of which count as relevant for a binary measure without a threshold; empty without them.
+
+    Examples
+    --------
+    >>> import idealrank as ir
+    >>> every_rating_counts([ir.RR()], ir.Qrels({"q": {"a": 1}}).labels, np.array([1.0, 2.0]))
+    ''
+    """
     if labels is None or labels.kind != "positive-only":
-        return
+        return ""
     unset: list[Any] = [one for one in measures if getattr(one, "rel", 1) is None and one.direction]
     if not unset or not look_like_ratings(grades):
-        return
+        return ""
     low, high = float(grades.min()), float(grades.max())
     example = replace(unset[0], rel=_LIKED * high)
     scale = f"grades {number_text(low)} to {number_text(high)} look like ratings"
-    warn(f"{scale}: every rated item counts as relevant for {unset[0]}; set rel, as in {example}")
+    return f"{scale}: every rated item counts as relevant for {unset[0]}; set rel, as in {example}"
 
 
 def look_like_ratings(grades: FloatArray) -> bool:

@@ -8,14 +8,15 @@ from typing import Any
 
 from idealrank.analysis.gate.outcome import Gated
 from idealrank.api.evaluation import to_qrels, to_run, warn_of_doubt
-from idealrank.api.gate import GateJob, GateRequest, Result, settled
+from idealrank.api.gate_jobs import GateJob, GateRequest, Result, settled
 from idealrank.conventions import Convention
 from idealrank.data.qrels import Qrels
 from idealrank.data.run import Run, name_of
 from idealrank.data.types import Progress
 from idealrank.errors import IdealrankError, OptionError
 from idealrank.evaluation.evaluate import Evaluation
-from idealrank.io.gate_files.gate_policies import TABLE, find_policy
+from idealrank.io.gate_files.gate_policies import TABLE, PolicyFile, find_policy
+from idealrank.io.table_columns import Columns, parse_columns
 from idealrank.reports.table.text import harmless
 from idealrank.reports.views.comparison.verdicts import mark
 from idealrank.reports.views.gate.gate import gate_text
@@ -54,7 +55,7 @@ def ask(
     Parameters
     ----------
     qrels, run, baseline
-        As the test gave them.
+        As the test gave them; None for the files that the policy names.
     options : mapping
         Measures, convention, contracts and the parts of the policy that the test gave.
     root : Path
@@ -70,8 +71,14 @@ def ask(
     'ranking gate: nowhere.qrels: found no such file'
     """
     try:
-        asked = _asked(baseline, options, root)
-        caller = _Front(_from_root(qrels, root), _from_root(run, root), asked.convention)
+        policy = find_policy(root)
+        asked = _asked(baseline, options, root, policy)
+        caller = _Front(
+            given_qrels=_given(qrels, "qrels", policy.qrels, root),
+            given_run=_given(run, "run", policy.run, root),
+            convention=asked.convention,
+            columns=_columns(policy),
+        )
         judge = None if judge_qrels is None else caller.judgments(_from_root(judge_qrels, root))
         work = GateJob(asked=asked, caller=caller, judge=judge)
         answer = _written(work) if update else _held(work)
@@ -81,13 +88,28 @@ def ask(
     return GateAnswer(gated=answer.gated, said=said, failure=harmless(answer.failure), skipped=harmless(answer.skipped))
 
 
-def _asked(baseline: Any, options: Mapping[str, Any], root: Path) -> GateRequest:
+def _given(given: Any, name: str, of_policy: Any, root: Path) -> Any:
+    """Return what the test gave, or the path of the policy, which opens from here already."""
+    if given is not None:
+        return _from_root(given, root)
+    if not of_policy:
+        raise OptionError(f"{name}: found none, expected ranking_gate(qrels, run), or the key {name} in [{TABLE}]")
+    return list(of_policy) if isinstance(of_policy, tuple) else of_policy
+
+
+def _columns(policy: PolicyFile) -> dict[str, Columns]:
+    """Columns of judgments and of runs that the policy names; None to guess."""
+    texts = {"qrels": policy.qrels_columns, "run": policy.run_columns}
+    return {table: parse_columns(text) if text else None for table, text in texts.items()}
+
+
+def _asked(baseline: Any, options: Mapping[str, Any], root: Path, policy: PolicyFile) -> GateRequest:
     given = dict(options)
     if baseline is not None:
         given["baselines"] = _paths(baseline, root)
     if isinstance(given.get("contracts"), str | PathLike):
         given["contracts"] = str(_from_root(given["contracts"], root))
-    return settled(given, find_policy(root), _NO_BASELINE)
+    return settled(given, policy, _NO_BASELINE)
 
 
 def _paths(baseline: Any, root: Path) -> tuple[str, ...]:
@@ -106,13 +128,14 @@ def _from_root(given: Any, root: Path) -> Any:
     return root / given
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class _Front:
-    """Caller of a gate in a test."""
+    """Caller of a gate in a test; `columns` has the columns of its files, by table."""
 
     given_qrels: Any
     given_run: Any
     convention: Convention
+    columns: Mapping[str, Columns]
 
     missing_baseline = "`pytest --update-ranking-baseline` makes it from the tested run"
     tell = None
@@ -123,13 +146,24 @@ class _Front:
     def judgments(self, given: Any) -> Qrels:
         """Judgments under the convention's rule for a document listed twice."""
         duplicates = self.convention.alignment.duplicates
-        return to_qrels(given, duplicates="error" if duplicates == "twice" else duplicates)
+        columns = self._columns_of("qrels", given)
+        return to_qrels(given, duplicates="error" if duplicates == "twice" else duplicates, columns=columns)
 
     def run(self) -> Run:
-        return to_run(self.given_run, judgments=self.given_qrels)
+        columns = self._columns_of("run", self.given_run)
+        return to_run(self.given_run, judgments=self.given_qrels, columns=columns)
+
+    def repeats(self) -> list[Run]:
+        return []
 
     def baseline(self, path: str) -> Run:
-        return to_run(path, judgments=self.given_qrels)
+        return to_run(path, judgments=self.given_qrels, columns=self.columns["run"])
+
+    def _columns_of(self, table: str, given: Any) -> Columns:
+        """Columns of the policy, which describe files; a dataframe of the test has its own."""
+        listed = given if isinstance(given, list | tuple) else [given]
+        is_file = all(isinstance(path, str | PathLike) for path in listed)
+        return self.columns[table] if is_file else None
 
     def baseline_name(self, path: str) -> str:
         return name_of(path)

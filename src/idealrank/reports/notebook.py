@@ -40,10 +40,11 @@ from idealrank.reports.views.comparison.league import headline, is_many, league_
 from idealrank.reports.views.comparison.markup import star_notes
 from idealrank.reports.views.comparison.pair_sentences import verdict_sentences
 from idealrank.reports.views.comparison.slice_tables import slice_table, slices_cells
-from idealrank.reports.views.conventions import in_words, title, unanswered, warned
+from idealrank.reports.views.conventions import cautioned, in_words, title, unanswered, warned
 from idealrank.reports.views.evaluation import coverage_of, coverage_table, interval_table, means_table
 from idealrank.reports.views.explanation import explanation_head, ranking_table
-from idealrank.reports.views.gate.gate import checks_table, gate_sentences, worst_table
+from idealrank.reports.views.gate.check_tables import checks_table, worst_table
+from idealrank.reports.views.gate.gate import gate_sentences
 from idealrank.reports.views.gate.sentences import gate_places
 from idealrank.reports.views.gate.sentences import method as gate_method
 from idealrank.reports.views.overlap import matrix_notes, matrix_tables, overlap_means, overlap_said
@@ -192,6 +193,7 @@ def comparison_html(found: Comparison) -> str:
     shown, several, measure = Shown.of(found), len(found.pairs) > 1, next(iter(found.means))
     blocks: list[Block] = [warned(found.mismatches)]
     if is_many(found):
+        blocks += [cautioned(found.cautions)]
         blocks += [[headline(found, text) for text in found.means]]
         blocks += [*league_tables(found), [f"{letters_note(found, 'better').capitalize()}."]] if found.method.baseline is None else []
     elif several:

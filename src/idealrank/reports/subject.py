@@ -148,6 +148,8 @@ class Subject:
         Where it all comes from.
     weighted, clustered : bool
         Whether queries have weights, and clusters.
+    cautions : tuple of str
+        What limits the intervals of a page without a verdict; a comparison and a gate have their own.
 
     Examples
     --------
@@ -172,6 +174,7 @@ class Subject:
     made: Made = field(default_factory=Made)
     weighted: bool = False
     clustered: bool = False
+    cautions: tuple[str, ...] = ()
 
     @property
     def names(self) -> tuple[str, ...]:

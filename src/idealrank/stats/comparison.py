@@ -19,17 +19,18 @@ from idealrank.stats.intervals import Alternative
 from idealrank.stats.paired_tests import PairedTest, SignedRanks, paired_t, sign_test, wilcoxon
 from idealrank.stats.permutation import PermutationTest, permutation_test
 from idealrank.stats.randomness import whole_number
-from idealrank.stats.roots import fewest
+from idealrank.stats.seen_changes import FEWEST_CHANGED, Criterion, SeenChanges
 from idealrank.stats.shared_flips import SharedFlips
 from idealrank.stats.sign_flips import MOST_UNITS
-from idealrank.stats.special import chdtri, nctdtr, nctdtrinc, ndtr, ndtri, stdtrit
-from idealrank.stats.tolerance import ROUNDING, largest_of, subtracted
+from idealrank.stats.special import chdtri, nctdtrinc, ndtri, stdtrit
+from idealrank.stats.tolerance import ROUNDING, largest_of, ranks_within, subtracted
 from idealrank.stats.values import chosen, open_share
 
 TestName: TypeAlias = Literal["permutation", "t", "wilcoxon", "sign"]
 
 TESTS: tuple[TestName, ...] = ("permutation", "t", "wilcoxon", "sign")
 _AS_NORMAL = 10**5  # degrees of freedom from which t is taken for normal
+_NEARLY_ALIKE = 0.9  # of the units: so many of equal weight have the power of a test without weights
 _FAR = 1e3  # standard errors
 _MOST = 10**9  # queries; where more are needed, no number is given
 
@@ -68,6 +69,8 @@ class Plan:
         Flips of this seed that several tests of the same queries share.
     largest_loss : float, optional
         Greatest loss that one query can have, for tests of a margin; None for the range of the measure.
+    effect : float or None
+        True difference worth finding, for which queries are counted; None if none is named.
 
     Examples
     --------
@@ -86,6 +89,7 @@ class Plan:
     null: float = 0.0
     flips: SharedFlips | None = None
     largest_loss: float | None = None
+    effect: float | None = None
 
     def __post_init__(self) -> None:
         chosen("test", self.test, TESTS)
@@ -93,6 +97,8 @@ class Plan:
         whole_number("n_resamples", self.n_resamples)
         if self.margin is not None and not 0 < self.margin < math.inf:
             raise OptionError(f"margin={self.margin!r}: expected a difference above 0 that does not matter, in units of the measure")
+        if self.effect is not None and not 0 < self.effect < math.inf:
+            raise OptionError(f"effect={self.effect!r}: expected a difference above 0 that is worth finding, in units of the measure")
         if self.margin is not None and self.test == "sign":
             raise OptionError("margin: the sign test is blind to the size of differences; use permutation, t or wilcoxon")
         if self.largest_loss is not None and not 0 < self.largest_loss < math.inf:
@@ -126,8 +132,8 @@ class MeasureTest(NamedTuple):
     difference, or for ranks and signs their sum with the signs of the differences. `spread` is the standard error of the difference
     times sqrt(n), with the effect of weights and clusters in it, and `df` its degrees of freedom by `student_mean`; `units` counts the
     queries, or clusters, whose signs are flipped. `p_equivalence` is NaN where no margin was given, and `exact` says that
-    p is of all sign vectors. `margin` is the margin as applied, if there is one,
-    and `skewness` that of the differences.
+    p is of all sign vectors. `changes` are the differences seen, of which power is computed. `margin` is the margin as applied, if there
+    is one, and `skewness` that of the differences.
     """
 
     mean_a: float
@@ -149,8 +155,24 @@ class MeasureTest(NamedTuple):
     losses: int
     n: int
     units: int
+    changes: SeenChanges
     margin: AppliedMargin | None = None
     skewness: float = 0.0
+
+
+class Detectable(NamedTuple):
+    """Smallest true difference that a test finds with the power of its plan.
+
+    Parameters
+    ----------
+    size : float
+        Infinite if the test finds no difference so often; NaN if the differences seen say too little.
+    reason : str or None
+        Why it is not finite, in a phrase.
+    """
+
+    size: float
+    reason: str | None = None
 
 
 class _Tested(NamedTuple):
@@ -211,7 +233,33 @@ def compare_columns(a: FloatArray, b: FloatArray, design: Design, plan: Plan) ->
     }
     rows = zip(*(np.asarray(column).tolist() for column in columns.values()), strict=True)
     common: dict[str, Any] = {"about": tested.about, "df": student.df, "n": design.n, "units": design.n_units}
-    return [MeasureTest(**dict(zip(columns, row, strict=True)), **common) for row in rows]
+    changes = _changes(differences, design, plan.test, largest)
+    return [MeasureTest(**dict(zip(columns, row, strict=True)), **common, changes=seen) for row, seen in zip(rows, changes, strict=True)]
+
+
+def _changes(differences: FloatArray, design: Design, test: TestName, largest: FloatArray) -> list[SeenChanges]:
+    """Differences of the independent units of each column, with what they contribute to the statistic of the test."""
+    totals = design.unit_totals(differences) * (design.n_units / design.n)
+    if design.clusters is not None:  # gains and losses of a cluster that cancel are no change
+        totals = np.where(np.abs(totals) <= ROUNDING * largest, 0.0, totals)
+    scores = _SCORES[test](totals, largest) if test in _SCORES else None
+    plain = design.weights is None and design.clusters is None
+    weights = None if plain else design.unit_totals(np.ones(design.n)) * (design.n_units / design.n)
+    return [
+        SeenChanges.of(
+            column,
+            units=design.n_units,
+            scores=None if scores is None else scores[:, at],
+            weights=weights,
+        )
+        for at, column in enumerate(totals.T)
+    ]
+
+
+_SCORES: dict[str, Callable[[FloatArray, FloatArray], FloatArray]] = {
+    "wilcoxon": lambda totals, largest: ranks_within(np.abs(totals), ROUNDING * largest)[0],
+    "sign": lambda totals, _largest: np.ones(totals.shape),
+}
 
 
 def _means(values: FloatArray, design: Design) -> FloatArray:
@@ -320,78 +368,91 @@ def smallest_visible(spread: float, n: int, df: float, alpha: float, power: floa
     return shift * spread / math.sqrt(n)
 
 
-def queries_for(difference: float, spread: float, n: int, df: float, alpha: float, power: float) -> int | None:
-    """The fewest queries of this kind with which a paired t test finds such a difference; None where there is none to find.
+def visible_by(found: MeasureTest, plan: Plan, alpha: float, power: float | None = None) -> Detectable:
+    """Return the smallest true difference, beyond the null of the plan, that its test finds with the power.
 
-    Parameters
-    ----------
-    difference : float
-        Estimate of the true difference.
-    spread, n, df, alpha, power
-        As for `smallest_visible`; clusters are thought to stay of one size, and weights as unequal.
-
-    Examples
-    --------
-    >>> queries_for(0.02, 0.05, 50, 49, 0.05, 0.8)
-    52
-    """
-    if not df or difference == 0 or not math.isfinite(spread) or spread == 0:
-        return None
-    units = (df + 1) / n
-
-    def enough(queries: int) -> bool:
-        freedom = queries * units - 1
-        if freedom < 1:
-            return False
-        shift, critical = abs(difference) * math.sqrt(queries) / spread, float(stdtrit(freedom, 1 - alpha / 2))
-        seen = float(ndtr(shift - critical)) if freedom >= _AS_NORMAL or shift > 30 else 1 - float(nctdtr(freedom, shift, critical))
-        return seen >= power
-
-    near = (
-        ((float(ndtri(1 - alpha / 2)) + float(ndtri(power))) * spread / abs(difference)) ** 2 if abs(difference) > 1e-9 * spread else _MOST
-    )
-    return fewest(enough, near=near, most=_MOST)
-
-
-def visible_by(found: MeasureTest, plan: Plan, alpha: float) -> float:
-    """Return the detectable difference of a comparison; infinite if its test cannot reach the level with so few queries or draws.
-
-    Queries of unequal weight count as so many of equal weight: of few, Student's t gives differences that no measure can have.
+    Differences are drawn as `SeenChanges` states: the share of queries that change, and the sizes of changes, are those seen.
 
     Parameters
     ----------
     found : MeasureTest
         The comparison.
     plan : Plan
-        Its test, and the chance.
+        Its test and power. A test for smaller values of b looks for the same differences with the other sign.
     alpha : float
-        Level of the one test.
+        Level of the one test; 0 if no result of it is significant.
+    power : float, optional
+        Instead of the power of the plan.
 
     Examples
     --------
     >>> one = compare_columns(np.array([[0.1], [0.2]]), np.array([[0.3], [0.5]]), Design.of(2), Plan())[0]
     >>> visible_by(one, Plan(), 0.05)
-    inf
+    Detectable(size=inf, reason='2 queries are too few for this test')
     """
-    visible = smallest_visible(found.spread, found.n, found.df, alpha, plan.power, plan.sides)
-    drawn = plan.test == "permutation" and found.units > MOST_UNITS
+    obstacle = _obstacle(found, plan, alpha)
+    if obstacle is not None:
+        return obstacle
+    size = found.changes.detectable(_criterion(found, plan, alpha, plan.power if power is None else power))
+    if math.isfinite(size):
+        return Detectable(size)
+    never = "no difference made of such changes is found so often"
+    return Detectable(size, never if math.isinf(size) else "changes like these stay within the margin")
+
+
+def _obstacle(found: MeasureTest, plan: Plan, alpha: float) -> Detectable | None:
+    """State why no detectable difference can be computed; None if it can."""
+    changes = found.changes
+    if not changes.differ:
+        return Detectable(math.nan, "no query differs")
     units = min(found.units, found.df + 1)  # unequal weights leave fewer
-    unreachable = units < _fewest(plan, alpha) or (drawn and 1 / (plan.n_resamples + 1) > alpha)
-    return math.inf if unreachable and not math.isnan(visible) else visible
+    drawn = plan.test == "permutation" and found.units > MOST_UNITS
+    unit = "queries" if found.units == found.n else "clusters"
+    if not alpha or units < _fewest(plan, alpha):
+        alike = "" if units == found.units else " of equal weight"
+        return Detectable(math.inf, f"{math.floor(units)} {unit}{alike} are too few for this test")
+    if drawn and 1 / (plan.n_resamples + 1) > alpha:
+        return Detectable(math.inf, f"{plan.n_resamples} sign flips are too few for the level")
+    if plan.test == "t" and units < _NEARLY_ALIKE * found.units:
+        return Detectable(math.nan, "the power of Student's t under unequal weights is not computed")
+    if changes.differ * units / found.units < FEWEST_CHANGED:
+        alike = "" if units == found.units else " of equal weight"
+        differ = math.floor(changes.differ * units / found.units)
+        return Detectable(math.nan, f"{differ} {unit}{alike} differ, fewer than {FEWEST_CHANGED}")
+    return None
+
+
+def _criterion(found: MeasureTest, plan: Plan, alpha: float, power: float) -> Criterion:
+    towards = -1.0 if plan.alternative == "less" else 1.0
+    df = found.df if plan.test == "t" else None
+    return Criterion(alpha / plan.sides, power, df, towards * plan.null)
 
 
 def needed_by(found: MeasureTest, plan: Plan, alpha: float) -> int | None:
-    """Return the needed queries for the observed difference, at least as many as the test needs to reach the level.
+    """Return the number of queries like these that detect a true difference of the effect that the plan names.
+
+    It is None without an effect, if the differences seen say too little (see `visible_by`), or if changes like these do not add up to
+    such a difference. The observed difference is no effect to plan with: after a selection, it is too large.
 
     Examples
     --------
-    >>> one = compare_columns(np.array([[0.1], [0.2]]), np.array([[0.3], [0.5]]), Design.of(2), Plan())[0]
-    >>> needed_by(one, Plan(), 0.05), needed_by(one, Plan(test="t"), 0.05)
-    (6, 3)
+    >>> a = np.zeros((40, 1))
+    >>> b = np.array([[0.1], [-0.1]] * 15 + [[0.0]] * 10)
+    >>> one = compare_columns(a, b, Design.of(40), Plan())[0]
+    >>> needed_by(one, Plan(effect=0.02), 0.05), needed_by(one, Plan(effect=0.09), 0.05), needed_by(one, Plan(), 0.05)
+    (162, None, None)
     """
-    needed = queries_for(found.difference, found.spread, found.n, found.df, alpha, plan.power)
-    changed = (found.wins + found.losses) / found.n * found.units / found.n
-    return None if needed is None else max(needed, math.ceil(_fewest(plan, alpha) / changed))
+    changes, effect = found.changes, plan.effect
+    if effect is None or _obstacle(found, plan, alpha) is not None or effect >= changes.reach:
+        return None
+    criterion = _criterion(found, plan, alpha, plan.power)
+    normal = float(ndtri(1 - criterion.alpha)) + float(ndtri(plan.power))
+    near = (normal * found.spread / effect) ** 2 * found.units / found.n
+    units = changes.units_needed(effect, criterion, near=min(near, _MOST))
+    if units is None:
+        return None
+    least = math.ceil(_fewest(plan, alpha) * changes.units / changes.differ)
+    return math.ceil(max(units, least) * found.n / found.units)
 
 
 def _fewest(plan: Plan, alpha: float) -> int:

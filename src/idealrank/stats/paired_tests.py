@@ -234,7 +234,7 @@ def paired_t(
         Confidence level of the interval, between 0 and 1.
     design : Design, optional
         Weights, strata and clusters, by the linearised variance; degrees of freedom are the number of units minus the number of strata.
-        For unequal weights see the notes of `mean_interval`.
+        For unequal weights see the notes of `mean_interval`; `permutation_test` then has more power.
 
     Returns
     -------

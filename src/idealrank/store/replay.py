@@ -40,6 +40,7 @@ def comparison_again(kept: StoredVerdict, evaluations: Sequence[Evaluation], own
         level=method["level"],
         margin=method["margin"],
         largest_loss=method.get("largest_loss"),
+        effect=method.get("effect"),
         n_resamples=method["n_resamples"],
         rng=method["seed"],
         judgments=_asked(method),

@@ -95,6 +95,8 @@ class Method:
         Version of idealrank.
     slices : mapping of str to int, or None
         How many queries are in none (`in_none`) and in several (`in_several`), and categories of queries not compared (`unknown`).
+    effect : float or None
+        True difference worth finding, as asked, for `queries_needed`.
     judgments : {"same", "different", "unknown"}
         Of the runs: different where that was asked for, unknown where some are not known.
 
@@ -121,6 +123,7 @@ class Method:
     slices: Mapping[str, int] | None = None
     judgments: str = "same"
     largest_loss: float | None = None
+    effect: float | None = None
 
     @property
     def tests(self) -> int:
@@ -161,8 +164,6 @@ class Comparison(WithWarnings):
         Run whose results were labelled, if declared.
     queries : collection of str
         Ids of the queries; empty if they are not known.
-    skew_cautions : tuple of str
-        Sentences on verdicts, of slices too, whose error rate is not known because the differences are skewed.
 
     Examples
     --------
@@ -184,7 +185,6 @@ class Comparison(WithWarnings):
     labels: Labels | None = None
     labels_from: str | None = None
     queries: Collection[str] = field(default=(), repr=False, compare=False)
-    skew_cautions: tuple[str, ...] = field(default=(), repr=False, compare=False)
 
     _repr_html_ = repr_html  # for notebooks
 
@@ -209,13 +209,6 @@ class Comparison(WithWarnings):
         more = f" and some of {len(shares) - _SHARES:,} more runs" if len(shares) > _SHARES else ""
         how = "evaluate with keep_unjudged=True to see whether there are too few judgments, or give the files to `idealrank compare`"
         return f"Unjudged{where}: {some}{more}; {how}."
-
-    @property
-    def cautions(self) -> tuple[str, ...]:
-        """Sentences on differences whose error rate is not known, or that these queries could not show; each once."""
-        alpha = round(1 - self.method.level, 12)
-        said = [caution for _, row in self.rows() for caution in row.cautions(alpha, self.method.largest_loss)]
-        return tuple(dict.fromkeys([*said, *self.skew_cautions]))
 
     def pair(self, a: str, b: str) -> Pair:
         """Return the comparison of b with a.
@@ -399,7 +392,6 @@ class Comparison(WithWarnings):
             **groups,
             "missing": dict(self.missing),
             "warnings": list(self.warnings),
-            "cautions": list(self.cautions),
             "method": self.method.as_dict(),
             "labels": labels_record(self.labels, self.labels_from),
             "convention": {"name": convention.name, "fingerprint": convention.fingerprint, **convention.switches()},
@@ -428,8 +420,8 @@ class Comparison(WithWarnings):
         lines = [*apart, *(_line(pair, row) for pair, row in self.rows() if not pair.mismatch)]
         matters = not self.mismatches and any(row.basis is not None for _, row in self.rows())
         scales = dict.fromkeys(row.margin_scale for _, row in self.rows())
-        notes = [self.reach_unknown, *self.cautions, *scales, found_kind(self.labels) if matters else ""]
-        return "\n".join([*lines, *filter(None, notes)])
+        notes = [self.reach_unknown, *scales, found_kind(self.labels) if matters else ""]
+        return "\n".join([*lines, *self.cautions, *filter(None, notes)])
 
 
 def _refuse_others(judged: Any, n_runs: int) -> None:

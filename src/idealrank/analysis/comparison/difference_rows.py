@@ -1,6 +1,5 @@
 """Differences over all queries and over a slice: the fields that both have, made from one test, and turned round for a - b."""
 
-import math
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, fields, replace
 from typing import Any, ClassVar, Literal, Self, TypeAlias
@@ -50,8 +49,11 @@ class DifferenceRow:
     n : int
         Queries compared.
     detectable : float
-        The smallest true difference that these queries find with a chance of 0.8, by the power of the t test at the level of a single test
-        of the family; infinite where the test cannot find any with so few queries, NaN where nothing varies.
+        Smallest true difference that these queries detect with 80 % power, by a test at the level of a single test of the family. It is
+        made of changes like those seen: as many queries change, by as much; see `SeenChanges`. Infinite if the test finds no such
+        difference so often; NaN if fewer than twelve independent units differ.
+    detectable_reason : str or None
+        Why `detectable` is not finite.
     family : str
         Tests that were corrected together.
 
@@ -83,6 +85,7 @@ class DifferenceRow:
     losses: int = field(metadata=swapped("wins"))
     n: int
     detectable: float
+    detectable_reason: str | None
     family: str
 
     @classmethod
@@ -101,6 +104,7 @@ class DifferenceRow:
             Fields of a subclass.
         """
         one, up = corrected.found, direction > 0
+        visible = visible_by(one, plan, corrected.alpha)
         return cls(
             mean_a=one.mean_a,
             mean_b=one.mean_b,
@@ -116,7 +120,8 @@ class DifferenceRow:
             ties=one.ties,
             losses=one.losses if up else one.wins,
             n=one.n,
-            detectable=_detectable(corrected, plan),
+            detectable=visible.size,
+            detectable_reason=visible.reason,
             **own,
         )
 
@@ -138,12 +143,6 @@ class DifferenceRow:
             names.remove(name)
             names.insert(names.index(before) + 1 if before else 0, name)
         return {name: finite(values[name]) for name in names}
-
-
-def _detectable(corrected: Corrected, plan: Plan) -> float:
-    """Infinite where no result of the test is significant; NaN where nothing varies, in a family as alone."""
-    visible = visible_by(corrected.found, plan, corrected.alpha or plan.alpha)
-    return visible if corrected.alpha or math.isnan(visible) else math.inf
 
 
 def _verdict(one: Corrected, direction: int, alpha: float) -> Verdict:

@@ -68,7 +68,8 @@ class Difference(DifferenceRow):
     excluded_queries, identical_queries : int
         Queries left out since they are not scored in both runs; those on which every measure compared is equal.
     queries_needed : int or None
-        Where undecided: how many such queries would find the observed difference, if it is the true one, with a chance of 0.8.
+        Number of queries like these that would detect a true difference of `effect` with 80 % power; None without an effect, if
+        `detectable` has a reason, or if changes like these do not add up to such a difference.
     unjudged_a, unjudged_b : float or None
         Share without a judgment of the documents returned, as `Coverage.unjudged_share`; None where it was not measured.
     difference_judged : float or None
@@ -100,7 +101,7 @@ class Difference(DifferenceRow):
     """
 
     _AFTER: ClassVar[Mapping[str, str]] = {
-        "direction": "", "level": "about", "p_equivalence": "p_corrected", "margin": "p_equivalence", "queries_needed": "detectable",
+        "direction": "", "level": "about", "p_equivalence": "p_corrected", "margin": "p_equivalence", "queries_needed": "detectable_reason",
     }  # fmt: skip
 
     measure: str
@@ -127,7 +128,7 @@ class Difference(DifferenceRow):
         withheld = judge.contradicts and self.verdict in ("better", "worse")
         return replace(self, judge=judge, verdict="undecided" if withheld else self.verdict)
 
-    def cautions(self, alpha: float, largest_loss: float | None = None) -> list[str]:
+    def level_cautions(self, alpha: float, largest_loss: float | None = None) -> list[str]:
         """Return what a reader must know of the margin, at the level of the comparison."""
         if self.margin is None:
             return []

@@ -1,7 +1,7 @@
 """Compare evaluations: the same queries, one test, one rule for families, five verdicts."""
 
 import math
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from itertools import combinations
@@ -51,7 +51,7 @@ from idealrank.analysis.comparison.query_table import (
     warn_of_weights,
 )
 from idealrank.analysis.comparison.ranking_overlaps import Overlapping, Rankings, rankings_by_names
-from idealrank.analysis.comparison.requirements import JudgmentsOption, judged_by, mismatches, refuse_unscored
+from idealrank.analysis.comparison.requirements import JudgmentsOption, judged_by, mismatches, refuse_unscored, run_cautions
 from idealrank.analysis.comparison.standings import RunMean
 from idealrank.analysis.comparison.tipping import Question, Tippings, critical_t
 from idealrank.data.types import BoolArray
@@ -92,6 +92,7 @@ def compare(
     level: float = 0.95,
     margin: float | None = None,
     largest_loss: float | None = None,
+    effect: float | None = None,
     weights: Mapping[str, float] | None = None,
     clusters: Mapping[str, object] | None = None,
     slices: "Categories | None" = None,
@@ -124,8 +125,9 @@ def compare(
     many = len(names) > MANY
     draws = (DRAWS if many else RESAMPLES) if n_resamples is None else whole_number("n_resamples", n_resamples)
     design = design_by_query(queries, weights, clusters, test)
-    warn_of_weights(design)
-    plan = Plan(test, level, margin, draws, seed_from(rng, tables), POWER, threads, largest_loss=largest_loss)
+    cautions = (*run_cautions(evaluations, names, asked), *warn_of_weights(design, test))
+    seed = seed_from(rng, tables)
+    plan = Plan(test, level, margin, n_resamples=draws, seed=seed, power=POWER, threads=threads, effect=effect, largest_loss=largest_loss)
     judgedness = tuple(Judgedness.of(evaluation, asked, queries, labels) for evaluation in evaluations)
     sampled = sampled_negatives_of(evaluations, declared)
     tippings = Tippings(evaluations, asked, queries, every_measure=not many, sampled_negatives=sampled)
@@ -154,15 +156,17 @@ def compare(
         labels_from=declared.labels_from,
         queries=queries,
         mismatches=apart,
+        cautions=cautions,
     )
     compared = case.in_slices(comparison, membership, tell)
-    compared = replace(compared, skew_cautions=_skew_cautions(compared, found))
+    compared = replace(compared, cautions=tuple(dict.fromkeys([*cautions, *_level_cautions(compared, found)])))
     return replace(compared, pairs=tuple(_unjoined(pair, apart) for pair in compared.pairs)) if apart else compared
 
 
-def _skew_cautions(comparison: Comparison, found: Sequence[Sequence[Corrected]]) -> tuple[str, ...]:
-    """Verdicts, whole and of slices, that too few queries give for differences as skewed as theirs."""
-    said = []
+def _level_cautions(comparison: Comparison, found: Sequence[Sequence[Corrected]]) -> Iterator[str]:
+    """Verdicts whose error rate is not known, or that these queries could not give: of margins, and of skewed differences."""
+    alpha = round(1 - comparison.method.level, 12)
+    said = [caution for _, row in comparison.rows() for caution in row.level_cautions(alpha, comparison.method.largest_loss)]
     for pair, tests in zip(comparison.pairs, found, strict=True):
         against = f"{pair.b} against {pair.a}"
         for row, test in zip(pair.measures.values(), tests, strict=True):
@@ -172,7 +176,7 @@ def _skew_cautions(comparison: Comparison, found: Sequence[Sequence[Corrected]])
             sliced = () if row.slices is None else row.slices.rows
             sizes = [one.n for one in sliced if one.verdict in ("better", "worse")]
             said.append(slice_skew_caution(against, row.measure, skew, sizes))
-    return tuple(filter(None, said))
+    return filter(None, said)
 
 
 def _unjoined(pair: Pair, apart: Mapping[str, str]) -> Pair:
@@ -416,6 +420,7 @@ def method_of(
         weighted=design.weights is not None,
         clustered=design.clusters is not None,
         version=__version__,
+        effect=plan.effect,
     )
 
 
@@ -459,7 +464,7 @@ def difference_of(measure: Measure, corrected: Corrected, plan: Plan) -> Differe
     >>> difference_of(RR(), one, Plan()).verdict
     'better'
     """
-    row = Difference.of(
+    return Difference.of(
         corrected,
         plan,
         measure.direction,
@@ -468,8 +473,6 @@ def difference_of(measure: Measure, corrected: Corrected, plan: Plan) -> Differe
         level=plan.level,
         p_equivalence=corrected.equivalence,
         margin=corrected.found.margin,
-        queries_needed=None,
+        queries_needed=needed_by(corrected.found, plan, corrected.alpha),
         family=PRIMARY,
     )
-    undecided = row.verdict == "undecided" and corrected.alpha
-    return replace(row, queries_needed=needed_by(corrected.found, plan, corrected.alpha)) if undecided else row

@@ -550,22 +550,39 @@ def design_by_query(
     return design
 
 
-def warn_of_weights(design: Design) -> None:
-    """Warn of weights so unequal that a mean varies as much as one of few queries.
+def weights_cautions(design: Design, test: str = "permutation") -> tuple[str, ...]:
+    """Describe weights so unequal that a mean varies as much as one of few queries; none otherwise.
 
     Standard errors, Student's t and detectable differences account for it; see `stats.design.student_mean`.
 
     Examples
     --------
-    >>> warn_of_weights(Design.of(3, weights=[2, 1, 1]))
+    >>> weights_cautions(Design.of(9, weights=[9, 1, 1, 1, 1, 1, 1, 1, 1]))[0].partition(";")[0]
+    'weights: 9 queries count as much as 3.2 of equal weight'
     """
     worth = design.effective_units
-    if worth < min(_ENOUGH, design.n_units / 2):
-        units = "queries" if design.clusters is None else "clusters"
-        warn(
-            f"weights: {design.n_units:,} {units} count as much as {worth:.1f} of equal weight; "
-            "intervals by Student's t and detectable differences account for it"
-        )
+    if worth >= min(_ENOUGH, design.n_units / 2):
+        return ()
+    units = "queries" if design.clusters is None else "clusters"
+    counted = f"weights: {design.n_units:,} {units} count as much as {worth:.1f} of equal weight"
+    if test == "t":
+        # As many degrees of freedom as few queries have; experiments/which_test.py shows the loss of power.
+        return (f"{counted}; Student's t accounts for it, and has less power than the permutation test",)
+    return (f"{counted}; intervals by Student's t and detectable differences account for it",)
+
+
+def warn_of_weights(design: Design, test: str = "permutation") -> tuple[str, ...]:
+    """Warn of what `weights_cautions` describes, and return it.
+
+    Examples
+    --------
+    >>> warn_of_weights(Design.of(3, weights=[2, 1, 1]))
+    ()
+    """
+    cautions = weights_cautions(design, test)
+    for caution in cautions:
+        warn(caution)
+    return cautions
 
 
 def restricted(design: Design, kept: BoolArray) -> Design:

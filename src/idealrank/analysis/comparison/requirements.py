@@ -16,8 +16,9 @@ from idealrank._warnings import warn
 from idealrank.data.qrels import Qrels
 from idealrank.data.types import BoolArray, FloatArray, table_columns
 from idealrank.errors import IncompatibleError, InputError
-from idealrank.evaluation.coverage import VALIDATE, Coverage, without_relevant_words
+from idealrank.evaluation.coverage import VALIDATE, Coverage, beyond_bounds, without_relevant_words
 from idealrank.evaluation.evaluate import Evaluation, InputRecord
+from idealrank.evaluation.label_needs import every_rating_counts
 from idealrank.measures.judgedness import JudgedShare, Unjudged
 from idealrank.measures.measure import Measure
 from idealrank.stats.values import chosen
@@ -167,12 +168,14 @@ _NAMED = 3  # runs in one message
 
 @dataclass(frozen=True, kw_only=True)
 class WithWarnings:
-    """A result that names the runs whose values mean nothing.
+    """A result that names the runs whose values mean nothing, and the cautions about its queries.
 
     Attributes
     ----------
     mismatches : mapping of str to str
         By run: why its values mean nothing, in a phrase without the name. Empty if every run has a judged document.
+    cautions : tuple of str
+        Facts about the queries that limit every verdict, such as very unequal weights.
 
     Examples
     --------
@@ -181,11 +184,17 @@ class WithWarnings:
     """
 
     mismatches: Mapping[str, str] = field(default_factory=dict)
+    cautions: tuple[str, ...] = ()
+
+    @property
+    def unjoined(self) -> tuple[str, ...]:
+        """The mismatches, one phrase per run."""
+        return tuple(f"run {name} {phrase}" for name, phrase in self.mismatches.items())
 
     @property
     def warnings(self) -> tuple[str, ...]:
-        """The mismatches as sentences, a run each."""
-        return tuple(f"run {name} {phrase}" for name, phrase in self.mismatches.items())
+        """The mismatches, one phrase per run, then the cautions."""
+        return (*self.unjoined, *self.cautions)
 
 
 def mismatches(evaluations: Sequence[Evaluation], names: Sequence[str], measure: Measure) -> dict[str, str]:
@@ -221,6 +230,29 @@ def mismatches(evaluations: Sequence[Evaluation], names: Sequence[str], measure:
     values = [one.values[one.scored[:, column], column] for one in evaluations for column in [one.measures.index(measure)]]
     resolved = measure.under(evaluations[0].convention)
     return mismatches_of(dict(zip(names, (one.coverage for one in evaluations), strict=True)), resolved, values)
+
+
+def run_cautions(evaluations: Sequence[Evaluation], names: Sequence[str], measures: Sequence[Measure]) -> tuple[str, ...]:
+    """Repeat the warnings of evaluations that limit a verdict: it outlives what was on stderr.
+
+    Mismatches are left out, which `mismatches` has. Grades are known where evaluations keep their judgments.
+
+    Examples
+    --------
+    >>> import idealrank as ir
+    >>> one = ir.evaluate({"q": {"x": 1}}, {"q": ["x"]}, "RR")
+    >>> run_cautions([one], ["run"], one.measures)
+    ()
+    """
+    cautions: list[str] = []
+    for name, one in zip(names, evaluations, strict=True):
+        if not one.coverage.mismatch:
+            cautions.append(one.coverage.doubt(name))
+        cautions.append(beyond_bounds(one.convention, one.coverage, name))
+        judgments = None if one.sources is None else one.sources[0]
+        if isinstance(judgments, Qrels):
+            cautions.append(every_rating_counts(measures, one.provenance.labels, judgments.grades))
+    return tuple(dict.fromkeys(filter(None, cautions)))
 
 
 def mismatches_of(coverages: Mapping[str, Coverage], measure: Measure, values: Sequence[FloatArray]) -> dict[str, str]:

@@ -434,7 +434,7 @@ class _Case(NamedTuple):
 
     def _row(self, name: str, of: Corrected, *, direction: int, share: float, family: str) -> Slice:
         row = Slice.of(of, self.plan, direction, name=name, part=share * of.found.difference, family=family)
-        return row if of.found.df else replace(row, detectable=math.inf)
+        return row if of.found.df else replace(row, detectable=math.inf, detectable_reason="too few queries for this test alone")
 
 
 # Thirds of the traffic are rounded sums.

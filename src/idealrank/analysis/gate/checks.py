@@ -1,7 +1,7 @@
 """Hold a run against its baselines, and single queries against contracts: a gate fails on a significant drop that the judgments carry."""
 
 import math
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
@@ -31,7 +31,14 @@ from idealrank.analysis.comparison.query_table import (
     seed_from,
     warn_of_weights,
 )
-from idealrank.analysis.comparison.requirements import JudgmentsOption, judged_by, mismatches, refuse_baselines, refuse_unscored
+from idealrank.analysis.comparison.requirements import (
+    JudgmentsOption,
+    judged_by,
+    mismatches,
+    refuse_baselines,
+    refuse_unscored,
+    run_cautions,
+)
 from idealrank.analysis.comparison.tipping import Question, Tippings
 from idealrank.analysis.gate.outcome import (
     NOT_CARRIED,
@@ -45,13 +52,15 @@ from idealrank.analysis.gate.outcome import (
     QueryDrop,
     WhenUnjudged,
 )
+from idealrank.analysis.gate.series import Series
+from idealrank.analysis.gate.sides import Opponents, Opposed, missing_of, names_of_every, once, opponents_of
 from idealrank.data.label_kinds import Labels
 from idealrank.data.types import BoolArray
 from idealrank.errors import IncompatibleError, OptionError
 from idealrank.evaluation.evaluate import Evaluation
 from idealrank.measures.measure import Measure
 from idealrank.measures.parse import MeasureLike, parse_measure, parse_measures
-from idealrank.stats.comparison import POWER, RESAMPLES, MeasureTest, Plan, smallest_visible, visible_by
+from idealrank.stats.comparison import POWER, RESAMPLES, Detectable, MeasureTest, Plan, visible_by
 from idealrank.stats.design import Design
 from idealrank.stats.randomness import RandomLike, whole_number
 from idealrank.stats.sign_flips import MOST_UNITS
@@ -159,8 +168,14 @@ def gate(
     threads: int | None = None,
     judgments: JudgmentsOption = "same",
     declared: DeclaredLabels = NOTHING_DECLARED,
+    sides: Sequence[Opposed] = (),
+    series: Series | None = None,
+    held_out: Collection[str] = (),
 ) -> Gated:
     """Decide whether a run may replace its baselines; `idealrank.gate` says what each parameter is.
+
+    With `sides`, the checks are of these instead of the evaluation and each baseline. In a `series`, a gate that is not
+    strict has the level of its next look in place of the policy's alpha. Queries that are `held_out` decide nothing.
 
     Examples
     --------
@@ -173,27 +188,35 @@ def gate(
     asked = policy_of(
         policy, tolerance=tolerance, strict=strict, margin=margin, alpha=alpha, when_unjudged=when_unjudged, largest_loss=largest_loss
     )
-    evaluations = comparable([evaluation, baseline, *more_baselines], judgments)
-    names = distinct([one.name for one in evaluations])
+    if series is not None and not asked.strict:
+        asked = replace(asked, alpha=series.level)
+    given = (evaluation, baseline, *more_baselines)
+    sides = sides or [Opposed(now=(evaluation,), before=(other,), name=other.name) for other in given[1:]]
+    evaluations = list(comparable(once([*given, *(one for side in sides for one in (*side.now, *side.before))]), judgments))
+    names = distinct([evaluation.name, *(side.name for side in sides)])
     labels = labels_of_runs(evaluations, declared)
     chosen, deciding = chosen_of_gate(evaluations, measures, also, labels)
     refuse_beyond_range(asked, chosen)
-    apart, queries = mismatches(evaluations, names, chosen[0]), queries_of(evaluations)
+    of_every = names_of_every(evaluations, sides)
+    apart, queries = mismatches(evaluations, of_every, chosen[0]), queries_of(evaluations)
     refuse_baselines(evaluations[1:])
     plain = [QueryTable.of(one, chosen, queries) for one in evaluations]
     seed, draws = seed_from(rng, plain), RESAMPLES if n_resamples is None else whole_number("n_resamples", n_resamples)
     judgedness = [Judgedness.of(one, chosen, queries, labels) for one in evaluations]
     design, tables = design_by_query(queries, weights, clusters), [_upwards(table, chosen) for table in plain]
-    warn_of_weights(design)
+    cautions = (*run_cautions(evaluations, of_every, chosen), *warn_of_weights(design))
+    place_of = {id(one): place for place, one in enumerate(evaluations)}
+    opponents = tuple(opponents_of(side, name, tables, place_of) for side, name in zip(sides, names[1:], strict=True))
     sampled = sampled_negatives_of(evaluations, declared)
     tippings = Tippings(evaluations, chosen, queries, every_measure=True, sampled_negatives=sampled)
-    rules = LabelRules.of(evaluations, names, tippings, declared)
+    rules = LabelRules.of(evaluations, of_every, tippings, declared)
     case = _Case(
-        names=names,
+        run=names[0],
+        opponents=opponents,
         measures=chosen,
         deciding=deciding,
         queries=queries,
-        tables=tables,
+        within=np.array([query not in held_out for query in queries], np.bool_),
         judgedness=judgedness,
         design=design,
         plan=plan_of(asked, draws, seed, threads),
@@ -201,19 +224,29 @@ def gate(
         rules=rules,
     )
     checks, exact = case.checks()
-    looked = contracts_kept(contracts, evaluations, names, [one for one, decides in zip(chosen, deciding, strict=True) if decides])
+    held_to = [one for one, decides in zip(chosen, deciding, strict=True) if decides]
+    looked = contracts_kept(contracts, [evaluation, *(side.before[0] for side in sides)], names, held_to)
     drawn = design.n_units > MOST_UNITS or not exact
-    if apart:  # its values say nothing, so that no test of them passes anything
-        checks = tuple(replace(check, outcome="failed", passed=False) if check.decides else check for check in checks)
+    checks = _none_passes(checks) if apart else checks  # its values say nothing, so that no test of them passes anything
     outcome = outcome_of(checks, looked)
     return Gated(
         run=names[0], baselines=names[1:], passed=outcome == "passed", outcome=outcome, checks=checks, contracts=looked, policy=asked,
-        correction=_correction(asked, len(evaluations) - 1, len(chosen)), n_resamples=draws if drawn else None,
+        correction=_correction(asked, len(sides), len(chosen)), n_resamples=draws if drawn else None,
         seed=seed if drawn else None, convention=evaluations[0].convention, weighted=weights is not None, clustered=clusters is not None,
-        missing={name: one.coverage.missing for name, one in zip(names, evaluations, strict=True)}, mismatches=apart,
+        missing=missing_of(evaluation, sides, names), mismatches=apart,
         judgments=judged_by(evaluations, judgments), labels=rules.labels,
-        labels_from=declared.labels_from,
+        labels_from=declared.labels_from, series=series, cautions=_with_level_cautions(cautions, checks, asked, names[0]),
     )  # fmt: skip
+
+
+def _with_level_cautions(cautions: Iterable[str], checks: Iterable[Check], policy: Policy, run: str) -> tuple[str, ...]:
+    """Add what must be known of answers whose error rate is not known, or that these queries could not give."""
+    of_checks = [caution for check in checks if check.decides for caution in check.level_cautions(policy, run)]
+    return tuple(dict.fromkeys([*cautions, *of_checks]))
+
+
+def _none_passes(checks: Iterable[Check]) -> tuple[Check, ...]:
+    return tuple(replace(check, outcome="failed", passed=False) if check.decides else check for check in checks)
 
 
 def _correction(policy: Policy, baselines: int, measures: int) -> str:
@@ -290,7 +323,8 @@ def gate_beside(gated: Gated, judged: Sequence[Evaluation], people: Sequence[Eva
     >>> import idealrank as ir
     >>> a, b = {f"q{i}": ["x", "y"] for i in range(9)}, {f"q{i}": ["y", "x"] for i in range(9)}
     >>> people, judge = ([ir.evaluate({query: {good: 1} for query in a}, run, "RR") for run in (b, a)] for good in "xy")
-    >>> gate(*people).outcome, gate_beside(gate(*people), judge, people).outcome
+    >>> alone = gate(*people, when_unjudged="neutral")
+    >>> alone.outcome, gate_beside(alone, judge, people).outcome
     ('failed', 'too few judgments')
     """
     if gated.mismatches:
@@ -397,13 +431,14 @@ class _Place(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class _Case:
-    """Run and baselines of a gate; the run is first."""
+    """Sides of a gate, and the rule."""
 
-    names: tuple[str, ...]
+    run: str
+    opponents: tuple[Opponents, ...]
     measures: tuple[Measure, ...]
     deciding: tuple[bool, ...]
     queries: Sequence[str]
-    tables: Sequence[QueryTable]
+    within: BoolArray
     judgedness: Sequence[Judgedness]
     design: Design
     plan: Plan
@@ -412,7 +447,7 @@ class _Case:
 
     def checks(self) -> tuple[tuple[Check, ...], bool]:
         """Baseline by baseline, measure by measure; and whether every sign vector was looked at."""
-        places = [_Place(number, column) for number in range(1, len(self.tables)) for column in range(len(self.measures))]
+        places = [_Place(number, column) for number in range(len(self.opponents)) for column in range(len(self.measures))]
         two_sided = replace(self.plan, alternative="two-sided", null=0.0)
         held, beside = self._by_place(places, self.plan), self._by_place(places, two_sided)
         exact = all(one.found.exact for family in (held, beside) for one in family.values())
@@ -421,11 +456,11 @@ class _Case:
     def _by_place(self, places: Sequence[_Place], plan: Plan) -> dict[_Place, Corrected]:
         """The primary measure against every baseline is one family, its companions another; strict checks need no correction."""
         found: dict[_Place, Corrected] = {}
-        everywhere = np.ones(self.design.n, np.bool_)
         for family in ([one for one in places if not one.column], [one for one in places if one.column]):
-            tests = [Hypothesis(self.tables[one.baseline], self.tables[0], one.column, everywhere) for one in family]
-            for one, test in zip(family, tests, strict=True):
-                refuse_unscored(self.measures[one.column], (self.names[one.baseline], self.names[0]), test.counted)
+            sides = [self.opponents[one.baseline] for one in family]
+            tests = [Hypothesis(side.before, side.now, one.column, self.within) for one, side in zip(family, sides, strict=True)]
+            for one, side, test in zip(family, sides, tests, strict=True):
+                refuse_unscored(self.measures[one.column], (side.name, self.run), test.counted)
             if self.policy.strict and plan is self.plan:
                 of_family = [single for test in tests for single in corrected([test], self.design, plan)]
             else:
@@ -438,9 +473,11 @@ class _Case:
         measure, sign, one = self.measures[place.column], float(self.measures[place.column].direction), of.found
         same = _is_same(one)
         p, single = (1.0, 1.0) if same and not self.policy.strict else (of.p, one.p)
-        both = self.tables[0].counted[:, place.column] & self.tables[place.baseline].counted[:, place.column]
+        side = self.opponents[place.baseline]
+        before, now = side.places
+        both = side.now.counted[:, place.column] & side.before.counted[:, place.column] & self.within
         design = restricted(self.design, both)
-        beside = self.judgedness[place.baseline].beside(self.judgedness[0], place.column, both, design)
+        beside = self.judgedness[before].beside(self.judgedness[now], place.column, both, design)
         bound = one.low if self.policy.strict else 0.0 if same else one.high
         nothing_shown = p > self.policy.alpha
         count_labels = self.deciding[place.column] and not nothing_shown
@@ -448,14 +485,16 @@ class _Case:
         support = self._support(place, of, both, **labelled)
         carried = nothing_shown or support.stands
         outcome = self._outcome(p <= self.policy.alpha, carried)
+        drop = detectable_drop(one, self.plan, self.policy, of.alpha)
         return Check(
-            baseline=self.names[place.baseline], measure=str(measure), direction=measure.direction,
+            baseline=side.name, measure=str(measure), direction=measure.direction,
             mean_baseline=one.mean_a * sign + 0.0, mean_run=one.mean_b * sign + 0.0, difference=one.difference * sign + 0.0,
             bound=bound * sign + 0.0, p=single, p_corrected=p, p_two_sided=two_sided, decides=self.deciding[place.column],
             family=COMPANIONS if place.column else PRIMARY, passed=outcome == "passed", outcome=outcome, carried=carried,
             reason=reason_of(one, p, two_sided, self.policy, measure.direction) + ("" if carried else f"{NOT_CARRIED}: {_MAY}"),
-            n=one.n, excluded_queries=int((~both).sum()), identical_queries=one.ties, wins=one.wins, ties=one.ties, losses=one.losses,
-            detectable=detectable_drop(one, self.plan, self.policy, of.alpha), worst=self._worst(place, sign),
+            n=one.n, excluded_queries=int((self.within & ~both).sum()),
+            identical_queries=one.ties, wins=one.wins, ties=one.ties, losses=one.losses,
+            detectable=drop.size, detectable_reason=drop.reason, worst=self._worst(place, sign),
             unjudged_baseline=beside[0], unjudged_run=beside[1], difference_judged=beside[2],
             tipping=support.tipping, tipping_reason=support.reason, basis=support.basis, margin=one.margin, skewness=one.skewness,
         )  # fmt: skip
@@ -466,11 +505,11 @@ class _Case:
         if self.rules.look_at_rates and measure.direction < 0:
             reason = f"{measure.name} falls as documents become relevant"
             return Support(None, reason, None, stands=True)
-        run, baseline = self.tables[0].values, self.tables[place.baseline].values
+        side = self.opponents[place.baseline]
         result = Result(
-            pair=(place.baseline, 0),
+            pair=side.places,
             column=place.column,
-            differences=run[:, place.column] - baseline[:, place.column],
+            differences=side.now.values[:, place.column] - side.before.values[:, place.column],
             kept=both,
             design=restricted(self.design, both),
             question=Question(of.critical, _null_of(of.found, self.plan), observed=of.observed),
@@ -484,11 +523,11 @@ class _Case:
         return self.policy.unsupported
 
     def _worst(self, place: _Place, sign: float) -> tuple[QueryDrop, ...]:
-        run, baseline = self.tables[0], self.tables[place.baseline]
+        run, baseline = self.opponents[place.baseline].now, self.opponents[place.baseline].before
         equal = run.equal(baseline)[:, place.column]
         ours, theirs = run.values[:, place.column], baseline.values[:, place.column]
         with np.errstate(invalid="ignore"):
-            fallen = np.flatnonzero((ours < theirs) & ~equal)
+            fallen = np.flatnonzero((ours < theirs) & ~equal & self.within)
         order: list[int] = fallen[np.argsort((ours - theirs)[fallen], kind="stable")][:_WORST].tolist()
         found = ((self.queries[row], float(theirs[row]) * sign + 0.0, float(ours[row]) * sign + 0.0) for row in order)
         return tuple(QueryDrop(query=query, baseline=before, run=now, difference=now - before) for query, before, now in found)
@@ -530,7 +569,7 @@ def _p(p: float) -> str:
     return np.format_float_positional(p, precision=2, fractional=False, trim="-") if p >= 1e-6 else "< 0.000001"
 
 
-def detectable_drop(one: MeasureTest, plan: Plan, policy: Policy, alpha: float) -> float:
+def detectable_drop(one: MeasureTest, plan: Plan, policy: Policy, alpha: float) -> Detectable:
     """The smallest true drop that closes the gate by this check with a chance of 0.8.
 
     Examples
@@ -538,18 +577,18 @@ def detectable_drop(one: MeasureTest, plan: Plan, policy: Policy, alpha: float) 
     >>> from idealrank.stats.comparison import compare_columns
     >>> found = compare_columns(np.array([[0.1], [0.2]]), np.array([[0.3], [0.5]]), Design.of(2), Plan())[0]
     >>> detectable_drop(found, Plan(), Policy(), 0.05)
-    inf
+    Detectable(size=inf, reason='2 queries are too few for this test')
     """
     if not policy.strict:
+        visible = visible_by(one, plan, alpha)
         tolerance = policy.tolerance if one.margin is None else one.margin.applied
-        return tolerance + (visible_by(one, plan, alpha) if alpha else math.inf)
-    if math.isinf(visible_by(one, plan, policy.alpha)):  # no run but the same one can pass
-        return -math.inf
+        return visible._replace(size=tolerance + visible.size)
     margin = policy.margin or 0.0
     if one.margin is not None:
         if (one.margin.queries_needed or 0) > one.n:
-            return -math.inf
+            return Detectable(-math.inf, "too few queries to rule out rare losses")
         # The query that the test adds, with the largest loss, moves the mean by so much.
         margin = one.margin.applied - max(0.0, (one.margin.largest_loss or 0.0) - one.margin.applied) / one.n
     # A drop closes the gate with a chance of 0.8 where it passes with one of 0.2.
-    return margin - smallest_visible(one.spread, one.n, one.df, policy.alpha, 1 - plan.power, plan.sides)
+    passing = visible_by(one, plan, policy.alpha, 1 - plan.power)
+    return passing._replace(size=margin - passing.size)

@@ -14,13 +14,14 @@ from idealrank.analysis.comparison.label_basis import LabelBasis, labels_record
 from idealrank.analysis.comparison.level_notes import margin_cautions, scale_note, skew_caution
 from idealrank.analysis.comparison.requirements import WithWarnings
 from idealrank.analysis.comparison.tipping import Tipping
+from idealrank.analysis.gate.series import HORIZON, Acceptance, Series, refuse_horizon
 from idealrank.conventions import Convention
 from idealrank.data.interchange import finite
 from idealrank.data.label_kinds import Labels, found_kind
 from idealrank.errors import OptionError
 from idealrank.stats.applied_margins import AppliedMargin
 
-WhenUnjudged: TypeAlias = Literal["neutral", "fail", "pass"]
+WhenUnjudged: TypeAlias = Literal["fail", "neutral", "pass"]
 Outcome: TypeAlias = Literal["passed", "failed", "too few judgments"]
 
 TOO_FEW: Outcome = "too few judgments"
@@ -48,9 +49,13 @@ class Policy:
         Significance level. A gate that is not strict closes by chance with at most this probability, by the primary measure over all
         baselines together, and once more by the other measures that can close it. A strict gate passes a drop of the margin with at most
         this probability.
-    when_unjudged : {"neutral", "fail", "pass"}
+    horizon : int
+        Commits over which a gate against a baseline file spends `alpha`; see `Series`. 1 gives each look the whole of it. Without a
+        baseline file, and for a strict gate, alpha is that of one decision.
+    when_unjudged : {"fail", "neutral", "pass"}
         Treatment of a check whose answer the judgments do not support: a drop that unjudged documents could explain or, under `strict`, a
-        pass that they could. ``neutral`` neither opens nor closes the gate: its outcome is ``too few judgments``.
+        pass that they could. ``fail``, the default, closes the gate, because such a drop is not shown to be harmless. ``neutral`` neither
+        opens nor closes it: its outcome is ``too few judgments``. ``pass`` opens it.
 
     Raises
     ------
@@ -69,13 +74,15 @@ class Policy:
     strict: bool = False
     margin: float | None = None
     alpha: float = 0.05
-    when_unjudged: WhenUnjudged = "neutral"
+    when_unjudged: WhenUnjudged = "fail"
+    horizon: int = HORIZON
     largest_loss: float | None = None
 
     def __post_init__(self) -> None:
         for name in ("tolerance", "margin", "alpha"):
             if not isinstance(value := getattr(self, name), (int, float)) and (value is not None or name != "margin"):
                 raise OptionError(f"{name}={value!r}: expected a number")
+        refuse_horizon(self.horizon)
         if self.when_unjudged not in get_args(WhenUnjudged):
             raise OptionError(f"when_unjudged={self.when_unjudged!r}: expected one of {', '.join(get_args(WhenUnjudged))}")
         if not 0 <= self.tolerance < math.inf:
@@ -128,6 +135,8 @@ class QueryDrop:
         Query id.
     baseline, run, difference : float
         Values of the measure, and run - baseline.
+    text : str or None
+        Text of the query; None if it is not known.
 
     Examples
     --------
@@ -139,6 +148,7 @@ class QueryDrop:
     baseline: float
     run: float
     difference: float
+    text: str | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -179,11 +189,13 @@ class Check:
     wins, ties, losses : int
         Queries on which the run is better, equal, worse.
     detectable : float
-        The smallest true drop that closes the gate by this check with 80 % power, whatever the other checks say, by the power of
-        the t test: smaller ones pass more often. It is the best case, a drop that all queries share: one by a few lost
-        queries brings a spread of its own and has to be larger. Infinite where the test cannot find any with so few queries, NaN where
-        nothing varies. Of a strict gate it is below the margin; where it is negative, even a run that is better by so much would be
-        stopped with a chance of 0.8, and where it is minus infinity, every run but the same one.
+        The smallest true drop that closes the gate by this check with 80 % power, whatever the other checks say; smaller ones pass more
+        often. The drop is made of changes like those seen: as many queries change, by as much; see `SeenChanges`. Infinite where the
+        test finds no such drop so often, NaN where fewer than twelve independent units differ. Of a strict gate it
+        is below the margin; where it is negative, even a run that is better by so much would be stopped
+        with a chance of 0.8, and where it is minus infinity, every run but the same one.
+    detectable_reason : str or None
+        Why `detectable` is not finite.
     worst : tuple of QueryDrop
         The queries that fell most, worst first.
     unjudged_baseline, unjudged_run : float or None
@@ -237,10 +249,11 @@ class Check:
     carried: bool = True
     basis: LabelBasis | None = None
     judge: JudgeDifference | None = None
+    detectable_reason: str | None = None
     margin: AppliedMargin | None = None
     skewness: float = 0.0
 
-    def cautions(self, policy: "Policy", run: str = "the run") -> list[str]:
+    def level_cautions(self, policy: "Policy", run: str = "the run") -> list[str]:
         """Return what a reader must know of the margin of a strict gate, and of a drop that skewed differences show."""
         if self.outcome == "failed" and not policy.strict and self.p_corrected <= policy.alpha:
             said = skew_caution(f"{run} against {self.baseline}", self.measure, (self.skewness, self.n))
@@ -374,6 +387,10 @@ class Gated(WithWarnings):
         Kind of the labels, declared or found; None if it is not known.
     labels_from : str or None
         Run whose results were labelled, if declared.
+    series : Series or None
+        Series of a gate against a baseline file, before this look; the alpha of `policy` is then the level of this look.
+    acceptance : Acceptance or None
+        Acceptance of a closed gate by name.
 
     Examples
     --------
@@ -400,6 +417,8 @@ class Gated(WithWarnings):
     outcome: Outcome = "passed"
     labels: Labels | None = None
     labels_from: str | None = None
+    series: Series | None = None
+    acceptance: Acceptance | None = None
 
     _repr_html_ = repr_html  # for notebooks
 
@@ -412,21 +431,7 @@ class Gated(WithWarnings):
     def reasons(self) -> tuple[str, ...]:
         """Reasons for a closed gate, one phrase each: a run without a judged document, checks that did not pass, broken contracts."""
         checks = [f"{check.measure} against {check.baseline}: {check.reason}" for check in self.deciding if not check.passed]
-        return (*self.warnings, *checks, *(_broken(kept) for kept in self.contracts if not kept.passed))
-
-    @property
-    def cautions(self) -> tuple[str, ...]:
-        """Sentences on answers whose error rate is not known, or that these queries could not give, each once.
-
-        Examples
-        --------
-        >>> import idealrank as ir
-        >>> one = ir.evaluate({"q": {"x": 1}}, {"q": ["x"]}, "RR")
-        >>> ir.gate(one, one, strict=True, margin=0.1).cautions[0].partition(":")[0]
-        '1 query cannot show a difference below 0.1, even if none differs'
-        """
-        said = [caution for check in self.deciding for caution in check.cautions(self.policy, self.run)]
-        return tuple(dict.fromkeys(said))
+        return (*self.unjoined, *checks, *(_broken(kept) for kept in self.contracts if not kept.passed))
 
     @property
     def margin_scales(self) -> tuple[str, ...]:
@@ -451,6 +456,28 @@ class Gated(WithWarnings):
         worst = (drop.query for drops in zip_longest(*failed) for drop in drops if drop is not None)
         return tuple(dict.fromkeys([*broken, *worst]))
 
+    def with_texts(self, texts: Mapping[str, str]) -> "Gated":
+        """Return the result with the texts of the queries that fell most, so that every report shows them.
+
+        Parameters
+        ----------
+        texts : mapping of str to str
+            Texts by query id; a query without a text keeps its id alone.
+
+        Examples
+        --------
+        >>> import idealrank as ir
+        >>> qrels = {f"q{i}": {"x": 1} for i in range(8)}
+        >>> good, bad = (ir.evaluate(qrels, {q: ranking for q in qrels}, "RR") for ranking in (["x"], ["y", "x"]))
+        >>> ir.gate(bad, good).with_texts({"q0": "sort a list"}).checks[0].worst[0].text
+        'sort a list'
+        """
+        checks = []
+        for check in self.checks:
+            worst = tuple(replace(drop, text=texts.get(drop.query)) for drop in check.worst)
+            checks.append(replace(check, worst=worst))
+        return replace(self, checks=tuple(checks))
+
     def __str__(self) -> str:
         state = {"passed": "is open", "failed": "is closed", TOO_FEW: "has too few judgments to open or close"}[self.outcome]
         checks = [
@@ -467,17 +494,24 @@ class Gated(WithWarnings):
     def as_dict(self) -> dict[str, Any]:
         """Return the JSON record; None for values that are not finite. `p` and `p_corrected` of a check are one-sided, see `p_sides`."""
         convention = self.convention
-        found = {name: value for name, value in asdict(self).items() if name not in ("convention", "mismatches", "labels_from")}
-        found["checks"] = [
-            {name: value for name, value in check.items() if name not in ("judge", "margin") or value is not None} | {"p_sides": 1}
-            for check in found["checks"]
-        ]
+        left_out = ("convention", "mismatches", "cautions", "labels_from")
+        found = {name: value for name, value in asdict(self).items() if name not in left_out}
+        for name in ("series", "acceptance"):
+            if found[name] is None:
+                del found[name]
+        found["checks"] = [_check_record(check) for check in found["checks"]]
         found["labels"] = labels_record(self.labels, self.labels_from)
         found["warnings"] = list(self.warnings)
-        found["cautions"] = list(self.cautions)
         found["reasons"] = list(self.reasons)
         found["convention"] = {"name": convention.name, "fingerprint": convention.fingerprint, **convention.switches()}
         return {name: finite(value) for name, value in found.items()}
+
+
+def _check_record(check: dict[str, Any]) -> dict[str, Any]:
+    """Return the JSON record of a check; a judge and texts of queries are in it only if they are known."""
+    worst = [{name: value for name, value in drop.items() if name != "text" or value is not None} for drop in check["worst"]]
+    known = {name: value for name, value in check.items() if name not in ("judge", "margin") or value is not None}
+    return known | {"worst": worst, "p_sides": 1}
 
 
 def _broken(kept: KeptContract) -> str:

@@ -9,10 +9,12 @@ from idealrank.analysis.comparison.margin_guard import unseen_in_sums
 from idealrank.analysis.comparison.partition_sums import ComparisonSums
 from idealrank.analysis.gate.checks import detectable_drop, outcome_of, plan_of, policy_of, reason_of, refuse_beyond_range
 from idealrank.analysis.gate.outcome import Check, Gated, Policy, QueryDrop
-from idealrank.stats.comparison import MeasureTest, Plan
+from idealrank.stats.comparison import Detectable, MeasureTest, Plan
 from idealrank.stats.difference_sums import DRAWS, DifferenceSums, levels_of_max_t, max_t
 from idealrank.stats.effects import in_units
+from idealrank.stats.seen_changes import SeenChanges
 
+_MANY_CHANGES = 1000  # of the largest size; then the power of the normal limit is off by less than 1 %
 _NO_LISTS = "sums of partitions hold no documents, so that unjudged ones cannot be counted"
 
 
@@ -110,6 +112,7 @@ def _check(
         corrected, single, bound = max(corrected, tested.p), tested.p, min(bound, tested.low)
     passed = (corrected <= policy.alpha) == policy.strict
     worst = tuple(QueryDrop(query=query, baseline=a, run=b, difference=b - a) for query, a, b, _ in sums.worst[column])
+    drop = _detectable(one, detectable_drop(tested, plan, policy, p[2]), measure.bounds)
     return Check(
         baseline=sums.a, measure=str(measure), direction=measure.direction, mean_baseline=tested.mean_a * sign + 0.0,
         mean_run=tested.mean_b * sign + 0.0, difference=one.difference * sign + 0.0, bound=bound * sign + 0.0, p=single,
@@ -117,16 +120,29 @@ def _check(
         passed=passed, outcome="passed" if passed else "failed",
         reason=reason_of(tested, corrected, p[1], policy, measure.direction), n=one.n,
         excluded_queries=sums.excluded[column], identical_queries=tested.ties, wins=one.wins, ties=tested.ties, losses=one.losses,
-        detectable=detectable_drop(tested, plan, policy, p[2]), worst=worst, tipping_reason=_NO_LISTS,
+        detectable=drop.size, detectable_reason=drop.reason, worst=worst, tipping_reason=_NO_LISTS,
         margin=tested.margin,
     )  # fmt: skip
+
+
+def _detectable(one: DifferenceSums, drop: Detectable, bounds: tuple[float, float]) -> Detectable:
+    """The detectable drop, if the sums settle it: where even changes of the largest size would be many, sizes do not matter."""
+    squares = one.squares + one.total**2 / one.n if one.n else 0.0
+    if not math.isfinite(drop.size) or squares >= _MANY_CHANGES * (bounds[1] - bounds[0]) ** 2:
+        return drop
+    return Detectable(math.nan, "sums of so few partitioned queries hold too little about single differences")
 
 
 def _tested(one: DifferenceSums, low: float, high: float, p: float) -> MeasureTest:
     sd = one.sd
     effect = float(in_units(np.asarray(one.difference), np.asarray(sd)))
+    # The sums hold no single differences: all that differ count as of one size, which the normal limit of the test allows.
+    differ = one.wins + one.losses
+    size = math.sqrt(max(one.squares + one.total**2 / one.n, 0.0) / differ) if differ else 0.0
+    changes = SeenChanges(sizes=np.full(min(differ, 1), size), differ=differ, units=one.n)
     return MeasureTest(
         mean_a=one.total_a / one.n, mean_b=one.total_b / one.n, difference=one.difference, low=low, high=high, about="mean difference",
         lean=one.difference, p=p, p_equivalence=math.nan, exact=False, effect=effect, sd=sd, spread=sd,
         df=one.n - 1, wins=one.wins, ties=one.n - one.wins - one.losses, losses=one.losses, n=one.n, units=one.n,
+        changes=changes,
     )  # fmt: skip

@@ -10,13 +10,21 @@ from typing import NamedTuple
 
 import numpy as np
 
+from idealrank._warnings import warn
 from idealrank.analysis.comparison.comparisons import Method, distinct
 from idealrank.analysis.comparison.differences import Difference
 from idealrank.analysis.comparison.families import PRIMARY, Corrected
 from idealrank.analysis.comparison.label_basis import NOTHING_DECLARED, DeclaredLabels
 from idealrank.analysis.comparison.margin_guard import guarded_alone
 from idealrank.analysis.comparison.procedure import compare, difference_of, method_of
-from idealrank.analysis.comparison.query_table import QueryTable, alike_columns, design_by_query, seed_from, unfit
+from idealrank.analysis.comparison.query_table import (
+    QueryTable,
+    alike_columns,
+    design_by_query,
+    seed_from,
+    unfit,
+    weights_cautions,
+)
 from idealrank.analysis.comparison.requirements import mismatches_of, refuse_unscored, unscored
 from idealrank.analysis.comparison.tipping import critical_t
 from idealrank.analysis.robustness.robustness import Robustness, Status, Variant
@@ -258,6 +266,7 @@ def _as_far_as_judged(found: Robustness, measure: Measure, readings: Readings, r
         basis=row.basis,
         labels=comparison.labels,
         labels_from=comparison.labels_from,
+        cautions=comparison.cautions,
     )
 
 
@@ -288,7 +297,10 @@ def robust_lists(
     grades = [float(grade) for grade in np.unique(lists_a.labels)]
     asked = ComparisonRequest(_fit(parse_run_measure(measure)), array_convention(convention), grades, default_measures(), arrays=True)
     sides = [RunValues(name, Sweep.of_lists(lists, threads=threads)) for lists, name in ((lists_a, "A"), (lists_b, "B"))]
-    return _Study(sides[0], sides[1], asked, adapted, way or VariantTest(), tell).robustness(variants, pairs)
+    found = _Study(sides[0], sides[1], asked, adapted, way or VariantTest(), tell).robustness(variants, pairs)
+    for caution in found.cautions:
+        warn(caution)
+    return found
 
 
 def _fit(measure: Measure) -> Measure:
@@ -331,6 +343,7 @@ class _Study:
             reference=reference, variants=tuple(variants), pairs=tuple(one for one in tried if _turns(one, reference)),
             pairs_tried=len(tried), lacking=self.asked.lacking() if wanted is None else {}, method=self._method(plan, grid),
             mismatches=unjoined,
+            cautions=weights_cautions(self._design_of(grid, grid.counted[:, 0]), plan.test),
         )  # fmt: skip
 
     def _mismatches(self, reference: _Tried, columns: tuple[MeasureValues, MeasureValues]) -> dict[str, str]:

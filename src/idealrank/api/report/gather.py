@@ -9,6 +9,7 @@ import numpy as np
 
 from idealrank.analysis.comparison import RunMean, intervals, with_companions
 from idealrank.analysis.comparison.query_table import QueryTable, queries_of
+from idealrank.api.per_query import interval_cautions
 from idealrank.api.report.curves import curves, families
 from idealrank.api.report.material import ReportMaterial, Texts, lined_up
 from idealrank.api.report.query_lists import Lister, MadeOnDemand, depth_of, lists_of_hits
@@ -73,7 +74,10 @@ def gather(found: ReportMaterial, *, tell: Tell | None = None, progress: "Callab
         lists = lists_of_hits(found.hits, _chosen(found, evaluations, room), depth_of(found.measures))
     documents = {} if found.documents is None else documents_of_lists(lists)
     texts = _texts(found.documents, documents, _DOCUMENT_LETTERS, "documents", tell)
+    undecided = found.comparison is None and found.gated is None
+    cautions = interval_cautions(evaluations, found.weights, found.clusters) if undecided else ()
     return Subject(
+        cautions=cautions,
         evaluations=evaluations, measures=found.measures, means=_means(found, evaluations), comparison=found.comparison,
         gated=found.gated, robustness=found.robustness, curves=drawn, categories=_categories(found), lists=lists, query_texts=query_texts,
         document_texts=texts, made=found.made, weighted=found.weights is not None, clustered=found.clusters is not None,

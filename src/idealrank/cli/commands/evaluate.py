@@ -84,12 +84,12 @@ _FORMATS = Formats(
     json="table.records:json_report",
     rows=LimitedWriter(
         _rows,
-        lacks=("clustered",),
+        lacks=("clustered", "cautions"),
         refuses={"intervals + per_query": _A_VALUE_A_ROW, "slices + per_query": _A_VALUE_A_ROW, "weights + per_query": _ONLY_MEANS},
     ),
     trec=LimitedWriter(
         "table.records:trec_report",
-        lacks=("weighted", "clustered"),
+        lacks=("weighted", "clustered", "cautions"),
         refuses={"intervals": _NO_PLACE, "slices": _NO_PLACE, "weights": _NO_PLACE},
     ),
     markdown="views.evaluation:evaluated_markdown",
@@ -274,7 +274,15 @@ def _write(
     slices: list[SliceMeans] = [] if categories is None else [one.by(categories, **design) for one in evaluations]
     given: dict[str, Any] = {"per_query": per_query, "intervals": means if intervals else [], "slices": slices}
     given |= {"weighted": means if is_weighted else [], "clustered": design.get("clusters") is not None}
+    if is_weighted:
+        given["cautions"] = _weights_cautions(evaluations, design)
     _FORMATS.write(layout, path, evaluations, **given, **({} if FORMATS[layout].is_data else {"digits": digits}))
+
+
+def _weights_cautions(evaluations: list[Evaluation], design: Mapping[str, Any]) -> tuple[str, ...]:
+    from idealrank.api.per_query import interval_cautions  # noqa: PLC0415  (SciPy, for those who ask)
+
+    return interval_cautions(evaluations, **design)
 
 
 def _means(evaluations: list[Evaluation], design: Mapping[str, Any]) -> "list[Mapping[str, RunMean]]":

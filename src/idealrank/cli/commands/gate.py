@@ -4,25 +4,28 @@ The job has files as typed, the page that is wanted, and a baseline to replace. 
 comment, and annotations for GitHub.
 """
 
+import getpass
 import os
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import partial, wraps
+from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, cast, get_args
 
 import click
 
-from idealrank._files import real_path
 from idealrank.analysis.gate import Gated
 from idealrank.analysis.gate.outcome import Outcome, Policy, WhenUnjudged
-from idealrank.api.gate import GateJob, GateRequest, Held, Result, settled
-from idealrank.cli import console, input_options, options, output
+from idealrank.analysis.gate.series import Acceptance
+from idealrank.api.gate_jobs import GateJob, GateRequest, Held, Result, settled
+from idealrank.cli import input_options, options
 from idealrank.cli.format_option import Formats
+from idealrank.cli.gate_outputs import Outputs, outputs
 from idealrank.cli.main import CLOSED, FINE, UNDECIDABLE
 from idealrank.cli.progress import Watch
 from idealrank.cli.query_options import query_files
-from idealrank.cli.result_options import Results, results_of_pairs
+from idealrank.cli.result_options import Results, results_of_gates
 from idealrank.data.qrels import Qrels
 from idealrank.data.run import Run
 from idealrank.data.types import Progress
@@ -33,139 +36,11 @@ from idealrank.io.gate_files.gate_policies import DEFAULT_MEASURE, PolicyFile, f
 from idealrank.io.query_files import QueryFiles
 from idealrank.measures.parse import parse_measures
 from idealrank.reports.table.formats import FORMATS
-from idealrank.reports.table.text import Part, harmless, harmless_json, parts_text
+from idealrank.reports.table.text import Part
 
 if TYPE_CHECKING:
     from idealrank.reports.subject import Subject
     from idealrank.reports.views.comparison.phrases import Asked
-
-
-_SUMMARY_BYTES = 1 << 20  # GitHub takes no longer summary of a step
-
-
-@dataclass(frozen=True, kw_only=True)
-class Outputs:
-    """Where a gate writes to.
-
-    Attributes
-    ----------
-    report : str or None
-        Path of the report; None for standard output.
-    junit, markdown : str or None
-        Paths of JUnit XML and of a comment; None for none.
-    github : bool
-        Whether to write annotations, and the summary of the step where its file is named in the environment.
-    digits : int or None
-        Decimals of what people read; None for those that the bounds allow.
-
-    Examples
-    --------
-    >>> Outputs(junit="gate.xml").refuse_to_replace(["qrels.txt", "new.run"])
-    """
-
-    report: str | None = None
-    junit: str | None = None
-    markdown: str | None = None
-    github: bool = False
-    digits: int | None = None
-
-    def files(self) -> Iterator[tuple[str, str]]:
-        """Options and paths of the files."""
-        named = (("-o", self.report), ("--junit", self.junit), ("--markdown", self.markdown))
-        yield from ((option, path) for option, path in named if path is not None)
-
-    def refuse_to_replace(self, inputs: Iterable[str | None], baseline: str | None = None) -> None:
-        """Refuse to write where something is read from, or twice to one place, that of a new baseline included.
-
-        Raises
-        ------
-        OptionError
-            An output is an input, or another output.
-        """
-        read, written = list(inputs), dict[str, str]()
-        if baseline is not None:
-            written[str(real_path(baseline))] = "--update-baseline"
-        for option, path in self.files():
-            options.refuse_to_replace(path, read, option=option)
-            place = path if path == "-" else str(real_path(path))
-            if not Path(path).parent.is_dir():
-                raise OptionError(f"{option} {path}: found no folder {Path(path).parent}, expected an existing folder")
-            if place in written:
-                raise OptionError(f"{option} {path}: found the file that {written[place]} writes, expected another name")
-            written[place] = option
-
-    def write(self, gated: Gated, report: Callable[[], str | list[Part]], layout: str) -> None:
-        """Write everything; the report last, and not to standard output where that belongs to another.
-
-        Parameters
-        ----------
-        gated : Gated
-            What the gate said.
-        report : callable
-            Makes the report.
-        layout : {"table", "json"}
-            Its layout.
-        """
-        if self.junit is not None:
-            from idealrank.reports.views.gate.junit import gate_junit  # noqa: PLC0415  (each is loaded by those who ask for it)
-
-            output.write(gate_junit(gated), self.junit, "xml")
-        if self.markdown is not None:
-            from idealrank.reports.views.gate.pull_request import gate_markdown  # noqa: PLC0415
-
-            output.write(gate_markdown(gated, digits=self.digits), self.markdown)
-        if self.report is not None:
-            output.write_report(report(), self.report, layout)
-        elif "-" not in (self.junit, self.markdown):
-            output.write_report(_held_in_the_log(report(), layout) if self.github else report(), None, layout)
-        if self.github:
-            _tell_github(gated, self.digits)
-
-
-def _held_in_the_log(report: str | list[Part], layout: str) -> str:
-    text = report if isinstance(report, str) else parts_text(output.shown(report))
-    return harmless_json(text) if FORMATS[layout].is_data else harmless(text)
-
-
-def _tell_github(gated: Gated, digits: int | None) -> None:
-    """Annotations, to stderr, which the runner reads too: standard output is data. And the summary, whose file belongs to all steps."""
-    from idealrank.reports.views.gate.pull_request import annotations, gate_markdown  # noqa: PLC0415
-
-    for line in annotations(gated):
-        console.tell(line.rstrip("\n"))
-    path = os.environ.get("GITHUB_STEP_SUMMARY")
-    if not path:
-        return
-    try:
-        with Path(path).open("a", encoding="utf-8", errors="backslashreplace") as summary:
-            summary.write("".join(gate_markdown(gated, _SUMMARY_BYTES, digits)) + "\n")
-    except OSError as error:  # the verdict is worth more than its summary
-        console.say("warning", f"GITHUB_STEP_SUMMARY {path}: cannot be written: {error.strerror or error}")
-
-
-def outputs(command: Callable[..., Any]) -> Callable[..., Any]:
-    """Give a command the options, and ``-o``; it gets them as one argument, `outputs`."""
-
-    @wraps(command)
-    def with_outputs(
-        *, output_path: str | None, junit: str | None, markdown: str | None, github: bool | None, digits: int | None, **others: Any
-    ) -> Any:
-        wanted = console.on_github() if github is None else github
-        places = Outputs(report=None if output_path == "-" else output_path, junit=junit, markdown=markdown, github=wanted, digits=digits)
-        return command(outputs=places, **others)
-
-    decorated: Callable[..., Any] = _JUNIT(_MARKDOWN(_GITHUB(with_outputs)))
-    return options.digits(options.output(decorated))
-
-
-_JUNIT = click.option("--junit", metavar="FILE", help="JUnit XML file with a test case for each check and contract.")
-_MARKDOWN = click.option(
-    "--markdown", metavar="FILE", help="Markdown file for a comment on a pull request; - prints it instead of the report."
-)
-_GITHUB = click.option(
-    "--github/--no-github", default=None,
-    help="Write annotations and a summary for GitHub Actions.  [default: in a step of GitHub Actions]",
-)  # fmt: skip
 
 
 class Done(NamedTuple):
@@ -198,6 +73,10 @@ class Job:
         0 for one a core.
     judge_path : str or None
         Path of the judgments of a judge.
+    repeats : tuple of str
+        Paths of further runs of the same engine.
+    accept, accepted_by : str
+        Reason to accept the run although the gate is closed, and the name of the person; empty without one.
 
     Examples
     --------
@@ -222,6 +101,9 @@ class Job:
     results: Results = field(default_factory=Results)
     threads: int = 0
     judge_path: str | None = None
+    repeats: tuple[str, ...] = ()
+    accept: str = ""
+    accepted_by: str = ""
 
     def done(self) -> "Done":
         """Run the gate on the files as they are before any is replaced.
@@ -242,11 +124,52 @@ class Job:
         kept, top = self.results.looked_at(asked.measures), self.results.ranks_looked_at(asked.measures)
         judge = self.inputs.open_judge(self.judge_path, asked.convention)
         work = GateJob(asked=asked, caller=front, kept=kept, top=top, threads=self.threads, judge=judge)
-        held = work.hold(but_missing=self.update)
+        held = work.hold(but_missing=self._writes)
+        if self.accept and not held.gated.passed:
+            held = replace(held, gated=replace(held.gated, acceptance=self._acceptance(held)))
         notes, page = list(held.notes), self._page(held, watch)
-        if self.update:
-            notes.append(work.replace_if_as_good(held))
+        if held.gated.acceptance is not None:
+            notes.append(work.accept(held, held.gated.acceptance))
+        elif self._writes:
+            notes.append(work.take_if_open(held))
+        elif self.asked.series:
+            work.record_look(held)
         return Done(held.gated, notes, page)
+
+    @property
+    def _writes(self) -> bool:
+        """Return whether an accepted run, by the gate or by name, goes into the last baseline file."""
+        return self.update or bool(self.accept)
+
+    def _acceptance(self, held: Held) -> Acceptance:
+        """Acceptance of the first check that did not pass, or of the first one."""
+        if held.last is None:
+            raise OptionError("--accept: found no baseline file as the last baseline, expected a file that --update-baseline made")
+        check = next((one for one in held.gated.deciding if not one.passed), held.gated.checks[0])
+        return Acceptance(
+            reason=self.accept,
+            by=self.accepted_by or getpass.getuser(),
+            time=datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ"),
+            run=held.runs[0].name,
+            measure=check.measure,
+            before=check.mean_baseline,
+            now=check.mean_run,
+            p=check.p_corrected,
+        )
+
+    def first_baseline(self) -> tuple[bytes, dict[str, float]]:
+        """Return the file of a first baseline, made of the run, and the run's means; nothing is written.
+
+        Raises
+        ------
+        InputError
+            A file cannot be used, or the run has no judged document.
+        """
+        front = _Front(self, Watch(), _names(self.run, self.asked.baselines))
+        work = GateJob(asked=self.asked, caller=front, threads=self.threads)
+        held = work.hold_to_nothing()
+        means = held.evaluations[0].mean()
+        return work.baseline_file(held), {text: means[text] for text in map(str, self.asked.measures)}
 
     def _page(self, held: Held, watch: Watch) -> "Subject | None":
         """Put the results into the store, and gather what the page shows, where these are wanted."""
@@ -258,18 +181,24 @@ class Job:
     @property
     def _given(self) -> input_options.InputFiles:
         return input_options.InputFiles(
-            qrels=self.qrels, inputs=self.inputs, others=(self.run, *self.asked.baselines, *self.asked.paths, self.judge_path)
+            qrels=self.qrels,
+            inputs=self.inputs,
+            others=(self.run, *self.repeats, *self.asked.baselines, *self.asked.paths, self.judge_path),
         )
 
     def _check_paths(self) -> None:
+        if self.asked.queries == "-":
+            raise OptionError("--queries -: found standard input, expected a file: texts of queries are read twice")
         judge = [] if self.judge_path is None else [self.judge_path]
         input_options.refuse_standard_input_twice(self.qrels, *self.inputs.more_qrels, self.run, *self.asked.paths, *judge)
-        self.outputs.refuse_to_replace(self._given.paths, self.asked.baselines[-1] if self.update else None)
+        texts = [path for path in (self.asked.queries, self.results.documents) if path is not None]
+        written = self.asked.state if self._writes or self.asked.series else None
+        self.outputs.refuse_to_replace([*self._given.paths, *texts], written)
         self.results.check(self._given.paths, dict(self.outputs.files()))
         if "-" in self.asked.baselines:
             raise OptionError("--baseline -: found standard input, expected a file: a baseline is read twice")
-        if self.update:
-            others = (self.qrels, *self.inputs.more_qrels, self.run, *self.asked.baselines[:-1], *self.asked.paths)
+        if self._writes:
+            others = (self.qrels, *self.inputs.more_qrels, self.run, *self.repeats, *self.asked.baselines[:-1], *self.asked.paths, *texts)
             refuse_unfit_target(self.asked.baselines[-1], others)
 
 
@@ -292,11 +221,15 @@ class _Front:
     def run(self) -> Run:
         return self.job.inputs.open_run(self.job.run, self.names[self.job.run], self.job.qrels)
 
+    def repeats(self) -> list[Run]:
+        inputs, qrels = self.job.inputs, self.job.qrels
+        return [inputs.open_run(path, f"repeat {number}", qrels) for number, path in enumerate(self.job.repeats, 1)]
+
     def baseline(self, path: str) -> Run:
-        return self.job.inputs.open_run(path, self.names[path], self.job.qrels)
+        return self.job.inputs.open_run(path, self.baseline_name(path), self.job.qrels)
 
     def baseline_name(self, path: str) -> str:
-        return self.names[path]
+        return self.names[self.job.asked.baselines[-1] if path == self.job.asked.state else path]
 
     def doubt(self, evaluation: Evaluation, baseline: str | None) -> None:
         input_options.doubt(evaluation, baseline or self.job.run)
@@ -395,9 +328,10 @@ Examples:
   May the new run replace the old run?
     idealrank gate qrels.txt neural.run --baseline bm25.run
 \b
-  Keep the best run so far in a file, and compare new runs with it and with a pinned run:
-    idealrank gate qrels.txt bm25.run --baseline best.run.gz --update-baseline
-    idealrank gate qrels.txt neural.run --baseline bm25.run --baseline best.run.gz --update-baseline
+  Keep accepted runs in a file, hold the next commits to it, and accept a drop by name:
+    idealrank gate qrels.txt bm25.run --baseline main.run.gz --update-baseline
+    idealrank gate qrels.txt neural.run --baseline main.run.gz --update-baseline
+    idealrank gate qrels.txt bm25.run --baseline main.run.gz --accept "half the latency"
 \b
   Accept a drop of 0.01, show a second measure, let a third measure fail the gate, and print JSON:
     idealrank gate qrels.txt neural.run --baseline bm25.run --tolerance 0.01 -m nDCG@10,P@5 --also RR --format json
@@ -409,14 +343,20 @@ Examples:
     idealrank gate qrels.txt neural.run --baseline bm25.run --report gate.html
 
 The gate fails on a significant drop. With --strict, it passes only if a drop of the margin is ruled out. If unjudged documents may
-explain the result, there are too few judgments, and the gate neither passes nor fails.
+explain a drop, there are too few judgments to show that it is harmless, and the gate fails, too, unless --when-unjudged says otherwise.
 
-Options that are not given come from [tool.idealrank.gate] in pyproject.toml: baseline, measures, also, tolerance, strict, margin,
-largest_loss, alpha, when_unjudged, contracts, weights, cluster, convention, labels_are, sampled_negatives and labels_from.
+Against a baseline file, the gate is one of a series: --alpha is spent over --horizon commits. The file holds the last accepted runs,
+and the run with which it was made, its anchor. The run is tested against the last accepted one, and its mean with the last accepted
+ones against the anchor, which shows what small drops sum up to.
 
-Exit codes: 0 passed, 1 failed, 2 bad input or usage, 3 too few judgments. After 3, judge the documents that only the
-lower-scoring run returns, the highest ranks first, and run the gate again. `idealrank why` lists the queries with unjudged
-documents, and `idealrank explain` the documents of a query.
+Files and options that are not given come from [tool.idealrank.gate] in pyproject.toml: qrels, run, qrels_columns, run_columns,
+queries, documents, baseline, measures, also, tolerance, strict, margin, alpha, when_unjudged, horizon, holdout,
+contracts, weights, cluster, convention,
+labels_are, sampled_negatives and labels_from.
+
+Exit codes: 0 passed, 1 failed, 2 bad input or usage, 3 too few judgments under --when-unjudged neutral. With too few judgments,
+label the documents that `idealrank judge next --until gate` lists, and run the gate again. `idealrank why` lists the queries with
+unjudged documents, and `idealrank explain` the documents of a query.
 """
 
 
@@ -432,8 +372,8 @@ _FORMATS = Formats("Text and a table to read;", table="views.gate.gate:gate_part
     epilog=_EPILOG,
     short_help="Pass or fail a run against its baselines, in continuous integration.",
 )
-@click.argument("qrels")
-@click.argument("run")
+@click.argument("qrels", required=False)
+@click.argument("run", required=False)
 @click.option(
     "--baseline", "baselines", metavar="FILE", multiple=True,
     help="Baseline: any run, or a file written by --update-baseline; may be repeated.",
@@ -458,20 +398,45 @@ _FORMATS = Formats("Text and a table to read;", table="views.gate.gate:gate_part
 )
 @click.option(
     "--alpha", metavar="P", type=float,
-    help="Highest probability that a harmless run fails: once for the first measure, and once for the measures of --also. With --strict, "
-    "highest probability that a drop of the margin passes.  [default: 0.05]",
+    help="Highest probability that a harmless run fails, and against a baseline file, that any of --horizon harmless commits does: once "
+    "for the first measure, and once for the measures of --also. With --strict, highest probability that a drop of the margin passes.  "
+    "[default: 0.05]",
 )  # fmt: skip
 @click.option(
     "--when-unjudged", type=click.Choice(get_args(WhenUnjudged)),
-    help="Outcome if there are too few judgments: fail (code 1), pass (code 0) or neutral (code 3).  [default: neutral]",
+    help="Outcome if there are too few judgments: fail (code 1), neutral (code 3) or pass (code 0).  [default: fail]",
 )  # fmt: skip
+@click.option(
+    "--horizon", metavar="N", type=int,
+    help="Commits over which a gate against a baseline file spends --alpha; 1 gives each commit the whole of it.  [default: 50]",
+)  # fmt: skip
+@click.option(
+    "--series", metavar="DIR",
+    help="Folder for the state of the series, in place of the baseline file; each gate then counts as a commit, with or without "
+    "--update-baseline.",
+)  # fmt: skip
+@click.option(
+    "--repeat", "repeats", metavar="FILE", multiple=True,
+    help="Another run of the same version of the engine; may be repeated. Values are averaged by query, which shows and lowers the noise "
+    "from run to run.",
+)  # fmt: skip
+@click.option(
+    "--holdout", metavar="SHARE", type=float,
+    help="Share of the queries that decide nothing; every tenth commit, they show whether the others are overfitted.  [default: 0]",
+)  # fmt: skip
+@click.option(
+    "--accept", metavar="REASON", default="",
+    help="Accept the run although the gate is closed: record the reason in the last baseline file, make the run its anchor, exit with 0. "
+    "If the gate is open, the same as --update-baseline.",
+)  # fmt: skip
+@click.option("--accepted-by", metavar="NAME", default="", help="Name recorded with --accept.  [default: the user of the system]")
 @click.option(
     "--contracts", metavar="FILE",
     help="Queries that must not drop, regardless of the means: CSV with the header query[,measure][,at_least].",
 )  # fmt: skip
 @click.option(
     "--update-baseline", is_flag=True,
-    help="After a pass, replace the last baseline with the run, unless the run is lower by the first measure; create a missing file.",
+    help="After a pass, make the run the last accepted run of the last baseline file, whatever its value; create a missing file.",
 )  # fmt: skip
 @click.option(
     "--convention", "convention_text", metavar="NAME[,SWITCH=VALUE...]", cls=options.OnceOption,
@@ -484,7 +449,7 @@ _FORMATS = Formats("Text and a table to read;", table="views.gate.gate:gate_part
 @options.more
 @options.explain_method
 @outputs
-@results_of_pairs
+@results_of_gates
 @options.inputs
 @options.threads
 @click.pass_context
@@ -492,8 +457,8 @@ def gate(
     context: click.Context,
     /,
     *,
-    qrels: str,
-    run: str,
+    qrels: str | None,
+    run: str | None,
     update_baseline: bool,
     judge_path: str | None,
     files: QueryFiles,
@@ -502,33 +467,50 @@ def gate(
     results: Results,
     inputs: input_options.Inputs,
     threads: int,
+    repeats: tuple[str, ...],
+    accept: str,
+    accepted_by: str,
     **typed: Any,
 ) -> None:
-    """Pass or fail RUN against its baselines. Exit code 1: failed; 3: too few judgments.
+    """Pass or fail RUN against its baselines. Exit code 1: failed.
 
     All runs are evaluated against the judgments in QRELS. RUN fails if it is significantly worse than a baseline, or if it breaks a
-    contract for a query. The report names the drop that the gate finds 80% of the time.
+    contract for a query. The report names the drop that the gate finds 80% of the time. If pyproject.toml names the judgments and
+    the run, the command needs no argument; a single argument is the run.
     """
-    asked = asked_here(
+    policy = find_policy(Path.cwd())
+    read = input_options.gate_inputs(qrels, run, inputs, policy)
+    asked = asked_of(
+        policy,
         weights=files.weights_path,
         cluster=files.cluster_path,
         labels_are=inputs.labels_are,
         sampled_negatives=inputs.sampled_negatives,
+        queries=results.queries,
         **typed,
     )
+    results = results.with_texts(queries=asked.queries, documents=policy.documents)
     job = Job(
-        asked=asked, qrels=qrels, run=run, inputs=inputs, update=update_baseline, outputs=outputs, results=results, threads=threads,
+        asked=asked,
+        **read._asdict(),
+        update=update_baseline,
+        outputs=outputs,
+        results=results,
+        threads=threads,
         judge_path=judge_path,
-    )  # fmt: skip
+        repeats=repeats,
+        accept=accept,
+        accepted_by=accepted_by,
+    )
     gated, notes, page = job.done()
     from idealrank.reports.views.comparison.phrases import Asked  # noqa: PLC0415  (not for the help)
 
-    paths = {name: path for path, name in _names(run, asked.baselines).items()}
-    words = ("-m", str(asked.measures[0]), *_policy_words(asked.policy), *inputs.words(typed["convention_text"] or "standard"))
-    people = _People(outputs.digits, Asked(command=True, qrels=qrels, paths=paths, options=words))
+    paths = {name: path for path, name in _names(job.run, asked.baselines).items()}
+    words = ("-m", str(asked.measures[0]), *_policy_words(asked.policy), *job.inputs.words(typed["convention_text"] or "standard"))
+    people = _People(outputs.digits, Asked(command=True, qrels=job.qrels, paths=paths, options=words))
     outputs.write(gated, partial(_report, gated, notes, asked.policy_file, layout, people), layout)
     results.write_page(page)
-    context.exit(_CODES[gated.outcome])
+    context.exit(FINE if gated.acceptance is not None else _CODES[gated.outcome])
 
 
 def _policy_words(policy: Policy) -> list[str]:

@@ -1,6 +1,8 @@
-"""Baseline files: a run in TREC lines below one comment that says how it was judged, so that it can be judged again.
+"""Baseline files: runs in TREC lines below one comment that says how they were judged, so that they can be judged again.
 
-The file holds the run and not its values: when judgments change, the baseline is re-scored like any other run.
+A file holds runs and not their values: when judgments change, they are re-scored like any other run. The lines of the
+last accepted run come first, so that every command reads the file as that run. Other runs of the series stand below
+in comments: the anchor, with which the file was made, and the last accepted ones.
 """
 
 import gzip
@@ -8,15 +10,16 @@ import io
 import json
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, fields, replace
+from dataclasses import asdict, dataclass, field, fields, replace
 from typing import Any
 
 from idealrank import _kernel
+from idealrank.analysis.gate.series import Series
 from idealrank.conventions import Convention
 from idealrank.data.problems import translate
 from idealrank.data.run import KERNEL_TIES, Run
 from idealrank.data.types import decode_id
-from idealrank.errors import FileFormatError, InputError
+from idealrank.errors import FileFormatError, InputError, OptionError
 from idealrank.evaluation.evaluate import Evaluation
 from idealrank.io.formats.trec import read_trec_run
 from idealrank.io.notes import Notes
@@ -27,10 +30,38 @@ from idealrank.measures.measure import Measure
 from idealrank.stats.tolerance import ROUNDING
 from idealrank.version import __version__
 
-SCHEMA = 1
+SCHEMA = 2
 _MARK = b"# idealrank baseline "
+_KEPT = b"# kept "  # begins the comments that hold one more run
+_KEPT_LINE = b"#\t"
 _BYTE_ORDER_MARK = b"\xef\xbb\xbf"  # editors put one in front
 _LONGEST = 1 << 20  # of a first line that is looked at
+
+
+@dataclass(frozen=True, kw_only=True)
+class KeptRun:
+    """A run of a series that a baseline file holds.
+
+    Attributes
+    ----------
+    name : str
+        Of the run.
+    commit : int
+        Accepted commit, 0 for the anchor; runs of one commit are repeats.
+
+    Examples
+    --------
+    >>> KeptRun(name="minilm", commit=0).is_anchor
+    True
+    """
+
+    name: str
+    commit: int
+
+    @property
+    def is_anchor(self) -> bool:
+        """Return whether the file was made with this run."""
+        return self.commit == 0
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -57,6 +88,10 @@ class BaselineRecord:
         SHA-256 of the file of the run.
     content : str or None
         Fingerprint of the content of the judgments; None in files of earlier versions.
+    kept : tuple of KeptRun
+        The runs of the file, in its order: the last accepted one first.
+    series : Series
+        State of the series.
 
     Examples
     --------
@@ -75,6 +110,8 @@ class BaselineRecord:
     judgments: tuple[str, ...]
     run: str | None
     content: str | None = None
+    kept: tuple[KeptRun, ...] = ()
+    series: Series = field(default_factory=Series)
 
     def as_deep_as(self, other: "BaselineRecord") -> "BaselineRecord":
         """Return a baseline whose lists are at least as deep as another's, so that the same measures apply."""
@@ -110,7 +147,8 @@ def _knows_length(measure: Measure) -> bool:
     return discount is not None and make_discount(discount).by_length
 
 
-_ALWAYS = tuple(field.name for field in fields(BaselineRecord) if field.name != "content")
+_LATER = ("content", "kept", "series")  # fields that files of schema 1 may lack
+_ALWAYS = tuple(one.name for one in fields(BaselineRecord) if one.name not in _LATER)
 
 
 def record_of(evaluation: Evaluation, gated: Sequence[str], judgments: Sequence[str] = ()) -> BaselineRecord:
@@ -138,10 +176,11 @@ def record_of(evaluation: Evaluation, gated: Sequence[str], judgments: Sequence[
         judgments=_hashes(judgments),
         run=next(iter(hashes), None),
         content=evaluation.provenance.judgments,
+        kept=(KeptRun(name=evaluation.name, commit=0),),
     )
 
 
-def baseline_bytes(run: Run, record: BaselineRecord, convention: Convention) -> bytes:
+def baseline_bytes(run: Run, record: BaselineRecord, convention: Convention, others: Sequence[bytes] = ()) -> bytes:
     r"""A baseline file: the same input gives the same bytes.
 
     Parameters
@@ -152,6 +191,8 @@ def baseline_bytes(run: Run, record: BaselineRecord, convention: Convention) -> 
         What the first line says; its depth is where lists are cut.
     convention : Convention
         That orders the lists.
+    others : sequence of bytes
+        TREC lines of the other runs that the record names.
 
     Raises
     ------
@@ -166,10 +207,44 @@ def baseline_bytes(run: Run, record: BaselineRecord, convention: Convention) -> 
     >>> print(baseline_bytes(run, record, Convention.of("standard")).decode().splitlines()[1].split("\t"))
     ['q', 'Q0', 'y', '1', '0.5', 'mine']
     """
+    return lines_with_record(record, [run_lines(run, record, convention), *others])
+
+
+def run_lines(run: Run, record: BaselineRecord, convention: Convention) -> bytes:
+    """TREC lines of a run, cut where the record says.
+
+    Raises
+    ------
+    InputError
+        As for `baseline_bytes`.
+    """
+    return b"".join(_lines(run, record, convention))
+
+
+def lines_with_record(record: BaselineRecord, runs: Sequence[bytes]) -> bytes:
+    """A baseline file of TREC lines: the lines of the first run as they are, other runs in comments."""
     said = json.dumps(asdict(record), separators=(",", ":"), sort_keys=True)
     # Without blanks the line has too few fields to be anybody's result.
     head = _MARK + said.replace(" ", "\\u0020").encode("ascii") + b"\n"
-    return head + b"".join(_lines(run, record, convention))
+    first, *others = runs
+    return b"".join([head, first, *(_KEPT + b"%d\n" % number + _in_comments(lines) for number, lines in enumerate(others, 1))])
+
+
+def _in_comments(lines: bytes) -> bytes:
+    """TREC lines as comments with three fields, which no reader takes for data without its '#'."""
+    rows = (line.split(b"\t") for line in lines.splitlines())
+    return b"".join(_KEPT_LINE + b"\t".join((row[0], row[2], row[4])) + b"\n" for row in rows)
+
+
+def _from_comments(comments: Sequence[bytes]) -> bytes:
+    """TREC lines of a run that stands in comments."""
+    lines, rank, last = [], 0, None
+    for comment in comments:
+        query, document, score = comment.removeprefix(_KEPT_LINE).split(b"\t")
+        rank = rank + 1 if query == last else 1
+        last = query
+        lines.append(b"%b\tQ0\t%b\t%d\t%b\tkept\n" % (query, document, rank, score))
+    return b"".join(lines)
 
 
 def compressed(data: bytes) -> bytes:
@@ -261,8 +336,8 @@ def _record(source: Source) -> BaselineRecord | None:
         hint = "update idealrank, or create the baseline again with this version"
         raise FileFormatError(source.path, 1, f"a baseline of schema {schema}", f"{SCHEMA} or less", hint)
     try:
-        return _checked({"content": said.get("content")} | {name: said[name] for name in _ALWAYS})
-    except (KeyError, TypeError, ValueError):
+        return _checked({name: said.get(name) for name in _LATER} | {name: said[name] for name in _ALWAYS})
+    except (KeyError, TypeError, ValueError, OptionError):
         raise FileFormatError(source.path, 1, "an incomplete first line of a baseline", expected, "create the baseline again") from None
 
 
@@ -274,6 +349,10 @@ def _checked(said: dict[str, Any]) -> BaselineRecord:
     _expect(type(said["schema"]) is int and isinstance(said["means"], dict) and isinstance(said["judgments"], list))
     said["means"] = {text: None if mean is None else float(mean) for text, mean in said["means"].items()}
     said["judgments"] = tuple(map(str, said["judgments"]))
+    said["series"] = Series() if said["series"] is None else Series.of(said["series"])
+    kept = [{"name": said["name"], "commit": 0}] if said["kept"] is None else said["kept"]
+    said["kept"] = tuple(KeptRun(name=str(one["name"]), commit=int(one["commit"])) for one in kept)
+    _expect(bool(said["kept"]))
     return BaselineRecord(**said)
 
 
@@ -307,6 +386,29 @@ def read_baseline(path: str, name: str, notes: Notes) -> tuple[Run, BaselineReco
     if record is None:
         raise FileFormatError(path, 1, "another first line", "'# idealrank baseline ...'", "create one with --update-baseline")
     return read_trec_run([source], name), record
+
+
+def lines_of_kept(path: str, record: BaselineRecord, notes: Notes) -> list[bytes]:
+    """TREC lines of every run of a baseline file, in the order of its record.
+
+    Raises
+    ------
+    FileFormatError
+        The file does not hold as many runs as its first line says.
+    """
+    (source,) = open_sources(path, notes)
+    lines = bytes(source.data).split(b"\n")
+    starts = [number for number, line in enumerate(lines) if line.startswith(_KEPT)]
+    if len(starts) + 1 != len(record.kept):
+        expected = f"{len(record.kept)} runs, as the first line says"
+        raise FileFormatError(path, 1, f"a baseline of {len(starts) + 1} runs", expected, "create the baseline again")
+    plain = [line for line in lines[: starts[0] if starts else None] if line and not line.startswith((b"#", _BYTE_ORDER_MARK))]
+    ends = [*starts[1:], len(lines)] if starts else []
+    kept = [[line for line in lines[start + 1 : end] if line] for start, end in zip(starts, ends, strict=True)]
+    try:
+        return [b"".join(line + b"\n" for line in plain), *map(_from_comments, kept)]
+    except ValueError:
+        raise FileFormatError(path, 1, "a damaged run in comments", "lines '# QUERY DOCUMENT SCORE'", "create the baseline again") from None
 
 
 def run_in(data: bytes, name: str) -> Run:

@@ -9,10 +9,12 @@ from typing import Any, get_args
 from idealrank.analysis.gate import Policy
 from idealrank.analysis.gate.outcome import WhenUnjudged
 from idealrank.data.label_kinds import LABEL_KINDS, LabelKind
-from idealrank.errors import InputError, near_ids, shown
+from idealrank.errors import InputError, OptionError, near_ids, shown
+from idealrank.io.table_columns import parse_columns
 
 TABLE = "tool.idealrank.gate"
-PARTS = ("tolerance", "strict", "margin", "alpha", "when_unjudged", "largest_loss")  # of a policy
+PARTS = ("tolerance", "strict", "margin", "alpha", "when_unjudged", "horizon", "largest_loss")  # of a policy
+_COLUMNS = "query=NAME,document=NAME and grade=NAME, score=NAME or rank=NAME, each role once"
 DEFAULT_MEASURE = "nDCG@10"  # of a gate: fewer tests see smaller drops
 
 
@@ -34,8 +36,12 @@ class PolicyFile:
         Parts of the policy.
     strict : bool or None
         Likewise.
-    when_unjudged : {"neutral", "fail", "pass"} or None
+    when_unjudged : {"fail", "neutral", "pass"} or None
         Likewise.
+    horizon : int or None
+        Likewise.
+    holdout : float or None
+        Share of the queries that are held out.
     contracts : str or None
         Path of the file of contracts.
     weights, cluster : str or None
@@ -44,6 +50,14 @@ class PolicyFile:
         Text of the convention.
     labels_are, sampled_negatives, labels_from
         Declared labels, as for `idealrank.gate`.
+    qrels : tuple of str
+        Paths of the judgments; empty if every caller names its own.
+    run : str or None
+        Path of the run to test.
+    qrels_columns, run_columns : str
+        Columns of judgments and of runs, as the options of these names take them; empty to guess.
+    queries, documents : str or None
+        Paths of the texts of queries and of documents.
 
     Examples
     --------
@@ -61,6 +75,8 @@ class PolicyFile:
     alpha: float | None = None
     when_unjudged: WhenUnjudged | None = None
     largest_loss: float | None = None
+    horizon: int | None = None
+    holdout: float | None = None
     contracts: str | None = None
     weights: str | None = None
     cluster: str | None = None
@@ -68,6 +84,12 @@ class PolicyFile:
     labels_are: LabelKind | None = None
     sampled_negatives: float | None = None
     labels_from: str | None = None
+    qrels: tuple[str, ...] = ()
+    run: str | None = None
+    qrels_columns: str = ""
+    run_columns: str = ""
+    queries: str | None = None
+    documents: str | None = None
 
     @property
     def where(self) -> str:
@@ -75,14 +97,21 @@ class PolicyFile:
         return f"{self.path} [{TABLE}]" if self.path else ""
 
     def policy(
-        self, *, tolerance: float | None = None, strict: bool | None = None, margin: float | None = None, alpha: float | None = None,
-        when_unjudged: WhenUnjudged | None = None, largest_loss: float | None = None,
-    ) -> Policy:  # fmt: skip
+        self,
+        *,
+        tolerance: float | None = None,
+        strict: bool | None = None,
+        margin: float | None = None,
+        alpha: float | None = None,
+        when_unjudged: WhenUnjudged | None = None,
+        horizon: int | None = None,
+        largest_loss: float | None = None,
+    ) -> Policy:
         """Combine options with the policy file; an option that chooses the rule also drops the file's settings of the other rule.
 
         Parameters
         ----------
-        tolerance, strict, margin, alpha, when_unjudged, largest_loss
+        tolerance, strict, margin, alpha, when_unjudged, horizon, largest_loss
             Parts of the policy; None where the file decides.
 
         Raises
@@ -93,12 +122,12 @@ class PolicyFile:
         Examples
         --------
         >>> PolicyFile(strict=True, margin=0.02, alpha=0.1).policy(strict=False)
-        Policy(tolerance=0.0, strict=False, margin=None, alpha=0.1, when_unjudged='neutral', largest_loss=None)
+        Policy(tolerance=0.0, strict=False, margin=None, alpha=0.1, when_unjudged='fail', horizon=50, largest_loss=None)
         """
         of_file: dict[str, Any] = {name: getattr(self, name) for name in PARTS}
         if strict is not None:
             of_file |= dict.fromkeys(("tolerance",) if strict else ("margin", "largest_loss"))
-        given: dict[str, Any] = dict(zip(PARTS, (tolerance, strict, margin, alpha, when_unjudged, largest_loss), strict=True))
+        given: dict[str, Any] = dict(zip(PARTS, (tolerance, strict, margin, alpha, when_unjudged, horizon, largest_loss), strict=True))
         values = of_file | {name: value for name, value in given.items() if value is not None}
         return Policy(**{name: value for name, value in values.items() if value is not None})
 
@@ -128,12 +157,19 @@ def find_policy(folder: Path) -> PolicyFile:
     start = folder.resolve()
     for place in (start, *start.parents):
         path = place / "pyproject.toml"
-        if path.is_file() and (table := _table(path)) is not None:
+        if path.is_file() and (table := policy_table(path)) is not None:
             return _policy(path, table)
     return PolicyFile()
 
 
-def _table(path: Path) -> dict[str, Any] | None:
+def policy_table(path: Path) -> dict[str, Any] | None:
+    """Read the table of a file of TOML; None if the file has no such table.
+
+    Raises
+    ------
+    InputError
+        The file cannot be read, is not TOML, or the key is not a table.
+    """
     try:
         found: Any = tomllib.loads(path.read_text(encoding="utf-8"))
     except (ValueError, RecursionError) as error:
@@ -162,8 +198,9 @@ def _policy(path: Path, table: dict[str, Any]) -> PolicyFile:
             raise InputError(f"{values['path']}: [{TABLE}]: {key}: found {shown(repr(value))}, expected {kind}") from None
         values["baselines" if key == "baseline" else key] = made
     folder = path.parent
-    values["baselines"] = tuple(_shown_path(folder / one) for one in values.get("baselines", ()))
-    for key in ("contracts", "weights", "cluster"):
+    for key in ("baselines", "qrels"):
+        values[key] = tuple(_shown_path(folder / one) for one in values.get(key, ()))
+    for key in ("run", "contracts", "weights", "cluster", "queries", "documents"):
         if values.get(key) is not None:
             values[key] = _shown_path(folder / values[key])
     return PolicyFile(**values)
@@ -206,10 +243,25 @@ def _number(value: Any) -> float:
     return float(value)
 
 
+def _whole(value: Any) -> int:
+    if isinstance(value, bool) or not isinstance(value, int):
+        raise TypeError
+    return value
+
+
 def _truth(value: Any) -> bool:
     if not isinstance(value, bool):
         raise TypeError
     return value
+
+
+def _columns(value: Any) -> str:
+    text = _text(value)
+    try:
+        parse_columns(text)
+    except OptionError:  # its words are those of an option; the reader of the table names the key
+        raise TypeError from None
+    return text
 
 
 # Key -> what it holds, in words, and how it is read.
@@ -223,6 +275,8 @@ _KEYS: dict[str, tuple[str, Callable[[Any], Any]]] = {
     "largest_loss": ("a number", _number),
     "alpha": ("a number", _number),
     "when_unjudged": (" or ".join(get_args(WhenUnjudged)), _word),
+    "horizon": ("a whole number", _whole),
+    "holdout": ("a number", _number),
     "contracts": ("a path", _text),
     "weights": ("a path", _text),
     "cluster": ("a path", _text),
@@ -230,4 +284,10 @@ _KEYS: dict[str, tuple[str, Callable[[Any], Any]]] = {
     "labels_are": (" or ".join(LABEL_KINDS), _kind),
     "sampled_negatives": ("a number", _number),
     "labels_from": ("the name of a run", _text),
+    "qrels": ("a path, or a list of paths", _texts),
+    "run": ("a path", _text),
+    "qrels_columns": (_COLUMNS, _columns),
+    "run_columns": (_COLUMNS, _columns),
+    "queries": ("a path", _text),
+    "documents": ("a path", _text),
 }

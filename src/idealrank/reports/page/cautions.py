@@ -6,13 +6,14 @@ from idealrank.analysis.comparison import Comparison, Difference, Pair
 from idealrank.analysis.gate.outcome import TOO_FEW
 from idealrank.analysis.robustness import Robustness
 from idealrank.analysis.robustness.robustness import listed
+from idealrank.evaluation.coverage import beyond_bounds
 from idealrank.evaluation.evaluate import Evaluation
 from idealrank.reports.leading_pairs import leading_pairs
 from idealrank.reports.subject import Subject
 from idealrank.reports.table.digits import counted
 from idealrank.reports.views.comparison.columns import Shown
 from idealrank.reports.views.comparison.verdicts import is_identical, word
-from idealrank.reports.views.conventions import JUDGED
+from idealrank.reports.views.conventions import JUDGED, cautioned
 from idealrank.reports.views.gate.sentences import names, one_line
 
 _FEW = 25  # queries below which a mean says little
@@ -39,8 +40,7 @@ def cautions(subject: Subject) -> list[str]:
     'Only 2 queries count. One of them can move a mean by up to 0.500 of its range: add queries.'
     """
     named = list(zip(map(one_line, subject.names), subject.evaluations, strict=True))
-    found = [_sentence(doubt) for name, one in named if (doubt := one.coverage.doubt(name))]
-    found += [*_missing(named), *_out_of_range(named), *_unjudged(named)]
+    found = [*_doubts(subject, named), *cautioned(subject.cautions), *_missing(named), *_unjudged(named)]
     if subject.comparison is not None:
         found += [
             f"{_sentence(said)}: a difference may come from the judgments alone." for said in JUDGED[subject.comparison.method.judgments]
@@ -103,6 +103,18 @@ def _missing(named: Sequence[tuple[str, Evaluation]]) -> Iterator[str]:
             f"{name} does not answer {worst.missing:,} of {counted(worst.queries_in_qrels, 'judged query', 'judged queries')}{others}. "
             f"They {fate}. Find the reason before you compare."
         )
+
+
+def _doubts(subject: Subject, named: Sequence[tuple[str, Evaluation]]) -> Iterator[str]:
+    """Doubts about each run; a comparison and a gate have most of them beside the verdict."""
+    verdict = subject.gated if subject.comparison is None else subject.comparison
+    told = () if verdict is None else verdict.cautions
+    for name, one in named:
+        doubt = one.coverage.doubt(name)
+        if doubt and doubt not in told:
+            yield _sentence(doubt)
+    unsaid = [(name, one) for name, one in named if beyond_bounds(one.convention, one.coverage, name) not in told]
+    yield from _out_of_range(unsaid)
 
 
 def _out_of_range(named: Sequence[tuple[str, Evaluation]]) -> Iterator[str]:
@@ -176,9 +188,9 @@ def _near_tie(pair: Pair, row: Difference, shown: Shown) -> str:
 
 def _more(row: Difference) -> str:
     if row.queries_needed is None or row.queries_needed <= row.n:
-        return "more queries would decide"
+        return "more queries would find a smaller difference"
     unit = 10 ** max(len(str(row.queries_needed)) - 2, 0)  # two digits, upwards: the rest would be a promise
-    return f"about {-(-row.queries_needed // unit) * unit:,} queries like these would decide"
+    return f"about {-(-row.queries_needed // unit) * unit:,} queries like these would find a difference worth finding"
 
 
 def _few(subject: Subject) -> Iterator[str]:

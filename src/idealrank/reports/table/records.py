@@ -36,6 +36,7 @@ def json_report(
     slices: "Sequence[SliceMeans]" = (),
     weighted: "Sequence[Mapping[str, RunMean]]" = (),
     clustered: bool = False,
+    cautions: Sequence[str] = (),
 ) -> Iterator[str]:
     """JSON text in pieces; float64 in the shortest form that reads back, null for NaN and for what is left out.
 
@@ -50,7 +51,8 @@ def json_report(
     {'AP': 1.0}
     """
     head: dict[str, Any] = {"version": __version__, "schema": SCHEMA, "convention": convention_record(evaluations[0].convention)}
-    head |= {"weighted": bool(weighted), "clustered": clustered} if weighted or clustered else {}
+    if weighted or clustered:
+        head |= {"weighted": bool(weighted), "clustered": clustered, "warnings": list(cautions)}
     yield json.dumps(head, indent=2).removesuffix("\n}") + ',\n  "runs": ['
     for number, evaluation in enumerate(evaluations):
         yield ("," if number else "") + "\n    {"

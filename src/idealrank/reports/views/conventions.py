@@ -149,6 +149,17 @@ def warned(mismatches: Mapping[str, str], shown: Callable[[str], str] = str) -> 
     return [*found, f"{VALIDATE}."] if found else []
 
 
+def cautioned(cautions: Iterable[str]) -> list[str]:
+    """A sentence for each caution of a result.
+
+    Examples
+    --------
+    >>> cautioned(["weights: 60 queries count as much as 13.4 of equal weight"])
+    ['Weights: 60 queries count as much as 13.4 of equal weight.']
+    """
+    return [f"{text[:1].upper()}{text[1:]}{'' if text[-1:] in '.?' else '.'}" for text in cautions]
+
+
 def unanswered(missing: Mapping[str, int], shown: Callable[[str], str] = str) -> list[str]:
     """Name the runs that leave judged queries without an answer, in a sentence; none if all answer all.
 

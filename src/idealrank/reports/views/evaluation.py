@@ -16,8 +16,8 @@ from idealrank.reports.table.cells import Cell, Column, Table, count_cell, inter
 from idealrank.reports.table.digits import decimals, number
 from idealrank.reports.table.forms import as_latex, as_markdown
 from idealrank.reports.table.records import Row, mean_of
-from idealrank.reports.table.text import Part, parts_text
-from idealrank.reports.views.conventions import design_phrases, paragraph
+from idealrank.reports.table.text import Part, filled, parts_text
+from idealrank.reports.views.conventions import cautioned, design_phrases, paragraph
 
 if TYPE_CHECKING:
     from idealrank.analysis.comparison import RunMean
@@ -120,6 +120,7 @@ def report_parts(
     slices: "Sequence[SliceMeans]" = (),
     weighted: "Sequence[Mapping[str, RunMean]]" = (),
     clustered: bool = False,
+    cautions: Sequence[str] = (),
     digits: int | None = None,
 ) -> list[Part]:
     """The whole report.
@@ -138,6 +139,8 @@ def report_parts(
         Of each evaluation, its weighted means, in place of plain ones; none without weights.
     clustered : bool
         Whether intervals are over clusters of queries.
+    cautions : sequence of str
+        What limits all means and intervals, such as very unequal weights.
     digits : int or None
         Decimals; None for those that the intervals of each measure allow, and 4 where there are none.
 
@@ -152,6 +155,7 @@ def report_parts(
     parts += [interval_table(evaluations, intervals, digits)] if intervals else []
     parts += slice_tables(evaluations, slices, digits)
     parts += [said] if (said := design_phrases(weighted=bool(weighted), clustered=clustered, judgments="same")) else []
+    parts += [filled(cautioned(cautions))] if cautions else []
     parts.append(paragraph(evaluations[0].convention, map(str, evaluations[0].measures), with_tool=True))
     parts.append(coverage_table(evaluations))
     by_measure = measure_coverage_table(evaluations)
@@ -476,6 +480,7 @@ def evaluated_markdown(
     slices: "Sequence[SliceMeans]" = (),
     weighted: "Sequence[Mapping[str, RunMean]]" = (),
     clustered: bool = False,
+    cautions: Sequence[str] = (),
     digits: int | None = None,
 ) -> str:
     """A row a run, the best of each measure in bold, intervals beside the means where there are any; with `per_query` a table a run before.
@@ -487,7 +492,17 @@ def evaluated_markdown(
     >>> print(evaluated_markdown(runs).splitlines()[2])
     | run | **1.0000** |
     """
-    return _pasted(as_markdown, evaluations, intervals, slices, digits, per_query=per_query, weighted=weighted, clustered=clustered)
+    return _pasted(
+        as_markdown,
+        evaluations,
+        intervals,
+        slices,
+        digits,
+        per_query=per_query,
+        weighted=weighted,
+        clustered=clustered,
+        cautions=cautions,
+    )
 
 
 def evaluated_latex(
@@ -498,6 +513,7 @@ def evaluated_latex(
     slices: "Sequence[SliceMeans]" = (),
     weighted: "Sequence[Mapping[str, RunMean]]" = (),
     clustered: bool = False,
+    cautions: Sequence[str] = (),
     digits: int | None = None,
 ) -> str:
     r"""Return the evaluations in LaTeX, with the rules of booktabs.
@@ -509,7 +525,17 @@ def evaluated_latex(
     >>> evaluated_latex(runs).splitlines()[5]
     'run & \\textbf{1.0000} \\\\'
     """
-    return _pasted(as_latex, evaluations, intervals, slices, digits, per_query=per_query, weighted=weighted, clustered=clustered)
+    return _pasted(
+        as_latex,
+        evaluations,
+        intervals,
+        slices,
+        digits,
+        per_query=per_query,
+        weighted=weighted,
+        clustered=clustered,
+        cautions=cautions,
+    )
 
 
 def _pasted(
@@ -522,6 +548,7 @@ def _pasted(
     per_query: bool,
     weighted: "Sequence[Mapping[str, RunMean]]",
     clustered: bool,
+    cautions: Sequence[str],
 ) -> str:
     tables = [query_table(evaluation, digits) for evaluation in evaluations] if per_query else []
     runs = evaluated_runs(evaluations, intervals, weighted)
@@ -536,5 +563,6 @@ def _pasted(
     notes = ["Bold: the best of each measure."] if any(cell.strong for cell in table.cells()) else []
     notes += ["95 % intervals of each mean alone (Student)."] if intervals else []
     notes += [f"{one.capitalize()}." for one in design_phrases(weighted=bool(weighted), clustered=clustered, judgments="same")]
+    notes += cautioned(cautions)
     noted = replace(table, notes=[" ".join([*notes, f"Convention {evaluations[0].convention}."])])
     return "\n".join(map(form, [*tables, noted, *slice_tables(evaluations, slices, digits)]))

@@ -17,7 +17,7 @@ from idealrank.reports.views.comparison.pair_sentences import Told, numbers_text
 from idealrank.reports.views.comparison.phrases import IN_PYTHON, Asked, labels_command, next_step, why_too_few
 from idealrank.reports.views.comparison.verdicts import TOO_FEW, is_identical
 from idealrank.reports.views.comparison.verdicts import mark as verdict_mark
-from idealrank.reports.views.conventions import paragraph, warned
+from idealrank.reports.views.conventions import cautioned, paragraph, warned
 
 _CHANGE, _NAME = 34, 10
 _MOVERS = 6
@@ -89,9 +89,9 @@ def robust_sentences(found: Robustness, shown: Shown, asked: Asked = IN_PYTHON) 
     if clause := label_clause(found.basis):
         first = f"{first.removesuffix('.')}; {clause}."
     if found.verdict != "too few judgments":
-        return Told.of([verdict, first, *others, _next(found)], [])
+        return Told.of([verdict, *cautioned(found.cautions), first, *others, _next(found)], [])
     why, step = _too_few(found, asked)
-    return Told.of([verdict, why, f"As judged: {first}", step], others)
+    return Told.of([verdict, why, *cautioned(found.cautions), f"As judged: {first}", step], others)
 
 
 def _too_few(found: Robustness, asked: Asked) -> tuple[str, str]:

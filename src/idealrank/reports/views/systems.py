@@ -14,7 +14,7 @@ from idealrank.reports.table.digits import decimals, number, p_text
 from idealrank.reports.table.records import SCHEMA, Row, record_rows
 from idealrank.reports.table.text import MethodLines, Part, clipped, filled, wrapped
 from idealrank.reports.views.comparison.verdicts import decided_tone
-from idealrank.reports.views.conventions import JUDGED, paragraph
+from idealrank.reports.views.conventions import JUDGED, cautioned, paragraph, warned
 
 _NAME = 14
 _MORE: Mapping[str, Callable[[int], int]] = {
@@ -89,12 +89,17 @@ def system_sentences(found: SystemComparison, places: int) -> list[str]:
         f"{number(one.difference, places, signed=True)} ({100 * one.level:g} % interval {number(one.low, places, signed=True)} to "
         f"{number(one.high, places, signed=True)}), p {p_text(row.p_corrected, round(1 - one.level, 12))}."
     ]
+    sentences = [*warned(found.mismatches), *sentences, *cautioned(found.cautions)]
     sentences.append(f"Training makes up {100 * row.training_share:.0f} % of the variance of this difference;")
     sentences.append(
         f"a test of means over queries alone would report a standard error of {one.query_error:.4f} instead of {one.standard_error:.4f}."
     )
     if math.isfinite(row.detectable):
         sentences.append(f"These runs and queries detect a true difference of {number(row.detectable, places)} with 80 % power.")
+    elif math.isinf(row.detectable):
+        sentences.append(
+            "With fewer than five copies of a trained system, no detectable difference is given: they hardly show how much training varies."
+        )
     if one.standard_error:
         worth = row.queries_worth_one_copy()
         run = "copy of each" if len(one.training) > 1 or found.pairing == "crossed" else "copy"
@@ -182,7 +187,11 @@ def _error(row: SystemDifference, queries: int) -> Column[str]:
 
 
 def _method(found: SystemComparison) -> MethodLines:
-    phrases = ["t test of the difference between systems, with models and queries both random; Satterthwaite's degrees of freedom (d.f.)"]
+    phrases = [
+        "t test of the difference between systems, with models and queries both random",
+        "the variances of queries and of training have a quantile of t each",
+        "d.f.: degrees of freedom of one t interval of this width",
+    ]
     phrases.append(
         "models of both systems are paired one by one" if found.pairing == "crossed" else "models of the systems are independent"
     )

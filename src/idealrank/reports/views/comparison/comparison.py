@@ -24,7 +24,7 @@ from idealrank.reports.views.comparison.pair_sentences import (
 from idealrank.reports.views.comparison.phrases import BOTH_RUNS, IN_PYTHON, Asked, labels_command, unchanged
 from idealrank.reports.views.comparison.slice_tables import NAME, slice_parts, slice_phrases
 from idealrank.reports.views.comparison.verdicts import correction_word
-from idealrank.reports.views.conventions import design_phrases, paragraph, unanswered, warned
+from idealrank.reports.views.conventions import cautioned, design_phrases, paragraph, unanswered, warned
 
 _TESTS = {
     "permutation": "sign-flip permutation test",
@@ -128,7 +128,8 @@ def comparison_parts(
     """
     pairs, first, many, shown = comparison.pairs, comparison.pairs[0], is_many(comparison), Shown.of(comparison, digits)
     several, with_pairs = len(pairs) > 1, every_pair or not many
-    parts = [filled(warned(comparison.mismatches)), *opening(comparison, shown, digits, letters)] if many else []
+    above = filled([*warned(comparison.mismatches), *cautioned(comparison.cautions)])
+    parts = [above, *opening(comparison, shown, digits, letters)] if many else []
     parts += _of_runs(comparison, shown, asked) if many else _of_pairs(comparison, shown, asked)
     for pair in pairs if with_pairs else ():
         parts += [pair_table(pair, shown, title=f"{pair.b} against {pair.a}" if several else "", clip=NAME)]
@@ -160,7 +161,7 @@ def _of_pairs(comparison: Comparison, shown: Shown, asked: Asked) -> list[Part]:
 def _of_runs(comparison: Comparison, shown: Shown, asked: Asked) -> list[Part]:
     """Sentences below the tables of many runs: what holds for all pairs."""
     unknown = [comparison.reach_unknown] if comparison.reach_unknown else []
-    cautions = [*unanswered(comparison.missing), *judge_sentences(comparison.rows(), shown), *unknown, *comparison.cautions]
+    cautions = [*unanswered(comparison.missing), *judge_sentences(comparison.rows(), shown), *unknown]
     scales = list(dict.fromkeys(row.margin_scale for _, row in comparison.rows()))
     told = Told.of([*cautions, *label_sentences(comparison, asked)], scales)
     return [filled(told.brief), MoreLines(filled(told.more))]

@@ -25,7 +25,7 @@ from idealrank.reports.views.comparison.verdicts import (
     mark,
     mark_of,
 )
-from idealrank.reports.views.conventions import warned
+from idealrank.reports.views.conventions import cautioned, warned
 
 
 def comparison_markdown(comparison: Comparison, *, every_pair: bool = False, digits: int | None = None, letters: Letters = "better") -> str:
@@ -38,7 +38,9 @@ def comparison_markdown(comparison: Comparison, *, every_pair: bool = False, dig
     >>> comparison_markdown(ir.compare(one, one)).splitlines()[2].split("|")[1].strip()
     'RR'
     """
-    above = "".join(f"**{line}**\n\n" for line in warned(comparison.mismatches, markdown_text))
+    cautions = [markdown_text(caution) for caution in cautioned(comparison.cautions)]
+    lines = [*warned(comparison.mismatches, markdown_text), *cautions]
+    above = "".join(f"**{line}**\n\n" for line in lines)
     if _as_league(comparison, every_pair=every_pair):
         return above + as_markdown(_league(comparison, digits, letters, intervals=True))
     table = comparison_cells(comparison, digits)

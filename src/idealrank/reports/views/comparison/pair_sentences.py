@@ -28,7 +28,8 @@ from idealrank.reports.views.comparison.phrases import (
     why_too_few,
 )
 from idealrank.reports.views.comparison.verdicts import is_identical, word
-from idealrank.reports.views.conventions import unanswered
+from idealrank.reports.views.conventions import cautioned, unanswered
+from idealrank.stats.seen_changes import FEWEST_CHANGED
 
 _CONTRADICTED = 6  # sentences on signs
 _SENTENCES = 4  # of a verdict
@@ -127,15 +128,9 @@ def _cautions(comparison: Comparison, pair: Pair, row: Difference, shown: Shown)
     missing = {name: number for name, number in comparison.missing.items() if name in (pair.a, pair.b)}
     contradicted = row.judge is not None and row.judge.contradicts
     against = judge_sentences([(pair, row)], shown) if contradicted else []
-    own = row.cautions(round(1 - comparison.method.level, 12), comparison.method.largest_loss)
-    return [
-        *against,
-        *_unknown(comparison),
-        *unanswered(missing),
-        *own,
-        *comparison.skew_cautions,
-        suspected_sentence(row.basis, pair.a, pair.b, row.difference),
-    ]
+    suspected = suspected_sentence(row.basis, pair.a, pair.b, row.difference)
+    of_queries = [*unanswered(missing), *cautioned(comparison.cautions)]
+    return [*against, *_unknown(comparison), *of_queries, suspected]
 
 
 def _basis(pair: Pair, row: Difference) -> str:
@@ -177,8 +172,7 @@ def _next_steps(comparison: Comparison, pair: Pair, row: Difference, shown: Show
     if row.judge is not None and row.judge.contradicts:
         return [JUDGE_STEP]
     if row.verdict == "undecided":
-        needed = _needed(row, comparison.method)
-        return [power_text(comparison, row, shown), needed or "Add queries to find a smaller difference."]
+        return [power_text(comparison, row, shown), _needed(row, comparison.method) or _more_queries(comparison.method, row)]
     if row.verdict == "equivalent":
         return ["Choose between the runs by something else, such as cost or speed."]
     ahead, behind = (pair.b, row.losses) if row.verdict == "better" else (pair.a, row.wins)
@@ -198,6 +192,12 @@ def _needed(row: Difference, method: Method) -> str:
     return f"{needed}." if needed else ""
 
 
+def _more_queries(method: Method, row: Difference) -> str:
+    if method.effect is None and row.detectable_reason is None:
+        return "State the smallest difference worth finding (--effect, or effect= in Python) to learn how many queries find it."
+    return "Add queries to find a smaller difference."
+
+
 def power_text(comparison: Comparison, row: Difference, shown: Shown) -> str:
     """State the true difference that these queries find in most cases; empty without one.
 
@@ -208,15 +208,17 @@ def power_text(comparison: Comparison, row: Difference, shown: Shown) -> str:
     >>> runs = [{q: ["x"] if i < hits else ["y", "x"] for i, q in enumerate(qrels)} for hits in (2, 5)]
     >>> found = ir.compare(*(ir.evaluate(qrels, run, "RR") for run in runs))
     >>> power_text(found, found["RR"], Shown(2, 2, 0.05))
-    'With these 8 queries, a true difference of 0.30 would be found 80% of the time; smaller ones may be missed.'
+    'No power is stated, since 3 queries differ, fewer than 12.'
     """
-    if math.isinf(row.detectable):
-        return undetectable(comparison, row.n)
+    if row.detectable_reason is not None:
+        return undetectable(comparison, row)
     if not math.isfinite(row.detectable):
         return ""
-    queries = "this query" if row.n == 1 else f"these {row.n:,} queries"
     size, power = shown.number(row.detectable), f"{100 * comparison.method.power:g}%"
-    return f"With {queries}, a true difference of {size} would be found {power} of the time; smaller ones may be missed."
+    return (
+        f"With these {row.n:,} queries, a true difference of {size} in changes like these would be found {power} of the time; smaller "
+        "ones may be missed."
+    )
 
 
 def label_sentences(comparison: Comparison, asked: Asked, but: Pair | None = None) -> list[str]:
@@ -245,19 +247,26 @@ def _is_one_sided(row: Difference) -> bool:
     return row.verdict == "too few judgments" and row.basis is not None and row.basis.one_sided is not None
 
 
-def undetectable(comparison: Comparison, n: int) -> str:
-    """Describe why no detectable difference is given.
+def undetectable(comparison: Comparison, row: Difference) -> str:
+    """Describe why no detectable difference is given, and what to do; empty if nothing differs.
 
     Examples
     --------
     >>> import idealrank as ir
-    >>> one = ir.evaluate({"q": {"x": 1}}, {"q": ["x"]}, "RR")
-    >>> undetectable(ir.compare(one, one), 1)
-    '1 query is too few to show any difference by this test, however large.'
+    >>> qrels = {f"q{i}": {"x": 1} for i in range(4)}
+    >>> a, b = (ir.evaluate(qrels, {query: ranking for query in qrels}, "RR") for ranking in (["y", "x"], ["x", "y"]))
+    >>> found = ir.compare(a, b)
+    >>> undetectable(found, found["RR"])
+    '4 queries are too few to show any difference by this test, however large.'
     """
+    if math.isnan(row.detectable):
+        return f"No power is stated, since {row.detectable_reason}." if row.wins or row.losses else ""
     if comparison.method.weighted:
         return "The queries count as too few of equal weight to give a detectable difference."
-    return f"{counted(n, 'query is', 'queries are')} too few to show any difference by this test, however large."
+    if row.wins + row.losses >= FEWEST_CHANGED:
+        power = f"{100 * comparison.method.power:g}%"
+        return f"Changes like these are found less than {power} of the time, however large their mean."
+    return f"{counted(row.n, 'query is', 'queries are')} too few to show any difference by this test, however large."
 
 
 def _unknown(comparison: Comparison) -> list[str]:
@@ -424,22 +433,26 @@ def _others(rows: Sequence[Difference]) -> list[str]:
 
 
 def needed_text(row: Difference, method: Method) -> str:
-    """State the number of queries that would find an undecided difference of this size, without a full stop; empty if these suffice.
+    """State the number of queries that would find the effect, without a full stop; empty without one, or if too few queries differ.
 
     Examples
     --------
     >>> import idealrank as ir
-    >>> qrels = {f"q{i}": {"x": 1} for i in range(8)}
-    >>> runs = [{q: ["x"] if i < hits else ["y", "x"] for i, q in enumerate(qrels)} for hits in (2, 5)]
-    >>> found = ir.compare(*(ir.evaluate(qrels, run, "RR") for run in runs))
+    >>> qrels = {f"q{i}": {"x": 1} for i in range(40)}
+    >>> runs = [{q: ["x"] if place % step else ["y", "x"] for place, q in enumerate(qrels)} for step in (2, 3)]
+    >>> found = ir.compare(*(ir.evaluate(qrels, run, "RR") for run in runs), effect=0.1)
     >>> needed_text(found["RR"], found.method)
-    'About 17 queries like these, instead of 8, would find a difference of this size 80% of the time'
+    'About 120 queries like these, instead of 40, would find a true difference of 0.1 80% of the time'
     """
-    if row.queries_needed is None or row.queries_needed <= row.n:
+    if method.effect is None or (row.queries_needed is None and row.detectable_reason is not None):
         return ""
+    size, power = f"a true difference of {method.effect:g}", f"{100 * method.power:g}% of the time"
+    if row.queries_needed is None:
+        return f"Changes like these do not add up to {size}, however many queries there are"
+    if row.queries_needed <= row.n:
+        return f"These {row.n:,} queries find {size} {power}"
     queries = counted(_rounded(row.queries_needed), "query", "queries")
-    instead = f"instead of {row.n:,}"
-    return f"About {queries} like these, {instead}, would find a difference of this size {100 * method.power:g}% of the time"
+    return f"About {queries} like these, instead of {row.n:,}, would find {size} {power}"
 
 
 def _rounded(number: int) -> int:

@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from functools import partial
 
 from idealrank.analysis.gate import Check, Gated, KeptContract
-from idealrank.analysis.gate.outcome import TOO_FEW, QueryDrop
+from idealrank.analysis.gate.outcome import TOO_FEW
 from idealrank.evaluation.coverage import MANY_UNJUDGED
-from idealrank.reports.table.cells import Cell, Column, Table, Tone, number_cell, p_cell, share_cell
+from idealrank.reports.table.cells import Cell, Column, Table, number_cell, share_cell
 from idealrank.reports.table.digits import USUAL, counted, number, p_text
 from idealrank.reports.table.records import SCHEMA
 from idealrank.reports.table.text import MethodLines, MoreLines, Part, clipped, filled, parts_text, wrapped
@@ -26,30 +26,31 @@ from idealrank.reports.views.comparison.phrases import (
     labels_command,
     sentence,
 )
-from idealrank.reports.views.comparison.verdicts import IDENTICAL, is_identical
-from idealrank.reports.views.conventions import design_phrases, paragraph, unanswered
+from idealrank.reports.views.comparison.verdicts import is_identical
+from idealrank.reports.views.conventions import cautioned, design_phrases, paragraph, unanswered
+from idealrank.reports.views.gate.check_tables import checks_table, with_worst, worst_table
 from idealrank.reports.views.gate.sentences import (
-    COMPANION,
     failed,
     families,
     gate_places,
     hidden_drop,
     is_contradicted,
     judgments_step,
-    mark,
     next_step,
     one_sided,
     reach_text,
     reason_text,
+    rule_text,
     short_of_judgments,
+    unseen,
     why_withheld,
     withheld,
 )
 from idealrank.version import __version__
 
 _NAME = 24
+_ANCHORED = "anchor: the run with which the baseline file was made, against the mean of this run and the last accepted ones"
 _LOW = "unjudged documents count as not relevant: both means are too low if some are relevant"
-_SHOWN_OPEN = 3  # worst queries of an open gate
 
 
 def gate_parts(
@@ -86,7 +87,7 @@ def gate_parts(
     told = gate_sentences(gated, places, asked)
     parts: list[Part] = [filled(told.brief), MoreLines(filled(told.more))]
     parts += [checks_table(gated.checks, places)] if gated.checks else []
-    parts += [worst_table(check, many=len(gated.baselines) > 1) for check in _with_worst(gated)]
+    parts += [worst_table(check, many=len(gated.baselines) > 1) for check in with_worst(gated)]
     parts += [_unjudged(gated, places), _contracts(gated), _left_out(gated.checks), _notes(notes)]
     parts += [] if gated.mismatches else [labels_note(gated.labels, [check.basis for check in gated.checks], asked)]
     if (check := withheld(gated)) is not None:
@@ -137,7 +138,7 @@ def verdict(gated: Gated, places: int = USUAL) -> str:
     doubtful = withheld(gated)
     if gated.mismatches:
         contracts = f" Besides, {counted(len(broken), 'contract')} broken." if broken else ""
-        return f"The gate is closed: {'; '.join(gated.warnings)}{contracts}"
+        return f"The gate is closed: {'; '.join(gated.unjoined)}{contracts}"
     if gated.passed and doubtful is None:
         return f"The gate is open: {_why_open(gated, places)}."
     if gated.outcome == TOO_FEW and doubtful is not None:
@@ -179,6 +180,9 @@ def _size(gated: Gated, check: Check, places: int) -> str:
     if gated.policy.strict:
         ruled_out = f"a {_drop(check)} of {gated.policy.margin:g} or more is ruled out (p {p})"
         return f"by {check.measure}, {means} in {check.baseline}; {ruled_out}"
+    if check.difference * check.direction > 0:  # a judge contradicts a gain
+        gain = number(check.difference, places, signed=True)
+        return f"by {check.measure}, {means} in {check.baseline}, a difference of {gain} (p of a {_drop(check)}: {p})"
     beyond = f", more than the accepted {gated.policy.tolerance:g}" if gated.policy.tolerance else ""
     return f"by {check.measure}, {means} in {check.baseline}, a {_drop(check)} of {drop}{beyond} (p {p})"
 
@@ -186,7 +190,7 @@ def _size(gated: Gated, check: Check, places: int) -> str:
 def _why_closed(gated: Gated, check: Check, places: int) -> str:
     """Why the gate is closed, in a clause that begins with its punctuation."""
     if check is withheld(gated):
-        return f", {_as_asked(gated, check)}: {_size(gated, check, places)}"
+        return _not_shown_harmless(gated, check, places)
     means = f"{number(check.mean_run, places)} against {number(check.mean_baseline, places)}"
     if not gated.policy.strict:
         drop, p = number(abs(check.difference), places), p_text(check.p_corrected, gated.policy.alpha)
@@ -197,6 +201,23 @@ def _why_closed(gated: Gated, check: Check, places: int) -> str:
     if math.isinf(check.bound):
         return f"{start}: these queries are too few to exclude it"
     return f"{start}: the true {_drop(check)} may be as large as {number(abs(check.bound), places)}"
+
+
+def _not_shown_harmless(gated: Gated, check: Check, places: int) -> str:
+    """Why a gate is closed whose judgments decide nothing, in a clause that begins with its punctuation."""
+    if is_contradicted(check, gated.policy.alpha):
+        about = f"{gated.run} is better or worse than {check.baseline}"
+        return f": people and the judge disagree on whether {about}: {_size(gated, check, places)}"
+    means = f"{number(check.mean_run, places)} against {number(check.mean_baseline, places)} in {check.baseline}"
+    p = p_text(check.p_corrected, gated.policy.alpha)
+    if gated.policy.strict:
+        margin = f"{gated.policy.margin:g}"
+        short = f"{check.measure} is {means}, and a {_drop(check)} of {margin} or more is ruled out"
+        return f", with too few judgments: {short} only if unjudged documents are not relevant (p {p})"
+    drop = number(abs(check.difference), places)
+    beyond = f", more than the accepted {gated.policy.tolerance:g}," if gated.policy.tolerance else ""
+    harm = f"a {_drop(check)} of {drop}{beyond} that cannot be shown to be harmless (p {p})"
+    return f", with too few judgments: {check.measure} is {means}, {harm}"
 
 
 def _why_open(gated: Gated, places: int) -> str:
@@ -240,12 +261,12 @@ def gate_sentences(gated: Gated, places: int = USUAL, asked: Asked = IN_PYTHON) 
     'Add queries to find rarer changes.'
     """
     said, doubtful = verdict(gated, places), withheld(gated)
-    missing = unanswered(gated.missing)
+    missing = [*unanswered(gated.missing), *cautioned(gated.cautions)]
     if gated.mismatches:
         return Told.of([said, *missing], [])
     seen = seen_text(gated, places)
     more = [_reason(gated, check, places) for check in gated.deciding if not is_identical(check)]
-    more += [*gated.margin_scales, *_labels_of_others(gated), *one_sided(gated, more), *seen, *_level(gated)]
+    more += [*gated.margin_scales, *_labels_of_others(gated), *one_sided(gated, more), *seen, *unseen(gated), *_level(gated)]
     if doubtful is not None:
         if gated.outcome == TOO_FEW or doubtful.outcome == "failed":
             why = _why_doubted(gated, doubtful)
@@ -257,20 +278,26 @@ def gate_sentences(gated: Gated, places: int = USUAL, asked: Asked = IN_PYTHON) 
         step = "Add queries, or accept a larger drop."
         if checks[0].losses:
             step = "The queries that fell most are listed below; 'idealrank why' shows the documents behind them."
+        step += _or_accept(gated)
         suspected = suspected_sentence(checks[0].basis, checks[0].baseline, gated.run, checks[0].difference)
-        return Told.of([said, *missing, *gated.cautions, suspected, _basis(gated, checks[0]), _sensitivity(gated, checks[0]), step], more)
+        return Told.of([said, *missing, suspected, _basis(gated, checks[0]), _sensitivity(gated, checks[0]), step], more)
     if broken:
         step = "The contracts are listed below; 'idealrank explain' shows the documents of a query."
         return Told.of([said, *missing, step], more)
     if caution := hidden_drop(gated, str, asked):
         return Told.of([said, *missing, caution[0], *(_basis(gated, check) for check in gated.deciding[:1]), caution[1]], more)
     basis = [_basis(gated, check) for check in gated.deciding[:1]]
-    return Told.of([said, *missing, *gated.cautions, *basis, *seen, *_larger(gated)], more)
+    return Told.of([said, *missing, *basis, *seen, *_larger(gated)], more)
 
 
 def _steps(gated: Gated, asked: Asked) -> list[str]:
     """Explain the exit code if neither open nor closed, and say what to do."""
-    return next_step(gated, str, asked) or [judgments_step(gated, str, asked)]
+    return next_step(gated, str, asked) or [f"{judgments_step(gated, str, asked)}{_or_accept(gated)}"]
+
+
+def _or_accept(gated: Gated) -> str:
+    """Offer to accept a drop by name, where a baseline file can record it."""
+    return " --accept REASON records that you accept the drop." if gated.series is not None and gated.acceptance is None else ""
 
 
 def _why_doubted(gated: Gated, check: Check) -> str:
@@ -350,7 +377,7 @@ def seen_text(gated: Gated, places: int) -> list[str]:
 def _power(gated: Gated, check: Check, places: int, by: str) -> list[str]:
     """State the drop that the gate finds 80% of the time."""
     if math.isnan(check.detectable):
-        return []
+        return [f"No power is stated{by}, since {check.detectable_reason}."]
     if check.detectable < 0:
         return [
             f"Even a run that is truly better by {number(-check.detectable, places)}{by} fails 80% of the time: "
@@ -408,80 +435,6 @@ def _judged(check: Check, places: int) -> Cell:
     return number_cell(check.difference_judged, places, signed=True)
 
 
-def checks_table(checks: Sequence[Check], places: int, *, clip: int | None = _NAME) -> Table:
-    """A row a check; names of baselines of at most `clip` letters.
-
-    Examples
-    --------
-    >>> import idealrank as ir
-    >>> one = ir.evaluate({"q": {"x": 1}}, {"q": ["x"]}, "RR")
-    >>> [cell.text for cell in checks_table(ir.gate(one, one).checks, 2).rows[0]]
-    ['RR', 'run (2)', '1.00', '1.00', '+0.00', '+0.00', '1', '1', '0/1/0', '-', 'identical']
-    """
-    columns: list[Column[Check]] = [
-        Column("measure", cell=lambda check: check.measure),
-        Column("baseline", cell=lambda check: check.baseline if clip is None else clipped(check.baseline, clip)),
-        Column("before", "number", lambda check: number_cell(check.mean_baseline, places)),
-        Column("now", "number", lambda check: number_cell(check.mean_run, places)),
-        Column(
-            "difference", "number", lambda check: number_cell(check.difference, places, signed=True, tone="worse" if _shut(check) else "")
-        ),
-        Column("bound", "number", lambda check: number_cell(check.bound, places, signed=True)),
-        Column("1-sided p", "number", lambda check: p_cell(check.p_corrected)),
-        Column("2-sided p", "number", lambda check: p_cell(check.p_two_sided)),
-        Column("+/=/-", "number", _wins),
-        Column("detectable", "number", lambda check: number_cell(check.detectable, places, tone="quiet")),
-        Column("verdict", cell=_verdict),
-    ]
-    return Table.of(columns, checks, notes=() if all(check.decides for check in checks) else (COMPANION,))
-
-
-def _shut(check: Check) -> bool:
-    """Return whether a check fails the gate."""
-    return check.decides and check.outcome == "failed"
-
-
-def _wins(check: Check) -> Cell:
-    counts = f"{check.wins}/{check.ties}/{check.losses}"
-    return Cell(counts, counts, tone="quiet")
-
-
-def _verdict(check: Check) -> Cell:
-    shut = _shut(check)
-    tone: Tone = "quiet" if is_identical(check) or not (shut or check.passed) or not check.decides else "worse" if shut else "better"
-    verdict = IDENTICAL if check.decides and is_identical(check) else "failed" if shut else mark(check)
-    return Cell(verdict, strong=check.decides and not check.passed, tone=tone)
-
-
-def _with_worst(gated: Gated) -> list[Check]:
-    """Checks whose worst queries are shown: deciding checks that did not pass, or the first."""
-    stopped = [check for check in gated.deciding if not check.passed]
-    return [check for check in (stopped or gated.checks[:1]) if check.worst]
-
-
-def worst_table(check: Check, *, many: bool = False) -> Table:
-    """The queries that fell most; the baseline is named where there are `many`.
-
-    Examples
-    --------
-    >>> import idealrank as ir
-    >>> qrels = {f"q{i}": {"x": 1} for i in range(6)}
-    >>> good, bad = (ir.evaluate(qrels, {query: ranking for query in qrels}, "RR") for ranking in (["x", "y"], ["y", "x"]))
-    >>> worst_table(ir.gate(bad, good).checks[0]).title
-    'worst queries by RR (6 of 6 that are worse)'
-    """
-    against = f" against {check.baseline}" if many else ""
-    shown = check.worst if not check.passed else check.worst[:_SHOWN_OPEN]
-    columns: list[Column[QueryDrop]] = [
-        Column("query", cell=lambda one: clipped(one.query, 40)),
-        Column("before", "number", lambda one: number_cell(one.baseline)),
-        Column("now", "number", lambda one: number_cell(one.run)),
-        Column("difference", "number", lambda one: number_cell(one.difference, signed=True, tone="worse")),
-    ]
-    title = f"worst queries by {check.measure}{against} ({len(shown)} of {check.losses:,} that are worse)"
-    return Table.of(columns, shown, title=title)
-
-
 def _contracts(gated: Gated) -> Part:
     broken = [kept for kept in gated.contracts if not kept.passed]
     if not gated.contracts:
@@ -527,7 +480,7 @@ def _notes(notes: Sequence[str]) -> list[str]:
 
 def _rule(gated: Gated, policy_file: str) -> MethodLines:
     """Describe the rule and the method."""
-    rule = f"passes if {gated.policy.asked}"
+    rule = f"passes if {rule_text(gated)}"
     phrases, tested = [rule], families(gated)
     if gated.checks:
         drawn = f"{gated.n_resamples:,} draws, seed {gated.seed} derived from the values" if gated.n_resamples else "exact, over all signs"
@@ -538,6 +491,7 @@ def _rule(gated: Gated, policy_file: str) -> MethodLines:
             "1-sided p: the test of the gate; 2-sided p: the test of idealrank compare",
             f"bound: the end of the one-sided interval nearer to {end}",
             "before: mean of the baseline; now: mean of the run",
+            *([_ANCHORED] if len(gated.baselines) > 1 and gated.series is not None else []),
             "+/=/-: queries on which the run is better, equal, worse",
             "detectable: the smallest true drop that this gate finds 80% of the time",
         ]

@@ -5,15 +5,17 @@ import xml.etree.ElementTree as ET
 from collections.abc import Iterator
 from typing import Any
 
-from idealrank.analysis.gate.outcome import Check, Gated, KeptContract
+from idealrank.analysis.gate.outcome import Check, Gated, KeptContract, QueryDrop
 from idealrank.reports.table.digits import USUAL, number
 from idealrank.reports.views.comparison.phrases import sentence
 from idealrank.reports.views.comparison.verdicts import VerdictMark, mark, mark_of_check
+from idealrank.reports.views.conventions import cautioned
 from idealrank.reports.views.gate.sentences import (
     COMPANION,
     demand,
     failed,
     method,
+    one_line,
     reach_text,
     reason_text,
     short_of_judgments,
@@ -72,7 +74,7 @@ def gate_junit(gated: Gated) -> Iterator[str]:
         shown = mark("kept" if kept.passed else "broken")
         named = ("contracts", about + against, "contract")
         _case(suite, shown, named, f"{about} {demand(kept)}", _place(kept))
-    ET.SubElement(suite, "system-out").text = _fit(verdict(gated))
+    ET.SubElement(suite, "system-out").text = _fit("\n".join([verdict(gated), *cautioned(gated.cautions)]))
     ET.indent(root)
     yield '<?xml version="1.0" encoding="utf-8"?>\n'
     yield ET.tostring(root, encoding="unicode") + "\n"
@@ -127,8 +129,14 @@ def _numbers(gated: Gated, check: Check) -> str:
         lines.append(sentence(clause))
     if check.worst:
         lines.append(f"worst queries ({check.baseline}, run, difference):")
-    lines += [f"  {one.query}  {number(one.baseline)}  {number(one.run)}  {number(one.difference, signed=True)}" for one in check.worst]
+    lines += [_fallen(drop) for drop in check.worst]
     return "\n".join(lines)
+
+
+def _fallen(drop: QueryDrop) -> str:
+    """A query that fell, in a line with its text."""
+    values = f"{number(drop.baseline)}  {number(drop.run)}  {number(drop.difference, signed=True)}"
+    return f"  {drop.query}  {values}" + (f"  {one_line(drop.text)}" if drop.text else "")
 
 
 def _place(kept: KeptContract) -> str:

@@ -3,11 +3,11 @@
 import re
 from collections.abc import Iterable, Iterator, Sequence
 
-from idealrank.analysis.gate.outcome import NOT_CARRIED, Check, Gated, KeptContract
+from idealrank.analysis.gate.outcome import NOT_CARRIED, Check, Gated, KeptContract, QueryDrop
 from idealrank.reports.table.digits import number, p_text
 from idealrank.reports.table.forms import entity, escaped
 from idealrank.reports.views.comparison.verdicts import mark_of_check
-from idealrank.reports.views.conventions import title, unanswered, warned
+from idealrank.reports.views.conventions import cautioned, title, unanswered, warned
 from idealrank.reports.views.gate.sentences import (
     COMPANION,
     could_see,
@@ -75,7 +75,7 @@ def gate_markdown(gated: Gated, most_bytes: int = COMMENT_BYTES, digits: int | N
     places = gate_places(gated, digits)
     doubtful = next((check for check in gated.deciding if not check.carried), None)
     said = "" if doubtful is None else f"{code(doubtful.measure)}: {plain(_why(gated, doubtful, places), _WHY)}.\n\n"
-    beside = [*warned(gated.mismatches, code), *unanswered(gated.missing, code), could_see(gated, code, places)]
+    beside = [*warned(gated.mismatches, code), *unanswered(gated.missing, code), *_cautions(gated), could_see(gated, code, places)]
     beside += [*one_sided(gated, [said]), *hidden_drop(gated, code), *next_step(gated, code)]
     head = f"**{verdict(gated, code)}**\n\n{said}{' '.join(beside)}\n"
     foot = _foot(gated)
@@ -110,6 +110,11 @@ def plain(text: str, width: int = 200) -> str:
     'p 0.01 &#60;b&#62; &#64;&#8288;me'
     """
     return escaped(one_line(text, width))
+
+
+def _cautions(gated: Gated) -> list[str]:
+    """Cautions, which may name runs, so that nothing in them is live."""
+    return [plain(caution, _WHY) for caution in cautioned(gated.cautions)]
 
 
 def _size(text: str) -> int:
@@ -172,10 +177,12 @@ def _contract_row(kept: KeptContract) -> str:
 def _worst(check: Check) -> Iterator[tuple[str, str]]:
     closing = "\n</details>\n"
     summary = f"Worst queries by {code(check.measure)} against {code(check.baseline)}"
-    head = _table_head(("query", "before", "now", "difference"), left=(0,))
+    named = any(drop.text for drop in check.worst)
+    head = _table_head(("query", "before", "now", "difference", *(["text"] if named else [])), left=(0, 4))
     yield f"\n<details><summary>{summary}</summary>\n{head}", closing
-    for one in check.worst:
-        yield _row([code(one.query), number(one.baseline), number(one.run), number(one.difference, signed=True)]), closing
+    for drop in check.worst:
+        cells = [code(drop.query), number(drop.baseline), number(drop.run), number(drop.difference, signed=True)]
+        yield _row([*cells, plain(drop.text or "")] if named else cells), closing
     yield closing, ""
 
 
@@ -218,6 +225,7 @@ def annotations(gated: Gated) -> Iterator[str]:
     errors = [_command("error", f"Run {one_line(name)}", phrase) for name, phrase in gated.mismatches.items()]
     errors += [_check(gated, check) for check in checks] + [_contract(kept) for kept in contracts]
     yield from _listed("error", errors, "failed")
+    yield from (_command("warning", "Caution", caution) for caution in cautioned(gated.cautions))
     warnings = [_check(gated, check) for check in short_of_judgments(gated)]
     yield from _listed("warning", warnings, "have too few judgments")
     yield _command("notice", verdict(gated), could_see(gated))
@@ -236,10 +244,16 @@ def _check(gated: Gated, check: Check) -> str:
     title = f"{one_line(check.measure)} against {one_line(check.baseline)}"
     means = f"{number(check.mean_run, places)} against {number(check.mean_baseline, places)}"
     numbers = f"{means}, {number(check.difference, places, signed=True)}"
-    worst = ", ".join(f"{one_line(one.query)} ({number(one.difference, signed=True)})" for one in check.worst[:_WORST])
+    worst = ", ".join(map(_named, check.worst[:_WORST]))
     why = one_line(reason_text(gated, check, places), _REASON)
     kind = mark_of_check(check).annotation
     return _command(kind, title, f"{why}; {numbers}" + (f"; worst queries: {worst}" if worst else ""))
+
+
+def _named(drop: QueryDrop) -> str:
+    """A query that fell, with its text."""
+    text = f' "{one_line(drop.text)}"' if drop.text else ""
+    return f"{one_line(drop.query)}{text} ({number(drop.difference, signed=True)})"
 
 
 def _contract(kept: KeptContract) -> str:

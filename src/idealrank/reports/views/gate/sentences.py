@@ -25,7 +25,7 @@ _AGAIN = "run the gate again"
 _JUDGE_STEP = "Let people grade again what they and the judge grade differently; 'idealrank judge check' says where that is."
 _NEITHER = "The run neither passed nor failed (exit code 3 of the command)."
 _FEWER = 0.1  # of all documents: by so much the baseline's unjudged share exceeds the run's where a drop may hide
-_ASKED = {"neutral": "", "fail": "; the policy counts that as a failure", "pass": "; the policy lets that pass"}
+_ASKED = {"neutral": "", "fail": ", so that the gate is closed", "pass": "; the policy lets that pass"}
 
 
 def one_line(text: str, width: int = _NAME) -> str:
@@ -322,14 +322,14 @@ def visible(check: Check, places: int = USUAL) -> str:
     >>> from idealrank.analysis.gate.outcome import Check
     >>> common = dict(baseline="main", measure="AP", direction=1, mean_baseline=0.4, mean_run=0.4, difference=0.0, bound=0.0, p=1.0)
     >>> common |= dict(p_corrected=1.0, passed=True, reason="", n=9, excluded_queries=0, identical_queries=7, wins=1, ties=7, losses=1)
-    >>> [visible(Check(**common, worst=(), detectable=drop)) for drop in (0.0312, float("inf"), float("nan"), -0.01)]
-    ['0.0312', 'none: too few queries', 'unknown: every difference is the same', 'any, and an improvement below 0.0100']
+    >>> [visible(Check(**common, worst=(), detectable=drop)) for drop in (0.0312, float("inf"), -0.01)]
+    ['0.0312', 'none: too few queries', 'any, and an improvement below 0.0100']
     """
     drop = check.detectable
     if not check.wins and not check.losses:
         return f"unknown: nothing changed on {counted(check.n, 'query', 'queries')}"
     if math.isnan(drop):
-        return "unknown: every difference is the same"
+        return f"unknown: {check.detectable_reason}"
     if drop == math.inf:
         return "none: too few queries"
     if drop == -math.inf:
@@ -426,9 +426,43 @@ def method(gated: Gated) -> str:
     >>> method(ir.gate(bad, good))
     'no drop is significant (one-sided, alpha 0.05); RR tested alone; exact, over all signs'
     """
-    phrases = [gated.policy.asked, *families(gated)]
+    phrases = [rule_text(gated), *families(gated)]
     phrases.append("exact, over all signs" if gated.n_resamples is None else f"{gated.n_resamples:,} draws, seed {gated.seed}")
     return "; ".join(phrases)
+
+
+def rule_text(gated: Gated) -> str:
+    """The policy as a sentence, and the place of this look in its series.
+
+    Examples
+    --------
+    >>> import idealrank as ir
+    >>> one = ir.evaluate({"q": {"x": 1}}, {"q": ["x"]}, "RR")
+    >>> rule_text(ir.gate(one, one))
+    'no drop is significant (one-sided, alpha 0.05)'
+    """
+    if gated.series is None or gated.policy.strict:
+        return gated.policy.asked
+    return f"{gated.policy.asked}; {gated.series.sentence}"
+
+
+def unseen(gated: Gated) -> list[str]:
+    """Say how large a lasting drop must be to be seen in a series, and how many queries would see half of it.
+
+    Examples
+    --------
+    >>> import idealrank as ir
+    >>> one = ir.evaluate({"q": {"x": 1}}, {"q": ["x"]}, "RR")
+    >>> unseen(ir.gate(one, one))
+    []
+    """
+    checks = [check for check in gated.deciding if math.isfinite(check.detectable) and check.detectable > 0]
+    if gated.series is None or gated.policy.strict or not checks:
+        return []
+    check = checks[-1]  # the anchor, where there is one
+    drop = f"a lasting drop of {check.measure} below {check.detectable:.3f} against {check.baseline}"
+    queries = f"these {check.n:,} queries; {4 * check.n:,} such queries would show half of it"
+    return [f"{drop[0].upper()}{drop[1:]} may stay unseen on {queries}."]
 
 
 def families(gated: Gated) -> list[str]:

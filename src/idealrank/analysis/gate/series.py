@@ -1,0 +1,174 @@
+"""A series of gated changes: one significance level for all of them, spent look by look."""
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, replace
+from typing import Any
+
+from idealrank.errors import OptionError
+
+HORIZON = 50  # commits of a series
+WINDOW = 5  # accepted commits whose mean is held to the anchor, the present one included
+_LEAST = 1e-9  # the level of a look is told from 0
+
+
+def refuse_horizon(horizon: object) -> None:
+    """Refuse a horizon that is no number of commits.
+
+    Examples
+    --------
+    >>> refuse_horizon(0)
+    Traceback (most recent call last):
+        ...
+    idealrank.errors.OptionError: horizon=0: expected a number of commits from 1 on, such as 50
+    """
+    if isinstance(horizon, bool) or not isinstance(horizon, int) or horizon < 1:
+        raise OptionError(f"horizon={horizon!r}: expected a number of commits from 1 on, such as {HORIZON}")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Acceptance:
+    """A drop that a person accepted although the gate was closed.
+
+    Attributes
+    ----------
+    reason : str
+        Reason, as given.
+    by : str
+        Name of the person, as given or as the system knows it.
+    time : str
+        Time in UTC, ISO 8601.
+    run : str
+        Name of the run.
+    measure : str
+        Text of the deciding measure.
+    before, now : float
+        Mean of the last accepted run, and of this one.
+    p : float
+        Corrected one-sided p of the drop.
+
+    Examples
+    --------
+    >>> accepted = Acceptance(
+    ...     reason="fresher index",
+    ...     by="Ada",
+    ...     time="2026-01-02T03:04:05Z",
+    ...     run="new",
+    ...     measure="nDCG@10",
+    ...     before=0.7,
+    ...     now=0.6,
+    ...     p=0.001,
+    ... )
+    >>> accepted.sentence
+    'Ada accepted nDCG@10 0.6000 after 0.7000 (run new, 2026-01-02T03:04:05Z): fresher index'
+    """
+
+    reason: str
+    by: str
+    time: str
+    run: str
+    measure: str
+    before: float
+    now: float
+    p: float
+
+    @property
+    def sentence(self) -> str:
+        """Person, values and reason, in a sentence."""
+        means = f"{self.measure} {self.now:.4f} after {self.before:.4f}"
+        return f"{self.by} accepted {means} (run {self.run}, {self.time}): {self.reason}"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Series:
+    """State of a series: how many of its commits were looked at, and how much of its level is spent.
+
+    The level of a look is the unspent part of the level of the series, divided by the commits that are left: the
+    sum over all looks is at most the level of the series, so by Bonferroni's inequality a series of harmless
+    commits is closed at all with at most that probability. A run with the same values as the last accepted
+    one is no look: it spends nothing.
+
+    Attributes
+    ----------
+    alpha : float
+        Level of the series.
+    horizon : int
+        Commits of the series.
+    looks : int
+        Commits looked at.
+    spent : float
+        Level that they spent.
+    number : int
+        Number of the series, from 1: after the horizon the next one begins, with its whole level.
+    accepted : tuple of Acceptance
+        Drops that were accepted by name, the latest last.
+
+    Examples
+    --------
+    >>> series = Series(alpha=0.05, horizon=50)
+    >>> series.level, series.after_look().looks, round(series.after_look().level, 6)
+    (0.001, 1, 0.001)
+    """
+
+    alpha: float = 0.05
+    horizon: int = HORIZON
+    looks: int = 0
+    spent: float = 0.0
+    number: int = 1
+    accepted: tuple[Acceptance, ...] = ()
+
+    def __post_init__(self) -> None:
+        refuse_horizon(self.horizon)
+
+    @property
+    def left(self) -> int:
+        """Commits that are left, the next one included."""
+        return max(self.horizon - self.looks, 1)
+
+    @property
+    def level(self) -> float:
+        """Level of the next look."""
+        return max((self.alpha - self.spent) / self.left, _LEAST)
+
+    def under(self, alpha: float, horizon: int) -> "Series":
+        """Return the series under a policy; what is spent stays spent, and a series that is over gives way to the next one."""
+        series = replace(self, alpha=alpha, horizon=horizon)
+        over = series.looks >= horizon or series.spent >= alpha - _LEAST
+        return replace(series, looks=0, spent=0.0, number=self.number + 1) if over else series
+
+    def after_look(self) -> "Series":
+        """Return the series after one more commit."""
+        return replace(self, looks=self.looks + 1, spent=self.spent + self.level)
+
+    def with_acceptance(self, acceptance: Acceptance) -> "Series":
+        """Return the series with one more accepted drop."""
+        return replace(self, accepted=(*self.accepted, acceptance))
+
+    @property
+    def sentence(self) -> str:
+        """Position in the series and level of the next look."""
+        commit = f"commit {self.looks + 1} of {self.horizon}"
+        of_series = "" if self.number == 1 else f", series {self.number}"
+        return f"{commit}{of_series}; its share of alpha {self.alpha:g} is {self.level:.3g}"
+
+    def as_dict(self) -> dict[str, Any]:
+        """Everything by name, as a baseline file has it."""
+        return asdict(self)
+
+    @classmethod
+    def of(cls, record: Mapping[str, Any]) -> "Series":
+        """Return the series of a record.
+
+        Raises
+        ------
+        KeyError, TypeError, ValueError
+            The record is damaged.
+        """
+        accepted = tuple(Acceptance(**one) for one in record["accepted"])
+        return cls(
+            alpha=float(record["alpha"]),
+            horizon=int(record["horizon"]),
+            looks=int(record["looks"]),
+            spent=float(record["spent"]),
+            number=int(record["number"]),
+            accepted=accepted,
+        )

@@ -1,0 +1,564 @@
+"""The work of a gate for the command and pytest: the request, the baselines, the verdict, the state of the series.
+
+A caller says how files are opened and how long work is watched (`Caller`); it prints, fails and skips by itself.
+"""
+
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from functools import partial
+from pathlib import Path
+from typing import Any, Protocol, TypeVar
+
+from idealrank._files import write_bytes
+from idealrank.analysis.comparison.label_basis import NOTHING_DECLARED, DeclaredLabels
+from idealrank.analysis.comparison.query_table import same_values
+from idealrank.analysis.gate.checks import first_run, gate_beside, measures_of_gate
+from idealrank.analysis.gate.checks import gate as gate_evaluations
+from idealrank.analysis.gate.outcome import TOO_FEW, Contract, Gated, Policy
+from idealrank.analysis.gate.series import Acceptance, Series
+from idealrank.api.comparison import evaluated_by_judge
+from idealrank.api.evaluation import evaluate_read
+from idealrank.api.gate_series import (
+    LOOK_AT_HOLDOUT,
+    MeasuredBaseline,
+    OpenedBaseline,
+    anchored_record,
+    held_out_queries,
+    is_repeated,
+    next_record,
+    noise_note,
+    overfitting_note,
+    sides_of,
+)
+from idealrank.conventions import Convention
+from idealrank.data.qrels import Qrels
+from idealrank.data.run import Run
+from idealrank.data.types import Progress
+from idealrank.errors import InputError, OptionError
+from idealrank.evaluation.evaluate import Evaluation
+from idealrank.io.gate_files import baselines as files
+from idealrank.io.gate_files.baselines import BaselineRecord
+from idealrank.io.gate_files.contracts import read_contracts
+from idealrank.io.gate_files.gate_policies import DEFAULT_MEASURE, PARTS, PolicyFile
+from idealrank.io.notes import Notes, Tell
+from idealrank.io.query_files import OfQueries, QueryFiles
+from idealrank.io.texts import check_texts, read_texts
+from idealrank.measures.measure import Measure
+from idealrank.measures.parse import parse_measures
+
+Result = TypeVar("Result")
+
+
+@dataclass(frozen=True, kw_only=True)
+class GateRequest:
+    """Measures, baselines and rule of a gate.
+
+    Attributes
+    ----------
+    policy : Policy
+        The rule.
+    measures : tuple of Measure
+        The measures that are tested, the primary one first; measures of `also` come last unless named before.
+    also : tuple of Measure
+        Companions that may close the gate.
+    convention : Convention
+        Convention of every value.
+    baselines : tuple of str
+        Paths; the last is the one that may be replaced.
+    contracts : str or tuple of Contract
+        Path of the contracts of single queries, or the contracts; empty for none.
+    query_files : QueryFiles
+        Weights and clusters of the queries.
+    policy_file : str
+        File and table of the project's policy; empty where the project has none.
+    declared : DeclaredLabels
+        What is declared about the labels.
+    series : str
+        Folder that holds the state of the series; empty if the last baseline file holds it.
+    holdout : float
+        Share of the queries that decide nothing, see `held_out_queries`.
+    queries : str or None
+        Path of the texts of queries, which the message shows.
+
+    Examples
+    --------
+    >>> asked = settled({"baselines": ("best.run",), "tolerance": 0.01}, PolicyFile(path="pyproject.toml", alpha=0.1), "no baseline")
+    >>> asked.policy.tolerance, asked.policy.alpha, [str(one) for one in asked.measures], asked.policy_file
+    (0.01, 0.1, ['nDCG@10'], 'pyproject.toml [tool.idealrank.gate]')
+    """
+
+    policy: Policy
+    measures: tuple[Measure, ...]
+    also: tuple[Measure, ...]
+    convention: Convention
+    baselines: tuple[str, ...]
+    contracts: str | tuple[Contract, ...]
+    query_files: QueryFiles
+    policy_file: str
+    declared: DeclaredLabels = NOTHING_DECLARED
+    series: str = ""
+    holdout: float = 0.0
+    queries: str | None = None
+
+    def __post_init__(self) -> None:
+        if not 0 <= self.holdout < 1:
+            raise OptionError(f"holdout={self.holdout!r}: expected a share of the queries from 0 to below 1, such as 0.2")
+
+    @property
+    def state(self) -> str:
+        """Path of the file that holds the series: the last baseline, or its namesake in the folder of the series."""
+        baseline = self.baselines[-1]
+        return str(Path(self.series) / Path(baseline).name) if self.series else baseline
+
+    @property
+    def paths(self) -> list[str]:
+        """Paths of weights, clusters and contracts."""
+        return [*self.query_files.paths, *([self.contracts] if self.contracts and isinstance(self.contracts, str) else [])]
+
+
+def settled(
+    given: Mapping[str, Any],
+    found: PolicyFile,
+    without_baseline: str,
+    *,
+    measures_in: Callable[[Sequence[str], str], Any] = lambda texts, _where: texts,
+    convention_of: Callable[[Any], Convention] = Convention.of,
+) -> GateRequest:
+    """Settle what is asked: what was given, and for the rest the policy of the project.
+
+    A given `strict` also wins over the parts of the file that belong to the other rule.
+
+    Parameters
+    ----------
+    given : mapping
+        ``baselines``, ``measures``, ``also``, ``convention``, ``contracts``, ``weights``, ``cluster``, ``queries`` and the parts of
+        a `Policy`; what is missing comes from the file.
+    found : PolicyFile
+        The policy of the project.
+    without_baseline : str
+        Message where there is no baseline.
+    measures_in : callable, optional
+        Reads the file's texts of measures; also gets the place for messages.
+    convention_of : callable, optional
+        Reads the text of a convention.
+
+    Raises
+    ------
+    OptionError
+        An option is wrong, or there is no baseline; with the file where the option comes from there.
+    """
+    baselines = tuple(given.get("baselines", found.baselines))
+    if not baselines:
+        raise OptionError(without_baseline)
+    texts = given["measures"] if "measures" in given else measures_in(found.measures, found.where) or DEFAULT_MEASURE
+    with _said_in("" if "measures" in given else found.where):
+        named = parse_measures(texts)
+    texts = given["also"] if "also" in given else measures_in(found.also, found.where)
+    with _said_in("" if "also" in given else found.where):
+        also = parse_measures(texts) if texts else ()
+    with _said_in("" if "convention" in given else found.where):
+        convention = convention_of(given.get("convention", found.convention or "standard"))
+    rule = {name: given[name] for name in PARTS if name in given}
+    with _said_in("" if rule else found.where):
+        policy = found.policy(**rule)
+    contracts = given.get("contracts", found.contracts or ())
+    return GateRequest(
+        policy=policy,
+        measures=tuple(dict.fromkeys((*named, *also))),
+        also=also,
+        convention=convention,
+        baselines=baselines,
+        contracts=contracts if isinstance(contracts, str) else tuple(contracts),
+        query_files=QueryFiles(given.get("weights", found.weights), given.get("cluster", found.cluster)),
+        policy_file=found.where,
+        declared=DeclaredLabels(*(given.get(name, getattr(found, name)) for name in DeclaredLabels._fields)),
+        series=given.get("series", ""),
+        holdout=given.get("holdout", found.holdout) or 0.0,
+        queries=given.get("queries", found.queries),
+    )
+
+
+@contextmanager
+def _said_in(where: str) -> Iterator[None]:
+    """Put the place of an option before its errors; `where` is empty for what the caller gave."""
+    try:
+        yield
+    except OptionError as error:
+        if not where:
+            raise
+        raise OptionError(f"{where}: {error}", switch=error.switch) from None
+
+
+class Caller(Protocol):
+    """Actions that a gate leaves to its caller: opening files, messages, and progress."""
+
+    @property
+    def missing_baseline(self) -> str:
+        """Describe how to create a missing baseline, for an error."""
+        ...
+
+    @property
+    def tell(self) -> Tell | None:
+        """Gets what readers of files have to say; None for warnings alone."""
+        ...
+
+    def qrels(self) -> Qrels:
+        """Open the judgments."""
+        ...
+
+    def run(self) -> Run:
+        """Open the run."""
+        ...
+
+    def repeats(self) -> Sequence[Run]:
+        """Open further runs of the same engine."""
+        ...
+
+    def baseline(self, path: str) -> Run:
+        """Open a baseline that is an ordinary run."""
+        ...
+
+    def baseline_name(self, path: str) -> str:
+        """Name a baseline."""
+        ...
+
+    def doubt(self, evaluation: Evaluation, baseline: str | None, /) -> None:
+        """Refuse a run, or warn of one, that was hardly meant for the judgments; `baseline` is the path of a baseline."""
+        ...
+
+    def watch(self, label: str, work: Callable[[Progress], Result], /) -> Result:
+        """Do work that may take long."""
+        ...
+
+
+@dataclass(frozen=True, kw_only=True)
+class Held:
+    """Outcome of a gate with its notes.
+
+    Attributes
+    ----------
+    gated : Gated
+        The verdict.
+    notes : tuple of str
+        What has changed since the baselines were made, in sentences.
+    qrels : Qrels
+        The judgments.
+    runs : tuple of Run
+        The run, and the baselines.
+    evaluations : tuple of Evaluation
+        Of these, by everything that the gate looks at.
+    of_queries : OfQueries
+        Weights and clusters.
+    last : BaselineRecord or None
+        What the first line of the last baseline says; None where it is an ordinary run, or does not exist yet.
+    repeats : tuple of Run
+        Further runs of the same engine.
+    unchanged : bool
+        Whether the run has the values of the last accepted one.
+    """
+
+    gated: Gated
+    notes: tuple[str, ...] = ()
+    qrels: Qrels
+    runs: tuple[Run, ...]
+    evaluations: tuple[Evaluation, ...]
+    of_queries: OfQueries
+    last: BaselineRecord | None = None
+    repeats: tuple[Run, ...] = ()
+    unchanged: bool = False
+
+
+@dataclass(frozen=True, kw_only=True)
+class GateJob:
+    """The work of a gate.
+
+    Attributes
+    ----------
+    asked : GateRequest
+        The policy, measures, convention and baselines.
+    caller : Caller
+        Opens files.
+    kept : sequence of Measure
+        Measures for which hits are kept, as `evaluate` does.
+    top : int
+        Ranks down to which the first documents of every list are kept.
+    threads : int
+        0 for one a core.
+    judge : Qrels, optional
+        Grades of a judge, as a second opinion on signs.
+    """
+
+    asked: GateRequest
+    caller: Caller
+    kept: Sequence[Measure] = ()
+    top: int = 0
+    threads: int = 0
+    judge: Qrels | None = None
+
+    def hold(self, *, but_missing: bool = False) -> Held:
+        """Hold the run to its baselines.
+
+        Parameters
+        ----------
+        but_missing : bool
+            Whether the last baseline may be missing.
+
+        Raises
+        ------
+        InputError
+            A file cannot be used.
+        OptionError
+            An option has an invalid value.
+        """
+        asked, caller = self.asked, self.caller
+        if asked.queries is not None:
+            check_texts(asked.queries)
+        contracts, of_queries = self._contracts(), asked.query_files.read(caller.tell)
+        qrels = caller.watch("judgments", lambda _: self._labelled())
+        measures = measures_of_gate(asked.measures, contracts)
+        evaluated = partial(self._evaluated, qrels, measures)
+        paths = [*asked.baselines[:-1], *self._last_path(but_missing=but_missing)]
+        opened = [self._opened(path, measures) for path in paths]
+        run, *repeats = caller.run(), *caller.repeats()
+        runs = [evaluated(one) for one in (run, *repeats)]
+        baselines = [self._measured(one, path, evaluated) for path, one in zip(paths, opened, strict=True)]
+        others = [one.first for one in baselines]
+        of_queries.check([*runs, *others])
+        last = baselines[-1] if len(baselines) == len(asked.baselines) else None
+        held_out = held_out_queries(runs[0].queries, asked.holdout)
+        gated = self._verdict(runs, baselines, contracts, of_queries, held_out)
+        if self.judge is not None and others:
+            judged_runs = [run, *(one.run for one in opened)]
+            judged = evaluated_by_judge(self.judge, judged_runs, parse_measures(asked.measures), asked.convention)
+            gated = gate_beside(gated, judged, [runs[0], *others])
+        notes = [
+            note
+            for path, one in zip(paths, baselines, strict=True)
+            if one.record is not None
+            for note in files.changes_since(path, one.record, one.first, qrels.paths)
+        ]
+        notes += self._series_notes(gated, runs, last, held_out)
+        return Held(
+            gated=self._with_texts(gated), notes=tuple(notes), qrels=qrels, runs=(run, *(one.run for one in opened)),
+            evaluations=(runs[0], *others),
+            of_queries=of_queries, last=None if last is None else last.record, repeats=tuple(repeats),
+            unchanged=last is not None and is_repeated(runs, last),
+        )  # fmt: skip
+
+    def _last_path(self, *, but_missing: bool) -> list[str]:
+        """Path of the last baseline: the state of the series, where it exists; none if it may be missing and is."""
+        state, baseline = self.asked.state, self.asked.baselines[-1]
+        path = state if Path(state).exists() else baseline
+        return [] if but_missing and not Path(path).exists() else [path]
+
+    def _measured(self, opened: OpenedBaseline, path: str, evaluated: Callable[..., Evaluation]) -> MeasuredBaseline:
+        others = tuple(evaluated(one, path) for one in opened.others)
+        return MeasuredBaseline(first=evaluated(opened.run, path), others=others, record=opened.record)
+
+    def _series_notes(
+        self, gated: Gated, runs: Sequence[Evaluation], last: MeasuredBaseline | None, held_out: Collection[str]
+    ) -> list[str]:
+        """Notes on the noise from run to run, and on overfitted queries."""
+        measure = self.asked.measures[0]
+        if last is None or last.record is None:
+            return noise_note(measure, [runs])
+        commits = [[one for kept, one in last.kept if kept.commit == commit] for commit in {kept.commit for kept in last.record.kept}]
+        notes = noise_note(measure, [runs, *commits])
+        if gated.series is not None and held_out and gated.series.looks % LOOK_AT_HOLDOUT == LOOK_AT_HOLDOUT - 1:
+            anchor = next(one for kept, one in last.kept if kept.is_anchor)
+            notes += overfitting_note(measure, runs[0], anchor, held_out)
+        return notes
+
+    def hold_to_nothing(self) -> Held:
+        """Measure the run alone, without contracts, to make it the last baseline whatever that was.
+
+        Raises
+        ------
+        InputError
+            A file cannot be used, or the last baseline is an ordinary run.
+        """
+        path = self.asked.state
+        last = files.read_record(path, self._notes) if Path(path).exists() else None
+        if Path(path).exists() and last is None:
+            raise InputError(
+                f"baseline {path}: found a file that is no baseline, and it is not replaced", hint="give a new name as the last baseline"
+            )
+        qrels, run = self._labelled(), self.caller.run()
+        evaluation = self._evaluated(qrels, measures_of_gate(self.asked.measures, self._contracts()), run)
+        gated = first_run(evaluation, self.asked.measures, self.asked.policy)
+        return Held(gated=gated, qrels=qrels, runs=(run,), evaluations=(evaluation,), of_queries=OfQueries(QueryFiles()), last=last)
+
+    def record_look(self, held: Held) -> None:
+        """Write that one more commit was looked at into the state of the series; its runs stay."""
+        series = held.gated.series
+        if series is None or held.unchanged or held.gated.policy.strict:
+            return
+        record = held.last
+        assert record is not None  # noqa: S101  (a series comes from a baseline file)
+        lines = files.lines_of_kept(self._state_read, record, self._notes)
+        self._write(self._packed(files.lines_with_record(replace(record, series=series.after_look()), lines)))
+
+    def take_if_open(self, held: Held) -> str:
+        """Make the run the last accepted one if the gate is open, and say what was done."""
+        path, gated, name = self.asked.state, held.gated, held.runs[0].name
+        if not gated.passed:
+            self.record_look(held)
+            why = "too few judgments" if gated.outcome == TOO_FEW else "the gate is closed"
+            return f"{path} was not {'replaced' if held.last else 'made'}: {why}"
+        if held.last is None:
+            self.write_baseline(held)
+            return f"saved {name} as the baseline {path}"
+        if held.unchanged:
+            return f"{path} stays as it is: {name} has the values of {held.last.name}, the last accepted run"
+        self._add_commit(held)
+        check = gated.checks[0 if len(self.asked.baselines) == 1 else -len(self.asked.measures)]
+        means = f"{check.measure} {check.mean_run:.4f}, against {check.mean_baseline:.4f} in {held.last.name}"
+        return f"{path} now holds {name} as the last accepted run: {means}"
+
+    def accept(self, held: Held, acceptance: Acceptance) -> str:
+        """Make the run the anchor and the last accepted run although the gate is closed, and record the acceptance."""
+        series = (held.gated.series or Series()).after_look().with_acceptance(acceptance)
+        self.write_baseline(held, series)
+        return f"{self.asked.state}: {acceptance.sentence}"
+
+    def write_baseline(self, held: Held, series: Series | None = None) -> None:
+        """Write the run as the anchor; errors as for `baseline_file`."""
+        self._write(self.baseline_file(held, series))
+
+    def baseline_file(self, held: Held, series: Series | None = None) -> bytes:
+        """Return the run as a baseline file of which it is the anchor; the file is read back and evaluated first.
+
+        Raises
+        ------
+        InputError
+            The run cannot be kept in a file of lines.
+        """
+        record = self._record_of(held)
+        known = Series() if held.last is None else Series(accepted=held.last.series.accepted)
+        record = anchored_record(record, held.last, len(held.repeats), known if series is None else series)
+        return self._file_of(held, record, [])
+
+    def _add_commit(self, held: Held) -> None:
+        """Write the run as the last accepted commit, above the commits that the series still needs."""
+        last, series = held.last, held.gated.series
+        assert last is not None  # noqa: S101  (for the type checker: the caller has looked)
+        assert series is not None  # noqa: S101
+        after = series if held.gated.policy.strict else series.after_look()
+        record, stays = next_record(self._record_of(held), last, len(held.repeats), after)
+        lines = files.lines_of_kept(self._state_read, last, self._notes)
+        self._write(self._file_of(held, record, [lines[place] for place in stays]))
+
+    def _record_of(self, held: Held) -> BaselineRecord:
+        return files.record_of(held.evaluations[0], list(map(str, self.asked.measures)), held.qrels.paths)
+
+    def _file_of(self, held: Held, record: BaselineRecord, others: Sequence[bytes]) -> bytes:
+        """A baseline file in which the run comes first; it is read back and evaluated."""
+        path, run, evaluation = self.asked.state, held.runs[0], held.evaluations[0]
+        repeats = [files.run_lines(one, record, self.asked.convention) for one in held.repeats]
+        data = files.baseline_bytes(run, record, self.asked.convention, [*repeats, *others])
+        if not same_values(self._evaluated(held.qrels, evaluation.measures, files.run_in(data, run.name)), evaluation):
+            raise InputError(
+                f"{path}: not written, for the run read back from it has other values; a query that is answered without a document "
+                "cannot be kept in a file of lines"
+            )
+        return self._packed(data)
+
+    def _packed(self, data: bytes) -> bytes:
+        return files.compressed(data) if self.asked.state.endswith(".gz") else data
+
+    def _write(self, data: bytes) -> None:
+        if self.asked.series:
+            Path(self.asked.series).mkdir(parents=True, exist_ok=True)
+        write_bytes([data], self.asked.state)
+
+    @property
+    def _state_read(self) -> str:
+        """The file from which the series was read."""
+        return self._last_path(but_missing=False)[0]
+
+    def _labelled(self) -> Qrels:
+        """The judgments with the kind of labels that was declared."""
+        declared, qrels = self.asked.declared, self.caller.qrels()
+        return qrels.labelled(declared.labels_are, sampled_negatives=declared.sampled_negatives)
+
+    def _with_texts(self, gated: Gated) -> Gated:
+        """Add the texts of the queries that fell most."""
+        if self.asked.queries is None:
+            return gated
+        wanted = {drop.query for check in gated.checks for drop in check.worst}
+        return gated.with_texts(read_texts(self.asked.queries, wanted, tell=self.caller.tell))
+
+    @property
+    def _notes(self) -> Notes:
+        return Notes(self.caller.tell)
+
+    def _contracts(self) -> tuple[Contract, ...]:
+        contracts = self.asked.contracts
+        return read_contracts(contracts, self._notes) if isinstance(contracts, str) else contracts
+
+    def _opened(self, path: str, measures: Sequence[Measure]) -> OpenedBaseline:
+        """A baseline file with its record, whose lists must reach as deep as the measures look; or any run."""
+        try:
+            record = files.read_record(path, self._notes)
+        except InputError as error:
+            raise error if Path(path).exists() else InputError(str(error), hint=self.caller.missing_baseline) from None
+        if record is None:
+            return OpenedBaseline(run=self.caller.baseline(path))
+        files.refuse_shallow(path, record, measures, self.asked.convention)
+        name = self.caller.baseline_name(path)
+        run, record = files.read_baseline(path, name, self._notes)
+        others: tuple[Run, ...] = ()
+        if len(record.kept) > 1:
+            lines = files.lines_of_kept(path, record, self._notes)[1:]
+            others = tuple(files.run_in(one, kept.name) for one, kept in zip(lines, record.kept[1:], strict=True))
+        return OpenedBaseline(run=run, record=record, others=others)
+
+    def _evaluated(self, qrels: Qrels, measures: Sequence[Measure], run: Run, baseline: str | None = None) -> Evaluation:
+        work = partial(
+            evaluate_read,
+            qrels,
+            run,
+            measures,
+            self.asked.convention,
+            keep_unjudged=True,
+            keep_for=self.kept,
+            keep_top=self.top,
+            threads=self.threads,
+        )
+        found = self.caller.watch(run.name, lambda progress: work(progress=progress))
+        self.caller.doubt(found, baseline)
+        return found
+
+    def _verdict(
+        self,
+        runs: Sequence[Evaluation],
+        baselines: Sequence[MeasuredBaseline],
+        contracts: Sequence[Contract],
+        of_queries: OfQueries,
+        held_out: Collection[str],
+    ) -> Gated:
+        asked = self.asked
+        if not baselines:
+            return first_run(runs[0], asked.measures, asked.policy, contracts, also=asked.also)
+        others = [one.first for one in baselines]
+        last = baselines[-1] if len(baselines) == len(asked.baselines) else None
+        series = None if last is None or last.record is None else last.record.series.under(asked.policy.alpha, asked.policy.horizon)
+        sides = [
+            side for one in baselines for side in sides_of(one.first.name, runs, one, in_series=one is last and not asked.policy.strict)
+        ]
+        return gate_evaluations(
+            runs[0],
+            *others,
+            measures=asked.measures,
+            also=asked.also,
+            policy=asked.policy,
+            contracts=contracts,
+            weights=of_queries.weights,
+            clusters=of_queries.clusters,
+            threads=self.threads,
+            declared=asked.declared,
+            sides=sides,
+            series=series,
+            held_out=held_out,
+        )

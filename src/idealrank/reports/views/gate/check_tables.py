@@ -1,0 +1,93 @@
+"""Tables of a gate: its checks, and the queries that fell most."""
+
+from collections.abc import Sequence
+
+from idealrank.analysis.gate import Check, Gated
+from idealrank.analysis.gate.outcome import QueryDrop
+from idealrank.reports.table.cells import Cell, Column, Table, Tone, number_cell, p_cell
+from idealrank.reports.table.text import clipped
+from idealrank.reports.views.comparison.verdicts import IDENTICAL, is_identical
+from idealrank.reports.views.gate.sentences import (
+    COMPANION,
+    mark,
+)
+
+_NAME = 24
+_TEXT = 60  # letters of a query that fell
+_SHOWN_OPEN = 3  # worst queries of an open gate
+
+
+def checks_table(checks: Sequence[Check], places: int, *, clip: int | None = _NAME) -> Table:
+    """A row a check; names of baselines of at most `clip` letters.
+
+    Examples
+    --------
+    >>> import idealrank as ir
+    >>> one = ir.evaluate({"q": {"x": 1}}, {"q": ["x"]}, "RR")
+    >>> [cell.text for cell in checks_table(ir.gate(one, one).checks, 2).rows[0]]
+    ['RR', 'run (2)', '1.00', '1.00', '+0.00', '+0.00', '1', '1', '0/1/0', '-', 'identical']
+    """
+    columns: list[Column[Check]] = [
+        Column("measure", cell=lambda check: check.measure),
+        Column("baseline", cell=lambda check: check.baseline if clip is None else clipped(check.baseline, clip)),
+        Column("before", "number", lambda check: number_cell(check.mean_baseline, places)),
+        Column("now", "number", lambda check: number_cell(check.mean_run, places)),
+        Column(
+            "difference", "number", lambda check: number_cell(check.difference, places, signed=True, tone="worse" if _shut(check) else "")
+        ),
+        Column("bound", "number", lambda check: number_cell(check.bound, places, signed=True)),
+        Column("1-sided p", "number", lambda check: p_cell(check.p_corrected)),
+        Column("2-sided p", "number", lambda check: p_cell(check.p_two_sided)),
+        Column("+/=/-", "number", _wins),
+        Column("detectable", "number", lambda check: number_cell(check.detectable, places, tone="quiet")),
+        Column("verdict", cell=_verdict),
+    ]
+    return Table.of(columns, checks, notes=() if all(check.decides for check in checks) else (COMPANION,))
+
+
+def _shut(check: Check) -> bool:
+    """Return whether a check fails the gate."""
+    return check.decides and check.outcome == "failed"
+
+
+def _wins(check: Check) -> Cell:
+    counts = f"{check.wins}/{check.ties}/{check.losses}"
+    return Cell(counts, counts, tone="quiet")
+
+
+def _verdict(check: Check) -> Cell:
+    shut = _shut(check)
+    tone: Tone = "quiet" if is_identical(check) or not (shut or check.passed) or not check.decides else "worse" if shut else "better"
+    verdict = IDENTICAL if check.decides and is_identical(check) else "failed" if shut else mark(check)
+    return Cell(verdict, strong=check.decides and not check.passed, tone=tone)
+
+
+def with_worst(gated: Gated) -> list[Check]:
+    """Checks whose worst queries are shown: deciding checks that did not pass, or the first."""
+    stopped = [check for check in gated.deciding if not check.passed]
+    return [check for check in (stopped or gated.checks[:1]) if check.worst]
+
+
+def worst_table(check: Check, *, many: bool = False) -> Table:
+    """The queries that fell most; the baseline is named where there are `many`.
+
+    Examples
+    --------
+    >>> import idealrank as ir
+    >>> qrels = {f"q{i}": {"x": 1} for i in range(6)}
+    >>> good, bad = (ir.evaluate(qrels, {query: ranking for query in qrels}, "RR") for ranking in (["x", "y"], ["y", "x"]))
+    >>> worst_table(ir.gate(bad, good).checks[0]).title
+    'worst queries by RR (6 of 6 that are worse)'
+    """
+    against = f" against {check.baseline}" if many else ""
+    shown = check.worst if not check.passed else check.worst[:_SHOWN_OPEN]
+    columns: list[Column[QueryDrop]] = [
+        Column("query", cell=lambda one: clipped(one.query, 40)),
+        Column("before", "number", lambda one: number_cell(one.baseline)),
+        Column("now", "number", lambda one: number_cell(one.run)),
+        Column("difference", "number", lambda one: number_cell(one.difference, signed=True, tone="worse")),
+    ]
+    if any(drop.text for drop in shown):
+        columns.append(Column("text", cell=lambda drop: clipped(drop.text or "", _TEXT)))
+    title = f"worst queries by {check.measure}{against} ({len(shown)} of {check.losses:,} that are worse)"
+    return Table.of(columns, shown, title=title)

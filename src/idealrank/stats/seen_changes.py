@@ -1,0 +1,324 @@
+"""Power of a comparison from the differences seen: how many queries change, and by how much.
+
+Power needs a law for the differences under a true difference. Here, the share of queries that
+change stays as seen. A query that changes draws one of the sizes seen, and a sign, with weights
+proportional to ``exp(c * difference)``; the tilt c sets the mean. Without a tilt, both signs are
+equally likely: the law that sign flips test.
+"""
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import NamedTuple
+
+import numpy as np
+
+from idealrank.data.types import FloatArray
+from idealrank.stats.roots import fewest
+from idealrank.stats.special import ndtri, stdtrit
+
+FEWEST_CHANGED = 12
+"""Independent units that must differ before power is stated: `experiments/stated_power.py`."""
+
+_FINEST = 1e-3  # of the largest size: a finer grid is as good as none
+_MOST_ON_GRID = 10_000  # sizes: of more, the sum is as good as continuous on any grid
+_MOST = 10**9  # queries; where more are needed, no number is given
+_STEEPEST = 1e4  # tilt over the largest size: beyond, every unit that changes has that size
+_STEPS = 60  # of a search for a root; ten are usual
+_PRECISE = 1e-8  # of a tilt, relative
+
+
+class Criterion(NamedTuple):
+    """Test that decides, and the power to reach.
+
+    Parameters
+    ----------
+    alpha : float
+        Level of one side of the test.
+    power : float
+        Probability that the test rejects.
+    df : float or None
+        Degrees of freedom of Student's t; None for tests by signs.
+    null : float
+        Difference that is tested against; the test looks for larger ones.
+    """
+
+    alpha: float
+    power: float
+    df: float | None = None
+    null: float = 0.0
+
+
+class Moments(NamedTuple):
+    """First four moments of a unit's contribution to a statistic."""
+
+    first: float
+    second: float
+    third: float
+    fourth: float
+
+    def less(self, null: float) -> "Moments":
+        """Of the contribution less a constant."""
+        one, two, three, four = self
+        return Moments(
+            one - null,
+            two - 2 * null * one + null**2,
+            three - 3 * null * two + 3 * null**2 * one - null**3,
+            four - 4 * null * three + 6 * null**2 * two - 4 * null**3 * one + null**4,
+        )
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class SeenChanges:
+    """Absolute differences of independent units, from which power is computed.
+
+    Parameters
+    ----------
+    sizes : float64 array
+        Absolute differences of the units that differ, above 0. The mean difference is their signed
+        sum over `units`.
+    differ, units : int
+        Units that differ, and all units.
+    scores : float64 array, optional
+        Contribution of each size to a statistic of ranks or signs; by default the size.
+    tilts : float64 array, optional
+        Size without the weight of the unit, which a tilt acts on; by default the size.
+    weight_moments : tuple of float
+        Means of the second, third and fourth powers of the weights of all units; their mean is 1.
+
+    Examples
+    --------
+    >>> changes = SeenChanges.of(np.array([0.0] * 30 + [0.1, -0.1] * 10), units=50)
+    >>> round(changes.detectable(Criterion(0.025, 0.8)), 4)
+    0.0267
+    """
+
+    sizes: FloatArray = field(repr=False)
+    differ: int
+    units: int
+    scores: FloatArray | None = field(default=None, repr=False)
+    tilts: FloatArray | None = field(default=None, repr=False)
+    weight_moments: tuple[float, float, float] = (1.0, 1.0, 1.0)
+
+    @classmethod
+    def of(
+        cls,
+        totals: FloatArray,
+        *,
+        units: int,
+        scores: FloatArray | None = None,
+        weights: FloatArray | None = None,
+    ) -> "SeenChanges":
+        """From the signed totals of all units, with scores and weights of all; 0 is no change."""
+        changed = totals != 0
+        sizes = np.abs(totals[changed])
+        kept = None if scores is None else scores[changed]
+        if weights is None:
+            return cls(sizes=sizes, differ=sizes.size, units=units, scores=kept)
+        second, third, fourth = (float((weights**power).mean()) for power in (2, 3, 4))
+        return cls(
+            sizes=sizes,
+            differ=sizes.size,
+            units=units,
+            scores=kept,
+            tilts=sizes / weights[changed],
+            weight_moments=(second, third, fourth),
+        )
+
+    @property
+    def reach(self) -> float:
+        """Largest mean of such changes: each unit that changes gains the largest size."""
+        return float(self.sizes.max()) * self.differ / self.units if self.sizes.size else 0.0
+
+    @property
+    def allowance(self) -> float:
+        """Factor of a difference for the error of the sizes seen, which are mostly too small.
+
+        The median of a chi-squared variable is 2/3 below its m degrees of freedom. The bounded tail
+        of a small sample costs as much again: with 1.5 in all, normal differences are found as
+        often as stated, whatever their number.
+        """
+        differ = self.differ / self.weight_moments[0]  # Kish's number of equal weight
+        return math.sqrt(differ / (differ - 1.5)) if differ > 2 else 1.0
+
+    @cached_property
+    def grid(self) -> float:
+        """Largest number of which every score is a multiple; 0 if it is tiny."""
+        scores = self._scores
+        if scores.size > _MOST_ON_GRID:
+            return 0.0
+        largest = float(scores.max())
+        common = 0.0
+        for value in np.unique(np.round(scores / largest, 9)).tolist():
+            common = _common_divisor(value, common)
+            if common < _FINEST:
+                return 0.0
+        return common * largest
+
+    def detectable(self, criterion: Criterion) -> float:
+        """Compute the smallest true difference, beyond the null, that the test finds so often.
+
+        Returns
+        -------
+        float
+            Infinite if no mean of such changes is found so often; NaN if every one is.
+        """
+        largest = float(self._tilts.max())
+
+        def above(tilt: float) -> float:
+            return self._above(tilt / largest, self.units, criterion)
+
+        tilt = _crossing(above, start=self._first_guess(criterion) * largest)
+        if not math.isfinite(tilt):
+            return tilt
+        mean = self._mean(tilt / largest) * self.allowance
+        return min(max(mean, -self.reach), self.reach) - criterion.null
+
+    def units_needed(self, effect: float, criterion: Criterion, *, near: float) -> int | None:
+        """Compute the number of units with which the test finds a true difference so often.
+
+        Parameters
+        ----------
+        effect : float
+            True difference, above 0; from `reach` on, no number is found.
+        criterion : Criterion
+            Test and power. Its degrees of freedom belong to the units seen, and grow with them.
+        near : float
+            A guess.
+        """
+        largest, seen = float(self._tilts.max()), effect / self.allowance
+        spread = float((self.sizes * self._tilts).mean()) * self.differ / self.units
+
+        def beyond(tilt: float) -> float:
+            return self._mean(tilt / largest) - seen
+
+        tilt = _crossing(beyond, start=seen / spread * largest)
+        if not math.isfinite(tilt):
+            return None
+        least = math.ceil(FEWEST_CHANGED * self.units / self.differ)
+
+        def enough(units: int) -> bool:
+            df = criterion.df and criterion.df * units / self.units
+            asked = criterion._replace(df=df)
+            return units >= least and self._above(tilt / largest, units, asked) >= 0
+
+        return fewest(enough, near=max(near, least), most=_MOST)
+
+    @property
+    def _scores(self) -> FloatArray:
+        return self.sizes if self.scores is None else self.scores
+
+    @property
+    def _tilts(self) -> FloatArray:
+        return self.sizes if self.tilts is None else self.tilts
+
+    def _first_guess(self, criterion: Criterion) -> float:
+        """Tilt at which a normal mean with the variance seen would be found."""
+        second = float((self.sizes**2).mean()) * self.differ / self.units
+        deviates = float(ndtri(1 - criterion.alpha)) + float(ndtri(criterion.power))
+        return max(deviates, 1.0) / math.sqrt(self.units * second)
+
+    def _tilted(self, tilt: float) -> tuple[FloatArray, FloatArray]:
+        """Probabilities that a unit gains, and that it loses, each size."""
+        exponents = tilt * self._tilts
+        highest = float(np.abs(exponents).max())
+        gains, losses = np.exp(exponents - highest), np.exp(-exponents - highest)
+        share = self.differ / self.units / float(gains.sum() + losses.sum())
+        return gains * share, losses * share
+
+    def _mean(self, tilt: float) -> float:
+        gains, losses = self._tilted(tilt)
+        return float((self.sizes * (gains - losses)).sum())  # BLAS may start threads
+
+    def _moments(self, tilt: float) -> Moments:
+        gains, losses = self._tilted(tilt)
+        both, apart, scores = gains + losses, gains - losses, self._scores
+        squares = scores * scores
+        return Moments(
+            float((scores * apart).sum()),
+            float((squares * both).sum()),
+            float((squares * scores * apart).sum()),
+            float((squares * squares * both).sum()),
+        )
+
+    def _above(self, tilt: float, units: int, criterion: Criterion) -> float:
+        """Distance of the test from the power; 0 where it has it.
+
+        The test rejects where the sum of the contributions exceeds q times the root of the sum of
+        their squares. The excess is nearly normal. Its two parts depend on each other: a few large
+        gains raise both.
+        """
+        one, two, three, four = self._moments(tilt).less(criterion.null)
+        root = math.sqrt(units * two)
+        critical = _critical(criterion, units, four / (two * two * units))
+        slope = critical / (2 * root)
+        # Weights are fixed: differences between them are no variance. Equal weights have moments 1.
+        second, third, fourth = self.weight_moments
+        of_squares = units * max(four - fourth * (two / second) ** 2, 0.0)
+        of_both = units * (three - third * one * two / second)
+        of_sum = units * (two - second * one * one)
+        variance = of_sum - 2 * slope * of_both + slope * slope * of_squares
+        # A sum on a grid moves by two steps: half of that, on average, is lost until p is small.
+        lost = self.grid if criterion.df is None and not criterion.null else 0.0
+        excess = units * one - critical * (root - of_squares / (8 * root**3)) - lost
+        return excess - float(ndtri(criterion.power)) * math.sqrt(max(variance, 0.0))
+
+
+def _critical(criterion: Criterion, units: int, fourth: float) -> float:
+    """Multiple of the root of the sum of squares from which on a sum is significant.
+
+    Of random signs, by the first term of Cornish and Fisher's expansion: the excess kurtosis of
+    their sum is -2 times the sum of fourth powers over the squared sum of squares.
+    """
+    if criterion.df is not None:
+        t = float(stdtrit(criterion.df, 1 - criterion.alpha))
+        return t * math.sqrt(units / (units - 1 + t * t))
+    normal = float(ndtri(1 - criterion.alpha))
+    return normal - 2 * fourth * (normal**3 - 3 * normal) / 24
+
+
+def _common_divisor(one: float, other: float) -> float:
+    """Euclid's algorithm for numbers up to 1 with nine digits; 0 if the divisor is tiny."""
+    while other > _FINEST / 2:
+        rest = one % other
+        one, other = other, 0.0 if min(rest, other - rest) < 1e-7 else rest
+    return one if other == 0.0 else 0.0
+
+
+def _crossing(rising: Callable[[float], float], *, start: float) -> float:
+    """Place where a rising function is 0; infinite if it stays below, NaN if it stays above.
+
+    The bracket grows from a guess, and shrinks by false position: SciPy's search loads slowly, and
+    most commands do without it.
+    """
+    low, high = 0.0, start
+    below, above = rising(low), rising(high)
+    while above < 0:
+        low, below, high = high, above, 2 * high
+        if high > _STEEPEST:
+            return math.inf
+        above = rising(high)
+    step = start
+    while below > 0:
+        high, above, low, step = low, below, low - step, 2 * step
+        if low < -_STEEPEST:
+            return math.nan
+        below = rising(low)
+    if below == above:
+        return low
+    last, last_place, middle = 0.0, math.inf, low
+    for _ in range(_STEPS):
+        middle = (low * above - high * below) / (above - below)
+        value = rising(middle)
+        if value == 0 or abs(middle - last_place) <= _PRECISE * abs(middle):
+            break
+        # Illinois: an end that stays twice in a row counts half, or it would stay for ever.
+        if value > 0:
+            high, above = middle, value
+            below /= 2 if last > 0 else 1
+        else:
+            low, below = middle, value
+            above /= 2 if last < 0 else 1
+        last, last_place = value, middle
+    return middle

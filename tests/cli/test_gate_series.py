@@ -1,0 +1,244 @@
+"""`idealrank gate` against a baseline file: a series of commits, its anchor, repeats, drops accepted by name, and held-out queries."""
+
+import gzip
+import json
+import random
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from idealrank.api.gate_series import held_out_queries
+from idealrank.io.gate_files.baselines import BaselineRecord, read_record
+from idealrank.io.notes import Notes
+from tests.cli.terminal import Said
+
+Gate = Callable[..., Said]
+QUERIES = [f"q{number:03}" for number in range(120)]
+RANKS = 10
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    lines = [f"{query} 0 {query}-{rank} {int(rank == 0)}\n" for query in QUERIES for rank in range(RANKS)]
+    (tmp_path / "qrels.txt").write_text("".join(lines), encoding="utf-8")
+    write_run(tmp_path, "start", {})
+    return tmp_path
+
+
+@pytest.fixture
+def gate(folder: Path, say: Callable[..., Said]) -> Gate:
+    def ask(run: str, *options: str, baseline: str = "main.gz") -> Said:
+        return say("gate", "qrels.txt", f"{run}.run", "-m", "RR", "--baseline", baseline, *options, cwd=folder)
+
+    assert ask("start", "--update-baseline").code == 0
+    return ask
+
+
+def write_run(folder: Path, name: str, ranks: dict[str, int]) -> None:
+    """Write a run that returns the relevant document of each query at a rank from 1, here 2 where not said."""
+    lines = []
+    for query in QUERIES:
+        order = list(range(1, RANKS))
+        order.insert(ranks.get(query, 2) - 1, 0)
+        lines += [f"{query} Q0 {query}-{number} {rank} {RANKS - rank} t\n" for rank, number in enumerate(order, 1)]
+    (folder / f"{name}.run").write_text("".join(lines), encoding="utf-8")
+
+
+def noisy(seed: int, share: float = 0.3) -> dict[str, int]:
+    """Ranks of one run of an engine that moves some relevant documents by one place, up or down alike."""
+    draw = random.Random(seed)
+    return {query: draw.choice((1, 3)) for query in QUERIES if draw.random() < share}
+
+
+def record(folder: Path, name: str = "main.gz") -> BaselineRecord:
+    found = read_record(str(folder / name), Notes())
+    assert found is not None
+    return found
+
+
+def words(said: Said) -> str:
+    return " ".join(said.out.split())
+
+
+def asked(said: Said) -> dict[str, Any]:
+    found: dict[str, Any] = json.loads(said.out)
+    return found
+
+
+def test_alpha_is_spent_over_the_horizon_by_commits_that_change_something(gate: Gate, folder: Path) -> None:
+    write_run(folder, "new", noisy(1))
+    first = asked(gate("new", "--format", "json", "--update-baseline"))
+    same = asked(gate("new", "--format", "json", "--update-baseline"))
+    short = asked(gate("new", "--format", "json", "--horizon", "2", "--alpha", "0.04"))
+
+    assert (first["policy"]["alpha"], first["series"]["alpha"], first["series"]["looks"]) == (0.001, 0.05, 0)
+    assert record(folder).series.looks == 1  # the second gate saw the same values
+    assert same["checks"][0]["reason"] == "the same value on every query"
+    assert short["policy"]["alpha"] == pytest.approx((0.04 - 0.001) / 1)
+
+
+def test_an_ordinary_run_as_baseline_is_one_decision(gate: Gate, folder: Path) -> None:
+    write_run(folder, "new", noisy(1))
+
+    alone = asked(gate("new", "--format", "json", baseline="start.run"))
+
+    assert "series" not in alone
+    assert alone["policy"]["alpha"] == 0.05
+
+
+def test_a_series_that_is_over_gives_way_to_the_next_one(gate: Gate, folder: Path) -> None:
+    for seed in range(4):
+        write_run(folder, f"run{seed}", noisy(seed))
+        gate(f"run{seed}", "--update-baseline", "--horizon", "3")
+
+    series = record(folder).series
+    assert (series.number, series.looks, round(series.spent, 6)) == (2, 1, round(0.05 / 3, 6))
+    write_run(folder, "next", noisy(9))
+    assert "commit 2 of 3, series 2; its share of alpha 0.05 is 0.0167" in words(gate("next", "--horizon", "3"))
+
+
+@pytest.mark.parametrize("seed", [1, 2, 3])
+def test_an_engine_with_noise_and_no_change_is_never_closed_in_fifty_commits(gate: Gate, folder: Path, seed: int) -> None:
+    """Level 0.05 for all fifty together: the gate that kept the best run was closed 17 times."""
+    codes = []
+    for number in range(15):
+        write_run(folder, "new", noisy(1000 * seed + number))
+        codes.append(gate("new", "--update-baseline").code)
+
+    assert codes == [0] * 15
+    assert len(record(folder).kept) == 5  # the last four accepted commits, and the anchor
+
+
+def test_small_drops_in_a_row_are_closed_by_the_anchor(gate: Gate, folder: Path) -> None:
+    """Each commit lets two more queries fall by a few places: no step can be seen, the sum can."""
+    codes, last = [], Said(0, "", "")
+    for number in range(1, 25):
+        write_run(folder, "new", dict.fromkeys(QUERIES[: 2 * number], 4))
+        last = gate("new", "--update-baseline", "--format", "json")
+        codes.append(last.code)
+        if last.code:
+            break
+    checks = {check["baseline"]: check["passed"] for check in asked(last)["checks"]}
+
+    assert codes[-1] == 1
+    assert len(codes) > 4
+    assert checks == {"main": True, "main (anchor)": False}
+
+
+def test_repeats_are_averaged_and_show_the_noise(gate: Gate, folder: Path) -> None:
+    for name in ("new", "again", "third"):
+        write_run(folder, name, noisy(len(name)))
+    said = gate("new", "--repeat", "again.run", "--repeat", "third.run", "--update-baseline", "--format", "json")
+    means = [gate(name, "--format", "json", baseline="start.run") for name in ("new", "again", "third")]
+    found = [asked(one)["checks"][0]["mean_run"] for one in means]
+    mean = sum(found) / 3
+    spread = (sum((one - mean) ** 2 for one in found) / 2) ** 0.5
+
+    assert asked(said)["checks"][0]["mean_run"] == pytest.approx(mean)
+    assert f"has a standard deviation of {spread:.4f} (3 runs)" in asked(said)["notes"][0]
+    assert [(one.name, one.commit) for one in record(folder).kept] == [("new", 1), ("new", 1), ("new", 1), ("start", 0)]
+    write_run(folder, "next", noisy(7))
+    before = asked(gate("next", "--format", "json"))["checks"][0]["mean_baseline"]
+    assert before == pytest.approx(mean)
+
+
+def test_a_drop_is_accepted_by_name_and_becomes_the_anchor(gate: Gate, folder: Path) -> None:
+    write_run(folder, "worse", dict.fromkeys(QUERIES, 5))
+    closed = gate("worse", "--update-baseline")
+    accepted = gate("worse", "--accept", "half the latency", "--accepted-by", "Ada")
+    again = gate("worse", "--update-baseline")
+    series = record(folder).series
+
+    assert (closed.code, accepted.code, again.code) == (1, 0, 0)
+    assert "--accept REASON records that you accept the drop." in words(closed)
+    assert "Ada accepted RR 0.2000 after 0.5000" in words(accepted)
+    assert [(one.reason, one.by, one.run, one.measure) for one in series.accepted] == [("half the latency", "Ada", "worse", "RR")]
+    assert (series.accepted[0].before, series.accepted[0].now) == (0.5, pytest.approx(0.2))
+    assert [(one.name, one.commit) for one in record(folder).kept] == [("worse", 0)]
+
+
+def test_accepting_needs_a_baseline_file(gate: Gate, folder: Path) -> None:
+    write_run(folder, "worse", dict.fromkeys(QUERIES, 5))
+
+    said = gate("worse", "--accept", "why not", baseline="start.run")
+
+    assert said.code == 2
+    assert "--baseline start.run: found a file that --update-baseline did not make" in said.err
+
+
+def test_a_folder_holds_the_series_in_place_of_the_baseline_file(gate: Gate, folder: Path) -> None:
+    before = (folder / "main.gz").read_bytes()
+    for seed in range(3):
+        write_run(folder, "new", noisy(seed))
+        gate("new", "--series", "state")
+    looked = record(folder, "state/main.gz")
+    gate("new", "--series", "state", "--update-baseline")
+
+    assert (folder / "main.gz").read_bytes() == before
+    assert (looked.series.looks, [one.name for one in looked.kept]) == (3, ["start"])
+    assert [one.name for one in record(folder, "state/main.gz").kept] == ["new", "start"]
+
+
+def test_a_strict_gate_spends_nothing(gate: Gate, folder: Path) -> None:
+    write_run(folder, "new", noisy(1))
+
+    said = asked(gate("new", "--strict", "--margin", "0.3", "--update-baseline", "--format", "json"))
+
+    assert (said["outcome"], said["policy"]["alpha"]) == ("passed", 0.05)
+    assert record(folder).series.looks == 0
+
+
+def test_held_out_queries_decide_nothing_and_show_overfitting(gate: Gate, folder: Path) -> None:
+    """A change that helps the queries of the gate alone."""
+    held = held_out_queries(QUERIES, 0.3)
+    write_run(folder, "bad", dict.fromkeys(held, 9))
+    closed_by_all, open_without = gate("bad"), gate("bad", "--holdout", "0.3")
+    for number in range(9):
+        write_run(folder, "new", noisy(number))
+        gate("new", "--holdout", "0.3", "--update-baseline")
+    write_run(folder, "tuned", dict.fromkeys(set(QUERIES[:-20]) - held, 1))
+    notes = asked(gate("tuned", "--holdout", "0.3", "--format", "json"))["notes"]
+
+    assert 20 < len(held) < 50
+    assert (closed_by_all.code, open_without.code) == (1, 0)
+    assert any(note.startswith("held out: RR gained +0.4") and note.endswith("overfitted; replace them") for note in notes)
+
+
+def test_a_file_of_an_earlier_version_is_the_anchor_of_a_new_series(gate: Gate, folder: Path) -> None:
+    text = gzip.decompress((folder / "main.gz").read_bytes()).decode()
+    head, _, rest = text.partition("\n")
+    said = json.loads(head.removeprefix("# idealrank baseline "))
+    old = {name: value for name, value in said.items() if name not in ("series", "kept")} | {"schema": 1}
+    (folder / "old.run").write_text("# idealrank baseline " + json.dumps(old, separators=(",", ":")) + "\n" + rest, encoding="utf-8")
+    write_run(folder, "new", noisy(1))
+
+    found = asked(gate("new", "--update-baseline", "--format", "json", baseline="old.run"))
+
+    assert found["outcome"] == "passed"
+    assert [(one.name, one.commit) for one in record(folder, "old.run").kept] == [("new", 1), ("start", 0)]
+
+
+def test_the_file_reads_as_the_last_accepted_run(gate: Gate, folder: Path, say: Callable[..., Said]) -> None:
+    write_run(folder, "new", noisy(3))
+    gate("new", "--update-baseline")
+
+    of_file, of_run = (say("evaluate", "qrels.txt", name, "-m", "RR@10", "--format", "json", cwd=folder) for name in ("main.gz", "new.run"))
+
+    assert json.loads(of_file.out)["runs"][0]["mean"] == json.loads(of_run.out)["runs"][0]["mean"]
+
+
+@pytest.mark.parametrize("damage", ["lost", "field"])
+def test_a_damaged_series_is_refused(gate: Gate, folder: Path, damage: str) -> None:
+    write_run(folder, "new", noisy(3))
+    gate("new", "--update-baseline")
+    text = gzip.decompress((folder / "main.gz").read_bytes()).decode()
+    head, mark, kept = text.partition("# kept 1\n")
+    (folder / "main.gz").write_bytes(gzip.compress((head if damage == "lost" else f"{head}{mark}#\tq1\n{kept}").encode()))
+
+    said = gate("new")
+
+    assert said.code == 2
+    assert "main.gz:1: found a" in said.err
+    assert "create the baseline again" in said.err
