@@ -35,13 +35,20 @@ def rows(*, quick: bool, **_: bool) -> Iterator[Row]:
 
 def beside_peers() -> Iterator[Row]:
     """Compare with other programs on equal values, if `make test-peers-clicks` has made their environments."""
-    sb_obp, clax = (FOLDER.parent / f".venv-peers-{name}" / "bin" / "python" for name in ("obp", "models"))
-    if sb_obp.exists():
+    sb_obp, clax = (FOLDER.parent / f".venv-peers-{name}" for name in ("obp", "models"))
+    if is_installed(sb_obp):
         subject = f"IPS with a bootstrap of 100 replicates over {COMPARED['obp']:,} rows"
-        yield beside(subject, "sb-obp 0.5.10", call("rows", COMPARED["obp"]), (sb_obp, "obp"), lambda value: 1e-2 * abs(value))
-    if clax.exists():
+        theirs = (sb_obp / "bin" / "python", "obp")
+        yield beside(subject, "sb-obp 0.5.10", call("rows", COMPARED["obp"]), theirs, lambda value: 1e-2 * abs(value))
+    if is_installed(clax):
         subject = f"position-based model and its log-likelihood, {COMPARED['clax']:,} sessions x 10"
-        yield beside(subject, "clax-models 0.1.1", call("model", COMPARED["clax"]), (clax, "clax"), lambda value: 2e-3 * abs(value))
+        theirs = (clax / "bin" / "python", "clax")
+        yield beside(subject, "clax-models 0.1.1", call("model", COMPARED["clax"]), theirs, lambda value: 2e-3 * abs(value))
+
+
+def is_installed(environment: Path) -> bool:
+    """Whether make has finished an environment: its interpreter exists minutes before its packages."""
+    return (environment / ".installed").exists()
 
 
 def beside(subject: str, peer: str, ours: Contender, theirs: tuple[Path, str], tolerance: Callable[[float], float]) -> Row:

@@ -190,14 +190,56 @@ def test_click_models_and_estimates_of_all_contenders_agree(load, monkeypatch: p
 
 
 @pytest.mark.slow
-def test_rows_of_clicks(load, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_rows_of_clicks(load, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     jobs = load("jobs_clicks")
+    monkeypatch.setattr(jobs, "FOLDER", tmp_path / "benchmarks")  # with no environment of a peer next to it
     for name in ("SESSIONS", "ROWS"):
         monkeypatch.setattr(jobs, name, 20_000)
 
     assert [row.subject.split(",")[0] for row in jobs.rows(quick=False)] == [
         "position-based model", "user browsing model", "IPS", "SNIPS with a bootstrap of 1"
     ]  # fmt: skip
+
+
+def test_peers_of_clicks_need_finished_environments(
+    load,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    jobs = load("jobs_clicks")
+    monkeypatch.setattr(jobs, "FOLDER", tmp_path / "benchmarks")
+    monkeypatch.setattr(jobs, "beside", lambda subject, peer, ours, theirs, tolerance: theirs)
+    environments = [tmp_path / f".venv-peers-{name}" for name in ("obp", "models")]
+    pythons = [environment / "bin" / "python" for environment in environments]
+    for python in pythons:
+        python.parent.mkdir(parents=True)
+        python.touch()
+    assert list(jobs.beside_peers()) == []
+
+    for environment in environments:
+        (environment / ".installed").touch()
+    assert list(jobs.beside_peers()) == list(zip(pythons, ("obp", "clax"), strict=True))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ["obp", "models"])
+def test_a_peer_of_clicks_has_equal_values(
+    load,
+    name: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    jobs = load("jobs_clicks")
+    environment = BENCHMARKS.parent / f".venv-peers-{name}"
+    if not jobs.is_installed(environment):
+        pytest.skip(f"{environment} is missing; make test-peers-clicks makes it")
+    (tmp_path / environment.name).symlink_to(environment)
+    monkeypatch.setattr(jobs, "FOLDER", tmp_path / "benchmarks")
+    monkeypatch.setitem(jobs.COMPARED, "obp", 50_000)
+
+    (row,) = jobs.beside_peers()
+
+    assert row.what == {"obp": "sb-obp 0.5.10 / idealrank", "models": "clax-models 0.1.1 / idealrank"}[name]
 
 
 def test_bounds_are_those_of_every_choice_of_grades(load, monkeypatch: pytest.MonkeyPatch) -> None:

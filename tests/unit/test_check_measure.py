@@ -50,6 +50,10 @@ def test_listed_measures_pass(name: str) -> None:
     check_measure(example_of(MEASURES[name]), max_examples=FEW)
 
 
+def test_queries_of_relevant_documents_alone_may_have_a_value_as_arrays() -> None:
+    check_measure(ir.AUC(), max_examples=12)
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("name", MEASURES)
 def test_every_listed_measure_passes(name: str) -> None:
@@ -184,6 +188,33 @@ class _Unheard(Found):
     response = "falling"
 
 
+class _Apart(ir.AUC):
+    """Arrays have 1 for a list of relevant documents alone, not the value of `no_relevant`."""
+
+    name = "Apart"
+
+    def compute(self, judged: ir.Judged) -> ir.PerQuery:
+        result = super().compute(judged)
+        if not judged.complete:
+            return result
+        relevant = np.bincount(judged.relevant(self.threshold).hits.query, minlength=judged.n_queries)
+        return ir.PerQuery(np.where(relevant == judged.lengths, 1.0, result.values), result.scored)
+
+
+class _Omitting(ir.AUC):
+    """Tables leave queries of which no document is relevant out, too."""
+
+    name = "Omitting"
+
+    def compute(self, judged: ir.Judged) -> ir.PerQuery:
+        result = super().compute(judged)
+        if judged.complete:
+            return result
+        relevant = np.bincount(judged.relevant(self.threshold).hits.query, minlength=judged.n_queries) > 0
+        scored = relevant if result.scored is None else result.scored & relevant
+        return ir.PerQuery(np.where(scored, result.values, np.nan), scored)
+
+
 def test_terms_of_ones_own_are_explained_and_attributed() -> None:
     qrels, old, new = {"q": {"a": 3, "b": 1}}, {"q": ["x", "a", "b"]}, {"q": ["a", "b"]}
 
@@ -217,9 +248,11 @@ def test_terms_of_ones_own_are_explained_and_attributed() -> None:
         (_Unmoved, "grades do not move it as it says: query 'q"),
         (_Unheard, "class fact response='falling', expected one of"),
         (_Silent, "two different measures have the text Silent"),
+        (_Apart, "arrays and tables disagree: query 'q"),
+        (_Omitting, "arrays and tables disagree: query 'q"),
     ],
 )
-def test_a_broken_promise_is_told_in_words(cls: type[Found], words: str) -> None:
+def test_a_broken_promise_is_told_in_words(cls: type[ir.Measure], words: str) -> None:
     with pytest.raises(AssertionError, match="violates its own claims") as raised:
         check_measure(cls(), max_examples=25)
     assert words in str(raised.value)

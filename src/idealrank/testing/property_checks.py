@@ -5,8 +5,7 @@ A promise names the measures, the input and the violation.
 
 import inspect
 import json
-import warnings
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, fields, replace
 from functools import lru_cache
 from itertools import groupby, permutations, product
@@ -19,11 +18,9 @@ from idealrank.analysis.attribution.document_contributions import added, seen_by
 from idealrank.analysis.explanation import explain
 from idealrank.conventions import Convention
 from idealrank.data.align import align
-from idealrank.data.lists import Lists
 from idealrank.data.qrels import Qrels
 from idealrank.data.run import Run
-from idealrank.errors import IdealrankWarning, OptionError
-from idealrank.evaluation.evaluate import Evaluation, evaluate, evaluate_lists
+from idealrank.errors import OptionError
 from idealrank.measures import MEASURES
 from idealrank.measures.counts import NumRelRet
 from idealrank.measures.facts import example_of
@@ -32,9 +29,9 @@ from idealrank.measures.parse import parse_measure
 from idealrank.measures.spellings import SPELLINGS
 from idealrank.reports.table.records import delimited, evaluation_rows, json_report, trec_report
 from idealrank.reports.views.evaluation import table_report
+from idealrank.testing.evaluations import TOLERANCE, evaluated, evaluated_as_arrays, expected_of_arrays, first_difference
 from idealrank.testing.strategies import DOCUMENTS, QUERIES, SCORES, Grades, Scores, missing_facts, option_values
 
-_TOLERANCE = 1e-9
 GRADES = (0.0, 0.0, 1.0, 2.0, 3.0)
 # Policies that no measure is to blame for: refusals, queries that vanish, rounding.
 _POLICIES = {"duplicates": "error", "unjudged": "not-relevant", "missing": "zero", "negative": "zero", "rounding": "none"}
@@ -120,20 +117,6 @@ class Promise:
     judged: bool = False
 
 
-def evaluated(measures: "Measure | Iterable[Measure]", qrels: Grades, run: Scores, convention: Convention) -> Evaluation:
-    """The evaluation, without warnings about what the convention does.
-
-    Examples
-    --------
-    >>> from idealrank.measures.binary import RR
-    >>> evaluated(RR(), {"q": {"a": 1}}, {"q": {"a": 1.0}}, Convention.of("standard"))["RR"]
-    array([1.])
-    """
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", IdealrankWarning)
-        return evaluate(Qrels(qrels), Run(run), measures, convention, threads=1)
-
-
 def drawn(rng: Random, measure: Measure, promise: "Promise") -> Case:
     """One small input with many ties, unjudged documents, unanswered queries and queries without a relevant document.
 
@@ -176,7 +159,7 @@ def _outside(measure: Measure, case: Case) -> str:
     evaluation = evaluated(measure, case.qrels, case.run, case.convention)
     low, high = measure.bounds
     for query, value, scored in zip(evaluation.queries, evaluation.values[:, 0], evaluation.scored[:, 0], strict=True):
-        if scored and (value < low - _TOLERANCE or value > high + _TOLERANCE):
+        if scored and (value < low - TOLERANCE or value > high + TOLERANCE):
             return f"query {query!r} has {value:g}, bounds say {low:g} to {high:g}"
     return ""
 
@@ -187,7 +170,7 @@ def _beaten_ideal(measure: Measure, case: Case) -> str:
     worth = {d: float(np.asarray(gain(np.array([grades[d]])))[0]) if callable(gain) else grades[d] for d in case.run["q1"]}
     ideal = {"q1": {d: -float(place) for place, d in enumerate(sorted(worth, key=lambda d: -worth[d]))}}
     best, value = (evaluated(measure, case.qrels, run, case.convention).values[0, 0] for run in (ideal, case.run))
-    if measure.direction * value <= measure.direction * best + _TOLERANCE or np.isnan(best) or np.isnan(value):
+    if measure.direction * value <= measure.direction * best + TOLERANCE or np.isnan(best) or np.isnan(value):
         return ""
     return f"this order has {value:g}, the documents sorted by grade have {best:g}, though direction={measure.direction}"
 
@@ -197,13 +180,13 @@ def _sees_names(measure: Measure, case: Case) -> str:
         return {query: {f"x{d[::-1]}": value for d, value in documents.items()} for query, documents in table.items()}
 
     found = evaluated(measure, renamed(case.qrels), renamed(case.run), case.convention).per_query()
-    return _difference(evaluated(measure, case.qrels, case.run, case.convention).per_query(), found, "with other document ids")
+    return first_difference(evaluated(measure, case.qrels, case.run, case.convention).per_query(), found, "with other document ids")
 
 
 def _sees_order(measure: Measure, case: Case) -> str:
     turned = {query: dict(reversed(documents.items())) for query, documents in case.run.items()}
     found = evaluated(measure, case.qrels, turned, case.convention).per_query()
-    return _difference(
+    return first_difference(
         evaluated(measure, case.qrels, case.run, case.convention).per_query(), found, "when tied documents come in another order"
     )
 
@@ -213,7 +196,7 @@ def _is_affected(measure: Measure, case: Case) -> str:
         return evaluated(measure, case.qrels, case.run, Convention.of(case.convention, ties=ties)).per_query()
 
     usual = values("docid")
-    complaints = (_difference(usual, values(ties), f"under ties={ties}") for ties in ("docid-ascending", "expected", "best", "worst"))
+    complaints = (first_difference(usual, values(ties), f"under ties={ties}") for ties in ("docid-ascending", "expected", "best", "worst"))
     return next(filter(None, complaints), "")
 
 
@@ -227,7 +210,7 @@ def _is_no_mean(measure: Measure, case: Case) -> str:
     run = {str(number): {d: -float(place) for place, d in enumerate(order)} for number, order in enumerate(orders)}
     mean = float(np.mean(evaluated(measure, grades, run, Convention.of(case.convention, ties="input")).values[:, 0]))
     value = float(evaluated(measure, {"q1": case.qrels["q1"]}, {"q1": case.run["q1"]}, case.convention).values[0, 0])
-    if abs(value - mean) <= _TOLERANCE or (np.isnan(value) and np.isnan(mean)):
+    if abs(value - mean) <= TOLERANCE or (np.isnan(value) and np.isnan(mean)):
         return ""
     return f"ties=expected gives {value:g}, the mean over all {len(orders)} orders is {mean:g}"
 
@@ -248,7 +231,7 @@ def _sees_others(measure: Measure, case: Case) -> str:
     for query, values in together.items():
         table = {query: case.qrels[query]} if query in case.qrels else {"other": {"d": 0.0}}
         alone = evaluated(measure, table, {query: case.run[query]} if query in case.run else {}, case.convention)
-        if found := _difference({query: values}, {query: alone.per_query()[query]}, "alone"):
+        if found := first_difference({query: values}, {query: alone.per_query()[query]}, "alone"):
             return found
     return ""
 
@@ -257,7 +240,7 @@ def _needs_more_hits(measure: Measure, case: Case) -> str:
     alone = evaluated(measure, case.qrels, case.run, case.convention).per_query()
     beside = evaluated([measure, NumRelRet()], case.qrels, case.run, case.convention).per_query()
     kept = {query: {str(measure): values[str(measure)]} for query, values in beside.items()}
-    return _difference(kept, alone, "without a measure beside it that looks deeper; does its depth() say how deep it looks?")
+    return first_difference(kept, alone, "without a measure beside it that looks deeper; does its depth() say how deep it looks?")
 
 
 def _does_not_merge(measure: Measure, case: Case) -> str:
@@ -267,21 +250,16 @@ def _does_not_merge(measure: Measure, case: Case) -> str:
         return ""
     parts = [evaluated(measure, {q: case.qrels[q] for q in part}, case.run, convention) for part in ([first], others)]
     whole = evaluated(measure, case.qrels, case.run, convention)
-    return _difference(whole.per_query(), parts[0].merge(parts[1]).per_query(), "in parts that are merged")
+    return first_difference(whole.per_query(), parts[0].merge(parts[1]).per_query(), "in parts that are merged")
 
 
 def _differs_on_arrays(measure: Measure, case: Case) -> str:
     convention = Convention.of("standard", ties="input" if measure.ties == "not offered" else "expected")
     run = {query: one for query, one in case.run.items() if one} or {"q1": {"d1": 0.0}}
     qrels = {query: {d: case.qrels.get(query, {}).get(d, 0.0) for d in one} for query, one in run.items()}
-    labels = np.array([grade for one in qrels.values() for grade in one.values()])
-    scores = np.array([score for one in run.values() for score in one.values()])
-    sizes = [len(one) for one in run.values()]
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", IdealrankWarning)
-        found = evaluate_lists(Lists.from_arrays(labels, scores, group=sizes), measure, convention).per_query()
-    named = dict(zip(run, found.values(), strict=True))
-    return _difference(evaluated(measure, qrels, run, convention).per_query(), named, "as arrays of labels and scores")
+    expected = expected_of_arrays(measure, qrels, run, convention)
+    values = evaluated_as_arrays(measure, qrels, run, convention)
+    return first_difference(expected, values, "as arrays of labels and scores")
 
 
 def _is_not_shown(measure: Measure, case: Case) -> str:
@@ -304,7 +282,7 @@ def _does_not_add_up(measure: Measure, case: Case) -> str:
             continue
         alone = sum(row.contribution for row in found.rows)
         for total, where in ((alone, "explained"), (sum_of_all, "measured with the others")):
-            if not abs(total - found.value) <= _TOLERANCE:
+            if not abs(total - found.value) <= TOLERANCE:
                 return f"query {query!r} has {found.value:g}, its documents add {total:g} when {where}"
     return ""
 
@@ -321,7 +299,7 @@ def _responds_otherwise(measure: Measure, case: Case) -> str:
         changes = [*(moved if measure.response != "rising" else ()), *(raised if measure.response in ("rising", "first") else ())]
         table = {"as judged": grades, **{str(number): one for number, one in enumerate(changes)}}
         values = evaluated(measure, table, dict.fromkeys(table, run), convention).values[:, 0]
-        for lower in np.flatnonzero(values[1:] < values[0] - _TOLERANCE).tolist():
+        for lower in np.flatnonzero(values[1:] < values[0] - TOLERANCE).tolist():
             return f"query {query!r} has {values[0]:g}, and {values[1 + lower]:g} with {changes[lower]}, though response={measure.response}"
     return ""
 
@@ -333,16 +311,6 @@ def _swapped_up(grades: Mapping[str, float], place: Mapping[str, int], *, return
         moves_up = higher in place and place[higher] < place.get(lower, outside) and grades[higher] < grades[lower]
         if moves_up and (lower in place or not returned_ideal):
             yield {**grades, higher: grades[lower], lower: grades[higher]}
-
-
-def _difference(usual: Mapping[str, Mapping[str, Any]], found: Mapping[str, Mapping[str, Any]], when: str) -> str:
-    """The first query whose value is another one."""
-    for query, values in usual.items():
-        one, other = (next(iter(of.values())) for of in (values, found[query]))
-        same = one is other or (one is not None and other is not None and (abs(one - other) <= _TOLERANCE or repr(one) == repr(other)))
-        if not same:
-            return f"query {query!r} has {one}, and {other} {when}"
-    return ""
 
 
 _TIED = (1.0, 2.0)
