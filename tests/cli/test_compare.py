@@ -97,7 +97,7 @@ def test_every_format_has_the_numbers_of_the_library(say: Say, many: Path) -> No
 def test_the_json_has_the_fields_that_programs_rely_on(say: Say, many: Path) -> None:
     record = json.loads(say("compare", "qrels.txt", "base.run", "good.run", "--format", "json", cwd=many).out)
 
-    assert list(record) == ["pairs", "means", "groups", "missing", "warnings", "cautions", "method", "labels", "convention"]
+    assert list(record) == ["pairs", "means", "groups", "missing", "warnings", "method", "labels", "convention"]
     assert set(record["pairs"][0]) == {"a", "b", "measures", "rankings"}
     for row in record["pairs"][0]["measures"].values():
         assert {

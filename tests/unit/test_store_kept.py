@@ -11,6 +11,7 @@ import threading
 import time
 import zipfile
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -319,6 +320,15 @@ def test_a_gate_that_the_judgments_do_not_reach_is_made_again_without_rankings(s
     assert list(rows.rows) == [(outcome, outcome == "passed", True, 2.0**-16) for outcome in ("too few judgments", "failed", "passed")]
 
 
+def without_answerable(comparison: Any) -> dict[str, Any]:
+    """The record without the answerable queries of its margins, which a store does not keep."""
+    found: dict[str, Any] = comparison.as_dict()
+    for pair in found["pairs"]:
+        for row in pair["measures"].values():
+            del row["margin"]["answerable"]
+    return found
+
+
 def test_comparisons_and_gates_are_made_again(store: Store) -> None:
     one, other, *_ = evaluations()
     keys = [store.add(one), store.add(other)]
@@ -326,7 +336,7 @@ def test_comparisons_and_gates_are_made_again(store: Store) -> None:
     slices = {query: "odd" if number % 2 else "even" for number, query in enumerate(one.queries)}
     compared = ir.compare(one, other, measures=["AP", "RR"], weights=weights, slices=slices, margin=0.02, rng=7, n_resamples=500)
     key = store.add_comparison(compared, keys, options={"weights": weights, "slices": slices})
-    assert store.compare_again(key).as_dict() == compared.as_dict()
+    assert without_answerable(store.compare_again(key)) == without_answerable(compared)
     gated = ir.gate(
         one, other, measures="AP", contracts=[ir.Contract(query="q1"), ir.Contract(query="q2", measure="RR", at_least=0.1)], tolerance=0.01
     )

@@ -1,7 +1,7 @@
 """Hold a run against its baselines, and single queries against contracts: a gate fails on a significant drop that the judgments carry."""
 
 import math
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
@@ -40,6 +40,7 @@ from idealrank.analysis.comparison.requirements import (
     run_cautions,
 )
 from idealrank.analysis.comparison.tipping import Question, Tippings
+from idealrank.analysis.gate.kept_contracts import contracts_kept
 from idealrank.analysis.gate.outcome import (
     NOT_CARRIED,
     TOO_FEW,
@@ -53,10 +54,10 @@ from idealrank.analysis.gate.outcome import (
     WhenUnjudged,
 )
 from idealrank.analysis.gate.series import Series
-from idealrank.analysis.gate.sides import Opponents, Opposed, missing_of, names_of_every, once, opponents_of
+from idealrank.analysis.gate.sides import Opponents, Opposed, evaluations_of, missing_of, names_of_every, opponents_of
 from idealrank.data.label_kinds import Labels
 from idealrank.data.types import BoolArray
-from idealrank.errors import IncompatibleError, OptionError
+from idealrank.errors import OptionError
 from idealrank.evaluation.evaluate import Evaluation
 from idealrank.measures.measure import Measure
 from idealrank.measures.parse import MeasureLike, parse_measure, parse_measures
@@ -64,83 +65,6 @@ from idealrank.stats.comparison import POWER, RESAMPLES, Detectable, MeasureTest
 from idealrank.stats.design import Design
 from idealrank.stats.randomness import RandomLike, whole_number
 from idealrank.stats.sign_flips import MOST_UNITS
-from idealrank.stats.tolerance import ROUNDING
-
-
-@dataclass(frozen=True, eq=False)
-class _Values:
-    """An evaluation, and where each of its queries stands."""
-
-    name: str
-    evaluation: Evaluation
-    rows: Mapping[str, int]
-
-    @classmethod
-    def of(cls, name: str, evaluation: Evaluation) -> "_Values":
-        return cls(name, evaluation, {query: row for row, query in enumerate(evaluation.queries)})
-
-    def of_query(self, measure: Measure, contract: Contract) -> float:
-        """NaN where the query has no value."""
-        found = self.evaluation
-        if measure not in found.measures:
-            place = f"{contract.place}: " if contract.place else ""
-            have = ", ".join(map(str, found.measures))
-            raise IncompatibleError(f"{place}contract of query {contract.query!r}: {self.name} was not evaluated by {measure}, only {have}")
-        row, column = self.rows.get(contract.query), found.measures.index(measure)
-        return math.nan if row is None or not found.scored[row, column] else float(found.values[row, column])
-
-
-def contracts_kept(
-    contracts: Iterable[Contract], evaluations: Sequence[Evaluation], names: Sequence[str], chosen: Sequence[Measure]
-) -> tuple[KeptContract, ...]:
-    """Each contract, looked at for its measures, and for every baseline where it has no number of its own; the run stands first.
-
-    Examples
-    --------
-    >>> import idealrank as ir
-    >>> one = ir.evaluate({"q": {"x": 1}}, {"q": ["y", "x"]}, "RR")
-    >>> [kept.passed for kept in contracts_kept([Contract(query="q", at_least=0.5)], [one], ["run"], one.measures)]
-    [True]
-    """
-    sides = [_Values.of(name, one) for name, one in zip(names, evaluations, strict=True)]
-    return tuple(kept for contract in contracts for kept in _kept(contract, sides, chosen))
-
-
-def _refuse_out_of_range(contract: Contract, measure: Measure) -> None:
-    least, greatest = measure.bounds
-    if contract.at_least is not None and not least <= contract.at_least <= greatest:
-        place = contract.place or f"contract of query {contract.query!r}"
-        raise OptionError(
-            f"{place}: found at_least {contract.at_least:g}, which {measure} cannot have; expected a value from {least:g} to {greatest:g}"
-        )
-
-
-def _kept(contract: Contract, sides: Sequence[_Values], chosen: Sequence[Measure]) -> Iterator[KeptContract]:
-    """A contract, looked at for its measures and, without a number of its own, for every baseline."""
-    run, *baselines = sides
-    for measure in chosen if contract.measure is None else [_of_contract(contract)]:
-        found = run.of_query(measure, contract)
-        if contract.at_least is not None:
-            _refuse_out_of_range(contract, measure)
-            yield _held(contract, measure, None, float(contract.at_least), found)
-            continue
-        for side in baselines:
-            yield _held(contract, measure, side.name, side.of_query(measure, contract), found)
-
-
-def _of_contract(contract: Contract) -> Measure:
-    measure = parse_measure(contract.measure or "")
-    if not measure.direction:
-        raise OptionError(f"{contract.place or 'contract'}: {measure}: more of it is neither better nor worse; expected another measure")
-    return measure
-
-
-def _held(contract: Contract, measure: Measure, baseline: str | None, demanded: float, found: float) -> KeptContract:
-    rounding = ROUNDING * max(abs(demanded), abs(found)) if math.isfinite(demanded) else 0.0
-    # Where the baseline has no value, any value will do.
-    reached = not math.isnan(found) and not measure.direction * (found - demanded) < -rounding
-    return KeptContract(contract=contract, measure=str(measure), baseline=baseline, demanded=demanded, found=found, passed=reached)
-
 
 SAME = "the same value on every query"
 _MAY = "unjudged documents may explain it"
@@ -188,11 +112,10 @@ def gate(
     asked = policy_of(
         policy, tolerance=tolerance, strict=strict, margin=margin, alpha=alpha, when_unjudged=when_unjudged, largest_loss=largest_loss
     )
-    if series is not None and not asked.strict:
-        asked = replace(asked, alpha=series.level)
+    asked = replace(asked, alpha=series.level) if series is not None and not asked.strict else asked
     given = (evaluation, baseline, *more_baselines)
     sides = sides or [Opposed(now=(evaluation,), before=(other,), name=other.name) for other in given[1:]]
-    evaluations = list(comparable(once([*given, *(one for side in sides for one in (*side.now, *side.before))]), judgments))
+    evaluations = list(comparable(evaluations_of(given, sides), judgments))
     names = distinct([evaluation.name, *(side.name for side in sides)])
     labels = labels_of_runs(evaluations, declared)
     chosen, deciding = chosen_of_gate(evaluations, measures, also, labels)
@@ -205,8 +128,7 @@ def gate(
     judgedness = [Judgedness.of(one, chosen, queries, labels) for one in evaluations]
     design, tables = design_by_query(queries, weights, clusters), [_upwards(table, chosen) for table in plain]
     cautions = (*run_cautions(evaluations, of_every, chosen), *warn_of_weights(design))
-    place_of = {id(one): place for place, one in enumerate(evaluations)}
-    opponents = tuple(opponents_of(side, name, tables, place_of) for side, name in zip(sides, names[1:], strict=True))
+    opponents = opponents_of(sides, names[1:], evaluations, tables)
     sampled = sampled_negatives_of(evaluations, declared)
     tippings = Tippings(evaluations, chosen, queries, every_measure=True, sampled_negatives=sampled)
     rules = LabelRules.of(evaluations, of_every, tippings, declared)

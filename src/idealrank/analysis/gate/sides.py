@@ -1,6 +1,6 @@
 """Sides of a gate: runs whose values are averaged by query, such as repeats of one engine."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -28,9 +28,11 @@ class Opposed:
     name: str
 
 
-def once(evaluations: Iterable[Evaluation]) -> list[Evaluation]:
-    """Each evaluation once, in the order of its first place."""
-    return list({id(one): one for one in evaluations}.values())
+def evaluations_of(given: Sequence[Evaluation], sides: Iterable[Opposed]) -> list[Evaluation]:
+    """List the run and its baselines, then the other evaluations of the sides, each once."""
+    known = set(map(id, given))
+    further = {id(one): one for side in sides for one in (*side.now, *side.before) if id(one) not in known}
+    return [*given, *further.values()]
 
 
 def names_of_every(evaluations: Sequence[Evaluation], sides: Sequence[Opposed]) -> tuple[str, ...]:
@@ -54,15 +56,20 @@ class Opponents(NamedTuple):
     places: tuple[int, int]  # of the first evaluation before and now
 
 
-def opponents_of(side: Opposed, name: str, tables: Sequence[QueryTable], place_of: Mapping[int, int]) -> Opponents:
-    """Average both sides; `place_of` has the row in `tables` of each evaluation, by its identity."""
-    before, now = ([place_of[id(one)] for one in runs] for runs in (side.before, side.now))
-    return Opponents(
-        name=name,
-        before=mean_table([tables[place] for place in before]),
-        now=mean_table([tables[place] for place in now]),
-        places=(before[0], now[0]),
-    )
+def opponents_of(
+    sides: Sequence[Opposed],
+    names: Sequence[str],
+    evaluations: Sequence[Evaluation],
+    tables: Sequence[QueryTable],
+) -> tuple[Opponents, ...]:
+    """Average both sides of each check; each evaluation has a table, and each side a name."""
+    place_of = {id(one): place for place, one in enumerate(evaluations)}
+    found = []
+    for side, name in zip(sides, names, strict=True):
+        before, now = ([place_of[id(one)] for one in runs] for runs in (side.before, side.now))
+        mean_before, mean_now = (mean_table([tables[place] for place in places]) for places in (before, now))
+        found.append(Opponents(name=name, before=mean_before, now=mean_now, places=(before[0], now[0])))
+    return tuple(found)
 
 
 def mean_table(tables: Sequence[QueryTable]) -> QueryTable:
@@ -73,4 +80,4 @@ def mean_table(tables: Sequence[QueryTable]) -> QueryTable:
     total = tables[0].values.copy()
     for table in tables[1:]:
         total += table.values
-    return QueryTable(np.where(counted, total / len(tables), np.nan), counted)
+    return tables[0]._replace(values=np.where(counted, total / len(tables), np.nan), counted=counted)

@@ -1,6 +1,5 @@
 """One comparison made in many ways: a multiverse of conventions, cutoffs and measures, tested alike."""
 
-import math
 import warnings
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -12,7 +11,6 @@ import numpy as np
 
 from idealrank._warnings import warn
 from idealrank.analysis.comparison.comparisons import Method, distinct
-from idealrank.analysis.comparison.differences import Difference
 from idealrank.analysis.comparison.families import PRIMARY, Corrected
 from idealrank.analysis.comparison.label_basis import NOTHING_DECLARED, DeclaredLabels
 from idealrank.analysis.comparison.margin_guard import guarded_alone
@@ -27,8 +25,9 @@ from idealrank.analysis.comparison.query_table import (
 )
 from idealrank.analysis.comparison.requirements import mismatches_of, refuse_unscored, unscored
 from idealrank.analysis.comparison.tipping import critical_t
-from idealrank.analysis.robustness.robustness import Robustness, Status, Variant
-from idealrank.analysis.robustness.variants import AS_ASKED, PRESET, Alternative, ComparisonRequest, joined
+from idealrank.analysis.robustness.robustness import Robustness, Variant
+from idealrank.analysis.robustness.variant_standing import leads, standing_of, turns, variant_of
+from idealrank.analysis.robustness.variants import PRESET, Alternative, ComparisonRequest, joined
 from idealrank.conventions import Convention, array_convention
 from idealrank.data.alignment import Alignment
 from idealrank.data.join import tables_of, ties_for
@@ -336,11 +335,11 @@ class _Study:
         grid = _Grid.of([first.columns])
         plan = self.way.plan([QueryTable(side, np.isfinite(side)) for side in (grid.a, grid.b)])
         reference, *variants = self._compared([first, *others], plan)
-        turned = [one for one, tried in zip(variants, others, strict=True) if tried.alternative.changes and _turns(one, reference)]
-        tried = [] if turned or not _ahead(reference) else self._two_at_a_time(first, others, [reference, *variants], plan, most)
+        turned = [one for one, tried in zip(variants, others, strict=True) if tried.alternative.changes and turns(one, reference)]
+        tried = [] if turned or not leads(reference) else self._two_at_a_time(first, others, [reference, *variants], plan, most)
         return Robustness(
             run_a=self.a.name, run_b=self.b.name, measure=str(self.asked.measure), convention=self.asked.convention,
-            reference=reference, variants=tuple(variants), pairs=tuple(one for one in tried if _turns(one, reference)),
+            reference=reference, variants=tuple(variants), pairs=tuple(one for one in tried if turns(one, reference)),
             pairs_tried=len(tried), lacking=self.asked.lacking() if wanted is None else {}, method=self._method(plan, grid),
             mismatches=unjoined,
             cautions=weights_cautions(self._design_of(grid, grid.counted[:, 0]), plan.test),
@@ -392,19 +391,19 @@ class _Study:
         variants: list[Variant] = []
         for place, one in enumerate(tried):
             if place not in column_of:
-                variants.append(_variant(one.alternative, reason=one.reason))
+                variants.append(variant_of(one.alternative, reason=one.reason))
                 continue
             column = column_of[place]
             found = rows[same[column]]
             if isinstance(found, str):
-                variants.append(_variant(one.alternative, reason=found))
+                variants.append(variant_of(one.alternative, reason=found))
                 continue
             found = self._guarded(grid, same[column], found, one, plan)
             equivalence = None if plan.margin is None else found.p_equivalence
             alone = Corrected(found, found.p, equivalence, plan.alpha, critical_t(plan.alpha, found.df, plan.sides), 1)
             row = replace(difference_of(_measure(one), alone, plan), family="none", excluded_queries=grid.excluded(column))
             repeats = "" if same[column] == column else tried[usable[same[column]]].alternative.text
-            variants.append(_variant(one.alternative, row, variants[0].row if variants else None, same_as=repeats))
+            variants.append(variant_of(one.alternative, row, variants[0].row if variants else None, same_as=repeats))
         return variants
 
     def _guarded(self, grid: "_Grid", column: int, found: MeasureTest, one: _Tried, plan: Plan) -> MeasureTest:
@@ -444,9 +443,9 @@ class _Study:
             if variant.status != "changes the numbers":
                 continue
             if len(one.alternative.changes) == 1:
-                entry = (_standing(variant, reference), one.alternative)
+                entry = (standing_of(variant, reference), one.alternative)
                 least[variant.group] = min(entry, least.get(variant.group, entry), key=lambda entry: entry[0])
-            elif variant.group == PRESET and _turns(variant, reference):
+            elif variant.group == PRESET and turns(variant, reference):
                 conventions.append(one.alternative)
         costly = [alternative for _, alternative in sorted(least.values(), key=lambda entry: entry[0])[:most]]
         sets = [costly, *(self.asked.taken_apart(one) for one in conventions[:_MOST_CONVENTIONS])] if most else []
@@ -459,50 +458,6 @@ def _measure(one: _Tried) -> Measure:
     if one.alternative.measure is None:
         raise ValueError(f"{one.alternative.text}: has values and no measure")
     return one.alternative.measure
-
-
-def _ahead(reference: Variant) -> bool:
-    return reference.row is not None and _gain(reference.row) != 0
-
-
-def _gain(row: Difference) -> float:
-    return row.difference * row.direction
-
-
-def _standing(variant: Variant, reference: Variant) -> float:
-    """Return the lead of the reference's leader, in standard errors."""
-    if variant.row is None or reference.row is None:
-        return math.inf
-    found = variant.row.effect * variant.row.direction * math.sqrt(variant.row.n) * math.copysign(1, _gain(reference.row))
-    return found if math.isfinite(found) else math.copysign(math.inf, _gain(variant.row) * _gain(reference.row)) * (_gain(variant.row) != 0)
-
-
-def _turns(variant: Variant, reference: Variant) -> bool:
-    """Return whether a variant changes the verdict or, without one, the order of the runs."""
-    decided = reference.row is not None and reference.row.verdict != "undecided"
-    return variant.sign_turns or (decided and variant.verdict_turns)
-
-
-def _variant(
-    one: Alternative, row: Difference | None = None, reference: Difference | None = None, *, same_as: str = "", reason: str = ""
-) -> Variant:
-    """An alternative with what was found; `same_as` is ``"as asked"`` where nothing changes."""
-    status: Status = "refused" if row is None else "changes the numbers"
-    if same_as:
-        status = "no effect" if same_as == AS_ASKED else "repeats"
-    lead = 0.0 if reference is None else _gain(reference)
-    return Variant(
-        group=one.group,
-        change=one.text,
-        measure="" if one.measure is None else str(one.measure),
-        convention=one.convention,
-        status=status,
-        same_as="" if same_as == AS_ASKED else same_as,
-        reason=reason,
-        row=row,
-        sign_turns=row is not None and lead != 0 and _gain(row) * lead <= 0,
-        verdict_turns=row is not None and reference is not None and row.verdict != reference.verdict,
-    )
 
 
 @dataclass(frozen=True, eq=False)
