@@ -176,6 +176,7 @@ class Coverage:
 
         Examples
         --------
+        >>> from dataclasses import asdict
         >>> import idealrank as ir
         >>> coverage = ir.evaluate({"q": {"a": 1}}, {"q": ["a"]}, ["AP"]).coverage
         >>> Coverage.from_record(asdict(coverage)).by_measure["AP"].scored

@@ -8,7 +8,8 @@ from idealrank.analysis.comparison import Comparison, Difference, Pair, compare
 from idealrank.analysis.comparison.bounds import GradeBounds
 from idealrank.analysis.comparison.tipping import Tipping
 from idealrank.analysis.gate import Check, Contract, Gated, Policy, gate
-from idealrank.analysis.gate.checks import first_run, outcome_of
+from idealrank.analysis.gate.checks import first_run
+from idealrank.analysis.gate.kept_contracts import outcome_of
 from idealrank.errors import InputError
 from idealrank.evaluation.evaluate import Evaluation
 from idealrank.measures.measure import Measure

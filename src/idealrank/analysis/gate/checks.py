@@ -40,14 +40,12 @@ from idealrank.analysis.comparison.requirements import (
     run_cautions,
 )
 from idealrank.analysis.comparison.tipping import Question, Tippings
-from idealrank.analysis.gate.kept_contracts import contracts_kept
+from idealrank.analysis.gate.kept_contracts import contracts_kept, outcome_of
 from idealrank.analysis.gate.outcome import (
     NOT_CARRIED,
-    TOO_FEW,
     Check,
     Contract,
     Gated,
-    KeptContract,
     Outcome,
     Policy,
     QueryDrop,
@@ -214,20 +212,6 @@ def measures_of_gate(gated: Sequence[Measure], contracts: Iterable[Contract]) ->
     of_contracts = (parse_measure(one.measure) for one in contracts if one.measure)
     counts = (one for measure in gated for one in judgedness_of(measure) if not one.judged_only)
     return tuple(dict.fromkeys((*gated, *of_contracts, *counts)))
-
-
-def outcome_of(checks: Iterable[Check], contracts: Iterable[KeptContract]) -> Outcome:
-    """Combine checks and contracts into the outcome.
-
-    Examples
-    --------
-    >>> outcome_of([], [])
-    'passed'
-    """
-    outcomes = {check.outcome for check in checks if check.decides}
-    if "failed" in outcomes or not all(kept.passed for kept in contracts):
-        return "failed"
-    return TOO_FEW if TOO_FEW in outcomes else "passed"
 
 
 def gate_beside(gated: Gated, judged: Sequence[Evaluation], people: Sequence[Evaluation]) -> Gated:

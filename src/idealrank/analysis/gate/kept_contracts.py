@@ -1,10 +1,10 @@
-"""Contracts of a gate: requirements for single queries, looked at for the run and its baselines."""
+"""Contracts of a gate for single queries, and the outcome of its checks and contracts together."""
 
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from idealrank.analysis.gate.outcome import Contract, KeptContract
+from idealrank.analysis.gate.outcome import TOO_FEW, Check, Contract, KeptContract, Outcome
 from idealrank.errors import IncompatibleError, OptionError
 from idealrank.evaluation.evaluate import Evaluation
 from idealrank.measures.measure import Measure
@@ -85,3 +85,17 @@ def _held(contract: Contract, measure: Measure, baseline: str | None, demanded: 
     # Where the baseline has no value, any value will do.
     reached = not math.isnan(found) and not measure.direction * (found - demanded) < -rounding
     return KeptContract(contract=contract, measure=str(measure), baseline=baseline, demanded=demanded, found=found, passed=reached)
+
+
+def outcome_of(checks: Iterable[Check], contracts: Iterable[KeptContract]) -> Outcome:
+    """Combine checks and contracts into the outcome.
+
+    Examples
+    --------
+    >>> outcome_of([], [])
+    'passed'
+    """
+    outcomes = {check.outcome for check in checks if check.decides}
+    if "failed" in outcomes or not all(kept.passed for kept in contracts):
+        return "failed"
+    return TOO_FEW if TOO_FEW in outcomes else "passed"

@@ -487,9 +487,7 @@ class Gated(WithWarnings):
         broken = [_broken(kept) for kept in self.contracts if not kept.passed]
         matters = not self.mismatches and any(check.basis is not None for check in self.checks)
         note = found_kind(self.labels) if matters else ""
-        return "\n".join(
-            [f"The gate {state}.", *self.warnings, *checks, *broken, *self.cautions, *self.margin_scales, *([note] if note else [])]
-        )
+        return "\n".join([f"The gate {state}.", *self.warnings, *checks, *broken, *self.margin_scales, *([note] if note else [])])
 
     def as_dict(self) -> dict[str, Any]:
         """Return the JSON record; None for values that are not finite. `p` and `p_corrected` of a check are one-sided, see `p_sides`."""

@@ -7,7 +7,8 @@ import numpy as np
 from idealrank.analysis.comparison.families import COMPANIONS, PRIMARY
 from idealrank.analysis.comparison.margin_guard import unseen_in_sums
 from idealrank.analysis.comparison.partition_sums import ComparisonSums
-from idealrank.analysis.gate.checks import detectable_drop, outcome_of, plan_of, policy_of, reason_of, refuse_beyond_range
+from idealrank.analysis.gate.checks import detectable_drop, plan_of, policy_of, reason_of, refuse_beyond_range
+from idealrank.analysis.gate.kept_contracts import outcome_of
 from idealrank.analysis.gate.outcome import Check, Gated, Policy, QueryDrop
 from idealrank.stats.comparison import Detectable, MeasureTest, Plan
 from idealrank.stats.difference_sums import DRAWS, DifferenceSums, levels_of_max_t, max_t

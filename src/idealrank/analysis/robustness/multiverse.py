@@ -11,6 +11,7 @@ import numpy as np
 
 from idealrank._warnings import warn
 from idealrank.analysis.comparison.comparisons import Method, distinct
+from idealrank.analysis.comparison.differences import Difference
 from idealrank.analysis.comparison.families import PRIMARY, Corrected
 from idealrank.analysis.comparison.label_basis import NOTHING_DECLARED, DeclaredLabels
 from idealrank.analysis.comparison.margin_guard import guarded_alone
@@ -25,9 +26,8 @@ from idealrank.analysis.comparison.query_table import (
 )
 from idealrank.analysis.comparison.requirements import mismatches_of, refuse_unscored, unscored
 from idealrank.analysis.comparison.tipping import critical_t
-from idealrank.analysis.robustness.robustness import Robustness, Variant
-from idealrank.analysis.robustness.variant_standing import leads, standing_of, turns, variant_of
-from idealrank.analysis.robustness.variants import PRESET, Alternative, ComparisonRequest, joined
+from idealrank.analysis.robustness.robustness import Robustness, Status, Variant, gain_of, leads, standing_of, turns
+from idealrank.analysis.robustness.variants import AS_ASKED, PRESET, Alternative, ComparisonRequest, joined
 from idealrank.conventions import Convention, array_convention
 from idealrank.data.alignment import Alignment
 from idealrank.data.join import tables_of, ties_for
@@ -391,19 +391,19 @@ class _Study:
         variants: list[Variant] = []
         for place, one in enumerate(tried):
             if place not in column_of:
-                variants.append(variant_of(one.alternative, reason=one.reason))
+                variants.append(_variant(one.alternative, reason=one.reason))
                 continue
             column = column_of[place]
             found = rows[same[column]]
             if isinstance(found, str):
-                variants.append(variant_of(one.alternative, reason=found))
+                variants.append(_variant(one.alternative, reason=found))
                 continue
             found = self._guarded(grid, same[column], found, one, plan)
             equivalence = None if plan.margin is None else found.p_equivalence
             alone = Corrected(found, found.p, equivalence, plan.alpha, critical_t(plan.alpha, found.df, plan.sides), 1)
             row = replace(difference_of(_measure(one), alone, plan), family="none", excluded_queries=grid.excluded(column))
             repeats = "" if same[column] == column else tried[usable[same[column]]].alternative.text
-            variants.append(variant_of(one.alternative, row, variants[0].row if variants else None, same_as=repeats))
+            variants.append(_variant(one.alternative, row, variants[0].row if variants else None, same_as=repeats))
         return variants
 
     def _guarded(self, grid: "_Grid", column: int, found: MeasureTest, one: _Tried, plan: Plan) -> MeasureTest:
@@ -458,6 +458,28 @@ def _measure(one: _Tried) -> Measure:
     if one.alternative.measure is None:
         raise ValueError(f"{one.alternative.text}: has values and no measure")
     return one.alternative.measure
+
+
+def _variant(
+    one: Alternative, row: Difference | None = None, reference: Difference | None = None, *, same_as: str = "", reason: str = ""
+) -> Variant:
+    """An alternative with what was found; `same_as` is ``"as asked"`` where nothing changes."""
+    status: Status = "refused" if row is None else "changes the numbers"
+    if same_as:
+        status = "no effect" if same_as == AS_ASKED else "repeats"
+    lead = 0.0 if reference is None else gain_of(reference)
+    return Variant(
+        group=one.group,
+        change=one.text,
+        measure="" if one.measure is None else str(one.measure),
+        convention=one.convention,
+        status=status,
+        same_as="" if same_as == AS_ASKED else same_as,
+        reason=reason,
+        row=row,
+        sign_turns=row is not None and lead != 0 and gain_of(row) * lead <= 0,
+        verdict_turns=row is not None and reference is not None and row.verdict != reference.verdict,
+    )
 
 
 @dataclass(frozen=True, eq=False)

@@ -1,5 +1,6 @@
 """Does a verdict hold when the measure is computed in other ways: every variant, what it says, and which of them turn it."""
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, TypeAlias
@@ -382,3 +383,30 @@ def listed(changes: Sequence[str], most: int = 6) -> str:
     """
     shown = [*changes[:most], *([f"{len(changes) - most} more"] if len(changes) > most else [])]
     return shown[0] if len(shown) == 1 else f"{', '.join(shown[:-1])} and {shown[-1]}"
+
+
+def leads(reference: Variant) -> bool:
+    """Return whether either run leads as asked."""
+    return reference.row is not None and gain_of(reference.row) != 0
+
+
+def gain_of(row: Difference) -> float:
+    """Gain of b, above 0 where b is better."""
+    return row.difference * row.direction
+
+
+def standing_of(variant: Variant, reference: Variant) -> float:
+    """Return the lead of the reference's leader, in standard errors."""
+    if variant.row is None or reference.row is None:
+        return math.inf
+    found = variant.row.effect * variant.row.direction * math.sqrt(variant.row.n) * math.copysign(1, gain_of(reference.row))
+    if math.isfinite(found):
+        return found
+    gain = gain_of(variant.row)
+    return math.copysign(math.inf, gain * gain_of(reference.row)) if gain else math.nan
+
+
+def turns(variant: Variant, reference: Variant) -> bool:
+    """Return whether a variant changes the verdict or, without one, the order of the runs."""
+    decided = reference.row is not None and reference.row.verdict != "undecided"
+    return variant.sign_turns or (decided and variant.verdict_turns)
