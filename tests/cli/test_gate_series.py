@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+import idealrank as ir
 from idealrank.api.gate_series import held_out_queries
 from idealrank.io.gate_files.baselines import BaselineRecord, read_record
 from idealrank.io.notes import Notes
@@ -242,3 +243,45 @@ def test_a_damaged_series_is_refused(gate: Gate, folder: Path, damage: str) -> N
     assert said.code == 2
     assert "main.gz:1: found a" in said.err
     assert "create the baseline again" in said.err
+
+
+def with_anchor(gate: Gate, folder: Path) -> tuple[str, ...]:
+    """Two accepted commits, so that the next gate is held to the anchor, too; options for every output."""
+    for seed in (1, 2):
+        write_run(folder, "new", noisy(seed))
+        gate("new", "--update-baseline")
+    write_run(folder, "next", noisy(3))
+    (folder / "judge.txt").write_text((folder / "qrels.txt").read_text(encoding="utf-8"), encoding="utf-8")
+    return ("--store", "store", "--report", "page.html", "--junit", "gate.xml", "--markdown", "gate.md", "--judge-qrels", "judge.txt")
+
+
+def test_the_anchor_is_on_the_page_and_in_every_file(gate: Gate, folder: Path) -> None:
+    said = gate("next", *with_anchor(gate, folder), "--format", "json")
+
+    assert said.code == 0
+    checks = asked(said)["checks"]
+    assert [check["baseline"] for check in checks] == ["main", "main (anchor)"]
+    assert checks[0]["judge"]["difference"] == pytest.approx(checks[0]["difference"])
+    assert checks[1]["judge"]["difference"] == pytest.approx(value_of(folder, "next") - value_of(folder, "start"))
+    for name in ("page.html", "gate.xml", "gate.md"):
+        assert "anchor" in (folder / name).read_text(encoding="utf-8")
+
+
+def value_of(folder: Path, name: str) -> float:
+    qrels, run = folder / "qrels.txt", folder / f"{name}.run"
+    return float(ir.evaluate(qrels, run, "RR").mean()["RR"])
+
+
+def test_a_store_makes_the_gate_of_a_series_again_as_it_was(gate: Gate, folder: Path) -> None:
+    said = asked(gate("next", *with_anchor(gate, folder)[:2], "--format", "json"))
+
+    with ir.Store.open(folder / "store") as store:
+        (key,) = [entry.id for entry in store.entries(kind="gate")]
+        again = store.gate_again(key).as_dict()
+
+    assert [check["mean_run"] for check in again["checks"]] == [check["mean_run"] for check in said["checks"]]
+    for name, value in again.items():
+        if name != "checks":
+            assert value == said[name], name
+    for one, other in zip(again["checks"], said["checks"], strict=True):
+        assert {name: one[name] for name in one if one[name] != other[name]} == {}

@@ -17,6 +17,7 @@ from idealrank.analysis.gate.checks import first_run, gate_beside, measures_of_g
 from idealrank.analysis.gate.checks import gate as gate_evaluations
 from idealrank.analysis.gate.outcome import TOO_FEW, Contract, Gated, Policy
 from idealrank.analysis.gate.series import Acceptance, Series
+from idealrank.analysis.gate.sides import Opposed
 from idealrank.api.comparison import evaluated_by_judge
 from idealrank.api.evaluation import evaluate_read
 from idealrank.api.gate_series import (
@@ -245,7 +246,7 @@ class Held:
     qrels : Qrels
         The judgments.
     runs : tuple of Run
-        The run, and the baselines.
+        The run, and one that stands for each side before.
     evaluations : tuple of Evaluation
         Of these, by everything that the gate looks at.
     of_queries : OfQueries
@@ -323,15 +324,22 @@ class GateJob:
         run, *repeats = caller.run(), *caller.repeats()
         runs = [evaluated(one) for one in (run, *repeats)]
         baselines = [self._measured(one, path, evaluated) for path, one in zip(paths, opened, strict=True)]
-        others = [one.first for one in baselines]
-        of_queries.check([*runs, *others])
+        of_queries.check([*runs, *(one.first for one in baselines)])
         last = baselines[-1] if len(baselines) == len(asked.baselines) else None
         held_out = held_out_queries(runs[0].queries, asked.holdout)
-        gated = self._verdict(runs, baselines, contracts, of_queries, held_out)
-        if self.judge is not None and others:
-            judged_runs = [run, *(one.run for one in opened)]
-            judged = evaluated_by_judge(self.judge, judged_runs, parse_measures(asked.measures), asked.convention)
-            gated = gate_beside(gated, judged, [runs[0], *others])
+        sides = self._sides(runs, baselines, last)
+        gated = self._verdict(runs, sides, contracts, of_queries, series=self._series(last), held_out=held_out)
+        # A run stands for each side: what is judged, stored and shown beside the checks.
+        evaluation_of = {
+            id(evaluation): (one, evaluation)
+            for one_opened, measured in zip(opened, baselines, strict=True)
+            for one, evaluation in zip((one_opened.run, *one_opened.others), (measured.first, *measured.others), strict=True)
+        }
+        leads = [evaluation_of[id(side.before[0])] for side in sides]
+        shown_runs, shown = (run, *(one for one, _ in leads)), (runs[0], *(evaluation for _, evaluation in leads))
+        if self.judge is not None and leads:
+            judged = evaluated_by_judge(self.judge, list(shown_runs), parse_measures(asked.measures), asked.convention)
+            gated = gate_beside(gated, judged, list(shown))
         notes = [
             note
             for path, one in zip(paths, baselines, strict=True)
@@ -340,8 +348,7 @@ class GateJob:
         ]
         notes += self._series_notes(gated, runs, last, held_out)
         return Held(
-            gated=self._with_texts(gated), notes=tuple(notes), qrels=qrels, runs=(run, *(one.run for one in opened)),
-            evaluations=(runs[0], *others),
+            gated=self._with_texts(gated), notes=tuple(notes), qrels=qrels, runs=shown_runs, evaluations=shown,
             of_queries=of_queries, last=None if last is None else last.record, repeats=tuple(repeats),
             unchanged=last is not None and is_repeated(runs, last),
         )  # fmt: skip
@@ -530,26 +537,38 @@ class GateJob:
         self.caller.doubt(found, baseline)
         return found
 
-    def _verdict(
+    def _sides(
         self,
         runs: Sequence[Evaluation],
         baselines: Sequence[MeasuredBaseline],
+        last: MeasuredBaseline | None,
+    ) -> list[Opposed]:
+        """Sides of every check; the last baseline has the anchor of its series, too."""
+        strict = self.asked.policy.strict
+        return [side for one in baselines for side in sides_of(one.first.name, runs, one, in_series=one is last and not strict)]
+
+    def _series(self, last: MeasuredBaseline | None) -> Series | None:
+        """The series of the last baseline under the policy; None without one."""
+        if last is None or last.record is None:
+            return None
+        return last.record.series.under(self.asked.policy.alpha, self.asked.policy.horizon)
+
+    def _verdict(
+        self,
+        runs: Sequence[Evaluation],
+        sides: Sequence[Opposed],
         contracts: Sequence[Contract],
         of_queries: OfQueries,
+        *,
+        series: Series | None,
         held_out: Collection[str],
     ) -> Gated:
         asked = self.asked
-        if not baselines:
+        if not sides:
             return first_run(runs[0], asked.measures, asked.policy, contracts, also=asked.also)
-        others = [one.first for one in baselines]
-        last = baselines[-1] if len(baselines) == len(asked.baselines) else None
-        series = None if last is None or last.record is None else last.record.series.under(asked.policy.alpha, asked.policy.horizon)
-        sides = [
-            side for one in baselines for side in sides_of(one.first.name, runs, one, in_series=one is last and not asked.policy.strict)
-        ]
         return gate_evaluations(
             runs[0],
-            *others,
+            *(side.before[0] for side in sides),
             measures=asked.measures,
             also=asked.also,
             policy=asked.policy,

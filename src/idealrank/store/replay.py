@@ -1,7 +1,7 @@
 """Verdicts made again from what a store keeps: the same evaluations, options and seed give the same numbers."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from dataclasses import fields, replace
 from typing import Any, Literal, TypeVar
 
 from idealrank.analysis.comparison import Comparison, Difference, Pair, compare
@@ -10,10 +10,13 @@ from idealrank.analysis.comparison.tipping import Tipping
 from idealrank.analysis.gate import Check, Contract, Gated, Policy, gate
 from idealrank.analysis.gate.checks import first_run
 from idealrank.analysis.gate.kept_contracts import outcome_of
+from idealrank.analysis.gate.outcome import QueryDrop
+from idealrank.analysis.gate.series import Acceptance, Series
 from idealrank.errors import InputError
 from idealrank.evaluation.evaluate import Evaluation
 from idealrank.measures.measure import Measure
 from idealrank.measures.parse import parse_measures
+from idealrank.stats.applied_margins import AppliedMargin
 from idealrank.store.results import StoredVerdict
 
 Row = TypeVar("Row", Check, Difference)
@@ -90,10 +93,43 @@ def gate_again(kept: StoredVerdict, evaluations: Sequence[Evaluation], own: Sequ
         judgments=_asked(result),
         **given,
     )
+    if result.get("series"):
+        return _of_series(made, result)
     parts = ("carried", "outcome", "passed", "reason", "difference_judged")
     checks = tuple(_reached(check, was, parts) for check, was in zip(made.checks, result["checks"], strict=True))
     outcome = outcome_of(checks, made.contracts)
     return replace(made, checks=checks, outcome=outcome, passed=outcome == "passed")
+
+
+def _of_series(made: Gated, result: Mapping[str, Any]) -> Gated:
+    """A gate of a series as it was: its values are means of runs that a store does not keep, so that they cannot be computed again."""
+    acceptance = result.get("acceptance")
+    return replace(
+        made,
+        run=result["run"],
+        baselines=tuple(result["baselines"]),
+        missing=result["missing"],
+        checks=tuple(_as_kept(check, was) for check, was in zip(made.checks, result["checks"], strict=True)),
+        outcome=result["outcome"],
+        passed=result["passed"],
+        series=Series.of(result["series"]),
+        acceptance=None if acceptance is None else Acceptance(**acceptance),
+    )
+
+
+def _as_kept(check: Check, was: Mapping[str, Any]) -> Check:
+    """A check with the numbers and words of its record; what JSON has no value for stays as computed."""
+    plain: dict[str, Any] = {name: value for name, value in was.items() if isinstance(value, str | int | float | bool)}
+    known = {name: value for name, value in plain.items() if name in {one.name for one in fields(Check)}}
+    tipping, margin = was.get("tipping"), was.get("margin")
+    return replace(
+        check,
+        **known,
+        worst=tuple(QueryDrop(**drop) for drop in was["worst"]),
+        tipping=Tipping(**tipping) if tipping else None,
+        tipping_reason=was["tipping_reason"],
+        margin=AppliedMargin(**margin) if margin else None,
+    )
 
 
 def _decides(check: Mapping[str, Any]) -> bool:
