@@ -87,7 +87,7 @@ def asked(seed: int) -> Asked:
     first = MEASURES[0]
     before, after = (ir.evaluate(qrels, run, list(MEASURES), keep_unjudged=True) for run in (old, new))
     comparison = ir.compare(before, after)
-    row, gated = comparison.pairs[0][first], ir.gate(after, before)
+    row, gated = comparison.pairs[0][first], ir.gate(after, before, when_unjudged="neutral")
     robust = ir.robust(qrels, old, new, first, variants=["cutoff"])
     why = ir.attribute(qrels, old, new, first).as_dict()
     page: Any = with_gate(ReportMaterial(evaluations=(after, before), measures=after.measures), gated).comparison

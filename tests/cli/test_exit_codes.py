@@ -19,7 +19,7 @@ COMMANDS = {
     "evaluate": ("evaluate qrels.txt bm25.run", 0),
     "compare": ("compare qrels.txt bm25.run neural.run", 0),
     "closed": ("gate full.qrels main.run --baseline new.run", 1),
-    "unreached": ("gate pooled.qrels new.run --baseline main.run", 3),
+    "unreached": ("gate pooled.qrels new.run --baseline main.run --when-unjudged neutral", 3),
     "missing": ("gate qrels.txt bm25.run --baseline none.run", 2),
     "warned": ("evaluate qrels.txt stray.run", 0),
     "help": ("evaluate --help", 0),
