@@ -285,3 +285,65 @@ def test_a_store_makes_the_gate_of_a_series_again_as_it_was(gate: Gate, folder: 
             assert value == said[name], name
     for one, other in zip(again["checks"], said["checks"], strict=True):
         assert {name: one[name] for name in one if one[name] != other[name]} == {}
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        (("--accept", " "), "--accept: found an empty reason"),
+        (("--accepted-by", "Ada"), "--accepted-by: found it without --accept"),
+        (("--holdout", "0.999"), "holds out all 120 queries"),
+        (("--holdout", "1"), "expected a share of the queries from 0 to below 1"),
+        (("--horizon", "0"), "--horizon 0: expected a number of commits from 1 on"),
+        (("--strict", "--margin", "0.1", "--largest-loss", "5"), "found more than the range of RR, 0 to 1"),
+    ],
+)
+def test_options_that_mean_nothing_are_refused(gate: Gate, folder: Path, options: tuple[str, ...], said: str) -> None:
+    write_run(folder, "new", noisy(1))
+
+    done = gate("new", *options)
+
+    assert (done.code, done.out) == (2, "")
+    assert said in done.err
+
+
+def test_only_a_run_that_joins_is_accepted_and_only_into_a_file_that_exists(gate: Gate, folder: Path) -> None:
+    lines = (folder / "start.run").read_text(encoding="utf-8").replace(" q", " other-q")
+    (folder / "strange.run").write_text(lines, encoding="utf-8")
+    before = (folder / "main.gz").read_bytes()
+
+    strange, typo = gate("strange", "--accept", "why not"), gate("start", "--accept", "why not", baseline="mian.gz")
+
+    assert (strange.code, typo.code) == (2, 2)
+    assert "cannot be accepted as a baseline" in strange.err
+    assert (folder / "main.gz").read_bytes() == before
+    assert not (folder / "mian.gz").exists()
+
+
+@pytest.mark.parametrize(("field", "value"), [("spent", -9), ("spent", 1.0), ("looks", -5), ("number", 0), ("spent", float("nan"))])
+def test_a_state_that_no_gate_writes_is_refused(gate: Gate, folder: Path, field: str, value: float) -> None:
+    head, _, rest = gzip.decompress((folder / "main.gz").read_bytes()).decode().partition("\n")
+    said = json.loads(head.removeprefix("# idealrank baseline "))
+    said["series"][field] = value
+    text = "# idealrank baseline " + json.dumps(said, separators=(",", ":")) + "\n" + rest
+    (folder / "main.gz").write_bytes(gzip.compress(text.encode()))
+
+    done = gate("start")
+
+    assert done.code == 2
+    assert "main.gz:1: found an incomplete first line of a baseline" in done.err
+
+
+def test_a_first_line_that_holds_no_record_is_refused(gate: Gate, folder: Path) -> None:
+    _, _, rest = gzip.decompress((folder / "main.gz").read_bytes()).decode().partition("\n")
+    (folder / "main.gz").write_bytes(gzip.compress(("# idealrank baseline []\n" + rest).encode()))
+
+    assert gate("start").code == 2
+
+
+def test_an_accepted_drop_is_said_first(gate: Gate, folder: Path) -> None:
+    write_run(folder, "worse", dict.fromkeys(QUERIES, 5))
+
+    said = gate("worse", "--accept", "half the latency", "--accepted-by", "Ada")
+
+    assert words(said).startswith("Ada accepted this run: half the latency. The gate is closed: by RR, worse is worse than main")

@@ -327,6 +327,8 @@ class GateJob:
         of_queries.check([*runs, *(one.first for one in baselines)])
         last = baselines[-1] if len(baselines) == len(asked.baselines) else None
         held_out = held_out_queries(runs[0].queries, asked.holdout)
+        if held_out and len(held_out) == len(runs[0].queries):
+            raise OptionError(f"holdout={asked.holdout:g}: holds out all {len(held_out):,} queries; expected a smaller share, such as 0.2")
         sides = self._sides(runs, baselines, last)
         gated = self._verdict(runs, sides, contracts, of_queries, series=self._series(last), held_out=held_out)
         # A run stands for each side: what is judged, stored and shown beside the checks.
@@ -412,6 +414,7 @@ class GateJob:
         if not gated.passed:
             self.record_look(held)
             why = "too few judgments" if gated.outcome == TOO_FEW else "the gate is closed"
+            why += "; it counts as a commit of the series" if gated.series is not None and not gated.policy.strict else ""
             return f"{path} was not {'replaced' if held.last else 'made'}: {why}"
         if held.last is None:
             self.write_baseline(held)
@@ -425,6 +428,8 @@ class GateJob:
 
     def accept(self, held: Held, acceptance: Acceptance) -> str:
         """Make the run the anchor and the last accepted run although the gate is closed, and record the acceptance."""
+        if held.gated.mismatches:
+            raise InputError(f"{'; '.join(held.gated.unjoined)}; such a run cannot be accepted as a baseline")
         series = (held.gated.series or Series()).after_look().with_acceptance(acceptance)
         self.write_baseline(held, series)
         return f"{self.asked.state}: {acceptance.sentence}"

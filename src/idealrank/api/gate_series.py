@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from idealrank.analysis.comparison.query_table import QueryTable, queries_of, same_values
-from idealrank.analysis.gate.series import WINDOW, Series
+from idealrank.analysis.gate.series import ANCHOR, WINDOW, Series
 from idealrank.analysis.gate.sides import Opposed
 from idealrank.data.run import Run
 from idealrank.evaluation.evaluate import Evaluation
@@ -15,7 +15,6 @@ from idealrank.io.gate_files.baselines import BaselineRecord, KeptRun
 from idealrank.measures.measure import Measure
 from idealrank.stats.unpaired_tests import welch_t
 
-ANCHOR = "anchor"
 LOOK_AT_HOLDOUT = 10  # every so many looks
 _SPACE = 1 << 32
 _LEAST_HELD_OUT = 10  # queries, below which a difference of means says nothing
@@ -91,7 +90,7 @@ def sides_of(name: str, runs: Sequence[Evaluation], baseline: MeasuredBaseline, 
     sides = [Opposed(now=tuple(runs), before=_of_commits(kept, {last}), name=name)]
     if in_series and last and not is_repeated(runs, baseline):
         accepted = _of_commits(kept, {one.commit for one, _ in kept} - {0})
-        sides.append(Opposed(now=(*runs, *accepted), before=_of_commits(kept, {0}), name=f"{name} ({ANCHOR})"))
+        sides.append(Opposed(now=(*runs, *accepted), before=_of_commits(kept, {0}), name=f"{name} {ANCHOR}"))
     return sides
 
 

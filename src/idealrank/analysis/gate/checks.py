@@ -287,6 +287,11 @@ def refuse_beyond_range(policy: Policy, measures: Sequence[Measure]) -> None:
     name, drop = ("margin", policy.margin or 0.0) if policy.strict else ("tolerance", policy.tolerance)
     for measure in measures:
         least, greatest = measure.bounds
+        if policy.largest_loss is not None and policy.largest_loss > greatest - least:
+            loss = f"largest_loss={policy.largest_loss:g}"
+            raise OptionError(
+                f"{loss}: found more than the range of {measure}, {least:g} to {greatest:g}; expected at most {greatest - least:g}"
+            )
         if drop >= greatest - least:
             raise OptionError(
                 f"{name}={drop:g}: found the full range of {measure}, {least:g} to {greatest:g}, or more; "

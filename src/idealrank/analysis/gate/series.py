@@ -7,6 +7,7 @@ from typing import Any
 from idealrank.errors import OptionError
 
 HORIZON = 50  # commits of a series
+ANCHOR = "(anchor)"  # ends the name of the side that is the anchor
 WINDOW = 5  # accepted commits whose mean is held to the anchor, the present one included
 _LEAST = 1e-9  # the level of a look is told from 0
 
@@ -118,6 +119,10 @@ class Series:
 
     def __post_init__(self) -> None:
         refuse_horizon(self.horizon)
+        # Written so that NaN is refused, too.
+        if not (0 <= self.spent <= self.alpha and self.looks >= 0 and self.number >= 1):
+            state = f"alpha {self.alpha!r}, spent {self.spent!r}, looks {self.looks!r}, number {self.number!r}"
+            raise OptionError(f"series: found {state}, expected spent from 0 to alpha, looks from 0 on and a number from 1 on")
 
     @property
     def left(self) -> int:
@@ -131,13 +136,13 @@ class Series:
 
     def under(self, alpha: float, horizon: int) -> "Series":
         """Return the series under a policy; what is spent stays spent, and a series that is over gives way to the next one."""
-        series = replace(self, alpha=alpha, horizon=horizon)
-        over = series.looks >= horizon or series.spent >= alpha - _LEAST
-        return replace(series, looks=0, spent=0.0, number=self.number + 1) if over else series
+        if self.looks >= horizon or self.spent >= alpha - _LEAST:
+            return replace(self, alpha=alpha, horizon=horizon, looks=0, spent=0.0, number=self.number + 1)
+        return replace(self, alpha=alpha, horizon=horizon)
 
     def after_look(self) -> "Series":
         """Return the series after one more commit."""
-        return replace(self, looks=self.looks + 1, spent=self.spent + self.level)
+        return replace(self, looks=self.looks + 1, spent=min(self.spent + self.level, self.alpha))
 
     def with_acceptance(self, acceptance: Acceptance) -> "Series":
         """Return the series with one more accepted drop."""

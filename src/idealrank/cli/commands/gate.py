@@ -124,7 +124,7 @@ class Job:
         kept, top = self.results.looked_at(asked.measures), self.results.ranks_looked_at(asked.measures)
         judge = self.inputs.open_judge(self.judge_path, asked.convention)
         work = GateJob(asked=asked, caller=front, kept=kept, top=top, threads=self.threads, judge=judge)
-        held = work.hold(but_missing=self._writes)
+        held = work.hold(but_missing=self.update)
         if self.accept and not held.gated.passed:
             held = replace(held, gated=replace(held.gated, acceptance=self._acceptance(held)))
         notes, page = list(held.notes), self._page(held, watch)
@@ -328,10 +328,9 @@ Examples:
   May the new run replace the old run?
     idealrank gate qrels.txt neural.run --baseline bm25.run
 \b
-  Keep accepted runs in a file, hold the next commits to it, and accept a drop by name:
+  Keep accepted runs in a file, and hold the next commits to it:
     idealrank gate qrels.txt bm25.run --baseline main.run.gz --update-baseline
     idealrank gate qrels.txt neural.run --baseline main.run.gz --update-baseline
-    idealrank gate qrels.txt bm25.run --baseline main.run.gz --accept "half the latency"
 \b
   Accept a drop of 0.01, show a second measure, let a third measure fail the gate, and print JSON:
     idealrank gate qrels.txt neural.run --baseline bm25.run --tolerance 0.01 -m nDCG@10,P@5 --also RR --format json
@@ -350,7 +349,8 @@ and the run with which it was made, its anchor. The run is tested against the la
 ones against the anchor, which shows what small drops sum up to.
 
 Files and options that are not given come from [tool.idealrank.gate] in pyproject.toml: qrels, run, qrels_columns, run_columns,
-queries, documents, baseline, measures, also, tolerance, strict, margin, alpha, when_unjudged, horizon, holdout,
+queries, documents, baseline, measures, also, tolerance, strict, margin, largest_loss, alpha, when_unjudged, horizon,
+holdout,
 contracts, weights, cluster, convention,
 labels_are, sampled_negatives and labels_from.
 
@@ -425,7 +425,7 @@ _FORMATS = Formats("Text and a table to read;", table="views.gate.gate:gate_part
     help="Share of the queries that decide nothing; every tenth commit, they show whether the others are overfitted.  [default: 0]",
 )  # fmt: skip
 @click.option(
-    "--accept", metavar="REASON", default="",
+    "--accept", metavar="REASON",
     help="Accept the run although the gate is closed: record the reason in the last baseline file, make the run its anchor, exit with 0. "
     "If the gate is open, the same as --update-baseline.",
 )  # fmt: skip
@@ -468,7 +468,7 @@ def gate(
     inputs: input_options.Inputs,
     threads: int,
     repeats: tuple[str, ...],
-    accept: str,
+    accept: str | None,
     accepted_by: str,
     **typed: Any,
 ) -> None:
@@ -499,7 +499,7 @@ def gate(
         threads=threads,
         judge_path=judge_path,
         repeats=repeats,
-        accept=accept,
+        accept=_reason(accept, accepted_by),
         accepted_by=accepted_by,
     )
     gated, notes, page = job.done()
@@ -511,6 +511,17 @@ def gate(
     outputs.write(gated, partial(_report, gated, notes, asked.policy_file, layout, people), layout)
     results.write_page(page)
     context.exit(FINE if gated.acceptance is not None else _CODES[gated.outcome])
+
+
+def _reason(accept: str | None, accepted_by: str) -> str:
+    """Reason to accept a run; empty without one."""
+    if accept is None:
+        if accepted_by:
+            raise OptionError("--accepted-by: found it without --accept, expected both")
+        return ""
+    if not accept.strip():
+        raise OptionError("--accept: found an empty reason, expected a sentence, such as 'half the latency'")
+    return accept
 
 
 def _policy_words(policy: Policy) -> list[str]:

@@ -335,6 +335,8 @@ def _record(source: Source) -> BaselineRecord | None:
     if isinstance(schema, int) and schema > SCHEMA:
         hint = "update idealrank, or create the baseline again with this version"
         raise FileFormatError(source.path, 1, f"a baseline of schema {schema}", f"{SCHEMA} or less", hint)
+    if not isinstance(said, dict):
+        raise FileFormatError(source.path, 1, "a damaged first line of a baseline", expected, "create the baseline again")
     try:
         return _checked({name: said.get(name) for name in _LATER} | {name: said[name] for name in _ALWAYS})
     except (KeyError, TypeError, ValueError, OptionError):

@@ -7,6 +7,7 @@ from functools import partial
 
 from idealrank.analysis.gate import Check, Gated, KeptContract
 from idealrank.analysis.gate.outcome import TOO_FEW
+from idealrank.analysis.gate.series import ANCHOR
 from idealrank.evaluation.coverage import MANY_UNJUDGED
 from idealrank.reports.table.cells import Cell, Column, Table, number_cell, share_cell
 from idealrank.reports.table.digits import USUAL, counted, number, p_text
@@ -90,7 +91,7 @@ def gate_parts(
     parts += [worst_table(check, many=len(gated.baselines) > 1) for check in with_worst(gated)]
     parts += [_unjudged(gated, places), _contracts(gated), _left_out(gated.checks), _notes(notes)]
     parts += [] if gated.mismatches else [labels_note(gated.labels, [check.basis for check in gated.checks], asked)]
-    if (check := withheld(gated)) is not None:
+    if (check := withheld(gated)) is not None and not check.baseline.endswith(ANCHOR):
         parts += [labels_command(check, check.baseline, gated.run, "gate", asked)]
     measures = list(dict.fromkeys(check.measure for check in gated.checks))
     return [*parts, _rule(gated, policy_file), paragraph(gated.convention, measures)]
@@ -261,6 +262,8 @@ def gate_sentences(gated: Gated, places: int = USUAL, asked: Asked = IN_PYTHON) 
     'Add queries to find rarer changes.'
     """
     said, doubtful = verdict(gated, places), withheld(gated)
+    if gated.acceptance is not None:
+        said = f"{gated.acceptance.by} accepted this run: {gated.acceptance.reason.rstrip('.')}. {said}"
     missing = [*unanswered(gated.missing), *cautioned(gated.cautions)]
     if gated.mismatches:
         return Told.of([said, *missing], [])

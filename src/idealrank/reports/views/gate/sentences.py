@@ -5,6 +5,7 @@ from collections.abc import Callable, Iterable
 
 from idealrank.analysis.comparison.families import COMPANIONS, PRIMARY
 from idealrank.analysis.gate.outcome import NOT_CARRIED, TOO_FEW, Check, Gated, KeptContract
+from idealrank.analysis.gate.series import ANCHOR
 from idealrank.reports.table.digits import USUAL, counted, decimals, number
 from idealrank.reports.table.text import clipped
 from idealrank.reports.views.comparison.label_phrases import label_clause, one_sided_step, one_sided_why
@@ -244,7 +245,7 @@ def judgments_step(gated: Gated, shown: Callable[[str], str] = one_line, asked: 
         return _JUDGE_STEP
     if check.basis is not None and check.basis.one_sided is not None:
         return one_sided_step(check.basis.one_sided, _AGAIN, asked)
-    if check.tipping is None:
+    if check.tipping is None or check.baseline.endswith(ANCHOR):
         return f"Judge the unjudged documents, the highest ranks first, and {_AGAIN}."
     return judging_step(check.tipping, shown(check.baseline), shown(gated.run), "gate", asked)
 
@@ -259,7 +260,10 @@ def withheld(gated: Gated) -> Check | None:
     >>> withheld(ir.gate(one, one)) is None
     True
     """
-    return next((check for check in gated.deciding if not check.carried or is_contradicted(check, gated.policy.alpha)), None)
+    doubtful = [check for check in gated.deciding if not check.carried or is_contradicted(check, gated.policy.alpha)]
+    # Where another check is clear, the gate is closed whatever more labels say.
+    clear = any(check.outcome == "failed" and check not in doubtful for check in gated.deciding)
+    return None if clear or not doubtful else doubtful[0]
 
 
 def is_contradicted(check: Check, alpha: float) -> bool:
