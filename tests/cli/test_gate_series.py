@@ -347,3 +347,32 @@ def test_an_accepted_drop_is_said_first(gate: Gate, folder: Path) -> None:
     said = gate("worse", "--accept", "half the latency", "--accepted-by", "Ada")
 
     assert words(said).startswith("Ada accepted this run: half the latency. The gate is closed: by RR, worse is worse than main")
+
+
+def test_a_folder_of_a_series_hides_and_replaces_no_run(gate: Gate, folder: Path) -> None:
+    """The state in the folder has the name of the baseline: a run of that name is no state."""
+    (folder / "base").mkdir()
+    write_run(folder, "bad", dict.fromkeys(QUERIES, 6))
+    (folder / "start.run").rename(folder / "base" / "bad.run")
+    before = (folder / "bad.run").read_bytes()
+
+    said = [gate("bad", "--series", ".", *options, baseline="base/bad.run") for options in ((), ("--update-baseline",))]
+
+    assert [one.code for one in said] == [2, 2]
+    assert (folder / "bad.run").read_bytes() == before
+
+
+def test_what_is_spent_stays_spent_whatever_the_policy_says_later(gate: Gate, folder: Path) -> None:
+    for seed in range(3):
+        write_run(folder, "new", noisy(seed))
+        gate("new", "--update-baseline")
+    write_run(folder, "next", noisy(9))
+    gate("next", "--strict", "--margin", "0.3", "--alpha", "0.002", "--update-baseline")
+    after_strict = record(folder).series
+    write_run(folder, "last", noisy(10))
+    gate("last", "--alpha", "0.002", "--update-baseline")
+    lower = record(folder).series
+
+    assert (after_strict.looks, after_strict.number, round(after_strict.spent, 6)) == (3, 1, 0.003)
+    assert (lower.looks, lower.number) == (4, 1)
+    assert lower.spent >= 0.003

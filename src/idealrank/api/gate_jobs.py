@@ -16,7 +16,7 @@ from idealrank.analysis.comparison.query_table import same_values
 from idealrank.analysis.gate.checks import first_run, gate_beside, measures_of_gate
 from idealrank.analysis.gate.checks import gate as gate_evaluations
 from idealrank.analysis.gate.outcome import TOO_FEW, Contract, Gated, Policy
-from idealrank.analysis.gate.series import Acceptance, Series
+from idealrank.analysis.gate.series import ANCHOR, Acceptance, Series
 from idealrank.analysis.gate.sides import Opposed
 from idealrank.api.comparison import evaluated_by_judge
 from idealrank.api.evaluation import evaluate_read
@@ -422,7 +422,8 @@ class GateJob:
         if held.unchanged:
             return f"{path} stays as it is: {name} has the values of {held.last.name}, the last accepted run"
         self._add_commit(held)
-        check = gated.checks[0 if len(self.asked.baselines) == 1 else -len(self.asked.measures)]
+        by_runs = [check for check in gated.checks if not check.baseline.endswith(ANCHOR)]
+        check = by_runs[-len(self.asked.measures)]  # the last accepted run by the first measure
         means = f"{check.measure} {check.mean_run:.4f}, against {check.mean_baseline:.4f} in {held.last.name}"
         return f"{path} now holds {name} as the last accepted run: {means}"
 
@@ -556,6 +557,8 @@ class GateJob:
         """The series of the last baseline under the policy; None without one."""
         if last is None or last.record is None:
             return None
+        if self.asked.policy.strict:  # it spends nothing, and changes nothing
+            return last.record.series
         return last.record.series.under(self.asked.policy.alpha, self.asked.policy.horizon)
 
     def _verdict(

@@ -120,9 +120,9 @@ class Series:
     def __post_init__(self) -> None:
         refuse_horizon(self.horizon)
         # Written so that NaN is refused, too.
-        if not (0 <= self.spent <= self.alpha and self.looks >= 0 and self.number >= 1):
-            state = f"alpha {self.alpha!r}, spent {self.spent!r}, looks {self.looks!r}, number {self.number!r}"
-            raise OptionError(f"series: found {state}, expected spent from 0 to alpha, looks from 0 on and a number from 1 on")
+        if not (0 <= self.spent < 1 and self.looks >= 0 and self.number >= 1):
+            state = f"spent {self.spent!r}, looks {self.looks!r}, number {self.number!r}"
+            raise OptionError(f"series: found {state}, expected spent from 0 to below 1, looks from 0 on and a number from 1 on")
 
     @property
     def left(self) -> int:
@@ -136,13 +136,13 @@ class Series:
 
     def under(self, alpha: float, horizon: int) -> "Series":
         """Return the series under a policy; what is spent stays spent, and a series that is over gives way to the next one."""
-        if self.looks >= horizon or self.spent >= alpha - _LEAST:
+        if self.looks >= horizon:
             return replace(self, alpha=alpha, horizon=horizon, looks=0, spent=0.0, number=self.number + 1)
         return replace(self, alpha=alpha, horizon=horizon)
 
     def after_look(self) -> "Series":
         """Return the series after one more commit."""
-        return replace(self, looks=self.looks + 1, spent=min(self.spent + self.level, self.alpha))
+        return replace(self, looks=self.looks + 1, spent=self.spent + self.level)
 
     def with_acceptance(self, acceptance: Acceptance) -> "Series":
         """Return the series with one more accepted drop."""

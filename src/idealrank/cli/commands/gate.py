@@ -200,6 +200,8 @@ class Job:
         if self._writes:
             others = (self.qrels, *self.inputs.more_qrels, self.run, *self.repeats, *self.asked.baselines[:-1], *self.asked.paths, *texts)
             refuse_unfit_target(self.asked.baselines[-1], others)
+        if self.asked.series and Path(self.asked.state).exists():
+            refuse_unfit_target(self.asked.state, (self.qrels, *self.inputs.more_qrels, self.run, *self.repeats, *self.asked.paths))
 
 
 @dataclass(frozen=True)

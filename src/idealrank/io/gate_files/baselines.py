@@ -339,7 +339,7 @@ def _record(source: Source) -> BaselineRecord | None:
         raise FileFormatError(source.path, 1, "a damaged first line of a baseline", expected, "create the baseline again")
     try:
         return _checked({name: said.get(name) for name in _LATER} | {name: said[name] for name in _ALWAYS})
-    except (KeyError, TypeError, ValueError, OptionError):
+    except (KeyError, TypeError, ValueError, OverflowError, OptionError):
         raise FileFormatError(source.path, 1, "an incomplete first line of a baseline", expected, "create the baseline again") from None
 
 
