@@ -47,7 +47,7 @@ def beside_peers() -> Iterator[Row]:
 
 
 def is_installed(environment: Path) -> bool:
-    """Whether make has finished an environment: its interpreter exists minutes before its packages."""
+    """Return whether make has finished an environment: its interpreter exists minutes before its packages."""
     return (environment / ".installed").exists()
 
 

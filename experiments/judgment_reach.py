@@ -350,7 +350,7 @@ def run_cell(of: Sample, queries: int, runs: int, seed: int, names: Names, *, de
 
 
 def run_named(of: Sample, held: IntArray, queries: int, runs: int, seed: int, names: Names) -> Cell:
-    """Counts for labels that name relevant documents alone; `held` are those of a query, of A's ten, and of B's, shape (queries, 3).
+    """Counts for labels that name relevant documents alone; `held` counts them by query, in A's ten and in B's, shape (queries, 3).
 
     Queries without a label are not drawn; the true difference is that over all queries.
     """

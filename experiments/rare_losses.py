@@ -95,7 +95,7 @@ class Power:
 
 
 def passes(differences: FloatArray, margin: float, largest: float, tested: FloatArray) -> FloatArray:
-    """Which samples, the columns, pass the sign-flip test and `unseen_loss_p`."""
+    """Mark the samples, the columns, that pass the sign-flip test and `unseen_loss_p`."""
     found = np.zeros(differences.shape[1], np.bool_)
     for column in np.flatnonzero(tested <= ALPHA).tolist():
         found[column] = unseen_loss_p(differences[:, column], margin, largest) <= ALPHA

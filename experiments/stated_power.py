@@ -1,4 +1,4 @@
-"""Whether a stated detectable difference is found as often as stated.
+"""Test that a stated detectable difference is found as often as stated.
 
 Structures  All queries shift; 20 % of the queries shift; 20 % of the queries gain or lose 1; 5 % of
             the queries lose 0.6, and nothing else changes; 40 % of the relevant documents move a
@@ -137,7 +137,7 @@ def share_found(differences: FloatArray, rng: np.random.Generator) -> float:
 
 
 def stated_sizes(differences: FloatArray) -> FloatArray:
-    """What `compare` states of each column; not finite where it states none."""
+    """Statement of `compare` on each column; not finite where it makes none."""
     plan = Plan(n_resamples=99)  # the number of draws only matters if p could not reach alpha
     rows = compare_columns(np.zeros_like(differences), differences, Design.of(len(differences)), plan)
     return np.array([visible_by(row, plan, ALPHA).size for row in rows])
@@ -180,7 +180,7 @@ def limit_of(differ: int, arguments: argparse.Namespace) -> Limit:
 
 
 def _power_of(differences: FloatArray) -> float:
-    """What would be stated without a limit."""
+    """Statement that would be made without a limit."""
     changes = SeenChanges.of(differences, units=differences.size)
     return changes.detectable(Criterion(ALPHA / 2, POWER))
 

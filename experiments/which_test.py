@@ -172,7 +172,7 @@ WEIGHTS = {"1/rank": zipf, "lognormal": lognormal, "Pareto": pareto}
 
 
 def weighted_decisions(differences: FloatArray, design: Design, rng: np.random.Generator) -> dict[str, BoolArray]:
-    """Which columns each test calls different, two-sided at 0.05, under weights."""
+    """Mark the columns that each test calls different, two-sided at 0.05, under weights."""
     weights = np.ones(design.n) if design.weights is None else design.weights
     zeros = np.zeros_like(differences)
     return {

@@ -259,7 +259,7 @@ def _columns(value: Any) -> str:
     text = _text(value)
     try:
         parse_columns(text)
-    except OptionError:  # its words are those of an option; the reader of the table names the key
+    except OptionError:  # it speaks of an option; the reader of the table names the key
         raise TypeError from None
     return text
 
