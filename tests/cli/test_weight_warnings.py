@@ -55,14 +55,19 @@ def times(text: str) -> int:
     return " ".join(text.split()).count(COUNTED)
 
 
+def _of_weights(warnings: list[str]) -> list[str]:
+    """Warnings but for error rates, which few queries leave open whatever their weights."""
+    return [warning for warning in warnings if not warning.startswith("The error rate of")]
+
+
 @pytest.mark.parametrize("command", COMMANDS)
 def test_records_have_the_warning(command: str, files: Path, say: Say) -> None:
     said = say(*asked(command), "--format", "json", cwd=files)
-    (warning,) = json.loads(said.out)["warnings"]
+    (warning,) = _of_weights(json.loads(said.out)["warnings"])
     assert warning.startswith(f"weights: {COUNTED}; ")
     assert said.err.count(f"warning: weights: {COUNTED}") == 1
     record = json.loads(say(*asked(command, "equal.txt"), "--format", "json", cwd=files).out)
-    assert record["warnings"] == []
+    assert _of_weights(record["warnings"]) == []
 
 
 @pytest.mark.parametrize("command", COMMANDS)

@@ -221,7 +221,7 @@ def test_github_gets_a_warning_for_it_and_nothing_for_companions(doubtful: Gated
     assert [(kind, properties["title"]) for kind, properties, _ in warned[:1]] == [("warning", "nDCG@10 against main")]
     assert SENTENCE.search(warned[0][2])
     assert [kind for kind, _, _ in warned] == ["warning", "notice"]
-    assert [kind for kind, _, _ in stopped] == ["error", "notice"]
+    assert [kind for kind, _, _ in stopped] == ["error", "warning", "notice"]  # 17 queries may lack rare gains
 
 
 def test_notebooks_and_trackers_say_it(doubtful: Gated, shut: Gated) -> None:

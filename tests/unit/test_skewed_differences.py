@@ -11,6 +11,9 @@ from hypothesis import strategies as st
 from scipy import stats
 
 import idealrank as ir
+from idealrank.reports.views.comparison.markup import comparison_markdown
+from idealrank.reports.views.gate.junit import gate_junit
+from idealrank.stats.unseen_losses import error_rate_known
 from tests.conftest import ROOT
 from tests.unit.gate_samples import evaluation
 
@@ -39,7 +42,7 @@ def test_slices_without_the_rare_losses_have_a_caution() -> None:
     assert found["P@1"].slices is not None
     assert any(row.verdict == "better" for row in found["P@1"].slices.rows)
     caution = next(text for text in found.cautions if "slice" in text)
-    assert caution.startswith("b against a by P@1: the error rate of the verdicts on ")
+    assert caution.startswith("The error rate of the verdicts on ")
     assert caution in str(found)
     assert caution in found.as_dict()["warnings"]
 
@@ -60,15 +63,87 @@ def test_a_gate_that_skewed_differences_close_says_that_its_level_is_not_known()
     gains = np.where(np.arange(200) < 2, 0.45, -0.02 - 0.001 * rng.random(200))
     found = ir.gate(evaluation(0.5 + gains), evaluation(np.full(200, 0.5), "baseline"))
     assert not found.passed
-    assert found.cautions[0].startswith("run against baseline by P@1: the error rate of the verdict is not known")
+    assert found.cautions[0].startswith("The error rate of the verdict on run against baseline by P@1 is not known")
     assert found.checks[0].skewness == pytest.approx(stats.skew(gains), rel=1e-9)
+
+
+def without_losses(n: int, gain: float = 0.01) -> tuple[ir.Evaluation, ir.Evaluation]:
+    """A sample that may come from a population without a difference, since it lacks the rare losses."""
+    return evaluation(np.full(n, 0.4), "a"), evaluation(np.full(n, 0.4 + gain), "b")
+
+
+@pytest.mark.parametrize("n", [10, 25, 50, 199])
+def test_a_verdict_of_few_queries_has_no_known_error_rate(n: int) -> None:
+    found = ir.compare(*without_losses(n))
+    row = found["P@1"]
+    assert (row.verdict, row.error_rate_known) == ("better", False)
+    assert found.cautions[-1] == (
+        f"The error rate of the verdict on b against a by P@1 is not known, for {n} queries may lack rare large differences; "
+        "use 200 or more."
+    )
+    assert found.as_dict()["pairs"][0]["measures"]["P@1"]["error_rate_known"] is False
+    assert found["P@1"].reversed().error_rate_known is False
+
+
+def test_enough_queries_or_a_bound_of_rare_losses_make_the_error_rate_known() -> None:
+    many, large = without_losses(200), without_losses(50, gain=0.3)
+    assert ir.compare(*many)["P@1"].error_rate_known
+    assert ir.stats.unseen_loss_p(np.full(50, 0.3), 0.0, 1.0) < 0.025
+    assert ir.compare(*large)["P@1"].error_rate_known
+    assert ir.compare(*large).cautions == ()
+
+
+def test_an_undecided_comparison_of_few_queries_has_no_caution() -> None:
+    rng = np.random.default_rng(3)
+    found = ir.compare(evaluation(np.full(40, 0.5), "a"), evaluation(0.5 + rng.normal(0, 0.1, 40), "b"))
+    assert (found["P@1"].verdict, found["P@1"].error_rate_known) == ("undecided", True)
+    assert found.cautions == ()
+
+
+def test_several_verdicts_of_few_queries_have_one_caution_and_marks() -> None:
+    a, b = without_losses(50)
+    found = ir.compare(a, b, evaluation(np.full(50, 0.44), "c"))
+    assert found.cautions == (
+        "The error rate of 3 verdicts is not known, for 50 queries may lack rare large differences; use 200 or more.",
+    )
+    text = "".join(comparison_markdown(found))
+    assert "better!" in text
+    assert "! too few queries to know the error rate of the verdict." in text
+
+
+def test_a_gate_that_few_queries_close_says_so_in_every_report() -> None:
+    found = ir.gate(*without_losses(50))
+    assert found.outcome == "failed"
+    assert found.checks[0].error_rate_known is False
+    assert "50 queries may lack rare large differences" in found.cautions[-1]
+    assert found.as_dict()["checks"][0]["error_rate_known"] is False
+    assert "Too few queries to know the error rate of the verdict." in "".join(gate_junit(found))
+    assert ir.gate(*without_losses(200)).checks[0].error_rate_known
+    assert ir.gate(*without_losses(50, gain=0.3)).checks[0].error_rate_known
+
+
+def test_a_tolerance_counts_in_the_bound_of_a_gate() -> None:
+    """The bound must show a drop beyond the tolerance, not any drop."""
+    run, baseline = without_losses(50, gain=0.16)
+    assert ir.gate(run, baseline).checks[0].error_rate_known
+    assert not ir.gate(run, baseline, tolerance=0.12).checks[0].error_rate_known
+
+
+@given(
+    st.lists(st.integers(-10, 10), min_size=1, max_size=25).filter(lambda values: sum(values) > 0),
+    st.sampled_from([0.001, 0.025, 0.3]),
+)
+def test_the_bound_behind_the_flag_is_unseen_loss_p(tenths: list[int], alpha: float) -> None:
+    differences = np.array(tenths) / 10
+    expected = ir.stats.unseen_loss_p(differences, 0.0, 1.0) <= alpha
+    assert error_rate_known(differences, 1.0, alpha) == expected
 
 
 def test_the_page_has_the_rows_that_a_run_prints() -> None:
     """Shares of 200 samples within four standard errors of both, and the claims on slices."""
     text = (ROOT / "docs" / "concepts" / "rare-losses.md").read_text(encoding="utf-8").split("## Skewed differences")[1]
     cells = [[cell.strip() for cell in line.split("|")[1:-1]] for line in text.splitlines() if line.startswith("| ")][1:]
-    page = {tuple(row[:2]): [float(cell) for cell in row[2:]] for row in cells}
+    page = {tuple(row[:3]): [float(cell) for cell in row[3:]] for row in cells}
     with pytest.MonkeyPatch.context() as patch:
         patch.syspath_prepend(ROOT / "experiments")
         script = importlib.import_module("skewed_differences")
@@ -76,9 +151,13 @@ def test_the_page_has_the_rows_that_a_run_prints() -> None:
     for name in ("skewed_differences", "sign_flips", "models"):
         sys.modules.pop(name, None)
     for row in rows:
-        shares = page[f"{row.world}, 10 slices" if row.slices else row.world, str(row.queries)]
-        samples = 50 if row.slices else 200
+        shares = page[row.world, row.test, str(row.queries)]
+        samples = 50 if row.test == "10 slices" else 200
         for share, found in zip(shares, (row.false, row.silent), strict=False):
             assert found == pytest.approx(share, abs=4 * (share * (1 - share) / samples) ** 0.5 + 0.03), row
-    assert page["5% lose 0.38, 10 slices", "250"][:2] == [pytest.approx(0.96, abs=0.02), 0.0]
-    assert page["normal, 10 slices", "250"][2] == 0.0
+    # Rare differences of 1 % are beyond the rule; the standard error of 0.05 is 0.005, of slices 0.01.
+    unflagged = {key: shares[1] for key, shares in page.items() if key[0] != "1% lose 0.9"}
+    assert len(unflagged) == 7 * (2 * 6 + 3)
+    assert max(unflagged.values()) <= 0.06
+    assert page["5% lose 0.38", "10 slices", "250"][0] == pytest.approx(0.96, abs=0.02)
+    assert page["2% gain 0.72, 18% lose 0.08", "gate", "50"][0] > 0.25

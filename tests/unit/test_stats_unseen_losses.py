@@ -106,7 +106,7 @@ def test_margin_tests_take_the_larger_p_value() -> None:
 def test_what_a_largest_loss_cannot_be_is_refused() -> None:
     with pytest.raises(InputError, match=r"found a loss of 0.5 of query 1"):
         unseen_loss_p(np.array([0.0, -0.5]), 0.1, 0.3)
-    with pytest.raises(OptionError, match=r"margin=0.4: expected a loss above 0 and below"):
+    with pytest.raises(OptionError, match=r"margin=0.4: expected a loss of at least 0 and below"):
         unseen_loss_p(np.zeros(2), 0.4, 0.3)
     with pytest.raises(OptionError, match="expected a finite loss above 0"):
         unseen_loss_bound(np.zeros(2), float("inf"))

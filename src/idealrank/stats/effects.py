@@ -1,5 +1,6 @@
 """Effect sizes: differences in standardised units, and counts of differing queries."""
 
+import math
 from dataclasses import dataclass
 from typing import Any
 
@@ -150,6 +151,7 @@ def outcomes(differences: FloatArray) -> "tuple[npt.NDArray[np.int64], npt.NDArr
 
 
 _PER_SQUARE = 25  # queries for each unit of squared skewness
+_SEE_RARE = 200  # with fewer, more than 5% of samples contain none of the 1.5% that differ most
 
 
 def skewness(differences: npt.ArrayLike) -> float:
@@ -206,3 +208,29 @@ def too_skewed(differences: npt.ArrayLike, n: int) -> bool:
     (True, False)
     """
     return n < _PER_SQUARE * skewness(differences) ** 2
+
+
+def queries_for_skew(skew: float, seen: int) -> int:
+    """Return the fewest queries whose test has a known error rate, by the skewness of the differences seen.
+
+    Fewer than 200 queries may lack rare large differences, so that their skewness is not a guide;
+    the number is then at least 200. Otherwise it is ``25 g^2``, with the skewness g.
+
+    Parameters
+    ----------
+    skew : float
+        Skewness of the differences.
+    seen : int
+        Independent queries from which it was computed.
+
+    References
+    ----------
+    Cochran (1977), Sampling Techniques, 3rd edition, section 2.15.
+
+    Examples
+    --------
+    >>> queries_for_skew(0.0, 50), queries_for_skew(0.0, 250), queries_for_skew(-4.0, 250)
+    (200, 0, 400)
+    """
+    needed = math.ceil(_PER_SQUARE * skew**2)
+    return needed if seen >= _SEE_RARE else max(_SEE_RARE, needed)

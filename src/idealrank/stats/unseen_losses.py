@@ -8,6 +8,7 @@ import numpy as np
 from idealrank.data.types import AnyArray, FloatArray
 from idealrank.errors import InputError, OptionError
 from idealrank.stats.design import Design
+from idealrank.stats.effects import queries_for_skew, skewness
 from idealrank.stats.roots import root_between
 from idealrank.stats.tolerance import ROUNDING
 from idealrank.stats.values import open_share
@@ -32,7 +33,7 @@ def unseen_loss_p(differences: FloatArray, margin: float, largest_loss: float, *
     differences : float64 array, shape (queries,)
         Differences b - a, none below ``-largest_loss``.
     margin : float
-        Loss to rule out, above 0.
+        Loss to rule out, at least 0. With 0, the test is that the mean is above 0.
     largest_loss : float
         Greatest loss that one query can have, above the margin.
     design : Design, optional
@@ -48,7 +49,7 @@ def unseen_loss_p(differences: FloatArray, margin: float, largest_loss: float, *
     InputError
         A query loses more than the largest loss.
     OptionError
-        The margin is not above 0, or the largest loss not finite or not above the margin.
+        The margin is below 0, or the largest loss not finite or not above the margin.
 
     Notes
     -----
@@ -67,9 +68,10 @@ def unseen_loss_p(differences: FloatArray, margin: float, largest_loss: float, *
     (0.36416968..., 0.36416968...)
     """
     values, used = _checked(differences, largest_loss, design)
-    if not 0 < margin < largest_loss:
+    if not 0 <= margin < largest_loss:
         raise OptionError(
-            f"margin={margin:g}: expected a loss above 0 and below largest_loss={largest_loss:g}, the greatest loss that one query can have"
+            f"margin={margin:g}: expected a loss of at least 0 and below largest_loss={largest_loss:g}, "
+            "the greatest loss that one query can have"
         )
     return _p(used.unit_totals(values), _unit_weights(used), margin, largest_loss)
 
@@ -153,6 +155,43 @@ def queries_without_loss(margin: float, largest_loss: float, alpha: float = 0.05
     if not 0 < margin < largest_loss < math.inf:
         raise OptionError(f"margin={margin:g}, largest_loss={largest_loss:g}: expected a margin above 0 and a finite largest loss above it")
     return math.ceil(math.log(alpha) / math.log1p(-margin / largest_loss) - ROUNDING)
+
+
+def error_rate_known(differences: FloatArray, largest_loss: float, alpha: float, *, design: Design | None = None) -> bool:
+    """Return whether a test that finds the mean above 0 has a known error rate, whatever rare losses these queries lack.
+
+    It has one if there are enough queries for the skewness of their differences (`queries_for_skew`),
+    or if `unseen_loss_p`, which holds for every distribution, also finds the mean above 0.
+
+    Parameters
+    ----------
+    differences : float64 array, shape (queries,)
+        Differences, turned so that their mean is claimed to be above 0.
+    largest_loss : float
+        Greatest loss that one query can have; infinite if there is no limit.
+    alpha : float
+        Level of the one-sided test, in (0, 1).
+    design : Design, optional
+        Weights and clusters.
+
+    Examples
+    --------
+    >>> few, many = np.tile([0.1, 0.1, -0.05], 10), np.tile([0.1, 0.1, -0.05], 80)
+    >>> error_rate_known(few, 1.0, 0.025), error_rate_known(many, 1.0, 0.025)
+    (False, True)
+    """
+    used = Design.of(differences.size) if design is None else design
+    if used.n_units >= queries_for_skew(skewness(differences), used.n_units):
+        return True
+    if not alpha or not math.isfinite(largest_loss) or differences.min() < -largest_loss * (1 + ROUNDING):
+        return False
+    totals, weights = used.unit_totals(differences), _unit_weights(used)
+    # By Jensen's inequality p is at least exp(-E max(S, 0) / w), where S is the weighted total and w the size of the loss added,
+    # and E max(S, 0) is at most the root of E S^2: most verdicts that the bound does not support need no integral.
+    root_mean_square = math.sqrt(float(totals.sum() ** 2 + (totals**2).sum()))
+    if root_mean_square < -math.log(alpha) * largest_loss * weights.max():
+        return False
+    return _p(totals, weights, 0.0, largest_loss) <= alpha
 
 
 def _checked(differences: FloatArray, largest_loss: float, design: Design | None) -> tuple[FloatArray, Design]:

@@ -9,6 +9,7 @@ import numpy as np
 from idealrank._lazy import computed, repr_html
 from idealrank.analysis.comparison.differences import Difference, about_equivalence, by_measure
 from idealrank.analysis.comparison.label_basis import labels_record
+from idealrank.analysis.comparison.level_notes import skew_cautions
 from idealrank.analysis.comparison.places import NO_RANKINGS
 from idealrank.analysis.comparison.ranking_overlaps import Rankings
 from idealrank.analysis.comparison.requirements import WithWarnings
@@ -61,8 +62,7 @@ class Pair:
     def without_verdict(self, mismatch: str) -> "Pair":
         """Return the pair without verdicts, of slices neither, for a run whose values mean nothing."""
         rows = {
-            text: replace(row, verdict="too few judgments", slices=None if row.slices is None else row.slices.without_verdicts())
-            for text, row in self.measures.items()
+            text: row.withheld(slices=None if row.slices is None else row.slices.without_verdicts()) for text, row in self.measures.items()
         }
         return replace(self, measures=rows, mismatch=mismatch)
 
@@ -172,6 +172,7 @@ class Comparison(WithWarnings):
     >>> a, b = (ir.evaluate(qrels, {query: ranking for query in qrels}, "RR") for ranking in (["y", "x"], ["x", "y"]))
     >>> print(ir.compare(a, b))
     RR: run (2) is better than run: 1.0000 against 0.5000, +0.5000 [+0.5000, +0.5000], p 0.0312
+    The error rate of the verdict on run (2) against run by RR is not known, for 6 queries may lack rare large differences; use 200 or more.
     """
 
     names: tuple[str, ...]
@@ -330,7 +331,17 @@ class Comparison(WithWarnings):
             }
             return replace(pair, measures=rows)
 
-        return replace(self, pairs=tuple(map(held, self.pairs)))
+        beside, former = replace(self, pairs=tuple(map(held, self.pairs))), self.rate_cautions
+        others = [caution for caution in self.cautions if caution not in former]
+        return replace(beside, cautions=(*others, *beside.rate_cautions))
+
+    @property
+    def rate_cautions(self) -> list[str]:
+        """Cautions on verdicts whose error rate is not known; part of `cautions`."""
+        unknown = {
+            f"{pair.b} against {pair.a} by {row.measure}": (row.skewness, row.n) for pair, row in self.rows() if not row.error_rate_known
+        }
+        return skew_cautions(unknown)
 
     def rows(self) -> Iterator[tuple[Pair, Difference]]:
         """Return every difference with its pair."""

@@ -83,6 +83,12 @@ class Difference(DifferenceRow):
         Reason why it is unknown.
     basis : LabelBasis or None
         What the verdict takes documents without a label to be; None if neither run returns one, or if the kind of labels is not known.
+    skewness : float
+        Of the differences b - a of the queries.
+    error_rate_known : bool
+        False if the verdict is better or worse, and these queries may lack rare large differences that would change it: they are too few
+        for the skewness of their differences, and the bound of `stats.unseen_loss_p` does not support the verdict. Slices have a sentence
+        in `Comparison.cautions`.
     bounds : GradeBounds or None
         Lowest and highest difference over all grades of the unjudged documents, by the primary measure of up to ten runs, if that is
         nDCG, DCG, P, R, RBP or RR with a cutoff; None without unjudged documents, and unless the labels are pooled.
@@ -119,14 +125,21 @@ class Difference(DifferenceRow):
     tipping: Tipping | None = None
     tipping_reason: str | None = NOT_LOOKED
     basis: LabelBasis | None = None
+    skewness: float = field(default=0.0, metadata=NEGATED)
+    error_rate_known: bool = True
     bounds: GradeBounds | None = None
     slices: "Slices | None" = None
     judge: "JudgeDifference | None" = None
 
     def beside(self, judge: "JudgeDifference") -> "Difference":
         """Return the difference beside that of a judge; where the signs contradict each other, neither run is better."""
-        withheld = judge.contradicts and self.verdict in ("better", "worse")
-        return replace(self, judge=judge, verdict="undecided" if withheld else self.verdict)
+        if judge.contradicts and self.verdict in ("better", "worse"):
+            return replace(self, judge=judge, verdict="undecided", error_rate_known=True)
+        return replace(self, judge=judge)
+
+    def withheld(self, slices: "Slices | None") -> "Difference":
+        """Return the difference without a verdict, since there are too few judgments; with other slices."""
+        return replace(self, verdict="too few judgments", error_rate_known=True, slices=slices)
 
     def level_cautions(self, alpha: float, largest_loss: float | None = None) -> list[str]:
         """Return what a reader must know of the margin, at the level of the comparison."""

@@ -1,8 +1,10 @@
 """Sentences on results whose error rate is not known, or that these queries could not give: margins and rare large losses."""
 
 import math
+from collections.abc import Mapping
 
 from idealrank.stats.applied_margins import AppliedMargin
+from idealrank.stats.effects import queries_for_skew
 
 
 def margin_cautions(margin: AppliedMargin, n: int, *, alpha: float, largest_loss: float | None, shown: bool) -> list[str]:
@@ -66,56 +68,82 @@ def scale_note(margin: AppliedMargin, n: int, name: str = "margin") -> str:
     )
 
 
-_LEAST_WHOLE = 100  # queries of a whole comparison: of fewer, their own skewness says too little
-_PER_SQUARE = 25
+def skew_caution(verdict: str, skew: float, n: int) -> str:
+    """Return that a verdict has no known error rate, since n queries may lack rare large differences.
 
-
-def skew_caution(pair: str, measure: str, found: tuple[float, int]) -> str:
-    """Return that a verdict has no known error rate, for differences too skewed for the number of queries; else empty.
-
-    `found` has the skewness and the number of queries.
+    `verdict` names the runs and the measure, and `skew` is the skewness of the differences.
 
     Examples
     --------
-    >>> skew_caution("b against a", "RR", (-3.9, 250))
-    'b against a by RR: the error rate of the verdict is not known, for the differences are skewed (-3.9); 250 queries are fewer than 381.'
-    >>> skew_caution("b against a", "RR", (-0.2, 250))
-    ''
+    >>> skew_caution("b against a by RR", 0.1, 50)
+    'The error rate of the verdict on b against a by RR is not known, for 50 queries may lack rare large differences; use 200 or more.'
+    >>> skew_caution("b against a by RR", -3.9, 250)
+    'The error rate of the verdict on b against a by RR is not known, for the differences are skewed (-3.9); use 381 queries or more.'
     """
-    skew, n = found
-    needed = _needed_for(skew)
-    if n < _LEAST_WHOLE or n >= needed:
-        return ""
-    return (
-        f"{pair} by {measure}: the error rate of the verdict is not known, for the differences are skewed ({skew:.2g}); "
-        f"{n:,} queries are fewer than {needed:,}."
-    )
+    needed = queries_for_skew(skew, n)
+    if n < queries_for_skew(0.0, n):
+        why = f"{_queries(n)} may lack rare large differences; use {needed:,} or more"
+    elif n < needed:
+        why = f"the differences are skewed ({skew:.2g}); use {needed:,} queries or more"
+    else:
+        why = "so few clusters may lack rare large differences"
+    return f"The error rate of the verdict on {verdict} is not known, for {why}."
 
 
-def slice_skew_caution(pair: str, measure: str, skew: float, sizes: list[int]) -> str:
+def skew_cautions(verdicts: Mapping[str, tuple[float, int]]) -> list[str]:
+    """Return the caution of the verdicts without a known error rate, one for all; none without such verdicts.
+
+    Parameters
+    ----------
+    verdicts : mapping of str to (float, int)
+        Skewness and number of queries by verdict, as for `skew_caution`.
+
+    Examples
+    --------
+    >>> skew_cautions({"b against a by RR": (0.1, 50), "b against a by AP": (0.2, 40)})
+    ['The error rate of 2 verdicts is not known, for 40 queries may lack rare large differences; use 200 or more.']
+    """
+    if len(verdicts) < 2:
+        return [skew_caution(verdict, skew, n) for verdict, (skew, n) in verdicts.items()]
+    fewest = min(n for _, n in verdicts.values())
+    needed = max(queries_for_skew(skew, n) for skew, n in verdicts.values())
+    return [
+        f"The error rate of {len(verdicts):,} verdicts is not known, for {_queries(fewest)} may lack rare large differences; "
+        f"use {max(needed, queries_for_skew(0.0, 0)):,} or more."
+    ]
+
+
+def slice_skew_caution(verdicts: str, whole: tuple[float, int], sizes: list[int]) -> str:
     """Return that verdicts on slices have no known error rate, by the skewness over all queries; else empty.
 
-    `sizes` are the queries of the slices with a verdict.
+    `verdicts` names the runs and the measure, `whole` has the skewness over all queries and their number, and `sizes` the queries of
+    the slices with a verdict.
 
     Examples
     --------
-    >>> slice_skew_caution("b against a", "RR", -4.1, [25, 30])[:60]
-    'b against a by RR: the error rate of the verdicts on 2 slice'
+    >>> slice_skew_caution("b against a by RR", (0.1, 50), [25])[:80]
+    'The error rate of the verdicts on 1 slice, b against a by RR, is not known: all '
+    >>> slice_skew_caution("b against a by RR", (0.1, 250), [25, 30])
+    ''
     """
-    needed = _needed_for(skew)
+    skew, n = whole
+    needed = queries_for_skew(skew, n)
     small = [size for size in sizes if size < needed]
     if not small:
         return ""
     count = f"{len(small)} slice" if len(small) == 1 else f"{len(small):,} slices"
-    return (
-        f"{pair} by {measure}: the error rate of the verdicts on {count} is not known. The differences of all queries are skewed "
-        f"({skew:.2g}), and a slice of fewer than {needed:,} queries may lack the rare large ones."
-    )
+    if n < queries_for_skew(0.0, n):
+        why = f"all {_queries(n)} together may lack rare large differences; use {needed:,} or more"
+    else:
+        why = (
+            f"the differences of all queries are skewed ({skew:.2g}), "
+            f"and a slice of fewer than {needed:,} queries may lack the rare large ones"
+        )
+    return f"The error rate of the verdicts on {count}, {verdicts}, is not known: {why}."
 
 
-def _needed_for(skew: float) -> int:
-    """Queries by Cochran's rule; see `too_skewed`."""
-    return math.ceil(_PER_SQUARE * skew**2)
+def _queries(n: int) -> str:
+    return "1 query" if n == 1 else f"{n:,} queries"
 
 
 def _floor(value: float) -> float:

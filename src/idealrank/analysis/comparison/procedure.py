@@ -37,7 +37,7 @@ from idealrank.analysis.comparison.label_basis import (
     labels_of_runs,
     sampled_negatives_of,
 )
-from idealrank.analysis.comparison.level_notes import skew_caution, slice_skew_caution
+from idealrank.analysis.comparison.level_notes import slice_skew_caution
 from idealrank.analysis.comparison.query_table import (
     Judgedness,
     QueryTable,
@@ -65,6 +65,7 @@ from idealrank.stats.intervals import mean_interval
 from idealrank.stats.randomness import Background, RandomLike, whole_number
 from idealrank.stats.shared_flips import SharedFlips
 from idealrank.stats.sign_flips import MOST_UNITS
+from idealrank.stats.unseen_losses import error_rate_known
 from idealrank.stats.values import chosen
 from idealrank.version import __version__
 
@@ -159,23 +160,21 @@ def compare(
         cautions=cautions,
     )
     compared = case.in_slices(comparison, membership, tell)
-    compared = replace(compared, cautions=tuple(dict.fromkeys([*cautions, *_level_cautions(compared, found)])))
-    return replace(compared, pairs=tuple(_unjoined(pair, apart) for pair in compared.pairs)) if apart else compared
+    compared = replace(compared, pairs=tuple(_unjoined(pair, apart) for pair in compared.pairs)) if apart else compared
+    return replace(compared, cautions=tuple(dict.fromkeys([*cautions, *_level_cautions(compared)])))
 
 
-def _level_cautions(comparison: Comparison, found: Sequence[Sequence[Corrected]]) -> Iterator[str]:
+def _level_cautions(comparison: Comparison) -> Iterator[str]:
     """Verdicts whose error rate is not known, or that these queries could not give: of margins, and of skewed differences."""
     alpha = round(1 - comparison.method.level, 12)
     said = [caution for _, row in comparison.rows() for caution in row.level_cautions(alpha, comparison.method.largest_loss)]
-    for pair, tests in zip(comparison.pairs, found, strict=True):
-        against = f"{pair.b} against {pair.a}"
-        for row, test in zip(pair.measures.values(), tests, strict=True):
-            skew = test.found.skewness
-            if row.verdict in ("better", "worse"):
-                said.append(skew_caution(against, row.measure, (skew, row.n)))
+    said += comparison.rate_cautions
+    for pair in comparison.pairs:
+        for row in pair.measures.values():
             sliced = () if row.slices is None else row.slices.rows
             sizes = [one.n for one in sliced if one.verdict in ("better", "worse")]
-            said.append(slice_skew_caution(against, row.measure, skew, sizes))
+            verdicts = f"{pair.b} against {pair.a} by {row.measure}"
+            said.append(slice_skew_caution(verdicts, (row.skewness, row.n), sizes))
     return filter(None, said)
 
 
@@ -320,10 +319,21 @@ class _Case:
                 judged_reason=self.judgedness[a].judged_reason(self.judgedness[b], column) if judged is None else None,
                 family=COMPANIONS if column else PRIMARY,
             )
-            return self._supported(row, (a, b), column, one, kept)
+            supported_row = self._supported(row, (a, b), column, one, kept)
+            return replace(supported_row, error_rate_known=self._rate_known(supported_row, (a, b), column, one))
 
         begun = [background.begin(partial(row_of, column)) for column in range(len(self.measures))]
         return [row() for row in begun]
+
+    def _rate_known(self, row: Difference, pair: tuple[int, int], column: int, test: Corrected) -> bool:
+        """Return whether rare large differences that these queries lack cannot change a verdict better or worse."""
+        if row.verdict not in ("better", "worse"):
+            return True
+        first, second = (self.tables[run] for run in pair)
+        kept = first.counted[:, column] & second.counted[:, column]
+        differences = (second.values[kept, column] - first.values[kept, column]) * math.copysign(1.0, test.found.lean)
+        span = first.spans[column] if first.spans else math.inf
+        return error_rate_known(differences, span, test.alpha / 2, design=restricted(self.design, kept))
 
     def _supported(self, row: Difference, pair: tuple[int, int], column: int, test: Corrected, kept: BoolArray) -> Difference:
         """The row with its basis, and without a verdict that the labels do not support."""
@@ -473,6 +483,7 @@ def difference_of(measure: Measure, corrected: Corrected, plan: Plan) -> Differe
         level=plan.level,
         p_equivalence=corrected.equivalence,
         margin=corrected.found.margin,
+        skewness=corrected.found.skewness,
         queries_needed=needed_by(corrected.found, plan, corrected.alpha),
         family=PRIMARY,
     )

@@ -63,6 +63,7 @@ from idealrank.stats.comparison import POWER, RESAMPLES, Detectable, MeasureTest
 from idealrank.stats.design import Design
 from idealrank.stats.randomness import RandomLike, whole_number
 from idealrank.stats.sign_flips import MOST_UNITS
+from idealrank.stats.unseen_losses import error_rate_known
 
 SAME = "the same value on every query"
 _MAY = "unjudged documents may explain it"
@@ -155,12 +156,18 @@ def gate(
         seed=seed if drawn else None, convention=evaluations[0].convention, weighted=weights is not None, clustered=clusters is not None,
         missing=missing_of(evaluation, sides, names), mismatches=apart,
         judgments=judged_by(evaluations, judgments), labels=rules.labels,
-        labels_from=declared.labels_from, series=series, cautions=_with_level_cautions(cautions, checks, asked, names[0]),
+        labels_from=declared.labels_from, series=series, cautions=with_level_cautions(cautions, checks, asked, names[0]),
     )  # fmt: skip
 
 
-def _with_level_cautions(cautions: Iterable[str], checks: Iterable[Check], policy: Policy, run: str) -> tuple[str, ...]:
-    """Add what must be known of answers whose error rate is not known, or that these queries could not give."""
+def with_level_cautions(cautions: Iterable[str], checks: Iterable[Check], policy: Policy, run: str) -> tuple[str, ...]:
+    """Add what must be known of answers whose error rate is not known, or that these queries could not give.
+
+    Examples
+    --------
+    >>> with_level_cautions(["few queries"], (), Policy(), "run")
+    ('few queries',)
+    """
     of_checks = [caution for check in checks if check.decides for caution in check.level_cautions(policy, run)]
     return tuple(dict.fromkeys([*cautions, *of_checks]))
 
@@ -243,7 +250,10 @@ def gate_beside(gated: Gated, judged: Sequence[Evaluation], people: Sequence[Eva
         for check in gated.checks
     )
     outcome = outcome_of(checks, gated.contracts)
-    return replace(gated, checks=checks, outcome=outcome, passed=outcome == "passed")
+    former = with_level_cautions((), gated.checks, gated.policy, gated.run)
+    others = [caution for caution in gated.cautions if caution not in former]
+    cautions = with_level_cautions(others, checks, gated.policy, gated.run)
+    return replace(gated, checks=checks, outcome=outcome, passed=outcome == "passed", cautions=cautions)
 
 
 def first_run(
@@ -408,7 +418,17 @@ class _Case:
             detectable=drop.size, detectable_reason=drop.reason, worst=self._worst(place, sign),
             unjudged_baseline=beside[0], unjudged_run=beside[1], difference_judged=beside[2],
             tipping=support.tipping, tipping_reason=support.reason, basis=support.basis, margin=one.margin, skewness=one.skewness,
+            error_rate_known=outcome != "failed" or nothing_shown or self._rate_known(place, of, both, design),
         )  # fmt: skip
+
+    def _rate_known(self, place: _Place, of: Corrected, both: BoolArray, design: Design) -> bool:
+        """Return whether rare large gains that these queries lack cannot undo a significant drop."""
+        if self.policy.strict:  # its test reckons with rare losses
+            return True
+        side, null = self.opponents[place.baseline], _null_of(of.found, self.plan)
+        least, greatest = self.measures[place.column].bounds
+        falls = side.before.values[both, place.column] - side.now.values[both, place.column] + null
+        return error_rate_known(falls, greatest - least - null, of.alpha, design=design)
 
     def _support(self, place: _Place, of: Corrected, both: BoolArray, **labelled: bool) -> Support:
         """Return what supports the answer of the test; values are turned, so that more is better."""

@@ -216,6 +216,9 @@ class Check:
         Margin or tolerance as applied: over how many answerable queries, and of a strict gate with which largest loss; None without one.
     skewness : float
         Of the differences run - baseline, turned so that better is above 0.
+    error_rate_known : bool
+        False if a significant drop fails the check, and these queries may lack rare large gains that would undo it; see
+        `Difference.error_rate_known`.
     """
 
     baseline: str
@@ -252,12 +255,12 @@ class Check:
     detectable_reason: str | None = None
     margin: AppliedMargin | None = None
     skewness: float = 0.0
+    error_rate_known: bool = True
 
     def level_cautions(self, policy: "Policy", run: str = "the run") -> list[str]:
         """Return what a reader must know of the margin of a strict gate, and of a drop that skewed differences show."""
-        if self.outcome == "failed" and not policy.strict and self.p_corrected <= policy.alpha:
-            said = skew_caution(f"{run} against {self.baseline}", self.measure, (self.skewness, self.n))
-            return [said] if said else []
+        if not self.error_rate_known:
+            return [skew_caution(f"{run} against {self.baseline} by {self.measure}", self.skewness, self.n)]
         if self.margin is None or not policy.strict:
             return []
         shown = self.p_corrected <= policy.alpha
@@ -280,7 +283,8 @@ class Check:
         why = (
             f"{self.reason}, but undecided: people find {self.difference:+.4f} and the judge {judge.difference:+.4f} on {judge.n:,} queries"
         )
-        return replace(self, judge=judge, outcome=outcome, passed=outcome == "passed", reason=f"{why}, which disagree on the sign")
+        reason = f"{why}, which disagree on the sign"
+        return replace(self, judge=judge, outcome=outcome, passed=outcome == "passed", reason=reason, error_rate_known=True)
 
 
 @dataclass(frozen=True, kw_only=True)

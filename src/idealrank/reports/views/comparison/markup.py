@@ -112,7 +112,7 @@ def star_notes(comparison: Comparison, tables: Iterable[Table]) -> list[str]:
     >>> runs = [dict.fromkeys(qrels, ranking) for ranking in (["y", "x"], ["x", "y"])]
     >>> found = ir.compare(qrels, *runs, measures="RR")
     >>> [note.partition(",")[0] for note in star_notes(found, [comparison_cells(found)])]
-    ['* better or worse', 'Documents without a label count as not relevant.']
+    ['* better or worse', 'Documents without a label count as not relevant.', '! too few queries to know the error rate of the verdict.']
     """
     marks = {cell.mark for table in tables for cell in table.cells()}
     notes = [mark_note(comparison, f"* {STAR_WORDS['*']},")] if "*" in marks else []

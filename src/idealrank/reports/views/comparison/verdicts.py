@@ -267,8 +267,11 @@ def stars_text(marks: Collection[str]) -> str:
 UNLABELLED = "documents without a label count as not relevant"
 """The clause of a verdict under positive-only labels."""
 
+RATE_UNKNOWN = "too few queries to know the error rate of the verdict"
+"""The clause of a verdict that rare large differences beyond the queries could change."""
+
 CAUTION = "!"
-"""Behind a verdict of which much is unjudged."""
+"""Behind a verdict of which much is unjudged, or whose error rate is not known."""
 
 
 def many_unjudged(row: Difference) -> float:
@@ -294,7 +297,7 @@ def many_unjudged(row: Difference) -> float:
 
 
 def caution_mark(row: "Difference | Slice") -> str:
-    """The mark of a verdict that needs a caution; empty for others, and for slices.
+    """The mark of a verdict that needs a caution: much is unjudged, or its error rate is not known. Slices have none.
 
     Examples
     --------
@@ -303,7 +306,8 @@ def caution_mark(row: "Difference | Slice") -> str:
     >>> caution_mark(ir.compare(run, run)["RR"])
     ''
     """
-    return CAUTION if isinstance(row, Difference) and many_unjudged(row) else ""
+    cautioned = isinstance(row, Difference) and (many_unjudged(row) or not row.error_rate_known)
+    return CAUTION if cautioned else ""
 
 
 def counts_unlabelled(row: Difference) -> bool:
@@ -342,6 +346,8 @@ def basis_notes(rows: Iterable[tuple[Pair, Difference]], *, marked: bool = True)
     """
     held = [(pair, row) for pair, row in rows if not pair.mismatch]
     notes = [f"{UNLABELLED.capitalize()}."] if any(counts_unlabelled(row) for _, row in held) else []
+    if any(not row.error_rate_known for _, row in held):
+        notes.append(f"{CAUTION} {RATE_UNKNOWN}." if marked else "Too few queries to know the error rate of every verdict.")
     doubtful = [(pair, row) for pair, row in held if many_unjudged(row)]
     if not doubtful:
         return notes

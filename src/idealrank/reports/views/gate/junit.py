@@ -8,7 +8,7 @@ from typing import Any
 from idealrank.analysis.gate.outcome import Check, Gated, KeptContract, QueryDrop
 from idealrank.reports.table.digits import USUAL, number
 from idealrank.reports.views.comparison.phrases import sentence
-from idealrank.reports.views.comparison.verdicts import VerdictMark, mark, mark_of_check
+from idealrank.reports.views.comparison.verdicts import RATE_UNKNOWN, VerdictMark, mark, mark_of_check
 from idealrank.reports.views.conventions import cautioned
 from idealrank.reports.views.gate.sentences import (
     COMPANION,
@@ -116,6 +116,7 @@ def _numbers(gated: Gated, check: Check) -> str:
     lines = [
         _reason(gated, check),
         *([] if check.decides else [COMPANION]),
+        *([] if check.error_rate_known else [sentence(RATE_UNKNOWN)]),
         f"mean {number(check.mean_run)}, in {check.baseline} {number(check.mean_baseline)}, "
         f"difference {number(check.difference, signed=True)}",
         f"bound of the difference {number(check.bound, signed=True)}; one-sided p {check.p:.4g}, corrected {check.p_corrected:.4g}; "
