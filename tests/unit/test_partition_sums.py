@@ -31,9 +31,9 @@ def evaluated(qrels: dict, run: dict, name: str, measures=MEASURES, convention: 
 
 
 def in_parts(qrels: dict, a: dict, b: dict, cuts: list[int], measures=MEASURES, convention="standard") -> list[ir.ComparisonSums]:
-    found = []
-    for begin, end in itertools.pairwise([0, *cuts, len(QUERIES)]):
-        tables = ({query: table[query] for query in QUERIES[begin:end] if query in table} for table in (qrels, a, b))
+    found, queries = [], list(qrels)
+    for begin, end in itertools.pairwise([0, *cuts, len(queries)]):
+        tables = ({query: table[query] for query in queries[begin:end] if query in table} for table in (qrels, a, b))
         part, *both = tables
         sides = [evaluated(part, run, name, measures, convention) for run, name in zip(both, "ab", strict=True)]
         found.append(ir.ComparisonSums.of(*sides))
@@ -132,3 +132,43 @@ def test_what_does_not_fit_is_refused() -> None:
     with pytest.raises(ir.InputError, match="nDCG@10: no query counts in both"):
         ir.gate_sums(empty)
     assert empty.merge(ir.ComparisonSums.of(*sides)).differences() == ir.ComparisonSums.of(*sides).differences()
+
+
+def with_unanswerable(answerable: int, unanswerable: int) -> tuple[dict[str, dict[str, int]], list[dict[str, list[str]]]]:
+    """Judgments and two runs: every fifth answerable query loses a rank; the other queries have no relevant document."""
+    qrels = {f"q{place:03}": {"x": 1, "y": 0} for place in range(answerable)}
+    before = {query: ["x", "y"] for query in qrels}
+    after = {query: ["y", "x"] if place % 5 == 0 else ["x", "y"] for place, query in enumerate(qrels)}
+    for place in range(unanswerable):
+        qrels[f"u{place:03}"] = {"x": 0}
+        before[f"u{place:03}"] = after[f"u{place:03}"] = ["x"]
+    return qrels, [before, after]
+
+
+@pytest.mark.parametrize("policy", [ir.Policy(tolerance=0.05), ir.Policy(strict=True, margin=0.16)])
+def test_margins_of_sums_refer_to_answerable_queries_as_those_of_the_gate(policy: ir.Policy) -> None:
+    qrels, (before, after) = with_unanswerable(300, 700)
+    whole = ir.gate(*(evaluated(qrels, run, name) for run, name in ((after, "b"), (before, "a"))), policy=policy)
+    found = ir.gate_sums(merged(in_parts(qrels, before, after, [30, 400])), policy=policy)
+    applied, expected = found.checks[0].margin, whole.checks[0].margin
+    assert applied is not None
+    assert expected is not None
+    assert (applied.answerable, applied.applied, applied.margin) == (300, pytest.approx(expected.applied), expected.margin)
+    assert found.passed == whole.passed
+    assert found.margin_scales == whole.margin_scales
+
+
+def test_sums_packed_for_another_process_keep_the_answerable_queries() -> None:
+    qrels, (before, after) = with_unanswerable(20, 10)
+    sums = merged(in_parts(qrels, before, after, [5]))
+    again = ir.ComparisonSums.unpacked(*sums.packed(), names=("a", "b"), measures=sums.measures, convention=sums.convention)
+    assert again.answerable == sums.answerable
+    assert sums.answerable[0] == 20
+
+
+def test_a_drop_in_few_summed_queries_has_no_known_error_rate() -> None:
+    qrels, (before, after) = with_unanswerable(100, 0)
+    found = ir.gate_sums(merged(in_parts(qrels, before, after, [30])))
+    assert not found.passed
+    assert not found.checks[0].error_rate_known
+    assert "may lack rare large differences" in found.cautions[0]

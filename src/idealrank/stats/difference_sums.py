@@ -265,15 +265,17 @@ def sums_of_columns(queries: Sequence[str], a: FloatArray, b: FloatArray, *, n_d
     return found
 
 
-def max_t(family: Sequence[DifferenceSums], alternative: Alternative = "two-sided", null: float = 0.0) -> list[float]:
+def max_t(family: Sequence[DifferenceSums], alternative: Alternative = "two-sided", nulls: "Sequence[float] | None" = None) -> list[float]:
     """P values of several measures of the same runs, corrected together: single-step max-T on the sign flips that they share.
 
     Parameters
     ----------
     family : sequence of DifferenceSums
         One a measure, of one seed.
-    alternative, null
+    alternative
         As for `DifferenceSums.p_value`.
+    nulls : sequence of float, optional
+        Difference that is tested by each measure; 0 by default.
 
     References
     ----------
@@ -285,19 +287,22 @@ def max_t(family: Sequence[DifferenceSums], alternative: Alternative = "two-side
     >>> max_t([sums]) == [sums.p]
     True
     """
-    observed, drawn = _studentised(family, alternative, null)
+    observed, drawn = _studentised(family, alternative, nulls)
     largest = drawn.max(axis=0)
     return [(1 + int(np.count_nonzero(largest >= at - 1e-9 * abs(at)))) / (1 + largest.size) for at in observed]
 
 
 def levels_of_max_t(
-    family: Sequence[DifferenceSums], alpha: float, alternative: Alternative = "two-sided", null: float = 0.0
+    family: Sequence[DifferenceSums],
+    alpha: float,
+    alternative: Alternative = "two-sided",
+    nulls: "Sequence[float] | None" = None,
 ) -> list[float]:
     """Level at which a t test makes each test of a family alone, where `max_t` holds the level of all together.
 
     Parameters
     ----------
-    family, alternative, null
+    family, alternative, nulls
         As for `max_t`.
     alpha : float
         Level of the family.
@@ -310,7 +315,7 @@ def levels_of_max_t(
     """
     if len(family) == 1:
         return [alpha]
-    _, drawn = _studentised(family, alternative, null)
+    _, drawn = _studentised(family, alternative, nulls)
     critical = float(np.quantile(drawn.max(axis=0), 1 - alpha))
     sides = 2 if alternative == "two-sided" else 1
     squares = [one.n - critical * critical for one in family]
@@ -318,10 +323,12 @@ def levels_of_max_t(
     return [sides * float(stdtr(one.n - 1, -t)) if one.n > 1 and t < math.inf else 0.0 for one, t in zip(family, as_t, strict=True)]
 
 
-def _studentised(family: Sequence[DifferenceSums], alternative: Alternative, null: float) -> tuple[list[float], FloatArray]:
+def _studentised(
+    family: Sequence[DifferenceSums], alternative: Alternative, nulls: Sequence[float] | None
+) -> tuple[list[float], FloatArray]:
     """Sums divided by the root of their squares, larger where they speak against the null: observed, and drawn (tests, n_draws)."""
     observed, drawn = [], []
-    for one in family:
+    for one, null in zip(family, [0.0] * len(family) if nulls is None else nulls, strict=True):
         centre = one.total - null * one.n
         size = math.sqrt(one.squares + centre * centre / one.n) if one.n else 0.0  # of the shifted differences, flipped or not
         shifted = one.flipped - null * one.signs

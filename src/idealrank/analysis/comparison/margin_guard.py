@@ -122,14 +122,16 @@ def guarded_alone(
     return guarded(one, subtracted(a, b)[:, 0], design, MarginRule(plan, scale, plan.alpha))
 
 
-def unseen_in_sums(one: MeasureTest, plan: Plan, span: float, *, largest_seen: float) -> MeasureTest:
+def unseen_in_sums(one: MeasureTest, plan: Plan, scale: MarginScale, *, largest_seen: float) -> MeasureTest:
     """Return a strict test from sums alone, guarded by the number of queries: with too few of them, rare losses may all be missed.
 
-    Losses that were seen count only by the test of the sums, since no value by query is at hand.
+    Losses that were seen count only by the test of the sums, since no value by query is at hand. The
+    plan has the margin in the mean over all queries, by the scale.
     """
     margin = -plan.null
-    limit = loss_limit(plan.largest_loss, span, largest_seen)
-    applied = _with_limit(AppliedMargin(margin=margin, applied=margin, answerable=None, largest_seen=largest_seen), limit, plan.alpha)
+    limit = loss_limit(plan.largest_loss, scale.span, largest_seen)
+    asked = AppliedMargin(margin=margin / scale.share, applied=margin, answerable=scale.answerable, largest_seen=largest_seen)
+    applied = _with_limit(asked, limit, plan.alpha)
     if limit is None or limit <= margin:
         return one._replace(margin=applied, p=max(one.p, float(plan.largest_loss is not None and limit is None)))
     p = math.exp(one.n * math.log1p(-margin / limit))

@@ -5,16 +5,21 @@ from dataclasses import dataclass, replace
 from heapq import nsmallest
 from typing import Any
 
+import numpy as np
+
 from idealrank.analysis.comparison.comparisons import distinct
+from idealrank.analysis.comparison.families import Hypothesis
 from idealrank.analysis.comparison.query_table import QueryTable, chosen_measures, comparable, queries_of
 from idealrank.analysis.comparison.requirements import JudgmentsOption
 from idealrank.conventions import Convention
 from idealrank.data.fingerprints import added
 from idealrank.data.interchange import finite
+from idealrank.data.types import BoolArray
 from idealrank.errors import IncompatibleError, InputError, OptionError
 from idealrank.evaluation.evaluate import Evaluation
 from idealrank.measures.measure import Measure
 from idealrank.measures.parse import MeasureLike, parse_measure
+from idealrank.stats.design import Design
 from idealrank.stats.difference_sums import DifferenceSums, max_t, sums_of_columns
 from idealrank.stats.values import open_share
 
@@ -104,6 +109,8 @@ class ComparisonSums:
         As for `evaluate`.
     judgments : str or None
         Fingerprint of the judgments of all queries.
+    answerable : tuple of (int or None)
+        Queries compared by each measure that have a relevant document; None if it is not known. Margins refer to their mean.
 
     Examples
     --------
@@ -128,6 +135,7 @@ class ComparisonSums:
     convention: Convention
     max_documents: int | None = None
     judgments: str | None = None
+    answerable: tuple[int | None, ...] = ()
 
     @classmethod
     def of(
@@ -175,6 +183,7 @@ class ComparisonSums:
         return cls(
             names[0], names[1], chosen, tuple(sums), tuple((~both).sum(axis=0).tolist()), tuple(worst),
             (a.coverage.missing, b.coverage.missing), a.convention, a.provenance.max_documents, a.provenance.judgments,
+            _answerable(tables, both),
         )  # fmt: skip
 
     def merge(self, other: "ComparisonSums") -> "ComparisonSums":
@@ -200,6 +209,9 @@ class ComparisonSums:
             worst=tuple(_falls((*one, *two)) for one, two in zip(self.worst, other.worst, strict=True)),
             missing=(self.missing[0] + other.missing[0], self.missing[1] + other.missing[1]),
             judgments=added(self.judgments, other.judgments),
+            answerable=tuple(
+                None if one is None or two is None else one + two for one, two in zip(self.answerable, other.answerable, strict=True)
+            ),
         )
 
     def __getitem__(self, measure: MeasureLike) -> DifferenceSums:
@@ -262,7 +274,7 @@ class ComparisonSums:
         packed = [one.packed() for one in self.sums]
         numbers = {
             "sums": [numbers for numbers, _ in packed], "excluded": self.excluded, "worst": self.worst, "missing": self.missing,
-            "judgments": self.judgments,
+            "judgments": self.judgments, "answerable": self.answerable,
         }  # fmt: skip
         return numbers, b"".join(draws for _, draws in packed)
 
@@ -280,8 +292,18 @@ class ComparisonSums:
         missing = (int(numbers["missing"][0]), int(numbers["missing"][1]))
         return cls(
             *names, tuple(measures), tuple(sums), tuple(numbers["excluded"]), worst, missing, convention, max_documents,
-            numbers["judgments"],
+            numbers["judgments"], tuple(numbers["answerable"]),
         )  # fmt: skip
+
+
+def _answerable(tables: Sequence[QueryTable], both: BoolArray) -> tuple[int | None, ...]:
+    """Number of queries of each measure with a relevant document, for either run."""
+    columns = range(both.shape[1])
+    everywhere = np.ones(len(both), np.bool_)
+    tests = [Hypothesis(tables[0], tables[1], column, everywhere) for column in columns]
+    return tuple(
+        test.scale(kept, Design.of(int(kept.sum()))).answerable if kept.any() else 0 for test, kept in zip(tests, both.T, strict=True)
+    )
 
 
 def _falls(rows: Iterable[Fall]) -> tuple[Fall, ...]:

@@ -5,14 +5,22 @@ import math
 import numpy as np
 
 from idealrank.analysis.comparison.families import COMPANIONS, PRIMARY
-from idealrank.analysis.comparison.margin_guard import unseen_in_sums
+from idealrank.analysis.comparison.margin_guard import MarginScale, unseen_in_sums
 from idealrank.analysis.comparison.partition_sums import ComparisonSums
-from idealrank.analysis.gate.checks import detectable_drop, plan_of, policy_of, reason_of, refuse_beyond_range
+from idealrank.analysis.gate.checks import (
+    detectable_drop,
+    plan_of,
+    policy_of,
+    reason_of,
+    refuse_beyond_range,
+    with_level_cautions,
+)
 from idealrank.analysis.gate.kept_contracts import outcome_of
 from idealrank.analysis.gate.outcome import Check, Gated, Policy, QueryDrop
+from idealrank.stats.applied_margins import AppliedMargin
 from idealrank.stats.comparison import Detectable, MeasureTest, Plan
 from idealrank.stats.difference_sums import DRAWS, DifferenceSums, levels_of_max_t, max_t
-from idealrank.stats.effects import in_units
+from idealrank.stats.effects import in_units, queries_for_skew
 from idealrank.stats.seen_changes import SeenChanges
 
 _MANY_CHANGES = 1000  # of the largest size; then the power of the normal limit is off by less than 1 %
@@ -33,8 +41,9 @@ def gate_sums(
 
     The first measure decides; the other measures are companions, corrected together, as in `idealrank.gate`. P values are of the sign
     flips of the sums, bounds of their Poisson bootstrap. Too few judgments are not recognised: sums hold no documents.
-    For the same reason, margin and tolerance refer to all queries, and a strict gate reckons with rare large losses by the number of
-    queries alone: with few of them, none can pass, but losses that were seen count only in the test of the sums.
+    Sums hold no values of single queries, either: a strict gate reckons with rare large losses by the number of queries alone. With
+    few of them, none can pass, but losses that were seen count only in the test of the sums. The error rate of a significant drop counts as
+    known from 200 queries on. Margin and tolerance refer to the queries that have a relevant document, as in `idealrank.gate`.
 
     Parameters
     ----------
@@ -71,12 +80,18 @@ def gate_sums(
     upwards = [_turned(one, measure.direction) for one, measure in zip(sums.sums, sums.measures, strict=True)]
     n_draws = upwards[0].flipped.size
     plan = plan_of(asked, n_draws, upwards[0].seed, None)
-    families = [upwards[at : at + 1] for at in range(len(upwards))] if asked.strict else [upwards[:1], upwards[1:]]
-    one_sided = [p for family in families if family for p in max_t(family, plan.alternative, plan.null)]
-    levels = [level for family in families if family for level in levels_of_max_t(family, asked.alpha, plan.alternative, plan.null)]
+    scales = [_scale(one, answerable) for one, answerable in zip(upwards, sums.answerable, strict=True)]
+    plans = [scale.on(plan) for scale in scales]
+    every = list(range(len(upwards)))
+    one_sided, levels = [], []
+    for family in [[column] for column in every] if asked.strict else [every[:1], every[1:]]:
+        if family:
+            members, nulls = [upwards[column] for column in family], [plans[column].null for column in family]
+            one_sided += max_t(members, plan.alternative, nulls)
+            levels += levels_of_max_t(members, asked.alpha, plan.alternative, nulls)
     two_sided = [p for family in (upwards[:1], upwards[1:]) if family for p in max_t(family)]
     checks = tuple(
-        _check(sums, column, upwards[column], asked, plan, found)
+        _check(sums, column, upwards[column], asked, (plans[column], scales[column]), found)
         for column, found in enumerate(zip(one_sided, two_sided, levels, strict=True))
     )
     outcome = outcome_of(checks, ())
@@ -84,8 +99,13 @@ def gate_sums(
         run=sums.b, baselines=(sums.a,), passed=outcome == "passed", outcome=outcome, checks=checks, contracts=(), policy=asked,
         correction="none" if asked.strict or len(sums.measures) < 3 else "max-T", n_resamples=n_draws, seed=upwards[0].seed,
         convention=sums.convention, missing={sums.b: sums.missing[1], sums.a: sums.missing[0]},
-        judgments="same" if sums.judgments is not None else "unknown",
+        judgments="same" if sums.judgments is not None else "unknown", cautions=with_level_cautions((), checks, asked, sums.b),
     )  # fmt: skip
+
+
+def _scale(sums: DifferenceSums, answerable: int | None) -> MarginScale:
+    """Scale of a margin: queries of sums have equal weights."""
+    return MarginScale(answerable / sums.n if answerable else 1.0, answerable)
 
 
 def _turned(sums: DifferenceSums, direction: int) -> DifferenceSums:
@@ -99,9 +119,14 @@ def _turned(sums: DifferenceSums, direction: int) -> DifferenceSums:
 
 
 def _check(
-    sums: ComparisonSums, column: int, one: DifferenceSums, policy: Policy, plan: Plan, p: tuple[float, float, float]
-) -> Check:  # fmt: skip
-    measure = sums.measures[column]
+    sums: ComparisonSums,
+    column: int,
+    one: DifferenceSums,
+    policy: Policy,
+    rule: tuple[Plan, MarginScale],
+    p: tuple[float, float, float],
+) -> Check:
+    (plan, scale), measure = rule, sums.measures[column]
     sign, same = float(measure.direction), not one.wins and not one.losses
     low, high = one.interval(1 - 2 * policy.alpha)
     corrected, single = (1.0, 1.0) if same and not policy.strict else (p[0], one.p_value(plan.alternative, plan.null))
@@ -109,8 +134,13 @@ def _check(
     tested = _tested(one, low, high, single)
     if policy.strict:
         span = measure.bounds[1] - measure.bounds[0]
-        tested = unseen_in_sums(tested, plan, span, largest_seen=max([0.0, *(-fall[3] for fall in sums.worst[column])]))
+        seen = max([0.0, *(-fall[3] for fall in sums.worst[column])])
+        tested = unseen_in_sums(tested, plan, scale._replace(span=span), largest_seen=seen)
         corrected, single, bound = max(corrected, tested.p), tested.p, min(bound, tested.low)
+    elif policy.tolerance:
+        tested = tested._replace(
+            margin=AppliedMargin(margin=policy.tolerance, applied=policy.tolerance * scale.share, answerable=scale.answerable)
+        )
     passed = (corrected <= policy.alpha) == policy.strict
     worst = tuple(QueryDrop(query=query, baseline=a, run=b, difference=b - a) for query, a, b, _ in sums.worst[column])
     drop = _detectable(one, detectable_drop(tested, plan, policy, p[2]), measure.bounds)
@@ -122,7 +152,7 @@ def _check(
         reason=reason_of(tested, corrected, p[1], policy, measure.direction), n=one.n,
         excluded_queries=sums.excluded[column], identical_queries=tested.ties, wins=one.wins, ties=tested.ties, losses=one.losses,
         detectable=drop.size, detectable_reason=drop.reason, worst=worst, tipping_reason=_NO_LISTS,
-        margin=tested.margin,
+        margin=tested.margin, error_rate_known=passed or policy.strict or one.n >= queries_for_skew(0.0, one.n),
     )  # fmt: skip
 
 
