@@ -11,7 +11,7 @@ import pytest
 
 from idealrank.io.judgment_pairs import read_pairs
 from tests import pools
-from tests.cli.terminal import Said, check_snapshot, idealrank
+from tests.cli.terminal import Said, check_snapshot
 
 Say = Callable[..., Said]
 
@@ -98,13 +98,13 @@ def _labelled(sheet: Path, full: Path, labels: Path) -> None:
         (["--until", "gate", "--tolerance", "0.01"], ["gate", "pooled.qrels", "new.run", "--baseline", "main.run", "--tolerance", "0.01"]),
     ],
 )
-def test_the_loop_of_sheets_and_labels_ends_with_the_verdict(until: list[str], verdict: list[str], shop: Path) -> None:
+def test_the_loop_of_sheets_and_labels_ends_with_the_verdict(until: list[str], verdict: list[str], shop: Path, say: Say) -> None:
     command = ["judge", "next", "pooled.qrels", "main.run", "new.run", *until]
     sheet, given, more = "sheet.csv", 0, list[str]()
     for number in range(2, 12):
-        said = idealrank(*command, *more, "-o", sheet, cwd=shop)
+        said = say(*command, *more, "-o", sheet, cwd=shop)
         assert said.code == 0, said.err
-        before = idealrank(*verdict, *more, "--format", "json", cwd=shop)
+        before = say(*verdict, *more, "--format", "json", cwd=shop)
         if "Decided:" in said.out:
             break
         assert "too few judgments" in before.out
@@ -122,10 +122,10 @@ def test_the_loop_of_sheets_and_labels_ends_with_the_verdict(until: list[str], v
     assert f"idealrank {verdict[0]} " in said.out
 
 
-def test_the_budget_is_the_estimate_of_compare(shop: Path) -> None:
-    compared = idealrank("compare", "pooled.qrels", "main.run", "new.run", "-m", "nDCG@10", "--format", "json", cwd=shop)
+def test_the_budget_is_the_estimate_of_compare(shop: Path, say: Say) -> None:
+    compared = say("compare", "pooled.qrels", "main.run", "new.run", "-m", "nDCG@10", "--format", "json", cwd=shop)
     needed = json.loads(compared.out)["pairs"][0]["measures"]["nDCG@10"]["tipping"]["labels_needed"]
-    said = idealrank("judge", "next", "pooled.qrels", "main.run", "new.run", "--until", "compare", "--format", "json", cwd=shop)
+    said = say("judge", "next", "pooled.qrels", "main.run", "new.run", "--until", "compare", "--format", "json", cwd=shop)
     record = json.loads(said.out)
     assert record["stop"] == {
         "by": "compare", "measure": "nDCG@10", "verdict": "too few judgments", "decided": False, "labels_needed": needed,
@@ -136,31 +136,31 @@ def test_the_budget_is_the_estimate_of_compare(shop: Path) -> None:
     assert "Too few judgments for compare" in said.err
 
 
-def test_a_sheet_that_was_filled_in_is_read_as_judgments(shop: Path) -> None:
-    idealrank("judge", "next", "pooled.qrels", "main.run", "new.run", "--until", "compare", "--budget", "2", "-o", "sheet.csv", cwd=shop)
+def test_a_sheet_that_was_filled_in_is_read_as_judgments(shop: Path, say: Say) -> None:
+    say("judge", "next", "pooled.qrels", "main.run", "new.run", "--until", "compare", "--budget", "2", "-o", "sheet.csv", cwd=shop)
     lines = (shop / "sheet.csv").read_text(encoding="utf-8").splitlines()
     (shop / "sheet.csv").write_text("\n".join([lines[0], lines[1] + "1", lines[2] + "0"]) + "\n", encoding="utf-8")
 
-    said = idealrank("evaluate", "sheet.csv", "new.run", "-m", "P@10", "--format", "csv", cwd=shop)
+    said = say("evaluate", "sheet.csv", "new.run", "-m", "P@10", "--format", "csv", cwd=shop)
 
     assert said.code == 0, said.err
     assert said.out.splitlines()[1].startswith("new,P@10,0.05,")  # one of ten documents, of one of two queries
 
 
-def test_judgments_in_a_table_take_the_sheet_itself_as_labels(shop: Path) -> None:
+def test_judgments_in_a_table_take_the_sheet_itself_as_labels(shop: Path, say: Say) -> None:
     rows = [line.split() for line in (shop / "pooled.qrels").read_text(encoding="utf-8").splitlines()]
     table = "".join(f"{query},{document},{grade}\n" for query, _, document, grade in rows)
     (shop / "labels.csv").write_text("query,document,grade\n" + table, encoding="utf-8")
 
-    said = idealrank("judge", "next", "labels.csv", "main.run", "new.run", "--until", "compare", "-o", "sheet.csv", cwd=shop)
+    said = say("judge", "next", "labels.csv", "main.run", "new.run", "--until", "compare", "-o", "sheet.csv", cwd=shop)
 
     assert said.code == 0, said.err
     assert "fill in the column grade of sheet.csv" in said.out
     assert "idealrank judge next labels.csv main.run new.run --until compare --qrels sheet.csv -o sheet-2.csv" in said.out
 
 
-def test_the_label_page_takes_a_sheet(shop: Path) -> None:
-    idealrank("judge", "next", "pooled.qrels", "main.run", "new.run", "--until", "compare", "-o", "sheet.csv", cwd=shop)
+def test_the_label_page_takes_a_sheet(shop: Path, say: Say) -> None:
+    say("judge", "next", "pooled.qrels", "main.run", "new.run", "--until", "compare", "-o", "sheet.csv", cwd=shop)
     with (shop / "sheet.csv").open(encoding="utf-8") as file:
         rows = list(csv.DictReader(file))
 
@@ -173,22 +173,45 @@ def test_the_label_page_takes_a_sheet(shop: Path) -> None:
     ("typed", "said_of"),
     [
         (["--tolerance", "0.1"], "--tolerance: found it without --until"),
+        (["--largest-loss", "0.4"], "--largest-loss: found it without --until"),
         (["--until", "compare", "--tolerance", "0.1"], "expected --until gate"),
         (["--until", "compare", "--replay"], "found it with --replay"),
         (["--until", "gate", "--queries", "queries.txt"], "compares the queries in QRELS"),
     ],
 )
-def test_options_that_the_stop_has_no_place_for_are_refused(typed: list[str], said_of: str, shop: Path) -> None:
+def test_options_that_the_stop_has_no_place_for_are_refused(typed: list[str], said_of: str, shop: Path, say: Say) -> None:
     (shop / "queries.txt").write_text("q00\n", encoding="utf-8")
-    said = idealrank("judge", "next", "pooled.qrels", "main.run", "new.run", *typed, cwd=shop)
+    said = say("judge", "next", "pooled.qrels", "main.run", "new.run", *typed, cwd=shop)
     assert said.code == 2
     assert said_of in said.err
 
 
-def test_positive_only_labels_need_labels_of_what_is_not_relevant(shop: Path) -> None:
+@pytest.mark.parametrize("limit", [[], ["--largest-loss", "0.4"]])
+def test_the_largest_loss_of_a_query_stops_as_in_compare_and_gate(limit: list[str], shop: Path, say: Say) -> None:
+    """60 queries show a difference below 0.2 only if none of them can lose more than 0.4."""
+    runs = ["full.qrels", "main.run", "new.run"]
+    margin = ["--margin", "0.2", *limit]
+    expected = json.loads(say("compare", *runs, *margin, "--format", "json", cwd=shop).out)["pairs"][0]["measures"]["nDCG@10"]
+    said = say("judge", "next", *runs, "--until", "compare", *margin, "--format", "json", cwd=shop)
+    assert json.loads(said.out)["stop"]["verdict"] == expected["verdict"] == ("equivalent" if limit else "better")
+    # The worse run is held to the better one, so that the test of the margin matters.
+    strict = ["--strict", "--margin", "0.05", *(["--largest-loss", "0.1"] if limit else [])]
+    gated = say("gate", "full.qrels", "new.run", "--baseline", "main.run", *strict, "--format", "json", cwd=shop)
+    said = say("judge", "next", *runs, "--until", "gate", *strict, "--format", "json", cwd=shop)
+    assert json.loads(said.out)["stop"]["verdict"] == json.loads(gated.out)["outcome"]
+
+
+def test_the_command_of_compare_for_the_labels_keeps_margin_and_largest_loss(shop: Path, say: Say) -> None:
+    rule = ["--margin", "0.2", "--largest-loss", "0.4", "--level", "0.9"]
+    said = say("compare", "pooled.qrels", "main.run", "new.run", *rule, cwd=shop)
+    assert "too few judgments" in said.out
+    assert "--alpha 0.1 --margin 0.2 --largest-loss 0.4" in " ".join(said.out.split())
+
+
+def test_positive_only_labels_need_labels_of_what_is_not_relevant(shop: Path, say: Say) -> None:
     positive = [line for line in (shop / "pooled.qrels").read_text(encoding="utf-8").splitlines(keepends=True) if not line.endswith(" 0\n")]
     (shop / "positive.qrels").write_text("".join(positive), encoding="utf-8")
-    said = idealrank("judge", "next", "positive.qrels", "main.run", "new.run", "--until", "compare", "--labels-from", "main", cwd=shop)
+    said = say("judge", "next", "positive.qrels", "main.run", "new.run", "--until", "compare", "--labels-from", "main", cwd=shop)
     assert said.code == 0, said.err
     assert "How many labels will decide cannot be estimated" in " ".join(said.out.split())
     assert "Label documents that are not relevant, too, with grade 0" in " ".join(said.out.split())

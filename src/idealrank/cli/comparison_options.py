@@ -46,6 +46,14 @@ class Testing(NamedTuple):
         """Keywords of `idealrank.compare`."""
         return self._asdict()
 
+    @property
+    def judge_words(self) -> list[str]:
+        """Options of `judge next` that set the same level, margin and largest loss, where they are not the defaults."""
+        words = [] if self.level == Testing().level else ["--alpha", f"{round(1 - self.level, 12):g}"]
+        for option, value in (("--margin", self.margin), ("--largest-loss", self.largest_loss)):
+            words += [] if value is None else [option, f"{value:g}"]
+        return words
+
 
 LARGEST_LOSS = click.option(
     "--largest-loss",

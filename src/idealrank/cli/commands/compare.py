@@ -215,7 +215,7 @@ def compare(
         why=partial(why_command, qrels, runs, asked, convention_text, inputs, labels_from),
         qrels=qrels,
         paths=dict(zip(names, runs, strict=True)),
-        options=("-m", str(asked[0]), *inputs.words(convention_text)),
+        options=("-m", str(asked[0]), *testing.judge_words, *inputs.words(convention_text)),
     )
     _write(comparison, layout, output_path, told, shown, paper)
     results.write(

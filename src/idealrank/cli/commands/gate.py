@@ -530,6 +530,7 @@ def _policy_words(policy: Policy) -> list[str]:
     """Options of `judge next` that make its stop the rule of this gate."""
     words = ["--tolerance", f"{policy.tolerance:g}"] if policy.tolerance else []
     words += ["--strict", "--margin", f"{policy.margin:g}"] if policy.strict else []
+    words += ["--largest-loss", f"{policy.largest_loss:g}"] if policy.largest_loss is not None else []
     return words if policy.alpha == Policy().alpha else [*words, "--alpha", f"{policy.alpha:g}"]
 
 

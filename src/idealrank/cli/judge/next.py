@@ -8,6 +8,7 @@ import click
 from click.core import ParameterSource
 
 from idealrank.cli import console, input_options, options
+from idealrank.cli.comparison_options import LARGEST_LOSS
 from idealrank.cli.format_option import Formats, LimitedWriter
 from idealrank.cli.judge import label_options
 from idealrank.cli.judge.figure_option import figure_kind, write_figure
@@ -109,6 +110,7 @@ _FORMATS = Formats(
     "--margin", metavar="X", type=float,
     help="With --until compare, also test equivalence within ±X; with --until gate --strict, the smallest unacceptable drop.",
 )  # fmt: skip
+@LARGEST_LOSS
 @click.option("--orders", metavar="N", type=click.IntRange(1), help="Random orders in the replay.  [default: 20]")
 @click.option("--seed", type=int, default=0, show_default=True, help="Random seed of the orders.")
 @options.convention
@@ -196,7 +198,7 @@ def _verdict(
     if until == "sign":
         return None
     if until == "compare":
-        return files.compared(measure, convention, context.params["alpha"], policy["margin"], watch)
+        return files.compared(measure, convention, context.params["alpha"], policy, watch)
     # The policy of the project has a level and a convention, too: only what was typed goes before.
     typed = {
         name: context.params[name]

@@ -1,7 +1,7 @@
 """Verdict that ends the labelling of `idealrank judge next`, and the commands that lead to it."""
 
 import shlex
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal, TypeAlias, get_args
@@ -27,7 +27,7 @@ UNTIL: tuple[Until, ...] = get_args(Until)
 
 _READING = (
     "measure_text", "convention_text", "labels_from", "more_qrels", "file_format", "columns_text",
-    "qrels_columns_text", "run_columns_text", "group", "labels_are", "sampled_negatives", "margin",
+    "qrels_columns_text", "run_columns_text", "group", "labels_are", "sampled_negatives", "margin", "largest_loss",
 )  # fmt: skip
 _OF_GATE = ("tolerance", "alpha", "strict")
 _COLUMNS = ("columns_text", "qrels_columns_text")
@@ -61,8 +61,8 @@ class VerdictFiles:
     runs: Sequence[Run]
     labels_from: str | None
 
-    def compared(self, measure: Measure, convention: Convention, alpha: float, margin: float | None, watch: Watch) -> VerdictLike:
-        """Compare both runs as `idealrank compare` does."""
+    def compared(self, measure: Measure, convention: Convention, alpha: float, policy: Mapping[str, Any], watch: Watch) -> VerdictLike:
+        """Compare both runs as `idealrank compare` does; the policy has the margin and the largest loss."""
         paths = self.run_a, self.run_b
         evaluations = []
         for run, path in zip(self.runs, paths, strict=True):
@@ -78,7 +78,8 @@ class VerdictFiles:
                 *evaluations,
                 measures=[measure],
                 level=1 - alpha,
-                margin=margin,
+                margin=policy["margin"],
+                largest_loss=policy["largest_loss"],
                 labels_from=source,
             ),
         )
@@ -110,7 +111,7 @@ def refuse_unused(context: click.Context, until: Until, *, replay: bool) -> None
         One was typed.
     """
     if until == "sign":
-        for name in ("tolerance", "strict", "margin", "labels_from"):
+        for name in ("tolerance", "strict", "margin", "largest_loss", "labels_from"):
             if _is_typed(context, name):
                 raise OptionError(f"{_spelling(context, name)}: found it without --until compare or gate, expected both or neither")
         return
