@@ -1,6 +1,8 @@
 """Margins and tolerances over answerable queries: queries without a relevant document change no verdict."""
 
 from collections.abc import Mapping
+from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -89,3 +91,53 @@ def test_a_convention_that_leaves_them_out_has_the_margin_as_it_is() -> None:
     found = ir.compare(qrels, *both, measures="RR", margin=0.1, convention="standard,no_relevant=left-out")["RR"]
     assert found.margin is not None
     assert (found.n, found.margin.answerable, found.margin.applied) == (60, 60, 0.1)
+
+
+def stored_and_read(folder: Path, qrels: dict[str, dict[str, int]], both: list[dict[str, list[str]]], *, old: bool) -> list[ir.Evaluation]:
+    """Both runs as a store gives them back; one of an earlier version keeps no counts by measure."""
+    evaluations = [ir.evaluate(qrels, run, "RR", name=name) for run, name in zip(both, "ab", strict=True)]
+    if old:
+        evaluations = [replace(one, coverage=replace(one.coverage, by_measure={})) for one in evaluations]
+    with ir.Store.open(folder) as store:
+        keys = [store.add(one) for one in evaluations]
+        return [store.evaluation(key).evaluation for key in keys]
+
+
+def test_stored_runs_have_the_verdict_of_files(tmp_path: Path) -> None:
+    qrels, both = runs(1000)
+    files = ir.compare(qrels, *both, measures="RR", margin=0.07)["RR"]
+    a, b = stored_and_read(tmp_path, qrels, both, old=False)
+    stored = ir.compare(a, b, margin=0.07)["RR"]
+    assert (stored.verdict, stored.margin, stored.p_equivalence) == (files.verdict, files.margin, files.p_equivalence)
+    assert stored.margin is not None
+    assert stored.margin.answerable == 60
+    policies: list[dict[str, Any]] = [{"strict": True, "margin": 0.07}, {"tolerance": 0.01}]
+    for policy in policies:
+        expected = ir.gate(*(ir.evaluate(qrels, run, "RR") for run in both), **policy).checks[0]
+        check = ir.gate(a, b, **policy).checks[0]
+        assert (check.outcome, check.p, check.margin) == (expected.outcome, expected.p, expected.margin)
+
+
+def test_a_stored_comparison_is_made_again_with_its_margin(tmp_path: Path) -> None:
+    qrels, both = runs(100)
+    evaluations = [ir.evaluate(qrels, run, "RR", name=name) for run, name in zip(both, "ab", strict=True)]
+    made = ir.compare(*evaluations, margin=0.07)
+    with ir.Store.open(tmp_path) as store:
+        key = store.add_comparison(made, [store.add(one) for one in evaluations])
+        again = store.compare_again(key)["RR"]
+    assert (again.verdict, again.margin, again.p_equivalence) == (made["RR"].verdict, made["RR"].margin, made["RR"].p_equivalence)
+
+
+def test_results_of_an_earlier_version_say_what_they_lack(tmp_path: Path) -> None:
+    qrels, both = runs(1000)
+    a, b = stored_and_read(tmp_path, qrels, both, old=True)
+    found = ir.compare(a, b, margin=0.07)
+    assert found["RR"].margin is not None
+    assert (found["RR"].margin.answerable, found["RR"].margin.applied) == (None, 0.07)
+    said = (
+        "The queries that have a relevant document are not known: the margin of 0.07 refers to all 1,060 queries. "
+        "Evaluate the runs again to refer it to those."
+    )
+    assert found["RR"].margin_scale == said
+    assert said in str(found)
+    assert said.replace("margin of 0.07", "tolerance of 0.01") in str(ir.gate(a, b, tolerance=0.01))

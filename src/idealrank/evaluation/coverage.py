@@ -114,7 +114,7 @@ class Coverage:
         are not positive-only: as deep as some measure looks.
     by_measure : mapping of str to MeasureCoverage
         By text of the measure: queries scored, and queries without a document that is relevant to
-        it. Empty if unknown, as in a store.
+        it. Empty if unknown, as in stores of earlier versions.
 
     Examples
     --------
@@ -143,7 +143,7 @@ class Coverage:
     looks_swapped: bool = field(default=False, compare=False)  # as above
     relevant: int = field(default=0, compare=False)
     relevant_by_rank: Sequence[int] = field(default=(), compare=False, repr=False)
-    by_measure: Mapping[str, MeasureCoverage] = field(default_factory=dict, compare=False, repr=False)  # a store does not keep it
+    by_measure: Mapping[str, MeasureCoverage] = field(default_factory=dict, compare=False, repr=False)  # stores of earlier versions lack it
 
     _repr_html_ = repr_html  # for notebooks
 

@@ -2,7 +2,7 @@
 
 import json
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, fields
 from functools import lru_cache
 from io import BytesIO
@@ -13,7 +13,7 @@ import numpy as np
 from idealrank.conventions import SWITCHES, Convention
 from idealrank.data.alignment import Alignment
 from idealrank.errors import IncompatibleError, InputError, OptionError
-from idealrank.evaluation.coverage import Coverage
+from idealrank.evaluation.coverage import Coverage, MeasureCoverage
 from idealrank.evaluation.evaluate import Evaluation, InputRecord
 from idealrank.evaluation.judged_hits import JudgedHits
 from idealrank.measures.measure import Measure
@@ -138,13 +138,15 @@ def evaluation_files(evaluation: Evaluation, hits: JudgedHits | None) -> dict[st
     --------
     >>> import idealrank as ir
     >>> sorted(evaluation_files(ir.evaluate({"q": {"a": 1}}, {"q": ["a"]}, "AP"), None))
-    ['queries', 'values']
+    ['coverage', 'queries', 'values']
     """
     files = {"queries": _list_blob(evaluation.queries), "values": array_blob(np.asarray(evaluation.values, np.float64))}
     if not evaluation.scored.all():
         files["scored"] = array_blob(np.asarray(evaluation.scored, np.bool_))
     if len(evaluation.coverage.missing_queries):
         files["missing"] = _list_blob(evaluation.coverage.missing_queries)
+    if evaluation.coverage.by_measure:
+        files["coverage"] = _coverage_blob(evaluation)
     if evaluation.texts:
         files["texts"] = Blob.of(canonical({text: list(words) for text, words in evaluation.texts.items()}).encode(), "json")
     if hits is not None:
@@ -155,6 +157,17 @@ def evaluation_files(evaluation: Evaluation, hits: JudgedHits | None) -> dict[st
 def _list_blob(ids: Sequence[str]) -> Blob:
     # Ids that are not UTF-8 hold surrogates, which ASCII JSON escapes and gives back.
     return Blob.of(json.dumps(list(ids), separators=(",", ":")).encode(), "json")
+
+
+def _coverage_blob(evaluation: Evaluation) -> Blob:
+    """Counts by measure, with the places of the queries without a relevant document where these are known."""
+    place_of = {query: place for place, query in enumerate(evaluation.queries)}
+    record: Fields = {}
+    for text, counts in evaluation.coverage.by_measure.items():
+        record[text] = counts.as_dict()
+        if len(counts.unanswerable) == counts.no_relevant and all(query in place_of for query in counts.unanswerable):
+            record[text]["unanswerable"] = [place_of[query] for query in counts.unanswerable]
+    return Blob.of(canonical(record).encode(), "json")
 
 
 def hits_blob(hits: JudgedHits) -> Blob:
@@ -253,8 +266,8 @@ def read_measures(kept: Sequence[Fields], whose: str, given: Sequence[Measure] =
     return tuple(found)
 
 
-def read_coverage(record: Fields, missing: Sequence[str]) -> Coverage:
-    """The coverage of an evaluation's record.
+def read_coverage(record: Fields, missing: Sequence[str], by_measure: Mapping[str, MeasureCoverage] | None = None) -> Coverage:
+    """The coverage of an evaluation's record; earlier versions kept no counts by measure.
 
     Examples
     --------
@@ -263,7 +276,26 @@ def read_coverage(record: Fields, missing: Sequence[str]) -> Coverage:
     """
     kept = record["coverage"]
     by_rank = record.get("relevant_by_rank", ())  # records of earlier versions have neither these counts nor their total
-    return Coverage(**{name: kept.get(name, 0) for name in _COUNTS}, missing_queries=tuple(missing), relevant_by_rank=tuple(by_rank))
+    return Coverage(
+        **{name: kept.get(name, 0) for name in _COUNTS},
+        missing_queries=tuple(missing),
+        relevant_by_rank=tuple(by_rank),
+        by_measure=by_measure or {},
+    )
+
+
+def read_measure_coverage(content: bytes, queries: Sequence[str]) -> dict[str, MeasureCoverage]:
+    """The counts by measure of a value file, with the ids of the queries without a relevant document.
+
+    Examples
+    --------
+    >>> read_measure_coverage(b'{"AP":{"scored":2,"no_relevant":1,"unanswerable":[1]}}', ["p", "q"])["AP"].unanswerable
+    ('q',)
+    """
+    return {
+        text: MeasureCoverage(**{**counts, "unanswerable": tuple(queries[place] for place in counts.get("unanswerable", ()))})
+        for text, counts in json.loads(content).items()
+    }
 
 
 def read_array(content: bytes, kind: str, shape: tuple[int, int], whose: str) -> Any:

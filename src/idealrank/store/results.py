@@ -22,6 +22,7 @@ from idealrank.store.encoding import (
     read_convention,
     read_coverage,
     read_hits,
+    read_measure_coverage,
     read_measures,
 )
 from idealrank.store.record import Entry, Record
@@ -136,14 +137,14 @@ class Stored:
             judgments=kept.get("judgments"),
             labels=None if labels is None else Labels(**labels),
         )
-        texts = self._content("texts")
+        texts, coverage = self._content("texts"), self._content("coverage")
         return Evaluation(
             kept["name"],
             self.queries,
             read_measures(kept["measures"], self._whose, self._given),
             self.all_values,
             self.scored,
-            read_coverage(kept, self._list("missing")),
+            read_coverage(kept, self._list("missing"), {} if coverage is None else read_measure_coverage(coverage, self.queries)),
             provenance,
             kept["path"],
             {} if texts is None else json.loads(texts),

@@ -53,14 +53,19 @@ def margin_cautions(margin: AppliedMargin, n: int, *, alpha: float, largest_loss
 
 
 def scale_note(margin: AppliedMargin, n: int, name: str = "margin") -> str:
-    """Return over which queries a margin is meant; empty if over all that are compared.
+    """Return over which queries a margin is meant; empty if every query compared has a relevant document.
 
     Examples
     --------
     >>> scale_note(AppliedMargin(margin=0.01, applied=0.005, answerable=50), 100)
     'The margin of 0.01 refers to the 50 of 100 queries that have a relevant document: 0.005 in the mean of all.'
     """
-    if margin.answerable is None or margin.applied == margin.margin:
+    if margin.answerable is None:
+        return (
+            f"The queries that have a relevant document are not known: the {name} of {margin.margin:g} refers to all {_queries(n)}. "
+            "Evaluate the runs again to refer it to those."
+        )
+    if margin.applied == margin.margin:
         return ""
     return (
         f"The {name} of {margin.margin:g} refers to the {margin.answerable:,} of {n:,} queries that have a relevant document: "
