@@ -11,7 +11,7 @@ import pytest
 
 import idealrank as ir
 from idealrank.cli.progress import Watch
-from idealrank.training.configuration import TrainingConfig
+from idealrank.training.configuration import DEFAULT_CONVENTION, TrainingConfig
 from tests.cli.terminal import Said
 
 Say = Callable[..., Said]
@@ -77,18 +77,22 @@ def test_the_tutorial_runs_unchanged_and_evaluate_prints_the_same_numbers(folder
     report = json.loads((out / "evaluation.json").read_text())
     texts = ["nDCG@1", "nDCG@3", "nDCG@5", "nDCG@10", "nDCG@20"]
     assert list(report["measures"]) == texts
-    again = ir.evaluate(str(folder / "test.svm"), str(out / "test.run"), texts, "lightgbm").mean()
+    again = ir.evaluate(str(folder / "test.svm"), str(out / "test.run"), texts, DEFAULT_CONVENTION).mean()
     assert {text: found["mean"] for text, found in report["measures"].items()} == dict(again)
+    own = ir.evaluate(str(folder / "test.svm"), str(out / "test.run"), texts, "lightgbm").mean()
+    assert {text: found["own"] for text, found in report["measures"].items()} == {
+        text: {"convention": "lightgbm", "mean": value} for text, value in own.items()
+    }
     assert all(found["low"] < found["mean"] < found["high"] for found in report["measures"].values())
     curve = json.loads((out / "curve.json").read_text())
-    of_valid = ir.evaluate(str(folder / "valid.svm"), str(out / "valid.run"), "nDCG@1", "lightgbm").mean()["nDCG@1"]
+    of_valid = ir.evaluate(str(folder / "valid.svm"), str(out / "valid.run"), "nDCG@1", DEFAULT_CONVENTION).mean()["nDCG@1"]
     assert curve["curves"]["valid"]["nDCG@1"][curve["best_round"] - 1] == of_valid == max(curve["curves"]["valid"]["nDCG@1"])
     assert {path.name for path in out.iterdir()} >= {"model.txt", "config.json", "per-query.csv", "test.run", "test.scores"}
     assert f"The model keeps round {curve['best_round']}." in (out / "curve.html").read_text()
     command = next(line for line in said.out.splitlines() if line.startswith("  idealrank evaluate"))
     assert say(*command.split()[1:], cwd=folder).code == 0
     assert "nDCG@10" in said.out
-    assert "under convention lightgbm" in said.out
+    assert f"under convention {DEFAULT_CONVENTION}" in said.out
 
 
 def configured(folder: Path, **changes: Any) -> str:
@@ -278,7 +282,8 @@ def test_queries_without_a_relevant_document_are_counted_and_a_file_of_them_is_r
 def test_metrics_of_the_library_become_measures(model: dict[str, Any], expected: list[str]) -> None:
     config = TrainingConfig.of({"data": {"train": "a"}, "model": model})
     assert list(config.evaluation.measures) == expected
-    assert config.evaluation.convention == ("xgboost-minus" if "ndcg@7-" in str(model) else model.get("library", "lightgbm"))
+    assert config.evaluation.convention == DEFAULT_CONVENTION
+    assert config.own_convention == ("xgboost-minus" if "ndcg@7-" in str(model) else model.get("library", "lightgbm"))
 
 
 @pytest.mark.parametrize(

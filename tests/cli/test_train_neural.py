@@ -29,7 +29,8 @@ def test_the_defaults_are_a_network_of_two_layers_and_the_softmax_loss() -> None
     found = config()
     assert found.network == NetworkSection()
     assert found.loss is not None
-    assert (found.loss.loss, found.evaluation.measures, found.evaluation.convention) == ("SoftmaxLoss", ("nDCG@10",), "standard")
+    assert (found.loss.loss, found.evaluation.measures, found.own_convention) == ("SoftmaxLoss", ("nDCG@10",), None)
+    assert found.evaluation.convention == "standard,ties=expected"
     assert (found.objective, found.truncation, found.own_objective, found.takes_grades) == (None, None, "SoftmaxLoss", True)
 
 

@@ -63,7 +63,8 @@ def test_catboost_takes_its_own_names_of_rounds_and_objective() -> None:
     model = {"library": "catboost", "params": {"loss_function": "YetiRankPairwise", "n_estimators": 7, "early_stopping_rounds": 3}}
     found = TrainingConfig.of({"data": {"train": "a", "valid_share": 0.2}, "model": model})
     assert (found.own_objective, found.model.rounds, found.truncation, found.takes_grades) == ("YetiRankPairwise", 7, None, False)
-    assert (found.evaluation.convention, found.evaluation.measures, found.evaluation.stop_after) == ("catboost", ("nDCG@10",), 3)
+    assert (found.evaluation.convention, found.own_convention) == ("standard,ties=expected", "catboost")
+    assert (found.evaluation.measures, found.evaluation.stop_after) == (("nDCG@10",), 3)
 
 
 def test_catboost_is_refused_an_objective_of_ours(monkeypatch: pytest.MonkeyPatch) -> None:

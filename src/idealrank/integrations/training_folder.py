@@ -3,7 +3,7 @@
 import json
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +13,7 @@ from idealrank._files import appearing, real_path, write_bytes
 from idealrank.analysis.comparison import RunMean, intervals
 from idealrank.api.evaluation import evaluate
 from idealrank.api.held_out import keep_opened, require_unopened
+from idealrank.conventions import Convention
 from idealrank.data.types import FloatArray
 from idealrank.errors import InputError, OptionError, shown
 from idealrank.evaluation.evaluate import Evaluation
@@ -41,6 +42,8 @@ class TrainedSystem:
         Files that were written.
     cautions : tuple of str
         Cautions about the scores.
+    beside : mapping of str to mapping
+        By text of a measure, the numbers to read the final mean beside: see `_beside`.
 
     Examples
     --------
@@ -54,6 +57,7 @@ class TrainedSystem:
     evaluations: Mapping[str, Evaluation]
     files: tuple[Path, ...]
     cautions: tuple[str, ...] = ()
+    beside: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
 
     @property
     def final(self) -> tuple[str, Evaluation]:
@@ -65,10 +69,13 @@ class TrainedSystem:
         """Interval of each mean of the final evaluation."""
         return intervals(self.final[1], level=level)
 
-    def record(self) -> dict[str, dict[str, float]]:
-        """By text of a measure its mean, its interval and the number of queries."""
-        found = self.intervals().items()
-        return {text: {"mean": one.mean, "low": one.interval[0], "high": one.interval[1], "queries": one.n} for text, one in found}
+    def record(self) -> dict[str, dict[str, Any]]:
+        """By text of a measure its mean, its interval, the number of queries, and the numbers beside it."""
+        record: dict[str, dict[str, Any]] = {}
+        for text, mean in self.intervals().items():
+            low, high = mean.interval
+            record[text] = {"mean": mean.mean, "low": low, "high": high, "queries": mean.n, **self.beside.get(text, {})}
+        return record
 
 
 def read_parts(config: TrainingConfig, tell: Callable[[str], None] | None = None) -> dict[str, FeatureRows]:
@@ -200,6 +207,40 @@ def _evaluated(config: TrainingConfig, rows: FeatureRows, scores: FloatArray, na
     return evaluate(rows.labels, scores, chosen.measures, chosen.convention, qid=np.array(rows.queries)[rows.codes], name=name)
 
 
+def _beside(config: TrainingConfig, rows: FeatureRows, scores: FloatArray, evaluation: Evaluation) -> dict[str, dict[str, Any]]:
+    """Return by text of a measure what its mean is read beside.
+
+    ``random_order`` is the mean of lists in random order, and ``own`` the mean under the library's
+    own convention where that is another one. ``no_relevant`` counts the queries without a relevant
+    document; if there are any, ``counted_as`` is the value of each (None where they are left out),
+    and ``mean_of_others`` and ``random_order_of_others`` are the means over the other queries.
+    """
+    chosen = config.evaluation
+    queries = np.array(rows.queries)[rows.codes]
+    # Rows that all tie: their expected value is that of a random order.
+    tied, expected = np.zeros(scores.size), Convention.of(chosen.convention, ties="expected")
+    chance = evaluate(rows.labels, tied, chosen.measures, expected, qid=queries)
+    own, library = None, config.own_convention
+    if library is not None and Convention.of(chosen.convention).rules != Convention.of(library).rules:
+        own = evaluate(rows.labels, scores, chosen.measures, library, qid=queries)
+    ids = list(evaluation.queries)
+    relevant = {query for query, label in zip(queries.tolist(), rows.labels.tolist(), strict=True) if label > 0}
+    without = np.array([query not in relevant for query in ids])
+    found: dict[str, dict[str, Any]] = {}
+    for column, measure in enumerate(evaluation.measures):
+        text = str(measure)
+        numbers: dict[str, Any] = {"random_order": chance.mean()[text], "no_relevant": int(without.sum())}
+        if own is not None:
+            numbers["own"] = {"convention": library, "mean": own.mean()[text]}
+        if without.any() and not without.all():
+            counted = evaluation.values[without, column]
+            numbers["counted_as"] = None if np.isnan(counted).all() else float(np.nanmean(counted))
+            numbers["mean_of_others"] = float(np.nanmean(evaluation.values[~without, column]))
+            numbers["random_order_of_others"] = float(np.nanmean(chance.values[~without, column]))
+        found[text] = numbers
+    return found
+
+
 def _require_unopened(config: TrainingConfig, parts: Mapping[str, FeatureRows]) -> None:
     """Before hours of training, not after them."""
     chosen = config.evaluation
@@ -218,9 +259,11 @@ def _written(config: TrainingConfig, parts: Mapping[str, FeatureRows], model: Tr
         raise InputError(f"{folder}: cannot be created: {error.strerror or error}") from None
     files = [folder / f"model{model.ending}"]
     _save(model, files[0])
-    evaluations, cautions = {}, []
+    evaluations: dict[str, Evaluation] = {}
+    scores_of: dict[str, FloatArray] = {}
+    cautions = []
     for name, rows in parts.items():
-        scores = np.asarray(model.predict(rows.features), np.float64)
+        scores = scores_of[name] = np.asarray(model.predict(rows.features), np.float64)
         evaluations[name] = _evaluated(config, rows, scores, name)
         cautions.append(tied_scores(rows, scores, name))
         files += [_write(folder / f"{name}.run", _run_lines(rows, scores)), _write(folder / f"{name}.scores", _score_lines(rows, scores))]
@@ -228,6 +271,8 @@ def _written(config: TrainingConfig, parts: Mapping[str, FeatureRows], model: Tr
         named = replace(evaluations["test"], name=str(folder))
         keep_opened(named, config.evaluation.test_store, config.evaluation.again)
     system = TrainedSystem(seed, model.rounds.best, model.rounds.curves, evaluations, (), tuple(filter(None, cautions)))
+    part, final = system.final
+    system = replace(system, beside=_beside(config, parts[part], scores_of[part], final))
     files += [
         _write(folder / "config.json", [_json(config.to_dict())]),
         _write(folder / "evaluation.json", [_json(_report(config, system))]),

@@ -33,7 +33,12 @@ _OWN_METRICS = {
     "xgboost": {"ndcg": "nDCG", "map": "AP(divisor=reachable)", "pre": "P"}, "catboost": {}, "torch": {},
 }  # fmt: skip
 _SAME_METRIC = {"mean_average_precision": "map", "xendcg": "ndcg", "xe_ndcg": "ndcg", "xe_ndcg_mart": "ndcg", "xendcg_mart": "ndcg"}
-_CONVENTIONS: dict[Trainer, str] = {"lightgbm": "lightgbm", "xgboost": "xgboost", "catboost": "catboost", "torch": "standard"}
+# Of their own metrics; PyTorch has none.
+_CONVENTIONS: dict[Trainer, str | None] = {"lightgbm": "lightgbm", "xgboost": "xgboost", "catboost": "catboost", "torch": None}
+
+# One for every library, so that their tables can be compared. Ties are named, since arrays and files treat them differently by default,
+# and the expected value gives nothing to a model that leaves rows in the order of the file.
+DEFAULT_CONVENTION = "standard,ties=expected"
 
 
 @dataclass(frozen=True)
@@ -95,7 +100,7 @@ class EvaluationSection:
 
     Examples
     --------
-    >>> EvaluationSection(("nDCG@10",), "lightgbm").stop_after is None
+    >>> EvaluationSection(("nDCG@10",), "standard").stop_after is None
     True
     """
 
@@ -136,7 +141,7 @@ class TrainingConfig:
     --------
     >>> config = TrainingConfig.of({"data": {"train": "rank.train"}, "model": {"params": {"objective": "lambdarank", "eval_at": [5, 10]}}})
     >>> config.evaluation.measures, config.evaluation.convention
-    (('nDCG@5', 'nDCG@10'), 'lightgbm')
+    (('nDCG@5', 'nDCG@10'), 'standard,ties=expected')
     """
 
     data: DataSection
@@ -195,6 +200,19 @@ class TrainingConfig:
         default = {"lightgbm": "lambdarank", "xgboost": "rank:ndcg", "catboost": "YetiRank"}[self.model.library]
         names = ("loss_function", "objective") if self.model.library == "catboost" else _OBJECTIVE
         return str(next((self.model.params[name] for name in names if name in self.model.params), default))
+
+    @property
+    def own_convention(self) -> str | None:
+        """Convention of the library's own metrics; None where it has none.
+
+        Examples
+        --------
+        >>> TrainingConfig.of({"data": {"train": "rank.train"}, "model": {"library": "catboost"}}).own_convention
+        'catboost'
+        """
+        if self.model.library == "xgboost" and any(text.endswith("-") for text in _metrics(self.model)):
+            return "xgboost-minus"  # ndcg@10-: a query without a relevant document counts 0
+        return _CONVENTIONS[self.model.library]
 
     @property
     def takes_grades(self) -> bool:
@@ -392,8 +410,7 @@ def _evaluation(section: Section, model: ModelSection, objective: LambdaObjectiv
     section.refuse_unknown("measures", "convention", "early_stopping", "test_store", "again")
     own = next((model.params[name] for name in _STOPPING if name in model.params), None) if model.library != "torch" else None
     measures = section.texts("measures") or _measures_of(section, model, objective)
-    minus = model.library == "xgboost" and any(text.endswith("-") for text in _metrics(model))  # ndcg@10-: no relevant document counts 0
-    convention = section.text("convention", "xgboost-minus" if minus else _CONVENTIONS[model.library]) or "standard"
+    convention = section.text("convention", DEFAULT_CONVENTION) or DEFAULT_CONVENTION
     after = own if own is not None and own > 0 else None
     measure = measures[0]
     if section.has("early_stopping"):

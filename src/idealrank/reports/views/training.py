@@ -16,7 +16,8 @@ def training_parts(report: Mapping[str, Any]) -> list[Part]:
     ----------
     report : mapping
         ``systems`` (a list of mappings with ``seed``, ``rounds``, ``part``, ``measures``, ``folder`` and ``files``), ``warnings`` and
-        ``again``, the command that prints the numbers again.
+        ``again``, the command that prints the numbers again. Each of ``measures`` may have ``random_order``, ``own`` and
+        ``no_relevant``, as in ``evaluation.json``.
 
     Examples
     --------
@@ -29,17 +30,47 @@ def training_parts(report: Mapping[str, Any]) -> list[Part]:
     parts: list[Part] = []
     if report["warnings"]:
         parts.append(["cautions", *(line for warning in report["warnings"] for line in filled(warning, "  * "))])
-    rows = [["measure", *(["seed"] if len(systems) > 1 else []), "mean", "95 % interval", "queries", "rounds"]]
-    for system in systems:
-        for text, found in system["measures"].items():
-            seed = [str(system["seed"])] if len(systems) > 1 else []
-            interval = f"[{found['low']:.4f}, {found['high']:.4f}]"
-            rows.append([text, *seed, f"{found['mean']:.4f}", interval, str(found["queries"]), str(system["rounds"])])
-    parts.append(columns(rows))
+    parts.append(columns(_rows(systems)))
     parts.append(filled(f"On {_WORDS[systems[0]['part']]}, under convention {report['convention']}."))
+    parts += [filled(sentence) for sentence in _without_relevant(systems[0]["measures"])]
     if report["again"]:
         parts.append(["the same numbers again", f"  {report['again']}"])
     return [*parts, *([f"{system['folder']}: {', '.join(system['files'])}"] for system in systems)]
+
+
+def _rows(systems: Sequence[Mapping[str, Any]]) -> list[list[str]]:
+    several = len(systems) > 1
+    conventions = {found["own"]["convention"] for system in systems for found in system["measures"].values() if "own" in found}
+    chance = any("random_order" in found for system in systems for found in system["measures"].values())
+    rows = [["measure", "mean", "95 % interval", "queries", "rounds"]]
+    rows[0][1:1] = ["seed"] if several else []
+    rows[0] += (["random order"] if chance else []) + [f"under {name}" for name in sorted(conventions)]
+    for system in systems:
+        for text, found in system["measures"].items():
+            interval = f"[{found['low']:.4f}, {found['high']:.4f}]"
+            row = [text, f"{found['mean']:.4f}", interval, str(found["queries"]), str(system["rounds"])]
+            row[1:1] = [str(system["seed"])] if several else []
+            row += [f"{found['random_order']:.4f}"] if chance else []
+            row += [f"{found['own']['mean']:.4f}"] if conventions else []
+            rows.append(row)
+    return rows
+
+
+def _without_relevant(measures: Mapping[str, Mapping[str, Any]]) -> list[str]:
+    """Sentences on queries without a relevant document, which say nothing about a ranker."""
+    if not measures or not next(iter(measures.values())).get("no_relevant"):
+        return []
+    count = next(iter(measures.values()))["no_relevant"]
+    queries = "1 query has" if count == 1 else f"{count} queries have"
+    sentences = [f"{queries} no relevant document, so that every order is equally good."]
+    for text, found in measures.items():
+        if found.get("counted_as") is None:
+            continue
+        sentences.append(
+            f"{text} counts each of them as {found['counted_as']:g}; without them its mean is "
+            f"{found['mean_of_others']:.4f}, and that of a random order {found['random_order_of_others']:.4f}."
+        )
+    return [" ".join(sentences)]
 
 
 def training_json(report: Mapping[str, Any]) -> str:
