@@ -94,7 +94,7 @@ def written(path: Path) -> str:
     if path.name == "commands.md":
         return marked(page, table("command | purpose", iter(COMMANDS.items())))
     if path.name == "conventions.md":
-        return marked(page, table("convention | proof | reproduces", ((name, one.proof, one.tool) for name, one in PRESETS.items())))
+        return marked(page, table("convention | proof | reproduces", ((name, one.proof, one.reproduces) for name, one in PRESETS.items())))
     return with_names(page)
 
 

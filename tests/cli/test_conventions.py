@@ -35,7 +35,7 @@ def test_the_list_has_every_preset_with_its_tool_and_proof(say: Say) -> None:
 
     assert head.split() == ["convention", "proof", "reproduces"]
     assert [" ".join(line.split()) for line in lines[: len(PRESETS)]] == [
-        f"{name} {preset.proof} {preset.tool}" for name, preset in PRESETS.items()
+        f"{name} {preset.proof} {preset.reproduces}" for name, preset in PRESETS.items()
     ]
     assert max(map(len, lines)) <= 100
 

@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from idealrank.analysis.reconciliation import reconcile
 from idealrank.analysis.reconciliation.convention_search import switch_values
 from idealrank.analysis.reconciliation.result import Stated
 from idealrank.analysis.reconciliation.trials import Candidate, Refusal, Trials
@@ -164,3 +165,18 @@ def test_a_trial_on_arrays_is_what_evaluate_says(lists: list[list[tuple[float, f
         expected = said(evaluate_lists, arrays, measure, candidate.convention)
 
         np.testing.assert_equal(tried(trials, candidate, measure), expected)
+
+
+def test_an_unstable_sort_of_a_tool_is_told_with_the_range_that_it_can_give() -> None:
+    grades: Table = {"long": {f"d{place}": place % 3 for place in range(16)}, "short": {f"d{place}": place % 3 for place in range(15)}}
+    tied = {query: dict.fromkeys(documents, 1.0) for query, documents in grades.items()}
+    found = reconcile(Qrels(grades), Run(tied), "0.123")
+    ranx = next(ties for ties in found.unstable if "ranx" in ties.conventions)
+    assert (ranx.unstable_from, ranx.queries) == (16, 1)
+    # The short list keeps the value of the input order at both ends.
+    values = {order: evaluate(Qrels(grades), Run(tied), "nDCG@10", f"ranx,ties={order}")["nDCG@10"] for order in ("input", "worst", "best")}
+    assert ranx.low == pytest.approx((values["worst"][0] + values["input"][1]) / 2, abs=1e-12)
+    assert ranx.high == pytest.approx((values["best"][0] + values["input"][1]) / 2, abs=1e-12)
+    assert f"may lie between {ranx.low:.5f} and {ranx.high:.5f}" in " ".join(str(found).split())
+    assert found.as_dict()["unstable"][0]["queries"] == 1
+    assert reconcile(Qrels({"short": grades["short"]}), Run({"short": tied["short"]}), "0.123").unstable == ()

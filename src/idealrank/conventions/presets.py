@@ -144,6 +144,30 @@ class Convention:
                 switches[name] += f" {function_digest(function)}"
         return switches_fingerprint(switches)
 
+    @property
+    def unstable_from(self) -> int:
+        """Number of documents from which the tool's unstable sort puts equal scores in an order of its own; 0 if its sort is stable.
+
+        That order is not reproduced.
+
+        Examples
+        --------
+        >>> Convention.of("ranx").unstable_from, Convention.of("ranx,ties=expected").unstable_from
+        (16, 0)
+        """
+        return _UNSTABLE_FROM.get(self.name.partition(",")[0], 0) if self.alignment.ties == "input" else 0
+
+    @property
+    def reproduces(self) -> str:
+        """Tool, and what of it is not reproduced.
+
+        Examples
+        --------
+        >>> Convention.of("ranx").reproduces
+        'ranx 0.3.21: ndcg of Qrels and Run; ties: below 16 documents'
+        """
+        return f"{self.tool}; ties: below {self.unstable_from} documents" if self.unstable_from else self.tool
+
     def __str__(self) -> str:
         return f"{self.name} [{self.fingerprint}]"
 
@@ -322,5 +346,8 @@ def _make(name: str, tool: str, proof: Proof, switches: dict[str, Any]) -> Conve
     rules = Rules(**{switch: value for switch, value in switches.items() if switch not in _ALIGNMENT})
     return Convention(name, alignment, rules, tool, proof)
 
+
+# Numba's argsort, which ranx uses, sorts up to 15 elements by insertion, which is stable, and more of them by quicksort.
+_UNSTABLE_FROM = {"ranx": 16, "ranx-burges": 16}
 
 PRESETS: dict[str, Convention] = {name: _make(name, *entry) for name, entry in _TABLE.items()}

@@ -25,6 +25,7 @@ from idealrank.analysis.reconciliation.result import (
     Stated,
     SwitchDifference,
     Twins,
+    UnstableTies,
 )
 from idealrank.analysis.reconciliation.trials import Candidate, Outcome, Refusal, Trials
 from idealrank.conventions import PRESETS, SWITCHES, Convention
@@ -450,7 +451,26 @@ class Search:
             numbers=len(self._numbers),
             unlisted=max(0, len(hits) - _LISTED),
             complete=self._complete,
+            unstable=self._unstable(),
         )
+
+    def _unstable(self) -> tuple[UnstableTies, ...]:
+        """Tools whose unstable sort decides the value of some query, with the least and the largest number that it can give."""
+        told = []
+        for candidate, names in self._named:
+            length = candidate.convention.unstable_from
+            orders = [candidate, *(candidate.changed(("ties", order)) for order in ("worst", "best"))]
+            outcomes = [self._trials.outcome(one, self._measure) for one in orders] if length else []
+            stable, worst, best = (outcome if isinstance(outcome, Outcome) else None for outcome in outcomes or (None, None, None))
+            if stable is None or worst is None or best is None:
+                continue
+            deciding = (self._trials.returned >= length) & stable.counted & (best.values - worst.values > 1e-12)
+            if deciding.any():
+                low, high = (
+                    float((np.where(deciding, end.values, stable.values) * stable.weight)[stable.counted].sum()) for end in (worst, best)
+                )
+                told.append(UnstableTies(names, length, int(deciding.sum()), low, high))
+        return tuple(told)
 
     def _refused(self) -> tuple[RefusedBy, ...]:
         """Presets that give no number, those with one reason together."""

@@ -286,6 +286,29 @@ class RefusedBy:
 
 
 @dataclass(frozen=True)
+class UnstableTies:
+    """A number that depends on the order in which a tool's unstable sort leaves equal scores.
+
+    Attributes
+    ----------
+    conventions : tuple of str
+        Conventions of the tool.
+    unstable_from : int
+        Number of documents from which the sort is unstable.
+    queries : int
+        Number of queries with lists of this length whose value depends on the order of equal scores.
+    low, high : float
+        Values with the worst and with the best order of their equal scores.
+    """
+
+    conventions: tuple[str, ...]
+    unstable_from: int
+    queries: int
+    low: float
+    high: float
+
+
+@dataclass(frozen=True)
 class Reconciliation:
     """Conventions under which a run has a stated value.
 
@@ -315,6 +338,8 @@ class Reconciliation:
         Number of further matches left out of the list.
     complete : bool
         True if every step of the search was finished; the search stops early on large data.
+    unstable : tuple of UnstableTies
+        Tools whose own number for these data may be another one than that of their convention.
 
     Examples
     --------
@@ -340,6 +365,7 @@ class Reconciliation:
     numbers: int
     unlisted: int
     complete: bool
+    unstable: tuple[UnstableTies, ...] = ()
 
     def as_dict(self) -> dict[str, Any]:
         """Return the JSON record.
@@ -365,6 +391,7 @@ class Reconciliation:
             "numbers": self.numbers,
             "unlisted": self.unlisted,
             "complete": self.complete,
+            "unstable": [asdict(ties) | {"conventions": list(ties.conventions)} for ties in self.unstable],
         }
 
     def __str__(self) -> str:
@@ -388,7 +415,7 @@ def _described(found: Reconciliation) -> str:
         own = f"under {current} it is {read_as(found.value, reading):.{digits}f}{sign}"
     lines = [f"{found.measure} is stated as {found.stated.text}; {own}.", ""]
     lines += _matches(found, digits) if found.matches else _nothing(found, digits)
-    lines += _twins(found) + _separations(found, digits) + _refused(found)
+    lines += _twins(found) + _separations(found, digits) + _refused(found) + _unstable(found, digits)
     lines += ["", _effort(found)]
     return "\n".join(piece for line in lines for piece in wrapped(line))
 
@@ -505,6 +532,19 @@ def _refused(found: Reconciliation) -> list[str]:
         return []
     reasons = [f"  {', '.join(one.conventions)}: {one.reason}" for one in found.refused]
     return ["", "Conventions that give no number on these data:", *reasons]
+
+
+def _unstable(found: Reconciliation, digits: int) -> list[str]:
+    lines: list[str] = []
+    for ties in found.unstable:
+        names = _listed(ties.conventions)
+        these = "1 query" if ties.queries == 1 else f"{ties.queries:,} queries"
+        lines += [
+            "",
+            f"{names}: the sort of the tool is unstable in lists of {ties.unstable_from} or more documents, and its order of equal "
+            f"scores decides the value of {these}. Its own number may lie between {ties.low:.{digits}f} and {ties.high:.{digits}f}.",
+        ]
+    return lines
 
 
 def _effort(found: Reconciliation) -> str:

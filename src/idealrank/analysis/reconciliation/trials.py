@@ -178,6 +178,11 @@ class Trials:
         """Their ids, in the order of every array here."""
         return list(self._full.queries)
 
+    @property
+    def returned(self) -> IntArray:
+        """Number of documents returned for each query, in the order of `queries`."""
+        return self._full.returned
+
     def adapt(self, convention: Convention) -> Convention:
         """The convention as these data can follow it: arrays have no document ids, so ties by id become the expected value."""
         return Convention.of(convention, ties=array_alignment(convention.alignment).ties) if self.arrays else convention

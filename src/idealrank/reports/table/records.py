@@ -130,7 +130,13 @@ def conventions_record(conventions: Mapping[str, Convention]) -> str:
     'expected'
     """
     record = {
-        name: {"tool": convention.tool, "proof": convention.proof, "fingerprint": convention.fingerprint, "switches": convention.switches()}
+        name: {
+            "tool": convention.tool,
+            "proof": convention.proof,
+            "unstable_from": convention.unstable_from,
+            "fingerprint": convention.fingerprint,
+            "switches": convention.switches(),
+        }
         for name, convention in conventions.items()
     }
     return json.dumps({"version": __version__, "schema": SCHEMA, "conventions": record}, indent=2) + "\n"

@@ -113,7 +113,7 @@ def conventions_table(conventions: Mapping[str, Convention]) -> str:
     standard        definition      trec_eval 10 with -c, float grades kept
     """
     rows = [["convention", "proof", "reproduces"]]
-    rows += [[name, convention.proof, convention.tool] for name, convention in conventions.items()]
+    rows += [[name, convention.proof, convention.reproduces] for name, convention in conventions.items()]
     lines = columns(rows, left=(0, 1, 2))
     return "\n".join([*lines, "", "idealrank conventions NAME shows the switches of one."]) + "\n"
 
@@ -134,7 +134,13 @@ def convention_card(convention: Convention) -> str:
     lines = columns(rows, left=(0, 1, 2, 3))
     last = "* not as in standard; any switch can be changed: --convention NAME,SWITCH=VALUE"
     proof = "none, for the preset was changed" if "," in convention.name else convention.proof
-    return "\n".join([title(convention), f"proof: {proof}", "", *lines, "", last]) + "\n"
+    head = [title(convention), f"proof: {proof}"]
+    if convention.unstable_from:
+        head.append(
+            f"not reproduced: equal scores in lists of {convention.unstable_from} or more documents, which the tool's unstable sort "
+            "puts in an order of its own"
+        )
+    return "\n".join([*head, "", *lines, "", last]) + "\n"
 
 
 def warned(mismatches: Mapping[str, str], shown: Callable[[str], str] = str) -> list[str]:
