@@ -61,7 +61,7 @@ def change(folder: Path, **keys: Any) -> None:
 
 def test_a_search_writes_a_run_and_evaluates_it(say: Say, folder: Path) -> None:
     said = say("search", "search.json", "-o", "out.run", "--qrels", "qrels.txt", "--format", "json", cwd=folder)
-    assert (said.code, said.err) == (0, "")
+    assert said.code == 1
     (one,) = json.loads(said.out)["systems"]
     assert {key: one[key] for key in ("name", "run", "queries", "answered", "empty", "attempts")} == {
         "name": "function", "run": "out.run", "queries": 5, "answered": 4, "empty": 1, "attempts": 5,
@@ -74,9 +74,29 @@ def test_a_search_writes_a_run_and_evaluates_it(say: Say, folder: Path) -> None:
     assert one["measures"]["RR"]["mean"] == evaluation.mean()["RR"] == pytest.approx(0.5 * 2 / 3), "the failed query counts as missing"
 
 
+def test_failed_queries_end_with_code_1_unless_their_share_is_allowed(say: Say, folder: Path) -> None:
+    said = say("search", "search.json", "-o", "out.run", cwd=folder)
+    assert said.code == 1
+    assert "error: function: 1 of 5 queries failed and are not in out.run\n" in said.err
+    assert "--retry-failed asks them again" in said.err
+    assert say("search", "search.json", "-o", "out.run", "--allow-failed", "0.2", cwd=folder).code == 0
+    assert say("search", "search.json", "-o", "out.run", "--allow-failed", "0.19", cwd=folder).code == 1
+    assert say("search", "search.json", "-o", "out.run", "--allow-failed", "2", cwd=folder).code == 2
+
+
+@pytest.mark.parametrize("ending", ["tsv", "jsonl"])
+def test_an_engine_is_asked_the_text_with_its_blanks(say: Say, folder: Path, ending: str) -> None:
+    texts = {"q1": "two ", "q2": "  one  and\u00a0two"}
+    lines = (f"{query}\t{text}" if ending == "tsv" else json.dumps({"_id": query, "text": text}) for query, text in texts.items())
+    (folder / f"queries.{ending}").write_text("\n".join(lines) + "\n", encoding="utf-8")
+    change(folder, queries=f"queries.{ending}")
+    assert say("search", "search.json", "-o", "out.json", cwd=folder).code == 0
+    assert sorted((folder / "asked.txt").read_text(encoding="utf-8").split("\n")) == ["", *sorted(texts.values())]
+
+
 def test_the_table_names_failed_queries(say: Say, folder: Path) -> None:
     said = say("search", "search.json", "-o", "out.run", "--qrels", "qrels.txt", cwd=folder)
-    assert said.code == 0
+    assert said.code == 1
     assert "function: 1 failed\n  q2: engine.py:search: ValueError: no such field\n" in said.out
     assert said.out.endswith("\nwrote out.run\n")
     rows = say("search", "search.json", "-o", "out.run", "--format", "csv", cwd=folder).out.splitlines()
@@ -85,39 +105,39 @@ def test_the_table_names_failed_queries(say: Say, folder: Path) -> None:
 
 
 def test_the_same_command_asks_nothing_twice(say: Say, folder: Path) -> None:
-    assert say("search", "search.json", "-o", "out.run", cwd=folder).code == 0
+    assert say("search", "search.json", "-o", "out.run", cwd=folder).code == 1
     first, run = asked(folder), (folder / "out.run").read_bytes()
     (folder / "out.run").unlink()
-    assert say("search", "search.json", "-o", "out.run", cwd=folder).code == 0
+    assert say("search", "search.json", "-o", "out.run", cwd=folder).code == 1
     assert (asked(folder), (folder / "out.run").read_bytes()) == (first, run)
-    assert say("search", "search.json", "-o", "out.run", "--retry-failed", cwd=folder).code == 0
+    assert say("search", "search.json", "-o", "out.run", "--retry-failed", cwd=folder).code == 1
     assert asked(folder)[5:] == ["fails"]
-    assert say("search", "search.json", "-o", "out.run", "--restart", cwd=folder).code == 0
+    assert say("search", "search.json", "-o", "out.run", "--restart", cwd=folder).code == 1
     assert len(asked(folder)) == 11
 
 
 def test_a_torn_line_of_the_journal_is_asked_again_and_nothing_else(say: Say, folder: Path) -> None:
-    assert say("search", "search.json", "-o", "out.run", cwd=folder).code == 0
+    assert say("search", "search.json", "-o", "out.run", cwd=folder).code == 1
     journal, run = folder / "out.run.journal.jsonl", (folder / "out.run").read_bytes()
     content = journal.read_bytes()
     torn = json.loads(content.splitlines()[-1])["query"]
     for cut in (1, 10, 40):
         journal.write_bytes(content[:-cut])
         (folder / "asked.txt").unlink()
-        assert say("search", "search.json", "-o", "out.run", cwd=folder).code == 0
+        assert say("search", "search.json", "-o", "out.run", cwd=folder).code == 1
         assert [f"q{['one', 'two', 'fails', 'none', 'three'].index(text)}" for text in asked(folder)] == [torn]
         assert (folder / "out.run").read_bytes() == run
 
 
 def test_a_journal_of_another_search_is_refused(say: Say, folder: Path) -> None:
-    assert say("search", "search.json", "-o", "out.run", cwd=folder).code == 0
+    assert say("search", "search.json", "-o", "out.run", cwd=folder).code == 1
     change(folder, limit=4)
     said = say("search", "search.json", "-o", "out.run", cwd=folder)
     assert said.code == 2
     assert "out.run.journal.jsonl: found answers of another search (limit: 3, now 4)" in said.err
     assert "--restart" in said.err
     change(folder, timeout=20, rate=1000)  # how it is asked changes no answer
-    assert say("search", "search.json", "-o", "out.run", cwd=folder).code == 0
+    assert say("search", "search.json", "-o", "out.run", cwd=folder).code == 1
     write_queries(folder, ["other"])
     assert "another search (queries: " in say("search", "search.json", "-o", "out.run", cwd=folder).err
 
@@ -139,7 +159,7 @@ def test_a_restart_keeps_the_journal_of_a_running_search(say: Say, folder: Path)
         assert say("search", "search.json", "-o", "out.run", "--restart", cwd=folder).code == 2
         journal.add(QueryRecord("q0", (), 0.5, 1))
     assert "q0" in path.read_text()
-    assert say("search", "search.json", "-o", "out.run", "--restart", cwd=folder).code == 0
+    assert say("search", "search.json", "-o", "out.run", "--restart", cwd=folder).code == 1
     assert len(asked(folder)) == 5
 
 
@@ -182,7 +202,7 @@ def test_ids_of_queries_are_checked_before_the_engine_is_asked(say: Say, folder:
 def test_one_bad_id_fails_its_query_and_no_other(say: Say, folder: Path, document: str) -> None:
     (folder / "engine.py").write_text(f"def search(text, limit): return [{document!r} if text == 'two' else 'a']\n")
     said = say("search", "search.json", "-o", "out.run", "--format", "json", cwd=folder)
-    assert said.code == 0, said.err
+    assert said.code == 1, said.err
     assert list(json.loads(said.out)["systems"][0]["failed"]) == ["q1"]
     (folder / "engine.py").write_text("def search(text, limit): return ['a']\n")
     said = say("search", "search.json", "-o", "out.run", "--format", "json", "--retry-failed", cwd=folder)
@@ -250,7 +270,7 @@ def test_a_mistake_is_named_before_the_engine_is_asked(say: Say, folder: Path, k
 def test_a_page_has_every_backend_and_escapes_their_names(say: Say, folder: Path) -> None:
     change(folder, backend=None, backends={"<script>a": CONFIG["backend"], "b & c": CONFIG["backend"]})
     said = say("search", "search.json", "-o", "runs", "--qrels", "qrels.txt", "--report", "page.html", cwd=folder)
-    assert (said.code, "wrote page.html" in said.err) == (0, True), said.err
+    assert (said.code, "wrote page.html" in said.err) == (1, True), said.err
     page = (folder / "page.html").read_text()
     assert page.count("<circle") == 2
     assert "&lt;script&gt;a" in page

@@ -9,12 +9,11 @@ from typing import Any
 from idealrank._sections import Section
 from idealrank.errors import InputError, shown
 from idealrank.io.query_vectors import read_vectors
-from idealrank.io.texts import read_texts
+from idealrank.io.texts import read_documents
 from idealrank.live.backends import LONGEST_TIMEOUT
 from idealrank.live.backends.protocol import SearchQuery
 from idealrank.live.search_jobs import BreakerPolicy, SearchPolicy
 
-_LONGEST = 1_000_000  # letters of a query
 _LARGEST_RATE = 1e9
 
 KEYS = (
@@ -31,7 +30,7 @@ class QueriesSection:
     Attributes
     ----------
     path : str
-        File of texts, as `read_texts` reads it.
+        File of texts, as `read_documents` reads it.
     vectors : str or None
         File of vectors, as `read_vectors` reads it.
 
@@ -60,14 +59,14 @@ class QueriesSection:
         return cls(path, section.text("vectors", None))
 
     def read(self) -> list[SearchQuery]:
-        """Read the queries, in the order of their file.
+        """Read the queries, in the order of their file, and each text as it stands there, with its blanks.
 
         Raises
         ------
         InputError
             A file cannot be read, or has no query, or an id is no valid Unicode.
         """
-        texts = read_texts(self.path, length=_LONGEST)
+        texts = {query: one.joined if one.title else one.text for query, one in read_documents(self.path).items()}
         for query in texts:
             if not query.isascii() and any("\ud800" <= letter <= "\udfff" for letter in query):
                 raise InputError(f"{self.path}: found the id {shown(repr(query))} of a query, expected valid Unicode (UTF-8)")

@@ -1,13 +1,17 @@
 """`idealrank search`: a run from a search engine that is asked all queries, with its latency and failures."""
 
-from typing import Any
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Any
 
 import click
 
-from idealrank.cli import options
+from idealrank.cli import console, options
 from idealrank.cli.format_option import Formats
 from idealrank.cli.progress import Watch
 from idealrank.io.configuration_files import read_configuration
+
+if TYPE_CHECKING:
+    from idealrank.live.search_runs import SearchRun
 
 _EPILOG = """\
 Examples:
@@ -39,6 +43,8 @@ With `backends:`, a section for each name, OUTPUT is a folder with a run for eac
 environment. Answers stand in OUTPUT.journal.jsonl as they come: the same command continues a search that was stopped.
 """
 
+_FAILED = 1
+
 _FORMATS = Formats(
     "A table to read;", table="views.search:search_parts", json="views.search:search_json", rows="views.search:search_rows"
 )  # fmt: skip
@@ -59,16 +65,32 @@ _FORMATS = Formats(
 )
 @click.option("--restart", is_flag=True, help="Drop answers of an earlier search, and ask every query again.")
 @click.option("--retry-failed", is_flag=True, help="Ask queries again that failed in an earlier search.")
+@click.option(
+    "--allow-failed",
+    metavar="SHARE",
+    type=click.FloatRange(0, 1),
+    default=0.0,
+    help="Share of queries that may fail before the command ends with code 1; default 0.",
+)
 @click.option("--report", metavar="FILE", help="Page with quality against latency of all backends; FILE ends in .html and opens offline.")
 @options.schema
 @_FORMATS.option
 def search(
-    *, config: str, run_path: str | None, qrels: str | None, restart: bool, retry_failed: bool, report: str | None, layout: str
+    *,
+    config: str,
+    run_path: str | None,
+    qrels: str | None,
+    restart: bool,
+    retry_failed: bool,
+    allow_failed: float,
+    report: str | None,
+    layout: str,
 ) -> None:
     """Ask the search engine of CONFIG (YAML, TOML or JSON) all queries, and write its answers as a run.
 
     The engine gets a bounded number of queries at the same time and per second. Failed attempts are repeated after a pause, and an engine
     that fails again and again is left alone for a while. The report has latencies, failures, and with judgments the means with intervals.
+    Queries that failed are not in the run; if there are any, the command ends with code 1.
     """
     from idealrank.live import searches as work  # noqa: PLC0415  (help needs none of it)
     from idealrank.live.search_configuration import SearchConfig  # noqa: PLC0415
@@ -111,6 +133,19 @@ def search(
         write_page_file(latency_quality_page(found["systems"]), report)
     _FORMATS.write(layout, None, found)
     results.check()
+    _refuse_failures(results.runs.values(), allow_failed)
+
+
+def _refuse_failures(runs: Iterable["SearchRun"], allowed: float) -> None:
+    """End with code 1 if more queries failed than are allowed: a run without them measures less than it seems to."""
+    told = [
+        f"{run.name}: {len(run.failures):,} of {len(run.records):,} queries failed and are not in {run.path or 'the run'}"
+        for run in runs
+        if len(run.failures) > allowed * len(run.records)
+    ]
+    if told:
+        console.error("; ".join(told), "--retry-failed asks them again; --allow-failed 0.05 accepts up to 5% of them")
+        raise click.exceptions.Exit(_FAILED)
 
 
 def _latency_words(latencies: Any) -> str:
