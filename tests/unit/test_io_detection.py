@@ -102,7 +102,21 @@ def test_the_columns_of(names: list[str], table: str, chosen: Chosen | None, dou
     assert choose_columns(names, table, None, "t", Notes(heard.append)) == chosen  # type: ignore[arg-type]
     role = "grade" if table == "qrels" else "rank" if chosen.by_rank else "score"
     guess = f"t: columns guessed: query={chosen.query}, document={chosen.document}, {role}={chosen.value}"
-    assert heard == [f"{guess}; {doubt}; name them with columns=" if doubt else guess]
+    assert heard[0] == (f"{guess}; {doubt}; name them with columns=" if doubt else guess)
+    has_rank_beside = table == "run" and not chosen.by_rank and "rank" in names
+    assert [("ordered by score" in one, "--run-columns rank=rank" in one) for one in heard[1:]] == [(True, True)] * has_rank_beside
+
+
+def test_ids_of_a_table_that_are_not_utf8_are_told_once(tmp_path: Path) -> None:
+    (tmp_path / "latin1.csv").write_bytes("user,item,rating\nu1,plain,1\nu1,caf\u00e9,1\nu2,th\u00e9,1\n".encode("latin-1"))
+    heard: list[str] = []
+    read_qrels(tmp_path / "latin1.csv", tell=heard.append)
+    (told,) = (one for one in heard if "UTF-8" in one)
+    assert told.startswith(f"{tmp_path / 'latin1.csv'}:3: 2 ids are not UTF-8 (the first: ")
+    (tmp_path / "utf8.csv").write_text("user,item,rating\nu1,caf\u00e9,1\n", encoding="utf-8")
+    heard.clear()
+    read_qrels(tmp_path / "utf8.csv", tell=heard.append)
+    assert not any("UTF-8" in one for one in heard)
 
 
 def test_columns_that_are_named_need_no_guess() -> None:

@@ -231,7 +231,7 @@ def test_bytes_that_are_no_utf8_are_kept_in_every_text_format(tmp_path: Path) ->
     texts["a.jsonl"] = b'{"qid": "q\xff", "docid": "d\xfe", "rel": 1}\n'
     for name, text in texts.items():
         (tmp_path / name).write_bytes(text)
-        table = read_qrels(tmp_path / name).table
+        table = read_qrels(tmp_path / name, tell=lambda _: None).table
         assert (table.query_ids(), table.document_id(0)) == ([b"q\xff"], b"d\xfe"), name
 
 

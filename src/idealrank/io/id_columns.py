@@ -65,6 +65,20 @@ class IdColumn:
         letters = np.arange(offsets[-1]) + np.repeat(self.offsets[self.codes] - offsets[:-1], sizes)
         return IdColumn(offsets, np.frombuffer(self.data, np.uint8)[letters].tobytes())
 
+    def not_utf8(self) -> list[int]:
+        r"""Rows whose id is not UTF-8, as in a file in Latin-1.
+
+        Examples
+        --------
+        >>> IdColumn(np.array([0, 1, 5]), b"acaf\xe9").not_utf8()
+        [1]
+        """
+        try:
+            str(memoryview(self.data), "utf-8")
+        except UnicodeDecodeError:
+            return [row for row in range(len(self)) if any("\udc80" <= letter <= "\udcff" for letter in self[row])]
+        return []
+
     @property
     def is_empty(self) -> BoolArray:
         """Mask of the rows whose id is empty.

@@ -15,7 +15,6 @@ from idealrank.errors import IdealrankError
 from idealrank.io.complaints import Collection, Complaint, Severity
 from idealrank.io.formats.detection import Format
 from idealrank.io.formats.trec import refuse_swapped
-from idealrank.io.id_columns import IdColumn
 from idealrank.io.notes import Notes
 from idealrank.io.read import common_format, read_part
 from idealrank.io.row_parts import Blocks, Rows, Table, complain_of_duplicates, to_qrels, to_run
@@ -208,14 +207,6 @@ def _wonder_at(part: Rows | Blocks, report: Report) -> None:
     for row in np.flatnonzero(np.isinf(part.values)).tolist():
         report.problems(Complaint("infinite", *part.place(row), f"score {part.values[row]}", "a finite score", severity="warning"))
     for ids in (part.queries, part.documents):
-        for row in _not_utf8(ids):
+        for row in ids.not_utf8():
             found = f"an id that is not UTF-8, {quoted(ids.bytes_at(row))}"
             report.problems(Complaint("utf8", *part.place(row), found, "UTF-8", severity="warning"))
-
-
-def _not_utf8(ids: IdColumn) -> list[int]:
-    try:
-        str(memoryview(ids.data), "utf-8")
-    except UnicodeDecodeError:
-        return [row for row in range(len(ids)) if any("\udc80" <= letter <= "\udcff" for letter in ids[row])]
-    return []

@@ -6,6 +6,7 @@ from importlib import import_module
 from typing import Any, TypeAlias
 
 from idealrank.data.interchange import is_frame
+from idealrank.data.problems import quoted
 from idealrank.data.qrels import Qrels, QrelsDuplicates
 from idealrank.data.run import Run, name_of
 from idealrank.errors import InputError
@@ -185,7 +186,20 @@ def _parts(sources: Sequence[Source], table: Table, kind: Format, columns: Colum
 
             yield from parquet_pieces(source, table, columns, notes, refuse)
         else:
-            yield read_part(source, table, kind, columns, notes, refuse, **more)
+            part = read_part(source, table, kind, columns, notes, refuse, **more)
+            if isinstance(part, Rows):
+                _wonder_at_bytes(part, notes)
+            yield part
+
+
+def _wonder_at_bytes(part: Rows, notes: Notes) -> None:
+    """Warn of ids that are not UTF-8: the same id in another file, in UTF-8, is another one."""
+    for ids in (part.queries, part.documents):
+        rows = ids.not_utf8()
+        if rows:
+            path, line = part.place(rows[0])
+            where, count = f"{path}:{line}" if line else path, f"{len(rows):,} id{'s are' if len(rows) > 1 else ' is'} not UTF-8"
+            notes.warn(f"{where}: {count} (the first: {quoted(ids.bytes_at(rows[0]))}); save the file as UTF-8, or ids will not match")
 
 
 def common_format(sources: Sequence[Source], asked: str, notes: Notes) -> Format:

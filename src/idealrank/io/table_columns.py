@@ -132,6 +132,12 @@ def choose_columns(names: Sequence[str], table: Table, given: Columns, where: st
         )
     elif len(spelled) < 3:
         _tell(chosen, doubtful, "rank" if by_rank else value_role, where, notes, table)
+        ranks = candidates(names, RANK[0]) if value_role == "score" and not by_rank else []
+        if ranks:
+            notes.inform(
+                f"{where}: rows are ordered by {value}, and rows of equal {value} by the convention; {_option(table)} rank={ranks[0]} "
+                f"orders them by {ranks[0]}"
+            )
     return chosen
 
 
@@ -218,7 +224,8 @@ def _refusal(
 
 
 def _tell(chosen: Chosen, doubtful: Sequence[str], role: str, where: str, notes: Notes, table: Table) -> None:
-    message = f"{where}: columns guessed: query={chosen.query}, document={chosen.document}, {role}={chosen.value}"
+    value = chosen.value or _EVERY_ROW
+    message = f"{where}: columns guessed: query={chosen.query}, document={chosen.document}, {role}={value}"
     if doubtful:
         notes.warn(Advised(f"{message}; {'; '.join(doubtful)}", "name them with columns=", f"name them with {_option(table)}"))
     else:
