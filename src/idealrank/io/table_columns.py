@@ -132,12 +132,7 @@ def choose_columns(names: Sequence[str], table: Table, given: Columns, where: st
         )
     elif len(spelled) < 3:
         _tell(chosen, doubtful, "rank" if by_rank else value_role, where, notes, table)
-        ranks = candidates(names, RANK[0]) if value_role == "score" and not by_rank else []
-        if ranks:
-            notes.inform(
-                f"{where}: rows are ordered by {value}, and rows of equal {value} by the convention; {_option(table)} rank={ranks[0]} "
-                f"orders them by {ranks[0]}"
-            )
+        _tell_of_ranks(chosen, value_role, names, where, notes)
     return chosen
 
 
@@ -221,6 +216,15 @@ def _refusal(
         hint=f"{order}name them, for example with columns={pairs} (in evaluate, {evaluates}){every_row}",
         command_hint=f"{order}name them, for example with {_option(table)} {text}{every_row}",
     )
+
+
+def _tell_of_ranks(chosen: Chosen, role: str, names: Sequence[str], where: str, notes: Notes) -> None:
+    """Say that a column of ranks beside the scores orders nothing."""
+    if role != "score" or chosen.by_rank:
+        return
+    for rank in candidates(names, RANK[0])[:1]:
+        equal = f"rows of equal {chosen.value} by the convention"
+        notes.inform(f"{where}: rows are ordered by {chosen.value}, and {equal}; --run-columns rank={rank} orders them by {rank}")
 
 
 def _tell(chosen: Chosen, doubtful: Sequence[str], role: str, where: str, notes: Notes, table: Table) -> None:
