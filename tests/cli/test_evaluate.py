@@ -432,4 +432,11 @@ def test_many_unjudged_documents_have_a_caution_below_the_coverage(say: Say, tmp
     said = say("evaluate", "qrels.txt", "new.run", "few.run", cwd=tmp_path).out
 
     assert "new: 67% of the documents within rank 10 are unjudged; values are too low if some are relevant\n" in said
+
+    (tmp_path / "half.run").write_text("q1 Q0 a 1 2 half\nq1 Q0 z 2 1 half\n", encoding="utf-8")
+    (tmp_path / "same.run").write_bytes((tmp_path / "new.run").read_bytes())
+    many = say("evaluate", "qrels.txt", "new.run", "few.run", "half.run", "same.run", cwd=tmp_path).out
+    assert many.count("are unjudged") == 1
+    words = " ".join(many.split())
+    assert "3 runs: 50% to 67% of the documents within rank 10 are unjudged; values are too low if some are relevant" in words
     assert "few: " not in said

@@ -101,3 +101,8 @@ def test_ids_that_look_alike(left: list[str], right: list[str], difference: str)
 @given(left=st.lists(st.sampled_from(["a", "b", "c"])), right=st.lists(st.sampled_from(["x", "y", "z"])))
 def test_ids_that_do_not_look_alike_give_no_suspicion(left: list[str], right: list[str]) -> None:
     assert resemblance(left, right) is None
+
+
+def test_two_products_with_one_prefix_are_not_one_id() -> None:
+    assert resemblance(["SKU-078533616"], ["SKU-000938308"]) is None
+    assert resemblance(["SKU-1", "SKU-2"], ["SKU-3"]) is None

@@ -39,6 +39,8 @@ _CHANGES: dict[str, Callable[[str], str]] = {
     "a prefix and zeros before the number": lambda text: re.sub(r"\A\D*0*(?=\d+\Z)", "", text),
     "the part after a separator": lambda text: re.split(r"[-_:#]", text)[0],
 }
+# Ids of one side must lack what is taken away from the other: SKU-1 and SKU-2 are two products, and chunk d1#2 is of document d1.
+_LACKED_BY_ONE = frozenset({"the part after a separator"})
 
 
 @dataclass(frozen=True)
@@ -81,6 +83,8 @@ def resemblance(left: Iterable[str], right: Iterable[str]) -> Resemblance | None
         changed = {change(text): text for text in reversed(right)}
         changed.pop("", None)
         meeting = [text for text in left if change(text) in changed and changed[change(text)] != text]
+        if difference in _LACKED_BY_ONE:
+            meeting = [text for text in meeting if change(text) in (text, changed[change(text)])]
         if meeting:
             return Resemblance(difference, meeting[0], changed[change(meeting[0])], len(meeting))
     return None

@@ -343,7 +343,7 @@ def coverage_table(evaluations: Sequence[Evaluation]) -> Table:
     ['run', '1', '1', '0', '0', '0.0%']
     """
     table = coverage_of([(evaluation.name, evaluation.coverage) for evaluation in evaluations])
-    notes = [note for evaluation in evaluations for note in [*_missing(evaluation), *_unjudged(evaluation)]]
+    notes = [note for evaluation in evaluations for note in _missing(evaluation)] + _unjudged(evaluations)
     return replace(table, notes=[*notes, *_labels(evaluations)])
 
 
@@ -430,6 +430,8 @@ def _count(name: str, value: float) -> Cell:
     return Cell(f"{value:.1%}" if name == "unjudged" else f"{value:,.0f}", value)
 
 
+# More runs than these with one caution have it once.
+_SOME_RUNS = 2
 _ALWAYS = ("scored", "in qrels", "missing", "no relevant", "unjudged")
 
 
@@ -449,18 +451,35 @@ def _counts(cover: Coverage) -> dict[str, float]:
     }
 
 
-def _unjudged(evaluation: Evaluation) -> list[str]:
-    """Caution where so many documents have no judgment that values may say more of the judgments than of the run."""
-    cover = evaluation.coverage
+def _unjudged(evaluations: Sequence[Evaluation]) -> list[str]:
+    """Cautions where so many documents have no judgment that values may say more of the judgments than of the run.
+
+    Of three runs or more that need one, they are one line.
+    """
+    doubtful = sorted(filter(_is_doubtful, evaluations), key=lambda evaluation: evaluation.coverage.unjudged_share)
+    if len(doubtful) > _SOME_RUNS:
+        ends = dict.fromkeys(_unjudged_share(evaluation) for evaluation in (doubtful[0], doubtful[-1]))
+        return [_unjudged_words(f"{len(doubtful)} runs", " to ".join(ends), doubtful[0])]
+    return [_unjudged_words(one.name, _unjudged_share(one), one) for one in evaluations if _is_doubtful(one)]
+
+
+def _is_doubtful(evaluation: Evaluation) -> bool:
     labels = evaluation.provenance.labels
     if labels is not None and labels.kind == "complete":
-        return []  # then they are not relevant
-    if cover.unjudged_share < MANY_UNJUDGED or cover.mismatch or evaluation.convention.alignment.unjudged == "skipped":
-        return []
-    within = f" within rank {cover.unjudged_cutoff}" if cover.unjudged_cutoff else ""
-    percent = 100 * cover.unjudged_share
-    share = f"{min(percent, 99.9):.1f}%" if 99 < percent < 100 else f"{percent:.0f}%"
-    return [f"{evaluation.name}: {share} of the documents{within} are unjudged; values are too low if some are relevant"]
+        return False  # then unjudged documents are not relevant
+    cover = evaluation.coverage
+    return cover.unjudged_share >= MANY_UNJUDGED and not cover.mismatch and evaluation.convention.alignment.unjudged != "skipped"
+
+
+def _unjudged_share(evaluation: Evaluation) -> str:
+    percent = 100 * evaluation.coverage.unjudged_share
+    return f"{min(percent, 99.9):.1f}%" if 99 < percent < 100 else f"{percent:.0f}%"
+
+
+def _unjudged_words(runs: str, share: str, evaluation: Evaluation) -> str:
+    cutoff = evaluation.coverage.unjudged_cutoff
+    within = f" within rank {cutoff}" if cutoff else ""
+    return f"{runs}: {share} of the documents{within} are unjudged; values are too low if some are relevant"
 
 
 def _missing(evaluation: Evaluation) -> list[str]:
