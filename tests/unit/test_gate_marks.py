@@ -1,4 +1,4 @@
-"""Every form of a gate says the same outcome: 32 gates, of which each check is set to one state."""
+"""Every form of a gate says the same outcome: 128 gates, of which each check is set to one state."""
 
 import itertools
 import json
@@ -44,13 +44,23 @@ OUTCOMES = {
     "failed": GateState("failed", "failure", "::error ", "closed", "closed"),
     TOO_FEW: GateState(TOO_FEW, "skipped", "::warning ", "unreached", TOO_FEW),
     "contradicted": GateState("undecided", "skipped", "::warning ", "unreached", TOO_FEW),
+    # What the policy makes of a withheld answer is no reason to call it another name.
+    "too few, closed": GateState(TOO_FEW, "failure", "::error ", "closed", "closed"),
+    "too few, open": GateState(TOO_FEW, "system-out", "", "passed", "open"),
+    "contradicted, closed": GateState("undecided", "failure", "::error ", "closed", "closed"),
+    "contradicted, open": GateState("undecided", "system-out", "", "passed", "open"),
 }
 COMPANION_WORDS = {
     "passed": "companion",
     "failed": "companion, would fail",
     TOO_FEW: "companion, too few judgments",
     "contradicted": "companion, undecided",
+    "too few, closed": "companion, too few judgments",
+    "too few, open": "companion, too few judgments",
+    "contradicted, closed": "companion, undecided",
+    "contradicted, open": "companion, undecided",
 }
+POLICIES: dict[str, Outcome] = {"closed": "failed", "open": "passed"}
 GATES = list(itertools.product(OUTCOMES, COMPANION_WORDS, (1, -1)))
 
 
@@ -66,14 +76,16 @@ def gate_of(deciding: str, companion: str, direction: int) -> Gated:
     made = ir.gate(good, bad)
     checks = []
     for check, state in zip(made.checks, (deciding, companion), strict=True):
-        outcome = cast("Outcome", TOO_FEW if state == "contradicted" else state)
+        found, _, policy = state.partition(", ")
+        withheld = found in (TOO_FEW, "too few", "contradicted")
+        outcome = POLICIES.get(policy, cast("Outcome", TOO_FEW if withheld else found))
         judge, reason = None, f"the reason of {check.measure}"
-        if state == "contradicted":
+        if found == "contradicted":
             judge = JudgeDifference(**JUDGED)
             reason = f"{reason}, but undecided: both sides disagree on the sign"
         checks.append(
             replace(
-                check, outcome=outcome, passed=outcome == "passed", carried=state != TOO_FEW,
+                check, outcome=outcome, passed=outcome == "passed", carried=found not in (TOO_FEW, "too few"),
                 reason=reason,
                 judge=judge, p_corrected=0.001, worst=(),
             )
@@ -126,7 +138,7 @@ def test_every_form_of_a_gate_says_its_outcome(deciding: str, companion: str, di
     [(junit, {"case": "failure"}), (pull_request, {"word": "failed"})],
 )
 def test_a_wrong_mark_of_a_check_is_found(monkeypatch: pytest.MonkeyPatch, module: Any, wrong: Any) -> None:
-    monkeypatch.setattr(module, "mark_of_check", lambda check: replace(verdicts.mark_of_check(check), **wrong))
+    monkeypatch.setattr(module, "mark_of_check", lambda check, gated: replace(verdicts.mark_of_check(check, gated), **wrong))
 
     with pytest.raises(AssertionError):
         check_gate(TOO_FEW, "passed", 1)

@@ -16,13 +16,14 @@ from idealrank._lazy import load_extra
 from idealrank._warnings import warn
 from idealrank.analysis.comparison import Comparison, Pair, intervals
 from idealrank.analysis.gate import Gated
+from idealrank.analysis.gate.series import ANCHOR
 from idealrank.api.report import report
 from idealrank.conventions import Convention
 from idealrank.errors import MissingExtraError, OptionError
 from idealrank.evaluation.evaluate import Evaluation
 from idealrank.reports.table.records import delimited, evaluation_rows, json_report
 from idealrank.reports.views.comparison.comparison import comparison_json, comparison_rows
-from idealrank.reports.views.comparison.verdicts import mark
+from idealrank.reports.views.comparison.verdicts import mark_of_gate
 from idealrank.reports.views.gate.gate import gate_json, gate_text
 from idealrank.version import __version__
 
@@ -263,7 +264,8 @@ def _of_gate(gated: Gated, evaluations: Sequence[Evaluation]) -> Content:
     metrics: dict[str, float] = {"gate_passed": float(gated.passed)}
     for check in gated.checks:
         before = "" if len(gated.baselines) == 1 else f"vs_{baselines[check.baseline]}_"
-        metrics[names[check.measure]] = check.mean_run
+        if not check.baseline.endswith(ANCHOR):  # its mean is not that of the run alone
+            metrics[names[check.measure]] = check.mean_run
         name = f"{before}{names[check.measure]}"
         metrics |= {f"{name}_baseline": check.mean_baseline, f"{name}_difference": check.difference}
         metrics |= {f"{name}_difference_bound": check.bound, f"{name}_difference_p": check.p_two_sided}
@@ -277,9 +279,10 @@ def _of_gate(gated: Gated, evaluations: Sequence[Evaluation]) -> Content:
             "run": gated.run,
             "baselines": _way_back(baselines),
             "measures": _way_back(names),
-            "gate": mark(gated.outcome).tracker,
+            "gate": mark_of_gate(gated).tracker,
             "gate_outcome": gated.outcome,
             "gate_reasons": "\n".join(gated.reasons) or "none",
+            **({} if gated.acceptance is None else {"gate_accepted": gated.acceptance.headline}),
         },
         files={"gate.json": gate_json(gated), "gate.txt": gate_text(gated), **_tables(evaluations)},
         columns=columns_of(evaluations),

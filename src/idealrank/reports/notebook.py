@@ -227,7 +227,7 @@ def gated_html(found: Gated) -> str:
     """
     places = gate_places(found)
     told = gate_sentences(found, places)
-    tables = [checks_table(found.checks, places, clip=None)] if found.checks else []
+    tables = [checks_table(found, places, clip=None)] if found.checks else []
     tables += [worst_table(check, many=len(found.baselines) > 1) for check in found.deciding if check.worst and not check.passed]
     broken = [reason for reason in found.reasons if reason.startswith("query ")]
     blocks: list[Block] = [told.brief, _folded(told.more), *tables, *([reason] for reason in broken)]

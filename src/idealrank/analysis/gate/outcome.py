@@ -270,15 +270,21 @@ class Check:
         """Return a sentence on the queries that the margin or tolerance refers to; empty if to all that are compared."""
         return "" if self.margin is None else scale_note(self.margin, self.n, "margin" if policy.strict else "tolerance")
 
+    def is_contradicted(self, alpha: float) -> bool:
+        """Return whether a judge finds the other sign, and either difference is significant at this level."""
+        if self.judge is None or not self.judge.contradicts:
+            return False
+        return self.p_two_sided <= alpha or self.judge.p <= alpha
+
     def beside(self, judge: JudgeDifference, policy: "Policy") -> "Check":
         """Return the check beside the difference of a judge.
 
         Where the judge contradicts the sign, and either difference is significant at the policy's level, the check decides nothing: what
         follows is that of a check that the judgments do not carry. A sign that neither side shows contradicts nothing.
         """
-        shown = self.p_two_sided <= policy.alpha or judge.p <= policy.alpha
-        if not (judge.contradicts and shown):
-            return replace(self, judge=judge)
+        beside = replace(self, judge=judge)
+        if not beside.is_contradicted(policy.alpha):
+            return beside
         outcome = policy.unsupported
         why = (
             f"{self.reason}, but undecided: people find {self.difference:+.4f} and the judge {judge.difference:+.4f} on {judge.n:,} queries"
@@ -491,7 +497,9 @@ class Gated(WithWarnings):
         broken = [_broken(kept) for kept in self.contracts if not kept.passed]
         matters = not self.mismatches and any(check.basis is not None for check in self.checks)
         note = found_kind(self.labels) if matters else ""
-        return "\n".join([f"The gate {state}.", *self.warnings, *checks, *broken, *self.margin_scales, *([note] if note else [])])
+        accepted = [self.acceptance.headline] if self.acceptance is not None else []
+        lines = [*accepted, f"The gate {state}.", *self.warnings, *checks, *broken, *self.margin_scales]
+        return "\n".join([*lines, *([note] if note else [])])
 
     def as_dict(self) -> dict[str, Any]:
         """Return the JSON record; None for values that are not finite. `p` and `p_corrected` of a check are one-sided, see `p_sides`."""
@@ -506,7 +514,9 @@ class Gated(WithWarnings):
         found["warnings"] = list(self.warnings)
         found["reasons"] = list(self.reasons)
         found["convention"] = {"name": convention.name, "fingerprint": convention.fingerprint, **convention.switches()}
-        return {name: finite(value) for name, value in found.items()}
+        # An acceptance comes first, as in every other form: it explains a failed gate that stopped nothing.
+        ordered = sorted(found, key=lambda name: name != "acceptance")
+        return {name: finite(found[name]) for name in ordered}
 
 
 def _check_record(check: dict[str, Any]) -> dict[str, Any]:

@@ -43,9 +43,13 @@ class Acceptance:
     measure : str
         Text of the deciding measure.
     before, now : float
-        Mean of the last accepted run, and of this one.
+        Means of the check: of its baseline, and of the run; against an anchor, of the run and the last
+        accepted ones together.
     p : float
         Corrected one-sided p of the drop.
+    baseline : str
+        Name of the baseline of the check, such as ``main`` or ``main (anchor)``; empty in files of earlier
+        versions.
 
     Examples
     --------
@@ -58,9 +62,12 @@ class Acceptance:
     ...     before=0.7,
     ...     now=0.6,
     ...     p=0.001,
+    ...     baseline="main",
     ... )
+    >>> accepted.headline
+    'Ada accepted this run: fresher index.'
     >>> accepted.sentence
-    'Ada accepted nDCG@10 0.6000 after 0.7000 (run new, 2026-01-02T03:04:05Z): fresher index'
+    'Ada accepted nDCG@10 0.6000 after 0.7000 in main (run new, 2026-01-02T03:04:05Z): fresher index'
     """
 
     reason: str
@@ -71,11 +78,19 @@ class Acceptance:
     before: float
     now: float
     p: float
+    baseline: str = ""
+
+    @property
+    def headline(self) -> str:
+        """Person and reason, in a sentence that stands before the verdict."""
+        return f"{self.by} accepted this run: {self.reason.rstrip('.')}."
 
     @property
     def sentence(self) -> str:
         """Person, values and reason, in a sentence."""
-        means = f"{self.measure} {self.now:.4f} after {self.before:.4f}"
+        whose = "the mean of this run and the last accepted ones, " if self.baseline.endswith(ANCHOR) else ""
+        after = f"{self.before:.4f} in {self.baseline}" if self.baseline else f"{self.before:.4f}"
+        means = f"{whose}{self.measure} {self.now:.4f} after {after}"
         return f"{self.by} accepted {means} (run {self.run}, {self.time}): {self.reason}"
 
 

@@ -155,6 +155,7 @@ class Job:
             before=check.mean_baseline,
             now=check.mean_run,
             p=check.p_corrected,
+            baseline=check.baseline,
         )
 
     def first_baseline(self) -> tuple[bytes, dict[str, float]]:

@@ -21,7 +21,7 @@ from idealrank.reports.page.tables import changes
 from idealrank.reports.page.wording import glossary, terms
 from idealrank.reports.subject import Subject
 from idealrank.reports.table.forms import Table, as_html
-from idealrank.reports.views.comparison.verdicts import mark
+from idealrank.reports.views.comparison.verdicts import mark_of_gate
 from idealrank.reports.views.conventions import in_words, title
 
 MOST_BYTES = 1_900_000
@@ -171,7 +171,7 @@ def page_context(subject: Subject, ids: Mapping[str, str] | None = None, most: i
         "closing": []
         if subject.gated is None
         else [(ids[query], subject.query_texts.get(query, "")) for query in subject.gated.closing_queries],
-        "section": mark(subject.gated.outcome).section if subject.gated is not None else "",
+        "section": mark_of_gate(subject.gated).section if subject.gated is not None else "",
         "cautions": cautions(subject),
         "names": subject.names,
         "pair_names": None if pair is None else tuple(subject.names[run] for run in pair),

@@ -25,7 +25,7 @@ from idealrank.reports.table.cells import Cell, Column, Table, count_cell, inter
 from idealrank.reports.table.digits import USUAL, decimals
 from idealrank.reports.views.comparison.columns import Line, Shown, difference_columns
 from idealrank.reports.views.comparison.league import Ranked, letters_note
-from idealrank.reports.views.comparison.verdicts import VerdictMark, basis_notes, mark, mark_of_check
+from idealrank.reports.views.comparison.verdicts import VerdictMark, basis_notes, mark_of_check, mark_of_contract
 from idealrank.reports.views.gate.sentences import (
     COMPANION,
     demand,
@@ -318,7 +318,7 @@ def checks_grid(gated: Gated) -> Table:
         return reason_text(gated, one, places) + (f"; {clause}" if clause else "")
 
     columns: list[Column[Check]] = [
-        Column("outcome", cell=lambda one: _said(mark_of_check(one))),
+        Column("outcome", cell=lambda one: _said(mark_of_check(one, gated))),
         Column("measure", cell=lambda one: one.measure),
         Column("baseline", cell=lambda one: one_line(one.baseline)),
         Column("mean before", "number", lambda one: number_cell(one.mean_baseline, places)),
@@ -346,7 +346,7 @@ def contracts_grid(gated: Gated, texts: Mapping[str, str] | None = None, ids: Ma
     []
     """
     columns: list[Column[KeptContract]] = [
-        Column("outcome", cell=lambda one: _said(mark("kept" if one.passed else "broken"))),
+        Column("outcome", cell=lambda one: _said(mark_of_contract(one, gated))),
         Column("query", cell=lambda one: _named(one.contract.query, texts or {}, ids or {})),
         Column("measure", cell=lambda one: one.measure),
         Column("found", cell=demand),

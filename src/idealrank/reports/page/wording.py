@@ -28,6 +28,7 @@ from idealrank.reports.views.gate.sentences import verdict as of_gate
 from idealrank.reports.views.measures import direction_words, plain, range_words
 
 _NAMED = 3  # runs named in a headline
+_SAID = 600  # letters of a sentence on who accepted a run
 _REASONS = 6  # of a closed gate; the tables have all
 
 Kind: TypeAlias = Literal["evaluation", "comparison", "gate"]
@@ -77,7 +78,9 @@ def headline(subject: Subject) -> str:
     'run reaches RR 1.0000'
     """
     if subject.gated is not None:
-        return of_gate(subject.gated)
+        verdict = of_gate(subject.gated)
+        accepted = subject.gated.acceptance
+        return verdict if accepted is None else f"{one_line(accepted.headline, _SAID)} {verdict}"
     comparison, first = subject.comparison, str(subject.measures[0])
     if comparison is None:
         only, *others = subject.evaluations

@@ -6,7 +6,7 @@ difference: letters of groups alone do, and their note says so.
 """
 
 from collections.abc import Collection, Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from idealrank.analysis.comparison import Difference, Pair
@@ -15,7 +15,7 @@ from idealrank.reports.table.cells import Tone
 
 if TYPE_CHECKING:
     from idealrank.analysis.comparison.slice_differences import Slice
-    from idealrank.analysis.gate.outcome import Check
+    from idealrank.analysis.gate.outcome import Check, Gated, KeptContract
 
 IDENTICAL = "identical"
 """The word for two runs that have one value on every query: more queries cannot tell them apart."""
@@ -120,6 +120,8 @@ MARKS: Mapping[str, VerdictMark] = {
         word="failed", tone="worse", decided=True, case="failure", annotation="error",
         tracker="closed", section="closed",
     ),
+    # A person accepted the run of a closed gate.
+    "accepted": VerdictMark(word="accepted", decided=True, tracker="accepted"),
     "kept": VerdictMark(word="kept", tone="", decided=True),
     "broken": VerdictMark(word="broken", tone="worse", decided=True, case="failure", annotation="error"),
     # Companions close no gate, whatever they show.
@@ -174,23 +176,73 @@ def mark_of(row: "Difference | Slice") -> VerdictMark:
     return mark(state_of(row))
 
 
-def mark_of_check(check: "Check") -> VerdictMark:
+def mark_of_check(check: "Check", gated: "Gated") -> VerdictMark:
     """The marks of a check of a gate; a companion closes no gate and is named one.
+
+    The word says what was found, too few judgments for example, whatever the policy makes of it.
+    Colour, test case and annotation say what follows.
 
     Examples
     --------
     >>> import idealrank as ir
     >>> run = ir.evaluate({"q": {"x": 1}}, {"q": ["x"]}, ["RR", "AP"])
-    >>> [mark_of_check(check).word for check in ir.gate(run, run).checks]
+    >>> gated = ir.gate(run, run)
+    >>> [mark_of_check(check, gated).word for check in gated.checks]
     ['passed', 'companion']
     """
-    unsupported = check.outcome == TOO_FEW
-    by_judge = unsupported and check.carried
-    if check.decides:
-        return mark(CONTRADICTED if by_judge else check.outcome)
-    if unsupported:
-        return mark("companion, undecided" if by_judge else f"companion, {TOO_FEW}")
-    return mark("companion" if check.passed else "companion, would fail")
+    withheld = _withheld(check, gated)
+    if not check.decides:
+        if withheld:
+            return mark(f"companion, {mark(withheld).word}")
+        return mark("companion" if check.passed else "companion, would fail")
+    found = mark(withheld or check.outcome)
+    shown = found if check.outcome == TOO_FEW else replace(mark(check.outcome), word=found.word)
+    return shown if check.passed else _as_accepted(shown, gated)
+
+
+def _withheld(check: "Check", gated: "Gated") -> str:
+    """State of a check whose answer is withheld; empty where it is not, or where the runs do not join the judgments."""
+    if gated.mismatches:
+        return ""
+    if not check.carried:
+        return TOO_FEW
+    # A stored gate has no grades of the judge; only a judge withholds an answer that the judgments support.
+    by_judge = check.is_contradicted(gated.policy.alpha) or check.outcome == TOO_FEW
+    return CONTRADICTED if by_judge else ""
+
+
+def mark_of_contract(kept: "KeptContract", gated: "Gated") -> VerdictMark:
+    """The marks of a contract of a gate.
+
+    Examples
+    --------
+    >>> import idealrank as ir
+    >>> run = ir.evaluate({"q": {"x": 1}}, {"q": ["x"]}, "RR")
+    >>> gated = ir.gate(run, run, contracts=[ir.Contract(query="q")])
+    >>> mark_of_contract(gated.contracts[0], gated).word
+    'kept'
+    """
+    return mark("kept") if kept.passed else _as_accepted(mark("broken"), gated)
+
+
+def _as_accepted(shown: VerdictMark, gated: "Gated") -> VerdictMark:
+    """Marks of what closed the gate: where a person accepted the run, it fails no build."""
+    if gated.acceptance is None:
+        return shown
+    return replace(shown, word=f"{shown.word}, accepted", case="skipped", annotation="warning")
+
+
+def mark_of_gate(gated: "Gated") -> VerdictMark:
+    """The marks of a whole gate.
+
+    Examples
+    --------
+    >>> import idealrank as ir
+    >>> run = ir.evaluate({"q": {"x": 1}}, {"q": ["x"]}, "RR")
+    >>> mark_of_gate(ir.gate(run, run)).tracker
+    'open'
+    """
+    return mark(gated.outcome if gated.acceptance is None else "accepted")
 
 
 def decided_tone(verdict: str) -> Tone:

@@ -1,30 +1,25 @@
 """Tables of a gate: its checks, and the queries that fell most."""
 
-from collections.abc import Sequence
-
 from idealrank.analysis.gate import Check, Gated
 from idealrank.analysis.gate.outcome import QueryDrop
 from idealrank.reports.table.cells import Cell, Column, Table, Tone, number_cell, p_cell
 from idealrank.reports.table.text import clipped
-from idealrank.reports.views.comparison.verdicts import IDENTICAL, is_identical
-from idealrank.reports.views.gate.sentences import (
-    COMPANION,
-    mark,
-)
+from idealrank.reports.views.comparison.verdicts import IDENTICAL, is_identical, mark_of_check
+from idealrank.reports.views.gate.sentences import COMPANION
 
 _NAME = 24
 _TEXT = 60  # letters of a query that fell
 _SHOWN_OPEN = 3  # worst queries of an open gate
 
 
-def checks_table(checks: Sequence[Check], places: int, *, clip: int | None = _NAME) -> Table:
+def checks_table(gated: Gated, places: int, *, clip: int | None = _NAME) -> Table:
     """A row a check; names of baselines of at most `clip` letters.
 
     Examples
     --------
     >>> import idealrank as ir
     >>> one = ir.evaluate({"q": {"x": 1}}, {"q": ["x"]}, "RR")
-    >>> [cell.text for cell in checks_table(ir.gate(one, one).checks, 2).rows[0]]
+    >>> [cell.text for cell in checks_table(ir.gate(one, one), 2).rows[0]]
     ['RR', 'run (2)', '1.00', '1.00', '+0.00', '+0.00', '1', '1', '0/1/0', '-', 'identical']
     """
     columns: list[Column[Check]] = [
@@ -40,9 +35,10 @@ def checks_table(checks: Sequence[Check], places: int, *, clip: int | None = _NA
         Column("2-sided p", "number", lambda check: p_cell(check.p_two_sided)),
         Column("+/=/-", "number", _wins),
         Column("detectable", "number", lambda check: number_cell(check.detectable, places, tone="quiet")),
-        Column("verdict", cell=_verdict),
+        Column("verdict", cell=lambda check: _verdict(check, gated)),
     ]
-    return Table.of(columns, checks, notes=() if all(check.decides for check in checks) else (COMPANION,))
+    notes = () if all(check.decides for check in gated.checks) else (COMPANION,)
+    return Table.of(columns, gated.checks, notes=notes)
 
 
 def _shut(check: Check) -> bool:
@@ -55,10 +51,12 @@ def _wins(check: Check) -> Cell:
     return Cell(counts, counts, tone="quiet")
 
 
-def _verdict(check: Check) -> Cell:
+def _verdict(check: Check, gated: Gated) -> Cell:
     shut = _shut(check)
     tone: Tone = "quiet" if is_identical(check) or not (shut or check.passed) or not check.decides else "worse" if shut else "better"
-    verdict = IDENTICAL if check.decides and is_identical(check) else "failed" if shut else mark(check)
+    # Equal values pass, unless a strict gate has too few queries: then its verdict matters more.
+    same = check.decides and is_identical(check) and not shut
+    verdict = IDENTICAL if same else mark_of_check(check, gated).word
     return Cell(verdict, strong=check.decides and not check.passed, tone=tone)
 
 

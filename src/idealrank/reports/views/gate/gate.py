@@ -87,7 +87,7 @@ def gate_parts(
     places = gate_places(gated, digits)
     told = gate_sentences(gated, places, asked)
     parts: list[Part] = [filled(told.brief), MoreLines(filled(told.more))]
-    parts += [checks_table(gated.checks, places)] if gated.checks else []
+    parts += [checks_table(gated, places)] if gated.checks else []
     parts += [worst_table(check, many=len(gated.baselines) > 1) for check in with_worst(gated)]
     parts += [_unjudged(gated, places), _contracts(gated), _left_out(gated.checks), _notes(notes)]
     parts += [] if gated.mismatches else [labels_note(gated.labels, [check.basis for check in gated.checks], asked)]
@@ -263,7 +263,7 @@ def gate_sentences(gated: Gated, places: int = USUAL, asked: Asked = IN_PYTHON) 
     """
     said, doubtful = verdict(gated, places), withheld(gated)
     if gated.acceptance is not None:
-        said = f"{gated.acceptance.by} accepted this run: {gated.acceptance.reason.rstrip('.')}. {said}"
+        said = f"{gated.acceptance.headline} {said}"
     missing = [*unanswered(gated.missing), *cautioned(gated.cautions)]
     if gated.mismatches:
         return Told.of([said, *missing], [])

@@ -2,23 +2,22 @@
 
 import re
 import xml.etree.ElementTree as ET
+from collections import Counter
 from collections.abc import Iterator
 from typing import Any
 
 from idealrank.analysis.gate.outcome import Check, Gated, KeptContract, QueryDrop
 from idealrank.reports.table.digits import USUAL, number
 from idealrank.reports.views.comparison.phrases import sentence
-from idealrank.reports.views.comparison.verdicts import RATE_UNKNOWN, VerdictMark, mark, mark_of_check
+from idealrank.reports.views.comparison.verdicts import RATE_UNKNOWN, VerdictMark, mark, mark_of_check, mark_of_contract
 from idealrank.reports.views.conventions import cautioned
 from idealrank.reports.views.gate.sentences import (
     COMPANION,
     demand,
-    failed,
     method,
     one_line,
     reach_text,
     reason_text,
-    short_of_judgments,
     unjudged,
     verdict,
     visible,
@@ -39,7 +38,8 @@ def gate_junit(gated: Gated) -> Iterator[str]:
 
     A check with too few judgments is a skipped case: it has neither passed nor failed. A companion that does not close the
     gate is a case that passed, whatever it found, so that a build server keeps its numbers and no build fails by it; its text says
-    what it found.
+    what it found. Where a person accepted the run of a closed gate, what closed it is a skipped case, too: its message begins with
+    the person and the reason.
 
     References
     ----------
@@ -53,11 +53,12 @@ def gate_junit(gated: Gated) -> Iterator[str]:
     >>> ET.fromstring("".join(gate_junit(ir.gate(bad, good)))).find("testsuite/testcase/failure").get("message")
     'a drop of 0.5000 is significant (one-sided p 0.0039, two-sided p 0.0078)'
     """
-    checks, contracts = failed(gated)
-    unjoined, every = len(gated.mismatches), len(gated.checks) + len(gated.contracts)
-    counts = {"tests": every + unjoined, "failures": len(checks) + len(contracts) + unjoined, "errors": 0}
-    attributes = {name: str(count) for name, count in counts.items()}
-    skipped = str(len(short_of_judgments(gated)))
+    marks = [mark("failed") for _ in gated.mismatches]
+    marks += [mark_of_check(check, gated) for check in gated.checks]
+    marks += [mark_of_contract(kept, gated) for kept in gated.contracts]
+    cases = Counter(shown.case for shown in marks)
+    attributes = {"tests": str(len(marks)), "failures": str(cases["failure"]), "errors": "0"}
+    skipped = str(cases["skipped"])
     root = ET.Element("testsuites", {"name": "idealrank gate", **attributes})
     suite = ET.SubElement(root, "testsuite", {"name": _fit(f"idealrank gate {gated.run}"), **attributes, "skipped": skipped, "time": "0"})
     properties = ET.SubElement(suite, "properties")
@@ -67,14 +68,16 @@ def gate_junit(gated: Gated) -> Iterator[str]:
         _case(suite, mark("failed"), ("judgments", name, "mismatch"), phrase, f"run {name} {phrase}")
     for check in gated.checks:
         named = (check.baseline, check.measure, "drop")
-        _case(suite, mark_of_check(check), named, _reason(gated, check), _numbers(gated, check))
+        message = _message(gated, _reason(gated, check), passed=check.passed or not check.decides)
+        _case(suite, mark_of_check(check, gated), named, message, _numbers(gated, check))
     for kept in gated.contracts:
         against = f" against {kept.baseline}" if kept.baseline else ""
         about = f"{kept.contract.query}: {kept.measure}"
-        shown = mark("kept" if kept.passed else "broken")
         named = ("contracts", about + against, "contract")
-        _case(suite, shown, named, f"{about} {demand(kept)}", _place(kept))
-    ET.SubElement(suite, "system-out").text = _fit("\n".join([verdict(gated), *cautioned(gated.cautions)]))
+        message = _message(gated, f"{about} {demand(kept)}", passed=kept.passed)
+        _case(suite, mark_of_contract(kept, gated), named, message, _place(kept))
+    accepted = [gated.acceptance.headline] if gated.acceptance is not None else []
+    ET.SubElement(suite, "system-out").text = _fit("\n".join([*accepted, verdict(gated), *cautioned(gated.cautions)]))
     ET.indent(root)
     yield '<?xml version="1.0" encoding="utf-8"?>\n'
     yield ET.tostring(root, encoding="unicode") + "\n"
@@ -97,7 +100,9 @@ def _case(suite: ET.Element, shown: VerdictMark, named: tuple[str, str, str], me
 
 def _properties(gated: Gated) -> dict[str, str]:
     policy, convention = gated.policy, gated.convention
-    found: dict[str, Any] = {
+    accepted = gated.acceptance
+    found: dict[str, Any] = {} if accepted is None else {"accepted.by": accepted.by, "accepted.reason": accepted.reason}
+    found |= {
         "version": __version__, "run": gated.run, "baselines": ", ".join(gated.baselines), "policy": policy.asked,
         "tolerance": policy.tolerance, "strict": str(policy.strict).lower(), "margin": policy.margin, "alpha": policy.alpha,
         "when_unjudged": policy.when_unjudged, "outcome": gated.outcome,
@@ -105,6 +110,11 @@ def _properties(gated: Gated) -> dict[str, str]:
         "convention": convention.name, "convention.fingerprint": convention.fingerprint,
     }  # fmt: skip
     return {name: str(value) for name, value in found.items() if value is not None}
+
+
+def _message(gated: Gated, said: str, *, passed: bool) -> str:
+    """A message of a case; first comes the acceptance of what closed the gate."""
+    return said if passed or gated.acceptance is None else f"{gated.acceptance.headline} {sentence(said)}"
 
 
 def _reason(gated: Gated, check: Check) -> str:

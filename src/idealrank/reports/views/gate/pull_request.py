@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from idealrank.analysis.gate.outcome import NOT_CARRIED, Check, Gated, KeptContract, QueryDrop
 from idealrank.reports.table.digits import number, p_text
 from idealrank.reports.table.forms import entity, escaped
-from idealrank.reports.views.comparison.verdicts import mark_of_check
+from idealrank.reports.views.comparison.verdicts import mark_of_check, mark_of_contract
 from idealrank.reports.views.conventions import cautioned, title, unanswered, warned
 from idealrank.reports.views.gate.sentences import (
     COMPANION,
@@ -55,6 +55,8 @@ _MORE = "\nMore did not fit here; the log and the JUnit file have all.\n"
 def gate_markdown(gated: Gated, most_bytes: int = COMMENT_BYTES, digits: int | None = None) -> Iterator[str]:
     """The verdict in the first line, a table, the worst queries folded away, then the rule, convention and seed.
 
+    Where a person accepted the run of a closed gate, the first line states the acceptance.
+
     Parameters
     ----------
     gated : Gated
@@ -77,7 +79,8 @@ def gate_markdown(gated: Gated, most_bytes: int = COMMENT_BYTES, digits: int | N
     said = "" if doubtful is None else f"{code(doubtful.measure)}: {plain(_why(gated, doubtful, places), _WHY)}.\n\n"
     beside = [*warned(gated.mismatches, code), *unanswered(gated.missing, code), *_cautions(gated), could_see(gated, code, places)]
     beside += [*one_sided(gated, [said]), *hidden_drop(gated, code), *next_step(gated, code)]
-    head = f"**{verdict(gated, code)}**\n\n{said}{' '.join(beside)}\n"
+    accepted = "" if gated.acceptance is None else f"**{plain(gated.acceptance.headline, _WHY)}**\n\n"
+    head = f"{accepted}**{verdict(gated, code)}**\n\n{said}{' '.join(beside)}\n"
     foot = _foot(gated)
     left = most_bytes - _size(head) - _size(foot) - _size(_MORE)
     body, complete = _fitted(_body(gated, places), left)
@@ -157,7 +160,7 @@ def _check_row(gated: Gated, check: Check, places: int) -> str:
     means = [number(mean, places) for mean in (check.mean_baseline, check.mean_run)]
     means += [number(value, places, signed=True) for value in (check.difference, check.bound)]
     means += [p_text(check.p_corrected), p_text(check.p_two_sided)]
-    word = mark_of_check(check).word
+    word = mark_of_check(check, gated).word
     named = [f"**{word}**" if check.decides and not check.passed else word, code(check.measure), code(check.baseline)]
     why = _why(gated, check, places)  # where the judgments do not carry it, the rest of the sentence stands above the table
     why = why if check.carried else f"{why.partition(NOT_CARRIED)[0]}{NOT_CARRIED}"
@@ -207,7 +210,8 @@ _WORST = 3
 def annotations(gated: Gated) -> Iterator[str]:
     """Workflow commands, one a line: an error for each check and contract that failed, and a notice with the drop that the gate detects.
 
-    A check with too few judgments gets a warning in place of the error. Companions that do not close the gate get nothing.
+    A check with too few judgments gets a warning in place of the error. Companions that do not close the gate get nothing. Where a person
+    accepted the run, the first notice says so, and what closed the gate gets warnings.
 
     References
     ----------
@@ -223,8 +227,10 @@ def annotations(gated: Gated) -> Iterator[str]:
     """
     checks, contracts = failed(gated)
     errors = [_command("error", f"Run {one_line(name)}", phrase) for name, phrase in gated.mismatches.items()]
-    errors += [_check(gated, check) for check in checks] + [_contract(kept) for kept in contracts]
-    yield from _listed("error", errors, "failed")
+    errors += [_check(gated, check) for check in checks] + [_contract(gated, kept) for kept in contracts]
+    if gated.acceptance is not None:
+        yield _command("notice", "Accepted", one_line(gated.acceptance.headline, _REASON))
+    yield from _listed("error" if gated.acceptance is None else "warning", errors, "failed")
     yield from (_command("warning", "Caution", caution) for caution in cautioned(gated.cautions))
     warnings = [_check(gated, check) for check in short_of_judgments(gated)]
     yield from _listed("warning", warnings, "have too few judgments")
@@ -246,7 +252,7 @@ def _check(gated: Gated, check: Check) -> str:
     numbers = f"{means}, {number(check.difference, places, signed=True)}"
     worst = ", ".join(map(_named, check.worst[:_WORST]))
     why = one_line(reason_text(gated, check, places), _REASON)
-    kind = mark_of_check(check).annotation
+    kind = mark_of_check(check, gated).annotation
     return _command(kind, title, f"{why}; {numbers}" + (f"; worst queries: {worst}" if worst else ""))
 
 
@@ -256,9 +262,10 @@ def _named(drop: QueryDrop) -> str:
     return f"{one_line(drop.query)}{text} ({number(drop.difference, signed=True)})"
 
 
-def _contract(kept: KeptContract) -> str:
+def _contract(gated: Gated, kept: KeptContract) -> str:
     place = f" ({one_line(kept.contract.place)})" if kept.contract.place else ""
-    return _command("error", f"Contract of {one_line(kept.contract.query)} is broken", f"{one_line(kept.measure)} {demand(kept)}{place}")
+    kind = mark_of_contract(kept, gated).annotation
+    return _command(kind, f"Contract of {one_line(kept.contract.query)} is broken", f"{one_line(kept.measure)} {demand(kept)}{place}")
 
 
 def _command(kind: str, title: str, message: str) -> str:

@@ -181,22 +181,6 @@ def reach_text(gated: Gated, check: Check, shown: Callable[[str], str] = one_lin
     return unknown_text(check.tipping_reason) if check.unjudged_baseline or check.unjudged_run else ""
 
 
-def mark(check: Check) -> str:
-    """The outcome of a check in a table; a companion is named one, since it does not close the gate.
-
-    Examples
-    --------
-    >>> import idealrank as ir
-    >>> one = ir.evaluate({"q": {"x": 1}}, {"q": ["x"]}, ["RR", "AP"])
-    >>> [mark(check) for check in ir.gate(one, one).checks]
-    ['passed', 'companion']
-    """
-    withheld = "undecided" if check.carried else TOO_FEW
-    if check.decides:
-        return withheld if check.outcome == TOO_FEW else check.outcome
-    return {"passed": "companion", "failed": "companion, would fail", TOO_FEW: f"companion, {withheld}"}[check.outcome]
-
-
 def reasons(gated: Gated) -> list[str]:
     """Why the gate is not open, or only by its policy, as the result itself says it, but with the digits of its tables.
 
@@ -276,9 +260,7 @@ def is_contradicted(check: Check, alpha: float) -> bool:
     >>> is_contradicted(ir.gate(one, one).checks[0], 0.05)
     False
     """
-    if not check.carried or check.judge is None or not check.judge.contradicts:
-        return False
-    return check.p_two_sided <= alpha or check.judge.p <= alpha
+    return check.carried and check.is_contradicted(alpha)
 
 
 def names(several: Iterable[str], shown: Callable[[str], str] = one_line) -> str:
