@@ -1,7 +1,7 @@
 """Files that appear whole or not at all."""
 
 import os
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 
@@ -10,8 +10,18 @@ from idealrank.errors import InputError
 _MOST_LINKS = 10  # from /dev/stdout to the stream
 
 
-def write_bytes(pieces: Iterable[bytes], path: str) -> None:
+def write_bytes(pieces: Iterable[bytes], path: str, check: Callable[[Path], None] | None = None) -> None:
     """Write a file of bytes, made under another name and renamed when it is complete.
+
+    Parameters
+    ----------
+    pieces : iterable of bytes
+        Content.
+    path : str
+        Name of the file.
+    check : callable, optional
+        Gets the complete file under its other name; if it raises an error, the file does not take its own name.
+        Not called for streams and devices.
 
     Raises
     ------
@@ -36,7 +46,7 @@ def write_bytes(pieces: Iterable[bytes], path: str) -> None:
             with target.open("wb") as device:  # a pipe, or /dev/null, which nobody wants replaced
                 device.writelines(pieces)
         else:
-            _write_renamed(pieces, target)
+            _write_renamed(pieces, target, check)
     except OSError as error:
         raise InputError(f"{path}: cannot be written: {error.strerror or error}") from None
 
@@ -162,8 +172,11 @@ def _restore(target: Path, before: bytes | None) -> None:
         target.unlink()
 
 
-def _write_renamed(pieces: Iterable[bytes], target: Path) -> None:
+def _write_renamed(pieces: Iterable[bytes], target: Path, check: Callable[[Path], None] | None) -> None:
     if target.is_dir():
         raise InputError(f"{target}: found a directory, expected the name of a file to write")
-    with appearing(target) as unfinished, unfinished.open("xb") as file:
-        file.writelines(pieces)
+    with appearing(target) as unfinished:
+        with unfinished.open("xb") as file:
+            file.writelines(pieces)
+        if check is not None:
+            check(unfinished)

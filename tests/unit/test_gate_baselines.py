@@ -117,7 +117,7 @@ def test_lists_are_cut_but_no_tie_group_is() -> None:
     data, record = made({"q": {"a": 1}}, run, "P@2")
 
     assert record.depth == 2
-    assert [line.split("\t")[2] for line in data.decode().splitlines()[1:]] == ["a", "d", "c", "b"]
+    assert [line.split("\t")[2] for line in data.decode().splitlines()[1:-1]] == ["a", "d", "c", "b"]
     assert made({"q": {"a": 1}}, run, ["P@2", "AP"])[1].depth is None
 
 
@@ -243,7 +243,7 @@ def test_a_first_line_that_is_damaged_or_of_another_time_is_refused(tmp_path: Pa
     assert refused("{").startswith(
         "found a damaged first line of a baseline, expected the line that `idealrank gate --update-baseline` writes"
     )
-    assert refused(json.dumps(said | {"schema": 3})).startswith("found a baseline of schema 3, expected 2 or less; update idealrank")
+    assert refused(json.dumps(said | {"schema": 4})).startswith("found a baseline of schema 4, expected 3 or less; update idealrank")
     for broken in ({"depth": -1}, {"depth": True}, {"means": 3}, {"means": {"AP": "x"}}):
         assert "an incomplete first line" in refused(json.dumps(said | broken))
     assert "an incomplete first line" in refused("{}")

@@ -406,7 +406,8 @@ class GateJob:
         record = held.last
         assert record is not None  # noqa: S101  (a series comes from a baseline file)
         lines = files.lines_of_kept(self._state_read, record, self._notes)
-        self._write(self._packed(files.lines_with_record(replace(record, series=series.after_look()), lines)))
+        after = replace(record, schema=files.SCHEMA, series=series.after_look())
+        self._write(self._packed(files.lines_with_record(after, lines)), after)
 
     def take_if_open(self, held: Held) -> str:
         """Make the run the last accepted one if the gate is open, and say what was done."""
@@ -437,9 +438,10 @@ class GateJob:
 
     def write_baseline(self, held: Held, series: Series | None = None) -> None:
         """Write the run as the anchor; errors as for `baseline_file`."""
-        self._write(self.baseline_file(held, series))
+        record = self._anchored(held, series)
+        self._write(self._file_of(held, record, []), record)
 
-    def baseline_file(self, held: Held, series: Series | None = None) -> bytes:
+    def baseline_file(self, held: Held) -> bytes:
         """Return the run as a baseline file of which it is the anchor; the file is read back and evaluated first.
 
         Raises
@@ -447,10 +449,12 @@ class GateJob:
         InputError
             The run cannot be kept in a file of lines.
         """
-        record = self._record_of(held)
+        return self._file_of(held, self._anchored(held, None), [])
+
+    def _anchored(self, held: Held, series: Series | None) -> BaselineRecord:
+        """Record of a file whose anchor is the run; without a series, a new one begins."""
         known = Series() if held.last is None else Series(accepted=held.last.series.accepted)
-        record = anchored_record(record, held.last, len(held.repeats), known if series is None else series)
-        return self._file_of(held, record, [])
+        return anchored_record(self._record_of(held), held.last, len(held.repeats), known if series is None else series)
 
     def _add_commit(self, held: Held) -> None:
         """Write the run as the last accepted commit, above the commits that the series still needs."""
@@ -460,7 +464,7 @@ class GateJob:
         after = series if held.gated.policy.strict else series.after_look()
         record, stays = next_record(self._record_of(held), last, len(held.repeats), after)
         lines = files.lines_of_kept(self._state_read, last, self._notes)
-        self._write(self._file_of(held, record, [lines[place] for place in stays]))
+        self._write(self._file_of(held, record, [lines[place] for place in stays]), record)
 
     def _record_of(self, held: Held) -> BaselineRecord:
         return files.record_of(held.evaluations[0], list(map(str, self.asked.measures)), held.qrels.paths)
@@ -480,10 +484,12 @@ class GateJob:
     def _packed(self, data: bytes) -> bytes:
         return files.compressed(data) if self.asked.state.endswith(".gz") else data
 
-    def _write(self, data: bytes) -> None:
+    def _write(self, data: bytes, record: BaselineRecord) -> None:
+        """Write the state; a file that reads back as another one does not take its name."""
         if self.asked.series:
             Path(self.asked.series).mkdir(parents=True, exist_ok=True)
-        write_bytes([data], self.asked.state)
+        path = self.asked.state
+        write_bytes([data], path, check=lambda written: files.refuse_unreadable(written, path, record))
 
     @property
     def _state_read(self) -> str:

@@ -9,6 +9,7 @@ from idealrank.errors import OptionError
 HORIZON = 50  # commits of a series
 ANCHOR = "(anchor)"  # ends the name of the side that is the anchor
 WINDOW = 5  # accepted commits whose mean is held to the anchor, the present one included
+LONGEST_REASON, LONGEST_NAME = 1_000, 100  # letters of an acceptance: all of them stand in one line
 _LEAST = 1e-9  # the level of a look is told from 0
 
 

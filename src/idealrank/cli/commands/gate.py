@@ -17,7 +17,7 @@ import click
 
 from idealrank.analysis.gate import Gated
 from idealrank.analysis.gate.outcome import Outcome, Policy, WhenUnjudged
-from idealrank.analysis.gate.series import Acceptance
+from idealrank.analysis.gate.series import LONGEST_NAME, LONGEST_REASON, Acceptance
 from idealrank.api.gate_jobs import GateJob, GateRequest, Held, Result, settled
 from idealrank.cli import input_options, options
 from idealrank.cli.format_option import Formats
@@ -524,6 +524,10 @@ def _reason(accept: str | None, accepted_by: str) -> str:
         return ""
     if not accept.strip():
         raise OptionError("--accept: found an empty reason, expected a sentence, such as 'half the latency'")
+    for option, text, longest in (("--accept", accept, LONGEST_REASON), ("--accepted-by", accepted_by, LONGEST_NAME)):
+        if len(text) > longest:
+            what = "put the rest where the change is described, and name the place"
+            raise OptionError(f"{option}: found {len(text):,} letters, expected at most {longest:,}; {what}")
     return accept
 
 

@@ -2,15 +2,18 @@
 
 A file holds runs and not their values: when judgments change, they are re-scored like any other run. The lines of the
 last accepted run come first, so that every command reads the file as that run. Other runs of the series stand below
-in comments: the anchor, with which the file was made, and the last accepted ones.
+in comments: the anchor, with which the file was made, and the last accepted ones. The first line has a checksum of
+the whole file, and the last line tells a baseline file that lost its first line from an ordinary run.
 """
 
 import gzip
+import hashlib
 import io
 import json
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, fields, replace
+from pathlib import Path
 from typing import Any
 
 from idealrank import _kernel
@@ -30,10 +33,15 @@ from idealrank.measures.measure import Measure
 from idealrank.stats.tolerance import ROUNDING
 from idealrank.version import __version__
 
-SCHEMA = 2
+SCHEMA = 3
+_SCHEMA_OF_CHECKSUMS = 3  # files of earlier schemas have none
 _MARK = b"# idealrank baseline "
 _KEPT = b"# kept "  # begins the comments that hold one more run
 _KEPT_LINE = b"#\t"
+_END = b"# idealrank-baseline-end"  # the last line
+_TAIL = 1 << 16  # bytes in which the last line is looked for
+_WRITER = "`idealrank gate --update-baseline`"
+_RESTORE = "restore the file, for example from git, or create the baseline again"
 _BYTE_ORDER_MARK = b"\xef\xbb\xbf"  # editors put one in front
 _LONGEST = 1 << 20  # of a first line that is looked at
 
@@ -223,11 +231,27 @@ def run_lines(run: Run, record: BaselineRecord, convention: Convention) -> bytes
 
 def lines_with_record(record: BaselineRecord, runs: Sequence[bytes]) -> bytes:
     """A baseline file of TREC lines: the lines of the first run as they are, other runs in comments."""
-    said = json.dumps(asdict(record), separators=(",", ":"), sort_keys=True)
-    # Without blanks the line has too few fields to be anybody's result.
-    head = _MARK + said.replace(" ", "\\u0020").encode("ascii") + b"\n"
     first, *others = runs
-    return b"".join([head, first, *(_KEPT + b"%d\n" % number + _in_comments(lines) for number, lines in enumerate(others, 1))])
+    kept = [_KEPT + b"%d\n" % number + _in_comments(lines) for number, lines in enumerate(others, 1)]
+    below = b"".join([first, *kept, _END + b"\n"])
+    said = asdict(record)
+    text = _json_text(said | {"checksum": _checksum(said, below)})
+    # Without blanks the line has too few fields to be anybody's result.
+    return _MARK + text.replace(" ", "\\u0020").encode("ascii") + b"\n" + below
+
+
+def _json_text(said: Mapping[str, Any]) -> str:
+    return json.dumps(said, separators=(",", ":"), sort_keys=True)
+
+
+def _checksum(said: Mapping[str, Any], below: bytes) -> str:
+    """SHA-256 of the record and of the lines below it, however the lines end: git may change that."""
+    record = {name: value for name, value in said.items() if name != "checksum"}
+    return hashlib.sha256(_json_text(record).encode("ascii") + b"\n" + _with_plain_ends(below)).hexdigest()
+
+
+def _with_plain_ends(lines: bytes) -> bytes:
+    return lines.replace(b"\r\n", b"\n")
 
 
 def _in_comments(lines: bytes) -> bytes:
@@ -307,7 +331,8 @@ def read_record(path: str, notes: Notes) -> BaselineRecord | None:
     Raises
     ------
     FileFormatError
-        The first line begins like that of a baseline and is damaged, or of a later schema.
+        The first line begins like that of a baseline and is damaged, or of a later schema; the file was edited; or it has lost its first
+        line.
 
     Examples
     --------
@@ -324,9 +349,10 @@ def read_record(path: str, notes: Notes) -> BaselineRecord | None:
 def _record(source: Source) -> BaselineRecord | None:
     start = bytes(source.data[: len(_BYTE_ORDER_MARK + _MARK)]).removeprefix(_BYTE_ORDER_MARK)
     if not start.startswith(_MARK):
+        _refuse_without_first_line(source)
         return None
     line = bytes(source.data[:_LONGEST]).partition(b"\n")[0].removeprefix(_BYTE_ORDER_MARK).removeprefix(_MARK)
-    expected = "the line that `idealrank gate --update-baseline` writes"
+    expected = f"the line that {_WRITER} writes"
     try:
         said: Any = json.loads(line)
     except (ValueError, RecursionError):
@@ -338,9 +364,59 @@ def _record(source: Source) -> BaselineRecord | None:
     if not isinstance(said, dict):
         raise FileFormatError(source.path, 1, "a damaged first line of a baseline", expected, "create the baseline again")
     try:
-        return _checked({name: said.get(name) for name in _LATER} | {name: said[name] for name in _ALWAYS})
+        record = _checked({name: said.get(name) for name in _LATER} | {name: said[name] for name in _ALWAYS})
     except (KeyError, TypeError, ValueError, OverflowError, OptionError):
         raise FileFormatError(source.path, 1, "an incomplete first line of a baseline", expected, "create the baseline again") from None
+    if record.schema >= _SCHEMA_OF_CHECKSUMS and said.get("checksum") != _checksum(said, bytes(source.data).partition(b"\n")[2]):
+        raise FileFormatError(
+            source.path, 1, "a checksum of other lines: the file was edited or cut", f"the file as {_WRITER} left it", _RESTORE
+        )
+    return record
+
+
+def _refuse_without_first_line(source: Source) -> None:
+    """Refuse a baseline file that would pass for an ordinary run, without its series."""
+    last = bytes(source.data[-_TAIL:]).rstrip().rpartition(b"\n")[2]
+    if last == _END or last.startswith(_KEPT_LINE):
+        expected = "'# idealrank baseline ...', which has the state of the series"
+        raise FileFormatError(source.path, 1, "a baseline file that has lost its first line", expected, _RESTORE)
+
+
+def refuse_unreadable(written: Path, path: str, record: BaselineRecord) -> None:
+    """Refuse a baseline file that does not read back as it was meant.
+
+    Parameters
+    ----------
+    written : Path
+        The file under a name that it has for the time being.
+    path : str
+        Its own name.
+    record : BaselineRecord
+        What its first line must say.
+
+    Raises
+    ------
+    InputError
+        It does not say so.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> import idealrank as ir
+    >>> run = Run({"q": {"x": 0.1}}, name="mine")
+    >>> record = record_of(ir.evaluate({"q": {"x": 1}}, run, "RR@1"), ["RR@1"])
+    >>> written = Path(tempfile.mkdtemp(), "unfinished")
+    >>> _ = written.write_bytes(baseline_bytes(run, record, Convention.of("standard")))
+    >>> refuse_unreadable(written, "best.run", record)
+    """
+    data = written.read_bytes()
+    source = Source(path, gzip.decompress(data) if path.endswith(".gz") else data)
+    try:
+        again = _record(source)
+    except FileFormatError as error:
+        raise InputError(f"{path}: not written, for its first line cannot be read again ({error})") from None
+    if again is None or _json_text(asdict(again)) != _json_text(asdict(record)):
+        raise InputError(f"{path}: not written, for its first line reads back as another one; this is a fault of idealrank")
 
 
 def _checked(said: dict[str, Any]) -> BaselineRecord:
@@ -399,18 +475,27 @@ def lines_of_kept(path: str, record: BaselineRecord, notes: Notes) -> list[bytes
         The file does not hold as many runs as its first line says.
     """
     (source,) = open_sources(path, notes)
-    lines = bytes(source.data).split(b"\n")
+    lines = [line for line in _with_plain_ends(bytes(source.data)).split(b"\n") if line and line != _END]
     starts = [number for number, line in enumerate(lines) if line.startswith(_KEPT)]
     if len(starts) + 1 != len(record.kept):
         expected = f"{len(record.kept)} runs, as the first line says"
         raise FileFormatError(path, 1, f"a baseline of {len(starts) + 1} runs", expected, "create the baseline again")
-    plain = [line for line in lines[: starts[0] if starts else None] if line and not line.startswith((b"#", _BYTE_ORDER_MARK))]
+    plain = [line for line in lines[: starts[0] if starts else None] if not line.startswith((b"#", _BYTE_ORDER_MARK))]
     ends = [*starts[1:], len(lines)] if starts else []
-    kept = [[line for line in lines[start + 1 : end] if line] for start, end in zip(starts, ends, strict=True)]
+    kept = [lines[start + 1 : end] for start, end in zip(starts, ends, strict=True)]
     try:
-        return [b"".join(line + b"\n" for line in plain), *map(_from_comments, kept)]
+        return [b"".join(map(_with_tabs, plain)), *map(_from_comments, kept)]
     except ValueError:
-        raise FileFormatError(path, 1, "a damaged run in comments", "lines '# QUERY DOCUMENT SCORE'", "create the baseline again") from None
+        expected = "lines 'QUERY Q0 DOCUMENT RANK SCORE TAG', and '# QUERY DOCUMENT SCORE' in comments"
+        raise FileFormatError(path, 1, "a damaged run", expected, "create the baseline again") from None
+
+
+def _with_tabs(line: bytes) -> bytes:
+    """A TREC line with tabs between its fields, which an editor may have made blanks."""
+    fields_of_line = line.split(b"\t") if b"\t" in line else line.split()
+    if len(fields_of_line) != 6:
+        raise ValueError
+    return b"\t".join(fields_of_line) + b"\n"
 
 
 def run_in(data: bytes, name: str) -> Run:
