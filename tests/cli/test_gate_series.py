@@ -321,3 +321,78 @@ def test_what_is_spent_stays_spent_whatever_the_policy_says_later(gate: Gate, fo
     assert (after_strict.looks, after_strict.number, round(after_strict.spent, 6)) == (3, 1, 0.003)
     assert (lower.looks, lower.number) == (4, 1)
     assert lower.spent >= 0.003
+
+
+def test_a_folder_of_a_series_needs_a_baseline_file(gate: Gate, folder: Path) -> None:
+    write_run(folder, "new", noisy(1))
+
+    said = gate("new", "--series", "state", baseline="start.run")
+
+    assert (said.code, said.out) == (2, "")
+    assert "--series 'state': found an ordinary run as the last baseline, start.run, expected a baseline file" in said.err
+    assert not (folder / "state").exists()
+
+
+def test_a_series_of_a_baseline_that_is_not_the_last_is_not_passed_over_in_silence(gate: Gate, folder: Path) -> None:
+    write_run(folder, "new", noisy(1))
+
+    said = gate("new", "--baseline", "start.run")
+
+    assert "main.gz is not the last baseline: its series is neither read nor written" in words(said)
+    assert record(folder).series.looks == 0
+
+
+@pytest.mark.parametrize("accepted", [0, 2])
+def test_the_anchor_may_be_the_source_of_the_labels(gate: Gate, folder: Path, accepted: int) -> None:
+    """Its name is printed by every gate of a series, and it is the last accepted run until another one is accepted."""
+    relevant = [f"{query} 0 {query}-0 1\n" for query in QUERIES]
+    (folder / "qrels.txt").write_text("".join(relevant), encoding="utf-8")
+    for number in range(accepted):
+        write_run(folder, "new", noisy(number))
+        gate("new", "--update-baseline")
+    write_run(folder, "worse", dict.fromkeys(QUERIES, 8))
+
+    checks = asked(gate("worse", "--labels-from", "main (anchor)", "--format", "json"))["checks"]
+    typo = gate("worse", "--labels-from", "mian (anchor)")
+
+    sources = {check["baseline"]: check["basis"] is not None and check["basis"]["one_sided"] is not None for check in checks}
+    assert sources == ({"main": True} if not accepted else {"main": False, "main (anchor)": True})
+    assert typo.code == 2
+    assert "--labels-from 'mian (anchor)'" in typo.err
+
+
+def test_contracts_of_held_out_queries_decide_nothing_and_are_named(gate: Gate, folder: Path) -> None:
+    held = sorted(held_out_queries(QUERIES, 0.3))
+    write_run(folder, "bad", {held[0]: 9})
+    (folder / "contracts.csv").write_text(f"query,at_least\n{held[0]},0.5\nq001,0.1\n", encoding="utf-8")
+    assert "q001" not in held
+
+    closed, opened = (gate("bad", "--contracts", "contracts.csv", *options) for options in ((), ("--holdout", "0.3")))
+
+    assert (closed.code, opened.code) == (1, 0)
+    assert f"contracts of held-out queries are not looked at: {held[0]}" in words(opened)
+    assert "contracts: 1 kept, 0 broken" in opened.out
+
+
+def test_the_note_on_overfitted_queries_has_weights_and_clusters(gate: Gate, folder: Path) -> None:
+    """One query has nearly all the weight, or all queries of the gate are of one cluster: nothing is shown."""
+    held = held_out_queries(QUERIES, 0.3)
+    for number in range(9):
+        write_run(folder, "new", noisy(number))
+        gate("new", "--holdout", "0.3", "--update-baseline")
+    write_run(folder, "tuned", dict.fromkeys(set(QUERIES[:-20]) - held, 1))
+    weights = [f"{query},{1000 if query == 'q119' else 1}\n" for query in QUERIES]
+    (folder / "weights.csv").write_text("query,weight\n" + "".join(weights), encoding="utf-8")
+    clusters = [f"{query},{query if query in held else 'one'}\n" for query in QUERIES]
+    (folder / "clusters.csv").write_text("query,cluster\n" + "".join(clusters), encoding="utf-8")
+
+    notes = []
+    for options in ((), ("--weights", "weights.csv"), ("--cluster", "clusters.csv")):
+        said = asked(gate("tuned", "--holdout", "0.3", "--format", "json", *options))
+        notes.append(next(note for note in said["notes"] if note.startswith("held out: ")))
+
+    plain, weighted, clustered = notes
+    assert plain.endswith("overfitted; replace them")
+    assert "q119" not in held
+    assert "differ by no more than chance" in weighted
+    assert "too few to look at" in clustered

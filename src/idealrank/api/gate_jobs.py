@@ -1,25 +1,25 @@
-"""The work of a gate for the command and pytest: the request, the baselines, the verdict, the state of the series.
+"""The work of a gate for the command and pytest: the baselines, the verdict, the state of the series.
 
 A caller says how files are opened and how long work is watched (`Caller`); it prints, fails and skips by itself.
 """
 
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
-from typing import Any, Protocol, TypeVar
+from typing import Protocol, TypeVar
 
 from idealrank._files import write_bytes
-from idealrank.analysis.comparison.label_basis import NOTHING_DECLARED, DeclaredLabels
+from idealrank.analysis.comparison.label_basis import DeclaredLabels
 from idealrank.analysis.comparison.query_table import same_values
 from idealrank.analysis.gate.checks import first_run, gate_beside, measures_of_gate
 from idealrank.analysis.gate.checks import gate as gate_evaluations
-from idealrank.analysis.gate.outcome import TOO_FEW, Contract, Gated, Policy
+from idealrank.analysis.gate.outcome import TOO_FEW, Contract, Gated
 from idealrank.analysis.gate.series import ANCHOR, Acceptance, Series
 from idealrank.analysis.gate.sides import Opposed
 from idealrank.api.comparison import evaluated_by_judge
 from idealrank.api.evaluation import evaluate_read
+from idealrank.api.gate_requests import GateRequest
 from idealrank.api.gate_series import (
     LOOK_AT_HOLDOUT,
     MeasuredBaseline,
@@ -27,12 +27,14 @@ from idealrank.api.gate_series import (
     anchored_record,
     held_out_queries,
     is_repeated,
+    leading_run_note,
     next_record,
     noise_note,
     overfitting_note,
+    refuse_unlike_repeats,
     sides_of,
+    without_held_out,
 )
-from idealrank.conventions import Convention
 from idealrank.data.qrels import Qrels
 from idealrank.data.run import Run
 from idealrank.data.types import Progress
@@ -41,7 +43,6 @@ from idealrank.evaluation.evaluate import Evaluation
 from idealrank.io.gate_files import baselines as files
 from idealrank.io.gate_files.baselines import BaselineRecord
 from idealrank.io.gate_files.contracts import read_contracts
-from idealrank.io.gate_files.gate_policies import DEFAULT_MEASURE, PARTS, PolicyFile
 from idealrank.io.notes import Notes, Tell
 from idealrank.io.query_files import OfQueries, QueryFiles
 from idealrank.io.texts import check_texts, read_texts
@@ -49,146 +50,6 @@ from idealrank.measures.measure import Measure
 from idealrank.measures.parse import parse_measures
 
 Result = TypeVar("Result")
-
-
-@dataclass(frozen=True, kw_only=True)
-class GateRequest:
-    """Measures, baselines and rule of a gate.
-
-    Attributes
-    ----------
-    policy : Policy
-        The rule.
-    measures : tuple of Measure
-        The measures that are tested, the primary one first; measures of `also` come last unless named before.
-    also : tuple of Measure
-        Companions that may close the gate.
-    convention : Convention
-        Convention of every value.
-    baselines : tuple of str
-        Paths; the last is the one that may be replaced.
-    contracts : str or tuple of Contract
-        Path of the contracts of single queries, or the contracts; empty for none.
-    query_files : QueryFiles
-        Weights and clusters of the queries.
-    policy_file : str
-        File and table of the project's policy; empty where the project has none.
-    declared : DeclaredLabels
-        What is declared about the labels.
-    series : str
-        Folder that holds the state of the series; empty if the last baseline file holds it.
-    holdout : float
-        Share of the queries that decide nothing, see `held_out_queries`.
-    queries : str or None
-        Path of the texts of queries, which the message shows.
-
-    Examples
-    --------
-    >>> asked = settled({"baselines": ("best.run",), "tolerance": 0.01}, PolicyFile(path="pyproject.toml", alpha=0.1), "no baseline")
-    >>> asked.policy.tolerance, asked.policy.alpha, [str(one) for one in asked.measures], asked.policy_file
-    (0.01, 0.1, ['nDCG@10'], 'pyproject.toml [tool.idealrank.gate]')
-    """
-
-    policy: Policy
-    measures: tuple[Measure, ...]
-    also: tuple[Measure, ...]
-    convention: Convention
-    baselines: tuple[str, ...]
-    contracts: str | tuple[Contract, ...]
-    query_files: QueryFiles
-    policy_file: str
-    declared: DeclaredLabels = NOTHING_DECLARED
-    series: str = ""
-    holdout: float = 0.0
-    queries: str | None = None
-
-    def __post_init__(self) -> None:
-        if not 0 <= self.holdout < 1:
-            raise OptionError(f"holdout={self.holdout!r}: expected a share of the queries from 0 to below 1, such as 0.2")
-
-    @property
-    def state(self) -> str:
-        """Path of the file that holds the series: the last baseline, or its namesake in the folder of the series."""
-        baseline = self.baselines[-1]
-        return str(Path(self.series) / Path(baseline).name) if self.series else baseline
-
-    @property
-    def paths(self) -> list[str]:
-        """Paths of weights, clusters and contracts."""
-        return [*self.query_files.paths, *([self.contracts] if self.contracts and isinstance(self.contracts, str) else [])]
-
-
-def settled(
-    given: Mapping[str, Any],
-    found: PolicyFile,
-    without_baseline: str,
-    *,
-    measures_in: Callable[[Sequence[str], str], Any] = lambda texts, _where: texts,
-    convention_of: Callable[[Any], Convention] = Convention.of,
-) -> GateRequest:
-    """Settle what is asked: what was given, and for the rest the policy of the project.
-
-    A given `strict` also wins over the parts of the file that belong to the other rule.
-
-    Parameters
-    ----------
-    given : mapping
-        ``baselines``, ``measures``, ``also``, ``convention``, ``contracts``, ``weights``, ``cluster``, ``queries`` and the parts of
-        a `Policy`; what is missing comes from the file.
-    found : PolicyFile
-        The policy of the project.
-    without_baseline : str
-        Message where there is no baseline.
-    measures_in : callable, optional
-        Reads the file's texts of measures; also gets the place for messages.
-    convention_of : callable, optional
-        Reads the text of a convention.
-
-    Raises
-    ------
-    OptionError
-        An option is wrong, or there is no baseline; with the file where the option comes from there.
-    """
-    baselines = tuple(given.get("baselines", found.baselines))
-    if not baselines:
-        raise OptionError(without_baseline)
-    texts = given["measures"] if "measures" in given else measures_in(found.measures, found.where) or DEFAULT_MEASURE
-    with _said_in("" if "measures" in given else found.where):
-        named = parse_measures(texts)
-    texts = given["also"] if "also" in given else measures_in(found.also, found.where)
-    with _said_in("" if "also" in given else found.where):
-        also = parse_measures(texts) if texts else ()
-    with _said_in("" if "convention" in given else found.where):
-        convention = convention_of(given.get("convention", found.convention or "standard"))
-    rule = {name: given[name] for name in PARTS if name in given}
-    with _said_in("" if rule else found.where):
-        policy = found.policy(**rule)
-    contracts = given.get("contracts", found.contracts or ())
-    return GateRequest(
-        policy=policy,
-        measures=tuple(dict.fromkeys((*named, *also))),
-        also=also,
-        convention=convention,
-        baselines=baselines,
-        contracts=contracts if isinstance(contracts, str) else tuple(contracts),
-        query_files=QueryFiles(given.get("weights", found.weights), given.get("cluster", found.cluster)),
-        policy_file=found.where,
-        declared=DeclaredLabels(*(given.get(name, getattr(found, name)) for name in DeclaredLabels._fields)),
-        series=given.get("series", ""),
-        holdout=given.get("holdout", found.holdout) or 0.0,
-        queries=given.get("queries", found.queries),
-    )
-
-
-@contextmanager
-def _said_in(where: str) -> Iterator[None]:
-    """Put the place of an option before its errors; `where` is empty for what the caller gave."""
-    try:
-        yield
-    except OptionError as error:
-        if not where:
-            raise
-        raise OptionError(f"{where}: {error}", switch=error.switch) from None
 
 
 class Caller(Protocol):
@@ -270,6 +131,22 @@ class Held:
     unchanged: bool = False
 
 
+def acceptance_of(gated: Gated, reason: str, by: str, time: str) -> Acceptance:
+    """Make an acceptance of a closed gate, with the numbers of the first check that did not pass, or of the first check."""
+    check = next((one for one in gated.deciding if not one.passed), gated.checks[0])
+    return Acceptance(
+        reason=reason,
+        by=by,
+        time=time,
+        run=gated.run,
+        measure=check.measure,
+        before=check.mean_baseline,
+        now=check.mean_run,
+        p=check.p_corrected,
+        baseline=check.baseline,
+    )
+
+
 @dataclass(frozen=True, kw_only=True)
 class GateJob:
     """The work of a gate.
@@ -321,8 +198,10 @@ class GateJob:
         evaluated = partial(self._evaluated, qrels, measures)
         paths = [*asked.baselines[:-1], *self._last_path(but_missing=but_missing)]
         opened = [self._opened(path, measures) for path in paths]
+        self._refuse_series_of_a_run(opened)
         run, *repeats = caller.run(), *caller.repeats()
         runs = [evaluated(one) for one in (run, *repeats)]
+        refuse_unlike_repeats(runs)
         baselines = [self._measured(one, path, evaluated) for path, one in zip(paths, opened, strict=True)]
         of_queries.check([*runs, *(one.first for one in baselines)])
         last = baselines[-1] if len(baselines) == len(asked.baselines) else None
@@ -330,7 +209,8 @@ class GateJob:
         if held_out and len(held_out) == len(runs[0].queries):
             raise OptionError(f"holdout={asked.holdout:g}: holds out all {len(held_out):,} queries; expected a smaller share, such as 0.2")
         sides = self._sides(runs, baselines, last)
-        gated = self._verdict(runs, sides, contracts, of_queries, series=self._series(last), held_out=held_out)
+        looked_at, notes = without_held_out(contracts, held_out)
+        gated = self._verdict(runs, sides, looked_at, of_queries, last=last, held_out=held_out)
         # A run stands for each side: what is judged, stored and shown beside the checks.
         evaluation_of = {
             id(evaluation): (one, evaluation)
@@ -342,18 +222,26 @@ class GateJob:
         if self.judge is not None and leads:
             judged = evaluated_by_judge(self.judge, list(shown_runs), parse_measures(asked.measures), asked.convention)
             gated = gate_beside(gated, judged, list(shown))
-        notes = [
-            note
-            for path, one in zip(paths, baselines, strict=True)
-            if one.record is not None
-            for note in files.changes_since(path, one.record, one.first, qrels.paths)
-        ]
-        notes += self._series_notes(gated, runs, last, held_out)
+        for path, one in zip(paths, baselines, strict=True):
+            if one.record is not None:
+                notes += files.changes_since(path, one.record, one.first, qrels.paths)
+                notes += [] if one is last else [f"{path} is not the last baseline: its series is neither read nor written"]
+        notes += leading_run_note(gated, sides, by_judge=self.judge is not None)
+        notes += self._series_notes(gated, runs, last, of_queries, held_out)
         return Held(
             gated=self._with_texts(gated), notes=tuple(notes), qrels=qrels, runs=shown_runs, evaluations=shown,
             of_queries=of_queries, last=None if last is None else last.record, repeats=tuple(repeats),
             unchanged=last is not None and is_repeated(runs, last),
         )  # fmt: skip
+
+    def _refuse_series_of_a_run(self, opened: Sequence[OpenedBaseline]) -> None:
+        """Refuse a folder for the state of a series where the last baseline has none."""
+        asked = self.asked
+        if asked.series and len(opened) == len(asked.baselines) and opened[-1].record is None:
+            raise OptionError(
+                f"series={asked.series!r}: found an ordinary run as the last baseline, {asked.baselines[-1]}, "
+                "expected a baseline file, which holds a series; `idealrank gate --update-baseline` makes one"
+            )
 
     def _last_path(self, *, but_missing: bool) -> list[str]:
         """Path of the last baseline: the state of the series, where it exists; none if it may be missing and is."""
@@ -366,7 +254,12 @@ class GateJob:
         return MeasuredBaseline(first=evaluated(opened.run, path), others=others, record=opened.record)
 
     def _series_notes(
-        self, gated: Gated, runs: Sequence[Evaluation], last: MeasuredBaseline | None, held_out: Collection[str]
+        self,
+        gated: Gated,
+        runs: Sequence[Evaluation],
+        last: MeasuredBaseline | None,
+        of_queries: OfQueries,
+        held_out: Collection[str],
     ) -> list[str]:
         """Notes on the noise from run to run, and on overfitted queries."""
         measure = self.asked.measures[0]
@@ -375,8 +268,8 @@ class GateJob:
         commits = [[one for kept, one in last.kept if kept.commit == commit] for commit in {kept.commit for kept in last.record.kept}]
         notes = noise_note(measure, [runs, *commits])
         if gated.series is not None and held_out and gated.series.looks % LOOK_AT_HOLDOUT == LOOK_AT_HOLDOUT - 1:
-            anchor = next(one for kept, one in last.kept if kept.is_anchor)
-            notes += overfitting_note(measure, runs[0], anchor, held_out)
+            anchor = [one for kept, one in last.kept if kept.is_anchor]
+            notes += overfitting_note(measure, runs, anchor, held_out, of_queries)
         return notes
 
     def hold_to_nothing(self) -> Held:
@@ -567,6 +460,17 @@ class GateJob:
             return last.record.series
         return last.record.series.under(self.asked.policy.alpha, self.asked.policy.horizon)
 
+    def _declared(self, sides: Sequence[Opposed], last: MeasuredBaseline | None) -> DeclaredLabels:
+        """Declared facts about the labels; the anchor may be their source, and may be the last accepted run, too."""
+        declared = self.asked.declared
+        source = declared.labels_from
+        if source is None or last is None or last.record is None or source in [side.name for side in sides]:
+            return declared
+        if source != f"{last.first.name} {ANCHOR}":
+            return declared
+        # Labels of a run that is not looked at, since nothing changed, favour neither side.
+        return declared._replace(labels_from=last.first.name if last.record.kept[0].is_anchor else None)
+
     def _verdict(
         self,
         runs: Sequence[Evaluation],
@@ -574,7 +478,7 @@ class GateJob:
         contracts: Sequence[Contract],
         of_queries: OfQueries,
         *,
-        series: Series | None,
+        last: MeasuredBaseline | None,
         held_out: Collection[str],
     ) -> Gated:
         asked = self.asked
@@ -590,8 +494,8 @@ class GateJob:
             weights=of_queries.weights,
             clusters=of_queries.clusters,
             threads=self.threads,
-            declared=asked.declared,
+            declared=self._declared(sides, last),
             sides=sides,
-            series=series,
+            series=self._series(last),
             held_out=held_out,
         )

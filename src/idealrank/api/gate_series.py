@@ -6,14 +6,18 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from idealrank.analysis.comparison.query_table import QueryTable, queries_of, same_values
+from idealrank.analysis.comparison.query_table import QueryTable, design_by_query, queries_of, restricted
+from idealrank.analysis.gate.outcome import Contract, Gated
 from idealrank.analysis.gate.series import ANCHOR, WINDOW, Series
-from idealrank.analysis.gate.sides import Opposed
+from idealrank.analysis.gate.sides import Opposed, mean_table
 from idealrank.data.run import Run
+from idealrank.errors import InputError
 from idealrank.evaluation.evaluate import Evaluation
 from idealrank.io.gate_files.baselines import BaselineRecord, KeptRun
+from idealrank.io.query_files import OfQueries
 from idealrank.measures.measure import Measure
-from idealrank.stats.unpaired_tests import welch_t
+from idealrank.stats.design import student_mean
+from idealrank.stats.unpaired_tests import welch_p
 
 LOOK_AT_HOLDOUT = 10  # every so many looks
 _SPACE = 1 << 32
@@ -99,8 +103,74 @@ def _of_commits(kept: Iterable[tuple[KeptRun, Evaluation]], commits: Collection[
 
 
 def is_repeated(runs: Sequence[Evaluation], baseline: MeasuredBaseline) -> bool:
-    """Return whether a run has the values of the last accepted one: nothing changed, so that it is no look of a series."""
-    return len(runs) == 1 and same_values(runs[0], baseline.first)
+    """Return whether a commit has the values of the last accepted one: nothing changed, so that it is no look of a series.
+
+    Of repeats, the values are their means by query, as in a check.
+    """
+    last: tuple[Evaluation, ...] = (baseline.first,)
+    if baseline.record is not None:
+        kept = baseline.kept
+        last = _of_commits(kept, {kept[0][0].commit})
+    queries, measures = queries_of([*runs, *last]), runs[0].measures
+    now, before = (mean_table([QueryTable.of(one, measures, queries) for one in side]) for side in (runs, last))
+    same = now.equal(before) | ~now.counted
+    return bool((now.counted == before.counted).all() and same.all())
+
+
+def refuse_unlike_repeats(runs: Sequence[Evaluation]) -> None:
+    """Refuse repeats that do not answer the same queries: their mean would leave out what one of them lacks.
+
+    Parameters
+    ----------
+    runs : sequence of Evaluation
+        The run and its repeats.
+
+    Raises
+    ------
+    InputError
+        One of them lacks a query that another one answers.
+
+    Examples
+    --------
+    >>> import idealrank as ir
+    >>> qrels = {"q1": {"x": 1}, "q2": {"x": 1}}
+    >>> refuse_unlike_repeats([ir.evaluate(qrels, run, "RR") for run in ({"q1": ["x"]}, {"q1": ["y", "x"]})])
+    """
+    missing = [set(one.coverage.missing_queries) for one in runs]
+    everywhere = set.intersection(*missing)
+    for one, lacks in zip(runs, missing, strict=True):
+        if alone := sorted(lacks - everywhere):
+            named = ", ".join(map(repr, alone[:3])) + (", ..." if len(alone) > 3 else "")
+            raise InputError(
+                f"{one.name}: found no answer to {len(alone):,} of the queries that another run of the same version answers ({named}); "
+                "expected repeats with answers to the same queries; make the run again"
+            )
+
+
+def without_held_out(contracts: Iterable[Contract], held_out: Collection[str]) -> tuple[list[Contract], list[str]]:
+    """Leave out contracts of held-out queries, which decide nothing, and say so in a note.
+
+    Examples
+    --------
+    >>> without_held_out([Contract(query="q1"), Contract(query="q2")], {"q2"})[1]
+    ['contracts of held-out queries are not looked at: q2']
+    """
+    listed = list(contracts)
+    left = [contract for contract in listed if contract.query not in held_out]
+    out = list(dict.fromkeys(contract.query for contract in listed if contract.query in held_out))
+    if not out:
+        return left, []
+    return left, [f"contracts of held-out queries are not looked at: {', '.join(out)}"]
+
+
+def leading_run_note(gated: Gated, sides: Sequence[Opposed], *, by_judge: bool) -> list[str]:
+    """Say which run of a side the judge and the labels that are asked for look at, where sides have several."""
+    several = any(len(side.now) > 1 or len(side.before) > 1 for side in sides)
+    asked = by_judge or not all(check.carried for check in gated.checks)
+    if not (several and asked):
+        return []
+    what = "the judge and unjudged documents" if by_judge else "unjudged documents"
+    return [f"where a side has several runs, only its first run counts for {what}"]
 
 
 def next_record(record: BaselineRecord, before: BaselineRecord, repeats: int, series: Series) -> tuple[BaselineRecord, list[int]]:
@@ -166,25 +236,53 @@ def held_out_queries(queries: Iterable[str], share: float) -> frozenset[str]:
     return frozenset(query for query in queries if place(query) < share)
 
 
-def overfitting_note(measure: Measure, run: Evaluation, anchor: Evaluation, held_out: Collection[str]) -> list[str]:
+def overfitting_note(
+    measure: Measure,
+    runs: Sequence[Evaluation],
+    anchor: Sequence[Evaluation],
+    held_out: Collection[str],
+    of_queries: OfQueries,
+) -> list[str]:
     """Compare the gain since the anchor on the queries of the gate with that on held-out queries.
 
     Every run that a gate lets pass was chosen on its queries. If it gained more there than on queries that chose nothing,
-    by Welch's t test at level 0.05, the set of queries is overfitted.
+    by Welch's t test at level 0.05, the set of queries is overfitted. Means have the weights of the gate, and clusters
+    count as units. A cluster with queries on both sides makes the test rather too careful.
+
+    Parameters
+    ----------
+    measure : Measure
+        The primary measure.
+    runs, anchor : sequence of Evaluation
+        The run with its repeats, and the anchor with its own; averaged by query.
+    held_out : collection of str
+        Queries that decide nothing.
+    of_queries : OfQueries
+        Weights and clusters.
     """
-    queries = queries_of([run, anchor])
-    now, before = (QueryTable.of(one, [measure], queries) for one in (run, anchor))
-    gain = (now.values - before.values)[:, 0] * measure.direction
+    queries = queries_of([*runs, *anchor])
+    now, before = (mean_table([QueryTable.of(one, [measure], queries) for one in side]) for side in (runs, anchor))
+    gain = (now.values - before.values) * measure.direction
     is_held_out = np.array([query in held_out for query in queries], np.bool_)
-    counts = np.isfinite(gain)
-    inside, outside = gain[counts & ~is_held_out], gain[counts & is_held_out]
-    if min(inside.size, outside.size) < _LEAST_HELD_OUT:
-        return [f"held out: {outside.size} queries, too few to look at; expected at least {_LEAST_HELD_OUT}"]
-    gains = f"{inside.mean():+.4f} on the {inside.size:,} queries of the gate and {outside.mean():+.4f} on {outside.size:,} others"
-    means = f"{measure} gained {gains}"
-    if not (np.ptp(inside) or np.ptp(outside)):
+    counts = np.isfinite(gain[:, 0])
+    design = design_by_query(queries, of_queries.weights, of_queries.clusters)
+    kept = counts & ~is_held_out, counts & is_held_out
+    sizes = [int(one.sum()) for one in kept]
+    if not min(sizes):
+        return [_too_few_held_out(sizes[1], "queries")]
+    designs = [restricted(design, one) for one in kept]
+    if min(one.n_units for one in designs) < _LEAST_HELD_OUT:
+        return [_too_few_held_out(designs[1].n_units, "queries" if design.clusters is None else "clusters")]
+    if not any(np.ptp(gain[one]) for one in kept):
         return []
-    p = welch_t(outside, inside, alternative="greater").p
+    inside, outside = (student_mean(gain[one], of_these) for one, of_these in zip(kept, designs, strict=True))
+    gains = f"{inside.mean[0]:+.4f} on the {sizes[0]:,} queries of the gate and {outside.mean[0]:+.4f} on {sizes[1]:,} others"
+    means = f"{measure} gained {gains}"
+    p = welch_p(outside, inside)
     if p > _OVERFITTED:
         return [f"held out: {means}, which differ by no more than chance (p {p:.2g})"]
     return [f"held out: {means} (p {p:.2g}): the queries of the gate are overfitted; replace them"]
+
+
+def _too_few_held_out(number: int, units: str) -> str:
+    return f"held out: {number} {units}, too few to look at; expected at least {_LEAST_HELD_OUT}"

@@ -15,7 +15,7 @@ from scipy.stats import mannwhitneyu
 
 from idealrank.data.types import BoolArray, FloatArray
 from idealrank.errors import InputError
-from idealrank.stats.design import Design
+from idealrank.stats.design import Design, LinearMean
 from idealrank.stats.effects import deviations, in_units
 from idealrank.stats.intervals import ALTERNATIVES, Alternative
 from idealrank.stats.paired_tests import t_tail
@@ -242,6 +242,34 @@ def welch_t(a: npt.ArrayLike, b: npt.ArrayLike, *, alternative: Alternative = "t
         reach = stdtrit(df, 1 - outside) * np.sqrt(variance)
         figures, note = (p, statistic, difference - reach, difference + reach), ""
     return _test((one, two, like), (difference, *figures), ("welch", level, alternative, note))
+
+
+def welch_p(a: LinearMean, b: LinearMean) -> float:
+    """Return the one-sided p value of Welch's t test that b is better, of two means with their standard errors.
+
+    The means may be of weighted or clustered queries, see `student_mean`. Of plain queries, p is that of `welch_t`.
+
+    Parameters
+    ----------
+    a, b : LinearMean
+        Of one column each.
+
+    Examples
+    --------
+    >>> from idealrank.stats.design import student_mean
+    >>> one, two = (np.array(values)[:, None] for values in ([0.2, 0.5, 0.5, 0.9], [0.4, 0.5, 0.8, 0.9, 1.0]))
+    >>> round(welch_p(*(student_mean(values, Design.of(len(values))) for values in (one, two))), 4)
+    0.1649
+    """
+    parts = [float(one.se[0]) ** 2 for one in (a, b)]
+    variance = sum(parts)
+    if not math.isfinite(variance):
+        return 1.0
+    difference = b.mean - a.mean
+    if not variance:
+        return float(difference[0] <= 0)
+    freedom = variance**2 / sum(part**2 / one.df for part, one in zip(parts, (a, b), strict=True))
+    return float(t_tail(difference / math.sqrt(variance), np.array([freedom]), "greater")[0])
 
 
 def mann_whitney(a: npt.ArrayLike, b: npt.ArrayLike, *, alternative: Alternative = "two-sided", level: float = 0.95) -> UnpairedTest:

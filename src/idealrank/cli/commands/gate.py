@@ -15,10 +15,12 @@ from typing import TYPE_CHECKING, Any, NamedTuple, cast, get_args
 
 import click
 
+from idealrank._files import real_path
 from idealrank.analysis.gate import Gated
 from idealrank.analysis.gate.outcome import Outcome, Policy, WhenUnjudged
-from idealrank.analysis.gate.series import LONGEST_NAME, LONGEST_REASON, Acceptance
-from idealrank.api.gate_jobs import GateJob, GateRequest, Held, Result, settled
+from idealrank.analysis.gate.series import ANCHOR, LONGEST_NAME, LONGEST_REASON, Acceptance
+from idealrank.api.gate_jobs import GateJob, Held, Result, acceptance_of
+from idealrank.api.gate_requests import GateRequest, settled
 from idealrank.cli import input_options, options
 from idealrank.cli.format_option import Formats
 from idealrank.cli.gate_outputs import Outputs, outputs
@@ -118,7 +120,9 @@ class Job:
         self._check_paths()
         watch, names = Watch(), _names(self.run, self.asked.baselines)
         declared = self.asked.declared
-        source = input_options.named_run(declared.labels_from, "--labels-from", list(names.values()), list(names))
+        source = declared.labels_from
+        if source is None or not source.endswith(ANCHOR):  # the job knows whether there is an anchor
+            source = input_options.named_run(source, "--labels-from", list(names.values()), list(names))
         asked = replace(self.asked, declared=declared._replace(labels_from=source))
         front = _Front(self, watch, names)
         kept, top = self.results.looked_at(asked.measures), self.results.ranks_looked_at(asked.measures)
@@ -142,21 +146,11 @@ class Job:
         return self.update or bool(self.accept)
 
     def _acceptance(self, held: Held) -> Acceptance:
-        """Acceptance of the first check that did not pass, or of the first one."""
+        """Acceptance of the run that is typed."""
         if held.last is None:
             raise OptionError("--accept: found no baseline file as the last baseline, expected a file that --update-baseline made")
-        check = next((one for one in held.gated.deciding if not one.passed), held.gated.checks[0])
-        return Acceptance(
-            reason=self.accept,
-            by=self.accepted_by or getpass.getuser(),
-            time=datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ"),
-            run=held.runs[0].name,
-            measure=check.measure,
-            before=check.mean_baseline,
-            now=check.mean_run,
-            p=check.p_corrected,
-            baseline=check.baseline,
-        )
+        time = datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+        return acceptance_of(held.gated, self.accept, self.accepted_by or getpass.getuser(), time)
 
     def first_baseline(self) -> tuple[bytes, dict[str, float]]:
         """Return the file of a first baseline, made of the run, and the run's means; nothing is written.
@@ -191,7 +185,8 @@ class Job:
         if self.asked.queries == "-":
             raise OptionError("--queries -: found standard input, expected a file: texts of queries are read twice")
         judge = [] if self.judge_path is None else [self.judge_path]
-        input_options.refuse_standard_input_twice(self.qrels, *self.inputs.more_qrels, self.run, *self.asked.paths, *judge)
+        input_options.refuse_standard_input_twice(self.qrels, *self.inputs.more_qrels, self.run, *self.repeats, *self.asked.paths, *judge)
+        _refuse_same_repeat(self.run, self.repeats)
         texts = [path for path in (self.asked.queries, self.results.documents) if path is not None]
         written = self.asked.state if self._writes or self.asked.series else None
         self.outputs.refuse_to_replace([*self._given.paths, *texts], written)
@@ -249,6 +244,16 @@ def _names(run: str, baselines: Sequence[str]) -> dict[str, str]:
         raise OptionError(f"--baseline {' and '.join(dict.fromkeys(twice))}: found the same file {count}, expected each baseline once")
     paths = list(dict.fromkeys([run, *baselines]))
     return dict(zip(paths, input_options.run_names(paths), strict=True))
+
+
+def _refuse_same_repeat(run: str, repeats: Sequence[str]) -> None:
+    """Refuse a file that is given as two runs of one version: equal runs show no noise."""
+    known = {real_path(run)}
+    for path in repeats:
+        place = real_path(path)
+        if place in known:
+            raise OptionError(f"--repeat {path}: found a file that is given twice, expected another run of the same version")
+        known.add(place)
 
 
 def refuse_unfit_target(path: str, others: Sequence[str]) -> None:
