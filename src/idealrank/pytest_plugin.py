@@ -23,7 +23,8 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     parser.getgroup("idealrank", "ranking gates (idealrank)").addoption(
         "--update-ranking-baseline",
         action="store_true",
-        help="write the runs that tests give to ranking_gate as their baselines, and hold them to nothing",
+        help="write the runs that tests give to ranking_gate as their baselines, and hold them to nothing: each becomes the anchor "
+        "of a new series, with its whole alpha",
     )
 
 
@@ -87,7 +88,7 @@ class RankingGate:
             ``[tool.idealrank.gate]`` names; files are read by the columns that the table names.
         baseline : path, or list of paths
             What the run is held to: baseline files, or any runs. With ``--update-ranking-baseline`` the last one is written, and others
-            stay as they are.
+            stay as they are. The run is then the anchor of a new series, which has its whole alpha.
         measures, convention
             As for `evaluate`; default nDCG@10. The first measure decides, the others are companions, which never fail the test.
         also : measure, or list of them

@@ -293,11 +293,9 @@ class GateJob:
 
     def record_look(self, held: Held) -> None:
         """Write that one more commit was looked at into the state of the series; its runs stay."""
-        series = held.gated.series
-        if series is None or held.unchanged or held.gated.policy.strict:
+        series, record = held.gated.series, held.last
+        if series is None or record is None or held.unchanged or held.gated.policy.strict:
             return
-        record = held.last
-        assert record is not None  # noqa: S101  (a series comes from a baseline file)
         lines = files.lines_of_kept(self._state_read, record, self._notes)
         after = replace(record, schema=files.SCHEMA, series=series.after_look())
         self._write(self._packed(files.lines_with_record(after, lines)), after)
@@ -308,7 +306,7 @@ class GateJob:
         if not gated.passed:
             self.record_look(held)
             why = "too few judgments" if gated.outcome == TOO_FEW else "the gate is closed"
-            why += "; it counts as a commit of the series" if gated.series is not None and not gated.policy.strict else ""
+            why += "; it counts as a commit of the series" if held.last is not None and not gated.policy.strict else ""
             return f"{path} was not {'replaced' if held.last else 'made'}: {why}"
         if held.last is None:
             self.write_baseline(held)
@@ -483,7 +481,9 @@ class GateJob:
     ) -> Gated:
         asked = self.asked
         if not sides:
-            return first_run(runs[0], asked.measures, asked.policy, contracts, also=asked.also)
+            # The run begins a series, of which the next commit is the first look.
+            series = None if asked.policy.strict else Series(alpha=asked.policy.alpha, horizon=asked.policy.horizon)
+            return first_run(runs[0], asked.measures, asked.policy, contracts, also=asked.also, series=series)
         return gate_evaluations(
             runs[0],
             *(side.before[0] for side in sides),

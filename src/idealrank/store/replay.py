@@ -6,6 +6,7 @@ from typing import Any, Literal, TypeVar
 
 from idealrank.analysis.comparison import Comparison, Difference, Pair, compare
 from idealrank.analysis.comparison.bounds import GradeBounds
+from idealrank.analysis.comparison.query_table import judgedness_among
 from idealrank.analysis.comparison.tipping import Tipping
 from idealrank.analysis.gate import Check, Contract, Gated, Policy, gate
 from idealrank.analysis.gate.checks import first_run
@@ -76,8 +77,11 @@ def gate_again(kept: StoredVerdict, evaluations: Sequence[Evaluation], own: Sequ
     policy = Policy(**result["policy"])
     contracts = [Contract(**one) for one in {str(one["contract"]): one["contract"] for one in result["contracts"]}.values()]
     if not result["baselines"]:
-        texts = [one["measure"] for one in result["contracts"]] or [str(measure) for measure in evaluations[0].measures]
-        return first_run(evaluations[0], _measures(list(dict.fromkeys(texts)), own), policy, contracts)
+        every = evaluations[0].measures
+        beside = judgedness_among(every)
+        texts = [one["measure"] for one in result["contracts"]] or [str(one) for one in every if one not in beside]
+        series = Series.of(result["series"]) if result.get("series") else None
+        return first_run(evaluations[0], _measures(list(dict.fromkeys(texts)), own), policy, contracts, series=series)
     given = _by_query(kept, weights=result["weighted"], clusters=result["clustered"])
     measures = _measures(list(dict.fromkeys(check["measure"] for check in result["checks"])), own)
     made = gate(

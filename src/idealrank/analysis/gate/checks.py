@@ -111,7 +111,7 @@ def gate(
     asked = policy_of(
         policy, tolerance=tolerance, strict=strict, margin=margin, alpha=alpha, when_unjudged=when_unjudged, largest_loss=largest_loss
     )
-    asked = replace(asked, alpha=series.level) if series is not None and not asked.strict else asked
+    asked = _of_look(asked, series)
     given = (evaluation, baseline, *more_baselines)
     sides = sides or [Opposed(now=(evaluation,), before=(other,), name=other.name) for other in given[1:]]
     evaluations = list(comparable(evaluations_of(given, sides), judgments))
@@ -158,6 +158,11 @@ def gate(
         judgments=judged_by(evaluations, judgments), labels=rules.labels,
         labels_from=declared.labels_from, series=series, cautions=with_level_cautions(cautions, checks, asked, names[0]),
     )  # fmt: skip
+
+
+def _of_look(policy: Policy, series: Series | None) -> Policy:
+    """The policy with the level of a look; a strict gate spends nothing of a series."""
+    return policy if series is None or policy.strict else replace(policy, alpha=series.level)
 
 
 def with_level_cautions(cautions: Iterable[str], checks: Iterable[Check], policy: Policy, run: str) -> tuple[str, ...]:
@@ -262,8 +267,11 @@ def first_run(
     policy: Policy,
     contracts: Iterable[Contract] = (),
     also: "MeasureLike | Iterable[MeasureLike]" = (),
+    series: Series | None = None,
 ) -> Gated:
     """Evaluate a run without a baseline: only contracts with a number of their own can fail it.
+
+    With a `series`, which the run begins, the policy has the level of its first look, as for `gate`.
 
     Examples
     --------
@@ -278,7 +286,8 @@ def first_run(
     looked = contracts_kept(contracts, [evaluation], [evaluation.name], held_to)
     outcome = outcome_of((), looked)
     return Gated(
-        run=evaluation.name, baselines=(), passed=outcome == "passed", outcome=outcome, checks=(), contracts=looked, policy=policy,
+        run=evaluation.name, baselines=(), passed=outcome == "passed", outcome=outcome, checks=(), contracts=looked,
+        policy=_of_look(policy, series), series=series,
         correction="none", n_resamples=None, seed=None, convention=evaluation.convention,
         missing={evaluation.name: evaluation.coverage.missing},
     )  # fmt: skip

@@ -420,22 +420,23 @@ _FORMATS = Formats("Text and a table to read;", table="views.gate.gate:gate_part
 )  # fmt: skip
 @click.option(
     "--series", metavar="DIR",
-    help="Folder for the state of the series, in place of the baseline file; each gate then counts as a commit, with or without "
+    help="Folder for the state of the series, in place of the last baseline file; each gate then counts as a commit, with or without "
     "--update-baseline.",
 )  # fmt: skip
 @click.option(
     "--repeat", "repeats", metavar="FILE", multiple=True,
-    help="Another run of the same version of the engine; may be repeated. Values are averaged by query, which shows and lowers the noise "
-    "from run to run.",
+    help="Another run of the same version of the engine, with answers to the same queries; may be repeated. Values are averaged by query, "
+    "which shows and lowers the noise from run to run. A judge looks at the first run of each side alone.",
 )  # fmt: skip
 @click.option(
     "--holdout", metavar="SHARE", type=float,
-    help="Share of the queries that decide nothing; every tenth commit, they show whether the others are overfitted.  [default: 0]",
+    help="Share of the queries that decide nothing, with their contracts; every tenth commit, they show whether the others are "
+    "overfitted.  [default: 0]",
 )  # fmt: skip
 @click.option(
     "--accept", metavar="REASON",
-    help="Accept the run although the gate is closed: record the reason in the last baseline file, make the run its anchor, exit with 0. "
-    "If the gate is open, the same as --update-baseline.",
+    help="Accept the run although the gate is closed: record the reason (at most 1,000 letters) in the last baseline file, make the run "
+    "its anchor, exit with 0. If the gate is open, the same as --update-baseline.",
 )  # fmt: skip
 @click.option("--accepted-by", metavar="NAME", default="", help="Name recorded with --accept.  [default: the user of the system]")
 @click.option(

@@ -27,9 +27,11 @@ from idealrank.reports.views.comparison.columns import Line, Shown, difference_c
 from idealrank.reports.views.comparison.league import Ranked, letters_note
 from idealrank.reports.views.comparison.verdicts import VerdictMark, basis_notes, mark_of_check, mark_of_contract
 from idealrank.reports.views.gate.sentences import (
+    ANCHORED,
     COMPANION,
     demand,
     gate_places,
+    is_anchored,
     one_line,
     reach_text,
     reason_text,
@@ -332,7 +334,9 @@ def checks_grid(gated: Gated) -> Table:
         Column("why", cell=why),
     ]
     rows = sorted(gated.checks, key=lambda check: (not check.decides, check.passed))
-    return Table.of(columns, rows, title="Checks", notes=[] if all(one.decides for one in gated.checks) else [COMPANION])
+    notes = [] if all(one.decides for one in gated.checks) else [COMPANION]
+    notes += [ANCHORED] if any(map(is_anchored, gated.checks)) else []
+    return Table.of(columns, rows, title="Checks", notes=notes)
 
 
 def contracts_grid(gated: Gated, texts: Mapping[str, str] | None = None, ids: Mapping[str, str] | None = None) -> Table:

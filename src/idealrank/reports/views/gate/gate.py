@@ -7,7 +7,6 @@ from functools import partial
 
 from idealrank.analysis.gate import Check, Gated, KeptContract
 from idealrank.analysis.gate.outcome import TOO_FEW
-from idealrank.analysis.gate.series import ANCHOR
 from idealrank.evaluation.coverage import MANY_UNJUDGED
 from idealrank.reports.table.cells import Cell, Column, Table, number_cell, share_cell
 from idealrank.reports.table.digits import USUAL, counted, number, p_text
@@ -31,18 +30,22 @@ from idealrank.reports.views.comparison.verdicts import is_identical
 from idealrank.reports.views.conventions import cautioned, design_phrases, paragraph, unanswered
 from idealrank.reports.views.gate.check_tables import checks_table, with_worst, worst_table
 from idealrank.reports.views.gate.sentences import (
+    ANCHORED,
     failed,
     families,
     gate_places,
     hidden_drop,
+    is_anchored,
     is_contradicted,
     judgments_step,
     next_step,
     one_sided,
     reach_text,
     reason_text,
+    replaceable,
     rule_text,
     short_of_judgments,
+    subject_of,
     unseen,
     why_withheld,
     withheld,
@@ -50,7 +53,6 @@ from idealrank.reports.views.gate.sentences import (
 from idealrank.version import __version__
 
 _NAME = 24
-_ANCHORED = "anchor: the run with which the baseline file was made, against the mean of this run and the last accepted ones"
 _LOW = "unjudged documents count as not relevant: both means are too low if some are relevant"
 
 
@@ -91,7 +93,7 @@ def gate_parts(
     parts += [worst_table(check, many=len(gated.baselines) > 1) for check in with_worst(gated)]
     parts += [_unjudged(gated, places), _contracts(gated), _left_out(gated.checks), _notes(notes)]
     parts += [] if gated.mismatches else [labels_note(gated.labels, [check.basis for check in gated.checks], asked)]
-    if (check := withheld(gated)) is not None and not check.baseline.endswith(ANCHOR):
+    if (check := withheld(gated)) is not None and not is_anchored(check):
         parts += [labels_command(check, check.baseline, gated.run, "gate", asked)]
     measures = list(dict.fromkeys(check.measure for check in gated.checks))
     return [*parts, _rule(gated, policy_file), paragraph(gated.convention, measures)]
@@ -162,7 +164,7 @@ def verdict(gated: Gated, places: int = USUAL) -> str:
 
 def _doubt(gated: Gated, check: Check) -> str:
     """Say what is not known, in a clause."""
-    may = f"{gated.run} may replace {' or '.join(gated.baselines)}"
+    may = f"{gated.run} may replace {' or '.join(replaceable(gated))}"
     if is_contradicted(check, gated.policy.alpha):
         return f"People and the judge disagree on whether {may}"
     return f"Too few judgments to say whether {may}"
@@ -176,7 +178,8 @@ def _as_asked(gated: Gated, check: Check) -> str:
 
 def _size(gated: Gated, check: Check, places: int) -> str:
     """State both means, the drop and p, in a clause."""
-    means = f"{number(check.mean_run, places)} against {number(check.mean_baseline, places)}"
+    whose = f" for {subject_of(gated, check, str)}" if is_anchored(check) else ""
+    means = f"{number(check.mean_run, places)}{whose} against {number(check.mean_baseline, places)}"
     drop, p = number(abs(check.difference), places), p_text(check.p_corrected, gated.policy.alpha)
     if gated.policy.strict:
         ruled_out = f"a {_drop(check)} of {gated.policy.margin:g} or more is ruled out (p {p})"
@@ -197,7 +200,7 @@ def _why_closed(gated: Gated, check: Check, places: int) -> str:
         drop, p = number(abs(check.difference), places), p_text(check.p_corrected, gated.policy.alpha)
         beyond = f", more than the accepted {gated.policy.tolerance:g}" if gated.policy.tolerance else ""
         size = f"{means}, a {_drop(check)} of {drop}{beyond} (p {p})"
-        return f": by {check.measure}, {gated.run} is worse than {check.baseline}: {size}"
+        return f": by {check.measure}, {subject_of(gated, check, str)} is worse than {check.baseline}: {size}"
     start = f": by {check.measure}, {gated.run} may be more than {gated.policy.margin:g} worse than {check.baseline} ({means})"
     if math.isinf(check.bound):
         return f"{start}: these queries are too few to exclude it"
@@ -207,7 +210,7 @@ def _why_closed(gated: Gated, check: Check, places: int) -> str:
 def _not_shown_harmless(gated: Gated, check: Check, places: int) -> str:
     """Why a gate is closed whose judgments decide nothing, in a clause that begins with its punctuation."""
     if is_contradicted(check, gated.policy.alpha):
-        about = f"{gated.run} is better or worse than {check.baseline}"
+        about = f"{subject_of(gated, check, str)} is better or worse than {check.baseline}"
         return f": people and the judge disagree on whether {about}: {_size(gated, check, places)}"
     means = f"{number(check.mean_run, places)} against {number(check.mean_baseline, places)} in {check.baseline}"
     p = p_text(check.p_corrected, gated.policy.alpha)
@@ -218,13 +221,14 @@ def _not_shown_harmless(gated: Gated, check: Check, places: int) -> str:
     drop = number(abs(check.difference), places)
     beyond = f", more than the accepted {gated.policy.tolerance:g}," if gated.policy.tolerance else ""
     harm = f"a {_drop(check)} of {drop}{beyond} that cannot be shown to be harmless (p {p})"
-    return f", with too few judgments: {check.measure} is {means}, {harm}"
+    whose = f" of {subject_of(gated, check, str)}" if is_anchored(check) else ""
+    return f", with too few judgments: {check.measure}{whose} is {means}, {harm}"
 
 
 def _why_open(gated: Gated, places: int) -> str:
     if not gated.checks:
         return f"there is no baseline yet to compare {gated.run} with"
-    against, by = " or ".join(gated.baselines), _listed(dict.fromkeys(check.measure for check in gated.deciding))
+    against, by = " or ".join(replaceable(gated)), _listed(dict.fromkeys(check.measure for check in gated.deciding))
     if all(is_identical(check) for check in gated.deciding):
         return f"by {by}, {gated.run} has the same value as {against} on every query"
     if gated.policy.strict:
@@ -237,9 +241,13 @@ def _why_open(gated: Gated, places: int) -> str:
     if gained and only:
         higher = f"{number(abs(first.difference), places)} {'higher' if first.direction > 0 else 'lower'}"
         return f"by {by}, {gated.run} is {higher} than {against}{only}"
+    anchors = [check.baseline for check in gated.deciding if is_anchored(check)]
+    beside = f", nor is its mean with the last accepted runs, than {anchors[0]}" if anchors else ""
     if gated.policy.tolerance:
-        return f"by {by}, the drop from {against} to {gated.run} is not shown to be larger than {gated.policy.tolerance:g}{only}"
-    return f"by {by}, {gated.run} is not shown to be worse than {against}{only}"
+        larger = f"is not shown to be larger than {gated.policy.tolerance:g}"
+        beside = f", nor is that of its mean with the last accepted runs, from {anchors[0]}" if anchors else ""
+        return f"by {by}, the drop from {against} to {gated.run} {larger}{only}{beside}"
+    return f"by {by}, {gated.run} is not shown to be worse than {against}{only}{beside}"
 
 
 def gate_sentences(gated: Gated, places: int = USUAL, asked: Asked = IN_PYTHON) -> Told:
@@ -316,7 +324,8 @@ def _basis(gated: Gated, check: Check) -> str:
     clause = label_clause(check.basis)
     if is_identical(check):
         return sentence(clause)
-    return counts_sentence(gated.run, check, clause)
+    subject = subject_of(gated, check, str)
+    return counts_sentence(f"T{subject[1:]}" if is_anchored(check) else subject, check, clause)
 
 
 def _sensitivity(gated: Gated, check: Check) -> str:
@@ -494,7 +503,7 @@ def _rule(gated: Gated, policy_file: str) -> MethodLines:
             "1-sided p: the test of the gate; 2-sided p: the test of idealrank compare",
             f"bound: the end of the one-sided interval nearer to {end}",
             "before: mean of the baseline; now: mean of the run",
-            *([_ANCHORED] if len(gated.baselines) > 1 and gated.series is not None else []),
+            *([ANCHORED] if any(map(is_anchored, gated.checks)) else []),
             "+/=/-: queries on which the run is better, equal, worse",
             "detectable: the smallest true drop that this gate finds 80% of the time",
         ]

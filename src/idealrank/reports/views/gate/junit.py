@@ -12,8 +12,10 @@ from idealrank.reports.views.comparison.phrases import sentence
 from idealrank.reports.views.comparison.verdicts import RATE_UNKNOWN, VerdictMark, mark, mark_of_check, mark_of_contract
 from idealrank.reports.views.conventions import cautioned
 from idealrank.reports.views.gate.sentences import (
+    ANCHORED,
     COMPANION,
     demand,
+    is_anchored,
     method,
     one_line,
     reach_text,
@@ -127,6 +129,7 @@ def _numbers(gated: Gated, check: Check) -> str:
         _reason(gated, check),
         *([] if check.decides else [COMPANION]),
         *([] if check.error_rate_known else [sentence(RATE_UNKNOWN)]),
+        *([ANCHORED] if is_anchored(check) else []),
         f"mean {number(check.mean_run)}, in {check.baseline} {number(check.mean_baseline)}, "
         f"difference {number(check.difference, signed=True)}",
         f"bound of the difference {number(check.bound, signed=True)}; one-sided p {check.p:.4g}, corrected {check.p_corrected:.4g}; "

@@ -9,12 +9,14 @@ from idealrank.reports.table.forms import entity, escaped
 from idealrank.reports.views.comparison.verdicts import mark_of_check, mark_of_contract
 from idealrank.reports.views.conventions import cautioned, title, unanswered, warned
 from idealrank.reports.views.gate.sentences import (
+    ANCHORED,
     COMPANION,
     could_see,
     demand,
     failed,
     gate_places,
     hidden_drop,
+    is_anchored,
     method,
     next_step,
     one_line,
@@ -22,6 +24,7 @@ from idealrank.reports.views.gate.sentences import (
     reach_text,
     reason_text,
     short_of_judgments,
+    subject_of,
     unjudged,
     verdict,
     visible,
@@ -147,6 +150,8 @@ def _body(gated: Gated, places: int) -> Iterator[tuple[str, str]]:
             yield _check_row(gated, check, places), ""
         if not all(check.decides for check in ordered):
             yield f"\n<sub>{plain(COMPANION)}</sub>\n", ""
+        if any(map(is_anchored, ordered)):
+            yield f"\n<sub>{plain(ANCHORED)}</sub>\n", ""
     if contracts:
         yield "\nBroken contracts:\n" + _table_head(("query", "measure", "demanded", "found", "of"), left=(0, 1, 4)), ""
         for kept in contracts:
@@ -247,7 +252,8 @@ def _listed(kind: str, commands: list[str], what: str) -> Iterator[str]:
 
 def _check(gated: Gated, check: Check) -> str:
     places = gate_places(gated)
-    title = f"{one_line(check.measure)} against {one_line(check.baseline)}"
+    whose = f" of {subject_of(gated, check)}" if is_anchored(check) else ""
+    title = f"{one_line(check.measure)}{whose} against {one_line(check.baseline)}"
     means = f"{number(check.mean_run, places)} against {number(check.mean_baseline, places)}"
     numbers = f"{means}, {number(check.difference, places, signed=True)}"
     worst = ", ".join(map(_named, check.worst[:_WORST]))

@@ -14,6 +14,7 @@ from idealrank.reports.views.comparison.phrases import next_step as judging_step
 from idealrank.reports.views.comparison.verdicts import is_identical
 
 COMPANION = "companion: cannot fail the gate without --also MEASURE"
+ANCHORED = "anchor: the run with which the baseline file was made, against the mean of this run and the last accepted ones"
 _NAME = 60
 _NAMED = 6
 _RULED_OUT = Phrases(
@@ -229,7 +230,7 @@ def judgments_step(gated: Gated, shown: Callable[[str], str] = one_line, asked: 
         return _JUDGE_STEP
     if check.basis is not None and check.basis.one_sided is not None:
         return one_sided_step(check.basis.one_sided, _AGAIN, asked)
-    if check.tipping is None or check.baseline.endswith(ANCHOR):
+    if check.tipping is None or is_anchored(check):
         return f"Judge the unjudged documents, the highest ranks first, and {_AGAIN}."
     return judging_step(check.tipping, shown(check.baseline), shown(gated.run), "gate", asked)
 
@@ -275,6 +276,47 @@ def names(several: Iterable[str], shown: Callable[[str], str] = one_line) -> str
     return ", ".join([*map(shown, listed[:_NAMED]), *(["..."] if len(listed) > _NAMED else [])])
 
 
+def is_anchored(check: Check) -> bool:
+    """Return whether a check is against the anchor of a series.
+
+    Examples
+    --------
+    >>> import idealrank as ir
+    >>> one = ir.evaluate({"q": {"x": 1}}, {"q": ["x"]}, "RR")
+    >>> is_anchored(ir.gate(one, one).checks[0])
+    False
+    """
+    return check.baseline.endswith(ANCHOR)
+
+
+def subject_of(gated: Gated, check: Check, shown: Callable[[str], str] = one_line) -> str:
+    """Name what a check tests: the run, or against an anchor its mean with the last accepted runs.
+
+    Examples
+    --------
+    >>> import idealrank as ir
+    >>> one = ir.evaluate({"q": {"x": 1}}, {"q": ["x"]}, "RR")
+    >>> found = ir.gate(one, one)
+    >>> subject_of(found, found.checks[0])
+    'run'
+    """
+    run = shown(gated.run)
+    return f"the mean of {run} and the last accepted runs" if is_anchored(check) else run
+
+
+def replaceable(gated: Gated) -> list[str]:
+    """Names of the baselines that the run may replace: an anchor stays.
+
+    Examples
+    --------
+    >>> import idealrank as ir
+    >>> one = ir.evaluate({"q": {"x": 1}}, {"q": ["x"]}, "RR")
+    >>> replaceable(ir.gate(one, one))
+    ['run (2)']
+    """
+    return [name for name in gated.baselines if not name.endswith(ANCHOR)]
+
+
 def verdict(gated: Gated, shown: Callable[[str], str] = one_line) -> str:
     """The verdict in one line; `shown` makes names fit for the place where it stands.
 
@@ -286,7 +328,7 @@ def verdict(gated: Gated, shown: Callable[[str], str] = one_line) -> str:
     >>> verdict(ir.gate(bad, good))
     'The gate is closed: run must not replace run (2) (1 of 1 check failed)'
     """
-    place = f"replace {names(gated.baselines, shown)}" if gated.baselines else "become the first baseline"
+    place = f"replace {names(replaceable(gated), shown)}" if gated.baselines else "become the first baseline"
     of_checks = f"of {counted(len(gated.deciding), 'check')}"
     if gated.outcome == TOO_FEW:
         return f"Too few judgments to say whether {shown(gated.run)} may {place} ({len(short_of_judgments(gated))} {of_checks})"
@@ -429,7 +471,8 @@ def rule_text(gated: Gated) -> str:
     """
     if gated.series is None or gated.policy.strict:
         return gated.policy.asked
-    return f"{gated.policy.asked}; {gated.series.sentence}"
+    begins = "" if gated.checks else ", from the next run on"
+    return f"{gated.policy.asked}{begins}; {gated.series.sentence}"
 
 
 def unseen(gated: Gated) -> list[str]:
