@@ -11,7 +11,7 @@ Tests      The sign flips of the gate, one-sided, max-T over the checks of a com
 """
 
 import argparse
-from collections.abc import Iterator
+import itertools
 from dataclasses import dataclass
 
 import numpy as np
@@ -25,6 +25,7 @@ from idealrank.stats.comparison import Plan
 from idealrank.stats.design import Design
 
 COMMITS, ALPHA = 50, 0.05
+LATE = 10  # commits at the end of a series
 TOUCHED, SPREAD = 0.2, 0.15
 DROPS = (0.0, 0.002)
 ENGINES = ("noise", "steps")
@@ -121,35 +122,53 @@ def series_of(engine: Engine, baseline: str, drop: float) -> list[bool]:
     return closed
 
 
-def rows(asked: argparse.Namespace) -> Iterator[Row]:
-    """Every engine, number of queries, drop and baseline that is asked for."""
-    chains, seed = asked.chains, asked.seed
-    for engine_kind in asked.engines:
-        for n_queries in asked.queries:
-            for drop in asked.drops:
-                for baseline in asked.baselines:
-                    label = f"{engine_kind}, {n_queries} queries, {drop:g}, {baseline}"
-                    show = progress_line(label) or (lambda _done, _all: None)
-                    ends: list[tuple[list[bool], Engine]] = []
-                    for chain in range(chains):
-                        rng = np.random.default_rng((seed, n_queries, chain, int(drop > 0), engine_kind == "steps"))
-                        engine = Engine(engine_kind, n_queries, rng)
-                        ends.append((series_of(engine, baseline, drop), engine))
-                        show(chain + 1, chains)
-                    yield Row(
-                        engine=engine_kind,
-                        baseline=baseline,
-                        queries=n_queries,
-                        drop=drop,
-                        closed=float(np.mean([any(closed) for closed, _ in ends])),
-                        closings=float(np.mean([sum(closed) for closed, _ in ends])),
-                        late=float(np.mean([sum(closed[-10:]) for closed, _ in ends])),
-                        lost=float(np.mean([engine.lost for _, engine in ends])),
-                        raised=float(np.mean([engine.values.mean() + engine.lost for _, engine in ends])),
-                    )
+@dataclass(frozen=True, kw_only=True)
+class Setting:
+    """Series of one row: an engine, its queries, the true drop of each commit, and the kind of baseline."""
+
+    engine: str
+    queries: int
+    drop: float
+    baseline: str
+
+    def engine_of(self, chain: int, seed: int) -> Engine:
+        """Return the engine of one series; every baseline sees the same ones."""
+        rng = np.random.default_rng((seed, self.queries, chain, int(self.drop > 0), self.engine == "steps"))
+        return Engine(self.engine, self.queries, rng)
 
 
-def table(found: list[Row]) -> str:
+def settings(asked: argparse.Namespace) -> list[Setting]:
+    """List what is asked for, in the order of the table."""
+    every = itertools.product(asked.engines, asked.queries, asked.drops, asked.baselines)
+    return [Setting(engine=engine, queries=queries, drop=drop, baseline=baseline) for engine, queries, drop, baseline in every]
+
+
+def row_of(setting: Setting, chains: int, seed: int) -> Row:
+    """Draw so many series, and summarise them."""
+    show = progress_line(f"{setting.engine}, {setting.queries} queries, {setting.drop:g}, {setting.baseline}")
+    closed_commits: list[list[bool]] = []
+    engines: list[Engine] = []
+    for chain in range(chains):
+        engine = setting.engine_of(chain, seed)
+        closed_commits.append(series_of(engine, setting.baseline, setting.drop))
+        engines.append(engine)
+        if show is not None:
+            show(chain + 1, chains)
+    closed = np.array(closed_commits)
+    return Row(
+        engine=setting.engine,
+        baseline=setting.baseline,
+        queries=setting.queries,
+        drop=setting.drop,
+        closed=float(closed.any(axis=1).mean()),
+        closings=float(closed.sum(axis=1).mean()),
+        late=float(closed[:, -LATE:].sum(axis=1).mean()),
+        lost=float(np.mean([engine.lost for engine in engines])),
+        raised=float(np.mean([engine.values.mean() + engine.lost for engine in engines])),
+    )
+
+
+def table(rows: list[Row]) -> str:
     """Return the rows as Markdown."""
     lines = [
         "| engine | queries | true drop | baseline | any commit closed | closed of 50 | of the last 10 | lost | own mean raised |",
@@ -158,7 +177,7 @@ def table(found: list[Row]) -> str:
     lines += [
         f"| {row.engine} | {row.queries:,} | {row.drop:g} | {row.baseline} | {row.closed:.3f} | {row.closings:.1f} | {row.late:.1f} "
         f"| {row.lost:.3f} | {row.raised:+.3f} |"
-        for row in found
+        for row in rows
     ]
     return "\n".join(lines)
 
@@ -172,9 +191,9 @@ def main() -> None:
     parser.add_argument("--chains", type=at_least_1, default=100, help="series a row")
     parser.add_argument("--seed", type=int, default=1)
     asked = parser.parse_args()
-    found = list(rows(asked))
+    rows = [row_of(setting, asked.chains, asked.seed) for setting in settings(asked)]
     print(f"{asked.chains} series of {COMMITS} commits a row, seed {asked.seed}\n")
-    print(table(found))
+    print(table(rows))
 
 
 if __name__ == "__main__":
